@@ -1,0 +1,36 @@
+# Everything a newcomer or the continuous integration needs. Only Python (>= 3.11) and make are assumed.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: setup demo test check proofs bench clean
+
+setup: $(READY)
+
+$(READY): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $@
+
+demo: $(READY)  ## a simulated lending desk: a table, and a picture in demo.png
+	$(BIN)/evenhand demo
+
+test: $(READY)  ## all tests, doctests and the README's example
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+check: $(READY)  ## style, types and the direction of imports
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+proofs: $(READY)  ## the long proofs: thousands of instances, ten seeds
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
+
+bench: $(READY)  ## ratios against peers, measured in one run
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis demo.png

@@ -1,0 +1,64 @@
+"""The contexts of a round, read from whatever the user has and checked once, at the edge."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand.errors import InvalidInput
+
+NORM_TOLERANCE = 1e-9
+"""How far above 1 a norm may lie: the rounding of somebody else's normalisation."""
+
+
+def as_contexts(value: Any, n_features: int | None = None) -> NDArray[np.float64]:
+    """A read-only (k, d) copy of `value`, every row of norm <= 1; raises InvalidInput on anything else.
+
+    `value` may be an array, nested lists, or a pandas or polars data frame of numbers.
+
+    >>> as_contexts([[0.6, 0.8], [0.0, 1.0]]).shape
+    (2, 2)
+    >>> as_contexts([[3.0, 4.0]])
+    Traceback (most recent call last):
+    ...
+    evenhand.errors.InvalidInput: candidate 0 has a context of norm 5; contexts must have norm <= 1, see evenhand.Schema
+    """
+    contexts = _as_float_array(value)
+    if contexts.ndim != 2 or contexts.shape[0] == 0 or contexts.shape[1] == 0:
+        raise InvalidInput(
+            f"contexts have shape {contexts.shape}; allowed is (k, d): a row for each of k >= 1 candidates"
+        )
+    if n_features is not None and contexts.shape[1] != n_features:
+        raise InvalidInput(f"contexts have {contexts.shape[1]} features; this bandit was made for {n_features}")
+    _refuse_unfinite(contexts)
+    norms = np.linalg.norm(contexts, axis=1)
+    worst = int(np.argmax(norms))
+    if norms[worst] > 1.0 + NORM_TOLERANCE:
+        raise InvalidInput(
+            f"candidate {worst} has a context of norm {norms[worst]:.6g}; "
+            "contexts must have norm <= 1, see evenhand.Schema"
+        )
+    contexts.flags.writeable = False
+    return contexts
+
+
+def _as_float_array(value: Any) -> NDArray[np.float64]:
+    table = value.to_numpy() if hasattr(value, "to_numpy") else value  # pandas and polars alike
+    try:
+        array = np.array(table)
+        if array.dtype.kind not in "iuf" and not (array.dtype.kind == "O" and hasattr(value, "to_numpy")):
+            raise TypeError(f"their type is {array.dtype}")
+        return np.array(array, dtype=np.float64, order="C")
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"contexts must be a (k, d) table of numbers: {error}") from None
+
+
+def _refuse_unfinite(contexts: NDArray[np.float64]) -> None:
+    rows, columns = np.nonzero(~np.isfinite(contexts))
+    if len(rows):
+        raise InvalidInput(
+            f"feature {columns[0]} of candidate {rows[0]} is {contexts[rows[0], columns[0]]}; "
+            "contexts must be finite numbers"
+        )

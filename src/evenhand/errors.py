@@ -1,0 +1,57 @@
+"""Everything that can go wrong, under one root, each also a built-in error of its kind.
+
+Every message says what was wrong and what is allowed, and the object that raised it is as it was before the call.
+
+>>> issubclass(InvalidInput, EvenhandError) and issubclass(InvalidInput, ValueError)
+True
+"""
+
+
+class EvenhandError(Exception):
+    """The root of all errors that evenhand raises on purpose."""
+
+
+class InvalidInput(EvenhandError, ValueError):
+    """A value that does not fit: wrong shape, not a number, out of range."""
+
+
+class UnknownPair(EvenhandError, KeyError):
+    """A pair that names a candidate the decision does not have."""
+
+    def __str__(self) -> str:  # KeyError would show the repr of the sentence
+        return str(self.args[0]) if self.args else ""
+
+
+class NotChosen(EvenhandError, KeyError):
+    """An outcome for a candidate who was not chosen: nobody can have seen it."""
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""
+
+
+class ForeignDecision(EvenhandError, ValueError):
+    """A decision that this bandit did not make, or that was changed since."""
+
+
+class ContradictoryReview(EvenhandError, ValueError):
+    """A review that says of one pair both that it was fair and that it was not."""
+
+
+class UnsupportedReview(EvenhandError, NotImplementedError):
+    """A kind of review that the metric learner in use cannot learn from."""
+
+
+class DamagedFile(EvenhandError, ValueError):
+    """A file that is no saved bandit, or no longer the one that was written."""
+
+
+class NewerFile(EvenhandError, ValueError):
+    """A file written by a later version in a format this version does not know."""
+
+
+class SolverFailed(EvenhandError, ArithmeticError):
+    """A numerical answer that did not pass its own verification."""
+
+
+class InconsistentReviews(EvenhandError, UserWarning):
+    """Warned, not raised: a verdict that no metric fits together with what was said before."""

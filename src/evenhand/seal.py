@@ -1,0 +1,29 @@
+"""A seal on decisions: a bandit knows its own again without having to remember them."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from dataclasses import replace
+
+import numpy as np
+
+from evenhand.decision import Decision
+
+
+def sealed(decision: Decision, key: bytes) -> Decision:
+    """The decision with an id that only the holder of `key` could have given it."""
+    return replace(decision, id=_name(decision, key))
+
+
+def is_sealed(decision: Decision, key: bytes) -> bool:
+    """Whether `key` sealed this decision, and nothing that can be learned from was changed since."""
+    return hmac.compare_digest(decision.id.encode(), _name(decision, key).encode())
+
+
+def _name(decision: Decision, key: bytes) -> str:
+    digest = hashlib.blake2b(key=key, digest_size=8)
+    digest.update(f"{decision.round} {decision.contexts.shape} {decision.chosen} {decision.tight_pairs}".encode())
+    for array in (decision.contexts, decision.probabilities):
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return f"{decision.round}-{digest.hexdigest()}"

@@ -1,0 +1,87 @@
+"""The odds are the best fair ones: the same value as HiGHS with every row, and a certificate that proves it."""
+
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+import pytest
+from tests.allocation.instances import Instance, full_model_value, make_instance
+
+from evenhand.allocation import fair_distribution, verify_certificate
+
+QUICK = 432
+PROOF = 20_736
+
+
+def check(instance: Instance, method: str) -> None:
+    """Value, constraints, price and certificate of one instance."""
+    best = fair_distribution(instance.rewards, instance.distances, instance.capacity, method=method)  # type: ignore[arg-type]
+    assert abs(best.value - full_model_value(instance)) <= 1e-9 * instance.scale, instance
+    assert abs(best.value - instance.rewards @ best.probabilities) <= 1e-12 * instance.scale
+    certificate = best.certificate()
+    verify_certificate(certificate, best.probabilities, instance.rewards, instance.distances, instance.capacity)
+    assert best.price == certificate.price >= 0.0
+    assert set(best.rope_prices()) <= set(best.tight_pairs)
+
+
+@pytest.mark.parametrize("method", ["ropes", "highs"])
+@pytest.mark.parametrize("start", range(0, QUICK, 72))
+def test_value_equals_the_full_model(start: int, method: str, caplog: pytest.LogCaptureFixture) -> None:
+    """On every kind of instance and capacity the value is HiGHS's, with proof, and no method needs the other."""
+    with caplog.at_level(logging.WARNING):
+        for number in range(start, start + 72):
+            check(make_instance(number), method)
+    assert caplog.records == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["ropes", "highs"])
+@pytest.mark.parametrize("start", range(QUICK, QUICK + PROOF, 864))
+def test_value_equals_the_full_model_on_thousands(start: int, method: str, caplog: pytest.LogCaptureFixture) -> None:
+    """The same on thousands of instances, the larger ones with 40 candidates."""
+    with caplog.at_level(logging.WARNING):
+        for number in range(start, start + 864):
+            check(make_instance(number, most=40 if number % 5 == 0 else 16), method)
+    assert caplog.records == []
+
+
+@pytest.mark.parametrize("number", range(144))
+def test_both_methods_agree_on_the_price(number: int) -> None:
+    """The price of capacity is what the next unit buys, whichever method found the odds."""
+    instance = make_instance(number)
+    ropes, highs = (
+        fair_distribution(instance.rewards, instance.distances, instance.capacity, method=method).price
+        for method in ("ropes", "highs")
+    )
+    assert ropes == pytest.approx(highs, abs=1e-9 * instance.scale)
+
+
+@pytest.mark.parametrize("number", range(72))
+def test_order_of_candidates_does_not_matter(number: int) -> None:
+    """Shuffling the candidates leaves value and price as they were."""
+    instance = make_instance(number)
+    order = np.random.default_rng(number).permutation(len(instance.rewards))
+    best = fair_distribution(instance.rewards, instance.distances, instance.capacity)
+    shuffled = fair_distribution(instance.rewards[order], instance.distances[np.ix_(order, order)], instance.capacity)
+    assert shuffled.value == pytest.approx(best.value, abs=1e-9 * instance.scale)
+    assert shuffled.price == pytest.approx(best.price, abs=1e-9 * instance.scale)
+
+
+@pytest.mark.parametrize("number", range(36))
+def test_value_is_concave_and_rising_in_capacity(number: int) -> None:
+    """More capacity never hurts, each further unit buys less, and the price lies between the slopes."""
+    instance = make_instance(number)
+    capacities = np.linspace(0.2, len(instance.rewards) + 0.5, 15)
+    found = [fair_distribution(instance.rewards, instance.distances, capacity) for capacity in capacities]
+    values = np.array([best.value for best in found])
+    prices = np.array([best.price for best in found])
+    slopes = np.diff(values) / np.diff(capacities)
+    margin = 1e-8 * instance.scale
+    assert np.all(slopes >= -margin)
+    assert np.all(np.diff(slopes) <= margin)
+    assert np.all(prices[:-1] >= slopes - margin)
+    assert np.all(prices[1:] <= slopes + margin)
+    unlimited = fair_distribution(instance.rewards, instance.distances, None)
+    assert unlimited.value == pytest.approx(values[-1], abs=margin)
+    assert unlimited.price == prices[-1] == 0.0

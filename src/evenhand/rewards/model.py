@@ -1,0 +1,66 @@
+"""What every reward model does: optimistic rewards out, outcomes in."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand.errors import InvalidInput
+
+Floats = NDArray[np.float64]
+
+
+class RewardModel(ABC):
+    """Predicts the expected reward of a context and says how sure it is. Saved and loaded under its class's name."""
+
+    _kinds: ClassVar[dict[str, type[RewardModel]]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        RewardModel._kinds[cls.__name__] = cls
+
+    @property
+    @abstractmethod
+    def n_features(self) -> int:
+        """How many features a context has: d."""
+
+    @abstractmethod
+    def estimate(self, contexts: Floats) -> Floats:
+        """The expected reward of each row of `contexts` (k, d), (k,)."""
+
+    @abstractmethod
+    def widths(self, contexts: Floats) -> Floats:
+        """How far each estimate may be off, (k,)."""
+
+    @abstractmethod
+    def learn(self, contexts: Floats, rewards: Floats) -> None:
+        """Take in the outcomes (n,) of chosen candidates with these contexts (n, d)."""
+
+    @abstractmethod
+    def state(self) -> dict[str, Any]:
+        """All that the model is, in arrays, numbers, strings and dicts of them."""
+
+    @classmethod
+    @abstractmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """The model whose `state` this was, to the bit."""
+
+    def optimistic(self, contexts: Floats) -> Floats:
+        """The highest expected reward still believable, (k,): the paper's r-hat."""
+        return self.estimate(contexts) + self.widths(contexts)
+
+    def saved(self) -> dict[str, Any]:
+        """The state with the name of the class that can read it."""
+        return {"kind": type(self).__name__, "state": self.state()}
+
+    @staticmethod
+    def restored(saved: dict[str, Any]) -> RewardModel:
+        """The model that `saved` described; its class must have been imported."""
+        kind = RewardModel._kinds.get(saved["kind"])
+        if kind is None:
+            known = ", ".join(sorted(RewardModel._kinds))
+            raise InvalidInput(f"no reward model is called {saved['kind']!r}; known are {known}")
+        return kind.from_state(saved["state"])

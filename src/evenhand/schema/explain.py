@@ -1,0 +1,168 @@
+"""From a learned matrix to what it says about features.
+
+The distance of two candidates is sqrt(z'Gz), z the difference of their contexts. When they differ in one feature
+only, z is zero outside that feature's block, so the block of G on the diagonal says what the feature does alone;
+the blocks beside the diagonal say whether two features reinforce each other or cancel.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import combinations
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evenhand.errors import InvalidInput
+from evenhand.schema.effects import Comparison, Distance, Equivalence, Explanation, FeatureEffect, Interaction
+from evenhand.schema.features import Number
+from evenhand.schema.values import as_floats, as_number, shown
+from evenhand.schema.words import sentences_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evenhand.schema.features import Feature
+    from evenhand.schema.schema import Schema
+
+Floats: TypeAlias = NDArray[np.float64]
+Ends: TypeAlias = Callable[[Floats], tuple[ArrayLike, ArrayLike]]
+Contrast: TypeAlias = "tuple[Feature, float | str | bool, float | str | bool]"
+
+MATRIX_TOLERANCE = 1e-6
+"""How asymmetric or negative a matrix may be, relative to its largest entry: what rounding and sampling leave."""
+
+COUNTS_FROM = 0.2
+"""The cosine, between the effects of two features, from which an interaction is worth telling."""
+
+CONTRASTS_SEARCHED = 200
+"""How many pairs of levels of a category, the farthest ones, are tried against another feature for interactions."""
+
+
+def explain(schema: Schema, matrix: ArrayLike, *, ends: Ends | None, negligible: float) -> Explanation:
+    """The distances behind `Schema.explain`. Cost: one quadratic form a comparison."""
+    limit = as_number(negligible)
+    if limit is None or not 0 < limit < 1:
+        raise InvalidInput(f"negligible is {shown(negligible)}; it must be above 0 and below 1")
+    G = _checked(matrix, schema.n_features)
+    contrasts: list[Contrast] = [(f, *pair) for f in schema.features for pair in f.contrasts()]
+    differences = np.vstack([_differences(schema, feature) for feature in schema.features])
+    alone = _distances(differences, G)
+    found = _strongest(contrasts, differences, alone, G, negligible)
+    if found is not None:
+        i, j, sign = found
+        pair = np.array([differences[i] + sign * differences[j], differences[i] - sign * differences[j]])
+        differences = np.vstack([differences, pair])
+    distances = _with_ends(_distances(differences, G), differences, ends)
+    comparisons = [Comparison(*contrast, distance) for contrast, distance in zip(contrasts, distances, strict=False)]
+    interaction = None if found is None else _interaction(comparisons, distances, found)
+    effects = _ranked(schema, comparisons)
+    equivalences = _equivalences(effects, negligible)
+    sentences = sentences_of(effects, equivalences, interaction, negligible=negligible)
+    return Explanation(effects, equivalences, interaction, sentences)
+
+
+def _checked(matrix: ArrayLike, n: int) -> Floats:
+    G = as_floats(matrix, "the matrix")
+    if G.shape != (n, n):
+        raise InvalidInput(f"the matrix has shape {G.shape}; the schema's contexts ask for ({n}, {n})")
+    if not np.isfinite(G).all():
+        raise InvalidInput("the matrix has entries that are not finite")
+    room = MATRIX_TOLERANCE * float(np.max(np.abs(G)))
+    asymmetry = float(np.max(np.abs(G - G.T)))
+    if asymmetry > room:
+        raise InvalidInput(f"the matrix is off its transpose by {asymmetry:.2g}; it must be symmetric")
+    G = (G + G.T) / 2.0
+    smallest = float(np.linalg.eigvalsh(G)[0])
+    if smallest < -room:
+        raise InvalidInput(f"the matrix has the eigenvalue {smallest:.2g}; it must be positive semidefinite")
+    return G
+
+
+def _differences(schema: Schema, feature: Feature) -> Floats:
+    """The contrasts of a feature as differences of contexts, (m, n_features): `Schema.difference` for all at once."""
+    firsts, seconds = zip(*feature.contrasts(), strict=True)
+    whole = np.zeros((len(firsts), schema.n_features))
+    block = feature.encode(seconds) * schema.scale - feature.encode(firsts) * schema.scale
+    whole[:, schema.blocks[feature.name]] = block
+    return whole
+
+
+def _distances(differences: Floats, G: Floats) -> Floats:
+    squares: Floats = np.sum((differences @ G) * differences, axis=1)
+    return np.sqrt(np.maximum(squares, 0.0))  # rounding may leave a square just below zero
+
+
+def _with_ends(values: Floats, differences: Floats, ends: Ends | None) -> list[Distance]:
+    if ends is None:
+        return [Distance(float(value)) for value in values]
+    lower, upper = (np.asarray(end, dtype=np.float64) for end in ends(differences.copy()))
+    if lower.shape != values.shape or upper.shape != values.shape:
+        raise InvalidInput(f"ends gave shapes {lower.shape} and {upper.shape}; both must be {values.shape}")
+    wrong = np.flatnonzero(~((lower >= 0) & (lower <= upper)))
+    if len(wrong):
+        at = wrong[0]
+        raise InvalidInput(f"ends gave {lower[at]} to {upper[at]}; a lower end is at least 0 and not above the upper")
+    return [Distance(*map(float, triple)) for triple in zip(values, lower, upper, strict=True)]
+
+
+def _strongest(
+    contrasts: Sequence[Contrast], differences: Floats, alone: Floats, G: Floats, negligible: float
+) -> tuple[int, int, int] | None:
+    """The two contrasts whose order matters the most, and the sign that makes them reinforce each other."""
+    searched: dict[str, list[int]] = {}
+    for index in np.argsort(-alone, kind="stable").tolist():
+        rows = searched.setdefault(contrasts[index][0].name, [])
+        room = 1 if isinstance(contrasts[index][0], Number) else CONTRASTS_SEARCHED
+        if alone[index] >= negligible and len(rows) < room:
+            rows.append(index)
+    best, found = negligible, None
+    for left, right in combinations([rows for rows in searched.values() if rows], 2):
+        cross = differences[left] @ G @ differences[right].T
+        squares = alone[left, None] ** 2 + alone[None, right] ** 2
+        size = np.abs(cross)
+        gap = np.sqrt(squares + 2 * size) - np.sqrt(np.maximum(squares - 2 * size, 0.0))
+        gap[size < COUNTS_FROM * np.outer(alone[left], alone[right])] = 0.0
+        i, j = np.unravel_index(int(np.argmax(gap)), gap.shape)
+        if gap[i, j] > best:
+            best, found = float(gap[i, j]), (left[i], right[j], 1 if cross[i, j] > 0 else -1)
+    return found
+
+
+def _interaction(
+    comparisons: Sequence[Comparison], distances: Sequence[Distance], found: tuple[int, int, int]
+) -> Interaction:
+    i, j, sign = found
+    first, second = comparisons[i], comparisons[j]
+    if sign < 0:
+        second = Comparison(second.feature, second.second, second.first, second.distance)
+    return Interaction(first, second, together=distances[-2], against=distances[-1])
+
+
+def _ranked(schema: Schema, comparisons: Sequence[Comparison]) -> tuple[FeatureEffect, ...]:
+    effects = [
+        FeatureEffect(feature, tuple(c for c in comparisons if c.feature is feature)) for feature in schema.features
+    ]
+    return tuple(sorted(effects, key=lambda effect: -effect.distance.value))
+
+
+def _equivalences(effects: Sequence[FeatureEffect], negligible: float) -> tuple[Equivalence, ...]:
+    """Every other feature that counts, measured in the number that counts the most.
+
+    One step of another number never makes more than its whole range, and that no more than the whole range of the
+    number measured in; a yes/no or a category may, and is then left out.
+    """
+    counting = [effect for effect in effects if effect.distance.value >= negligible]
+    reference = next((effect for effect in counting if isinstance(effect.feature, Number)), None)
+    if reference is None or not isinstance(reference.feature, Number):
+        return ()
+    span = reference.feature.high - reference.feature.low
+    found = []
+    for effect in counting:
+        told = effect.nearest if isinstance(effect.feature, Number) else effect.farthest
+        amount = told.distance.value / reference.distance.value * span
+        if effect is not reference and amount <= span and math.isfinite(amount):
+            found.append(Equivalence(told, reference.feature, amount))
+    return tuple(found)

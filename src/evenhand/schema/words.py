@@ -1,0 +1,178 @@
+"""Plain sentences about effects: distances as odds, amounts with their units."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from evenhand.schema.features import Category, Number
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from evenhand.schema.effects import Comparison, Distance, Equivalence, FeatureEffect, Interaction
+    from evenhand.schema.features import Feature
+
+ALMOST_ALIKE = 0.05
+"""The distance up to which two levels are said to be almost alike: odds within five percentage points."""
+
+
+def sentences_of(
+    effects: Sequence[FeatureEffect],
+    equivalences: Sequence[Equivalence],
+    interaction: Interaction | None,
+    *,
+    negligible: float,
+) -> tuple[str, ...]:
+    """All that is worth saying, the weightiest first."""
+    counting = [effect for effect in effects if effect.distance.value >= negligible]
+    idle = [effect for effect in effects if effect.distance.value < negligible]
+    said = [_ranking(counting)] if len(counting) > 1 else []
+    for effect in counting:
+        said += _effect(effect)
+    said += [_equivalence(equivalence) for equivalence in equivalences]
+    if interaction is not None:
+        said.append(_interaction(interaction))
+    return (*said, *(_idle(effect) for effect in idle))
+
+
+def amount(value: float, unit: str = "") -> str:
+    """An amount to three digits (whole numbers that end in zeros keep theirs), with its unit.
+
+    >>> amount(10_000, "EUR"), amount(3214.28, "EUR"), amount(1, "years"), amount(0.25), amount(2024)
+    ('10,000 EUR', '3,210 EUR', '1 year', '0.25', '2,024')
+    """
+    if float(value).is_integer() and abs(value) < 1e15:
+        text = f"{int(value):,}"
+    else:
+        digits = 2 - math.floor(math.log10(abs(value)))
+        rounded = round(value, digits)
+        text = f"{rounded:,.{max(digits, 0)}f}" if 1e-4 <= abs(value) < 1e15 else f"{value:.3g}"
+        text = text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
+    if text == "1" and len(unit) > 2 and unit.endswith("s"):
+        unit = unit[:-1]
+    return f"{text} {unit}" if unit else text
+
+
+def value_words(feature: Feature, value: float | str | bool) -> str:
+    """A value of a feature as a sentence says it.
+
+    >>> value_words(Number("age", low=18, high=99, unit="years"), 18.0)
+    '18 years'
+    """
+    if isinstance(feature, Number):
+        return amount(float(value), feature.unit)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)
+
+
+def distance_words(distance: Distance) -> str:
+    """A distance, with its ends where they are known.
+
+    >>> from evenhand.schema.effects import Distance
+    >>> distance_words(Distance(0.123)), distance_words(Distance(0.01, lower=0.0, upper=0.02))
+    ('0.12', '0.01 (between 0 and 0.02)')
+    """
+    if distance.lower is None or distance.upper is None:
+        return _short(distance.value)
+    return f"{_short(distance.value)} (between {_short(distance.lower)} and {_short(distance.upper)})"
+
+
+def odds_words(distance: Distance) -> str:
+    """What a distance allows the odds to do.
+
+    >>> from evenhand.schema.effects import Distance
+    >>> odds_words(Distance(0.12)), odds_words(Distance(1.3))
+    ('odds may differ by up to 12 percentage points', 'no limit on the odds')
+    """
+    if distance.no_limit:
+        return "no limit on the odds"
+    return f"odds may differ by up to {_points(distance.value)}"
+
+
+def _short(value: float) -> str:
+    if value == 0.0 or math.isinf(value):
+        return "0" if value == 0.0 else "no end"
+    if value < 1e-4:
+        return "less than 0.0001"
+    return f"{value:.2f}" if value >= 0.1 else f"{value:.2g}"
+
+
+def _points(value: float) -> str:
+    text = f"{100 * value:.0f}" if value >= 0.1 else f"{100 * max(value, 1e-4):.2g}"
+    return f"{text} percentage point" if text == "1" else f"{text} percentage points"
+
+
+def _makes(distance: Distance) -> str:
+    return f"makes a distance of {distance_words(distance)}: {odds_words(distance)}."
+
+
+def _ranking(effects: Sequence[FeatureEffect]) -> str:
+    told = ", then ".join(f"{effect.name} ({_short(effect.distance.value)})" for effect in effects)
+    return f"By the distance a feature can make alone: {told}."
+
+
+def _effect(effect: FeatureEffect) -> list[str]:
+    if isinstance(effect.feature, Number):
+        return _number(effect.feature, effect)
+    if isinstance(effect.feature, Category):
+        return _category(effect)
+    return [f"{effect.name}, yes or no, {_makes(effect.distance)}"]
+
+
+def _number(feature: Number, effect: FeatureEffect) -> list[str]:
+    whole, step = effect.comparisons
+    ends = f"{value_words(feature, feature.low)} to {value_words(feature, feature.high)}"
+    said = [f"The whole range of {feature.name}, {ends}, {_makes(whole.distance)}"]
+    if feature.step != feature.high - feature.low:
+        said.insert(0, f"{_amount_of(step)} {_makes(step.distance)}")
+    if whole.distance.value > 1.0:
+        free = amount((feature.high - feature.low) / whole.distance.value, feature.unit)
+        said.append(f"From a difference of about {free} in {feature.name} on there is no limit on the odds.")
+    return said
+
+
+def _category(effect: FeatureEffect) -> list[str]:
+    far, near = effect.farthest, effect.nearest
+    if len(effect.comparisons) == 1:
+        return [f"In {effect.name}, {far.first} or {far.second} {_makes(far.distance)}"]
+    said = [f"In {effect.name}, {far.first} and {far.second} are the farthest apart, which {_makes(far.distance)}"]
+    alike = "count as almost alike" if near.distance.value <= ALMOST_ALIKE else "are the nearest"
+    said.append(f"In {effect.name}, {near.first} and {near.second} {alike}: {distance_words(near.distance)}.")
+    return said
+
+
+def _idle(effect: FeatureEffect) -> str:
+    ends = "" if effect.distance.lower is None else f"; its distance is {distance_words(effect.distance)}"
+    same = "the same odds" if effect.distance.value == 0.0 else f"the same odds, to {_points(effect.distance.value)}"
+    return f"{effect.name} makes no difference so far: candidates who differ in nothing else get {same}{ends}."
+
+
+def _amount_of(comparison: Comparison) -> str:
+    feature = comparison.feature
+    if isinstance(feature, Number):
+        assert feature.step is not None
+        return f"A difference of {amount(feature.step, feature.unit)} in {feature.name}"
+    if isinstance(feature, Category):
+        return f"In {feature.name}, {comparison.first} or {comparison.second}"
+    return f"{feature.name}, yes or no,"
+
+
+def _equivalence(equivalence: Equivalence) -> str:
+    number = equivalence.number
+    unit = number.unit if isinstance(number, Number) else ""
+    same = f"{amount(equivalence.amount, unit)} in {number.name}"
+    return f"{_amount_of(equivalence.comparison)} counts for as much as {same}."
+
+
+def _interaction(interaction: Interaction) -> str:
+    first, second = interaction.first, interaction.second
+    a, b = first.feature, second.feature
+    low, high = value_words(a, first.first), value_words(a, first.second)
+    one, other = value_words(b, second.first), value_words(b, second.second)
+    return (
+        f"{a.name} and {b.name} act together: ({low}, {one}) against ({high}, {other}) makes "
+        f"{distance_words(interaction.together)}, but ({low}, {other}) against ({high}, {one}) makes "
+        f"{distance_words(interaction.against)}."
+    )

@@ -1,0 +1,280 @@
+"""An explanation says of features what the matrix says of contexts."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from evenhand.errors import InvalidInput
+from evenhand.schema import Category, Distance, Number, Schema, YesNo
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+SCHEMA = Schema(
+    [
+        Number("income", low=0, high=200_000, unit="EUR"),
+        Number("employment", low=0, high=40, unit="years"),
+        Category("purpose", levels=("car", "home", "study", "travel")),
+        YesNo("has_guarantor"),
+        Category("gender", levels=("f", "m")),
+    ]
+)
+BASE: dict[str, Any] = {"income": 0, "employment": 0, "purpose": "car", "has_guarantor": False, "gender": "f"}
+
+
+def random_matrix(seed: int, *, rank: int = 4, size: float = 0.4, schema: Schema = SCHEMA) -> Floats:
+    """A matrix of some rank, so that features interact."""
+    A = np.random.default_rng(seed).normal(scale=size, size=(rank, schema.n_features))
+    return np.asarray(A.T @ A)
+
+
+def apart(one: dict[str, Any], other: dict[str, Any], matrix: Floats) -> float:
+    """The distance of two rows, the long way: encode both, then sqrt(z'Gz)."""
+    first, second = SCHEMA.encode([{**BASE, **one}, {**BASE, **other}])
+    return math.sqrt((second - first) @ matrix @ (second - first))
+
+
+def alone(**lengths: float) -> Floats:
+    """A matrix in which the farthest values of each feature make the given distance and nothing interacts."""
+    matrix = np.zeros((SCHEMA.n_features, SCHEMA.n_features))
+    for name, length in lengths.items():
+        block = SCHEMA.blocks[name]
+        first, second = SCHEMA.feature(name).contrasts()[0]
+        unit = float(np.sum(SCHEMA.difference(name, first, second) ** 2))
+        matrix[block, block] = np.eye(block.stop - block.start) * length**2 / unit
+    return matrix
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_every_distance_is_the_one_of_two_rows(seed: int) -> None:
+    """Each comparison equals the distance of two encoded rows that differ in that feature only."""
+    matrix = random_matrix(seed)
+    told = SCHEMA.explain(matrix)
+    assert {effect.name for effect in told.effects} == set(SCHEMA.names)
+    for effect in told.effects:
+        for c in effect.comparisons:
+            direct = apart({effect.name: c.first}, {effect.name: c.second}, matrix)
+            assert c.distance.value == pytest.approx(direct, abs=1e-12)
+            assert (c.distance.lower, c.distance.upper) == (None, None)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_most_a_feature_can_do_is_never_exceeded(seed: int) -> None:
+    """No two values of a feature are farther apart than its effect says, and the effects are ranked by it."""
+    matrix, rng = random_matrix(seed), np.random.default_rng(seed)
+    told = SCHEMA.explain(matrix)
+    for _ in range(20):
+        low, high = rng.uniform(0, 200_000, size=2)
+        assert apart({"income": low}, {"income": high}, matrix) <= told["income"].distance.value + 1e-12
+    levels = combinations(("car", "home", "study", "travel"), 2)
+    purpose = [apart({"purpose": a}, {"purpose": b}, matrix) for a, b in levels]
+    assert told["purpose"].farthest.distance.value == pytest.approx(max(purpose))
+    assert told["purpose"].nearest.distance.value == pytest.approx(min(purpose))
+    ranked = [effect.distance.value for effect in told.effects]
+    assert ranked == sorted(ranked, reverse=True)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_equivalent_amounts_make_the_same_distance(seed: int) -> None:
+    """The amount of the leading number makes exactly the distance of the comparison it is put beside."""
+    matrix = random_matrix(seed)
+    told = SCHEMA.explain(matrix)
+    assert told.equivalences
+    leading = next(effect.feature for effect in told.effects if isinstance(effect.feature, Number))
+    for equivalence in told.equivalences:
+        assert equivalence.number == leading
+        c = equivalence.comparison
+        assert apart({c.feature.name: c.first}, {c.feature.name: c.second}, matrix) == pytest.approx(
+            apart({leading.name: 0}, {leading.name: equivalence.amount}, matrix)
+        )
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_interaction_told_is_the_strongest_one(seed: int) -> None:
+    """Both distances equal those of encoded rows, and no other two features differ more between the two ways."""
+    matrix = random_matrix(seed, rank=2)
+    told = SCHEMA.explain(matrix).interaction
+    assert told is not None
+    a, b = told.first.feature.name, told.second.feature.name
+    p, q, r, s = told.first.first, told.first.second, told.second.first, told.second.second
+    assert told.together.value == pytest.approx(apart({a: p, b: r}, {a: q, b: s}, matrix), abs=1e-9)
+    assert told.against.value == pytest.approx(apart({a: p, b: s}, {a: q, b: r}, matrix), abs=1e-7)
+    best = 0.0
+    for one, other in combinations(SCHEMA.features, 2):
+        for x, y in one.contrasts():
+            for u, v in other.contrasts():
+                way = apart({one.name: x, other.name: u}, {one.name: y, other.name: v}, matrix)
+                back = apart({one.name: x, other.name: v}, {one.name: y, other.name: u}, matrix)
+                best = max(best, abs(way - back))
+    assert told.together.value - told.against.value == pytest.approx(best, abs=1e-6)
+
+
+def test_features_that_do_not_interact_are_not_said_to() -> None:
+    """Without blocks beside the diagonal, and with weak ones, there is no interaction."""
+    matrix = alone(income=0.5, employment=0.4, has_guarantor=0.3)
+    assert SCHEMA.explain(matrix).interaction is None
+    matrix[0, 1] = matrix[1, 0] = 0.19 * math.sqrt(matrix[0, 0] * matrix[1, 1])
+    assert SCHEMA.explain(matrix).interaction is None
+    matrix[0, 1] = matrix[1, 0] = 0.21 * math.sqrt(matrix[0, 0] * matrix[1, 1])
+    assert SCHEMA.explain(matrix).interaction is not None
+
+
+def test_the_sentences() -> None:
+    """The whole text, for a matrix whose distances are known by hand."""
+    matrix = alone(income=1.6, employment=0.4, purpose=0.3, has_guarantor=0.2, gender=0.004)
+    assert str(SCHEMA.explain(matrix)).split("\n") == [
+        "By the distance a feature can make alone: income (1.60), then employment (0.40), then purpose (0.30), "
+        "then has_guarantor (0.20).",
+        "A difference of 10,000 EUR in income makes a distance of 0.08: odds may differ by up to 8 percentage points.",
+        "The whole range of income, 0 EUR to 200,000 EUR, makes a distance of 1.60: no limit on the odds.",
+        "From a difference of about 125,000 EUR in income on there is no limit on the odds.",
+        "A difference of 1 year in employment makes a distance of 0.01: odds may differ by up to 1 percentage point.",
+        "The whole range of employment, 0 years to 40 years, makes a distance of 0.40: "
+        "odds may differ by up to 40 percentage points.",
+        "In purpose, car and home are the farthest apart, which makes a distance of 0.30: "
+        "odds may differ by up to 30 percentage points.",
+        "In purpose, car and home are the nearest: 0.30.",
+        "has_guarantor, yes or no, makes a distance of 0.20: odds may differ by up to 20 percentage points.",
+        "A difference of 1 year in employment counts for as much as 1,250 EUR in income.",
+        "In purpose, car or home counts for as much as 37,500 EUR in income.",
+        "has_guarantor, yes or no, counts for as much as 25,000 EUR in income.",
+        "gender makes no difference so far: candidates who differ in nothing else get the same odds, "
+        "to 0.4 percentage points.",
+    ]
+
+
+def test_levels_that_are_almost_alike_are_said_to_be() -> None:
+    """The nearest levels get their own sentence when odds hardly differ."""
+    matrix = np.zeros((SCHEMA.n_features, SCHEMA.n_features))
+    start = SCHEMA.blocks["purpose"].start
+    matrix[start : start + 4, start : start + 4] = np.outer([0.0, 0.03, 0.5, 1.0], [0.0, 0.03, 0.5, 1.0])
+    told = SCHEMA.explain(matrix)
+    assert (told["purpose"].farthest.first, told["purpose"].farthest.second) == ("car", "travel")
+    near = apart({"purpose": "car"}, {"purpose": "home"}, matrix)
+    assert f"In purpose, car and home count as almost alike: {near:.2g}." in told.sentences
+
+
+def test_a_feature_of_two_levels_is_told_in_one_sentence() -> None:
+    """Nearest and farthest are the same pair."""
+    told = SCHEMA.explain(alone(gender=0.5))
+    assert told.sentences[0] == (
+        "In gender, f or m makes a distance of 0.50: odds may differ by up to 50 percentage points."
+    )
+    assert told.equivalences == ()
+
+
+def test_a_zero_matrix_makes_no_difference_anywhere() -> None:
+    """Nobody can be told from anybody: same odds for all."""
+    told = SCHEMA.explain(np.zeros((SCHEMA.n_features,) * 2))
+    assert told.sentences == tuple(
+        f"{name} makes no difference so far: candidates who differ in nothing else get the same odds."
+        for name in SCHEMA.names
+    )
+
+
+def test_two_features_that_act_together_are_told_both_ways_round() -> None:
+    """Full reinforcement one way, full cancelling the other way."""
+    matrix = alone(income=0.4, has_guarantor=0.4)
+    i, j = SCHEMA.blocks["income"].start, SCHEMA.blocks["has_guarantor"].start
+    matrix[i, j] = matrix[j, i] = -math.sqrt(matrix[i, i] * matrix[j, j])
+    told = SCHEMA.explain(matrix)
+    assert told.interaction is not None
+    assert told.interaction.together.value == pytest.approx(0.8)
+    assert told.interaction.against.value == pytest.approx(0.0, abs=1e-7)
+    assert told.sentences[-4].startswith(
+        "income and has_guarantor act together: (0 EUR, yes) against (200,000 EUR, no) makes 0.80, "
+        "but (0 EUR, no) against (200,000 EUR, yes) makes "
+    )
+
+
+def test_ends_are_asked_once_and_carried_into_sentences() -> None:
+    """Every distance has the ends given for its own difference, the interaction's too."""
+    matrix, asked = random_matrix(3), []
+
+    def ends(differences: Floats) -> tuple[Floats, Floats]:
+        asked.append(differences)
+        distances = np.sqrt(np.einsum("mi,ij,mj->m", differences, matrix, differences))
+        return 0.5 * distances, 2.0 * distances + 0.02
+
+    told = SCHEMA.explain(matrix, ends=ends)
+    assert len(asked) == 1
+    seen = [c.distance for effect in told.effects for c in effect.comparisons]
+    assert told.interaction is not None
+    for distance in [*seen, told.interaction.together, told.interaction.against]:
+        assert distance.lower == pytest.approx(0.5 * distance.value)
+        assert distance.upper == pytest.approx(2.0 * distance.value + 0.02)
+    d = told["has_guarantor"].distance.value
+    between = f"(between {0.5 * d:.2f} and {2 * d + 0.02:.2f})"
+    assert any(s.startswith("has_guarantor, yes or no, makes") and between in s for s in told.sentences)
+
+
+def test_a_feature_without_effect_carries_its_ends() -> None:
+    """No difference so far, and how much is not ruled out."""
+    size = SCHEMA.n_features
+    told = SCHEMA.explain(np.zeros((size, size)), ends=lambda z: (np.zeros(len(z)), np.full(len(z), 0.02)))
+    assert told["gender"].distance == Distance(0.0, 0.0, 0.02)
+    assert told.sentences[-1].endswith("get the same odds; its distance is 0 (between 0 and 0.02).")
+
+
+@pytest.mark.parametrize(
+    ("matrix", "options", "sentence"),
+    [
+        (np.eye(3), {}, "the matrix has shape (3, 3); the schema's contexts ask for (10, 10)"),
+        (np.full((10, 10), np.nan), {}, "the matrix has entries that are not finite"),
+        (np.triu(np.ones((10, 10))), {}, "the matrix is off its transpose by 1; it must be symmetric"),
+        (-np.eye(10), {}, "the matrix has the eigenvalue -1; it must be positive semidefinite"),
+        ("G", {}, "the matrix must be a table of numbers"),
+        (np.eye(10), {"negligible": 0}, "negligible is 0; it must be above 0 and below 1"),
+        (np.eye(10), {"negligible": "much"}, "negligible is 'much'; it must be above 0 and below 1"),
+        (np.eye(10), {"ends": lambda z: (np.zeros(2), np.ones(2))}, "ends gave shapes (2,) and (2,); both must be"),
+        (np.eye(10), {"ends": lambda z: (np.ones(len(z)), np.zeros(len(z)))}, "ends gave 1.0 to 0.0; a lower end"),
+        (np.eye(10), {"ends": lambda z: (np.full(len(z), np.nan),) * 2}, "ends gave nan to nan; a lower end"),
+    ],
+)
+def test_what_cannot_be_explained_is_refused(matrix: Any, options: dict[str, Any], sentence: str) -> None:
+    """The message quotes what is wrong and says what is allowed."""
+    with pytest.raises(InvalidInput) as caught:
+        SCHEMA.explain(matrix, **options)
+    assert str(caught.value).startswith(sentence)
+
+
+def test_what_rounding_leaves_is_accepted() -> None:
+    """A matrix that is symmetric and semidefinite but for rounding is explained, distances never below zero."""
+    matrix = random_matrix(0, rank=1)
+    matrix -= 1e-9 * np.eye(len(matrix))
+    matrix[0, 1] += 1e-9
+    assert all(c.distance.value >= 0 for e in SCHEMA.explain(matrix).effects for c in e.comparisons)
+
+
+def test_an_effect_is_found_by_name() -> None:
+    """An unknown name is refused with the names there are."""
+    told = SCHEMA.explain(np.eye(10))
+    assert told["gender"].name == "gender"
+    with pytest.raises(InvalidInput, match="'sex' is no feature; the features are "):
+        told["sex"]
+
+
+def test_the_intercept_makes_no_distance() -> None:
+    """Whatever the matrix says of the constant coordinate, nothing changes."""
+    matrix = random_matrix(1)
+    other = matrix.copy()
+    other[-1, -1] += 5.0
+    assert SCHEMA.explain(matrix) == SCHEMA.explain(other)
+
+
+def test_many_levels_are_explained() -> None:
+    """Two categories of forty levels each, 780 pairs each, still have their strongest interaction found."""
+    levels = tuple(map(str, range(40)))
+    schema = Schema([Category("a", levels), Category("b", levels)])
+    told = schema.explain(random_matrix(2, rank=1, schema=schema))
+    assert len(told["a"].comparisons) == 780
+    assert told.interaction is not None
+    assert told.interaction.first == told.effects[0].farthest  # of rank one: the farthest of both reinforce the most
+    assert told.interaction.second.distance == told.effects[1].distance

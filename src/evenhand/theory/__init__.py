@@ -1,0 +1,42 @@
+"""The paper's bounds as numbers, every constant explicit: the promised, to plot beside the measured.
+
+>>> from evenhand import theory
+>>> round(theory.fairness_rounds(5, 5, epsilon=0.01, norm=1.0, shared=True))  # whatever T and the contexts
+1249
+"""
+
+from evenhand.theory.bodies import inscribed_radius, projection_growth, removed_fraction
+from evenhand.theory.fairness import fairness_loss, fairness_rounds, loss_of_wrong_distances, n_pairs
+from evenhand.theory.mistakes import distance_estimator_mistakes, ellipsoid_mistakes, n_unknowns, thinness
+from evenhand.theory.regret import (
+    RegretTerms,
+    best_epsilon,
+    regret_full,
+    regret_known_reward,
+    regret_many,
+    regret_terms,
+)
+from evenhand.theory.widths import confidence_radius, martingale_term, sum_of_widths
+
+__all__ = [
+    "RegretTerms",
+    "best_epsilon",
+    "confidence_radius",
+    "distance_estimator_mistakes",
+    "ellipsoid_mistakes",
+    "fairness_loss",
+    "fairness_rounds",
+    "inscribed_radius",
+    "loss_of_wrong_distances",
+    "martingale_term",
+    "n_pairs",
+    "n_unknowns",
+    "projection_growth",
+    "regret_full",
+    "regret_known_reward",
+    "regret_many",
+    "regret_terms",
+    "removed_fraction",
+    "sum_of_widths",
+    "thinness",
+]

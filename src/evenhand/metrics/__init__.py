@@ -1,0 +1,22 @@
+"""From reviews to distances: one file a metric learner."""
+
+from evenhand.metrics.bayes_point import BayesPoint
+from evenhand.metrics.ellipsoid import Ellipsoid
+from evenhand.metrics.known_metric import KnownMetric
+from evenhand.metrics.learner import Distances, Learned, MetricLearner
+from evenhand.metrics.per_pair import PerPair
+from evenhand.metrics.projected_volume import ProjectedVolume
+from evenhand.metrics.verdicts import Pairs, Verdicts
+
+__all__ = [
+    "BayesPoint",
+    "Distances",
+    "Ellipsoid",
+    "KnownMetric",
+    "Learned",
+    "MetricLearner",
+    "Pairs",
+    "PerPair",
+    "ProjectedVolume",
+    "Verdicts",
+]

@@ -1,0 +1,36 @@
+"""How finely a distance must be known: a fixed epsilon, or one that sharpens as rounds go by."""
+
+from __future__ import annotations
+
+import math
+
+from evenhand.errors import InvalidInput
+
+FINEST = 1e-6
+"""The accuracy at which sharpening stops: its square is what double precision can still tell apart safely."""
+
+
+def check_epsilon(epsilon: float | None) -> float | None:
+    """`epsilon` itself if it is a number in (0, 1] or None."""
+    if epsilon is None:
+        return None
+    if isinstance(epsilon, bool) or not isinstance(epsilon, (int, float)) or not FINEST <= epsilon <= 1:
+        raise InvalidInput(f"epsilon is {epsilon!r}; allowed is a number from {FINEST} to 1, or None for any horizon")
+    return float(epsilon)
+
+
+def accuracy(epsilon: float | None, rounds: int) -> float:
+    """The distance accuracy in force after `rounds` reviews.
+
+    A fixed epsilon stays. None halves it whenever the number of reviews doubles, so it follows 1 / rounds, the choice
+    that makes the loss from wrong distances logarithmic at any horizon; in steps, so that each step is a run
+    with a fixed epsilon and the theorems hold for it: after T reviews at most log2(T) such runs have added up.
+
+    >>> [accuracy(None, t) for t in (0, 1, 2, 3, 4, 1000)]
+    [1.0, 0.5, 0.5, 0.25, 0.25, 0.001953125]
+    >>> accuracy(0.01, 1000)
+    0.01
+    """
+    if epsilon is not None:
+        return epsilon
+    return max(FINEST, 2.0 ** -math.floor(math.log2(rounds + 1)))

@@ -1,0 +1,218 @@
+"""BayesPoint: a Gaussian belief about the metric, sharpened by every verdict; the fewest mistakes in practice."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand.errors import InvalidInput
+from evenhand.metrics.accuracy import accuracy, check_epsilon
+from evenhand.metrics.belief import Belief, quantile_above_zero
+from evenhand.metrics.bound import check_bound, remembered
+from evenhand.metrics.features import Floats, Structure
+from evenhand.metrics.half_spaces import HalfSpaces
+from evenhand.metrics.learner import Learned, MetricLearner
+from evenhand.metrics.verdicts import Pairs, Verdicts
+
+END = 3.0
+"""The ends of a squared distance lie this many standard deviations from its mean."""
+
+KNOWN = 0.5
+"""A distance is known when its lower end is within this share of epsilon of its estimate."""
+
+SHADE = 0.1
+"""A known distance is played at least this share of epsilon below its estimate.
+
+Without, the estimate of a known distance is still a coin's toss away from a flag, for ever: 1,300 flags of no
+consequence in 3,000 rounds at d = k = 5; with it 56, for 4% more regret.
+"""
+
+BLUR = 1e-4
+"""Thresholds are blurred by epsilon squared, but by no more than this."""
+
+SURPRISE = -5.0
+"""A verdict this many standard deviations on the wrong side contradicts what was said before."""
+
+SURPRISES_FORGIVEN = 3
+"""So many contradictions, beyond those the error rate explains, and the belief is widened."""
+
+WIDENING = 4.0
+"""What the covariance is multiplied by then."""
+
+SEMIDEFINITE_TOLERANCE = 1e-9
+"""An eigenvalue of the mean counts as negative below minus this times the bound."""
+
+SEMIDEFINITE_ROUNDS = 4
+"""So many certain verdicts a feature, at most, are spent on making the mean positive semidefinite."""
+
+LARGEST_CHANCE = 1.0 - 1e-9
+"""That nothing was unfair is never taken for more likely than this when told that something was."""
+
+
+class BayesPoint(MetricLearner):
+    """Moment matching on alpha ~ N(mu, Sigma), with verdicts that are wrong with probability `error_rate`.
+
+    Prior: mu = svec(I) B / (2 sqrt d), Sigma = (B^2/m) I, B the `bound` on ||G||_F. When the mean outgrows B, the
+    bound is doubled and what it remembers is told again to the wider prior. That G is positive semidefinite enters
+    as certain verdicts on directions in which the mean is negative.
+
+    Played is not the mean but the `caution` quantile of the belief about the squared distance, given that it is
+    not negative. A low quantile is flagged less often for each bit it learns, and being positive it goes on learning,
+    where "mean minus c standard deviations" would stop. Once a distance is known to within epsilon, its lower end
+    is played. At d = k = 5 and 3,000 rounds: 44 unfair pairs at caution 0.5, 21 at 0.15, 14 at 0.05.
+
+    Guarantee: none in the worst case; its ends are credible (three standard deviations), not certain. Cost: O(m^2) a
+    verdict, flat in the number of rounds.
+
+    >>> learner = BayesPoint(2, epsilon=0.01)
+    >>> x, y = [1.0, 0.0], [0.0, 0.0]
+    >>> for _ in range(60):
+    ...     gap = float(learner.playable_distances(np.array([x, y]))[0, 1])
+    ...     learned = learner.learn_pair(x, y, gap=gap, unfair=gap > 0.3)
+    >>> abs(learner.get_metric()(x, y) - 0.3) < 0.01
+    True
+    """
+
+    def __init__(
+        self,
+        n_features: int,
+        *,
+        structure: Structure = "full",
+        bound: float = 1.0,
+        epsilon: float | None = None,
+        error_rate: float = 1e-3,
+        caution: float = 0.1,
+    ) -> None:
+        super().__init__(n_features, structure)
+        if not 0 <= error_rate < 0.5:
+            raise InvalidInput(f"error_rate is {error_rate!r}; allowed is a number from 0 to below 0.5")
+        if not 0 < caution < 1:
+            raise InvalidInput(f"caution is {caution!r}; allowed is a quantile between 0 and 1 (0.5 is the median)")
+        self.bound = check_bound(bound)
+        self.epsilon = check_epsilon(epsilon)
+        self.error_rate = float(error_rate)
+        self.caution = float(caution)
+        self.rounds = 0
+        self._surprises = 0.0
+        self._memory = HalfSpaces.none(self.space.n_unknowns)
+        self._belief = self._prior(self.bound)
+
+    def _prior(self, bound: float) -> Belief:
+        d, m = self.space.n_features, self.space.n_unknowns
+        mean = self.space.flatten(np.eye(d)) * (bound / (2.0 * math.sqrt(d)))
+        return Belief(mean, np.eye(m) * (bound**2 / m))
+
+    # Asking.
+
+    def estimate(self, pairs: Pairs) -> Floats:
+        """The mean of each pair's squared distance, (n,); below zero counts as zero."""
+        return np.maximum(self.space.features(pairs.differences) @ self._belief.mean, 0.0)
+
+    def ends(self, pairs: Pairs) -> tuple[Floats, Floats]:
+        """Three standard deviations to either side and the accuracy besides, none below zero, each (n,)."""
+        mean, sd = self._belief.moments(self.space.features(pairs.differences))
+        reach = END * sd + accuracy(self.epsilon, self.rounds) ** 2  # verdicts are not told apart more finely
+        return np.maximum(mean - reach, 0.0), np.maximum(mean + reach, 0.0)
+
+    def guess(self, pairs: Pairs) -> Floats:
+        """The cautious quantile of each pair's squared distance, or its lower end where it is known, (n,)."""
+        epsilon = accuracy(self.epsilon, self.rounds)
+        mean, sd = self._belief.moments(self.space.features(pairs.differences))
+        middle = np.sqrt(np.maximum(mean, 0.0))
+        lower = np.sqrt(np.maximum(mean - END * sd, 0.0))
+        cautious = quantile_above_zero(mean, sd, self.caution)
+        sure = np.maximum(np.minimum(lower, middle - SHADE * epsilon), 0.0) ** 2
+        return np.where(middle - lower <= KNOWN * epsilon, sure, cautious)
+
+    def matrix(self) -> Floats:
+        """The mean of G, (d, d)."""
+        return self.space.unflatten(self._belief.mean)
+
+    # Telling.
+
+    def learn(self, verdicts: Verdicts) -> Learned:
+        """Take in each verdict in turn; report those that contradict the belief."""
+        half_spaces = HalfSpaces.of(self.space, verdicts)
+        belief, contradicted = self._tell(self._belief, half_spaces)
+        memory = remembered(self._memory, half_spaces.take(~contradicted))
+        surprises = max(self._surprises + np.sum(contradicted) - self.error_rate * len(verdicts), 0.0)
+        if surprises > SURPRISES_FORGIVEN:  # not the reviewer's slips: the belief was too sure of itself
+            belief, surprises = Belief(belief.mean, belief.cov * WIDENING), 0.0
+        self._settle(belief, memory, float(surprises))
+        names = verdicts.pairs.names()
+        return Learned(len(verdicts), tuple(names[row] for row in np.flatnonzero(contradicted)))
+
+    def learn_some_unfair(self, verdicts: Verdicts) -> Learned:
+        """Take in that some pair was unfair: the complement of every pair being fair."""
+        all_fair = replace(verdicts, unfair=np.zeros(len(verdicts), dtype=np.bool_))
+        belief, chance = self._belief, 1.0
+        for u, threshold, side in HalfSpaces.of(self.space, all_fair):
+            told = belief.told(u, threshold, side, error_rate=self.error_rate, blur=self._blur())
+            belief, chance = told.belief, chance * told.evidence
+        self._settle(self._belief.without(belief, min(chance, LARGEST_CHANCE)), self._memory, self._surprises)
+        return Learned(len(verdicts))
+
+    def _tell(self, belief: Belief, half_spaces: HalfSpaces) -> tuple[Belief, NDArray[np.bool_]]:
+        """The belief after all half-spaces that do not contradict it, and which ones did."""
+        contradicted = np.zeros(len(half_spaces), dtype=np.bool_)
+        blur = self._blur()
+        for row, (u, threshold, side) in enumerate(half_spaces):
+            told = belief.told(u, threshold, side, error_rate=self.error_rate, blur=blur)
+            if told.score < SURPRISE:
+                contradicted[row] = True
+            else:
+                belief = told.belief
+        return self._semidefinite(belief), contradicted
+
+    def _semidefinite(self, belief: Belief) -> Belief:
+        """Tell the belief, for sure, that no direction has a negative squared length."""
+        for _ in range(SEMIDEFINITE_ROUNDS * self.n_features):
+            lowest, u = self.space.most_negative_direction(belief.mean)
+            if lowest >= -SEMIDEFINITE_TOLERANCE * self.bound:
+                break
+            belief = belief.told(u, 0.0, 1.0, error_rate=0.0, blur=0.0).belief
+        return belief
+
+    def _settle(self, belief: Belief, memory: HalfSpaces, surprises: float) -> None:
+        """Take on the new state; while the mean lies outside the bound, double it and tell what is remembered."""
+        bound = self.bound
+        while float(np.linalg.norm(belief.mean)) > bound:
+            bound *= 2.0
+            belief, _ = self._tell(self._prior(bound), memory)
+        self.bound, self._belief, self._memory, self._surprises = bound, belief, memory, surprises
+        self.rounds += 1
+
+    def _blur(self) -> float:
+        return min(BLUR, accuracy(self.epsilon, self.rounds) ** 2)
+
+    # Saving.
+
+    def state(self) -> dict[str, Any]:
+        """Settings, belief and memory."""
+        return {
+            "n_features": self.n_features,
+            "structure": self.space.structure,
+            "bound": self.bound,
+            "epsilon": self.epsilon,
+            "error_rate": self.error_rate,
+            "caution": self.caution,
+            "rounds": self.rounds,
+            "surprises": self._surprises,
+            "mean": self._belief.mean,
+            "cov": self._belief.cov,
+            "memory": self._memory.state(),
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """The learner that was saved, to the bit."""
+        settings = ("n_features", "structure", "bound", "epsilon", "error_rate", "caution")
+        learner = cls(**{name: state[name] for name in settings})
+        learner.rounds, learner._surprises = int(state["rounds"]), float(state["surprises"])
+        learner._belief = Belief(state["mean"].copy(), state["cov"].copy())
+        learner._memory = HalfSpaces.from_state(state["memory"])
+        return learner

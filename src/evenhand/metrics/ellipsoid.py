@@ -1,0 +1,209 @@
+"""Ellipsoid: the smallest ellipsoid around all metrics that fit; cheap, certain, and slow to learn."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from evenhand.decision import Pair
+from evenhand.metrics.accuracy import accuracy, check_epsilon
+from evenhand.metrics.bound import LARGEST_GROWTH, check_bound, fits, remembered
+from evenhand.metrics.features import Floats, Structure
+from evenhand.metrics.half_spaces import HalfSpaces
+from evenhand.metrics.learner import Learned, MetricLearner
+from evenhand.metrics.verdicts import Pairs, Verdicts
+
+ROUNDING = 1e-10
+"""Each cut leaves the axes longer by this share, so that rounding never pushes the truth out."""
+
+EMPTY_DEPTH = 1.0 + 1e-9
+"""A cut this many half-widths deep leaves nothing."""
+
+NEAR_THE_BOUND = 0.95
+"""A centre beyond this share of the bound: the truth may lie outside, and the bound is doubled."""
+
+SEMIDEFINITE_TOLERANCE = 1e-9
+"""An eigenvalue of the centre counts as negative below minus this times the bound."""
+
+RECYCLED_PER_UNKNOWN = 4
+"""So many free cuts for each unknown, at most, are made after a review."""
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """{centre + root v : ||v|| <= 1}. The root is carried, not its square, which would round thin axes to zero."""
+
+    centre: Floats
+    root: Floats
+
+    def half_widths(self, normals: Floats) -> Floats:
+        """How far the shape reaches from its centre along each row of `normals` (n, m), (n,)."""
+        return np.asarray(np.linalg.norm(normals @ self.root, axis=1))
+
+    def depth(self, u: Floats, threshold: float, side: float) -> float:
+        """How deep side * (<alpha, u> - threshold) >= 0 cuts, in half-widths: 0 is the centre, 1 leaves nothing."""
+        width = float(np.linalg.norm(u @ self.root))
+        outside = side * (threshold - float(u @ self.centre))
+        return outside / width if width > 0 else math.copysign(math.inf, outside)
+
+    def cut(self, u: Floats, side: float, depth: float) -> Shape:
+        """The smallest ellipsoid around the part of this one that the cut leaves; -1/m < depth < 1. O(m^2)."""
+        m = len(self.centre)
+        reach = (self.root.T @ u) * side
+        reach = reach / np.linalg.norm(reach)
+        if m == 1:  # an interval: the general formula divides by m - 1
+            centre = self.centre + self.root @ reach * ((1.0 + depth) / 2.0)
+            return Shape(centre, self.root * ((1.0 - depth) / 2.0 * (1.0 + ROUNDING)))
+        centre = self.centre + self.root @ reach * ((1.0 + m * depth) / (m + 1.0))
+        along = math.sqrt((m - 1.0) * (1.0 - depth) / ((m + 1.0) * (1.0 + depth)))
+        scale = m / math.sqrt(m * m - 1.0) * math.sqrt(1.0 - depth * depth) * (1.0 + ROUNDING)
+        return Shape(centre, (self.root - np.outer(self.root @ reach, reach) * (1.0 - along)) * scale)
+
+
+class Ellipsoid(MetricLearner):
+    """Deep and central cuts of an ellipsoid that holds every metric with ||G||_F <= bound fitting the verdicts.
+
+    Cohen, Lobel, Paes Leme: a pair whose half-width is at most epsilon^2 is known and cuts nothing more, so axes cannot
+    collapse, and mistakes number O(m^2 log(m B / epsilon)). Ours beyond that: after a review the centre is cut, for
+    free, by every remembered verdict and every direction of negative length that it violates.
+
+    Guarantee: with a consistent reviewer and ||G||_F <= bound the ends hold the truth, always. If the centre comes near
+    the bound, or a verdict leaves nothing that a larger bound would not, the bound is doubled and what is remembered
+    is cut again. Cost: O(m^2) a cut, flat in the number of rounds.
+
+    >>> learner = Ellipsoid(2, epsilon=0.1)
+    >>> x, y = [1.0, 0.0], [0.0, 0.0]
+    >>> learned = learner.learn_pair(x, y, gap=0.5, unfair=True)
+    >>> learned = learner.learn_pair(x, y, gap=0.3, unfair=False)
+    >>> ends = learner.distances([x, y])
+    >>> bool(ends.lower[0, 1] <= 0.4 <= ends.upper[0, 1])
+    True
+    """
+
+    def __init__(
+        self, n_features: int, *, structure: Structure = "full", bound: float = 1.0, epsilon: float | None = None
+    ) -> None:
+        super().__init__(n_features, structure)
+        self.bound = check_bound(bound)
+        self.epsilon = check_epsilon(epsilon)
+        self.rounds = 0
+        self._memory = HalfSpaces.none(self.space.n_unknowns)
+        self._shape = self._ball(self.bound)
+
+    def _ball(self, bound: float) -> Shape:
+        """The half of the ball in which the trace is not negative: around 0 itself every guess would be 0."""
+        m = self.space.n_unknowns
+        ball = Shape(np.zeros(m), np.eye(m) * bound)
+        return ball.cut(self.space.flatten(np.eye(self.n_features)), 1.0, 0.0)
+
+    # Asking.
+
+    def estimate(self, pairs: Pairs) -> Floats:
+        """The squared distance under the centre, (n,); below zero counts as zero."""
+        return np.maximum(self.space.features(pairs.differences) @ self._shape.centre, 0.0)
+
+    def ends(self, pairs: Pairs) -> tuple[Floats, Floats]:
+        """The extent of the ellipsoid along each pair, within what the bound and positivity allow, each (n,)."""
+        normals = self.space.features(pairs.differences)
+        middle, width = normals @ self._shape.centre, self._shape.half_widths(normals)
+        most = self.bound * np.linalg.norm(normals, axis=1)
+        return np.maximum(middle - width, 0.0), np.maximum(np.minimum(middle + width, most), 0.0)
+
+    def matrix(self) -> Floats:
+        """The centre, (d, d)."""
+        return self.space.unflatten(self._shape.centre)
+
+    # Telling.
+
+    def learn(self, verdicts: Verdicts) -> Learned:
+        """Cut with each verdict in turn, then recycle; verdicts that leave nothing are reported and not taken in."""
+        bound, shape, memory = self.bound, self._shape, self._memory
+        conflicts: list[Pair] = []
+        half_spaces = HalfSpaces.of(self.space, verdicts)
+        for row, name in enumerate(verdicts.pairs.names()):
+            verdict = half_spaces.take(slice(row, row + 1))
+            with_it = remembered(memory, verdict)
+            if _leaves_nothing(shape, verdict):
+                if fits(self.space, with_it, bound) or not fits(self.space, with_it, bound * LARGEST_GROWTH):
+                    conflicts.append(name)
+                    continue
+                bound, shape = self._grown(bound, with_it)
+            else:
+                shape = self._cut_all(shape, verdict)
+            memory = with_it
+        shape = self._recycle(shape, memory, bound)
+        while float(np.linalg.norm(shape.centre)) > NEAR_THE_BOUND * bound:
+            bound, shape = self._grown(bound, memory)
+        self.bound, self._shape, self._memory = bound, shape, memory
+        self.rounds += 1
+        return Learned(len(verdicts), tuple(conflicts))
+
+    def _least(self) -> float:
+        """The half-width at which a pair is known: epsilon squared."""
+        return accuracy(self.epsilon, self.rounds) ** 2
+
+    def _cut_all(self, shape: Shape, half_spaces: HalfSpaces) -> Shape:
+        """Cut with each half-space that is not yet known and would make the ellipsoid smaller."""
+        shallowest = -1.0 / self.space.n_unknowns
+        for u, threshold, side in half_spaces:
+            depth = shape.depth(u, threshold, side)
+            if shallowest < depth < 1.0 and np.linalg.norm(u @ shape.root) > self._least():
+                shape = shape.cut(u, side, depth)
+        return shape
+
+    def _recycle(self, shape: Shape, memory: HalfSpaces, bound: float) -> Shape:
+        """Cut with the worst violated of all remembered half-spaces and of positivity, until the centre fits."""
+        for _ in range(RECYCLED_PER_UNKNOWN * self.space.n_unknowns):
+            lowest, direction = self.space.most_negative_direction(shape.centre)
+            if lowest < -SEMIDEFINITE_TOLERANCE * bound:
+                worst = HalfSpaces(direction[None, :], np.zeros(1), np.ones(1))
+            else:
+                widths = shape.half_widths(memory.normals)
+                depths = -memory.slacks(shape.centre) / np.maximum(widths, np.finfo(np.float64).tiny)
+                depths[widths <= self._least()] = 0.0
+                if not np.any(depths > 0):
+                    break
+                row = int(np.argmax(depths))
+                worst = memory.take(slice(row, row + 1))
+            smaller = self._cut_all(shape, worst)
+            if smaller is shape:
+                break
+            shape = smaller
+        return shape
+
+    def _grown(self, bound: float, memory: HalfSpaces) -> tuple[float, Shape]:
+        """Twice the bound, and the ellipsoid that what is remembered leaves of it."""
+        bound *= 2.0
+        return bound, self._recycle(self._cut_all(self._ball(bound), memory), memory, bound)
+
+    # Saving.
+
+    def state(self) -> dict[str, Any]:
+        """Settings, ellipsoid and memory."""
+        return {
+            "n_features": self.n_features,
+            "structure": self.space.structure,
+            "bound": self.bound,
+            "epsilon": self.epsilon,
+            "rounds": self.rounds,
+            "centre": self._shape.centre,
+            "root": self._shape.root,
+            "memory": self._memory.state(),
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """The learner that was saved, to the bit."""
+        settings = ("n_features", "structure", "bound", "epsilon")
+        learner = cls(**{name: state[name] for name in settings})
+        learner.rounds = int(state["rounds"])
+        learner._shape = Shape(state["centre"].copy(), state["root"].copy())
+        learner._memory = HalfSpaces.from_state(state["memory"])
+        return learner
+
+
+def _leaves_nothing(shape: Shape, verdict: HalfSpaces) -> bool:
+    return any(shape.depth(u, threshold, side) >= EMPTY_DEPTH for u, threshold, side in verdict)

@@ -1,0 +1,77 @@
+"""Squared distances as linear functions: the coordinates in which all metric learners work.
+
+d(x, y)^2 = z'Gz with z = x - y is linear in G. Full structure: alpha = svec(G), off-diagonals times sqrt(2), so
+that ||alpha|| = ||G||_F and m = d(d+1)/2. Diagonal structure: alpha = diag(G), m = d. In both <alpha, u> = d^2 with
+||u|| <= ||z||^2 <= 4.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand.errors import InvalidInput
+
+Floats = NDArray[np.float64]
+Structure = Literal["full", "diagonal"]
+
+
+class MetricSpace:
+    """The space of the unknown alpha for `n_features` features and one structure.
+
+    >>> space = MetricSpace(2, "full")
+    >>> G = np.array([[2.0, 1.0], [1.0, 3.0]])
+    >>> z = np.array([[1.0, -1.0]])
+    >>> (space.features(z) @ space.flatten(G)).round(12).tolist() == [z[0] @ G @ z[0]]
+    True
+    """
+
+    def __init__(self, n_features: int, structure: Structure = "full") -> None:
+        if isinstance(n_features, bool) or not isinstance(n_features, (int, np.integer)) or n_features < 1:
+            raise InvalidInput(f"n_features is {n_features!r}; allowed is a whole number >= 1")
+        if structure not in get_args(Structure):
+            raise InvalidInput(f"structure is {structure!r}; allowed are 'full' and 'diagonal'")
+        self.n_features = int(n_features)
+        self.structure: Structure = structure
+        if structure == "full":
+            self._rows, self._columns = np.triu_indices(self.n_features)
+        else:
+            self._rows = self._columns = np.arange(self.n_features)
+        self._weights = np.where(self._rows == self._columns, 1.0, np.sqrt(2.0))
+
+    @property
+    def n_unknowns(self) -> int:
+        """The dimension m of alpha."""
+        return len(self._rows)
+
+    def features(self, differences: Floats) -> Floats:
+        """u of each difference z: (n, d) -> (n, m)."""
+        return np.asarray(differences[:, self._rows] * differences[:, self._columns] * self._weights)
+
+    def flatten(self, matrix: Floats) -> Floats:
+        """alpha of a symmetric matrix G: (d, d) -> (m,)."""
+        return np.asarray(matrix[self._rows, self._columns] * self._weights)
+
+    def unflatten(self, alpha: Floats) -> Floats:
+        """G of alpha: (m,) -> (d, d), symmetric."""
+        matrix = np.zeros((self.n_features, self.n_features))
+        matrix[self._rows, self._columns] = alpha / self._weights
+        matrix[self._columns, self._rows] = matrix[self._rows, self._columns]
+        return matrix
+
+    def most_negative_direction(self, alpha: Floats) -> tuple[float, Floats]:
+        """The smallest eigenvalue of G and the feature u of its eigenvector: <alpha, u> >= 0 for every metric."""
+        if self.structure == "diagonal":
+            lowest = int(np.argmin(alpha))
+            return float(alpha[lowest]), np.eye(self.n_features)[lowest]
+        values, vectors = np.linalg.eigh(self.unflatten(alpha))
+        return float(values[0]), self.features(vectors[:, :1].T)[0]
+
+    def nearest_metric(self, alpha: Floats) -> Floats:
+        """The positive semidefinite matrix nearest to alpha's in Frobenius norm, (d, d)."""
+        if self.structure == "diagonal":
+            return np.diag(np.maximum(alpha, 0.0))
+        values, vectors = np.linalg.eigh(self.unflatten(alpha))
+        return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)

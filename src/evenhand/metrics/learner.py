@@ -1,0 +1,175 @@
+"""What every metric learner does: distances out, verdicts in."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evenhand.contexts import as_contexts
+from evenhand.decision import Pair
+from evenhand.errors import InvalidInput, UnsupportedReview
+from evenhand.metrics.features import MetricSpace, Structure
+from evenhand.metrics.verdicts import Pairs, Verdicts
+
+Floats = NDArray[np.float64]
+
+
+class Distances(NamedTuple):
+    """Distances between all candidates of a round, each (k, k): the best estimate and the ends it lies between."""
+
+    estimate: Floats
+    lower: Floats
+    upper: Floats
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What became of a review: how many verdicts were heard, and which could not be believed."""
+
+    heard: int = 0
+    conflicts: tuple[Pair, ...] = ()
+    """Pairs whose verdict no metric fits together with what was said before; they changed nothing."""
+
+
+class MetricLearner(ABC):
+    """Learns squared distances from verdicts; the paper's DistanceEstimator.
+
+    A learner is asked for a `guess` of each pair's squared distance, which never changes it, and told `Verdicts`,
+    which does. Asking without telling is the paper's roll-back. Subclasses are saved and loaded under their name.
+    """
+
+    _kinds: ClassVar[dict[str, type[MetricLearner]]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        MetricLearner._kinds[cls.__name__] = cls
+
+    def __init__(self, n_features: int, structure: Structure = "full") -> None:
+        self.space = MetricSpace(n_features, structure)
+
+    @property
+    def n_features(self) -> int:
+        """How many features a context has: d."""
+        return self.space.n_features
+
+    # What a subclass must say.
+
+    @abstractmethod
+    def estimate(self, pairs: Pairs) -> Floats:
+        """The best estimate of each pair's squared distance, (n,)."""
+
+    @abstractmethod
+    def ends(self, pairs: Pairs) -> tuple[Floats, Floats]:
+        """The lower and the upper end of each pair's squared distance, each (n,), given all verdicts so far."""
+
+    @abstractmethod
+    def learn(self, verdicts: Verdicts) -> Learned:
+        """Take in verdicts of one round."""
+
+    @abstractmethod
+    def matrix(self) -> Floats:
+        """The estimate of G, (d, d), symmetric."""
+
+    @abstractmethod
+    def state(self) -> dict[str, Any]:
+        """All that the learner is, in arrays, numbers, strings and dicts of them."""
+
+    @classmethod
+    @abstractmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """The learner whose `state` this was, to the bit."""
+
+    # What a subclass may say better.
+
+    def guess(self, pairs: Pairs) -> Floats:
+        """The squared distance to play for each pair, (n,)."""
+        return self.estimate(pairs)
+
+    def learn_some_unfair(self, verdicts: Verdicts) -> Learned:
+        """Take in that at least one of these pairs was unfair, not which; the `unfair` of `verdicts` is not read."""
+        if len(verdicts) == 1:
+            return self.learn(Verdicts(verdicts.pairs, verdicts.gaps, np.array([True]), verdicts.tight))
+        raise UnsupportedReview(
+            f"{type(self).__name__} cannot learn from one bit that says something was unfair; name the pairs, "
+            "or use metrics.BayesPoint"
+        )
+
+    # What every learner offers from that.
+
+    def distances(self, contexts: Any) -> Distances:
+        """Estimate, lower and upper end of the distances between the rows of `contexts` (k, d)."""
+        table = as_contexts(contexts, self.n_features)
+        pairs = Pairs.of(table)
+        lower, upper = self.ends(pairs)
+        return Distances(*(as_square(len(table), pairs, x) for x in (self.estimate(pairs), lower, upper)))
+
+    def playable_distances(self, contexts: Floats) -> Floats:
+        """The distances to play between the rows of checked `contexts` (k, d): the square roots of the guesses."""
+        pairs = Pairs.of(contexts)
+        return as_square(len(contexts), pairs, self.guess(pairs))
+
+    def ends_of(self, differences: ArrayLike) -> tuple[Floats, Floats]:
+        """The ends of the distance that each difference of two contexts makes: (n, d) -> (n,), (n,)."""
+        table = np.asarray(differences, dtype=np.float64)
+        lower, upper = self.ends(Pairs(np.tile([0, 1], (len(table), 1)), table))
+        return np.sqrt(np.maximum(lower, 0.0)), np.sqrt(np.maximum(upper, 0.0))
+
+    def learn_pair(self, x: ArrayLike, y: ArrayLike, *, gap: float, unfair: bool) -> Learned:
+        """Take in one verdict: contexts `x` and `y` were treated with this gap, and it was unfair or was not."""
+        both = as_contexts(np.array([x, y]), self.n_features)
+        if not 0 <= gap <= 1:
+            raise InvalidInput(f"gap is {gap!r}; allowed is a number from 0 to 1, the difference of two probabilities")
+        return self.learn(Verdicts.between(both[0], both[1], gap=gap, unfair=bool(unfair)))
+
+    # The names that metric-learn's users know.
+
+    def get_mahalanobis_matrix(self) -> Floats:
+        """The learned matrix G, (d, d), positive semidefinite."""
+        return self.space.nearest_metric(self.space.flatten(self.matrix()))
+
+    def pair_distance(self, pairs: ArrayLike) -> Floats:
+        """Distances of pairs given as (n, 2, d), under the learned matrix."""
+        array = np.asarray(pairs, dtype=np.float64)
+        if array.ndim != 3 or array.shape[1:] != (2, self.n_features):
+            raise InvalidInput(f"pairs have shape {array.shape}; allowed is (n, 2, {self.n_features})")
+        z = array[:, 0] - array[:, 1]
+        squared = np.sum((z @ self.get_mahalanobis_matrix()) * z, axis=1)
+        return np.asarray(np.sqrt(np.maximum(squared, 0.0)))
+
+    def get_metric(self) -> Callable[[ArrayLike, ArrayLike], float]:
+        """The learned distance as a plain function of two contexts, cut loose from the learner."""
+        G = self.get_mahalanobis_matrix()
+
+        def metric(x: ArrayLike, y: ArrayLike) -> float:
+            z = np.asarray(x, dtype=np.float64) - np.asarray(y, dtype=np.float64)
+            return float(np.sqrt(np.maximum(z @ G @ z, 0.0)))
+
+        return metric
+
+    # Saving.
+
+    def saved(self) -> dict[str, Any]:
+        """The state with the name of the class that can read it."""
+        return {"kind": type(self).__name__, "state": self.state()}
+
+    @staticmethod
+    def restored(saved: dict[str, Any]) -> MetricLearner:
+        """The learner that `saved` described; its class must have been imported."""
+        kind = MetricLearner._kinds.get(saved["kind"])
+        if kind is None:
+            known = ", ".join(sorted(MetricLearner._kinds))
+            raise InvalidInput(f"no metric learner is called {saved['kind']!r}; known are {known}")
+        return kind.from_state(saved["state"])
+
+
+def as_square(k: int, pairs: Pairs, squared: Floats) -> Floats:
+    """Squared distances of all pairs as a symmetric (k, k) table of distances; below zero counts as zero."""
+    table = np.zeros((k, k))
+    first, second = pairs.indices.T
+    table[first, second] = table[second, first] = np.sqrt(np.maximum(squared, 0.0))
+    return table

@@ -1,0 +1,111 @@
+"""PerPair: one learner for each pair of candidates' indices, as the paper has it."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from typing import Any, Literal, Self, get_args
+
+import numpy as np
+
+from evenhand.decision import Pair
+from evenhand.errors import InvalidInput
+from evenhand.metrics.features import Floats
+from evenhand.metrics.learner import Learned, MetricLearner
+from evenhand.metrics.verdicts import Pairs, Verdicts
+
+Cuts = Literal["guess", "gap"]
+
+
+class PerPair(MetricLearner):
+    """A copy of `prototype` for every pair (i, j) of indices, each hearing only of its own pair.
+
+    Told are, as in the paper, only copies whose pair was flagged ("your guess was too large") or was tight and not
+    flagged ("it was not"); all others are rolled back, that is: left as they were. `cuts="guess"` tells a flagged copy
+    just that, a cut through its guess; `cuts="gap"` tells it the gap, a deeper cut that is valid too. A late review
+    is told against the guess of its time of arrival, and still holds: what is below the gap is below any wider one.
+
+    Guarantee: that of the prototype for each pair, so k(k-1)/2 times its number of mistakes in all.
+
+    >>> from evenhand.metrics.ellipsoid import Ellipsoid
+    >>> learner = PerPair(Ellipsoid(3, epsilon=0.1))
+    >>> learner.distances(np.eye(3)).estimate.shape
+    (3, 3)
+    """
+
+    def __init__(self, prototype: MetricLearner, *, cuts: Cuts = "guess") -> None:
+        if not isinstance(prototype, MetricLearner) or isinstance(prototype, PerPair):
+            raise InvalidInput(f"prototype is {prototype!r}; allowed is any other metric learner")
+        if cuts not in get_args(Cuts):
+            raise InvalidInput(f"cuts is {cuts!r}; allowed are 'guess' and 'gap'")
+        super().__init__(prototype.n_features, prototype.space.structure)
+        self.cuts: Cuts = cuts
+        self._prototype = prototype
+        self._copies: dict[Pair, MetricLearner] = {}
+
+    def copy_of(self, pair: Pair) -> MetricLearner:
+        """The learner of one pair; the prototype itself until the pair was told something."""
+        return self._copies.get(pair, self._prototype)
+
+    # Asking: each copy about its own pair.
+
+    def estimate(self, pairs: Pairs) -> Floats:
+        """Each pair's squared distance by its own copy, (n,)."""
+        return self._each(pairs, lambda learner, pair: learner.estimate(pair)[0])
+
+    def guess(self, pairs: Pairs) -> Floats:
+        """Each pair's squared distance to play, by its own copy, (n,)."""
+        return self._each(pairs, lambda learner, pair: learner.guess(pair)[0])
+
+    def ends(self, pairs: Pairs) -> tuple[Floats, Floats]:
+        """Each pair's ends by its own copy, each (n,)."""
+        ends = [self.copy_of(name).ends(pairs.take(slice(row, row + 1))) for row, name in enumerate(pairs.names())]
+        lower, upper = np.array([[low[0], high[0]] for low, high in ends]).reshape(-1, 2).T
+        return lower, upper
+
+    def _each(self, pairs: Pairs, ask: Any) -> Floats:
+        return np.array(
+            [ask(self.copy_of(name), pairs.take(slice(row, row + 1))) for row, name in enumerate(pairs.names())],
+            dtype=np.float64,
+        )
+
+    def matrix(self) -> Floats:
+        """The mean of the copies' matrices, (d, d)."""
+        learners = list(self._copies.values()) or [self._prototype]
+        return np.asarray(np.mean([learner.matrix() for learner in learners], axis=0))
+
+    # Telling.
+
+    def learn(self, verdicts: Verdicts) -> Learned:
+        """Tell the copies of flagged and of tight pairs; the others never learn that they were asked."""
+        told = verdicts.take(verdicts.unfair | verdicts.tight)
+        heard: dict[Pair, MetricLearner] = {}
+        conflicts: tuple[Pair, ...] = ()
+        for row, name in enumerate(told.pairs.names()):
+            learner = copy.deepcopy(self.copy_of(name))
+            conflicts += learner.learn(self._feedback(learner, told.take(slice(row, row + 1)))).conflicts
+            heard[name] = learner
+        self._copies = {**self._copies, **heard}
+        return Learned(len(told), conflicts)
+
+    def _feedback(self, learner: MetricLearner, verdict: Verdicts) -> Verdicts:
+        """The verdict as its copy is told it: a flag says no more than that the guess was too large."""
+        if self.cuts == "gap" or not verdict.unfair[0]:
+            return verdict
+        return replace(verdict, gaps=np.sqrt(np.maximum(verdict.gaps**2, learner.guess(verdict.pairs))))
+
+    # Saving.
+
+    def state(self) -> dict[str, Any]:
+        """The prototype and all copies."""
+        copies = {f"{i}-{j}": learner.saved() for (i, j), learner in self._copies.items()}
+        return {"cuts": self.cuts, "prototype": self._prototype.saved(), "copies": copies}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """The learner that was saved, to the bit."""
+        learner = cls(MetricLearner.restored(state["prototype"]), cuts=state["cuts"])
+        for name, saved in state["copies"].items():
+            i, j = name.split("-")
+            learner._copies[int(i), int(j)] = MetricLearner.restored(saved)
+        return learner

@@ -1,0 +1,227 @@
+"""ProjectedVolume: multidimensional binary search by centroids, the paper's DistanceEstimator."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand.errors import InvalidInput
+from evenhand.metrics.accuracy import accuracy, check_epsilon
+from evenhand.metrics.cylinder import cylinder_centroid, default_thinness, thinned
+from evenhand.metrics.extents import Outline
+from evenhand.metrics.features import MetricSpace, Structure
+from evenhand.metrics.half_spaces import MOST_SQUARED, HalfSpaces
+from evenhand.metrics.hit_and_run import Cloud
+from evenhand.metrics.knowledge_set import KnowledgeSet
+from evenhand.metrics.learner import Learned, MetricLearner
+from evenhand.metrics.sampled_set import MOST_DOUBLINGS, SampledSet
+from evenhand.metrics.verdicts import Pairs, Verdicts
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+FEWEST_SAMPLES = 200
+SAMPLES_PER_UNKNOWN = 4
+
+
+class ProjectedVolume(MetricLearner):
+    """Guess the centroid of all metrics that fit the verdicts, cylindrified where they are thin.
+
+    The knowledge set K of alpha = svec(G) is cut by every verdict on a pair that is not yet known to within
+    `epsilon`; <u, z> is guessed, z being the centroid of the cylinder over K along its thin directions. At most
+    O(m log(m / epsilon)) guesses are wrong by more than epsilon.
+
+    n_features: d. structure: "full" or "diagonal" G. bound: on ||G||_F, doubled when it proves too small.
+    epsilon: accuracy of distances, None to sharpen as reviews come. thinness: the width delta below which a
+    direction counts as thin, None for the proof's. n_samples: points that stand for K. seed: of the walk.
+
+    >>> learner = ProjectedVolume(1, epsilon=0.1, seed=0)
+    >>> for _ in range(12):
+    ...     gap = float(min(1.0, learner.guess(Pairs.between([1.0], [0.0]))[0]) ** 0.5)
+    ...     _ = learner.learn_pair([1.0], [0.0], gap=gap, unfair=gap > 0.7)
+    >>> bool(abs(learner.matrix()[0, 0] - 0.49) < 0.01)
+    True
+    """
+
+    def __init__(
+        self,
+        n_features: int,
+        *,
+        structure: Structure = "full",
+        bound: float = 1.0,
+        epsilon: float | None = 0.01,
+        thinness: float | None = None,
+        n_samples: int | None = None,
+        seed: int | np.random.Generator | None = None,
+    ) -> None:
+        super().__init__(n_features, structure)
+        m = self.space.n_unknowns
+        self.epsilon = check_epsilon(epsilon)
+        self._thinness = None if thinness is None else _positive("thinness", thinness)
+        self._most_bound = _positive("bound", bound) * 2.0**MOST_DOUBLINGS
+        n_samples = max(FEWEST_SAMPLES, SAMPLES_PER_UNKNOWN * m) if n_samples is None else n_samples
+        if isinstance(n_samples, bool) or not isinstance(n_samples, (int, np.integer)) or n_samples < 2 * m + 10:
+            raise InvalidInput(f"n_samples is {n_samples!r}; allowed is a whole number >= {2 * m + 10}, or None")
+        self._rng = np.random.default_rng(seed)
+        self._rounds = 0
+        self._set = SampledSet.initial(self.space, float(bound), int(n_samples), self._rng)
+        self._thin = thinned(self._set, np.zeros((m, 0)), self._thinness_of(self._set, 0))
+        self._z = cylinder_centroid(self._set, self._thin, self._rng)
+
+    @property
+    def thin_directions(self) -> Floats:
+        """S: the orthonormal directions in which K counts as thin, (m, s)."""
+        return self._thin.copy()
+
+    @property
+    def bound(self) -> float:
+        """The bound on ||G||_F now in force."""
+        return self._set.known.bound
+
+    @property
+    def n_faces(self) -> int:
+        """How many half-spaces are kept."""
+        return len(self._set.known.faces)
+
+    # Asking.
+
+    def estimate(self, pairs: Pairs) -> Floats:
+        """<u, z>, (n,)."""
+        return np.asarray(self.space.features(pairs.differences) @ self._z)
+
+    def ends(self, pairs: Pairs) -> tuple[Floats, Floats]:
+        """How far K reaches along each u, each (n,); a few linear programmes a pair."""
+        outline = Outline(self._set.known, self._set.cloud)
+        extents = [outline.extent(u) for u in self.space.features(pairs.differences)]
+        lower, upper = np.array(extents).reshape(-1, 2).T
+        return np.maximum(lower, 0.0), np.maximum(upper, 0.0)
+
+    def matrix(self) -> Floats:
+        """z as a matrix, (d, d)."""
+        return self.space.unflatten(self._z)
+
+    # Telling.
+
+    def learn(self, verdicts: Verdicts) -> Learned:
+        """Cut K by the verdicts on pairs not yet known; those that leave nothing of it are conflicts."""
+        before = self._rng.bit_generator.state
+        try:
+            return self._learn(verdicts)
+        except BaseException:
+            self._rng.bit_generator.state = before
+            raise
+
+    def _learn(self, verdicts: Verdicts) -> Learned:
+        faces = HalfSpaces.of(self.space, verdicts)
+        rounds = self._rounds + 1
+        new, refused = self._sorted(faces, accuracy(self.epsilon, rounds) ** 2)
+        result = self._set
+        if len(new):
+            cut = result.cut_or_enlarged(faces.take(new), self._most_bound, self._rng)
+            if cut is None:
+                cut, more = self._cut_by_possible(faces, new)
+                refused += more
+            result = cut
+        z, thin = self._cylinder(result, rounds)
+        self._set, self._z, self._thin, self._rounds = result, z, thin, rounds
+        names = verdicts.pairs.names()
+        return Learned(len(verdicts) - len(refused), tuple(names[row] for row in sorted(refused)))
+
+    def _cylinder(self, result: SampledSet, rounds: int) -> tuple[Floats, Floats]:
+        """The centroid of the cylinder over a new K, and its thin directions."""
+        thinness, before = self._thinness_of(result, rounds), self._thinness_of(self._set, self._rounds)
+        thin = self._thin if thinness == before and result.known.bound == self.bound else self._thin[:, :0]
+        if result.cloud is self._set.cloud and thin is self._thin:
+            return self._z, thin
+        thin = thinned(result, thin, thinness)
+        return cylinder_centroid(result, thin, self._rng), thin
+
+    def _thinness_of(self, result: SampledSet, rounds: int) -> float:
+        """delta: what was asked for, or what the proof needs at the accuracy in force."""
+        if self._thinness is not None:
+            return self._thinness
+        width = accuracy(self.epsilon, rounds) ** 2
+        return default_thinness(width, result.known.bound, MOST_SQUARED, self.space.n_unknowns)
+
+    def _sorted(self, faces: HalfSpaces, width: float) -> tuple[Rows, list[int]]:
+        """The rows that may teach something, and the rows that contradict an interval narrower than `width`."""
+        values = self._set.cloud.values(faces.normals)
+        cuts = np.any(faces.sides * (values - faces.thresholds) < 0.0, axis=0)
+        narrow = np.ptp(values, axis=0) <= width
+        new, refused = list(np.flatnonzero(~narrow)), []
+        outline = Outline(self._set.known, self._set.cloud) if np.any(narrow & cuts) else None
+        for row in np.flatnonzero(narrow & cuts):
+            assert outline is not None
+            low, high = outline.extent(faces.normals[row], enough=width)
+            side, threshold = faces.sides[row], faces.thresholds[row]
+            if high - low > width:
+                new.append(row)
+            elif max(side * low, side * high) < side * threshold:
+                refused.append(int(row))
+        return np.sort(np.array(new, dtype=np.int64)), refused
+
+    def _cut_by_possible(self, faces: HalfSpaces, rows: Rows) -> tuple[SampledSet, list[int]]:
+        """K cut by as many of these rows, the first ones first, as go together; and the rows that do not."""
+        kept: list[int] = []
+        for row in rows:
+            if self._set.is_possible(faces.take(np.array([*kept, row]))):
+                kept.append(int(row))
+        while kept:
+            result = self._set.cut_or_enlarged(faces.take(np.array(kept)), self._most_bound, self._rng)
+            if result is not None:
+                return result, [int(row) for row in rows if row not in kept]
+            kept.pop()
+        return self._set, [int(row) for row in rows]
+
+    # Saving.
+
+    def state(self) -> dict[str, Any]:
+        """All that the learner is."""
+        cloud, known = self._set.cloud, self._set.known
+        return {
+            "n_features": self.n_features,
+            "structure": self.space.structure,
+            "epsilon": self.epsilon,
+            "thinness": self._thinness,
+            "most_bound": self._most_bound,
+            "rounds": self._rounds,
+            "bound": known.bound,
+            "faces": {name: value.copy() for name, value in known.faces.state().items()},
+            "cloud": {name: getattr(cloud, name).copy() for name in ("centre", "shape", "points", "middle")},
+            "thin": self._thin.copy(),
+            "z": self._z.copy(),
+            "rng": self._rng.bit_generator.state,
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """The learner whose `state` this was, to the bit."""
+        learner = cls.__new__(cls)
+        learner.space = MetricSpace(state["n_features"], state["structure"])
+        learner.epsilon = state["epsilon"]
+        learner._thinness = state["thinness"]
+        learner._most_bound = float(state["most_bound"])
+        learner._rounds = int(state["rounds"])
+        faces = HalfSpaces(**{name: _floats(value) for name, value in state["faces"].items()})
+        cloud = Cloud(**{name: _floats(value) for name, value in state["cloud"].items()})
+        learner._set = SampledSet(KnowledgeSet(learner.space, faces, float(state["bound"])), cloud)
+        learner._thin = _floats(state["thin"])
+        learner._z = _floats(state["z"])
+        learner._rng = np.random.Generator(getattr(np.random, state["rng"]["bit_generator"])())
+        learner._rng.bit_generator.state = state["rng"]
+        return learner
+
+
+def _positive(name: str, value: float) -> float:
+    """`value` itself if it is a finite number > 0."""
+    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    if not number or not 0 < value < np.inf:
+        raise InvalidInput(f"{name} is {value!r}; allowed is a number > 0")
+    return float(value)
+
+
+def _floats(value: Any) -> Floats:
+    """A copy as a C-ordered float array: the order of sums, and so the last bit, depends on the layout."""
+    return np.array(value, dtype=np.float64, order="C")

@@ -1,0 +1,236 @@
+"""What every metric learner must do, whoever wrote it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from evenhand.errors import InvalidInput
+from evenhand.metrics import BayesPoint, Ellipsoid, MetricLearner, Pairs, PerPair, ProjectedVolume, Verdicts
+from tests.metrics.worlds import random_A, random_contexts, rounds, true_squares, verdicts_at_the_guess
+
+Make = Callable[..., MetricLearner]
+
+
+def _per_pair(d: int, **settings: Any) -> MetricLearner:
+    return PerPair(Ellipsoid(d, **settings))
+
+
+def _projected_volume(d: int, **settings: Any) -> MetricLearner:
+    return ProjectedVolume(d, seed=5, **settings)
+
+
+LEARNERS: dict[str, Make] = {
+    "BayesPoint": BayesPoint,
+    "Ellipsoid": Ellipsoid,
+    "ProjectedVolume": _projected_volume,
+    "PerPair": _per_pair,
+}
+SURE = ("Ellipsoid", "ProjectedVolume", "PerPair")
+"""Those whose ends are certain."""
+
+every_learner = pytest.mark.parametrize("name", LEARNERS)
+every_sure_learner = pytest.mark.parametrize("name", SURE)
+every_structure = pytest.mark.parametrize("structure", ["full", "diagonal"])
+
+
+def _truth(rng: np.random.Generator, d: int, structure: str, **kind: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
+    A = random_A(rng, d, **kind)
+    if structure == "full":
+        return A
+    diagonal = np.sqrt(np.sum(A**2, axis=0))
+    return np.asarray(np.diag(diagonal) * np.sqrt(0.7 / max(float(np.linalg.norm(diagonal**2)), 1e-300)))
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
+    return bool(np.array_equal(a, b)) if isinstance(a, np.ndarray) else bool(a == b)
+
+
+@every_learner
+@every_structure
+def test_learns_the_distances(name: str, structure: str) -> None:
+    """After enough verdicts at its own guesses a learner's estimates are right to a few hundredths."""
+    rng = np.random.default_rng(1)
+    A = _truth(rng, 3, structure)
+    learner = LEARNERS[name](3, structure=structure, epsilon=0.02)
+    for _ in rounds(learner, A, n=150 if name != "PerPair" else 400, k=4, seed=2, adversary=False):
+        pass
+    pairs = Pairs.of(random_contexts(rng, 4, 3))
+    error = np.abs(np.sqrt(learner.estimate(pairs)) - np.sqrt(true_squares(pairs, A)))
+    assert np.max(error) < 0.05
+
+
+@every_sure_learner
+@pytest.mark.parametrize("rank", [0, 1, 3])
+@pytest.mark.parametrize("adversary", [False, True], ids=["random", "adversary"])
+def test_ends_hold_the_truth_in_every_round(name: str, rank: int, adversary: bool) -> None:
+    """Lower and upper end contain every true distance in every round, for any rank and any contexts."""
+    rng = np.random.default_rng(rank)
+    A = random_A(rng, 3, rank=rank, norm=0.9)
+    learner = LEARNERS[name](3, epsilon=0.02)
+    for contexts in rounds(learner, A, n=60, k=4, seed=3, adversary=adversary):
+        pairs = Pairs.of(contexts)
+        lower, upper = learner.ends(pairs)
+        truth = true_squares(pairs, A)
+        assert np.all(lower <= truth + 1e-12)
+        assert np.all(truth <= upper + 1e-12)
+
+
+@every_learner
+def test_ends_hold_the_estimate(name: str) -> None:
+    """The estimate lies between the ends, and no end is negative."""
+    rng = np.random.default_rng(4)
+    A = random_A(rng, 3)
+    learner = LEARNERS[name](3, epsilon=0.05)
+    for contexts in rounds(learner, A, n=25, k=4, seed=5, adversary=False):
+        estimate, lower, upper = learner.distances(contexts)
+        assert np.all((lower >= 0) & (lower <= estimate + 1e-9) & (estimate <= upper + 1e-9))
+
+
+@every_learner
+def test_asking_changes_nothing(name: str) -> None:
+    """Guesses, estimates and ends leave the learner as it was, to the bit: the paper's roll-back."""
+    rng = np.random.default_rng(6)
+    A = random_A(rng, 3)
+    learner = LEARNERS[name](3, epsilon=0.05)
+    for _ in rounds(learner, A, n=10, k=4, seed=7, adversary=False):
+        pass
+    untouched = MetricLearner.restored(learner.saved())
+    contexts = random_contexts(rng, 5, 3)
+    for _ in range(3):
+        learner.distances(contexts)
+        learner.playable_distances(contexts)
+        learner.get_mahalanobis_matrix()
+    assert _same(learner.state(), untouched.state())
+
+
+@every_learner
+@every_structure
+def test_restored_learner_goes_on_as_if_never_stopped(name: str, structure: str) -> None:
+    """State out, state in, then the same verdicts: bit-identical to a learner that was never stopped."""
+    rng = np.random.default_rng(8)
+    A = _truth(rng, 3, structure)
+    learner = LEARNERS[name](3, structure=structure, epsilon=0.05)
+    for _ in rounds(learner, A, n=12, k=4, seed=9, adversary=False):
+        pass
+    twin = MetricLearner.restored(learner.saved())
+    for _ in range(12):
+        contexts = random_contexts(rng, 4, 3)
+        verdicts = verdicts_at_the_guess(learner, contexts, A)
+        assert learner.learn(verdicts) == twin.learn(verdicts)
+        assert _same(learner.state(), twin.state())
+
+
+@every_learner
+def test_a_metric_larger_than_the_bound_is_found(name: str) -> None:
+    """A truth far outside the first bound is learned all the same: the bound doubles."""
+    rng = np.random.default_rng(10)
+    A = random_A(rng, 2, norm=6.0)
+    learner = LEARNERS[name](2, bound=1.0, epsilon=0.05)
+    for _ in range(300 if name != "PerPair" else 900):
+        x = random_contexts(rng, 1, 2)[0]
+        contexts = np.array([x, x + 0.3 * random_contexts(rng, 1, 2)[0]]) / 1.3  # near enough to differ by less than 1
+        learner.learn(verdicts_at_the_guess(learner, contexts, A))
+    pairs = Pairs.of(np.array([[0.0, 0.0], [0.2, 0.0], [0.0, 0.2]]))
+    error = np.abs(np.sqrt(learner.estimate(pairs)) - np.sqrt(true_squares(pairs, A)))
+    own = error[:1] if name == "PerPair" else error  # only the pair (0, 1) was ever shown
+    assert np.max(own) < 0.1
+
+
+@every_learner
+def test_an_inconsistent_reviewer_is_reported_and_harms_nothing(name: str) -> None:
+    """A verdict that contradicts what is known is named as a conflict; estimates stay where they were."""
+    rng = np.random.default_rng(11)
+    learner = LEARNERS[name](2, epsilon=0.05)
+    x, y = np.array([0.5, 0.0]), np.array([-0.5, 0.0])
+    A = np.array([[0.5, 0.0]])
+    for _ in range(80):
+        learner.learn(verdicts_at_the_guess(learner, np.array([x, y]), A))
+        learner.learn(verdicts_at_the_guess(learner, np.array([x, y]), A, share=0.9))
+    before = learner.distances([x, y]).estimate[0, 1]
+    learned = learner.learn_pair(x, y, gap=0.95, unfair=False)
+    assert learned.conflicts == ((0, 1),)
+    assert abs(learner.distances([x, y]).estimate[0, 1] - before) < 0.02
+    learner.learn(verdicts_at_the_guess(learner, random_contexts(rng, 2, 2), A))  # and life goes on
+
+
+@every_learner
+def test_sharpening_accuracy(name: str) -> None:
+    """epsilon=None starts coarse and ends fine: late estimates are better than any early epsilon asked for."""
+    rng = np.random.default_rng(12)
+    A = random_A(rng, 2)
+    learner = LEARNERS[name](2, epsilon=None)
+    for _ in rounds(learner, A, n=250, k=3, seed=13, adversary=False):
+        pass
+    pairs = Pairs.of(random_contexts(rng, 3, 2))
+    error = np.abs(np.sqrt(learner.estimate(pairs)) - np.sqrt(true_squares(pairs, A)))
+    assert np.max(error) < 0.02
+
+
+@every_learner
+def test_size_does_not_grow_with_time(name: str) -> None:
+    """What a learner keeps is bounded: the state after 400 rounds is no larger than twice that after 200."""
+
+    def size(state: Any) -> int:
+        if isinstance(state, dict):
+            return sum(size(item) for item in state.values())
+        return int(np.size(state))
+
+    rng = np.random.default_rng(14)
+    A = random_A(rng, 2)
+    learner = LEARNERS[name](2, epsilon=0.001)
+    sizes = []
+    for t, _ in enumerate(rounds(learner, A, n=400, k=4, seed=15, adversary=False)):
+        if t in (199, 399):
+            sizes.append(size(learner.state()))
+    assert sizes[1] <= 1.1 * sizes[0]
+
+
+@every_learner
+def test_metric_learn_names(name: str) -> None:
+    """The learned matrix is positive semidefinite, and pair_distance and get_metric measure with it."""
+    rng = np.random.default_rng(16)
+    learner = LEARNERS[name](3, epsilon=0.05)
+    for _ in rounds(learner, random_A(rng, 3, rank=1), n=15, k=4, seed=17, adversary=False):
+        pass
+    G = learner.get_mahalanobis_matrix()
+    assert np.min(np.linalg.eigvalsh(G)) >= -1e-12
+    x, y = random_contexts(rng, 2, 3)
+    expected = np.sqrt((x - y) @ G @ (x - y))
+    assert learner.get_metric()(x, y) == pytest.approx(expected)
+    assert learner.pair_distance([[x, y]]) == pytest.approx([expected])
+
+
+@every_learner
+def test_bad_settings_are_refused(name: str) -> None:
+    """Settings out of range raise a sentence that quotes them."""
+    for bad in ({"epsilon": 0.0}, {"epsilon": 2.0}, {"bound": -1.0}, {"structure": "round"}):
+        with pytest.raises(InvalidInput, match=str(next(iter(bad.values())))):
+            LEARNERS[name](3, **bad)
+    with pytest.raises(InvalidInput, match="n_features"):
+        LEARNERS[name](0)
+
+
+@every_learner
+def test_one_feature(name: str) -> None:
+    """d = 1 is an interval, and learned as one."""
+    learner = LEARNERS[name](1, epsilon=0.02)
+    A = np.array([[0.4]])
+    for _ in range(60):
+        learner.learn(verdicts_at_the_guess(learner, np.array([[0.5], [-0.5]]), A))
+    assert learner.distances([[0.5], [-0.5]]).estimate[0, 1] == pytest.approx(0.4, abs=0.02)
+
+
+@every_learner
+def test_no_verdicts_are_no_news(name: str) -> None:
+    """An empty review is heard without complaint."""
+    learner = LEARNERS[name](2)
+    nothing = Verdicts(
+        Pairs(np.zeros((0, 2), dtype=np.int64), np.zeros((0, 2))), np.zeros(0), np.zeros(0, bool), np.zeros(0, bool)
+    )
+    assert learner.learn(nothing).conflicts == ()

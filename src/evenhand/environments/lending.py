@@ -1,0 +1,70 @@
+"""LendingWorld: loan applicants with an income, a job, debts and a neighbourhood, and a reviewer's idea of "alike"."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand.environments.linear import LinearEnvironment
+from evenhand.randomness import Seed
+from evenhand.schema import Number, Schema, YesNo
+
+Floats = NDArray[np.float64]
+
+SCHEMA = Schema(
+    [
+        Number("income", low=0, high=100_000, unit="EUR", step=10_000),
+        Number("employment", low=0, high=30, unit="years", step=5),
+        Number("debt", low=0, high=50_000, unit="EUR", step=10_000),
+        YesNo("lives_in_the_north"),
+    ]
+)
+
+PAY_OFF = {"income": 0.55, "employment": 0.25, "debt": -0.55, "lives_in_the_north": 0.35, "intercept": 0.1}
+"""Theta: what a loan earns. The neighbourhood predicts pay-off, as a stand-in for what is not in the file."""
+
+DIFFERENCE = {"income": 0.55, "employment": 0.35, "debt": 0.55, "lives_in_the_north": 0.0}
+"""The distance made by the whole range of each feature. The neighbourhood makes none: it must not matter."""
+
+
+class LendingWorld(LinearEnvironment):
+    """Applicants drawn at random; profit linear in the file; a metric in which the neighbourhood counts for nothing.
+
+    >>> world = LendingWorld(n_candidates=4, seed=0)
+    >>> world.reset()[0].shape
+    (4, 5)
+    >>> sorted(world.applicants[0])
+    ['debt', 'employment', 'income', 'lives_in_the_north']
+    """
+
+    schema = SCHEMA
+
+    def __init__(self, *, n_candidates: int = 5, noise: float = 0.2, seed: Seed = None) -> None:
+        theta = np.array([PAY_OFF[name] for name in SCHEMA.coordinates])
+        self.applicants: list[dict[str, Any]] = []
+        super().__init__(theta, n_candidates=n_candidates, noise=noise, seed=seed)
+
+    @property
+    def A(self) -> Floats:
+        """The metric in the reviewer's head, (4, 5): ||A z|| is the distance a difference z makes."""
+        ranges = np.array([SCHEMA.difference(name, *_extremes(name)) for name in SCHEMA.names])
+        lengths = np.linalg.norm(ranges, axis=1)
+        sizes = np.array([DIFFERENCE[name] for name in SCHEMA.names])
+        return np.asarray(ranges * (sizes / lengths**2)[:, None])
+
+    def _draw(self) -> Floats:
+        k, rng = self.n_candidates, self._rng
+        north = rng.random(k) < 0.5
+        income = np.clip(rng.gamma(4.0, 9_000.0, size=k) + 8_000.0 * north, 0, 100_000).round()
+        employment = np.clip(rng.gamma(2.0, 4.0, size=k), 0, 30).round(1)
+        debt = np.clip(rng.gamma(1.5, 9_000.0, size=k), 0, 50_000).round()
+        columns = zip(income.tolist(), employment.tolist(), debt.tolist(), north.tolist(), strict=True)
+        self.applicants = [dict(zip(SCHEMA.names, row, strict=True)) for row in columns]
+        return SCHEMA.encode(self.applicants)
+
+
+def _extremes(name: str) -> tuple[Any, Any]:
+    feature = SCHEMA.feature(name)
+    return (feature.low, feature.high) if isinstance(feature, Number) else (False, True)

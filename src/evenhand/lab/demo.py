@@ -1,0 +1,133 @@
+"""The demonstration: a lending desk, five ways to run it, a table and a picture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from evenhand import paper
+from evenhand.auditors import MahalanobisAuditor
+from evenhand.bandit import FairBandit
+from evenhand.baselines import EqualOdds, Policy, fair_optimum, ignore_fairness
+from evenhand.environments import LendingWorld
+from evenhand.lab.account import Account
+from evenhand.lab.demo_picture import draw_picture
+from evenhand.lab.play import play
+from evenhand.schema import FeatureEffect, Number
+
+EPSILON = 0.01
+
+STORY = (
+    "[bold]A lending desk.[/] Every day five people apply and one loan can be given; the desk draws lots, with odds "
+    "that it chooses. What a loan earns is learned only from loans that were given. A reviewer looks at each day's "
+    'odds and flags pairs: "these two are alike, and you treated them too differently". She has no formula. In her '
+    "head income, employment and debt make people different and the neighbourhood does not, although it predicts what a loan "
+    "earns. Nobody tells the desk.\n"
+)
+
+LEGEND = (
+    "[dim]regret: reward lost against the best fair odds; who breaks the rules can be below zero. unfair pairs: two "
+    f"applicants whose odds lay more than {EPSILON} further apart than the reviewer's distance allows.[/]\n"
+)
+
+
+@dataclass(frozen=True)
+class Contender:
+    """One way to run the desk."""
+
+    name: str
+    policy: Policy
+
+
+def contenders(world: LendingWorld, seed: int) -> list[Contender]:
+    """The five of them, evenhand first."""
+    d = len(world.theta)
+    return [
+        Contender("evenhand", FairBandit(d, epsilon=EPSILON, seed=seed)),
+        Contender("the 2018 paper", paper.full(d, epsilon=EPSILON, seed=seed)),
+        Contender("ignores fairness", ignore_fairness(d, seed=seed)),
+        Contender("equal odds for all", EqualOdds(seed=seed)),
+        Contender("knows everything", fair_optimum(world.theta, world.A, seed=seed)),
+    ]
+
+
+def show_demo(*, rounds: int, seed: int, picture: Path, console: Console | None = None) -> dict[str, Account]:
+    """Play all contenders in the same world, print the table, draw the picture; returns each one's account."""
+    console = console or Console()
+    world = LendingWorld()
+    auditor = MahalanobisAuditor(world.A)
+    field = contenders(world, seed)
+    console.print(STORY)
+    accounts: dict[str, Account] = {}
+    with _progress(console) as progress:
+        bar = progress.add_task("", total=rounds * len(field))
+        for contender in field:
+            progress.update(bar, description=contender.name)
+            accounts[contender.name] = play(
+                contender.policy,
+                world,
+                auditor,
+                rounds=rounds,
+                epsilon=EPSILON,
+                seed=seed,
+                each=lambda: progress.advance(bar),
+            )
+        progress.update(bar, description="done")
+    console.print(_results(accounts), LEGEND)
+    evenhand = field[0].policy
+    assert isinstance(evenhand, FairBandit)
+    console.print(_understood(evenhand, world))
+    draw_picture(accounts, picture)
+    console.print(f"\nThe picture is in [bold]{picture}[/], the algorithm in [bold]src/evenhand/bandit.py[/].")
+    return accounts
+
+
+def _progress(console: Console) -> Progress:
+    return Progress(
+        TextColumn("{task.description:24}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=console
+    )
+
+
+def _results(accounts: dict[str, Account]) -> Table:
+    """Every way to run the desk and what it cost."""
+    rounds = max(account.rounds for account in accounts.values())
+    table = Table(title=f"{rounds:,} days at the desk", title_style="bold")
+    table.add_column("the desk is run by")
+    for heading in ("reward a day", "regret", "unfair pairs", "last unfair day"):
+        table.add_column(heading, justify="right")
+    for name, account in accounts.items():
+        table.add_row(
+            name,
+            f"{np.mean(account.reward):.3f}",
+            f"{np.sum(account.regret):.1f}",
+            f"{np.sum(account.unfair_pairs):,}",
+            str(account.last_unfair_round or "none"),
+        )
+    return table
+
+
+def _understood(bandit: FairBandit, world: LendingWorld) -> Table:
+    """What evenhand made of the flags, beside what the reviewer had in mind."""
+    learned = world.schema.explain(bandit.metric.get_mahalanobis_matrix(), ends=bandit.metric.ends_of)
+    truth = world.schema.explain(world.A.T @ world.A)
+    table = Table(title="By how much odds may differ: what evenhand understood from flags alone", title_style="bold")
+    for heading in ("who differ only in", "learned (and its ends)", "in her head"):
+        table.add_column(heading, justify="left" if heading.startswith("who") else "right")
+    for effect in learned.effects:
+        distance = effect.distance
+        table.add_row(
+            f"{effect.name}: {_extremes(effect)}",
+            f"{distance.value:.3f} ({distance.lower:.3f} to {distance.upper:.3f})",
+            f"{truth[effect.name].distance.value:.3f}",
+        )
+    return table
+
+
+def _extremes(effect: FeatureEffect) -> str:
+    feature = effect.feature
+    return f"{feature.low:,} or {feature.high:,} {feature.unit}" if isinstance(feature, Number) else "yes or no"

@@ -11,6 +11,7 @@ import json
 import os
 import tempfile
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,7 @@ def read_archive(path: str | os.PathLike[str], *, kind: str, version: int) -> di
             members = {name: archive.read(name) for name in archive.namelist()}
         manifest = json.loads(members["manifest.json"])
         found_kind, found_version, content = manifest["kind"], manifest["version"], manifest["content"]
-    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, EOFError, OSError, NotImplementedError) as error:
+    except (zipfile.BadZipFile, zlib.error, KeyError, ValueError, TypeError, EOFError, OSError, NotImplementedError) as error:
         raise DamagedFile(
             f"{path} is not a saved {kind}, or was damaged ({error}); allowed is what save() wrote"
         ) from None

@@ -139,7 +139,11 @@ class FairBandit:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all of the bandit to a file, without pickle; an interrupted save leaves an older file as it was."""
-        content = {
+        write_archive(path, kind="FairBandit", version=FORMAT, content=self.state())
+
+    def state(self) -> dict[str, Any]:
+        """All that the bandit is, in arrays, numbers, strings and dicts of them."""
+        return {
             "n_features": self.n_features,
             "capacity": self.capacity,
             "rounds": self.rounds,
@@ -149,26 +153,26 @@ class FairBandit:
             "metric": self.metric.saved(),
             "reward": self.reward.saved(),
         }
-        write_archive(path, kind="FairBandit", version=FORMAT, content=content)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """The bandit that was saved: it decides and learns on as if it had never stopped, to the bit."""
         content = read_archive(path, kind="FairBandit", version=FORMAT)
         try:
-            bandit = cls(
-                content["n_features"],
-                capacity=content["capacity"],
-                metric=MetricLearner.restored(content["metric"]),
-                reward=RewardModel.restored(content["reward"]),
-            )
-            bandit.rounds, bandit.conflicts = int(content["rounds"]), int(content["conflicts"])
-            bandit._key = bytes.fromhex(content["key"])
-            bandit._rng = generator_from(content["rng"])
+            return cls.from_state(content)
         except EvenhandError:
             raise
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise DamagedFile(f"{path} was damaged: it lacks or garbles a part of the bandit ({error!r})") from None
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """The bandit whose `state` this was, to the bit."""
+        metric, reward = MetricLearner.restored(state["metric"]), RewardModel.restored(state["reward"])
+        bandit = cls(state["n_features"], capacity=state["capacity"], metric=metric, reward=reward)
+        bandit.rounds, bandit.conflicts = int(state["rounds"]), int(state["conflicts"])
+        bandit._key = bytes.fromhex(state["key"])
+        bandit._rng = generator_from(state["rng"])
         return bandit
 
     # Checking.

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from evenhand.errors import InvalidInput
 
-NORM_TOLERANCE = 1e-9
-"""How far above 1 a norm may lie: the rounding of somebody else's normalisation."""
+NORM_TOLERANCE = 1e-6
+"""How far above 1 a norm may lie: the rounding of somebody else's normalisation, in single precision perhaps."""
 
 
 def as_contexts(value: Any, n_features: int | None = None) -> NDArray[np.float64]:

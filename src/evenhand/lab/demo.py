@@ -26,8 +26,8 @@ STORY = (
     "[bold]A lending desk.[/] Every day five people apply and one loan can be given; the desk draws lots, with odds "
     "that it chooses. What a loan earns is learned only from loans that were given. A reviewer looks at each day's "
     'odds and flags pairs: "these two are alike, and you treated them too differently". She has no formula. In her '
-    "head income, employment and debt make people different and the neighbourhood does not, although it predicts what a loan "
-    "earns. Nobody tells the desk.\n"
+    "head income, employment and debt make people different and the neighbourhood does not, although it predicts "
+    "what a loan earns. Nobody tells the desk.\n"
 )
 
 LEGEND = (
@@ -130,4 +130,4 @@ def _understood(bandit: FairBandit, world: LendingWorld) -> Table:
 
 def _extremes(effect: FeatureEffect) -> str:
     feature = effect.feature
-    return f"{feature.low:,} or {feature.high:,} {feature.unit}" if isinstance(feature, Number) else "yes or no"
+    return f"{feature.low:,.0f} or {feature.high:,.0f} {feature.unit}" if isinstance(feature, Number) else "yes or no"

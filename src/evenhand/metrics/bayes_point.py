@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evenhand.errors import InvalidInput
 from evenhand.metrics.accuracy import accuracy, check_epsilon
@@ -56,9 +55,10 @@ LARGEST_CHANCE = 1.0 - 1e-9
 class BayesPoint(MetricLearner):
     """Moment matching on alpha ~ N(mu, Sigma), with verdicts that are wrong with probability `error_rate`.
 
-    Prior: mu = svec(I) B / (2 sqrt d), Sigma = (B^2/m) I, B the `bound` on ||G||_F. When the mean outgrows B, the
-    bound is doubled and what it remembers is told again to the wider prior. That G is positive semidefinite enters
-    as certain verdicts on directions in which the mean is negative.
+    Prior: mu = svec(I) B / (2 sqrt d), Sigma = (B^2/m) I, B the `bound` on ||G||_F. When the belief
+    is a standard deviation sure that ||G||_F exceeds it, the bound is doubled and what is remembered is told again
+    to the wider prior. That G is positive semidefinite enters as certain verdicts on directions in which the mean is
+    negative.
 
     Played is not the mean but the `caution` quantile of the belief about the squared distance, given that it is
     not negative. A low quantile is flagged less often for each bit it learns, and being positive it goes on learning,
@@ -137,36 +137,45 @@ class BayesPoint(MetricLearner):
     def learn(self, verdicts: Verdicts) -> Learned:
         """Take in each verdict in turn; report those that contradict the belief."""
         half_spaces = HalfSpaces.of(self.space, verdicts)
-        belief, contradicted = self._tell(self._belief, half_spaces)
+        belief, scores = self._told(self._belief, half_spaces)
+        contradicted = scores < SURPRISE
         memory = remembered(self._memory, half_spaces.take(~contradicted))
-        surprises = max(self._surprises + np.sum(contradicted) - self.error_rate * len(verdicts), 0.0)
-        if surprises > SURPRISES_FORGIVEN:  # not the reviewer's slips: the belief was too sure of itself
+        surprises = max(self._surprises + float(np.sum(contradicted)) - self.error_rate * len(verdicts), 0.0)
+        bound = self.bound
+        if self._outgrew(belief):
+            bound = 2.0 * bound
+            belief, _ = self._told(self._prior(bound), memory)
+        elif surprises > SURPRISES_FORGIVEN:  # not the reviewer's slips: the belief was too sure of itself
             belief, surprises = Belief(belief.mean, belief.cov * WIDENING), 0.0
-        self._settle(belief, memory, float(surprises))
+        self.bound, self._belief, self._memory, self._surprises = bound, belief, memory, surprises
+        self.rounds += 1
         names = verdicts.pairs.names()
         return Learned(len(verdicts), tuple(names[row] for row in np.flatnonzero(contradicted)))
 
     def learn_some_unfair(self, verdicts: Verdicts) -> Learned:
         """Take in that some pair was unfair: the complement of every pair being fair."""
-        all_fair = replace(verdicts, unfair=np.zeros(len(verdicts), dtype=np.bool_))
-        belief, chance = self._belief, 1.0
-        for u, threshold, side in HalfSpaces.of(self.space, all_fair):
+        fair = HalfSpaces.of(self.space, replace(verdicts, unfair=np.zeros(len(verdicts), dtype=np.bool_)))
+        before = self._belief
+        for u in fair.normals:  # else the bit is laid to squared distances below zero, and teaches nothing
+            before = before.told(u, 0.0, 1.0, error_rate=0.0, blur=0.0).belief
+        belief, chance = before, 1.0
+        for u, threshold, side in fair:
             told = belief.told(u, threshold, side, error_rate=self.error_rate, blur=self._blur())
             belief, chance = told.belief, chance * told.evidence
-        self._settle(self._belief.without(belief, min(chance, LARGEST_CHANCE)), self._memory, self._surprises)
+        self._belief = self._semidefinite(before.without(belief, min(chance, LARGEST_CHANCE)))
+        self.rounds += 1
         return Learned(len(verdicts))
 
-    def _tell(self, belief: Belief, half_spaces: HalfSpaces) -> tuple[Belief, NDArray[np.bool_]]:
-        """The belief after all half-spaces that do not contradict it, and which ones did."""
-        contradicted = np.zeros(len(half_spaces), dtype=np.bool_)
+    def _told(self, belief: Belief, half_spaces: HalfSpaces) -> tuple[Belief, Floats]:
+        """The belief after all half-spaces that do not contradict it, and the score of each, (n,)."""
+        scores = np.zeros(len(half_spaces))
         blur = self._blur()
         for row, (u, threshold, side) in enumerate(half_spaces):
             told = belief.told(u, threshold, side, error_rate=self.error_rate, blur=blur)
-            if told.score < SURPRISE:
-                contradicted[row] = True
-            else:
+            scores[row] = told.score
+            if told.score >= SURPRISE:
                 belief = told.belief
-        return self._semidefinite(belief), contradicted
+        return self._semidefinite(belief), scores
 
     def _semidefinite(self, belief: Belief) -> Belief:
         """Tell the belief, for sure, that no direction has a negative squared length."""
@@ -177,14 +186,11 @@ class BayesPoint(MetricLearner):
             belief = belief.told(u, 0.0, 1.0, error_rate=0.0, blur=0.0).belief
         return belief
 
-    def _settle(self, belief: Belief, memory: HalfSpaces, surprises: float) -> None:
-        """Take on the new state; while the mean lies outside the bound, double it and tell what is remembered."""
-        bound = self.bound
-        while float(np.linalg.norm(belief.mean)) > bound:
-            bound *= 2.0
-            belief, _ = self._tell(self._prior(bound), memory)
-        self.bound, self._belief, self._memory, self._surprises = bound, belief, memory, surprises
-        self.rounds += 1
+    def _outgrew(self, belief: Belief) -> bool:
+        """Whether the norm of G is larger than the bound, by the belief's own lights."""
+        length = float(np.linalg.norm(belief.mean))
+        _, sd = belief.moments(belief.mean[None, :] / length) if length > 0 else (0.0, np.zeros(1))
+        return length - float(sd[0]) > self.bound
 
     def _blur(self) -> float:
         return min(BLUR, accuracy(self.epsilon, self.rounds) ** 2)

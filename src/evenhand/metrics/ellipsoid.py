@@ -135,7 +135,7 @@ class Ellipsoid(MetricLearner):
                 shape = self._cut_all(shape, verdict)
             memory = with_it
         shape = self._recycle(shape, memory, bound)
-        while float(np.linalg.norm(shape.centre)) > NEAR_THE_BOUND * bound:
+        if float(np.linalg.norm(shape.centre)) > NEAR_THE_BOUND * bound:
             bound, shape = self._grown(bound, memory)
         self.bound, self._shape, self._memory = bound, shape, memory
         self.rounds += 1

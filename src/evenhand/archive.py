@@ -19,6 +19,18 @@ import numpy as np
 
 from evenhand.errors import DamagedFile, InvalidInput, NewerFile
 
+UNREADABLE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    KeyError,
+    ValueError,
+    TypeError,
+    EOFError,
+    OSError,
+    NotImplementedError,
+)
+"""All that reading a damaged zip, JSON or array can raise."""
+
 ARRAY = "array:"
 """What a place holder in the manifest begins with."""
 
@@ -56,7 +68,7 @@ def read_archive(path: str | os.PathLike[str], *, kind: str, version: int) -> di
             members = {name: archive.read(name) for name in archive.namelist()}
         manifest = json.loads(members["manifest.json"])
         found_kind, found_version, content = manifest["kind"], manifest["version"], manifest["content"]
-    except (zipfile.BadZipFile, zlib.error, KeyError, ValueError, TypeError, EOFError, OSError, NotImplementedError) as error:
+    except UNREADABLE as error:
         raise DamagedFile(
             f"{path} is not a saved {kind}, or was damaged ({error}); allowed is what save() wrote"
         ) from None
@@ -68,7 +80,7 @@ def read_archive(path: str | os.PathLike[str], *, kind: str, version: int) -> di
         )
     try:
         restored = _put_in_arrays(content, members)
-    except (KeyError, ValueError, TypeError, EOFError, OSError) as error:
+    except UNREADABLE as error:
         raise DamagedFile(f"{path} was damaged: {error}") from None
     if not isinstance(restored, dict):
         raise DamagedFile(f"{path} was damaged: its content is no record")

@@ -6,6 +6,9 @@ import math
 
 from evenhand.errors import InvalidInput
 
+COARSEST = 0.125
+"""The accuracy at which sharpening starts: a coarser one would take everything for known."""
+
 FINEST = 1e-6
 """The accuracy at which sharpening stops: its square is what double precision can still tell apart safely."""
 
@@ -26,11 +29,11 @@ def accuracy(epsilon: float | None, rounds: int) -> float:
     that makes the loss from wrong distances logarithmic at any horizon; in steps, so that each step is a run
     with a fixed epsilon and the theorems hold for it: after T reviews at most log2(T) such runs have added up.
 
-    >>> [accuracy(None, t) for t in (0, 1, 2, 3, 4, 1000)]
-    [1.0, 0.5, 0.5, 0.25, 0.25, 0.001953125]
+    >>> [accuracy(None, t) for t in (0, 10, 20, 40, 1000)]
+    [0.125, 0.125, 0.0625, 0.03125, 0.001953125]
     >>> accuracy(0.01, 1000)
     0.01
     """
     if epsilon is not None:
         return epsilon
-    return max(FINEST, 2.0 ** -math.floor(math.log2(rounds + 1)))
+    return min(COARSEST, max(FINEST, 2.0 ** -math.floor(math.log2(rounds + 1))))

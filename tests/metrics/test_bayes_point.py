@@ -1,0 +1,103 @@
+"""BayesPoint: moments against brute force, caution, and surprises."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from evenhand.metrics import BayesPoint, Pairs
+from evenhand.metrics.belief import Belief, quantile_above_zero
+from tests.metrics.worlds import random_A, rounds, true_squares
+
+
+def _belief(seed: int = 0) -> tuple[Belief, np.random.Generator]:
+    rng = np.random.default_rng(seed)
+    root = rng.normal(size=(3, 3)) * 0.5
+    return Belief(rng.normal(size=3), root @ root.T + 0.05 * np.eye(3)), rng
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+@pytest.mark.parametrize(("error_rate", "blur"), [(0.0, 0.0), (0.1, 0.0), (0.0, 0.3), (0.2, 0.1)])
+def test_moments_match_brute_force(side: float, error_rate: float, blur: float) -> None:
+    """Mean, covariance and evidence after a verdict equal those of a million weighted samples."""
+    belief, rng = _belief()
+    u, threshold = np.array([0.5, -0.3, 0.8]), 0.4
+    samples = rng.multivariate_normal(belief.mean, belief.cov, size=1_000_000)
+    inside = side * (samples @ u + blur * rng.normal(size=len(samples)) - threshold) >= 0
+    weights = np.where(inside, 1 - error_rate, error_rate)
+    told = belief.told(u, threshold, side, error_rate=error_rate, blur=blur)
+    assert told.evidence == pytest.approx(weights.mean(), abs=0.003)
+    mean = np.average(samples, axis=0, weights=weights)
+    assert np.allclose(told.belief.mean, mean, atol=0.01)
+    assert np.allclose(told.belief.cov, np.cov(samples.T, aweights=weights), atol=0.02)
+
+
+def test_the_complement_matches_brute_force() -> None:
+    """Mean and covariance given that an event did not happen equal those of samples outside it."""
+    belief, rng = _belief(1)
+    u = np.array([1.0, 0.2, -0.4])
+    told = belief.told(u, 0.1, 1.0, error_rate=0.0, blur=0.0)
+    rest = belief.without(told.belief, told.evidence)
+    samples = rng.multivariate_normal(belief.mean, belief.cov, size=1_000_000)
+    outside = samples[samples @ u < 0.1]
+    assert np.allclose(rest.mean, outside.mean(axis=0), atol=0.01)
+    assert np.allclose(rest.cov, np.cov(outside.T), atol=0.02)
+
+
+def test_covariance_stays_positive_definite() -> None:
+    """However many verdicts, however extreme, no direction's variance becomes negative or zero."""
+    belief, rng = _belief(2)
+    for _ in range(3000):
+        u = rng.normal(size=3)
+        threshold = float(rng.choice([-3.0, 0.0, 3.0]) + u @ belief.mean)
+        belief = belief.told(u, threshold, float(rng.choice([-1, 1])), error_rate=1e-3, blur=1e-6).belief
+    assert np.min(np.linalg.eigvalsh(belief.cov)) > 0
+
+
+def test_the_quantile_above_zero_is_the_truncated_normals() -> None:
+    """The cautious quantile equals scipy's truncated normal, also where nearly all mass is below zero."""
+    mean, sd = np.array([1.0, 0.1, -1.0, -4.0, -20.0]), np.array([0.5, 1.0, 1.0, 1.0, 1.0])
+    for quantile in (0.05, 0.5, 0.9):
+        exact = stats.truncnorm.ppf(quantile, -mean / sd, np.inf, loc=mean, scale=sd)
+        assert np.allclose(quantile_above_zero(mean, sd, quantile), exact, rtol=0.02)
+
+
+def test_caution_trades_flags_for_time() -> None:
+    """A lower quantile is flagged less often while it learns the same metric."""
+    A = random_A(np.random.default_rng(3), 3)
+    flags = {}
+    for caution in (0.5, 0.1):
+        learner, count = BayesPoint(3, epsilon=0.01, caution=caution), 0
+        for contexts in rounds(learner, A, n=300, k=4, seed=4, adversary=False):
+            pairs = Pairs.of(contexts)
+            count += int(np.sum(np.sqrt(learner.guess(pairs)) > np.sqrt(true_squares(pairs, A)) + 0.01))
+        flags[caution] = count
+    assert flags[0.1] < 0.6 * flags[0.5]
+
+
+def test_known_distances_are_played_below_their_estimate() -> None:
+    """Once known, a pair is played lower than estimated, by less than epsilon: close, and not flagged again."""
+    learner = BayesPoint(1, epsilon=0.05)
+    contexts, truth, flags = np.array([[0.5], [-0.5]]), 0.4, []
+    for _ in range(300):
+        gap = float(learner.playable_distances(contexts)[0, 1])
+        flags.append(gap > truth)
+        learner.learn_pair(contexts[0], contexts[1], gap=gap, unfair=gap > truth)
+    assert not any(flags[100:])
+    played = learner.playable_distances(contexts)[0, 1]
+    assert truth - 0.05 < played <= truth
+
+
+def test_a_belief_that_was_wrong_recovers() -> None:
+    """When a sure belief is contradicted again and again, it is widened and comes to agree with what is said."""
+    learner = BayesPoint(1, epsilon=0.02)
+    x, y = np.array([0.5]), np.array([-0.5])
+    for _ in range(100):
+        gap = float(learner.playable_distances(np.array([x, y]))[0, 1])
+        learner.learn_pair(x, y, gap=gap, unfair=gap > 0.2)
+    assert learner.distances([x, y]).upper[0, 1] < 0.25
+    conflicts = [learner.learn_pair(x, y, gap=0.5, unfair=False).conflicts for _ in range(60)]
+    assert conflicts[0] == ((0, 1),)
+    assert conflicts[-1] == ()
+    assert learner.distances([x, y]).estimate[0, 1] > 0.5

@@ -1,0 +1,65 @@
+"""Ellipsoid: the geometry of cuts, and what recycling them buys."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evenhand import theory
+from evenhand.metrics import Ellipsoid, Pairs
+from evenhand.metrics.ellipsoid import Shape
+from tests.metrics.worlds import random_A, random_contexts, true_squares, verdicts_at_the_guess
+
+
+@settings(max_examples=60, deadline=None)
+@given(m=st.integers(1, 8), depth=st.floats(-0.9, 0.95), seed=st.integers(0, 10**6))
+def test_a_cut_keeps_all_that_it_should(m: int, depth: float, seed: int) -> None:
+    """Every point of the old ellipsoid on the right side of the cut lies in the new one, and it is smaller."""
+    if depth <= -1 / m:
+        return
+    rng = np.random.default_rng(seed)
+    shape = Shape(rng.normal(size=m), rng.normal(size=(m, m)) + 2 * np.eye(m))
+    u, side = rng.normal(size=m), float(rng.choice([-1, 1]))
+    threshold = float(u @ shape.centre) + side * depth * float(np.linalg.norm(u @ shape.root))
+    assert shape.depth(u, threshold, side) == pytest.approx(depth, abs=1e-9)
+    smaller = shape.cut(u, side, depth)
+    directions = rng.normal(size=(500, m))
+    inside = shape.centre + (directions / np.linalg.norm(directions, axis=1, keepdims=True)) @ shape.root.T
+    kept = inside[side * (inside @ u - threshold) >= 0]
+    reach = np.linalg.norm(np.linalg.solve(smaller.root, (kept - smaller.centre).T), axis=0)
+    assert np.all(reach <= 1 + 1e-7)
+    assert abs(np.linalg.det(smaller.root)) < abs(np.linalg.det(shape.root)) * (1 + 1e-8)
+
+
+def test_the_first_guess_is_not_zero() -> None:
+    """Before any verdict every two different candidates have a positive guess: there is something to flag."""
+    pairs = Pairs.of(random_contexts(np.random.default_rng(0), 6, 4))
+    assert np.all(Ellipsoid(4).guess(pairs) > 0)
+
+
+def test_mistakes_stay_below_the_bound_of_the_theory() -> None:
+    """Guesses wrong by more than epsilon number fewer than the theorem allows, by far."""
+    rng = np.random.default_rng(1)
+    A, epsilon, mistakes = random_A(rng, 3), 0.05, 0
+    learner = Ellipsoid(3, epsilon=epsilon)
+    for _ in range(800):
+        contexts = random_contexts(rng, 2, 3)
+        pairs = Pairs.of(contexts)
+        mistakes += bool(abs(learner.guess(pairs)[0] - true_squares(pairs, A)[0]) > epsilon**2)
+        learner.learn(verdicts_at_the_guess(learner, contexts, A))
+    assert 0 < mistakes <= theory.ellipsoid_mistakes(6, epsilon**2, 1.0)
+
+
+def test_what_was_said_stays_true_of_the_centre() -> None:
+    """Recycled cuts pull the centre into every remembered verdict that is not yet known to within epsilon."""
+    rng = np.random.default_rng(2)
+    A = random_A(rng, 3)
+    learner = Ellipsoid(3, epsilon=0.02)
+    for _ in range(60):
+        learner.learn(verdicts_at_the_guess(learner, random_contexts(rng, 4, 3), A))
+    memory, shape = learner._memory, learner._shape
+    undecided = shape.half_widths(memory.normals) > 0.02**2
+    assert np.any(undecided)
+    assert np.all(memory.slacks(shape.centre)[undecided] >= -1e-9)

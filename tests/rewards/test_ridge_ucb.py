@@ -1,0 +1,125 @@
+"""RidgeUCB: the estimate is the direct solution, and its intervals hold the truth."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evenhand.errors import InvalidInput
+from evenhand.rewards import KnownReward, RewardModel, RidgeUCB
+from evenhand.rewards.ridge_ucb import REFRESH_EVERY
+from tests.metrics.worlds import random_contexts
+
+
+def _trained(n: int, *, d: int = 4, seed: int = 0, **settings: object) -> tuple[RidgeUCB, np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+    rng = np.random.default_rng(seed)
+    x, r = random_contexts(rng, n, d), rng.normal(size=n)
+    model = RidgeUCB(d, **settings)  # type: ignore[arg-type]
+    model.learn(x, r)
+    return model, x, r
+
+
+@settings(max_examples=25, deadline=None)
+@given(n=st.integers(0, 40), d=st.integers(1, 8), lam=st.floats(0.01, 10.0), seed=st.integers(0, 1000))
+def test_equals_the_direct_solution(n: int, d: int, lam: float, seed: int) -> None:
+    """theta-hat, the widths' norm and the determinant equal a fresh solve of V = lambda I + X'X."""
+    model, x, r = _trained(n, d=d, seed=seed, regularisation=lam, noise=1.0)
+    V = lam * np.eye(d) + x.T @ x
+    assert np.allclose(model.theta, np.linalg.solve(V, x.T @ r), rtol=1e-8, atol=1e-10)
+    state = model.state()
+    assert np.allclose(V @ state["V_inv"], np.eye(d), atol=1e-9)
+    assert state["log_det_ratio"] == pytest.approx(np.linalg.slogdet(V / lam)[1], abs=1e-9)
+
+
+def test_an_untrained_model_has_the_inverse_of_lambda_I() -> None:
+    """Before any outcome V^-1 = I / lambda, not lambda I."""
+    assert np.array_equal(RidgeUCB(3, regularisation=4.0).state()["V_inv"], np.eye(3) / 4.0)
+
+
+def test_no_drift_after_many_updates() -> None:
+    """After thousands of rank-one updates and refreshes the carried inverse is still exact."""
+    model, x, r = _trained(10 * REFRESH_EVERY + 17, d=6)
+    V = np.eye(6) + x.T @ x
+    assert np.allclose(V @ model.state()["V_inv"], np.eye(6), atol=1e-10)
+    assert np.allclose(model.theta, np.linalg.solve(V, x.T @ r), atol=1e-10)
+
+
+def test_the_papers_width_to_the_letter() -> None:
+    """w = min(||x||_{V^-1} (sqrt(2 d log((1 + t/lambda)/delta)) + sqrt(lambda)), 1), t the coming round."""
+    model, x, _ = _trained(200, width="paper", confidence=0.1, regularisation=2.0)
+    V = 2.0 * np.eye(4) + x.T @ x
+    point = np.array([[0.1, 0.0, 0.05, 0.0]])
+    beta = np.sqrt(2 * 4 * np.log((1 + 201 / 2.0) / 0.1)) + np.sqrt(2.0)
+    norm = np.sqrt(point[0] @ np.linalg.solve(V, point[0]))
+    assert norm * beta < 1
+    assert model.widths(point) == pytest.approx([norm * beta])
+    assert RidgeUCB(4, width="paper").widths(np.eye(4)) == pytest.approx(np.ones(4))
+
+
+def test_the_self_normalised_width_is_the_tighter_one() -> None:
+    """With the same noise scale the self-normalised width is never above the paper's, and far below it later."""
+    rng = np.random.default_rng(1)
+    x, r = random_contexts(rng, 500, 5), rng.normal(size=500)
+    tight, paper = RidgeUCB(5, noise=1.0), RidgeUCB(5, width="paper")
+    for start in range(0, 500, 50):
+        tight.learn(x[start : start + 50], r[start : start + 50])
+        paper.learn(x[start : start + 50], r[start : start + 50])
+        points = random_contexts(rng, 20, 5)
+        assert np.all(tight.widths(points) <= paper.widths(points) + 1e-12)
+    assert np.all(tight.widths(points) < 0.8 * paper.widths(points))
+
+
+@pytest.mark.parametrize("noise", [0.3, None], ids=["given", "estimated"])
+def test_intervals_hold_the_truth(noise: float | None) -> None:
+    """In 60 runs of 300 rounds the interval misses the truth, in any round, in at most the promised share of runs."""
+    missed = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        theta = random_contexts(rng, 1, 3)[0]
+        model = RidgeUCB(3, noise=noise, confidence=0.1)
+        bad = False
+        for _ in range(300):
+            x = random_contexts(rng, 4, 3)
+            bad |= bool(np.any(np.abs(model.estimate(x) - x @ theta) > model.widths(x) + 1e-12))
+            best = int(np.argmax(model.optimistic(x)))
+            model.learn(x[best : best + 1], np.array([x[best] @ theta + 0.3 * rng.normal()]))
+        missed += bad
+    assert missed <= 6  # 10% of 60
+
+
+def test_the_noise_scale_is_found() -> None:
+    """The estimated scale comes within 15% of the truth after 1,000 outcomes, from above or below."""
+    for scale in (0.05, 0.3, 2.0):
+        rng = np.random.default_rng(2)
+        theta, x = random_contexts(rng, 1, 4)[0], random_contexts(rng, 1000, 4)
+        model = RidgeUCB(4)
+        model.learn(x, x @ theta + scale * rng.normal(size=1000))
+        assert model.noise_scale == pytest.approx(scale, rel=0.15, abs=0.05)
+
+
+def test_restored_models_go_on_to_the_bit() -> None:
+    """State out, state in, more outcomes: equal to a model that was never stopped."""
+    for model in (_trained(70)[0], KnownReward([0.1, 0.2, 0.3, 0.4])):
+        twin = RewardModel.restored(model.saved())
+        rng = np.random.default_rng(3)
+        x, r = random_contexts(rng, 300, 4), rng.normal(size=300)
+        model.learn(x, r)
+        twin.learn(x, r)
+        assert np.array_equal(model.optimistic(x), twin.optimistic(x))
+
+
+def test_bad_settings_are_refused() -> None:
+    """Settings out of range raise a sentence that quotes them."""
+    for settings_, message in (
+        ({"noise": -1.0}, "noise is -1.0; allowed is a number > 0 or None"),
+        ({"regularisation": 0.0}, "regularisation is 0.0"),
+        ({"norm_bound": float("nan")}, "norm_bound is nan"),
+        ({"confidence": 1.0}, "confidence is 1.0"),
+        ({"width": "wide"}, "width is 'wide'"),
+    ):
+        with pytest.raises(InvalidInput, match=message):
+            RidgeUCB(3, **settings_)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="theta is"):
+        KnownReward([[1.0]])

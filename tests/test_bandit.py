@@ -122,7 +122,7 @@ def test_outcomes_and_reviews_may_come_late_from_elsewhere() -> None:
     twin = copy.deepcopy(bandit)
     for decision in reversed(decisions):
         reread = eh.Decision.from_dict(json.loads(json.dumps(decision.to_dict())))
-        answer = {"rewards": dict.fromkeys(decision.chosen, 0.5), "review": eh.Review.complete()}
+        answer: dict[str, Any] = {"rewards": dict.fromkeys(decision.chosen, 0.5), "review": eh.Review.complete()}
         bandit.learn(decision, **answer)
         twin.learn(reread, **answer)
     assert same(bandit.state(), twin.state())

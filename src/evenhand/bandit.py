@@ -42,8 +42,8 @@ class FairBandit:
 
     - allocation, water-filling with ropes: exact. No odds of higher (optimistic) value keep to the distances played.
     - metrics.BayesPoint: no worst-case guarantee; the fewest unfair pairs of all learners in measurement, none of
-      them late. For certainty in the worst case pass metrics.ProjectedVolume or metrics.Ellipsoid: unfairness beyond
-      epsilon in O(m log(m/epsilon)) or O(m^2 log(m/epsilon)) rounds, m = d(d+1)/2, and ends that hold the truth.
+      them late. For certainty in the worst case pass metrics.ProjectedVolume: unfair beyond epsilon in O(m log(m/
+      epsilon)) rounds, m = d(d+1)/2, whatever the contexts, and lower and upper ends that always hold the truth.
     - rewards.RidgeUCB, self-normalised widths: regret O(d sqrt(T) log T) from not knowing the rewards, with
       probability 0.95 once its estimate of the noise scale has settled; pass `noise` to have that from the start.
 

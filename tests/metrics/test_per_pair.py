@@ -43,7 +43,7 @@ def test_a_flag_cuts_through_the_guess_or_at_the_gap() -> None:
     ends = {}
     pair = Pairs.of(CONTEXTS[:2])
     for cuts in ("guess", "gap"):
-        learner = PerPair(Ellipsoid(2), cuts=cuts)  # type: ignore[arg-type]
+        learner = PerPair(Ellipsoid(2), cuts=cuts)
         guess = learner.guess(pair)[0]
         learner.learn(_verdicts([0.01, 0.0, 0.0], [True, False, False], [False, False, False]))
         ends[cuts] = learner.ends(pair)[1][0]

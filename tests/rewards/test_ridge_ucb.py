@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from evenhand.errors import InvalidInput
 from evenhand.rewards import KnownReward, RewardModel, RidgeUCB
 from evenhand.rewards.ridge_ucb import REFRESH_EVERY
-from tests.metrics.worlds import random_contexts
+from tests.metrics.worlds import Floats, random_contexts
 
 
-def _trained(n: int, *, d: int = 4, seed: int = 0, **settings: object) -> tuple[RidgeUCB, np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+def _trained(n: int, *, d: int = 4, seed: int = 0, **settings: object) -> tuple[RidgeUCB, Floats, Floats]:
     rng = np.random.default_rng(seed)
     x, r = random_contexts(rng, n, d), rng.normal(size=n)
     model = RidgeUCB(d, **settings)  # type: ignore[arg-type]
@@ -120,6 +120,6 @@ def test_bad_settings_are_refused() -> None:
         ({"width": "wide"}, "width is 'wide'"),
     ):
         with pytest.raises(InvalidInput, match=message):
-            RidgeUCB(3, **settings_)  # type: ignore[arg-type]
+            RidgeUCB(3, **settings_)
     with pytest.raises(InvalidInput, match="theta is"):
         KnownReward([[1.0]])

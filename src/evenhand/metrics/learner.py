@@ -119,7 +119,7 @@ class MetricLearner(ABC):
         lower, upper = self.ends(Pairs(np.tile([0, 1], (len(table), 1)), table))
         return np.sqrt(np.maximum(lower, 0.0)), np.sqrt(np.maximum(upper, 0.0))
 
-    def learn_pair(self, x: ArrayLike, y: ArrayLike, *, gap: float, unfair: bool) -> Learned:
+    def learn_pair(self, x: ArrayLike, y: ArrayLike, *, gap: float, unfair: bool | np.bool_) -> Learned:
         """Take in one verdict: contexts `x` and `y` were treated with this gap, and it was unfair or was not."""
         both = as_contexts(np.array([x, y]), self.n_features)
         if not 0 <= gap <= 1:

@@ -1,0 +1,51 @@
+"""The Python in the README and the guides runs as printed, and their links lead somewhere."""
+
+from __future__ import annotations
+
+import doctest
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+EXAMPLES = sorted(ROOT.glob("examples/*.py"))
+
+
+def _blocks(document: Path) -> list[str]:
+    return re.findall(r"```python\n(.*?)```", document.read_text(), flags=re.DOTALL)
+
+
+def test_the_readme_shows_an_example() -> None:
+    """The README has at least one Python block."""
+    assert _blocks(ROOT / "README.md")
+
+
+@pytest.mark.parametrize("document", [d for d in DOCUMENTS if _blocks(d)], ids=lambda path: path.stem)
+def test_python_blocks_run(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each block runs by itself from an empty folder; blocks with prompts print what is written below them."""
+    monkeypatch.chdir(tmp_path)
+    prompted = [block for block in _blocks(document) if block.startswith(">>>")]
+    for block in _blocks(document):
+        if block not in prompted:
+            exec(compile(block, document.name, "exec"), {"__name__": "__main__"})
+    parser, runner = doctest.DocTestParser(), doctest.DocTestRunner()
+    runner.run(parser.get_doctest("\n".join(prompted), {}, document.stem, str(document), 0))
+    assert runner.failures == 0
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.stem)
+def test_links_lead_somewhere(document: Path) -> None:
+    """Every link to a file of the project names a file that is there."""
+    for target in re.findall(r"\]\(([^)#]+)\)", document.read_text()):
+        if "://" not in target:
+            assert (document.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_examples_run(example: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every example runs from an empty folder to its end."""
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(example), run_name="__main__")

@@ -58,6 +58,14 @@ def test_worse_odds_are_refused(proof: Certificate) -> None:
     refuse(proof, np.eye(len(REWARDS))[np.argmax(REWARDS)])
 
 
+def test_unfair_odds_of_the_same_value_are_refused(proof: Certificate) -> None:
+    """All the value on one candidate matches the dual value, but breaks the ropes."""
+    leader = int(np.argmax(REWARDS))
+    odds = np.zeros(len(REWARDS))
+    odds[leader] = proof.dual_value / REWARDS[leader]
+    refuse(proof, odds)
+
+
 def test_the_gap_is_reported(proof: Certificate) -> None:
     """The certificate carries its own dual value and gap."""
     best = fair_distribution(REWARDS, DISTANCES)

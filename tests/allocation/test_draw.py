@@ -55,14 +55,14 @@ def test_never_more_than_capacity(weights: list[float], capacity: int, seed: int
         assert len(chosen) in (math.floor(p.sum()), math.ceil(p.sum()), round(p.sum()))
 
 
-class _AlmostOne:
+class _Unlucky:
     """A generator whose uniform numbers are as unlucky as they can be."""
 
     def __init__(self, uniform: float) -> None:
         self.uniform = uniform
 
-    def random(self) -> float:
-        return self.uniform
+    def random(self, size: int | None = None) -> Any:
+        return self.uniform if size is None else np.full(size, self.uniform)
 
     def permutation(self, k: int) -> Any:
         return np.arange(k)
@@ -72,7 +72,13 @@ class _AlmostOne:
 def test_a_sum_above_capacity_by_rounding_chooses_nobody_extra(uniform: float) -> None:
     """Odds that sum to a hair more than the capacity still respect it, even at the unluckiest number."""
     p = np.array([0.5, 0.5, 0.5, 0.5 + 4e-10])
-    assert len(draw(p, 2, _AlmostOne(uniform))) <= 2  # type: ignore[arg-type]
+    assert len(draw(p, 2, _Unlucky(uniform))) <= 2  # type: ignore[arg-type]
+
+
+def test_nobody_without_odds_is_chosen_at_the_edge() -> None:
+    """A uniform number of exactly zero passes over candidates whose odds are zero."""
+    for capacity in (1, 2, None):
+        assert draw([0.0, 1.0], capacity, _Unlucky(0.0)) == (1,)  # type: ignore[arg-type]
 
 
 def test_with_capacity_one_a_single_uniform_number_decides() -> None:

@@ -130,11 +130,12 @@ def test_zero_length_ropes_are_tight_pairs() -> None:
 
 
 @pytest.mark.parametrize("factor", [1e-300, 1e-12, 1e12, 1e300])
-def test_the_unit_of_rewards_does_not_matter(factor: float) -> None:
+@pytest.mark.parametrize("method", ["ropes", "highs"])
+def test_the_unit_of_rewards_does_not_matter(factor: float, method: Any) -> None:
     """Rewards in any unit give the same odds and proportional prices."""
     rng = np.random.default_rng(3)
     a, c = rng.normal(size=9), np.abs(rng.normal(size=(9, 9))) * 0.2
-    plain, scaled = fair_distribution(a, c), fair_distribution(a * factor, c)
+    plain, scaled = (fair_distribution(a * unit, c, method=method) for unit in (1.0, factor))
     np.testing.assert_allclose(scaled.probabilities, plain.probabilities, atol=1e-12)
     assert scaled.price == pytest.approx(plain.price * factor, rel=1e-9)
     verify_certificate(scaled.certificate(), scaled.probabilities, a * factor, c)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import logging
+from typing import Literal
 
 import numpy as np
 import pytest
-from tests.allocation.instances import Instance, full_model_value, make_instance
+from tests.allocation.instances import KINDS, Instance, full_model_value, make_instance, mixed_scales
 
 from evenhand.allocation import fair_distribution, verify_certificate
 
+METHODS: tuple[Literal["ropes", "highs", "auto"], ...] = ("ropes", "highs", "auto")
 QUICK = 432
 PROOF = 20_736
 
@@ -44,6 +46,22 @@ def test_value_equals_the_full_model_on_thousands(start: int, method: str, caplo
         for number in range(start, start + 864):
             check(make_instance(number, most=40 if number % 5 == 0 else 16), method)
     assert caplog.records == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", range(0, 360, 60))
+def test_all_methods_prove_large_answers(start: int) -> None:
+    """With 50 to 200 candidates the methods agree on value and price, and each proves its answer."""
+    for number in range(start, start + 60):
+        rng = np.random.default_rng([7, number])
+        k = int(rng.integers(50, 200))
+        rewards, distances = KINDS[number % len(KINDS)](rng, k)
+        instance = Instance("large", rewards, distances, (1, 2.5, 10, k / 4, None)[number // len(KINDS) % 5])
+        found = [fair_distribution(rewards, distances, instance.capacity, method=method) for method in METHODS]
+        for best in found:
+            verify_certificate(best.certificate(), best.probabilities, rewards, distances, instance.capacity)
+            assert best.value == pytest.approx(found[0].value, abs=1e-9 * instance.scale)
+            assert best.price == pytest.approx(found[0].price, abs=1e-9 * instance.scale)
 
 
 @pytest.mark.parametrize("number", range(144))
@@ -85,3 +103,12 @@ def test_value_is_concave_and_rising_in_capacity(number: int) -> None:
     unlimited = fair_distribution(instance.rewards, instance.distances, None)
     assert unlimited.value == pytest.approx(values[-1], abs=margin)
     assert unlimited.price == prices[-1] == 0.0
+
+
+def test_highs_is_asked_finely_enough() -> None:
+    """Here HiGHS's tolerance, taken in units of odds, blurred which ropes are taut: price and proof were wrong."""
+    rng = np.random.default_rng(54_646)
+    rewards, distances = mixed_scales(rng, int(rng.integers(50, 200)))
+    ropes, highs = (fair_distribution(rewards, distances, 2.5, method=method) for method in METHODS[:2])
+    verify_certificate(highs.certificate(), highs.probabilities, rewards, distances, 2.5)
+    assert highs.price == pytest.approx(ropes.price, rel=1e-9)

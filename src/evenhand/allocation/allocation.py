@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -64,7 +63,7 @@ class Allocation:
     @cached_property
     def _certificate(self) -> Certificate:
         a, c, p = self.programme.rewards, self.programme.distances, self.probabilities
-        exponent = reward_exponent(a)
+        exponent = self.programme.exponent
         surplus = np.ldexp(a - self.price, -exponent)
         ends, flow = rope_flow(surplus, p, c, REPORTED_TOLERANCE, LEAST_GAIN)
         rope_prices = _net_prices(ends, np.ldexp(flow, exponent))
@@ -79,11 +78,6 @@ class Allocation:
         ceiling, floor = np.maximum(rest, 0.0), np.maximum(-rest, 0.0)
         dual_value = float(dual_value + ceiling.sum())
         return Certificate(self.price, rope_prices, ceiling, floor, dual_value, dual_value - self.value)
-
-
-def reward_exponent(rewards: NDArray[np.float64]) -> int:
-    """The power of two that scales rewards to at most 1. A power of two, so that scaling rounds nothing."""
-    return math.frexp(float(np.max(np.abs(rewards))))[1]
 
 
 def _net_prices(ends: NDArray[np.int64], flow: NDArray[np.float64]) -> dict[tuple[int, int], float]:

@@ -83,10 +83,9 @@ def verify_certificate(
     for what, size in (("a price is negative by", -lowest), ("prices are unbalanced by", unbalanced)):
         if not size <= PROOF_TOLERANCE * scale / len(a):
             raise SolverFailed(f"the certificate proves nothing: {what} {size:.2e}")
-    if not gap <= PROOF_TOLERANCE * scale:
-        raise SolverFailed(
-            f"the certificate leaves a gap of {gap:.2e} to the value; {PROOF_TOLERANCE * scale} is allowed"
-        )
+    allowed = PROOF_TOLERANCE * scale
+    if not gap <= allowed:
+        raise SolverFailed(f"the certificate leaves a gap of {gap:.2e} to the value; {allowed:.2e} is allowed")
 
 
 def proof_scale(rewards: NDArray[np.float64], capacity: float) -> float:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from evenhand.allocation.allocation import REPORTED_TOLERANCE, Allocation, reward_exponent
+from evenhand.allocation.allocation import REPORTED_TOLERANCE, Allocation
 from evenhand.allocation.closure import LEAST_GAIN, richest_closed_set
 from evenhand.allocation.lazy_rows import solve_by_lazy_rows
 from evenhand.allocation.passing_down import PATHS_PER_CANDIDATE, search_price
@@ -26,25 +26,30 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# Which method is the fastest. Measured in one run on one core, in milliseconds, for k candidates under a tight and
-# a loose Mahalanobis metric (A of size 0.05 and 0.5); `benchmarks/allocation.py` measures the choice made here.
+# Which method is the fastest. Kernels alone, measured in one run on one core, in milliseconds, for k candidates under
+# one tight and one loose Mahalanobis metric (A of size 0.05 / 0.5). `benchmarks/allocation.py` measures the whole.
 #
 #     capacity  k      water-filling    price search    lazy rows
-#     1         10     0.03 / 0.006     0.05 / 0.01     1.9 / 0.9
-#     1         100    0.3 / 0.02       4.1 / 0.2       4.7 / 1.5
-#     1         1000   4 / 0.7          -               40 / 10
-#     k/4       30     0.9 / 0.09       0.3 / 0.07      3.3 / 1.5
-#     k/4       100    38 / 0.7         2.4 / 0.3       12 / 1.6
-#     k/4       300    1020 / 42        760 / 23        164 / 9
-#     none      30     1.2 / 0.2        0.07 / 0.02     1.5 / 0.7
-#     none      100    63 / 2.7         2 / 0.1         13 / 1.6
-#     none      300    1940 / 145       24 / 0.8        34 / 5
-#     none      1000   -                3080 / 280      840 / 60
+#     1         10     0.03 / 0.003     0.01 / 0.005    1.6 / 0.6
+#     1         100    0.15 / 0.01      3.0 / 0.13      3.2 / 1.0
+#     1         1000   2.3 / 0.6        -               80 / 22
+#     k/4       30     0.5 / 0.04       0.2 / 0.04      6.5 / 1.0
+#     k/4       100    26 / 0.7         2.1 / 0.3       19 / 1.8
+#     k/4       300    1460 / 25        754 / 18        168 / 6
+#     none      30     0.9 / 0.1        0.05 / 0.009    1.2 / 0.5
+#     none      100    47 / 1.7         6.1 / 0.05      19 / 1.3
+#     none      300    1050 / 52        98 / 0.8        97 / 3
+#     none      1000   -                1520 / 177      372 / 48
 MOST_FOR_PRICE_SEARCH = 150
 """With a capacity, lazy rows are faster beyond this many candidates, once water-filling has given up."""
 
 MOST_FOR_PASSING_DOWN = 300
 """Without a capacity, lazy rows are faster beyond this many candidates."""
+
+
+def water_filling_pays(k: int, budget: float) -> bool:
+    """Whether to try water-filling first: its events grow with the capacity, those of the price search do not."""
+    return budget <= max(1.0, k / 20) or (math.isfinite(budget) and k > MOST_FOR_PRICE_SEARCH)
 
 
 def events_worth_trying(k: int) -> int:
@@ -83,7 +88,7 @@ def fair_distribution(
 def _solve(programme: FairProgramme, method: Method) -> tuple[Floats, float]:
     """Optimal odds and the price of capacity."""
     k, limited = len(programme), math.isfinite(programme.budget)
-    if limited and method != "highs":
+    if method != "highs" and water_filling_pays(k, programme.budget):
         found = _by_water_filling(programme)
         if found is not None:
             return found
@@ -96,15 +101,14 @@ def _solve(programme: FairProgramme, method: Method) -> tuple[Floats, float]:
 
 
 def _by_water_filling(programme: FairProgramme) -> tuple[Floats, float] | None:
-    exponent = reward_exponent(programme.rewards)
-    a = np.ldexp(programme.rewards, -exponent)
+    a = programme.scaled_rewards()
     events = events_worth_trying(len(a))
     p, price, used = fill(a, programme.distances, programme.budget, TAUT_TOLERANCE, LEAST_GAIN, events)
-    return (p, math.ldexp(price, exponent)) if used >= 0 else None
+    return (p, math.ldexp(price, programme.exponent)) if used >= 0 else None
 
 
 def _by_passing_down(programme: FairProgramme) -> Floats:
-    a = np.ldexp(programme.rewards, -reward_exponent(programme.rewards))
+    a = programme.scaled_rewards()
     paths = PATHS_PER_CANDIDATE * len(a)
     p, used = search_price(a, programme.distances, programme.budget, LEAST_GAIN, paths)
     if used >= 0:
@@ -120,10 +124,9 @@ def _price_of_capacity(p: Floats, programme: FairProgramme) -> float:
     """
     if programme.budget - p.sum() > REPORTED_TOLERANCE * len(p):
         return 0.0
-    exponent = reward_exponent(programme.rewards)
     ropes = find_taut(p, programme.distances, REPORTED_TOLERANCE)
     stuck = p >= 1.0 - REPORTED_TOLERANCE
     spread_stuck(ropes, stuck)
-    a = np.ldexp(programme.rewards, -exponent)
-    mean, _ = richest_closed_set(a, ropes, stuck, np.zeros(len(p), np.bool_), LEAST_GAIN)
-    return max(0.0, math.ldexp(mean, exponent))
+    nobody = np.zeros(len(p), np.bool_)
+    mean, _ = richest_closed_set(programme.scaled_rewards(), ropes, stuck, nobody, LEAST_GAIN)
+    return max(0.0, math.ldexp(mean, programme.exponent))

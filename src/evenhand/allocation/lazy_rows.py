@@ -19,8 +19,12 @@ from evenhand.linear_programme import LinearProgramme
 if TYPE_CHECKING:
     from evenhand.allocation.programme import FairProgramme
 
-BROKEN_TOLERANCE = 1e-10
-"""A rope is added once an answer exceeds it by more than this: what HiGHS itself is asked for."""
+UNIT = 1024.0
+"""HiGHS sees odds, distances and rewards as multiples of 1/UNIT. Its tolerances are absolute, 1e-10 at best, and a
+thousand times too coarse to tell taut ropes from slack ones if odds were counted in units of 1."""
+
+BROKEN_TOLERANCE = 1e-12
+"""A rope is added once an answer exceeds it by more than this."""
 
 ROPES_PER_CANDIDATE = 2
 """Broken ropes added for each candidate and solve, the worst first: 1 to 3 are about equally fast, 10 twice as slow."""
@@ -29,18 +33,20 @@ ROPES_PER_CANDIDATE = 2
 def solve_by_lazy_rows(programme: FairProgramme) -> NDArray[np.float64]:
     """Optimal odds (k,). Cost: a few solves with O(k) rows each, and O(k^2) for each solve to find broken ropes."""
     k = len(programme)
-    model = LinearProgramme(np.zeros(k), np.ones(k))
+    model = LinearProgramme(np.zeros(k), np.full(k, UNIT))
     if math.isfinite(programme.budget):
-        model.add_rows(np.ones((1, k)), np.array([-np.inf]), np.array([programme.budget]))
+        model.add_rows(np.ones((1, k)), np.array([-np.inf]), np.array([programme.budget * UNIT]))
+    objective = UNIT * programme.scaled_rewards()
     missing = programme.distances < 1.0  # a longer rope never binds: odds lie in [0, 1]
     while True:
-        best = model.maximise(programme.rewards)
+        best = model.maximise(objective)
         if best is None:
             raise SolverFailed("HiGHS calls the programme infeasible, yet equal odds satisfy it")
-        pairs = worst_ropes(best.x, programme.distances, missing, BROKEN_TOLERANCE, ROPES_PER_CANDIDATE)
+        p = best.x / UNIT
+        pairs = worst_ropes(p, programme.distances, missing, BROKEN_TOLERANCE, ROPES_PER_CANDIDATE)
         if len(pairs) == 0:
-            return polish(best.x, programme)
-        lengths = programme.distances[pairs[:, 0], pairs[:, 1]]
+            return polish(p, programme)
+        lengths = UNIT * programme.distances[pairs[:, 0], pairs[:, 1]]
         model.add_rows(_differences(pairs, k), -lengths, lengths)
 
 

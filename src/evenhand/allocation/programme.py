@@ -36,6 +36,15 @@ class FairProgramme:
         """The capacity, inf when it cannot bind because everybody fits."""
         return self.capacity if self.capacity < len(self) else math.inf
 
+    @property
+    def exponent(self) -> int:
+        """The power of two that scales rewards to at most 1. A power of two, so that scaling rounds nothing."""
+        return math.frexp(float(np.max(np.abs(self.rewards))))[1]
+
+    def scaled_rewards(self) -> NDArray[np.float64]:
+        """The rewards divided by 2 to the exponent: what tolerances are made for."""
+        return np.ldexp(self.rewards, -self.exponent)
+
 
 def check_programme(rewards: ArrayLike, distances: ArrayLike, capacity: float | None) -> FairProgramme:
     """The programme of these inputs, or InvalidInput with a sentence that says what is wrong. Cost: O(k^2)."""

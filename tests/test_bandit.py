@@ -152,6 +152,15 @@ def test_one_bit_a_round_is_enough_to_learn_from() -> None:
     assert account.last_unfair_round <= 300
 
 
+def test_one_bit_on_equal_odds_is_no_flag() -> None:
+    """With equal odds nothing can have been unfair: a bit that says so changes nothing that was learned."""
+    bandit = eh.FairBandit(2, seed=0)
+    decision = bandit.decide(np.array([[0.5, 0.5]] * 3))
+    before = copy.deepcopy(bandit.state())
+    assert bandit.learn(decision, review=eh.Review.one_bit(any_unfair=True)) == eh.Learned()
+    assert same(bandit.state(), before)
+
+
 def test_one_bit_is_refused_by_learners_that_cannot_use_it() -> None:
     """A learner that cannot use one bit says so and which learner can, and nothing changes."""
     bandit = eh.FairBandit(2, seed=0, metric=eh.metrics.Ellipsoid(2))

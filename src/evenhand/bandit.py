@@ -123,6 +123,8 @@ class FairBandit:
 
     def _hear(self, decision: Decision, review: Review) -> Learned:
         verdicts = Verdicts.of(decision, review)
+        if review.any_unfair and len(verdicts) == 0:
+            return Learned()  # all odds were equal: that something was unfair is no flag
         if review.any_unfair:
             return self.metric.learn_some_unfair(verdicts)
         return self.metric.learn(verdicts)

@@ -48,8 +48,8 @@ SEMIDEFINITE_TOLERANCE = 1e-9
 SEMIDEFINITE_ROUNDS = 4
 """So many certain verdicts a feature, at most, are spent on making the mean positive semidefinite."""
 
-LARGEST_CHANCE = 1.0 - 1e-9
-"""That nothing was unfair is never taken for more likely than this when told that something was."""
+LARGEST_CHANCE = 0.999
+"""That nothing was unfair is never taken for more likely than this: the complement divides by what is left of 1."""
 
 
 class BayesPoint(MetricLearner):
@@ -150,7 +150,8 @@ class BayesPoint(MetricLearner):
         self.bound, self._belief, self._memory, self._surprises = bound, belief, memory, surprises
         self.rounds += 1
         names = verdicts.pairs.names()
-        return Learned(len(verdicts), tuple(names[row] for row in np.flatnonzero(contradicted)))
+        conflicts = tuple(names[row] for row in np.flatnonzero(contradicted))
+        return Learned(len(verdicts) - len(conflicts), conflicts)
 
     def learn_some_unfair(self, verdicts: Verdicts) -> Learned:
         """Take in that some pair was unfair: the complement of every pair being fair."""

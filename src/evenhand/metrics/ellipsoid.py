@@ -140,7 +140,7 @@ class Ellipsoid(MetricLearner):
             bound, shape = self._grown(bound, memory)
         self.bound, self._shape, self._memory = bound, shape, memory
         self.rounds += 1
-        return Learned(len(verdicts), tuple(conflicts))
+        return Learned(len(verdicts) - len(conflicts), tuple(conflicts))
 
     def _least(self) -> float:
         """The half-width at which a pair is known: epsilon squared."""

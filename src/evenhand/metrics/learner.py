@@ -29,7 +29,7 @@ class Distances(NamedTuple):
 
 @dataclass(frozen=True)
 class Learned:
-    """What became of a review: how many verdicts were heard, and which could not be believed."""
+    """What became of a review: how many verdicts were taken in, and which could not be believed."""
 
     heard: int = 0
     conflicts: tuple[Pair, ...] = ()

@@ -86,7 +86,7 @@ class PerPair(MetricLearner):
             conflicts += learner.learn(self._feedback(learner, told.take(slice(row, row + 1)))).conflicts
             heard[name] = learner
         self._copies = {**self._copies, **heard}
-        return Learned(len(told), conflicts)
+        return Learned(len(told) - len(conflicts), conflicts)
 
     def _feedback(self, learner: MetricLearner, verdict: Verdicts) -> Verdicts:
         """The verdict as its copy is told it: a flag says no more than that the guess was too large."""

@@ -19,8 +19,11 @@ Floats = NDArray[np.float64]
 NEAR_BALL = 0.5
 """Points beyond this share of the bound lend the ball their tangents, to stand for it as faces."""
 
-TIGHT = 1e-9
-"""Faces of the shadow are those within reach; a row shorter than this, relative to the longest, bounds nothing."""
+MOST_TANGENTS = 200
+"""But no more than so many of them."""
+
+NARROWEST = 1e-18
+"""The least width of a thin direction, so that it can be divided by."""
 
 
 def default_thinness(accuracy: float, bound: float, most_squared: float, n_unknowns: int) -> float:
@@ -41,12 +44,12 @@ def thinned(sampled: SampledSet, thin: Floats, thinness: float) -> Floats:
     while thin.shape[1] < sampled.known.n_unknowns:
         complement = _complement(thin)
         axes, deviations, _ = np.linalg.svd(complement.T @ sampled.cloud.shape, full_matrices=False)
-        # A body is at least two standard deviations wide, and the cloud's are right to within a factor of two.
-        if deviations[-1] > thinness:
+        # A body is at least two standard deviations wide, and the cloud's are at most about three times too large.
+        if deviations[-1] > 2.0 * thinness:
             break
         direction = complement @ axes[:, -1]
         outline = Outline(sampled.known, sampled.cloud) if outline is None else outline
-        low, high = outline.extent(direction, enough=thinness)
+        low, high = outline.extent(direction)
         if high - low > thinness:
             break
         thin = np.column_stack([thin, direction])
@@ -62,7 +65,7 @@ def cylinder_centroid(sampled: SampledSet, thin: Floats, rng: np.random.Generato
     inner = thin @ ends.mean(axis=1)
     if thin.shape[1] == len(thin):
         return np.asarray(inner)
-    return np.asarray(inner + shadow_centroid(sampled, thin, np.maximum(ends[:, 1] - ends[:, 0], TIGHT**2), rng))
+    return np.asarray(inner + shadow_centroid(sampled, thin, np.maximum(ends[:, 1] - ends[:, 0], NARROWEST), rng))
 
 
 def shadow_centroid(sampled: SampledSet, thin: Floats, widths: Floats, rng: np.random.Generator) -> Floats:
@@ -76,11 +79,11 @@ def shadow_centroid(sampled: SampledSet, thin: Floats, widths: Floats, rng: np.r
     t = cloud.points @ (thin.T @ cloud.shape).T / widths
     A, b = _faces_with_ball(sampled)
     rows = np.column_stack([A @ wide, A @ narrow])
-    lengths = np.linalg.norm(rows, axis=1)
-    bounding = lengths > TIGHT * lengths.max()
-    rows, lengths = rows[bounding], lengths[bounding]
+    lengths = np.maximum(np.linalg.norm(rows, axis=1), np.finfo(np.float64).tiny)
     rows /= lengths[:, None]
-    offsets = (b - A @ cloud.centre)[bounding] / lengths
+    offsets = (b - A @ cloud.centre) / lengths
+    near = offsets > -sampled.known.reach
+    rows, offsets = rows[near], offsets[near]
     r = wide.shape[1]
     split = np.ascontiguousarray(rows[:, :r]), np.ascontiguousarray(rows[:, r:])
     middle, _ = shadow_middle(w, t, *split, offsets, rng)
@@ -92,7 +95,7 @@ def _faces_with_ball(sampled: SampledSet) -> tuple[Floats, Floats]:
     A, b = sampled.known.signed()
     bound, alphas = sampled.known.bound, sampled.cloud.alphas()
     norms = np.linalg.norm(alphas, axis=1)
-    outer = norms > NEAR_BALL * bound
+    outer = np.flatnonzero(norms > NEAR_BALL * bound)[:MOST_TANGENTS]
     units = np.eye(alphas.shape[1])
     ball = np.concatenate([units, -units, -alphas[outer] / norms[outer, None]])
     return np.concatenate([A, ball]), np.concatenate([b, np.full(len(ball), -bound)])

@@ -23,6 +23,9 @@ Floats = NDArray[np.float64]
 REFINEMENTS = 6
 """How often an extent is tightened by new cuts before it is taken as it is."""
 
+WORTHWHILE = 0.02
+"""And it ends before when two cuts gained less than this share of the way from the centre."""
+
 OUTSIDE = 1e-9
 """Relative to the bound: an optimum outside the ball by less is not worth a cut."""
 
@@ -32,6 +35,9 @@ touches the box is no optimum of K. Faces farther away are left out, for the sak
 
 FAR_REACH = 1e5
 """The same for the question whether faces meet anywhere at all, be it far from where K is."""
+
+WIDE = 1e-3
+"""Relative to the bound: a set with no smaller standard deviation is wide."""
 
 WIDENING = 1e-6
 """Extents are widened by this many standard deviations, far above what HiGHS's tolerances can hide."""
@@ -62,7 +68,7 @@ class Outline:
 
     def __init__(self, known: KnowledgeSet, cloud: Cloud) -> None:
         self._known = known
-        self._cloud = cloud
+        self._cloud = cloud = _frame(known, cloud)
         m = known.n_unknowns
         self._reach = REACH * (m + 1)
         self._programme = LinearProgramme(np.full(m, -self._reach), np.full(m, self._reach))
@@ -70,18 +76,26 @@ class Outline:
         sides = np.concatenate([np.eye(m), -np.eye(m)])
         self._add(sides, np.full(2 * m, -known.bound))
 
-    def extent(self, u: Floats, enough: float = 0.0) -> tuple[float, float]:
-        """Between which ends <alpha, u> lies for alpha in K; not refined further once narrower than `enough`."""
+    def extent(self, u: Floats) -> tuple[float, float]:
+        """Between which ends <alpha, u> lies for alpha in K; never too narrow."""
         middle, reach = float(u @ self._cloud.centre), float(np.linalg.norm(u @ self._cloud.shape))
         limit = self._known.bound * float(np.linalg.norm(u))
         spare = WIDENING * reach + ROUNDING * limit
         direction = u @ self._cloud.shape / max(reach, np.finfo(np.float64).tiny)
-        high = low = math.inf
-        for _ in range(REFINEMENTS):
-            (high, first), (low, second) = self._top(direction), self._top(-direction)
-            if (high + low) * reach + 2 * spare <= enough or not (self._refine(first) | self._refine(second)):
-                break
+        high, low = self._refined_top(direction), self._refined_top(-direction)
         return max(middle - low * reach - spare, -limit), min(middle + high * reach + spare, limit)
+
+    def _refined_top(self, direction: Floats) -> float:
+        """The largest value along a unit direction, tightened by cuts as long as they are worth it."""
+        values = [math.inf]
+        for _ in range(REFINEMENTS):
+            top, where = self._top(direction)
+            values.append(min(top, values[-1]))
+            # One cut may gain nothing because the optimum was not the only one; two in a row seldom.
+            stuck = len(values) > 3 and values[-3] - values[-1] < WORTHWHILE * abs(values[-1])
+            if where is None or stuck or not self._refine(where):
+                break
+        return values[-1]
 
     def _top(self, direction: Floats) -> tuple[float, Floats | None]:
         """The largest value along a unit direction of the cloud's coordinates, and where; infinity if not known."""
@@ -93,10 +107,8 @@ class Outline:
             return math.inf, None
         return best.value, best.x
 
-    def _refine(self, y: Floats | None) -> bool:
+    def _refine(self, y: Floats) -> bool:
         """Cut off y if it lies outside the ball or is no metric; whether it did."""
-        if y is None:
-            return False
         alpha, bound = self._cloud.centre + self._cloud.shape @ y, self._known.bound
         norm = float(np.linalg.norm(alpha))
         negative = self._known.negative_faces(alpha)
@@ -112,6 +124,18 @@ class Outline:
         near = offsets > -self._reach * math.sqrt(len(self._cloud.centre))
         if near.any():
             self._programme.add_rows(rows[near], offsets[near], np.full(int(near.sum()), np.inf))
+
+
+def _frame(known: KnowledgeSet, cloud: Cloud) -> Cloud:
+    """The cloud's coordinates, or alpha's own as long as K is wide enough in all directions for the solver's digits.
+
+    In its own coordinates most faces have few entries, which makes large programmes several times as fast.
+    """
+    deviations = np.linalg.svd(cloud.shape, compute_uv=False)
+    if deviations[-1] < WIDE * known.bound:
+        return cloud
+    m = known.n_unknowns
+    return Cloud(cloud.centre, float(np.median(deviations)) * np.eye(m), np.zeros((0, m)), np.zeros(m))
 
 
 def widest_inside(known: KnowledgeSet, cloud: Cloud) -> Inside | None:

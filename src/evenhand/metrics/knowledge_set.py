@@ -18,11 +18,12 @@ NEGATIVE = 1e-9
 """An eigenvalue counts as negative below minus this, relative to the bound."""
 
 FAR = 1.5
-"""Faces farther from the centroid than this times sqrt(m(m+2)) standard deviations cannot touch K: a convex body
-of unit covariance lies within sqrt(m(m+2)) of its centroid, and the factor allows for a sampled covariance."""
+"""K is taken to lie within this times sqrt(m(m+2)) standard deviations of its centroid: a convex body of unit
+covariance lies within sqrt(m(m+2)). The factor allows for a sampled covariance, not for its very worst direction, which
+with 3 m points may be a quarter of the true one; but only the tip of a cone reaches as far as sqrt(m(m+2))."""
 
 FEWEST_FACES = 150
-FACES_PER_UNKNOWN = 6
+FACES_PER_UNKNOWN = 4
 """The most faces kept: the larger of the first and the second times m. The farthest go first."""
 
 
@@ -50,6 +51,16 @@ class KnowledgeSet:
         """The dimension m."""
         return self.space.n_unknowns
 
+    @property
+    def reach(self) -> float:
+        """How many standard deviations K reaches at most from its centroid."""
+        return FAR * math.sqrt(self.n_unknowns * (self.n_unknowns + 2))
+
+    @property
+    def most_faces(self) -> int:
+        """How many faces are kept."""
+        return max(FEWEST_FACES, FACES_PER_UNKNOWN * self.n_unknowns)
+
     def signed(self) -> tuple[Floats, Floats]:
         """The faces as A alpha >= b: (n, m) and (n,)."""
         return self.faces.sides[:, None] * self.faces.normals, self.faces.sides * self.faces.thresholds
@@ -71,18 +82,16 @@ class KnowledgeSet:
 
         Leaving a face out only enlarges K, so the truth stays inside.
         """
-        m = self.n_unknowns
         distances = face_distances(self.faces, cloud)
-        near = np.flatnonzero(distances <= FAR * math.sqrt(m * (m + 2)))
-        most = max(FEWEST_FACES, FACES_PER_UNKNOWN * m)
-        if len(near) > most:
-            near = np.sort(near[np.argsort(distances[near], kind="stable")[:most]])
+        near = np.flatnonzero(distances <= self.reach)
+        if len(near) > self.most_faces:
+            near = np.sort(near[np.argsort(distances[near], kind="stable")[: self.most_faces]])
         return KnowledgeSet(self.space, self.faces.take(near), self.bound)
 
     @property
     def is_crowded(self) -> bool:
         """Whether there are a quarter more faces than are kept: time to prune."""
-        return len(self.faces) > 1.25 * max(FEWEST_FACES, FACES_PER_UNKNOWN * self.n_unknowns)
+        return len(self.faces) > 1.25 * self.most_faces
 
     def negative_faces(self, alpha: Floats) -> HalfSpaces:
         """Half-spaces that hold every metric and cut alpha off: one for each negative eigenvalue of its matrix."""

@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from evenhand.errors import InvalidInput
 from evenhand.metrics.accuracy import accuracy, check_epsilon
+from evenhand.metrics.bound import check_bound
 from evenhand.metrics.cylinder import cylinder_centroid, default_thinness, thinned
 from evenhand.metrics.extents import Outline
 from evenhand.metrics.features import MetricSpace, Structure
 from evenhand.metrics.half_spaces import MOST_SQUARED, HalfSpaces
 from evenhand.metrics.hit_and_run import Cloud
-from evenhand.metrics.knowledge_set import KnowledgeSet
+from evenhand.metrics.knowledge_set import KnowledgeSet, at_least_zero
 from evenhand.metrics.learner import Learned, MetricLearner
 from evenhand.metrics.sampled_set import MOST_DOUBLINGS, SampledSet
 from evenhand.metrics.verdicts import Pairs, Verdicts
@@ -23,7 +24,8 @@ Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
 FEWEST_SAMPLES = 200
-SAMPLES_PER_UNKNOWN = 4
+SAMPLES_PER_UNKNOWN = 3
+"""Points that stand for K, unless told: the larger of the first and the second times m."""
 
 
 class ProjectedVolume(MetricLearner):
@@ -31,7 +33,8 @@ class ProjectedVolume(MetricLearner):
 
     The knowledge set K of alpha = svec(G) is cut by every verdict on a pair that is not yet known to within
     `epsilon`; <u, z> is guessed, z being the centroid of the cylinder over K along its thin directions. At most
-    O(m log(m / epsilon)) guesses are wrong by more than epsilon.
+    O(m log(m / epsilon)) guesses are wrong by more than epsilon. A review that cuts K costs O(N m (m + faces)) for N
+    points, whatever came before; `ends` costs a few linear programmes a pair, and is computed only when asked for.
 
     n_features: d. structure: "full" or "diagonal" G. bound: on ||G||_F, doubled when it proves too small.
     epsilon: accuracy of distances, None to sharpen as reviews come. thinness: the width delta below which a
@@ -59,8 +62,8 @@ class ProjectedVolume(MetricLearner):
         super().__init__(n_features, structure)
         m = self.space.n_unknowns
         self.epsilon = check_epsilon(epsilon)
-        self._thinness = None if thinness is None else _positive("thinness", thinness)
-        self._most_bound = _positive("bound", bound) * 2.0**MOST_DOUBLINGS
+        self._thinness = _checked_thinness(thinness)
+        self._most_bound = check_bound(bound) * 2.0**MOST_DOUBLINGS
         n_samples = max(FEWEST_SAMPLES, SAMPLES_PER_UNKNOWN * m) if n_samples is None else n_samples
         if isinstance(n_samples, bool) or not isinstance(n_samples, (int, np.integer)) or n_samples < 2 * m + 10:
             raise InvalidInput(f"n_samples is {n_samples!r}; allowed is a whole number >= {2 * m + 10}, or None")
@@ -93,8 +96,10 @@ class ProjectedVolume(MetricLearner):
 
     def ends(self, pairs: Pairs) -> tuple[Floats, Floats]:
         """How far K reaches along each u, each (n,); a few linear programmes a pair."""
-        outline = Outline(self._set.known, self._set.cloud)
-        extents = [outline.extent(u) for u in self.space.features(pairs.differences)]
+        normals = self.space.features(pairs.differences)
+        # No squared distance is negative: the cuts of the cone that matter most for these pairs, in advance.
+        outline = Outline(self._set.known.joined(at_least_zero(normals)), self._set.cloud)
+        extents = [outline.extent(u) for u in normals]
         lower, upper = np.array(extents).reshape(-1, 2).T
         return np.maximum(lower, 0.0), np.maximum(upper, 0.0)
 
@@ -146,21 +151,22 @@ class ProjectedVolume(MetricLearner):
         return default_thinness(width, result.known.bound, MOST_SQUARED, self.space.n_unknowns)
 
     def _sorted(self, faces: HalfSpaces, width: float) -> tuple[Rows, list[int]]:
-        """The rows that may teach something, and the rows that contradict an interval narrower than `width`."""
-        values = self._set.cloud.values(faces.normals)
-        cuts = np.any(faces.sides * (values - faces.thresholds) < 0.0, axis=0)
-        narrow = np.ptp(values, axis=0) <= width
-        new, refused = list(np.flatnonzero(~narrow)), []
-        outline = Outline(self._set.known, self._set.cloud) if np.any(narrow & cuts) else None
-        for row in np.flatnonzero(narrow & cuts):
-            assert outline is not None
-            low, high = outline.extent(faces.normals[row], enough=width)
+        """The rows that may teach something, and the rows that contradict an interval narrower than `width`.
+
+        How wide K is along u is told by the cloud: a body is at most 2 sqrt(m(m+2)) standard deviations wide. That is
+        more than it mostly is, so some verdicts cut K that need not; exact widths would cost linear programmes.
+        """
+        known, cloud = self._set.known, self._set.cloud
+        narrow = 2.0 * known.reach * np.linalg.norm(faces.normals @ cloud.shape, axis=1) <= width
+        dead = np.all(faces.sides * (cloud.values(faces.normals) - faces.thresholds) < 0.0, axis=0)
+        refused: list[int] = []
+        for row in np.flatnonzero(narrow & dead):
+            low, high = Outline(known, cloud).extent(faces.normals[row])
             side, threshold = faces.sides[row], faces.thresholds[row]
-            if high - low > width:
-                new.append(row)
-            elif max(side * low, side * high) < side * threshold:
+            if max(side * low, side * high) < side * threshold:
                 refused.append(int(row))
-        return np.sort(np.array(new, dtype=np.int64)), refused
+        new = np.flatnonzero(~narrow | dead)
+        return new[~np.isin(new, refused)], refused
 
     def _cut_by_possible(self, faces: HalfSpaces, rows: Rows) -> tuple[SampledSet, list[int]]:
         """K cut by as many of these rows, the first ones first, as go together; and the rows that do not."""
@@ -200,8 +206,8 @@ class ProjectedVolume(MetricLearner):
         """The learner whose `state` this was, to the bit."""
         learner = cls.__new__(cls)
         learner.space = MetricSpace(state["n_features"], state["structure"])
-        learner.epsilon = state["epsilon"]
-        learner._thinness = state["thinness"]
+        learner.epsilon = check_epsilon(state["epsilon"])
+        learner._thinness = _checked_thinness(state["thinness"])
         learner._most_bound = float(state["most_bound"])
         learner._rounds = int(state["rounds"])
         faces = HalfSpaces(**{name: _floats(value) for name, value in state["faces"].items()})
@@ -214,12 +220,13 @@ class ProjectedVolume(MetricLearner):
         return learner
 
 
-def _positive(name: str, value: float) -> float:
-    """`value` itself if it is a finite number > 0."""
-    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    if not number or not 0 < value < np.inf:
-        raise InvalidInput(f"{name} is {value!r}; allowed is a number > 0")
-    return float(value)
+def _checked_thinness(thinness: float | None) -> float | None:
+    """`thinness` itself if it is None or a finite number > 0."""
+    if thinness is None:
+        return None
+    if isinstance(thinness, bool) or not isinstance(thinness, (int, float)) or not 0 < thinness < np.inf:
+        raise InvalidInput(f"thinness is {thinness!r}; allowed is a width > 0, or None for the proof's")
+    return float(thinness)
 
 
 def _floats(value: Any) -> Floats:

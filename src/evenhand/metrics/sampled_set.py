@@ -17,17 +17,21 @@ from evenhand.metrics.knowledge_set import KnowledgeSet, holding
 
 Floats = NDArray[np.float64]
 
-ENOUGH = 0.2
+ENOUGH = 0.1
 """The share of points that must survive a cut for the walk to go on from them."""
 
-STAGE_SURVIVORS = 0.4
+STAGE_SURVIVORS = 0.25
 """If fewer do, the faces are first moved to where this share survives, and so on by stages."""
 
 STAGES = 40
 """After so many stages the walk starts afresh from a point inside, found by a linear programme."""
 
 SWEEPS = 3
-"""How many sweeps the points walk after a cut."""
+SWEEPS_OF_MANY = 2
+MANY_UNKNOWNS = 100
+"""How many sweeps the points walk after a cut: the first, or the second beyond the third. The centroid is then
+off by 0.05 to 0.2 standard deviations a direction (measured for 5, 10 and 20 features); at 5 features more sweeps
+saved no mistakes."""
 
 SLIVER = 1e-6
 """A cut that leaves less than this, in standard deviations before it, is loosened until it does."""
@@ -35,7 +39,7 @@ SLIVER = 1e-6
 HUG = 0.9
 """A centroid beyond this share of the bound says that the truth may lie outside."""
 
-MOST_DOUBLINGS = 20
+MOST_DOUBLINGS = 40
 """How often the bound is doubled at most before verdicts are called inconsistent."""
 
 MOST_CONE_CUTS = 40
@@ -62,7 +66,7 @@ class SampledSet:
     def walked(self, rng: np.random.Generator) -> SampledSet:
         """The points moved on, and the faces that no longer matter left out."""
         cloud, (A, b) = self.cloud, self.known.signed()
-        for _ in range(SWEEPS):
+        for _ in range(SWEEPS if self.known.n_unknowns <= MANY_UNKNOWNS else SWEEPS_OF_MANY):
             cloud, _ = walked(cloud, A, b, self.known.bound, rng)
         return SampledSet(self.known.pruned(cloud), cloud)
 

@@ -19,6 +19,7 @@ from evenhand.metrics.knowledge_set import KnowledgeSet, at_least_zero
 from evenhand.metrics.learner import Learned, MetricLearner
 from evenhand.metrics.sampled_set import MOST_DOUBLINGS, SampledSet
 from evenhand.metrics.verdicts import Pairs, Verdicts
+from evenhand.randomness import Seed, as_generator, generator_from
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -54,10 +55,10 @@ class ProjectedVolume(MetricLearner):
         *,
         structure: Structure = "full",
         bound: float = 1.0,
-        epsilon: float | None = 0.01,
+        epsilon: float | None = None,
         thinness: float | None = None,
         n_samples: int | None = None,
-        seed: int | np.random.Generator | None = None,
+        seed: Seed = None,
     ) -> None:
         super().__init__(n_features, structure)
         m = self.space.n_unknowns
@@ -67,7 +68,7 @@ class ProjectedVolume(MetricLearner):
         n_samples = max(FEWEST_SAMPLES, SAMPLES_PER_UNKNOWN * m) if n_samples is None else n_samples
         if isinstance(n_samples, bool) or not isinstance(n_samples, (int, np.integer)) or n_samples < 2 * m + 10:
             raise InvalidInput(f"n_samples is {n_samples!r}; allowed is a whole number >= {2 * m + 10}, or None")
-        self._rng = np.random.default_rng(seed)
+        self._rng = as_generator(seed)
         self._rounds = 0
         self._set = SampledSet.initial(self.space, float(bound), int(n_samples), self._rng)
         self._thin = thinned(self._set, np.zeros((m, 0)), self._thinness_of(self._set, 0))
@@ -215,8 +216,7 @@ class ProjectedVolume(MetricLearner):
         learner._set = SampledSet(KnowledgeSet(learner.space, faces, float(state["bound"])), cloud)
         learner._thin = _floats(state["thin"])
         learner._z = _floats(state["z"])
-        learner._rng = np.random.Generator(getattr(np.random, state["rng"]["bit_generator"])())
-        learner._rng.bit_generator.state = state["rng"]
+        learner._rng = generator_from(state["rng"])
         return learner
 
 

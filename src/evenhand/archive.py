@@ -27,7 +27,8 @@ UNREADABLE = (
     TypeError,
     EOFError,
     OSError,
-    NotImplementedError,
+    OverflowError,
+    RuntimeError,
 )
 """All that reading a damaged zip, JSON or array can raise."""
 
@@ -53,10 +54,20 @@ def write_archive(path: str | os.PathLike[str], *, kind: str, version: int, cont
             file.write(buffer.getvalue())
             file.flush()
             os.fsync(file.fileno())
+        os.chmod(draft, _mode(target))
         os.replace(draft, target)
     except BaseException:
         os.unlink(draft)
         raise
+
+
+def _mode(target: Path) -> int:
+    """The permissions of the file that is replaced, or those a new file gets here: mkstemp's are for its owner only."""
+    if target.exists():
+        return target.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
 
 
 def read_archive(path: str | os.PathLike[str], *, kind: str, version: int) -> dict[str, Any]:
@@ -74,7 +85,9 @@ def read_archive(path: str | os.PathLike[str], *, kind: str, version: int) -> di
         ) from None
     if found_kind != kind:
         raise DamagedFile(f"{path} holds a {found_kind}; allowed is a saved {kind}")
-    if not isinstance(found_version, int) or found_version > version:
+    if isinstance(found_version, bool) or not isinstance(found_version, int) or found_version < 1:
+        raise DamagedFile(f"{path} has format {found_version!r}; allowed is a whole number from 1 to {version}")
+    if found_version > version:
         raise NewerFile(
             f"{path} has format {found_version}; this version reads formats up to {version}: a newer evenhand wrote it"
         )

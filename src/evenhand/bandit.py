@@ -7,7 +7,6 @@ outcome | review, with its Decision --> learn
 from __future__ import annotations
 
 import copy
-import numbers
 import os
 import warnings
 from collections.abc import Mapping
@@ -16,7 +15,8 @@ from typing import Any, Self
 import numpy as np
 
 from evenhand.allocation import draw, fair_distribution
-from evenhand.archive import read_archive, write_archive
+from evenhand.archive import UNREADABLE, read_archive, write_archive
+from evenhand.checks import is_number, is_whole
 from evenhand.contexts import as_contexts
 from evenhand.decision import Decision, Review
 from evenhand.errors import DamagedFile, EvenhandError, ForeignDecision, InconsistentReviews, InvalidInput, NotChosen
@@ -24,10 +24,16 @@ from evenhand.metrics import BayesPoint, Distances, Learned, MetricLearner, Verd
 from evenhand.metrics.features import Floats, Structure
 from evenhand.randomness import Seed, as_generator, generator_from
 from evenhand.rewards import RewardModel, RidgeUCB
-from evenhand.seal import is_sealed, sealed
+from evenhand.seal import is_sealed, key_for, sealed
 
 FORMAT = 1
 """The version of the file format; raised whenever an older evenhand could not read the file."""
+
+
+INCONSISTENT = InconsistentReviews(
+    "verdicts contradict what was said before; they were left out, and learn() returned them as conflicts "
+    "(a reviewer's slip, or a likeness that no metric of this structure has)"
+)
 
 
 class FairBandit:
@@ -43,7 +49,7 @@ class FairBandit:
     - allocation, water-filling with ropes: exact. No odds of higher (optimistic) value keep to the distances played.
     - metrics.BayesPoint: no worst-case guarantee; the fewest unfair pairs of all learners in measurement, none of
       them late. For certainty in the worst case pass metrics.ProjectedVolume: unfair beyond epsilon in O(m log(m/
-      epsilon)) rounds, m = d(d+1)/2, whatever the contexts, and lower and upper ends that always hold the truth.
+      epsilon)) rounds, m = d(d+1)/2, whatever the contexts, and ends that hold the truth once ||G||_F <= its bound.
     - rewards.RidgeUCB, self-normalised widths: regret O(d sqrt(T) log T) from not knowing the rewards, with
       probability 0.95 once its estimate of the noise scale has settled; pass `noise` to have that from the start.
 
@@ -68,14 +74,20 @@ class FairBandit:
         self.capacity = _check_capacity(capacity)
         self.metric = metric if metric is not None else BayesPoint(n_features, structure=structure, epsilon=epsilon)
         self.reward = reward if reward is not None else RidgeUCB(n_features)
-        for part, name in ((self.metric, "metric"), (self.reward, "reward")):
+        for part, kind, name in ((self.metric, MetricLearner, "metric"), (self.reward, RewardModel, "reward")):
+            if not isinstance(part, kind):
+                raise InvalidInput(f"{name} is {part!r}; allowed is an object of a {kind.__name__} class")
             if part.n_features != n_features:
                 raise InvalidInput(f"the {name} was made for {part.n_features} features, the bandit for {n_features}")
         self.n_features = int(n_features)
         self.rounds = 0
         self.conflicts = 0
         self._rng = as_generator(seed)
-        self._key = self._rng.bytes(16)
+        # Two bandits made alike, from one seed, count as one; any difference between them makes another key.
+        self._key = key_for(self._rng.bytes(16), self._parts())
+
+    def __repr__(self) -> str:
+        return f"FairBandit({self.n_features}, capacity={self.capacity}, metric={self.metric}, rounds={self.rounds})"
 
     def decide(self, contexts: Any) -> Decision:
         """Choose among the candidates with these contexts (k, d), an array or a data frame; k may change each round."""
@@ -102,32 +114,33 @@ class FairBandit:
     ) -> Learned:
         """Learn from what came back of a decision, at any time, in any order: outcomes of chosen candidates, a review.
 
-        Says what became of the review. A verdict that no metric fits together with what was said before is left out and
-        reported, in the answer and as an InconsistentReviews warning. After an error nothing has changed.
+        Rewards are expected to lie in [-1, 1] unless the reward model says otherwise. Says what became of the review: a
+        verdict that contradicts what was said before is left out and reported, in the answer and by an
+        InconsistentReviews warning once all else is learned. After an error nothing has changed. The same outcome or
+        review must not be given twice: nothing remembers that it was.
         """
         self._check_own(decision)
         candidates, outcomes = _check_rewards(decision, rewards if rewards is not None else {})
         if review is not None:
             _check_review(decision, review)
         before = copy.deepcopy(self.reward)
-        self.reward.learn(decision.contexts[candidates], outcomes)
         try:
+            self.reward.learn(decision.contexts[candidates], outcomes)
             learned = self._hear(decision, review) if review is not None else Learned()
-        except Exception:
+        except BaseException:
             self.reward = before
             raise
         self.conflicts += len(learned.conflicts)
         if learned.conflicts:
-            warnings.warn(_inconsistency(decision, learned), stacklevel=2)
+            warnings.warn(INCONSISTENT, stacklevel=2)
         return learned
 
     def _hear(self, decision: Decision, review: Review) -> Learned:
         verdicts = Verdicts.of(decision, review)
-        if review.any_unfair and len(verdicts) == 0:
-            return Learned()  # all odds were equal: that something was unfair is no flag
-        if review.any_unfair:
-            return self.metric.learn_some_unfair(verdicts)
-        return self.metric.learn(verdicts)
+        if not review.any_unfair:
+            return self.metric.learn(verdicts)
+        # With equal odds for all, that something was unfair is no flag.
+        return self.metric.learn_some_unfair(verdicts) if len(verdicts) else Learned()
 
     def distances(self, contexts: Any) -> Distances:
         """What is known of the distances between candidates: estimate, lower and upper end, each (k, k)."""
@@ -146,12 +159,17 @@ class FairBandit:
     def state(self) -> dict[str, Any]:
         """All that the bandit is, in arrays, numbers, strings and dicts of them."""
         return {
-            "n_features": self.n_features,
-            "capacity": self.capacity,
             "rounds": self.rounds,
             "conflicts": self.conflicts,
             "key": self._key.hex(),
             "rng": self._rng.bit_generator.state,
+            **self._parts(),
+        }
+
+    def _parts(self) -> dict[str, Any]:
+        return {
+            "n_features": self.n_features,
+            "capacity": self.capacity,
             "metric": self.metric.saved(),
             "reward": self.reward.saved(),
         }
@@ -162,10 +180,8 @@ class FairBandit:
         content = read_archive(path, kind="FairBandit", version=FORMAT)
         try:
             return cls.from_state(content)
-        except EvenhandError:
-            raise
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise DamagedFile(f"{path} was damaged: it lacks or garbles a part of the bandit ({error!r})") from None
+        except (EvenhandError, *UNREADABLE, AttributeError, IndexError, np.linalg.LinAlgError) as error:
+            raise DamagedFile(f"{path} cannot be read as a bandit: {error}") from None
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
@@ -192,7 +208,7 @@ class FairBandit:
 def _check_capacity(capacity: int | None) -> int | None:
     if capacity is None:
         return None
-    if isinstance(capacity, bool) or not isinstance(capacity, (int, np.integer)) or capacity < 1:
+    if not is_whole(capacity) or capacity < 1:
         raise InvalidInput(f"capacity is {capacity!r}; allowed is a whole number >= 1, or None for everybody")
     return int(capacity)
 
@@ -201,9 +217,9 @@ def _check_rewards(decision: Decision, rewards: Mapping[int, float]) -> tuple[li
     if not isinstance(rewards, Mapping):
         raise InvalidInput(f"rewards is {rewards!r}; allowed is a dict from a chosen candidate's index to a number")
     for candidate, reward in rewards.items():
-        if candidate not in decision.chosen:
+        if isinstance(candidate, (bool, np.bool_)) or candidate not in decision.chosen:
             raise NotChosen(f"candidate {candidate!r} was not chosen; outcomes are known only of {decision.chosen}")
-        if isinstance(reward, (bool, str)) or not isinstance(reward, numbers.Real) or not np.isfinite(reward):
+        if not is_number(reward):
             raise InvalidInput(f"the reward of candidate {candidate} is {reward!r}; allowed is a finite number")
     return [int(i) for i in rewards], np.array([float(r) for r in rewards.values()], dtype=np.float64)
 
@@ -212,11 +228,3 @@ def _check_review(decision: Decision, review: Review) -> None:
     if not isinstance(review, Review):
         raise InvalidInput(f"review is {review!r}; allowed are Review.complete, Review.partial and Review.one_bit")
     review.check_fits(decision.n_candidates)
-
-
-def _inconsistency(decision: Decision, learned: Learned) -> InconsistentReviews:
-    pairs = ", ".join(str(pair) for pair in learned.conflicts)
-    return InconsistentReviews(
-        f"no metric fits the verdict on {pairs} of decision {decision.id} together with what was said before; "
-        "it was left out, and all that was learned before stays"
-    )

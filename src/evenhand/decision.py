@@ -6,7 +6,7 @@ late, in any order, in another process (`to_dict`, `from_dict`), or never.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -67,20 +67,29 @@ class Decision:
     def from_dict(cls, record: dict[str, Any]) -> Decision:
         """The decision that `to_dict` wrote down; a changed one is refused when a bandit learns from it."""
         try:
-            return cls(
+            decision = cls(
                 id=str(record["id"]),
                 round=int(record["round"]),
                 contexts=as_contexts(record["contexts"]),
-                probabilities=np.array(record["probabilities"], dtype=np.float64),
+                probabilities=_read_only(record["probabilities"]),
                 chosen=tuple(int(i) for i in record["chosen"]),
                 capacity=record["capacity"],
-                optimistic_rewards=np.array(record["optimistic_rewards"], dtype=np.float64),
+                optimistic_rewards=_read_only(record["optimistic_rewards"]),
                 tight_pairs=tuple((int(i), int(j)) for i, j in record["tight_pairs"]),
             )
+            if not len(decision.contexts) == len(decision.probabilities) == len(decision.optimistic_rewards):
+                raise ValueError("its parts speak of different numbers of candidates")
         except (KeyError, TypeError, ValueError) as error:
             raise InvalidInput(
-                f"this is not the record of a decision ({error!r}); allowed is what to_dict wrote"
+                f"this is not the record of a decision ({error}); allowed is what to_dict wrote"
             ) from None
+        return decision
+
+
+def _read_only(values: Any) -> NDArray[np.float64]:
+    array = np.array(values, dtype=np.float64)
+    array.flags.writeable = False
+    return array
 
 
 @dataclass(frozen=True)
@@ -101,6 +110,23 @@ class Review:
     any_unfair: bool | None = None
     reviewer: str | None = None
 
+    def __post_init__(self) -> None:
+        if self.kind not in ("complete", "partial", "one_bit"):
+            raise InvalidInput(f"kind is {self.kind!r}; allowed are 'complete', 'partial' and 'one_bit'")
+        object.__setattr__(self, "unfair", _as_pairs(self.unfair))
+        object.__setattr__(self, "fair", _as_pairs(self.fair))
+        both = sorted(set(self.unfair) & set(self.fair))
+        if both:
+            raise ContradictoryReview(f"pair {both[0]} is said to be both fair and unfair; say one of them")
+        if self.kind == "one_bit":
+            if not isinstance(self.any_unfair, (bool, np.bool_)):
+                raise InvalidInput(f"any_unfair is {self.any_unfair!r}; allowed are True and False")
+            object.__setattr__(self, "any_unfair", bool(self.any_unfair))
+        if (self.kind == "one_bit") != (self.any_unfair is not None) or (self.kind != "partial" and self.fair):
+            raise InvalidInput(f"a {self.kind} review cannot say that; make it with Review.{self.kind}(...)")
+        if self.kind == "one_bit" and self.unfair:
+            raise InvalidInput("a one-bit review names no pairs; make it with Review.one_bit(...)")
+
     @classmethod
     def complete(cls, unfair: Iterable[Pair] = (), *, reviewer: str | None = None) -> Review:
         """Every pair was looked at: these were unfair, every other one was fine."""
@@ -109,34 +135,43 @@ class Review:
     @classmethod
     def partial(cls, unfair: Iterable[Pair] = (), fair: Iterable[Pair] = (), *, reviewer: str | None = None) -> Review:
         """Only these pairs were looked at; of any other nothing is said."""
-        unfair_pairs, fair_pairs = _as_pairs(unfair), _as_pairs(fair)
-        both = sorted(set(unfair_pairs) & set(fair_pairs))
-        if both:
-            raise ContradictoryReview(f"pair {both[0]} is said to be both fair and unfair; say one of them")
-        return cls("partial", unfair=unfair_pairs, fair=fair_pairs, reviewer=reviewer)
+        return cls("partial", unfair=_as_pairs(unfair), fair=_as_pairs(fair), reviewer=reviewer)
 
     @classmethod
     def one_bit(cls, any_unfair: bool, *, reviewer: str | None = None) -> Review:
         """Only whether anything at all was unfair."""
-        if not isinstance(any_unfair, (bool, np.bool_)):
-            raise InvalidInput(f"any_unfair is {any_unfair!r}; allowed are True and False")
-        return cls("one_bit", any_unfair=bool(any_unfair), reviewer=reviewer)
+        return cls("one_bit", any_unfair=any_unfair, reviewer=reviewer)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists and strings, for JSON."""
+        pairs = {name: [list(pair) for pair in getattr(self, name)] for name in ("unfair", "fair")}
+        return {"kind": self.kind, **pairs, "any_unfair": self.any_unfair, "reviewer": self.reviewer}
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Review:
+        """The review that `to_dict` wrote down."""
+        try:
+            return cls(**record)
+        except TypeError as error:
+            raise InvalidInput(f"this is not the record of a review ({error}); allowed is what to_dict wrote") from None
 
     def check_fits(self, n_candidates: int) -> None:
         """Raise UnknownPair if the review names a candidate beyond the `n_candidates` of its decision."""
         for pair in self.unfair + self.fair:
-            if pair[1] >= n_candidates:
+            if max(pair) >= n_candidates:
                 raise UnknownPair(f"pair {pair} is unknown; the decision has candidates 0 to {n_candidates - 1}")
 
 
 def _as_pairs(pairs: Iterable[Pair]) -> tuple[Pair, ...]:
     """Pairs with the smaller index first, each once, in order."""
     result: set[Pair] = set()
+    if isinstance(pairs, str) or not isinstance(pairs, Iterable):
+        raise InvalidInput(f"{pairs!r} is not a list of pairs; allowed is a list of two candidates' indices each")
     for pair in pairs:
         try:
             i, j = pair
             whole = i == int(i) and j == int(j)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise InvalidInput(f"{pair!r} is not a pair; allowed are two candidates' indices, as in (0, 3)") from None
         if isinstance(i, (bool, np.bool_)) or isinstance(j, (bool, np.bool_)) or not whole:
             raise InvalidInput(f"{pair!r} is not a pair of indices; allowed are two whole numbers, as in (0, 3)")

@@ -54,4 +54,4 @@ class SolverFailed(EvenhandError, ArithmeticError):
 
 
 class InconsistentReviews(EvenhandError, UserWarning):
-    """Warned, not raised: a verdict that no metric fits together with what was said before."""
+    """Warned, not raised: verdicts that contradict what was said before. All else was learned when it is given."""

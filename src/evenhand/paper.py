@@ -39,7 +39,8 @@ def known_reward(
 ) -> FairBandit:
     """Algorithm L_known-theta: the objective is known, the metric is not. `bound` is B_1 >= ||G||_F.
 
-    `estimator` replaces ProjectedVolume as the DistanceEstimator of which each pair gets a copy.
+    `estimator` replaces ProjectedVolume as the DistanceEstimator of which each pair gets a copy, with an epsilon and
+    a bound of its own.
     """
     reward = KnownReward(theta)
     rng = as_generator(seed)
@@ -93,5 +94,5 @@ def _one_per_pair(
 ) -> PerPair:
     if estimator is None:
         (own,) = rng.spawn(1)
-        estimator = ProjectedVolume(n_features, epsilon=epsilon, bound=bound, seed=own)
+        estimator = ProjectedVolume(n_features, epsilon=epsilon, bound=bound, play_known_low=False, seed=own)
     return PerPair(estimator, cuts="guess")

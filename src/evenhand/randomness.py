@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from evenhand.checks import is_whole
 from evenhand.errors import InvalidInput
 
 Seed = int | np.random.Generator | None
@@ -18,14 +19,16 @@ def as_generator(seed: Seed) -> np.random.Generator:
     >>> as_generator(1).integers(10) == as_generator(1).integers(10)
     np.True_
     """
-    whole = isinstance(seed, (int, np.integer)) and not isinstance(seed, bool) and seed >= 0
-    if seed is None or whole or isinstance(seed, np.random.Generator):
+    if seed is None or isinstance(seed, np.random.Generator) or (is_whole(seed) and seed >= 0):
         return np.random.default_rng(seed)
     raise InvalidInput(f"seed is {seed!r}; allowed are a whole number >= 0, a numpy Generator, and None")
 
 
 def generator_from(state: Mapping[str, Any]) -> np.random.Generator:
     """The Generator whose `bit_generator.state` this was: it goes on with the next number."""
-    bit_generator = getattr(np.random, state["bit_generator"])()
-    bit_generator.state = state
+    kind = getattr(np.random, state["bit_generator"], None)
+    if not (isinstance(kind, type) and issubclass(kind, np.random.BitGenerator)):
+        raise InvalidInput(f"{state['bit_generator']!r} is no bit generator; allowed are numpy's, such as 'PCG64'")
+    bit_generator = kind()
+    bit_generator.state = dict(state)
     return np.random.Generator(bit_generator)

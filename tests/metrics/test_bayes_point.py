@@ -8,7 +8,7 @@ from scipy import stats
 
 from evenhand.metrics import BayesPoint, Pairs
 from evenhand.metrics.belief import Belief, quantile_above_zero
-from tests.metrics.worlds import random_A, rounds, true_squares
+from tests.metrics.worlds import random_A, random_contexts, rounds, true_squares, verdicts_at_the_guess
 
 
 def _belief(seed: int = 0) -> tuple[Belief, np.random.Generator]:
@@ -57,10 +57,10 @@ def test_covariance_stays_positive_definite() -> None:
 
 def test_the_quantile_above_zero_is_the_truncated_normals() -> None:
     """The cautious quantile equals scipy's truncated normal, also where nearly all mass is below zero."""
-    mean, sd = np.array([1.0, 0.1, -1.0, -4.0, -20.0]), np.array([0.5, 1.0, 1.0, 1.0, 1.0])
+    mean, sd = np.array([1.0, 0.1, -1.0, -4.9, -5.1, -20.0]), np.array([0.5, 1.0, 1.0, 1.0, 1.0, 1.0])
     for quantile in (0.05, 0.5, 0.9):
         exact = stats.truncnorm.ppf(quantile, -mean / sd, np.inf, loc=mean, scale=sd)
-        assert np.allclose(quantile_above_zero(mean, sd, quantile), exact, rtol=0.02)
+        assert np.allclose(quantile_above_zero(mean, sd, quantile), exact, rtol=1e-6)
 
 
 def test_caution_trades_flags_for_time() -> None:
@@ -101,3 +101,58 @@ def test_a_belief_that_was_wrong_recovers() -> None:
     assert conflicts[0] == ((0, 1),)
     assert conflicts[-1] == ()
     assert learner.distances([x, y]).estimate[0, 1] > 0.5
+
+
+@pytest.mark.parametrize("epsilon", [0.02, None])
+def test_ends_are_credible(epsilon: float | None) -> None:
+    """At any horizon or a fixed epsilon, at most 2% of new distances lie outside their ends after 1,200 rounds."""
+    outside = total = 0
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        A = random_A(rng, 3)
+        learner = BayesPoint(3, epsilon=epsilon)
+        for _ in rounds(learner, A, n=1200, k=4, seed=seed, adversary=False):
+            pass
+        pairs = Pairs.of(random_contexts(rng, 12, 3))
+        lower, upper = learner.ends(pairs)
+        truth = true_squares(pairs, A)
+        outside += int(np.sum((truth < lower) | (truth > upper)))
+        total += len(pairs)
+    assert outside <= 0.02 * total
+
+
+def test_a_contradiction_changes_nothing_but_the_count_of_them() -> None:
+    """A verdict five standard deviations off is reported and leaves mean and covariance as they were, to the bit."""
+    learner = BayesPoint(1, epsilon=0.05)
+    x, y = np.array([0.5]), np.array([-0.5])
+    for _ in range(100):
+        gap = float(learner.playable_distances(np.array([x, y]))[0, 1])
+        learner.learn_pair(x, y, gap=gap, unfair=gap > 0.2)
+    before = learner.state()
+    assert learner.learn_pair(x, y, gap=0.9, unfair=False).conflicts == ((0, 1),)
+    assert np.array_equal(before["mean"], learner.state()["mean"])
+    assert np.array_equal(before["cov"], learner.state()["cov"])
+
+
+def test_what_was_told_survives_a_doubling() -> None:
+    """Right after a doubling the new belief agrees with all that is remembered, which the bare wider prior does not."""
+    rng = np.random.default_rng(1)
+    A, learner = random_A(rng, 2, norm=3.0), BayesPoint(2, epsilon=0.05)
+    bound = learner.bound
+    while learner.bound < 4.0:
+        bound = learner.bound
+        learner.learn(verdicts_at_the_guess(learner, 0.5 * random_contexts(rng, 4, 2), A))
+    assert bound < learner.bound
+    memory = learner._memory
+    assert len(memory) > 5
+    bare = BayesPoint(2, bound=learner.bound)._belief.mean
+    assert np.mean(memory.slacks(learner._belief.mean) >= -1e-3) > 0.9
+    assert np.mean(memory.slacks(bare) >= -1e-3) < 0.9
+
+
+def test_the_likelihood_holds_far_out() -> None:
+    """A certain verdict any number of standard deviations away moves the mean to the threshold, without overflow."""
+    for z in (-10.0, -1e4, -1e8):
+        told = Belief(np.array([z]), np.eye(1)).told(np.ones(1), 0.0, 1.0, error_rate=0.0, blur=0.0)
+        assert abs(told.belief.mean[0]) < 0.2
+        assert told.belief.cov[0, 0] > 0

@@ -160,6 +160,57 @@ def test_an_inconsistent_reviewer_is_reported_and_harms_nothing(name: str) -> No
 
 
 @every_learner
+@pytest.mark.parametrize("epsilon", [0.02, None])
+def test_a_reviewer_who_tosses_coins_is_survived(name: str, epsilon: float | None) -> None:
+    """Whatever is said, no learner crashes, loses its finite numbers or its positive semidefinite estimate."""
+    for d in (2, 4):
+        rng = np.random.default_rng(d)
+        learner = LEARNERS[name](d, epsilon=epsilon)
+        for _ in range(40):
+            pairs = Pairs.of(random_contexts(rng, 4, d))
+            gaps = np.minimum(np.sqrt(learner.guess(pairs)), 1.0)
+            said = Verdicts(pairs, gaps, rng.random(len(pairs)) < 0.3, np.ones(len(pairs), dtype=np.bool_))
+            learner.learn(said.take(gaps > 1e-9))
+        lower, upper = learner.ends(pairs)
+        assert np.all(np.isfinite(lower) & np.isfinite(upper))
+        assert np.min(np.linalg.eigvalsh(learner.get_mahalanobis_matrix())) >= -1e-9
+
+
+@every_learner
+def test_a_flag_on_equal_odds_is_no_flag(name: str) -> None:
+    """Verdicts on a gap of zero teach nothing, whichever way they go, and contradict nothing."""
+    learner, untold = LEARNERS[name](2), LEARNERS[name](2)
+    x, y = [0.6, 0.0], [0.0, 0.3]
+    for first, second, unfair in ((x, y, True), (x, y, False), (x, x, True), (x, x, False)):
+        assert learner.learn_pair(first, second, gap=0.0, unfair=unfair).conflicts == ()
+    assert np.array_equal(learner.distances([x, y]).estimate, untold.distances([x, y]).estimate)
+    assert np.array_equal(learner.distances([x, y]).upper, untold.distances([x, y]).upper)
+
+
+@every_learner
+@pytest.mark.parametrize("bound", [1e-6, 1e-3, 100.0])
+def test_the_first_bound_need_not_be_right(name: str, bound: float) -> None:
+    """From a first bound that is far too small or far too large the distance is found all the same."""
+    learner = LEARNERS[name](1, bound=bound, epsilon=0.05)
+    contexts, A = np.array([[0.5], [-0.5]]), np.array([[0.6]])
+    for _ in range(400):
+        learner.learn(verdicts_at_the_guess(learner, contexts, A))
+    assert learner.distances(contexts).estimate[0, 1] == pytest.approx(0.6, abs=0.06)
+
+
+@every_learner
+def test_what_cannot_be_asked_or_told(name: str) -> None:
+    """Differences of the wrong shape, gaps beyond 1 and verdicts that are no truth value are refused."""
+    learner = LEARNERS[name](2)
+    for bad in (np.ones((2, 3)), np.ones(2), np.array([[np.nan, 0.0]])):
+        with pytest.raises(InvalidInput, match="differences"):
+            learner.ends_of(bad)
+    for arguments in ({"gap": 1.5, "unfair": True}, {"gap": "a", "unfair": True}, {"gap": 0.5, "unfair": "no"}):
+        with pytest.raises(InvalidInput, match="allowed"):
+            learner.learn_pair([0.5, 0.0], [0.0, 0.5], **arguments)
+
+
+@every_learner
 def test_sharpening_accuracy(name: str) -> None:
     """epsilon=None starts coarse and ends fine: late estimates are better than any early epsilon asked for."""
     rng = np.random.default_rng(12)

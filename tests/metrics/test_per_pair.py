@@ -73,3 +73,22 @@ def test_only_learners_can_be_copied() -> None:
         PerPair(PerPair(Ellipsoid(2)))
     with pytest.raises(InvalidInput, match="cuts is 'deep'"):
         PerPair(Ellipsoid(2), cuts="deep")  # type: ignore[arg-type]
+
+
+def test_a_late_flag_never_cuts_off_the_truth() -> None:
+    """If by then the guess has fallen below the gap, the flag is told at the gap: the truth stays between the ends."""
+    fresh, pair = PerPair(Ellipsoid(2)), Pairs.of(CONTEXTS[:2])
+    late = _verdicts([0.9, 0.0, 0.0], [True, False, False], [False, False, False])
+    assert fresh.guess(pair)[0] < 0.9**2
+    fresh.learn(late)
+    lower, upper = fresh.ends(pair)
+    assert lower[0] <= 0.9**2 - 1e-6 <= upper[0]
+
+
+def test_the_prototype_is_the_users_own() -> None:
+    """What the user tells the prototype later does not reach the copies."""
+    prototype = Ellipsoid(2)
+    learner = PerPair(prototype)
+    before = learner.distances(CONTEXTS).estimate
+    prototype.learn_pair(CONTEXTS[0], CONTEXTS[1], gap=0.05, unfair=True)
+    assert np.array_equal(learner.distances(CONTEXTS).estimate, before)

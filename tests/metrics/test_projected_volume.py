@@ -128,7 +128,7 @@ def test_with_thin_directions_the_truth_stays_inside_and_mistakes_stop(thinness:
     assert learner.thin_directions.shape[1] > thin.shape[1]
     pairs = Pairs.of(world.contexts())
     low, high = learner.ends(pairs)
-    assert np.all(np.abs(learner.guess(pairs) - world.squared(pairs)) <= high - low + 1e-9)
+    assert np.all(np.abs(learner.estimate(pairs) - world.squared(pairs)) <= high - low + 1e-9)
     assert sum(world.mistakes) <= 40
     assert sum(world.mistakes[45:]) == 0
 

@@ -59,44 +59,47 @@ def test_the_papers_width_to_the_letter() -> None:
 
 
 def test_the_self_normalised_width_is_the_tighter_one() -> None:
-    """With the same noise scale the self-normalised width is never above the paper's, and far below it later."""
+    """With the same noise scale the self-normalised width is below the paper's wherever that one is not cut off."""
     rng = np.random.default_rng(1)
-    x, r = random_contexts(rng, 500, 5), rng.normal(size=500)
+    x, r = random_contexts(rng, 2000, 5), rng.normal(size=2000)
     tight, paper = RidgeUCB(5, noise=1.0), RidgeUCB(5, width="paper")
-    for start in range(0, 500, 50):
-        tight.learn(x[start : start + 50], r[start : start + 50])
-        paper.learn(x[start : start + 50], r[start : start + 50])
+    for start in range(0, 2000, 200):
+        tight.learn(x[start : start + 200], r[start : start + 200])
+        paper.learn(x[start : start + 200], r[start : start + 200])
         points = random_contexts(rng, 20, 5)
-        assert np.all(tight.widths(points) <= paper.widths(points) + 1e-12)
-    assert np.all(tight.widths(points) < 0.8 * paper.widths(points))
+        uncut = paper.widths(points) < 1.0
+        assert np.all(tight.widths(points)[uncut] < 0.8 * paper.widths(points)[uncut])
+    assert np.any(uncut)
 
 
-@pytest.mark.parametrize("noise", [0.3, None], ids=["given", "estimated"])
-def test_intervals_hold_the_truth(noise: float | None) -> None:
+@pytest.mark.parametrize(
+    ("noise", "scale", "size"), [(0.3, 0.3, 1.0), (1.5, 1.5, 1.0), (1.0, 1.0, 3.0), (None, 0.3, 1.0)]
+)
+def test_intervals_hold_the_truth(noise: float | None, scale: float, size: float) -> None:
     """In 60 runs of 300 rounds the interval misses the truth, in any round, in at most the promised share of runs."""
     missed = 0
     for seed in range(60):
         rng = np.random.default_rng(seed)
-        theta = random_contexts(rng, 1, 3)[0]
-        model = RidgeUCB(3, noise=noise, confidence=0.1)
+        theta = size * random_contexts(rng, 1, 3)[0]
+        model = RidgeUCB(3, noise=noise, confidence=0.1, norm_bound=size)
         bad = False
         for _ in range(300):
             x = random_contexts(rng, 4, 3)
             bad |= bool(np.any(np.abs(model.estimate(x) - x @ theta) > model.widths(x) + 1e-12))
             best = int(np.argmax(model.optimistic(x)))
-            model.learn(x[best : best + 1], np.array([x[best] @ theta + 0.3 * rng.normal()]))
+            model.learn(x[best : best + 1], np.array([x[best] @ theta + scale * rng.normal()]))
         missed += bad
     assert missed <= 6  # 10% of 60
 
 
 def test_the_noise_scale_is_found() -> None:
-    """The estimated scale comes within 15% of the truth after 1,000 outcomes, from above or below."""
+    """The estimated scale comes within 15% of the truth after 5,000 outcomes, from above or below."""
     for scale in (0.05, 0.3, 2.0):
         rng = np.random.default_rng(2)
-        theta, x = random_contexts(rng, 1, 4)[0], random_contexts(rng, 1000, 4)
+        theta, x = random_contexts(rng, 1, 4)[0], random_contexts(rng, 5000, 4)
         model = RidgeUCB(4)
-        model.learn(x, x @ theta + scale * rng.normal(size=1000))
-        assert model.noise_scale == pytest.approx(scale, rel=0.15, abs=0.05)
+        model.learn(x, x @ theta + scale * rng.normal(size=5000))
+        assert model.noise_scale == pytest.approx(scale, rel=0.15)
 
 
 def test_restored_models_go_on_to_the_bit() -> None:
@@ -123,3 +126,28 @@ def test_bad_settings_are_refused() -> None:
             RidgeUCB(3, **settings_)
     with pytest.raises(InvalidInput, match="theta is"):
         KnownReward([[1.0]])
+
+
+def test_the_self_normalised_width_to_the_letter() -> None:
+    """||x||_{V^-1} (R sqrt(2 log(det(V)^(1/2) lambda^(-d/2) / delta)) + sqrt(lambda) S), from a fresh factorisation."""
+    model, x, _ = _trained(300, noise=0.4, norm_bound=2.0, regularisation=3.0, confidence=0.02)
+    V = 3.0 * np.eye(4) + x.T @ x
+    radius = 0.4 * np.sqrt(2 * (0.5 * np.linalg.slogdet(V / 3.0)[1] + np.log(1 / 0.02))) + np.sqrt(3.0) * 2.0
+    points = random_contexts(np.random.default_rng(5), 6, 4)
+    norms = np.sqrt(np.sum(points * np.linalg.solve(V, points.T).T, axis=1))
+    assert model.widths(points) == pytest.approx(norms * radius)
+
+
+def test_an_untrained_width_reaches_as_far_as_the_truth_can() -> None:
+    """Before any outcome the interval is [-S ||x||, S ||x||]."""
+    assert RidgeUCB(2, norm_bound=5.0).widths(np.array([[0.6, 0.8], [0.3, 0.4]])) == pytest.approx([5.0, 2.5])
+
+
+def test_rewards_in_other_units_are_refused_and_change_nothing() -> None:
+    """A reward far beyond the bound says so, and outcomes given with it are not learned either."""
+    model = RidgeUCB(2)
+    before = model.state()
+    with pytest.raises(InvalidInput, match=r"a reward is 4000\.0; expected ones must be within 1\.0"):
+        model.learn(np.eye(2), np.array([0.5, 4000.0]))
+    assert all(np.array_equal(before[name], model.state()[name]) for name in ("V", "b", "n_outcomes"))
+    RidgeUCB(2, norm_bound=1000.0).learn(np.eye(2), np.array([0.5, 4000.0]))

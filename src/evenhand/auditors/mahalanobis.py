@@ -21,7 +21,10 @@ class MahalanobisAuditor:
     """
 
     def __init__(self, A: ArrayLike) -> None:
-        self.A = np.array(A, dtype=np.float64)
+        try:
+            self.A = np.array(A, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InvalidInput(f"A is {A!r}; allowed is an (r, d) matrix of finite numbers") from None
         if self.A.ndim != 2 or not np.all(np.isfinite(self.A)):
             raise InvalidInput(f"A has shape {self.A.shape}; allowed is an (r, d) matrix of finite numbers")
 

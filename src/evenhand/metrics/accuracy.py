@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from evenhand.checks import is_number
 from evenhand.errors import InvalidInput
 
 COARSEST = 0.125
@@ -14,10 +15,10 @@ FINEST = 1e-6
 
 
 def check_epsilon(epsilon: float | None) -> float | None:
-    """`epsilon` itself if it is a number in (0, 1] or None."""
+    """`epsilon` itself if it is None or a number from FINEST to 1."""
     if epsilon is None:
         return None
-    if isinstance(epsilon, bool) or not isinstance(epsilon, (int, float)) or not FINEST <= epsilon <= 1:
+    if not is_number(epsilon) or not FINEST <= epsilon <= 1:
         raise InvalidInput(f"epsilon is {epsilon!r}; allowed is a number from {FINEST} to 1, or None for any horizon")
     return float(epsilon)
 

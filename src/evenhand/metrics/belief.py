@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_ndtr, ndtr, ndtri
+from scipy.special import erfcx, log_ndtr, ndtr, ndtri_exp
 
 Floats = NDArray[np.float64]
 
@@ -19,9 +19,9 @@ NEGLIGIBLE = 1e-9
 """A verdict whose likelihood slope is below this changes nothing that double precision could keep."""
 
 KNOWN_VARIANCE = 1e-20
-"""A direction with less variance than this is known; no verdict moves it."""
+"""A direction whose variance is less than this share of the largest is known; no verdict moves it."""
 
-FAR = 5.0
+FAR = 1e4
 """Beyond this many standard deviations below zero the Gaussian's tail above zero is taken as exponential."""
 
 SMALLEST_EIGENVALUE = 1e-14
@@ -47,10 +47,11 @@ class Belief:
         """
         reach = self.cov @ u
         variance = float(u @ reach)
-        sd = math.sqrt(max(variance, KNOWN_VARIANCE) + blur**2)
+        known = KNOWN_VARIANCE * float(np.max(np.diag(self.cov))) * float(u @ u)
+        sd = math.sqrt(max(variance, known, np.finfo(np.float64).tiny) + blur**2)
         z = side * (float(u @ self.mean) - threshold) / sd
         evidence, slope = _likelihood(z, error_rate)
-        if slope < NEGLIGIBLE or variance < KNOWN_VARIANCE:
+        if slope < NEGLIGIBLE or variance <= known:
             return Told(self, evidence, z)
         shrink = min(slope * (slope + z) / sd**2, MOST_SHRINK / variance)
         mean, cov = self.mean + (side * slope / sd) * reach, self.cov - shrink * np.outer(reach, reach)
@@ -83,10 +84,8 @@ class Told(NamedTuple):
 
 def _likelihood(z: float, error_rate: float) -> tuple[float, float]:
     """Z = eta + (1 - 2 eta) Phi(z) and its logarithmic derivative."""
-    if error_rate == 0.0:  # in logarithms, since Phi(z) underflows where the ratio does not
-        log_phi = -0.5 * z * z - 0.5 * math.log(2 * math.pi)
-        log_evidence = float(log_ndtr(z))
-        return math.exp(log_evidence), math.exp(log_phi - log_evidence)
+    if error_rate == 0.0:  # phi/Phi by the scaled error function: exact where both underflow
+        return float(ndtr(z)), math.sqrt(2.0 / math.pi) / float(erfcx(-z / math.sqrt(2.0)))
     keep = 1.0 - 2.0 * error_rate
     evidence = error_rate + keep * float(ndtr(z))
     return evidence, keep * math.exp(-0.5 * z * z) / math.sqrt(2 * math.pi) / evidence
@@ -99,8 +98,7 @@ def quantile_above_zero(mean: Floats, sd: Floats, quantile: float) -> Floats:
     [0.674, 10.0]
     """
     scale = np.maximum(sd, np.finfo(np.float64).tiny)
-    far = mean < -FAR * scale
-    below = ndtr(np.where(far, 0.0, -mean / scale))
-    body = mean + scale * ndtri(below + quantile * (1.0 - below))
+    z = np.maximum(mean / scale, -FAR)
+    above = mean - scale * ndtri_exp(log_ndtr(z) + math.log1p(-quantile))
     tail = -math.log1p(-quantile) * scale * (scale / np.maximum(-mean, scale))
-    return np.maximum(np.where(far, tail, body), 0.0)
+    return np.maximum(np.where(mean < -FAR * scale, tail, above), 0.0)

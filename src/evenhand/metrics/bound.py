@@ -2,39 +2,53 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from evenhand.errors import InvalidInput
+from evenhand.checks import is_number
+from evenhand.errors import InvalidInput, SolverFailed
 from evenhand.linear_programme import LinearProgramme
+from evenhand.metrics.accuracy import accuracy
 from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.half_spaces import HalfSpaces
 
-LARGEST_GROWTH = 2.0**40
-"""A bound is never doubled beyond this times its present size: no metric that large would ever bind."""
+SMALLEST_BOUND = 1e-12
+"""Bounds below this, or above its inverse, are not a matter of metrics but of units."""
 
-REMEMBERED_PER_UNKNOWN = 8
-"""Verdicts kept for each unknown: enough to find the way back after the bound was doubled, and no more with time."""
+WIDEST_KNOWN = 64.0
+"""A bound below this times epsilon squared would make every distance known from the start; it is raised to it."""
+
+REMEMBERED_PER_UNKNOWN = 64
+MOST_NUMBERS_REMEMBERED = 2_000_000
+"""Verdicts kept for each unknown, and numbers kept in all: enough to find the way back after the bound was doubled."""
 
 
-def check_bound(bound: float) -> float:
-    """`bound` itself if it is a finite number above zero."""
-    if isinstance(bound, bool) or not isinstance(bound, (int, float)) or not (math.isfinite(bound) and bound > 0):
-        raise InvalidInput(f"bound is {bound!r}; allowed is a first guess of the matrix's norm, a number > 0")
-    return float(bound)
+def first_bound(bound: float, epsilon: float | None) -> float:
+    """`bound` itself if it is a sound number, and large enough for there to be something to learn at this epsilon.
+
+    >>> first_bound(1.0, 0.01), first_bound(1e-9, 0.01)
+    (1.0, 0.0064)
+    """
+    if not is_number(bound) or not SMALLEST_BOUND <= bound <= 1 / SMALLEST_BOUND:
+        raise InvalidInput(
+            f"bound is {bound!r}; allowed is a first guess of the matrix's norm, a number > 0, "
+            f"from {SMALLEST_BOUND} to {1 / SMALLEST_BOUND:g}"
+        )
+    return max(float(bound), WIDEST_KNOWN * accuracy(epsilon, 0) ** 2)
 
 
 def remembered(memory: HalfSpaces, new: HalfSpaces) -> HalfSpaces:
-    """The newest of what was told, at most REMEMBERED_PER_UNKNOWN for each unknown."""
-    most = REMEMBERED_PER_UNKNOWN * memory.normals.shape[1]
+    """The newest of what was told, within both limits."""
+    m = memory.normals.shape[1]
+    most = min(REMEMBERED_PER_UNKNOWN * m, max(MOST_NUMBERS_REMEMBERED // m, 1))
     return memory.joined(new).take(slice(-most, None))
 
 
 def fits(space: MetricSpace, half_spaces: HalfSpaces, bound: float) -> bool:
-    """Whether some alpha with |alpha_i| <= bound and no negative diagonal lies in all half-spaces: one LP.
+    """Whether some alpha in the box |alpha_i| <= bound, with no negative diagonal, lies in all half-spaces: one LP.
 
-    When a version space is empty, this tells a bound that is too small from a reviewer who contradicts herself.
+    When a version space is empty, this tells a bound that is too small from a reviewer who contradicts herself. The
+    bound may be infinite. What the solver cannot decide counts as not fitting: the verdict is then left out and
+    reported, which is always safe.
     """
     box = np.full(space.n_unknowns, bound)
     programme = LinearProgramme(-box, box)
@@ -46,4 +60,7 @@ def fits(space: MetricSpace, half_spaces: HalfSpaces, bound: float) -> bool:
         np.where(above, half_spaces.thresholds, -np.inf),
         np.where(above, np.inf, half_spaces.thresholds),
     )
-    return programme.maximise(-space.flatten(np.eye(space.n_features))) is not None
+    try:
+        return programme.maximise(-space.flatten(np.eye(space.n_features))) is not None
+    except SolverFailed:
+        return False

@@ -10,7 +10,7 @@ import numpy as np
 
 from evenhand.decision import Pair
 from evenhand.metrics.accuracy import accuracy, check_epsilon
-from evenhand.metrics.bound import LARGEST_GROWTH, check_bound, fits, remembered
+from evenhand.metrics.bound import first_bound, fits, remembered
 from evenhand.metrics.features import Floats, Structure
 from evenhand.metrics.half_spaces import HalfSpaces
 from evenhand.metrics.learner import Learned, MetricLearner
@@ -22,7 +22,7 @@ ROUNDING = 1e-10
 EMPTY_DEPTH = 1.0 + 1e-9
 """A cut this many half-widths deep leaves nothing."""
 
-NEAR_THE_BOUND = 0.95
+NEAR_THE_BOUND = 0.85
 """A centre beyond this share of the bound: the truth may lie outside, and the bound is doubled."""
 
 SEMIDEFINITE_TOLERANCE = 1e-9
@@ -47,7 +47,9 @@ class Shape:
         """How deep side * (<alpha, u> - threshold) >= 0 cuts, in half-widths: 0 is the centre, 1 leaves nothing."""
         width = float(np.linalg.norm(u @ self.root))
         outside = side * (threshold - float(u @ self.centre))
-        return outside / width if width > 0 else math.copysign(math.inf, outside)
+        if width > 0:
+            return outside / width
+        return math.copysign(math.inf, outside) if outside else 0.0
 
     def cut(self, u: Floats, side: float, depth: float) -> Shape:
         """The smallest ellipsoid around the part of this one that the cut leaves; -1/m < depth < 1. O(m^2)."""
@@ -72,8 +74,10 @@ class Ellipsoid(MetricLearner):
 
     Guarantee: with a consistent reviewer and ||G||_F <= bound the ends hold the truth, always. The bound on mistakes,
     O(m^2 log(m B / epsilon)), is proved for central cuts alone; with the deeper ones we measure about a seventh of
-    the mistakes, without a proof. If the centre comes near the bound, or a verdict leaves nothing that a larger bound
-    would not, the bound is doubled and what is remembered is cut again. Cost: O(m^2) a cut, flat in the rounds.
+    the mistakes, without a proof. A pair known to within epsilon is played at its lower end, unless `play_known_low`
+    is False: it cannot be flagged again. If the centre comes near the bound, or a verdict leaves nothing that a larger
+    bound would not, the bound is doubled and what is remembered is cut again. Cost: O(m^2) a verdict, O(m^3) a
+    recycled cut, flat in the number of rounds.
 
     >>> learner = Ellipsoid(2, epsilon=0.1)
     >>> x, y = [1.0, 0.0], [0.0, 0.0]
@@ -85,11 +89,18 @@ class Ellipsoid(MetricLearner):
     """
 
     def __init__(
-        self, n_features: int, *, structure: Structure = "full", bound: float = 1.0, epsilon: float | None = None
+        self,
+        n_features: int,
+        *,
+        structure: Structure = "full",
+        bound: float = 1.0,
+        epsilon: float | None = None,
+        play_known_low: bool = True,
     ) -> None:
         super().__init__(n_features, structure)
-        self.bound = check_bound(bound)
+        self.play_known_low = bool(play_known_low)
         self.epsilon = check_epsilon(epsilon)
+        self.bound = first_bound(bound, self.epsilon)
         self.rounds = 0
         self._memory = HalfSpaces.none(self.space.n_unknowns)
         self._shape = self._ball(self.bound)
@@ -113,6 +124,14 @@ class Ellipsoid(MetricLearner):
         most = self.bound * np.linalg.norm(normals, axis=1)
         return np.maximum(middle - width, 0.0), np.maximum(np.minimum(middle + width, most), 0.0)
 
+    def guess(self, pairs: Pairs) -> Floats:
+        """The squared distance under the centre; for a pair known to within epsilon its lower end, which is fair."""
+        if not self.play_known_low:
+            return self.estimate(pairs)
+        lower, upper = self.ends(pairs)
+        known = np.sqrt(upper) - np.sqrt(lower) <= accuracy(self.epsilon, self.rounds)
+        return np.where(known, lower, self.estimate(pairs))
+
     def matrix(self) -> Floats:
         """The centre, (d, d)."""
         return self.space.unflatten(self._shape.centre)
@@ -126,9 +145,12 @@ class Ellipsoid(MetricLearner):
         half_spaces = HalfSpaces.of(self.space, verdicts)
         for row, name in enumerate(verdicts.pairs.names()):
             verdict = half_spaces.take(slice(row, row + 1))
+            depth = shape.depth(verdict.normals[0], float(verdict.thresholds[0]), float(verdict.sides[0]))
+            if depth <= -1.0:
+                continue  # all of the ellipsoid fits it
             with_it = remembered(memory, verdict)
-            if _leaves_nothing(shape, verdict):
-                if fits(self.space, with_it, bound) or not fits(self.space, with_it, bound * LARGEST_GROWTH):
+            if depth >= EMPTY_DEPTH:
+                if fits(self.space, with_it, bound) or not fits(self.space, with_it, math.inf):
                     conflicts.append(name)
                     continue
                 bound, shape = self._grown(bound, with_it)
@@ -156,24 +178,29 @@ class Ellipsoid(MetricLearner):
         return shape
 
     def _recycle(self, shape: Shape, memory: HalfSpaces, bound: float) -> Shape:
-        """Cut with the worst violated of all remembered half-spaces and of positivity, until the centre fits."""
+        """Cut by positivity and by the worst violated of all remembered half-spaces, until the centre fits."""
         for _ in range(RECYCLED_PER_UNKNOWN * self.space.n_unknowns):
-            lowest, direction = self.space.most_negative_direction(shape.centre)
-            if lowest < -SEMIDEFINITE_TOLERANCE * bound:
-                worst = HalfSpaces(direction[None, :], np.zeros(1), np.ones(1))
-            else:
-                widths = shape.half_widths(memory.normals)
-                depths = -memory.slacks(shape.centre) / np.maximum(widths, np.finfo(np.float64).tiny)
-                depths[widths <= self._least()] = 0.0
-                if not np.any(depths > 0):
-                    break
-                row = int(np.argmax(depths))
-                worst = memory.take(slice(row, row + 1))
-            smaller = self._cut_all(shape, worst)
+            smaller = self._cut_all(shape, self._negative(shape, bound))
+            if smaller is shape:
+                smaller = self._cut_all(shape, self._worst(shape, memory))
             if smaller is shape:
                 break
             shape = smaller
         return shape
+
+    def _negative(self, shape: Shape, bound: float) -> HalfSpaces:
+        """The direction in which the centre's squared length is the most negative, if any is."""
+        lowest, u = self.space.most_negative_direction(shape.centre)
+        negative = slice(None) if lowest < -SEMIDEFINITE_TOLERANCE * bound else slice(0)
+        return HalfSpaces(u[None, :], np.zeros(1), np.ones(1)).take(negative)
+
+    def _worst(self, shape: Shape, memory: HalfSpaces) -> HalfSpaces:
+        """The remembered half-space that cuts deepest, of those not yet known, if any does: at most one."""
+        widths = shape.half_widths(memory.normals)
+        depths = -memory.slacks(shape.centre) / np.maximum(widths, np.finfo(np.float64).tiny)
+        depths[widths <= self._least()] = 0.0
+        deepest = np.argsort(depths)[-1:]
+        return memory.take(deepest[depths[deepest] > 0])
 
     def _grown(self, bound: float, memory: HalfSpaces) -> tuple[float, Shape]:
         """Twice the bound, and the ellipsoid that what is remembered leaves of it."""
@@ -189,6 +216,7 @@ class Ellipsoid(MetricLearner):
             "structure": self.space.structure,
             "bound": self.bound,
             "epsilon": self.epsilon,
+            "play_known_low": self.play_known_low,
             "rounds": self.rounds,
             "centre": self._shape.centre,
             "root": self._shape.root,
@@ -198,13 +226,9 @@ class Ellipsoid(MetricLearner):
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
         """The learner that was saved, to the bit."""
-        settings = ("n_features", "structure", "bound", "epsilon")
+        settings = ("n_features", "structure", "bound", "epsilon", "play_known_low")
         learner = cls(**{name: state[name] for name in settings})
         learner.rounds = int(state["rounds"])
         learner._shape = Shape(state["centre"].copy(), state["root"].copy())
         learner._memory = HalfSpaces.from_state(state["memory"])
         return learner
-
-
-def _leaves_nothing(shape: Shape, verdict: HalfSpaces) -> bool:
-    return any(shape.depth(u, threshold, side) >= EMPTY_DEPTH for u, threshold, side in verdict)

@@ -12,6 +12,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand.checks import is_whole
 from evenhand.errors import InvalidInput
 
 Floats = NDArray[np.float64]
@@ -29,7 +30,7 @@ class MetricSpace:
     """
 
     def __init__(self, n_features: int, structure: Structure = "full") -> None:
-        if isinstance(n_features, bool) or not isinstance(n_features, (int, np.integer)) or n_features < 1:
+        if not is_whole(n_features) or n_features < 1:
             raise InvalidInput(f"n_features is {n_features!r}; allowed is a whole number >= 1")
         if structure not in get_args(Structure):
             raise InvalidInput(f"structure is {structure!r}; allowed are 'full' and 'diagonal'")

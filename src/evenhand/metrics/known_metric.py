@@ -21,7 +21,10 @@ class KnownMetric(MetricLearner):
     """
 
     def __init__(self, A: ArrayLike) -> None:
-        array = np.array(A, dtype=np.float64)
+        try:
+            array = np.array(A, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InvalidInput(f"A is {A!r}; allowed is an (r, d) matrix of finite numbers") from None
         if array.ndim != 2 or array.shape[1] == 0 or not np.all(np.isfinite(array)):
             raise InvalidInput(f"A has shape {array.shape}; allowed is an (r, d) matrix of finite numbers")
         super().__init__(array.shape[1])

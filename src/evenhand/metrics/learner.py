@@ -10,11 +10,13 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evenhand.checks import is_number
 from evenhand.contexts import as_contexts
 from evenhand.decision import Pair
 from evenhand.errors import InvalidInput, UnsupportedReview
 from evenhand.metrics.features import MetricSpace, Structure
 from evenhand.metrics.verdicts import Pairs, Verdicts
+from evenhand.registry import enter, find
 
 Floats = NDArray[np.float64]
 
@@ -33,7 +35,7 @@ class Learned:
 
     heard: int = 0
     conflicts: tuple[Pair, ...] = ()
-    """Pairs whose verdict no metric fits together with what was said before; they changed nothing."""
+    """Pairs whose verdict contradicts what was said before: no metric fits both, or, for a belief, hardly any."""
 
 
 class MetricLearner(ABC):
@@ -47,10 +49,13 @@ class MetricLearner(ABC):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        MetricLearner._kinds[cls.__name__] = cls
+        enter(cls, MetricLearner._kinds)
 
     def __init__(self, n_features: int, structure: Structure = "full") -> None:
         self.space = MetricSpace(n_features, structure)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.n_features}, structure={self.space.structure!r})"
 
     @property
     def n_features(self) -> int:
@@ -115,16 +120,26 @@ class MetricLearner(ABC):
 
     def ends_of(self, differences: ArrayLike) -> tuple[Floats, Floats]:
         """The ends of the distance that each difference of two contexts makes: (n, d) -> (n,), (n,)."""
-        table = np.asarray(differences, dtype=np.float64)
+        table = self._as_differences(differences)
         lower, upper = self.ends(Pairs(np.tile([0, 1], (len(table), 1)), table))
         return np.sqrt(np.maximum(lower, 0.0)), np.sqrt(np.maximum(upper, 0.0))
 
     def learn_pair(self, x: ArrayLike, y: ArrayLike, *, gap: float, unfair: bool | np.bool_) -> Learned:
         """Take in one verdict: contexts `x` and `y` were treated with this gap, and it was unfair or was not."""
-        both = as_contexts(np.array([x, y]), self.n_features)
-        if not 0 <= gap <= 1:
+        both = as_contexts([np.asarray(x), np.asarray(y)], self.n_features)
+        if not isinstance(unfair, (bool, np.bool_)):
+            raise InvalidInput(f"unfair is {unfair!r}; allowed are True and False")
+        if not is_number(gap) or not 0 <= gap <= 1:
             raise InvalidInput(f"gap is {gap!r}; allowed is a number from 0 to 1, the difference of two probabilities")
         return self.learn(Verdicts.between(both[0], both[1], gap=gap, unfair=bool(unfair)))
+
+    def _as_differences(self, differences: ArrayLike) -> Floats:
+        table = np.asarray(differences, dtype=np.float64)
+        if table.ndim != 2 or table.shape[1] != self.n_features or not np.all(np.isfinite(table)):
+            raise InvalidInput(
+                f"differences have shape {table.shape}; allowed are finite (n, {self.n_features}) numbers"
+            )
+        return table
 
     # The names that metric-learn's users know.
 
@@ -160,11 +175,7 @@ class MetricLearner(ABC):
     @staticmethod
     def restored(saved: dict[str, Any]) -> MetricLearner:
         """The learner that `saved` described; its class must have been imported."""
-        kind = MetricLearner._kinds.get(saved["kind"])
-        if kind is None:
-            known = ", ".join(sorted(MetricLearner._kinds))
-            raise InvalidInput(f"no metric learner is called {saved['kind']!r}; known are {known}")
-        return kind.from_state(saved["state"])
+        return find(saved["kind"], MetricLearner._kinds, "metric learner").from_state(saved["state"])
 
 
 def as_square(k: int, pairs: Pairs, squared: Floats) -> Floats:

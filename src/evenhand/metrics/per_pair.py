@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from evenhand.decision import Pair
 from evenhand.errors import InvalidInput
@@ -40,7 +41,7 @@ class PerPair(MetricLearner):
             raise InvalidInput(f"cuts is {cuts!r}; allowed are 'guess' and 'gap'")
         super().__init__(prototype.n_features, prototype.space.structure)
         self.cuts: Cuts = cuts
-        self._prototype = prototype
+        self._prototype = copy.deepcopy(prototype)
         self._copies: dict[Pair, MetricLearner] = {}
 
     def copy_of(self, pair: Pair) -> MetricLearner:
@@ -68,6 +69,12 @@ class PerPair(MetricLearner):
             [ask(self.copy_of(name), pairs.take(slice(row, row + 1))) for row, name in enumerate(pairs.names())],
             dtype=np.float64,
         )
+
+    def ends_of(self, differences: ArrayLike) -> tuple[Floats, Floats]:
+        """What all copies together know of each difference, whoever shows it: the ends they agree on, (n,), (n,)."""
+        learners = list(self._copies.values()) or [self._prototype]
+        lower, upper = zip(*(learner.ends_of(differences) for learner in learners), strict=True)
+        return np.max(lower, axis=0), np.min(upper, axis=0)
 
     def matrix(self) -> Floats:
         """The mean of the copies' matrices, (d, d)."""

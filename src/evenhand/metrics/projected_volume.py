@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from evenhand.errors import InvalidInput
 from evenhand.metrics.accuracy import accuracy, check_epsilon
-from evenhand.metrics.bound import check_bound
+from evenhand.metrics.bound import first_bound
 from evenhand.metrics.cylinder import cylinder_centroid, default_thinness, thinned
 from evenhand.metrics.extents import Outline
 from evenhand.metrics.features import MetricSpace, Structure
@@ -40,6 +40,10 @@ class ProjectedVolume(MetricLearner):
     n_features: d. structure: "full" or "diagonal" G. bound: on ||G||_F, doubled when it proves too small.
     epsilon: accuracy of distances, None to sharpen as reviews come. thinness: the width delta below which a
     direction counts as thin, None for the proof's. n_samples: points that stand for K. seed: of the walk.
+    play_known_low: play a pair that is known to within epsilon at its lower end, so that it is not flagged again.
+
+    Guarantee: with a consistent reviewer and ||G||_F <= bound, `ends` hold the truth, always, and the bound on wrong
+    guesses holds for exact centroids; ours are sampled, and off by about a tenth of a standard deviation.
 
     >>> learner = ProjectedVolume(1, epsilon=0.1, seed=0)
     >>> for _ in range(12):
@@ -58,19 +62,22 @@ class ProjectedVolume(MetricLearner):
         epsilon: float | None = None,
         thinness: float | None = None,
         n_samples: int | None = None,
+        play_known_low: bool = True,
         seed: Seed = None,
     ) -> None:
         super().__init__(n_features, structure)
+        self.play_known_low = bool(play_known_low)
         m = self.space.n_unknowns
         self.epsilon = check_epsilon(epsilon)
         self._thinness = _checked_thinness(thinness)
-        self._most_bound = check_bound(bound) * 2.0**MOST_DOUBLINGS
+        bound = first_bound(bound, self.epsilon)
+        self._most_bound = bound * 2.0**MOST_DOUBLINGS
         n_samples = max(FEWEST_SAMPLES, SAMPLES_PER_UNKNOWN * m) if n_samples is None else n_samples
         if isinstance(n_samples, bool) or not isinstance(n_samples, (int, np.integer)) or n_samples < 2 * m + 10:
             raise InvalidInput(f"n_samples is {n_samples!r}; allowed is a whole number >= {2 * m + 10}, or None")
         self._rng = as_generator(seed)
         self._rounds = 0
-        self._set = SampledSet.initial(self.space, float(bound), int(n_samples), self._rng)
+        self._set = SampledSet.initial(self.space, bound, int(n_samples), self._rng)
         self._thin = thinned(self._set, np.zeros((m, 0)), self._thinness_of(self._set, 0))
         self._z = cylinder_centroid(self._set, self._thin, self._rng)
 
@@ -103,6 +110,19 @@ class ProjectedVolume(MetricLearner):
         extents = [outline.extent(u) for u in normals]
         lower, upper = np.array(extents).reshape(-1, 2).T
         return np.maximum(lower, 0.0), np.maximum(upper, 0.0)
+
+    def guess(self, pairs: Pairs) -> Floats:
+        """<u, z>; for a pair known to within epsilon the lower end of its extent, as the cloud tells it, (n,)."""
+        guesses = self.estimate(pairs)
+        if not self.play_known_low:
+            return guesses
+        reach = self._half_widths(self.space.features(pairs.differences))
+        known = 2.0 * reach <= accuracy(self.epsilon, self._rounds) ** 2
+        return np.where(known, np.maximum(guesses - reach, 0.0), guesses)
+
+    def _half_widths(self, normals: Floats) -> Floats:
+        """How far K reaches along each u at most, to either side of its centroid, going by the cloud, (n,)."""
+        return np.asarray(self._set.known.reach * np.linalg.norm(normals @ self._set.cloud.shape, axis=1))
 
     def matrix(self) -> Floats:
         """z as a matrix, (d, d)."""
@@ -158,7 +178,7 @@ class ProjectedVolume(MetricLearner):
         more than it mostly is, so some verdicts cut K that need not; exact widths would cost linear programmes.
         """
         known, cloud = self._set.known, self._set.cloud
-        narrow = 2.0 * known.reach * np.linalg.norm(faces.normals @ cloud.shape, axis=1) <= width
+        narrow = 2.0 * self._half_widths(faces.normals) <= width
         dead = np.all(faces.sides * (cloud.values(faces.normals) - faces.thresholds) < 0.0, axis=0)
         refused: list[int] = []
         for row in np.flatnonzero(narrow & dead):
@@ -191,6 +211,7 @@ class ProjectedVolume(MetricLearner):
             "n_features": self.n_features,
             "structure": self.space.structure,
             "epsilon": self.epsilon,
+            "play_known_low": self.play_known_low,
             "thinness": self._thinness,
             "most_bound": self._most_bound,
             "rounds": self._rounds,
@@ -208,6 +229,7 @@ class ProjectedVolume(MetricLearner):
         learner = cls.__new__(cls)
         learner.space = MetricSpace(state["n_features"], state["structure"])
         learner.epsilon = check_epsilon(state["epsilon"])
+        learner.play_known_low = bool(state["play_known_low"])
         learner._thinness = _checked_thinness(state["thinness"])
         learner._most_bound = float(state["most_bound"])
         learner._rounds = int(state["rounds"])

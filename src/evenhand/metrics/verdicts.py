@@ -71,8 +71,9 @@ class Verdicts:
 
     @classmethod
     def between(cls, x: Floats, y: Floats, *, gap: float, unfair: bool) -> Verdicts:
-        """One verdict on two contexts treated with the given gap."""
-        return cls(Pairs.between(x, y), np.array([float(gap)]), np.array([unfair]), np.array([True]))
+        """The verdict on two contexts treated with the given gap; equal odds say nothing."""
+        verdict = cls(Pairs.between(x, y), np.array([float(gap)]), np.array([unfair]), np.array([True]))
+        return verdict.take(verdict.gaps > ODDS_TOLERANCE)
 
     def __len__(self) -> int:
         return len(self.gaps)

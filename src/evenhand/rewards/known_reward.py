@@ -19,7 +19,10 @@ class KnownReward(RewardModel):
     """
 
     def __init__(self, theta: ArrayLike) -> None:
-        array = np.array(theta, dtype=np.float64)
+        try:
+            array = np.array(theta, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InvalidInput(f"theta is {theta!r}; allowed is a list of d >= 1 finite numbers") from None
         if array.ndim != 1 or len(array) == 0 or not np.all(np.isfinite(array)):
             raise InvalidInput(f"theta is {theta!r}; allowed is a list of d >= 1 finite numbers")
         self.theta = array

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.errors import InvalidInput
+from evenhand.registry import enter, find
 
 Floats = NDArray[np.float64]
 
@@ -20,7 +20,7 @@ class RewardModel(ABC):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        RewardModel._kinds[cls.__name__] = cls
+        enter(cls, RewardModel._kinds)
 
     @property
     @abstractmethod
@@ -59,8 +59,4 @@ class RewardModel(ABC):
     @staticmethod
     def restored(saved: dict[str, Any]) -> RewardModel:
         """The model that `saved` described; its class must have been imported."""
-        kind = RewardModel._kinds.get(saved["kind"])
-        if kind is None:
-            known = ", ".join(sorted(RewardModel._kinds))
-            raise InvalidInput(f"no reward model is called {saved['kind']!r}; known are {known}")
-        return kind.from_state(saved["state"])
+        return find(saved["kind"], RewardModel._kinds, "reward model").from_state(saved["state"])

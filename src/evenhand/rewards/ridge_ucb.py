@@ -7,6 +7,7 @@ from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
+from evenhand.checks import is_number, is_whole
 from evenhand.errors import InvalidInput, SolverFailed
 from evenhand.rewards.model import Floats, RewardModel
 
@@ -18,23 +19,26 @@ REFRESH_EVERY = 256
 DRIFT_TOLERANCE = 1e-6
 """How far V times the carried inverse may be from the identity when it is checked."""
 
-NOISE_PRIOR_WEIGHT = 4.0
+NOISE_PRIOR_WEIGHT = 1.0
 """The starting noise scale counts as much as this many outcomes when the scale is estimated."""
+
+MOST_REWARD = 10.0
+"""A reward beyond this times the bound on theta plus the noise scale is refused: it is in other units."""
 
 
 class RidgeUCB(RewardModel):
     """Linear rewards: theta-hat = V^-1 b with V = lambda I + sum x x', b = sum r x, and a width for every context.
 
-    Widths, all times ||x||_{V^-1} and at most 1 (expected rewards lie in [-1, 1]):
+    Expected rewards are taken to lie in [-S, S], S the `norm_bound` on ||theta||: rewards in other units are divided by
+    their size first, or S is given. Widths, both times ||x||_{V^-1}:
 
-    - "paper": sqrt(2 d log((1 + t/lambda)/delta)) + sqrt(lambda), with t - 1 outcomes seen, as printed; for noise
-      scale 1 and ||theta|| <= 1.
-    - "self_normalised" (default): R sqrt(2 log(det(V)^(1/2) lambda^(-d/2) / delta)) + sqrt(lambda) S, never wider than
-      the theorem needs. R is the noise's sub-Gaussian scale, S the bound on ||theta||.
-
-    With `noise` given, all intervals of all rounds hold together with probability 1 - delta. With `noise=None` R is
-    estimated from one-step-ahead residuals, each divided by the variance its own context adds; that holds in
-    the long run for noise of one scale, and is not a theorem at small samples.
+    - "self_normalised" (default): R sqrt(2 log(det(V)^(1/2) lambda^(-d/2) / delta)) + sqrt(lambda) S, R the noise's
+      sub-Gaussian scale; never more than S ||x|| + |estimate|, beyond which the truth cannot lie. With `noise` given,
+      all intervals of all rounds hold together with probability 1 - delta. With `noise=None` R is estimated from
+      one-step-ahead residuals, each divided by the variance its own context adds; right in the long run for noise of
+      one scale, and no theorem at small samples.
+    - "paper": sqrt(2 d log((1 + t/lambda)/delta)) + sqrt(lambda), t the number of outcomes plus one, at most 1; for
+      R = S = 1. As printed; but an estimate may be off by more than 1, so at high noise these intervals can miss.
 
     A round costs O(d^2); every REFRESH_EVERY outcomes the carried inverse is checked against V and made anew.
 
@@ -56,14 +60,14 @@ class RidgeUCB(RewardModel):
         norm_bound: float = 1.0,
         confidence: float = 0.05,
     ) -> None:
-        if isinstance(n_features, bool) or not isinstance(n_features, (int, np.integer)) or n_features < 1:
+        if not is_whole(n_features) or n_features < 1:
             raise InvalidInput(f"n_features is {n_features!r}; allowed is a whole number >= 1")
         if width not in get_args(Width):
             raise InvalidInput(f"width is {width!r}; allowed are 'self_normalised' and 'paper'")
         for name, value in (("noise", noise), ("regularisation", regularisation), ("norm_bound", norm_bound)):
-            if value is not None and not (math.isfinite(value) and value > 0):
+            if (value is None and name != "noise") or (value is not None and not (is_number(value) and value > 0)):
                 raise InvalidInput(f"{name} is {value!r}; allowed is a number > 0" + " or None" * (name == "noise"))
-        if not 0 < confidence < 1:
+        if not is_number(confidence) or not 0 < confidence < 1:
             raise InvalidInput(f"confidence is {confidence!r}; allowed is delta, a number between 0 and 1")
         self.width: Width = width
         self.noise = noise
@@ -100,9 +104,12 @@ class RidgeUCB(RewardModel):
         return np.asarray(contexts @ self._theta)
 
     def widths(self, contexts: Floats) -> Floats:
-        """min(||x||_{V^-1} beta, 1) of each row, (k,)."""
+        """||x||_{V^-1} times the radius of each row, cut off where the truth cannot lie, (k,)."""
         spread = np.sqrt(np.maximum(np.sum((contexts @ self._V_inv) * contexts, axis=1), 0.0))
-        return np.asarray(np.minimum(spread * self._radius(), 1.0))
+        if self.width == "paper":
+            return np.asarray(np.minimum(spread * self._radius(), 1.0))
+        farthest = self.norm_bound * np.linalg.norm(contexts, axis=1) + np.abs(self.estimate(contexts))
+        return np.asarray(np.minimum(spread * self._radius(), farthest))
 
     def _radius(self) -> float:
         lam, delta = self.regularisation, self.confidence
@@ -114,6 +121,12 @@ class RidgeUCB(RewardModel):
 
     def learn(self, contexts: Floats, rewards: Floats) -> None:
         """Take in outcomes: (n, d) contexts and (n,) rewards, one rank-one update each."""
+        most = MOST_REWARD * (self.norm_bound + (self.noise or 1.0))
+        if np.any(~(np.abs(rewards) <= most)):
+            raise InvalidInput(
+                f"a reward is {rewards[np.argmax(np.abs(rewards))]}; expected ones must be within {self.norm_bound} "
+                f"and none may exceed {most}: divide by their size, or pass reward=RidgeUCB(..., norm_bound=...)"
+            )
         before = self.__dict__.copy()  # updates replace arrays, never write into them
         try:
             for x, reward in zip(contexts, rewards, strict=True):

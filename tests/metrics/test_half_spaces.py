@@ -1,0 +1,50 @@
+"""Half-spaces, what is remembered of them, and whether any metric fits them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from evenhand.decision import ODDS_TOLERANCE
+from evenhand.metrics.bound import MOST_NUMBERS_REMEMBERED, REMEMBERED_PER_UNKNOWN, fits, remembered
+from evenhand.metrics.features import MetricSpace
+from evenhand.metrics.half_spaces import HalfSpaces
+from evenhand.metrics.verdicts import Pairs, Verdicts
+
+
+def _one(gap: float, *, unfair: bool) -> HalfSpaces:
+    pairs = Pairs(np.array([[0, 1]]), np.array([[1.0]]))
+    return HalfSpaces.of(MetricSpace(1), Verdicts(pairs, np.array([gap]), np.array([unfair]), np.array([True])))
+
+
+def test_a_truth_at_the_gap_fits_both_verdicts() -> None:
+    """Odds are exact to ODDS_TOLERANCE only: a distance within it of the gap is cut off by neither verdict."""
+    for distance in (0.3 - ODDS_TOLERANCE / 2, 0.3, 0.3 + ODDS_TOLERANCE / 2):
+        for unfair in (False, True):
+            assert _one(0.3, unfair=unfair).slacks(np.array([distance**2]))[0] >= 0
+    assert _one(0.3, unfair=True).slacks(np.array([(0.3 + 3e-9) ** 2]))[0] < 0
+    assert _one(0.3, unfair=False).slacks(np.array([(0.3 - 3e-9) ** 2]))[0] < 0
+
+
+def test_the_newest_are_remembered() -> None:
+    """Beyond the limit the oldest half-spaces go; many unknowns are remembered less often each."""
+    memory = HalfSpaces.none(2)
+    for value in range(REMEMBERED_PER_UNKNOWN + 40):
+        memory = remembered(memory, HalfSpaces(np.ones((2, 2)), np.full(2, float(value)), np.ones(2)))
+    assert len(memory) == 2 * REMEMBERED_PER_UNKNOWN
+    assert memory.thresholds[-1] == REMEMBERED_PER_UNKNOWN + 39
+    wide = remembered(HalfSpaces.none(2000), HalfSpaces(np.ones((5000, 2000)), np.zeros(5000), np.ones(5000)))
+    assert wide.normals.size <= MOST_NUMBERS_REMEMBERED
+
+
+def test_what_fits() -> None:
+    """A half-space beyond the box does not fit within it but fits without; a negative diagonal never does."""
+    space = MetricSpace(1)
+    far = HalfSpaces(np.ones((1, 1)), np.array([3.0]), np.ones(1))
+    assert not fits(space, far, 1.0)
+    assert fits(space, far, 4.0)
+    assert fits(space, far, math.inf)
+    negative = HalfSpaces(np.ones((1, 1)), np.array([-0.5]), -np.ones(1))
+    assert not fits(space, negative, math.inf)
+    assert not fits(space, far.joined(_one(0.5, unfair=True)), math.inf)

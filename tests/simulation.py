@@ -18,7 +18,9 @@ def simulate(
     """Play a policy in the standard world: a random theta of norm 1, a random metric with ||G||_F = 0.7."""
     theta, A = standard_world(d, seed=seed, rank=rank)
     world = LinearEnvironment(theta, n_candidates=k)
-    return play(policy, world, MahalanobisAuditor(A), rounds=rounds, epsilon=epsilon, seed=seed)
+    return play(
+        policy, world, MahalanobisAuditor(A), rounds=rounds, epsilon=epsilon, seed=np.random.default_rng([seed, 99])
+    )
 
 
 def standard_world(d: int, *, seed: int, rank: int | None = None) -> tuple[Any, Any]:

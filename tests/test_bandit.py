@@ -88,8 +88,9 @@ def test_a_decision_cannot_be_changed_in_place() -> None:
     decision = eh.FairBandit(2, seed=1).decide(contexts)
     contexts[0, 0] = 0.0
     assert decision.contexts[0, 0] == 1.0
-    with pytest.raises(ValueError, match="read-only"):
-        decision.probabilities[0] = 1.0
+    for array in (decision.probabilities, decision.contexts):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1.0
 
 
 # Learning.
@@ -247,6 +248,9 @@ def _decided(bandit: eh.FairBandit) -> eh.Decision:
 BAD_ANSWERS: dict[str, tuple[Any, type[Exception], str]] = {
     "nan reward": (lambda d: {"rewards": {d.chosen[0]: np.nan}}, errors.InvalidInput, "is nan; allowed is a finite"),
     "infinite reward": (lambda d: {"rewards": {d.chosen[0]: np.inf}}, errors.InvalidInput, "is inf"),
+    "endless reward": (lambda d: {"rewards": {d.chosen[0]: 10**400}}, errors.InvalidInput, "allowed is a finite"),
+    "reward in euros": (lambda d: {"rewards": {d.chosen[0]: 4000.0}}, errors.InvalidInput, "divide by their size"),
+    "truth value for a candidate": (lambda d: {"rewards": {bool(d.chosen[0]): 0.5}}, errors.NotChosen, "not chosen"),
     "text reward": (lambda d: {"rewards": {d.chosen[0]: "much"}}, errors.InvalidInput, "'much'"),
     "list of rewards": (lambda d: {"rewards": [0.5]}, errors.InvalidInput, "allowed is a dict"),
     "not chosen": (lambda d: {"rewards": {(d.chosen[0] + 1) % 4: 0.5}}, errors.NotChosen, "was not chosen"),
@@ -289,7 +293,10 @@ def test_decisions_of_others_are_refused() -> None:
         "odds changed": replace(own, probabilities=np.full(4, 0.25)),
         "contexts changed": replace(own, contexts=own.contexts * 0.5),
         "chosen changed": replace(own, chosen=(0, 1)),
+        "tight pairs changed": replace(own, tight_pairs=()),
         "renamed": replace(own, id="1-00"),
+        "same seed, other capacity": _decided(eh.FairBandit(2, seed=3, capacity=2)),
+        "same seed, other metric": _decided(eh.FairBandit(2, seed=3, epsilon=0.1)),
     }
     before = copy.deepcopy(bandit.state())
     for name, decision in strangers.items():
@@ -315,6 +322,21 @@ def test_a_part_that_fails_takes_nothing_with_it() -> None:
     assert same(bandit.state(), before)
 
 
+def test_a_reward_model_that_fails_midway_takes_nothing_with_it() -> None:
+    """If a user's reward model fails after it has changed itself, the bandit keeps the one it had."""
+
+    class Careless(eh.rewards.KnownReward):
+        def learn(self, contexts: Any, rewards: Any) -> None:
+            self.theta = self.theta * 2
+            raise RuntimeError("half way")
+
+    bandit = eh.FairBandit(2, seed=0, reward=Careless([0.6, 0.8]))
+    decision = _decided(bandit)
+    with pytest.raises(RuntimeError, match="half way"):
+        bandit.learn(decision, rewards={decision.chosen[0]: 1.0}, review=eh.Review.complete())
+    assert bandit.reward.state()["theta"].tolist() == [0.6, 0.8]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -328,6 +350,8 @@ def test_a_part_that_fails_takes_nothing_with_it() -> None:
         ({"n_features": 2, "seed": "x"}, "seed is 'x'"),
         ({"n_features": 2, "seed": -1}, "seed is -1"),
         ({"n_features": 2, "metric": eh.metrics.Ellipsoid(3)}, "metric was made for 3 features, the bandit for 2"),
+        ({"n_features": 2, "metric": "BayesPoint"}, "metric is 'BayesPoint'; allowed is an object"),
+        ({"n_features": 2, "metric": eh.metrics.BayesPoint}, "allowed is an object of a MetricLearner class"),
         ({"n_features": 2, "reward": eh.rewards.KnownReward([1.0])}, "reward was made for 1 features"),
     ],
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -39,6 +41,9 @@ def test_pairs_in_any_form(unfair: Any) -> None:
         ([("a", "b")], errors.InvalidInput, "is not a pair"),
         ([(True, False)], errors.InvalidInput, "whole numbers"),
         ([3], errors.InvalidInput, "is not a pair"),
+        ([(float("inf"), 1)], errors.InvalidInput, "is not a pair"),
+        (None, errors.InvalidInput, "not a list of pairs"),
+        ("ab", errors.InvalidInput, "not a list of pairs"),
     ],
 )
 def test_what_is_not_a_pair(unfair: Any, error: type[Exception], message: str) -> None:
@@ -51,6 +56,43 @@ def test_a_contradictory_review_is_refused() -> None:
     """A pair cannot be fair and unfair, whichever way round it is named."""
     with pytest.raises(errors.ContradictoryReview, match=r"pair \(0, 3\) is said to be both"):
         eh.Review.partial(unfair=[(0, 3)], fair=[(3, 0), (1, 2)])
+
+
+def test_a_review_made_by_hand_is_held_to_the_same() -> None:
+    """The bare constructor puts pairs in order and refuses what the three named ones would refuse."""
+    assert eh.Review("complete", unfair=((2, 0),)) == eh.Review.complete([(0, 2)])
+    with pytest.raises(errors.ContradictoryReview):
+        eh.Review("partial", unfair=((0, 1),), fair=((1, 0),))
+    for bad in (
+        {"kind": "vague"},
+        {"kind": "one_bit"},
+        {"kind": "one_bit", "any_unfair": True, "unfair": ((0, 1),)},
+        {"kind": "complete", "fair": ((0, 1),)},
+        {"kind": "complete", "any_unfair": False},
+    ):
+        with pytest.raises(errors.InvalidInput, match=r"allowed|make it with"):
+            eh.Review(**bad)
+
+
+def test_reviews_travel_as_json() -> None:
+    """A review written to JSON and read back is the same review; a garbled record is refused."""
+    for review in (
+        eh.Review.complete([(0, 1)], reviewer="ada"),
+        eh.Review.partial([(0, 1)], [(1, 2)]),
+        eh.Review.one_bit(True),
+    ):
+        assert eh.Review.from_dict(json.loads(json.dumps(review.to_dict()))) == review
+    with pytest.raises(errors.InvalidInput, match="not the record of a review"):
+        eh.Review.from_dict({"kind": "complete", "colour": "red"})
+
+
+def test_the_auditor_and_the_gap_at_the_tolerance() -> None:
+    """A gap that exceeds its distance by less than the exactness of odds is no violation; by more it is."""
+    decision = eh.baselines.EqualOdds(seed=0).decide([[1.0], [0.0]])
+    alike = eh.auditors.MahalanobisAuditor([[0.0]])
+    for gap, flagged in ((0.5e-9, ()), (2e-9, ((0, 1),))):
+        unequal = replace(decision, probabilities=np.array([0.5, 0.5 - gap]))
+        assert alike.review(unequal).unfair == flagged
 
 
 def test_one_bit_is_a_truth_value() -> None:
@@ -83,7 +125,7 @@ def test_verdicts_carry_what_was_said_of_each_pair() -> None:
 def test_what_is_no_record_of_a_decision() -> None:
     """A record with parts missing or garbled is refused."""
     record = eh.FairBandit(2, seed=0).decide(np.eye(2)).to_dict()
-    for change in ({"contexts": [[2.0, 2.0]]}, {"chosen": "me"}, {"round": None}):
+    for change in ({"contexts": [[2.0, 2.0]]}, {"chosen": "me"}, {"round": None}, {"probabilities": [1.0]}):
         with pytest.raises(errors.InvalidInput, match="not the record of a decision"):
             eh.Decision.from_dict({**record, **change})
     with pytest.raises(errors.InvalidInput, match="not the record of a decision"):

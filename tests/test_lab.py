@@ -42,6 +42,9 @@ def test_the_optimum_has_no_regret_and_is_never_unfair() -> None:
     account = simulate(eh.baselines.fair_optimum(theta, A, seed=0), d=3, k=5, rounds=60, seed=5)
     assert np.max(np.abs(account.regret)) < 1e-9
     assert np.sum(account.flagged_pairs) == 0
+    two = simulate(eh.baselines.fair_optimum(theta, A, capacity=2, seed=0), d=3, k=5, rounds=60, seed=5)
+    assert np.max(np.abs(two.regret)) < 1e-9
+    assert np.sum(two.reward) > np.sum(account.reward)
 
 
 def test_regret_counts_against_the_best_fair_odds() -> None:
@@ -112,13 +115,39 @@ def test_in_the_lending_world_the_neighbourhood_pays_and_must_not_count() -> Non
 
 
 def test_the_demonstration_shows_what_it_promises(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The command prints every contender and draws the picture; evenhand is unfair far less than the paper."""
+    """The command prints every contender and what was understood, and draws the picture."""
     picture = tmp_path / "demo.png"
     assert main(["demo", "--rounds", "150", "--picture", str(picture)]) == 0
     printed = capsys.readouterr().out
     for name in ("evenhand", "the 2018 paper", "ignores fairness", "equal odds for all", "knows everything"):
         assert name in printed
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_demonstration_tells_its_story(tmp_path: Path) -> None:
+    """Evenhand is unfair to far fewer pairs than the paper's form, and earns more than equal odds."""
+    accounts = show_demo(rounds=400, seed=0, picture=tmp_path / "demo.png")
+    pairs = {name: int(np.sum(account.unfair_pairs)) for name, account in accounts.items()}
+    assert 4 * pairs["evenhand"] < pairs["the 2018 paper"] < pairs["ignores fairness"]
+    assert np.sum(accounts["evenhand"].reward) > 1.5 * np.sum(accounts["equal odds for all"].reward)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--rounds", "0"], "rounds is 0"),
+        (["--seed", "-1"], "seed is -1"),
+        (["--picture", "no/where.png"], "no folder"),
+    ],
+)
+def test_the_command_refuses_before_it_runs(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Bad options end at once, with a sentence and exit status 2."""
+    with pytest.raises(SystemExit) as ended:
+        main(["demo", *arguments])
+    assert ended.value.code == 2
+    assert message in capsys.readouterr().err
 
 
 def test_the_demonstration_is_the_same_every_time(tmp_path: Path) -> None:

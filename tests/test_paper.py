@@ -25,6 +25,12 @@ def test_the_parts_are_the_papers() -> None:
         assert estimator.epsilon == 0.05
         assert isinstance(bandit.reward, RidgeUCB)
         assert (bandit.reward.width, bandit.reward.regularisation) == ("paper", 1.0)
+        assert not estimator.play_known_low
+    other = eh.paper.full(3, epsilon=0.05, bound=7.0, confidence=0.2, seed=0)
+    assert isinstance(other.metric, PerPair)
+    assert isinstance(other.reward, RidgeUCB)
+    assert other.metric.copy_of((0, 1)).state()["bound"] == 7.0
+    assert other.reward.confidence == 0.2
     assert isinstance(eh.paper.known_reward([0.6, 0.8], epsilon=0.05).reward, KnownReward)
 
 

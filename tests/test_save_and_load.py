@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import subprocess
@@ -16,6 +17,7 @@ import pytest
 
 import evenhand as eh
 from evenhand import errors
+from evenhand.archive import write_archive
 from evenhand.environments import LinearEnvironment
 from tests.simulation import same, standard_world
 
@@ -56,6 +58,24 @@ def test_loaded_equals_never_stopped(name: str, tmp_path: Path) -> None:
     assert same(bandit.state(), loaded.state())
 
 
+def test_conflicts_and_permissions_are_kept(tmp_path: Path) -> None:
+    """The count of conflicts is saved, and a file that others may read stays readable to them."""
+    bandit = eh.FairBandit(2, seed=0)
+    bandit.conflicts = 3
+    path = tmp_path / "bandit.eh"
+    bandit.save(path)
+    path.chmod(0o644)
+    bandit.save(path)
+    assert path.stat().st_mode & 0o777 == 0o644
+    assert eh.FairBandit.load(path).conflicts == 3
+
+
+def test_a_name_is_taken_once() -> None:
+    """A class with the name of another module's part is refused: saved files go by that name."""
+    with pytest.raises(errors.InvalidInput, match="a part called Ellipsoid exists"):
+        type("Ellipsoid", (eh.metrics.Ellipsoid,), {"__module__": "elsewhere"})
+
+
 def test_a_decision_made_before_the_stop_is_learned_from_after_it(tmp_path: Path) -> None:
     """The loaded bandit knows the decisions of the one that was saved as its own."""
     bandit = eh.FairBandit(2, seed=0)
@@ -91,7 +111,8 @@ def test_same_seed_in_another_process_is_the_same_run() -> None:
         for name in ("default", "projected volume", "paper.full")
     ]
     root = Path(__file__).parent.parent
-    environment = {**os.environ, "PYTHONHASHSEED": "123", "PYTHONPATH": str(root)}
+    path = os.pathsep.join([str(root), *sys.path])
+    environment = {**os.environ, "PYTHONHASHSEED": "123", "PYTHONPATH": path}
     there = subprocess.run(
         [sys.executable, "-c", PROGRAM], cwd=root, env=environment, capture_output=True, text=True, check=True
     )
@@ -105,11 +126,31 @@ def test_no_pickle_in_the_file(tmp_path: Path) -> None:
     with zipfile.ZipFile(path) as archive:
         assert json.loads(archive.read("manifest.json"))["kind"] == "FairBandit"
         for name in archive.namelist():
-            assert name == "manifest.json" or not np.lib.format.read_magic(archive.open(name))[0] > 3
+            if name != "manifest.json":
+                with archive.open(name) as member:
+                    assert np.lib.format.read_array(member, allow_pickle=False).dtype != object
+
+
+def test_pickled_arrays_are_neither_written_nor_read(tmp_path: Path) -> None:
+    """An array of objects cannot be saved, and a file into which somebody put one is refused, not run."""
+    path = tmp_path / "bandit.eh"
+    with pytest.raises(ValueError, match="Object arrays"):
+        write_archive(path, kind="x", version=1, content={"a": np.array([object()], dtype=object)})
+    assert os.listdir(tmp_path) == []
+    eh.FairBandit(2, seed=0).save(path)
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    trojan = io.BytesIO()
+    np.lib.format.write_array(trojan, np.array(["boo"], dtype=object), allow_pickle=True)
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, trojan.getvalue() if name == "a0.npy" else data)
+    with pytest.raises(errors.DamagedFile, match="Object arrays"):
+        eh.FairBandit.load(path)
 
 
 def test_damaged_files_are_refused_at_every_byte(tmp_path: Path) -> None:
-    """A file cut short, or with any of 300 random bytes changed, is refused or loads exactly what was saved."""
+    """A file cut short, or with any single one of 2,000 bits flipped, is refused or loads exactly what was saved."""
     bandit = eh.FairBandit(2, seed=0)
     bandit.decide(np.eye(2))
     path = tmp_path / "bandit.eh"
@@ -117,9 +158,9 @@ def test_damaged_files_are_refused_at_every_byte(tmp_path: Path) -> None:
     raw = path.read_bytes()
     rng = np.random.default_rng(0)
     damaged = [raw[:cut] for cut in (0, 10, len(raw) // 2, len(raw) - 1)]
-    for place in rng.integers(0, len(raw), size=300):
-        other = bytes([raw[place] ^ int(rng.integers(1, 256))])
-        damaged.append(raw[:place] + other + raw[place + 1 :])
+    for bit in rng.choice(8 * len(raw), size=2000, replace=False):
+        place, mask = int(bit) // 8, 1 << (int(bit) % 8)
+        damaged.append(raw[:place] + bytes([raw[place] ^ mask]) + raw[place + 1 :])
     refused = 0
     for data in damaged:
         path.write_bytes(data)
@@ -129,7 +170,7 @@ def test_damaged_files_are_refused_at_every_byte(tmp_path: Path) -> None:
             refused += 1
         else:
             assert same(loaded.state(), bandit.state())
-    assert refused > 200
+    assert refused > 1000
 
 
 def _rewritten(path: Path, change: Callable[[dict[str, object]], object]) -> None:
@@ -153,6 +194,10 @@ def test_newer_and_foreign_files_are_refused(tmp_path: Path) -> None:
         (lambda m: m.update(kind="Recipe"), errors.DamagedFile, "holds a Recipe; allowed is a saved FairBandit"),
         (lambda m: m["content"].pop("metric"), errors.DamagedFile, "metric"),  # type: ignore[attr-defined]
         (lambda m: m.update(content=3), errors.DamagedFile, "damaged"),
+        (lambda m: m.update(version="x"), errors.DamagedFile, "has format 'x'"),
+        (lambda m: m["content"].update(capacity=0), errors.DamagedFile, "capacity is 0"),  # type: ignore[attr-defined]
+        (lambda m: m["content"]["rng"].update(bit_generator="seed"), errors.DamagedFile, "no bit generator"),  # type: ignore[index]
+        (lambda m: m["content"]["metric"].update(kind="Oracle"), errors.DamagedFile, "called 'Oracle'"),  # type: ignore[index]
     ]
     for change, error, message in cases:
         path.write_bytes(good)

@@ -21,8 +21,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     demo.add_argument("--seed", type=int, default=0, help="of the simulated world (default: %(default)s)")
     demo.add_argument("--picture", type=Path, default=Path("demo.png"), help="where to draw (default: %(default)s)")
     options = parser.parse_args(arguments)
-
-    from evenhand.lab.demo import show_demo  # its drawing libraries are needed by this command only
-
+    if options.rounds < 1:
+        parser.error(f"rounds is {options.rounds}; allowed is a whole number >= 1")
+    if options.seed < 0:
+        parser.error(f"seed is {options.seed}; allowed is a whole number >= 0")
+    if not options.picture.resolve().parent.is_dir():
+        parser.error(f"there is no folder {options.picture.parent} to draw {options.picture.name} in")
+    try:
+        from evenhand.lab.demo import show_demo  # its drawing libraries are needed by this command only
+    except ModuleNotFoundError as error:
+        parser.error(f"{error.name} is missing: the demonstration needs pip install 'evenhand[lab]'")
     show_demo(rounds=options.rounds, seed=options.seed, picture=options.picture)
     return 0

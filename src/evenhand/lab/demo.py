@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -36,24 +35,17 @@ LEGEND = (
 )
 
 
-@dataclass(frozen=True)
-class Contender:
-    """One way to run the desk."""
-
-    name: str
-    policy: Policy
-
-
-def contenders(world: LendingWorld, seed: int) -> list[Contender]:
+def contenders(world: LendingWorld, seed: int) -> dict[str, Policy]:
     """The five of them, evenhand first."""
     d = len(world.theta)
-    return [
-        Contender("evenhand", FairBandit(d, epsilon=EPSILON, seed=seed)),
-        Contender("the 2018 paper", paper.full(d, epsilon=EPSILON, seed=seed)),
-        Contender("ignores fairness", ignore_fairness(d, seed=seed)),
-        Contender("equal odds for all", EqualOdds(seed=seed)),
-        Contender("knows everything", fair_optimum(world.theta, world.A, seed=seed)),
-    ]
+    streams = [np.random.default_rng([seed, number]) for number in range(5)]  # none of them the world's
+    return {
+        "evenhand": FairBandit(d, epsilon=EPSILON, seed=streams[0]),
+        "the 2018 paper": paper.full(d, epsilon=EPSILON, seed=streams[1]),
+        "ignores fairness": ignore_fairness(d, seed=streams[2]),
+        "equal odds for all": EqualOdds(seed=streams[3]),
+        "knows everything": fair_optimum(world.theta, world.A, seed=streams[4]),
+    }
 
 
 def show_demo(*, rounds: int, seed: int, picture: Path, console: Console | None = None) -> dict[str, Account]:
@@ -66,10 +58,10 @@ def show_demo(*, rounds: int, seed: int, picture: Path, console: Console | None 
     accounts: dict[str, Account] = {}
     with _progress(console) as progress:
         bar = progress.add_task("", total=rounds * len(field))
-        for contender in field:
-            progress.update(bar, description=contender.name)
-            accounts[contender.name] = play(
-                contender.policy,
+        for name, policy in field.items():
+            progress.update(bar, description=name)
+            accounts[name] = play(
+                policy,
                 world,
                 auditor,
                 rounds=rounds,
@@ -79,9 +71,8 @@ def show_demo(*, rounds: int, seed: int, picture: Path, console: Console | None 
             )
         progress.update(bar, description="done")
     console.print(_results(accounts), LEGEND)
-    evenhand = field[0].policy
-    assert isinstance(evenhand, FairBandit)
-    console.print(_understood(evenhand, world))
+    if isinstance(evenhand := field["evenhand"], FairBandit):
+        console.print(_understood(evenhand, world))
     draw_picture(accounts, picture)
     console.print(f"\nThe picture is in [bold]{picture}[/], the algorithm in [bold]src/evenhand/bandit.py[/].")
     return accounts
@@ -104,7 +95,7 @@ def _results(accounts: dict[str, Account]) -> Table:
         table.add_row(
             name,
             f"{np.mean(account.reward):.3f}",
-            f"{np.sum(account.regret):.1f}",
+            f"{np.sum(account.regret) + 0.0:.1f}".replace("-0.0", "0.0"),
             f"{np.sum(account.unfair_pairs):,}",
             str(account.last_unfair_round or "none"),
         )

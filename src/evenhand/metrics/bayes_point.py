@@ -28,7 +28,7 @@ SHADE = 0.1
 """A known distance is played at least this share of epsilon below its estimate.
 
 Without, the estimate of a known distance is still a coin's toss away from a flag, for ever: 1,300 flags of no
-consequence in 3,000 rounds at d = k = 5; with it 56, for 4% more regret.
+consequence in 3,000 rounds at d = k = 5; with it about 60, for a few per cent more regret.
 """
 
 BLUR = 1e-4
@@ -74,7 +74,8 @@ class BayesPoint(MetricLearner):
     Played is not the mean but the `caution` quantile of the belief about the squared distance, given that it is
     not negative. A low quantile is flagged less often for each bit it learns, and being positive it goes on learning,
     where "mean minus c standard deviations" would stop. Once a distance is known to within epsilon, its lower end
-    is played. At d = k = 5 and 3,000 rounds: 44 unfair pairs at caution 0.5, 21 at 0.15, 14 at 0.05.
+    is played. At d = k = 5 and 3,000 rounds: 46 unfair pairs at caution 0.5, 18 at 0.1, 12 at 0.02
+    (`python -m benchmarks.learners`).
 
     Guarantee: none in the worst case; its ends are credible (three standard deviations), not certain. Cost: O(m^2) a
     verdict, flat in the number of rounds.

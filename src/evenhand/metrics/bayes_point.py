@@ -125,12 +125,15 @@ class BayesPoint(MetricLearner):
         return np.maximum(self.space.features(pairs.differences) @ self._belief.mean, 0.0)
 
     def ends(self, pairs: Pairs) -> tuple[Floats, Floats]:
-        """Three standard deviations to either side, but no nearer than half of epsilon in distance, each (n,)."""
+        """Three standard deviations to either side, but no nearer than what is not looked into any further, each (n,).
+
+        That is half of epsilon in distance, and epsilon squared in squared distance: below epsilon all are alike.
+        """
+        epsilon = accuracy(self.epsilon, self.rounds)
         mean, sd = self._belief.moments(self.space.features(pairs.differences))
-        middle = np.sqrt(np.maximum(mean, 0.0))
-        least = KNOWN * accuracy(self.epsilon, self.rounds)  # what is known this well is not looked into any further
-        lower = np.minimum(mean - END * sd, np.maximum(middle - least, 0.0) ** 2)
-        return np.maximum(lower, 0.0), np.maximum(mean + END * sd, (middle + least) ** 2)
+        reach, middle = END * sd + epsilon**2, np.sqrt(np.maximum(mean, 0.0))
+        lower = np.minimum(mean - reach, np.maximum(middle - KNOWN * epsilon, 0.0) ** 2)
+        return np.maximum(lower, 0.0), np.maximum(mean + reach, (middle + KNOWN * epsilon) ** 2)
 
     def guess(self, pairs: Pairs) -> Floats:
         """The cautious quantile of each pair's squared distance, or its lower end where it is known, (n,)."""

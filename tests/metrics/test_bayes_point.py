@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evenhand.metrics import BayesPoint, Pairs
+from evenhand.metrics import BayesPoint, Pairs, Verdicts
 from evenhand.metrics.belief import Belief, quantile_above_zero
 from tests.metrics.worlds import random_A, random_contexts, rounds, true_squares, verdicts_at_the_guess
 
@@ -156,3 +156,15 @@ def test_the_likelihood_holds_far_out() -> None:
         told = Belief(np.array([z]), np.eye(1)).told(np.ones(1), 0.0, 1.0, error_rate=0.0, blur=0.0)
         assert abs(told.belief.mean[0]) < 0.2
         assert told.belief.cov[0, 0] > 0
+
+
+def test_copies_of_candidates_are_heard_once() -> None:
+    """A round in which the same two people stand three times each teaches what one such pair teaches."""
+    x, y = np.array([0.6, 0.1]), np.array([-0.2, 0.4])
+    once, thrice = BayesPoint(2), BayesPoint(2)
+    once.learn_pair(x, y, gap=0.3, unfair=True)
+    pairs = Pairs.of(np.array([x, x, x, y, y, y]))
+    gaps = np.where(np.any(pairs.differences != 0, axis=1), 0.3, 0.0)
+    unfair, tight = np.ones(len(pairs), dtype=np.bool_), np.ones(len(pairs), dtype=np.bool_)
+    thrice.learn(Verdicts(pairs, gaps, unfair, tight).take(gaps > 0))
+    assert np.allclose(once.matrix(), thrice.matrix(), atol=1e-12)

@@ -190,11 +190,14 @@ class BayesPoint(MetricLearner):
         """The belief after all half-spaces that do not contradict it, and the score of each, (n,)."""
         scores = np.zeros(len(half_spaces))
         blur = self._blur()
+        heard: set[tuple[bytes, float, float]] = set()
         for row, (u, threshold, side) in enumerate(half_spaces):
             told = belief.told(u, threshold, side, error_rate=self.error_rate, blur=blur)
             scores[row] = told.score
-            if told.score >= SURPRISE:
+            verdict = (u.tobytes(), threshold, side)
+            if told.score >= SURPRISE and verdict not in heard:  # of exact copies of candidates one is news
                 belief = told.belief
+                heard.add(verdict)
         return self._semidefinite(belief), scores
 
     def _semidefinite(self, belief: Belief) -> Belief:

@@ -135,7 +135,7 @@ def test_what_is_no_record_of_a_decision() -> None:
 def test_every_error_has_the_one_root_and_a_built_in_kind() -> None:
     """All errors are EvenhandErrors, and each is also the built-in error a user would expect."""
     kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception)]
-    built_in = (ValueError, KeyError, ArithmeticError, NotImplementedError, UserWarning)
+    built_in = (ValueError, KeyError, ArithmeticError, NotImplementedError, ImportError, UserWarning)
     for kind in kinds:
         assert issubclass(kind, errors.EvenhandError)
         assert kind is errors.EvenhandError or issubclass(kind, built_in)

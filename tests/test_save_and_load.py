@@ -47,6 +47,8 @@ def _live(bandit: eh.FairBandit, rounds: int, seed: int) -> list[tuple[bytes, tu
     return history
 
 
+# A diagonal metric cannot fit this reviewer's, which is not: it is right that it says so.
+@pytest.mark.filterwarnings("ignore::evenhand.errors.InconsistentReviews")
 @pytest.mark.parametrize("name", MAKERS)
 def test_loaded_equals_never_stopped(name: str, tmp_path: Path) -> None:
     """Save, load, go on: the same odds, the same draws and the same state, to the bit, as without a stop."""

@@ -1,14 +1,20 @@
 """Even-handed decisions when you only know unfairness when you see it."""
 
-from evenhand import auditors, baselines, environments, errors, metrics, paper, rewards, theory
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from evenhand import errors, metrics, paper, rewards, theory
 from evenhand.allocation import Allocation, fair_distribution
 from evenhand.bandit import FairBandit
 from evenhand.decision import Decision, Review
 from evenhand.errors import EvenhandError
 from evenhand.metrics import Distances, Learned
 from evenhand.schema import Category, Number, Schema, YesNo
+from evenhand.version import __version__
 
-__version__ = "0.1.0"
+if TYPE_CHECKING:
+    from evenhand import auditors, baselines, environments
 
 __all__ = [
     "Allocation",
@@ -33,3 +39,16 @@ __all__ = [
     "rewards",
     "theory",
 ]
+
+LATER = ("auditors", "baselines", "environments")
+"""The rooms of the laboratory, imported when first asked for: deciding needs neither them nor Gymnasium."""
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name in LATER:
+        return import_module(f"evenhand.{name}")
+    raise AttributeError(f"module 'evenhand' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,6 +1,59 @@
-"""Where contexts and rewards come from."""
+"""Where contexts and rewards come from: worlds in Gymnasium's form, populations, adversaries."""
 
+from evenhand.errors import MissingExtra
+
+try:
+    import gymnasium as _gymnasium  # noqa: F401
+except ModuleNotFoundError as error:
+    raise MissingExtra("evenhand.environments needs gymnasium; pip install 'evenhand[lab]' brings it") from error
+
+from evenhand.environments import adversaries, contexts, outcomes
+from evenhand.environments.adversaries import DirectionHider, RegretHunter, ViolationHunter
+from evenhand.environments.contexts import ContextSource, Scene
+from evenhand.environments.fair_environment import FairEnvironment
 from evenhand.environments.lending import LendingWorld
-from evenhand.environments.linear import LinearEnvironment, random_direction, random_metric
+from evenhand.environments.linear import LinearEnvironment
+from evenhand.environments.outcomes import (
+    REWARD_KINDS,
+    BernoulliOutcomes,
+    BoundedOutcomes,
+    GaussianOutcomes,
+    OutcomeModel,
+    RewardKind,
+)
+from evenhand.environments.populations import population
+from evenhand.environments.proxy import ProxyWorld
+from evenhand.environments.truths import METRIC_KINDS, MetricKind, metric_of_kind, random_direction, random_metric
+from evenhand.environments.worlds import make_world, names, register_worlds, world_id
 
-__all__ = ["LendingWorld", "LinearEnvironment", "random_direction", "random_metric"]
+register_worlds()
+
+__all__ = [
+    "METRIC_KINDS",
+    "REWARD_KINDS",
+    "BernoulliOutcomes",
+    "BoundedOutcomes",
+    "ContextSource",
+    "DirectionHider",
+    "FairEnvironment",
+    "GaussianOutcomes",
+    "LendingWorld",
+    "LinearEnvironment",
+    "MetricKind",
+    "OutcomeModel",
+    "ProxyWorld",
+    "RegretHunter",
+    "RewardKind",
+    "Scene",
+    "ViolationHunter",
+    "adversaries",
+    "contexts",
+    "make_world",
+    "metric_of_kind",
+    "names",
+    "outcomes",
+    "population",
+    "random_direction",
+    "random_metric",
+    "world_id",
+]

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.environments.linear import LinearEnvironment
+from evenhand.environments.contexts.source import ContextSource, Scene
+from evenhand.environments.fair_environment import FairEnvironment
+from evenhand.environments.outcomes import GaussianOutcomes, OutcomeModel
 from evenhand.randomness import Seed
 from evenhand.schema import Number, Schema, YesNo
 
@@ -29,7 +31,31 @@ DIFFERENCE = {"income": 0.55, "employment": 0.35, "debt": 0.55, "lives_in_the_no
 """The distance made by the whole range of each feature. The neighbourhood makes none: it must not matter."""
 
 
-class LendingWorld(LinearEnvironment):
+class Applicants(ContextSource):
+    """People who ask for a loan.
+
+    >>> sorted(Applicants().rows(1, np.random.default_rng(0))[0])
+    ['debt', 'employment', 'income', 'lives_in_the_north']
+    """
+
+    def __init__(self) -> None:
+        super().__init__(len(SCHEMA.coordinates))
+
+    def rows(self, k: int, rng: np.random.Generator) -> list[dict[str, Any]]:
+        """The files of k applicants, in the units of the schema."""
+        north = rng.random(k) < 0.5
+        income = np.clip(rng.gamma(4.0, 9_000.0, size=k) + 8_000.0 * north, 0, 100_000).round()
+        employment = np.clip(rng.gamma(2.0, 4.0, size=k), 0, 30).round(1)
+        debt = np.clip(rng.gamma(1.5, 9_000.0, size=k), 0, 50_000).round()
+        columns = zip(income.tolist(), employment.tolist(), debt.tolist(), north.tolist(), strict=True)
+        return [dict(zip(SCHEMA.names, row, strict=True)) for row in columns]
+
+    def draw(self, scene: Scene, rng: np.random.Generator) -> Floats:
+        """Their contexts, (k, 5)."""
+        return SCHEMA.encode(self.rows(scene.n_candidates, rng))
+
+
+class LendingWorld(FairEnvironment):
     """Applicants drawn at random; profit linear in the file; a metric in which the neighbourhood counts for nothing.
 
     >>> world = LendingWorld(n_candidates=4, seed=0)
@@ -41,28 +67,35 @@ class LendingWorld(LinearEnvironment):
 
     schema = SCHEMA
 
-    def __init__(self, *, n_candidates: int = 5, noise: float = 0.2, seed: Seed = None) -> None:
-        theta = np.array([PAY_OFF[name] for name in SCHEMA.coordinates])
+    def __init__(
+        self, *, n_candidates: int = 5, noise: float = 0.2, outcomes: OutcomeModel | None = None, seed: Seed = None
+    ) -> None:
         self.applicants: list[dict[str, Any]] = []
-        super().__init__(theta, n_candidates=n_candidates, noise=noise, seed=seed)
+        self._people = Applicants()
+        super().__init__(
+            np.array([PAY_OFF[name] for name in SCHEMA.coordinates]),
+            metric_in_her_head(),
+            source=self._people,
+            n_candidates=n_candidates,
+            outcomes=outcomes if outcomes is not None else GaussianOutcomes(noise=noise),
+            seed=seed,
+        )
 
-    @property
-    def A(self) -> Floats:
-        """The metric in the reviewer's head, (4, 5): ||A z|| is the distance a difference z makes."""
-        ranges = np.array([SCHEMA.difference(name, *_extremes(name)) for name in SCHEMA.names])
-        lengths = np.linalg.norm(ranges, axis=1)
-        sizes = np.array([DIFFERENCE[name] for name in SCHEMA.names])
-        return np.asarray(ranges * (sizes / lengths**2)[:, None])
-
-    def _draw(self) -> Floats:
-        k, rng = self.n_candidates, self._rng
-        north = rng.random(k) < 0.5
-        income = np.clip(rng.gamma(4.0, 9_000.0, size=k) + 8_000.0 * north, 0, 100_000).round()
-        employment = np.clip(rng.gamma(2.0, 4.0, size=k), 0, 30).round(1)
-        debt = np.clip(rng.gamma(1.5, 9_000.0, size=k), 0, 50_000).round()
-        columns = zip(income.tolist(), employment.tolist(), debt.tolist(), north.tolist(), strict=True)
-        self.applicants = [dict(zip(SCHEMA.names, row, strict=True)) for row in columns]
+    def _draw(self, scene: Scene, rng: np.random.Generator) -> Floats:
+        self.applicants = self._people.rows(scene.n_candidates, rng)
         return SCHEMA.encode(self.applicants)
+
+
+def metric_in_her_head() -> Floats:
+    """The reviewer's A, (4, 5): ||A z|| is the distance a difference z makes.
+
+    >>> metric_in_her_head().shape
+    (4, 5)
+    """
+    ranges = np.array([SCHEMA.difference(name, *_extremes(name)) for name in SCHEMA.names])
+    lengths = np.linalg.norm(ranges, axis=1)
+    sizes = np.array([DIFFERENCE[name] for name in SCHEMA.names])
+    return np.asarray(ranges * (sizes / lengths**2)[:, None])
 
 
 def _extremes(name: str) -> tuple[Any, Any]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from evenhand.allocation import draw
+from evenhand.baselines.lottery import Odds, hold
 from evenhand.contexts import as_contexts
 from evenhand.decision import Decision, Review
 from evenhand.metrics import Learned
@@ -16,6 +17,9 @@ from evenhand.randomness import Seed, as_generator
 
 class EqualOdds:
     """Plays p_i = min(1, capacity / k) for all; capacity None chooses everybody.
+
+    The trivial answer to individual fairness (Dwork, Hardt, Pitassi, Reingold, Zemel 2012): a constant lottery is
+    fair under every metric.
 
     >>> EqualOdds(capacity=1, seed=0).decide([[1.0], [0.5]]).probabilities.tolist()
     [0.5, 0.5]
@@ -30,17 +34,10 @@ class EqualOdds:
         """The same odds for each of the candidates (k, d)."""
         table = as_contexts(contexts)
         k = len(table)
-        p = np.full(k, 1.0 if self.capacity is None else min(1.0, self.capacity / k))
+        odds = Odds(np.full(k, 1.0 if self.capacity is None else min(1.0, self.capacity / k)), np.zeros(k))
+        decision = hold(odds, table, round=self.rounds, capacity=self.capacity, rng=self._rng)
         self.rounds += 1
-        return Decision(
-            id=f"equal-odds-{self.rounds - 1}",
-            round=self.rounds - 1,
-            contexts=table,
-            probabilities=p,
-            chosen=draw(p, self.capacity, self._rng),
-            capacity=self.capacity,
-            optimistic_rewards=np.zeros(k),
-        )
+        return replace(decision, id=f"equal-odds-{decision.round}")
 
     def learn(
         self, decision: Decision, *, rewards: Mapping[int, float] | None = None, review: Review | None = None

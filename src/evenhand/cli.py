@@ -1,12 +1,14 @@
-"""The command line: `evenhand demo`."""
+"""The command line: `evenhand demo`, `evenhand lab list`, `evenhand lab run`, `evenhand lab report`."""
 
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from evenhand import __version__
+from evenhand.errors import EvenhandError
+from evenhand.version import __version__
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -16,20 +18,92 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--version", action="version", version=f"evenhand {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
-    demo = commands.add_parser("demo", help="a simulated lending desk: a table on the screen, a picture in a file")
-    demo.add_argument("--rounds", type=int, default=1500, help="days at the desk (default: %(default)s)")
-    demo.add_argument("--seed", type=int, default=0, help="of the simulated world (default: %(default)s)")
-    demo.add_argument("--picture", type=Path, default=Path("demo.png"), help="where to draw (default: %(default)s)")
+    _add_demo(commands.add_parser("demo", help="a simulated lending desk: a table on the screen, a picture in a file"))
+    _add_lab(commands.add_parser("lab", help="experiments: list, run, report"))
     options = parser.parse_args(arguments)
-    if options.rounds < 1:
-        parser.error(f"rounds is {options.rounds}; allowed is a whole number >= 1")
-    if options.seed < 0:
-        parser.error(f"seed is {options.seed}; allowed is a whole number >= 0")
-    if not options.picture.resolve().parent.is_dir():
-        parser.error(f"there is no folder {options.picture.parent} to draw {options.picture.name} in")
     try:
-        from evenhand.lab.demo import show_demo  # its drawing libraries are needed by this command only
+        options.run(options)
     except ModuleNotFoundError as error:
-        parser.error(f"{error.name} is missing: the demonstration needs pip install 'evenhand[lab]'")
-    show_demo(rounds=options.rounds, seed=options.seed, picture=options.picture)
+        parser.error(f"{error.name} is missing: this command needs pip install 'evenhand[lab]'")
+    except EvenhandError as error:
+        parser.error(str(error))
+    except KeyboardInterrupt:
+        parser.exit(130, "\nstopped\n")
     return 0
+
+
+def _add_demo(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--rounds", type=_at_least(1, "rounds"), default=1500, help="days at the desk (%(default)s)")
+    parser.add_argument("--seed", type=_at_least(0, "seed"), default=0, help="of the simulated world (%(default)s)")
+    parser.add_argument("--picture", type=_drawable, default=Path("demo.png"), help="where to draw (%(default)s)")
+    parser.set_defaults(run=_demo)
+
+
+def _add_lab(parser: argparse.ArgumentParser) -> None:
+    actions = parser.add_subparsers(dest="action", required=True)
+    listing = actions.add_parser("list", help="every experiment and what it puts to the test")
+    listing.set_defaults(run=_list)
+    run = actions.add_parser("run", help="run experiments; finished cases are not run again")
+    run.add_argument("names", nargs="+", metavar="NAME", help="experiments, or all")
+    run.add_argument("--quick", action="store_true", help="fewer rounds and settings, to see that it works")
+    run.add_argument("--jobs", type=_at_least(1, "jobs"), default=None, help="processes (one for each core)")
+    run.add_argument("--cluster", metavar="ADDRESS", help="of a Dask scheduler whose workers do the work")
+    run.add_argument("--results", type=Path, default=Path("results"), help="where results go (%(default)s)")
+    run.set_defaults(run=_run)
+    report = actions.add_parser("report", help="write one HTML page of results")
+    report.add_argument("folders", nargs="+", type=Path, metavar="RESULTS", help="folders that `lab run` wrote")
+    report.add_argument("--output", type=_drawable, default=Path("report.html"), help="the page (%(default)s)")
+    report.set_defaults(run=_report)
+
+
+# What a command needs is imported by that command only: drawing and tables are slow to load.
+
+
+def _demo(options: argparse.Namespace) -> None:
+    from evenhand.lab.demo import show_demo
+
+    show_demo(rounds=options.rounds, seed=options.seed, picture=options.picture)
+
+
+def _list(options: argparse.Namespace) -> None:
+    from evenhand.lab.runner import say_experiments
+
+    say_experiments()
+
+
+def _run(options: argparse.Namespace) -> None:
+    from evenhand.lab.runner import run_experiments
+    from evenhand.lab.sweep import default_jobs
+
+    jobs = options.jobs or default_jobs()
+    run_experiments(options.names, options.results, quick=options.quick, jobs=jobs, cluster=options.cluster)
+
+
+def _report(options: argparse.Namespace) -> None:
+    from evenhand.lab.runner import report
+
+    report(options.folders, options.output)
+
+
+class _at_least:
+    """A whole number not below a limit, as an option's type."""
+
+    def __init__(self, least: int, name: str) -> None:
+        self.least, self.name = least, name
+
+    def __call__(self, text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            value = self.least - 1
+        if value < self.least:
+            raise argparse.ArgumentTypeError(f"{self.name} is {text}; allowed is a whole number >= {self.least}")
+        return value
+
+
+def _drawable(text: str) -> Path:
+    """A path in a folder that exists and can be written to."""
+    path = Path(text)
+    if not path.resolve().parent.is_dir() or not os.access(path.resolve().parent, os.W_OK):
+        raise argparse.ArgumentTypeError(f"there is no folder {path.parent} to write {path.name} in")
+    return path

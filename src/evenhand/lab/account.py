@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.allocation import fair_distribution
 from evenhand.auditors import MahalanobisAuditor
-from evenhand.decision import ODDS_TOLERANCE, Decision
+from evenhand.decision import Decision
+from evenhand.lab.score import Score, score
 
 Floats = NDArray[np.float64]
 
@@ -21,15 +21,11 @@ class Account:
 
     def __init__(self, epsilon: float) -> None:
         self.epsilon = epsilon
-        self._rows: list[tuple[float, float, int, int]] = []
+        self._rows: list[Score] = []
 
     def add(self, decision: Decision, expected_rewards: Floats, auditor: MahalanobisAuditor) -> None:
         """Enter one decision, given its candidates' expected rewards (k,)."""
-        best = fair_distribution(expected_rewards, auditor.distances(decision.contexts), decision.capacity)
-        reward = float(expected_rewards @ decision.probabilities)
-        excess = np.triu(auditor.excess(decision), 1)
-        unfair = int(np.sum(excess > max(self.epsilon, ODDS_TOLERANCE)))
-        self._rows.append((best.value - reward, reward, unfair, int(np.sum(excess > ODDS_TOLERANCE))))
+        self._rows.append(score(decision, expected_rewards, auditor, self.epsilon))
 
     @property
     def rounds(self) -> int:

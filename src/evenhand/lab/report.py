@@ -1,0 +1,105 @@
+"""One self-contained HTML page of results: verdicts, figures, tables, settings."""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from evenhand.lab.experiment import Experiment, Findings, Verdict
+from evenhand.version import __version__
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+STYLE = """
+:root { color-scheme: light dark; --ink: #1b1b1b; --paper: #fff; --line: #ccc; --good: #00694a; --bad: #a33c00; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e8e8e8; --paper: #181818; --line: #444; --good: #4cc9a0; --bad: #ff9a62; }
+}
+body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); }
+body { max-width: 68rem; margin: 2rem auto; padding: 0 1rem; }
+h2 { margin-top: 3rem; border-top: 1px solid var(--line); padding-top: 1.5rem; }
+table { border-collapse: collapse; margin: 1rem 0; display: block; overflow-x: auto; }
+th, td { border-bottom: 1px solid var(--line); padding: .3rem .8rem; text-align: right; }
+th:first-child, td:first-child { text-align: left; }
+img { max-width: 100%; background: #fff; }
+.holds { color: var(--good); font-weight: 600; } .fails { color: var(--bad); font-weight: 600; }
+details { margin: 1rem 0; } .record td { text-align: left; vertical-align: top; }
+"""
+
+
+def write_report(path: Path, sections: Sequence[str]) -> None:
+    """Write the page; it needs no other file and no network."""
+    body = "\n".join(sections)
+    path.write_text(
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>evenhand: findings</title>'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{STYLE}</style></head>\n'
+        f"<body><h1>evenhand: findings</h1>\n<p>evenhand {__version__}</p>\n{body}\n</body></html>\n",
+        encoding="utf-8",
+    )
+
+
+def section(experiment: Experiment, results: pl.DataFrame, findings: Findings, record: Mapping[str, Any]) -> str:
+    """One experiment as a section of the page."""
+    name = html.escape(experiment.name)
+    verdicts = "\n".join(map(_verdict, findings.verdicts))
+    figure = embedded(experiment.draw(results, findings))
+    return (
+        f'<section id="{name}"><h2>{name}</h2>\n<p>{html.escape(experiment.claim)}</p>\n<ul>{verdicts}</ul>\n'
+        f'<img alt="Figure of {name}" src="data:image/png;base64,{figure}">\n{as_table(findings.table)}\n'
+        f"<details><summary>Settings, seeds, versions and timings</summary>{_record(record)}</details></section>"
+    )
+
+
+def _verdict(verdict: Verdict) -> str:
+    kind, word = ("holds", "holds") if verdict.holds else ("fails", "does not hold")
+    said = f"{verdict.claim}: measured {verdict.measured} against {verdict.promised} promised"
+    return f'<li><span class="{kind}">{word}</span>: {html.escape(said)}</li>'
+
+
+def _record(record: Mapping[str, Any]) -> str:
+    """What `run.json` says, one line an entry, entries within entries named by both."""
+    rows = "".join(f"<tr><td>{html.escape(name)}</td><td>{html.escape(text)}</td></tr>" for name, text in _flat(record))
+    return f'<table class="record"><tbody>{rows}</tbody></table>'
+
+
+def _flat(record: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    for name, value in record.items():
+        label = f"{prefix}{name}".replace("_", " ")
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{label}: ")
+        elif isinstance(value, list) and value and isinstance(value[0], Mapping):
+            for entry in value:
+                yield from _flat(entry, f"{label}: ")
+        elif isinstance(value, list):
+            yield label, ", ".join(map(str, value))
+        else:
+            yield label, str(value)
+
+
+def embedded(figure: Figure) -> str:
+    """A figure as base64 PNG."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=110)
+    return base64.b64encode(buffer.getvalue()).decode()
+
+
+def as_table(table: pl.DataFrame) -> str:
+    """A data frame as an HTML table, numbers to four digits."""
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in table.columns)
+    rows = "\n".join(
+        "<tr>" + "".join(f"<td>{_cell(value)}</td>" for value in row) + "</tr>" for row in table.iter_rows()
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    return f"{value:.4g}" if isinstance(value, float) else html.escape(str(value))

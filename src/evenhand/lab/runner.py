@@ -1,0 +1,124 @@
+"""Run experiments by name: sweep, gather, analyse, draw, and say where everything lies."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+import polars as pl
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from evenhand.errors import InvalidInput
+from evenhand.lab.experiment import Experiment, Findings
+from evenhand.lab.experiments import EXPERIMENTS
+from evenhand.lab.record import run_record
+from evenhand.lab.report import section, write_report
+from evenhand.lab.store import Store
+from evenhand.lab.sweep import sweep
+
+ALL = "all"
+
+
+def named(names: Sequence[str]) -> list[Experiment]:
+    """The experiments of these names, each once; "all" is every one."""
+    for name in names:
+        if name != ALL and name not in EXPERIMENTS:
+            raise InvalidInput(f"no experiment is called {name!r}; there are {', '.join([*EXPERIMENTS, ALL])}")
+    wanted = list(EXPERIMENTS) if ALL in names else list(dict.fromkeys(names))
+    return [EXPERIMENTS[name] for name in wanted]
+
+
+def run_experiments(
+    names: Sequence[str],
+    results: Path,
+    *,
+    quick: bool,
+    jobs: int,
+    cluster: str | None = None,
+    console: Console | None = None,
+) -> dict[str, Findings]:
+    """Run the experiments of these names, one after the other."""
+    return {
+        experiment.name: run_experiment(experiment, results, quick=quick, jobs=jobs, cluster=cluster, console=console)
+        for experiment in named(names)
+    }
+
+
+def run_experiment(
+    experiment: Experiment,
+    results: Path,
+    *,
+    quick: bool,
+    jobs: int = 1,
+    cluster: str | None = None,
+    console: Console | None = None,
+) -> Findings:
+    """Run one experiment into `results/NAME`, with a progress bar; finished cases are not run again."""
+    console = console or Console()
+    started = time.perf_counter()
+    store = Store(results / experiment.name)
+    cases = experiment.sweep(quick)
+    with _progress(console) as progress:
+        advance = partial(progress.advance, progress.add_task(experiment.name, total=len(cases)))
+        sweep(experiment.run, cases, store, jobs=jobs, cluster=cluster, done=advance)
+    table = store.gather(cases)
+    findings = experiment.analyse(table)
+    experiment.draw(table, findings).savefig(store.folder / "figure.png", dpi=130)
+    record = run_record(store, cases, {"quick": quick, "jobs": jobs, "cluster": cluster})
+    spent = {"seconds": round(time.perf_counter() - started, 3), "finished": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"}
+    store.note("run", {"experiment": experiment.name, "claim": experiment.claim} | record | spent)
+    _say(console, experiment, findings, store.folder)
+    return findings
+
+
+def report(folders: Sequence[Path], output: Path, *, experiments: Mapping[str, Experiment] = EXPERIMENTS) -> None:
+    """Write one page of the results that lie in these folders (each of one experiment, or of several)."""
+    sections = []
+    for folder in sorted({run.parent for given in folders for run in given.rglob("run.json")}):
+        record = json.loads((folder / "run.json").read_text())
+        if record["experiment"] not in experiments:
+            raise InvalidInput(f"{folder} has results of {record['experiment']!r}, which is not known here")
+        experiment = experiments[record["experiment"]]
+        table = pl.read_parquet(folder / "results.parquet")
+        sections.append(section(experiment, table, experiment.analyse(table), record))
+    if not sections:
+        raise InvalidInput(f"no results in {', '.join(map(str, folders))}; `evenhand lab run NAME` makes some")
+    write_report(output, sections)
+
+
+def say_experiments(console: Console | None = None) -> None:
+    """Print every experiment's name and claim."""
+    table = Table(show_header=False, box=None)
+    for name, experiment in EXPERIMENTS.items():
+        table.add_row(Text(name, "bold"), Text(experiment.claim))
+    (console or Console()).print(table)
+
+
+def _progress(console: Console) -> Progress:
+    return Progress(
+        TextColumn("{task.description:34}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        console=console,
+    )
+
+
+def _say(console: Console, experiment: Experiment, findings: Findings, folder: Path) -> None:
+    """Print the verdicts. Claims are plain text: "[0, 1]" in one is an interval, not rich's markup."""
+    table = Table(title=Text(experiment.claim, "bold"), title_justify="left")
+    for heading in ("claim", "measured", "promised", ""):
+        table.add_column(heading)
+    for verdict in findings.verdicts:
+        mark = Text("holds", "green") if verdict.holds else Text("does not hold", "red")
+        table.add_row(Text(verdict.claim), Text(verdict.measured), Text(verdict.promised), mark)
+    console.print(table, Text(f"{folder}/figure.png, results.parquet, run.json\n", "dim"))

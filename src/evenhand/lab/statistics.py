@@ -1,0 +1,111 @@
+"""Means with bands, and laws fitted with confidence intervals: over seeds, never over rounds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy import stats
+
+CONFIDENCE = 0.95
+
+
+class Estimate(NamedTuple):
+    """A number with the ends of its 95% interval."""
+
+    value: float
+    lower: float
+    upper: float
+
+    def __str__(self) -> str:
+        if math.isnan(self.lower):
+            return f"{self.value:.3g} (one run)"
+        return f"{self.value:.3g} ({self.lower:.3g} to {self.upper:.3g})"
+
+
+def estimate(values: NDArray[np.float64]) -> Estimate:
+    """The mean of independent runs and its Student interval; one run has no interval: its ends are not a number.
+
+    >>> str(estimate(np.array([1.0, 2.0, 3.0])))
+    '2 (-0.484 to 4.48)'
+    """
+    mean = float(np.mean(values))
+    if len(values) < 2:
+        return Estimate(mean, math.nan, math.nan)
+    reach = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(values) - 1) * stats.sem(values))
+    return Estimate(mean, mean - reach, mean + reach)
+
+
+def bands(table: pl.DataFrame, value: str, *, by: str = "round") -> pl.DataFrame:
+    """Mean and interval of `value` over the seeds, at each value of `by`: columns by, mean, lower, upper.
+
+    Rows with one seed depend on each other: they are averaged first, and count as one run.
+    """
+    rows = []
+    runs = table.group_by([by, "seed"], maintain_order=True).agg(pl.col(value).mean())
+    for (position,), group in runs.group_by([by], maintain_order=True):
+        found = estimate(group[value].to_numpy())
+        rows.append({by: position, "mean": found.value, "lower": found.lower, "upper": found.upper})
+    return pl.DataFrame(rows).sort(by)
+
+
+def slope(x: NDArray[np.float64], runs: NDArray[np.float64]) -> Estimate:
+    """The slope of a straight line through (x, y), fitted to each run by itself: runs (n, len(x)).
+
+    Points of one run depend on each other, runs do not: so the interval comes from the spread of the runs' slopes.
+    What is not a number is left out; with fewer than two points in every run, so is the slope.
+    """
+    known = [np.isfinite(run) for run in runs]
+    slopes = [np.polyfit(x[use], run[use], 1)[0] for use, run in zip(known, runs, strict=True) if use.sum() > 1]
+    return estimate(np.array(slopes)) if slopes else Estimate(np.nan, np.nan, np.nan)
+
+
+def by_seed(
+    table: pl.DataFrame, value: str, *, along: str = "round"
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """`value` as one row a seed, (n_seeds, n_positions), and the positions."""
+    wide = table.pivot(on=along, index="seed", values=value, aggregate_function="mean").sort("seed").drop("seed")
+    positions = np.array([float(name) for name in wide.columns])
+    order = np.argsort(positions)
+    return positions[order], wide.to_numpy()[:, order].astype(np.float64)
+
+
+def ends_of_runs(table: pl.DataFrame, values: Sequence[str]) -> pl.DataFrame:
+    """One row a case: running totals at its end, and what of them came late, in about the second half.
+
+    Late begins at the last checkpoint that is no later than half of the rounds: `late_rounds` says how many follow.
+    Each of `values` gets a column `late_NAME`.
+
+    >>> runs = pl.DataFrame({"case": ["a"] * 3, "round": [1.0, 2.0, 4.0], "regret": [1.0, 3.0, 4.0]})
+    >>> ends_of_runs(runs, ["regret"]).select("round", "regret", "late_rounds", "late_regret").row(0)
+    (4.0, 4.0, 2.0, 1.0)
+    """
+    ordered = table.sort("round", maintain_order=True)
+    early = pl.col("round") <= pl.col("round").max() / 2
+    late = [
+        (pl.col(name).last() - pl.col(name).filter(early).last().fill_null(0.0)).alias(alias)
+        for name, alias in [("round", "late_rounds"), *((name, f"late_{name}") for name in values)]
+    ]
+    totals = [pl.col(name).last() for name in ordered.columns if name != "case"]
+    return ordered.group_by("case", maintain_order=True).agg(*totals, *late)
+
+
+def summary(table: pl.DataFrame, by: Sequence[str], values: Sequence[str]) -> pl.DataFrame:
+    """Mean and interval of each value over the seeds in each group: columns NAME, NAME_lower, NAME_upper.
+
+    >>> runs = pl.DataFrame({"policy": ["a", "a"], "regret": [1.0, 1.0]})
+    >>> summary(runs, ["policy"], ["regret"]).row(0)
+    ('a', 1.0, 1.0, 1.0)
+    """
+    rows = []
+    for key, group in table.group_by(list(by), maintain_order=True):
+        row = dict(zip(by, key, strict=True))
+        for name in values:
+            found = estimate(group[name].cast(pl.Float64).to_numpy())
+            row |= {name: found.value, f"{name}_lower": found.lower, f"{name}_upper": found.upper}
+        rows.append(row)
+    return pl.DataFrame(rows)

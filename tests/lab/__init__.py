@@ -1,0 +1,1 @@
+"""The laboratory: sweeps, stores, statistics, curves, reports and its commands."""

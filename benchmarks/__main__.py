@@ -1,4 +1,4 @@
-"""Run every benchmark."""
+"""The benchmark against peers. Others by name: `python -m benchmarks.learners`, `python -m benchmarks.sweep`."""
 
 from benchmarks import allocation
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -95,10 +95,19 @@ class MetricLearner(ABC):
         """The squared distance to play for each pair, (n,)."""
         return self.estimate(pairs)
 
+    def chance_unfair(self, pairs: Pairs, gaps: Floats) -> Floats:
+        """How likely it is that each pair, treated with this gap, is unfair, (n,).
+
+        Unless a learner has a belief of its own: as if the squared distance lay anywhere between its ends.
+        """
+        lower, upper = self.ends(pairs)
+        width = np.maximum(upper - lower, np.finfo(np.float64).tiny)
+        return np.clip((gaps**2 - lower) / width, 0.0, 1.0)
+
     def learn_some_unfair(self, verdicts: Verdicts) -> Learned:
         """Take in that at least one of these pairs was unfair, not which; the `unfair` of `verdicts` is not read."""
         if len(verdicts) == 1:
-            return self.learn(Verdicts(verdicts.pairs, verdicts.gaps, np.array([True]), verdicts.tight))
+            return self.learn(replace(verdicts, unfair=np.array([True])))
         raise UnsupportedReview(
             f"{type(self).__name__} cannot learn from one bit that says something was unfair; name the pairs, "
             "or use metrics.BayesPoint"

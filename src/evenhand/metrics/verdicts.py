@@ -56,6 +56,8 @@ class Verdicts:
     unfair: NDArray[np.bool_]
     tight: NDArray[np.bool_]
     """Whether the pair's gap was as wide as the distance that was played."""
+    reviewer: str | None = None
+    """Who said it, if a name was given: each reviewer errs at a rate of their own."""
 
     @classmethod
     def of(cls, decision: Decision, review: Review) -> Verdicts:
@@ -66,13 +68,13 @@ class Verdicts:
         flagged = _marked(k, review.unfair)[first, second]
         tight = _marked(k, decision.tight_pairs)[first, second]
         seen = flagged | _marked(k, review.fair)[first, second] | (review.kind != "partial")
-        verdicts = cls(everything, gaps, flagged, tight)
+        verdicts = cls(everything, gaps, flagged, tight, review.reviewer)
         return verdicts.take(seen & (gaps > ODDS_TOLERANCE))
 
     @classmethod
-    def between(cls, x: Floats, y: Floats, *, gap: float, unfair: bool) -> Verdicts:
+    def between(cls, x: Floats, y: Floats, *, gap: float, unfair: bool, reviewer: str | None = None) -> Verdicts:
         """The verdict on two contexts treated with the given gap; equal odds say nothing."""
-        verdict = cls(Pairs.between(x, y), np.array([float(gap)]), np.array([unfair]), np.array([True]))
+        verdict = cls(Pairs.between(x, y), np.array([float(gap)]), np.array([unfair]), np.array([True]), reviewer)
         return verdict.take(verdict.gaps > ODDS_TOLERANCE)
 
     def __len__(self) -> int:
@@ -80,7 +82,7 @@ class Verdicts:
 
     def take(self, rows: Rows) -> Verdicts:
         """Some of the verdicts."""
-        return Verdicts(self.pairs.take(rows), self.gaps[rows], self.unfair[rows], self.tight[rows])
+        return Verdicts(self.pairs.take(rows), self.gaps[rows], self.unfair[rows], self.tight[rows], self.reviewer)
 
 
 def _marked(k: int, pairs: tuple[Pair, ...]) -> NDArray[np.bool_]:

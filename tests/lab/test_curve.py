@@ -32,9 +32,9 @@ def test_checkpoints_are_few_and_end_at_the_end(rounds: int) -> None:
 def _play(rounds: int, curve: Curve, account: Account) -> None:
     world = make_world("sphere", n_features=3, n_candidates=4, seed=5)
     auditor = eh.auditors.MahalanobisAuditor(world.A)
-    for decision in decisions(eh.baselines.ignore_fairness(3, seed=0), world, auditor, rounds=rounds, seed=1):
+    for decision, reviews in decisions(eh.baselines.ignore_fairness(3, seed=0), world, auditor, rounds=rounds, seed=1):
         for keeper in (curve, account):
-            keeper.add(decision, world.expected_rewards(decision.contexts), auditor)
+            keeper.add(decision, world.expected_rewards(decision.contexts), auditor, reviews)
 
 
 def test_a_curve_has_the_totals_of_an_account() -> None:
@@ -74,10 +74,10 @@ def test_a_long_run_keeps_no_decision() -> None:
     world = make_world("sphere", n_features=2, n_candidates=3, seed=5)
     auditor = eh.auditors.MahalanobisAuditor(world.A)
     seen: list[weakref.ref[eh.Decision]] = []
-    for decision in decisions(eh.FairBandit(2, epsilon=0.01, seed=0), world, auditor, rounds=60, seed=1):
-        curve.add(decision, world.expected_rewards(decision.contexts), auditor)
+    for decision, reviews in decisions(eh.FairBandit(2, epsilon=0.01, seed=0), world, auditor, rounds=60, seed=1):
+        curve.add(decision, world.expected_rewards(decision.contexts), auditor, reviews)
         seen.append(weakref.ref(decision))
-    del decision
+    del decision, reviews
     gc.collect()
     assert len(checkpoints(10**6)) < 100
     assert len(curve.columns()["round"]) <= PER_OCTAVE * math.log2(60) + 2

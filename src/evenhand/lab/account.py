@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.auditors import MahalanobisAuditor
+from evenhand.auditors import Arrival, Truth
 from evenhand.decision import Decision
+from evenhand.lab.flagged_rounds import FlaggedRounds
 from evenhand.lab.score import Score, score
 
 Floats = NDArray[np.float64]
@@ -17,15 +20,18 @@ class Account:
 
     regret: <r-bar, p*> - <r-bar, p> of each round. unfair_pairs: pairs whose gap exceeds their distance by more than
     epsilon, each round; their sum is the paper's FairnessLoss(epsilon). flagged_pairs: the same for any excess at all.
+    What the reviewers said of it, true or not, counts in flagged_rounds_by_reviewer alone.
     """
 
     def __init__(self, epsilon: float) -> None:
         self.epsilon = epsilon
         self._rows: list[Score] = []
+        self._flagged = FlaggedRounds()
 
-    def add(self, decision: Decision, expected_rewards: Floats, auditor: MahalanobisAuditor) -> None:
-        """Enter one decision, given its candidates' expected rewards (k,)."""
-        self._rows.append(score(decision, expected_rewards, auditor, self.epsilon))
+    def add(self, decision: Decision, expected_rewards: Floats, truth: Truth, reviews: Sequence[Arrival] = ()) -> None:
+        """Enter one decision, given its candidates' expected rewards (k,), and the reviews that then came in."""
+        self._rows.append(score(decision, expected_rewards, truth, self.epsilon))
+        self._flagged.add(reviews)
 
     @property
     def rounds(self) -> int:
@@ -62,6 +68,11 @@ class Account:
         """The last such round, counted from 1; None if there was none."""
         found = np.flatnonzero(self.unfair_pairs)
         return int(found[-1]) + 1 if len(found) else None
+
+    @property
+    def flagged_rounds_by_reviewer(self) -> int:
+        """Rounds that a reviewer flagged, as she answered: a pair with unequal odds, or one bit that says so."""
+        return self._flagged.count
 
     def _column(self, index: int) -> Floats:
         return np.array([row[index] for row in self._rows], dtype=np.float64)

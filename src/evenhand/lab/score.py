@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.allocation import fair_distribution
-from evenhand.auditors import MahalanobisAuditor
+from evenhand.auditors import Truth
+from evenhand.auditors.gaps import gaps
 from evenhand.decision import ODDS_TOLERANCE, Decision
 
 
@@ -21,12 +22,13 @@ class Score(NamedTuple):
     flagged: int
 
 
-def score(
-    decision: Decision, expected_rewards: NDArray[np.float64], auditor: MahalanobisAuditor, epsilon: float
-) -> Score:
-    """The score of one decision, given its candidates' expected rewards (k,)."""
-    best = fair_distribution(expected_rewards, auditor.distances(decision.contexts), decision.capacity)
+def score(decision: Decision, expected_rewards: NDArray[np.float64], truth: Truth, epsilon: float) -> Score:
+    """The score of one decision, given its candidates' expected rewards (k,) and who knows what was unfair."""
+    excess = truth.excess(decision)
+    # The distances of this decision's round, which a truth that moves knows by the decision, not by the contexts.
+    distances = np.maximum(gaps(decision) - excess, 0.0)
+    best = fair_distribution(expected_rewards, distances, decision.capacity)
     reward = float(expected_rewards @ decision.probabilities)
-    excess = np.triu(auditor.excess(decision), 1)
+    excess = np.triu(excess, 1)
     unfair = int(np.sum(excess > max(epsilon, ODDS_TOLERANCE)))
     return Score(best.value - reward, reward, unfair, int(np.sum(excess > ODDS_TOLERANCE)))

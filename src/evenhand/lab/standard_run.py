@@ -50,7 +50,7 @@ def standard_run(
     auditor, curve, player = MahalanobisAuditor(place.A), Curve(epsilon, rounds), make_policy(policy, facts, own)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InconsistentReviews)  # counted instead
-        for decision in decisions(player, place, auditor, rounds=rounds, seed=luck):
-            curve.add(decision, place.expected_rewards(decision.contexts), auditor)
+        for decision, reviews in decisions(player, place, auditor, rounds=rounds, seed=luck):
+            curve.add(decision, place.expected_rewards(decision.contexts), auditor, reviews)
     columns = curve.columns()
     return columns | {"conflicts": [float(getattr(player, "conflicts", 0))] * len(columns["round"])}

@@ -1,0 +1,99 @@
+"""The liar: never more lies than the budget, each where it hurts most, and everything else as it was said."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenhand.auditors import AdversarialAuditor, MahalanobisAuditor, OneBitAuditor, PartialAuditor
+from evenhand.auditors.adversarial import Aim
+from evenhand.auditors.said import said
+from evenhand.decision import ODDS_TOLERANCE, Decision, Review
+from tests.auditors.made import any_decision, made, some
+
+EXACT = MahalanobisAuditor(0.4 * np.eye(3))
+FLAT = MahalanobisAuditor(0.4 * np.eye(2))
+AIMS: tuple[Aim, ...] = ("regret", "unfairness", "confusion")
+
+
+@pytest.mark.parametrize("aim", AIMS)
+@pytest.mark.parametrize("budget", [0, 1, 7, 1000])
+def test_the_budget_is_never_exceeded_and_every_lie_is_counted(aim: Aim, budget: int) -> None:
+    """Verdicts that differ from the truth are as many as were counted, one a decision, and at most the budget."""
+    liar, lies = AdversarialAuditor(EXACT, budget, aim, seed=0), 0
+    for decision in some(60):
+        honest, told = EXACT.review(decision), liar.review(decision)
+        changed = set(honest.unfair) ^ set(told.unfair)
+        assert len(changed) <= 1
+        lies += len(changed)
+        assert liar.lies_told == lies <= budget
+    assert lies == budget or (budget == 1000 and lies > 20)
+
+
+@pytest.mark.parametrize("aim", AIMS)
+@given(decisions=st.lists(any_decision(), min_size=1, max_size=5))
+def test_equal_odds_are_not_lied_about(aim: Aim, decisions: list[Decision]) -> None:
+    """A lie about them would teach nothing; no pair with equal odds is ever flagged."""
+    liar, bit = AdversarialAuditor(FLAT, 100, aim, seed=0), AdversarialAuditor(OneBitAuditor(FLAT), 100, aim)
+    for decision in decisions:
+        assert all(decision.gap(*pair) > ODDS_TOLERANCE for pair in liar.review(decision).unfair)
+        assert not bit.review(decision).any_unfair or np.ptp(decision.probabilities) > ODDS_TOLERANCE
+
+
+def test_regret_is_aimed_at_the_pair_that_binds_most() -> None:
+    """Tight pairs before slack ones, then the largest difference of rewards; only fair pairs are accused."""
+    far = MahalanobisAuditor(np.eye(4))
+    odds, rewards = [0.4, 0.3, 0.2, 0.1], [0.9, 0.5, 0.4, -0.9]
+    tight = made(odds, rewards=rewards, tight_pairs=((0, 1), (1, 2)))
+    assert AdversarialAuditor(far, 1, "regret", seed=0).review(tight).unfair == ((0, 1),)
+    slack = made(odds, rewards=rewards)
+    assert AdversarialAuditor(far, 1, "regret", seed=0).review(slack).unfair == ((0, 3),)
+    near = MahalanobisAuditor(np.zeros((1, 4)))
+    everything_is_unfair = AdversarialAuditor(near, 1, "regret", seed=0)
+    assert everything_is_unfair.review(tight) == near.review(tight)
+    assert everything_is_unfair.lies_told == 0
+
+
+def test_unfairness_is_aimed_at_the_worst_unfair_pair() -> None:
+    """The pair with the largest excess is passed; all others are told as they are."""
+    for decision in some(40):
+        honest, excess = EXACT.review(decision), EXACT.excess(decision)
+        told = AdversarialAuditor(EXACT, 1, "unfairness", seed=0).review(decision)
+        hidden = set(honest.unfair) - set(told.unfair)
+        assert hidden == ({max(honest.unfair, key=lambda pair: excess[pair])} if honest.unfair else set())
+        assert set(told.unfair) <= set(honest.unfair)
+
+
+def test_confusion_lies_by_turns() -> None:
+    """An accusation, then a pardon, then an accusation; a turn waits for its opportunity."""
+    liar = AdversarialAuditor(FLAT, 3, "confusion", seed=0)
+    fair, unfair = made([0.5, 0.4]), made([0.9, 0.1])
+    told = [liar.review(decision).unfair for decision in (fair, fair, unfair, unfair, fair, fair)]
+    assert told == [((0, 1),), (), (), ((0, 1),), ((0, 1),), ()]
+
+
+def test_one_bit_and_partial_reviews_are_lied_in_too() -> None:
+    """The bit is turned; of pairs only those looked at are lied about, and they stay looked at."""
+    fair, unfair = made([0.5, 0.4]), made([0.9, 0.1])
+    accuser = AdversarialAuditor(OneBitAuditor(FLAT), 1, "regret")
+    assert [accuser.review(d).any_unfair for d in (unfair, fair, fair)] == [True, True, False]
+    hider = AdversarialAuditor(OneBitAuditor(FLAT), 1, "unfairness")
+    assert [hider.review(d).any_unfair for d in (fair, unfair, unfair)] == [False, False, True]
+    assert accuser.lies_told == hider.lies_told == 1
+    for decision in some(30):
+        honest = PartialAuditor(EXACT, 2, seed=decision.round).review(decision)
+        told = AdversarialAuditor(PartialAuditor(EXACT, 2, seed=decision.round), 1, "regret").review(decision)
+        assert said(decision, told).keys() == said(decision, honest).keys()
+
+
+def test_equals_are_drawn_by_the_seed() -> None:
+    """Among pairs equally good to lie about each is taken for some seed, and one seed takes one."""
+    far, decision = MahalanobisAuditor(np.eye(4)), made([0.6, 0.2, 0.2, 0.2])
+
+    def lie(seed: int) -> Review:
+        return AdversarialAuditor(far, 1, "regret", seed=seed).review(decision)
+
+    assert {lie(seed).unfair for seed in range(40)} == {((0, 1),), ((0, 2),), ((0, 3),)}
+    assert lie(5) == lie(5)

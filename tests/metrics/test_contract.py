@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from evenhand.errors import InvalidInput
-from evenhand.metrics import BayesPoint, Ellipsoid, MetricLearner, Pairs, PerPair, ProjectedVolume, Verdicts
+from evenhand.metrics import BayesPoint, Ellipsoid, Guarded, MetricLearner, Pairs, PerPair, ProjectedVolume, Verdicts
 from tests.metrics.worlds import random_A, random_contexts, rounds, true_squares, verdicts_at_the_guess
 
 Make = Callable[..., MetricLearner]
@@ -23,11 +23,21 @@ def _projected_volume(d: int, **settings: Any) -> MetricLearner:
     return ProjectedVolume(d, seed=5, **settings)
 
 
+def _guarded(d: int, **settings: Any) -> MetricLearner:
+    return Guarded(BayesPoint(d, **settings))
+
+
+def _switching(d: int, **settings: Any) -> MetricLearner:
+    return Guarded(BayesPoint(d, **settings), ProjectedVolume(d, seed=5, **settings), limit=1)
+
+
 LEARNERS: dict[str, Make] = {
     "BayesPoint": BayesPoint,
     "Ellipsoid": Ellipsoid,
     "ProjectedVolume": _projected_volume,
     "PerPair": _per_pair,
+    "Guarded": _guarded,
+    "Guarded, switching": _switching,
 }
 SURE = ("Ellipsoid", "ProjectedVolume", "PerPair")
 """Those whose ends are certain."""

@@ -2,6 +2,7 @@
 
 from evenhand.metrics.bayes_point import BayesPoint
 from evenhand.metrics.ellipsoid import Ellipsoid
+from evenhand.metrics.guarded import Guarded
 from evenhand.metrics.known_metric import KnownMetric
 from evenhand.metrics.learner import Distances, Learned, MetricLearner
 from evenhand.metrics.per_pair import PerPair
@@ -12,6 +13,7 @@ __all__ = [
     "BayesPoint",
     "Distances",
     "Ellipsoid",
+    "Guarded",
     "KnownMetric",
     "Learned",
     "MetricLearner",

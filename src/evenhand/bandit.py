@@ -142,6 +142,10 @@ class FairBandit:
         # With equal odds for all, that something was unfair is no flag.
         return self.metric.learn_some_unfair(verdicts) if len(verdicts) else Learned()
 
+    def learn_pair(self, x: Any, y: Any, *, gap: float, unfair: bool, reviewer: str | None = None) -> Learned:
+        """Learn that two contexts treated with this gap would be unfair, or would not: an answer without a decision."""
+        return self.metric.learn_pair(x, y, gap=gap, unfair=unfair, reviewer=reviewer)
+
     def distances(self, contexts: Any) -> Distances:
         """What is known of the distances between candidates: estimate, lower and upper end, each (k, k)."""
         return self.metric.distances(contexts)

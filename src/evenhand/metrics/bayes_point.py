@@ -11,7 +11,7 @@ import numpy as np
 from evenhand.checks import is_number
 from evenhand.errors import InvalidInput
 from evenhand.metrics.accuracy import accuracy, check_epsilon
-from evenhand.metrics.belief import Belief, quantile_above_zero
+from evenhand.metrics.belief import Belief, chance_below, quantile_above_zero
 from evenhand.metrics.bound import first_bound, remembered
 from evenhand.metrics.features import Floats, Structure
 from evenhand.metrics.half_spaces import HalfSpaces
@@ -134,6 +134,15 @@ class BayesPoint(MetricLearner):
         reach, middle = END * sd + epsilon**2, np.sqrt(np.maximum(mean, 0.0))
         lower = np.minimum(mean - reach, np.maximum(middle - KNOWN * epsilon, 0.0) ** 2)
         return np.maximum(lower, 0.0), np.maximum(mean + reach, (middle + KNOWN * epsilon) ** 2)
+
+    def moments(self, pairs: Pairs) -> tuple[Floats, Floats]:
+        """The belief's mean and standard deviation of each pair's squared distance, each (n,)."""
+        return self._belief.moments(self.space.features(pairs.differences))
+
+    def chance_unfair(self, pairs: Pairs, gaps: Floats) -> Floats:
+        """The belief that each pair's squared distance, which is not negative, lies below its squared gap, (n,)."""
+        mean, sd = self.moments(pairs)
+        return chance_below(mean, sd, gaps**2)
 
     def guess(self, pairs: Pairs) -> Floats:
         """The cautious quantile of each pair's squared distance, or its lower end where it is known, (n,)."""

@@ -102,3 +102,14 @@ def quantile_above_zero(mean: Floats, sd: Floats, quantile: float) -> Floats:
     above = mean - scale * ndtri_exp(log_ndtr(z) + math.log1p(-quantile))
     tail = -math.log1p(-quantile) * scale * (scale / np.maximum(-mean, scale))
     return np.maximum(np.where(mean < -FAR * scale, tail, above), 0.0)
+
+
+def chance_below(mean: Floats, sd: Floats, threshold: Floats) -> Floats:
+    """How likely N(mean, sd^2), given that it is not negative, lies below a threshold >= 0, elementwise.
+
+    >>> chance_below(np.array([0.0]), np.array([1.0]), np.array([0.674])).round(2).tolist()
+    [0.5]
+    """
+    scale = np.maximum(sd, np.finfo(np.float64).tiny)
+    beyond = log_ndtr(np.maximum((mean - threshold) / scale, -FAR))
+    return -np.expm1(np.minimum(beyond - log_ndtr(np.maximum(mean / scale, -FAR)), 0.0))

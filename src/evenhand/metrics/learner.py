@@ -20,6 +20,9 @@ from evenhand.registry import enter, find
 
 Floats = NDArray[np.float64]
 
+UNIFORM_WIDTH = np.sqrt(12.0)
+"""The width of a uniform distribution, in its standard deviations."""
+
 
 class Distances(NamedTuple):
     """Distances between all candidates of a round, each (k, k): the best estimate and the ends it lies between."""
@@ -95,6 +98,14 @@ class MetricLearner(ABC):
         """The squared distance to play for each pair, (n,)."""
         return self.estimate(pairs)
 
+    def moments(self, pairs: Pairs) -> tuple[Floats, Floats]:
+        """The mean and the standard deviation of each pair's squared distance, each (n,).
+
+        Unless a learner has a belief of its own: as if the squared distance lay anywhere between its ends.
+        """
+        lower, upper = self.ends(pairs)
+        return self.estimate(pairs), (upper - lower) / UNIFORM_WIDTH
+
     def chance_unfair(self, pairs: Pairs, gaps: Floats) -> Floats:
         """How likely it is that each pair, treated with this gap, is unfair, (n,).
 
@@ -133,14 +144,16 @@ class MetricLearner(ABC):
         lower, upper = self.ends(Pairs(np.tile([0, 1], (len(table), 1)), table))
         return np.sqrt(np.maximum(lower, 0.0)), np.sqrt(np.maximum(upper, 0.0))
 
-    def learn_pair(self, x: ArrayLike, y: ArrayLike, *, gap: float, unfair: bool | np.bool_) -> Learned:
+    def learn_pair(
+        self, x: ArrayLike, y: ArrayLike, *, gap: float, unfair: bool | np.bool_, reviewer: str | None = None
+    ) -> Learned:
         """Take in one verdict: contexts `x` and `y` were treated with this gap, and it was unfair or was not."""
         both = as_contexts([np.asarray(x), np.asarray(y)], self.n_features)
         if not isinstance(unfair, (bool, np.bool_)):
             raise InvalidInput(f"unfair is {unfair!r}; allowed are True and False")
         if not is_number(gap) or not 0 <= gap <= 1:
             raise InvalidInput(f"gap is {gap!r}; allowed is a number from 0 to 1, the difference of two probabilities")
-        return self.learn(Verdicts.between(both[0], both[1], gap=gap, unfair=bool(unfair)))
+        return self.learn(Verdicts.between(both[0], both[1], gap=gap, unfair=bool(unfair), reviewer=reviewer))
 
     def _as_differences(self, differences: ArrayLike) -> Floats:
         table = np.asarray(differences, dtype=np.float64)

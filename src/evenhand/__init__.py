@@ -4,7 +4,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from evenhand import errors, metrics, paper, rewards, theory
+from evenhand import certificates, errors, metrics, paper, rewards, theory
 from evenhand.allocation import Allocation, fair_distribution
 from evenhand.bandit import FairBandit
 from evenhand.decision import Decision, Review
@@ -31,6 +31,7 @@ __all__ = [
     "__version__",
     "auditors",
     "baselines",
+    "certificates",
     "environments",
     "errors",
     "fair_distribution",

@@ -53,9 +53,17 @@ class SolverFailed(EvenhandError, ArithmeticError):
     """A numerical answer that did not pass its own verification."""
 
 
+class InvalidCertificate(EvenhandError, ValueError):
+    """A certificate that does not prove what it says."""
+
+
 class MissingExtra(EvenhandError, ImportError):
     """A part that needs a library which a plain installation does not bring; the message says how to get it."""
 
 
 class InconsistentReviews(EvenhandError, UserWarning):
     """Warned, not raised: verdicts that contradict what was said before. All else was learned when it is given."""
+
+
+class MisleadingReviewer(EvenhandError, UserWarning):
+    """Warned, not raised: a reviewer was found to be wrong more often than right."""

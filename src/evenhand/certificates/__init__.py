@@ -1,0 +1,21 @@
+"""Proofs that a decision is fair, made of earlier verdicts, for anybody to check."""
+
+from evenhand.certificates.certificate import Certificate, PairCertificate, QuotedVerdict
+from evenhand.certificates.certify import certify
+from evenhand.certificates.check import check
+from evenhand.certificates.evidence import Evidence
+from evenhand.certificates.gathering import Gathering
+from evenhand.certificates.proof import Proof, lower_bounds, proof_of
+
+__all__ = [
+    "Certificate",
+    "Evidence",
+    "Gathering",
+    "PairCertificate",
+    "Proof",
+    "QuotedVerdict",
+    "certify",
+    "check",
+    "lower_bounds",
+    "proof_of",
+]

@@ -1,0 +1,163 @@
+"""check: whether a certificate proves what it says. It shares nothing with what made it, and rounds nothing.
+
+Read it before you trust it: with z = x_i - x_j of a pair, z_v and g_v of the verdicts quoted, and weights w_v >= 0,
+
+    R = zz' - sum over fair w_v z_v z_v' + sum over unfair w_v z_v z_v'    must be positive semidefinite,
+    S =       sum over fair w_v (g_v - t)^2 - sum over unfair w_v (g_v + t)^2
+
+and then d^2 = z'Gz >= S for every metric G that agrees with the verdicts, t being the tolerance of odds. Doubles are
+fractions, so all of this is computed exactly; differences and gaps are those of double precision.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from evenhand.certificates.certificate import Certificate
+from evenhand.decision import Decision, Review
+from evenhand.errors import InvalidCertificate
+
+TOLERANCE = Fraction(1e-9)
+"""A gap is too wide only if it exceeds the distance by more than this; reviewers are exact to it."""
+
+LIKELY = 0.95
+"""From this probability on a pair that is not proved counts as likely fair."""
+
+Sources = Mapping[str, tuple[Decision, Review | Iterable[Review]]] | Iterable[tuple[Decision, Review]]
+
+
+class Checked(NamedTuple):
+    """How many pairs of a sound certificate have each status."""
+
+    proved: int
+    likely: int
+    unproven: int
+
+
+def check(certificate: Certificate | Mapping[str, Any], sources: Sources | None = None) -> Checked:
+    """Raise InvalidCertificate unless the certificate, or its dict, proves what it says.
+
+    sources: decisions with their reviews, to check as well that every verdict quoted was really given; without,
+    verdicts are taken as quoted. Cost: some milliseconds a pair.
+    """
+    record = certificate.to_dict() if isinstance(certificate, Certificate) else certificate
+    try:
+        _check_digest(record)
+        contexts, odds = record["contexts"], record["probabilities"]
+        _require(record["structure"] in ("full", "diagonal"), f"its structure is {record['structure']!r}")
+        _require(len(contexts) == len(odds), "contexts and probabilities speak of different numbers of candidates")
+        everybody = [[i, j] for i in range(len(odds)) for j in range(i + 1, len(odds))]
+        _require([pair["pair"] for pair in record["pairs"]] == everybody, "its pairs are not all pairs in order")
+        for pair in record["pairs"]:
+            i, j = pair["pair"]
+            gap, z = abs(odds[i] - odds[j]), [a - b for a, b in zip(contexts[i], contexts[j], strict=True)]
+            _require(pair["gap"] == gap, f"pair {(i, j)} has a gap of {gap}, not of {pair['gap']}")
+            _check_pair(pair, z, record["verdicts"], diagonal=record["structure"] == "diagonal")
+        if sources is not None:
+            _check_sources(record, sources)
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        if isinstance(error, InvalidCertificate):
+            raise
+        raise InvalidCertificate(f"the certificate cannot be read: {type(error).__name__}: {error}") from None
+    statuses = [pair["status"] for pair in record["pairs"]]
+    return Checked(*(statuses.count(status) for status in ("proved", "likely", "unproven")))
+
+
+def _check_digest(record: Mapping[str, Any]) -> None:
+    content = {name: value for name, value in record.items() if name != "digest"}
+    found = hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    _require(record["digest"] == found, "it was changed: its digest does not fit")
+
+
+def _check_pair(pair: Mapping[str, Any], z: list[float], verdicts: list[Any], *, diagonal: bool) -> None:
+    name = f"pair {tuple(pair['pair'])}"
+    used = [(verdicts[_index(row)], _number(weight)) for row, weight in pair["evidence"]]
+    _require(all(weight >= 0 for _, weight in used), f"{name}: a weight is negative")
+    terms = [(Fraction(1), [_number(x) for x in z])]
+    square = Fraction(0)
+    for verdict, weight in used:
+        _require(len(verdict["difference"]) == len(z), f"{name}: a verdict speaks of other features")
+        _require(isinstance(verdict["unfair"], bool), f"{name}: a verdict is neither fair nor unfair")
+        gap, side = _number(verdict["gap"]), -1 if verdict["unfair"] else 1
+        _require(gap > TOLERANCE, f"{name}: a verdict on equal odds says nothing")
+        terms.append((-side * weight, [_number(x) for x in verdict["difference"]]))
+        square += side * weight * (gap - side * TOLERANCE) ** 2
+    d = len(z)
+    rest = [[sum((w * v[a] * v[b] for w, v in terms), Fraction(0)) for b in range(d)] for a in range(d)]
+    holds = all(rest[a][a] >= 0 for a in range(d)) if diagonal else _is_semidefinite(rest)
+    _require(holds, f"{name}: the weights prove nothing, what they leave is not positive semidefinite")
+    bound, probability = _number(pair["bound"]), _number(pair["probability"])
+    _require(bound >= 0 and bound**2 <= max(square, Fraction(0)), f"{name}: its evidence does not prove the bound")
+    _require(0 <= probability <= 1, f"{name}: its probability is {pair['probability']}")
+    beyond = max(_number(pair["gap"]) - TOLERANCE, Fraction(0))
+    if pair["status"] == "proved":
+        _require(beyond**2 <= max(square, Fraction(0)), f"{name}: its evidence does not prove that the gap is fair")
+        _require(probability == 1, f"{name}: what is proved has probability 1")
+    else:
+        right = "likely" if probability >= LIKELY else "unproven"
+        _require(pair["status"] == right, f"{name}: its status is {pair['status']!r}, by its probability {right!r}")
+
+
+def _is_semidefinite(rest: list[list[Fraction]]) -> bool:
+    """Gaussian elimination: no pivot is negative, and a pivot of zero stands in a row of zeros."""
+    for p in range(len(rest)):
+        if rest[p][p] < 0 or (rest[p][p] == 0 and any(rest[p][p + 1 :])):
+            return False
+        for a in range(p + 1, len(rest)) if rest[p][p] else ():
+            factor = rest[a][p] / rest[p][p]
+            rest[a] = [x - factor * y for x, y in zip(rest[a], rest[p], strict=True)]
+    return True
+
+
+def _check_sources(record: Mapping[str, Any], sources: Sources) -> None:
+    given: dict[str, tuple[Decision, list[Review]]] = {}
+    entries: Iterable[tuple[Decision, Review | Iterable[Review]]]
+    entries = sources.values() if isinstance(sources, Mapping) else sources
+    for decision, reviews in entries:
+        given.setdefault(decision.id, (decision, []))[1].extend([reviews] if isinstance(reviews, Review) else reviews)
+    if record["decision"] in given:
+        own = given[record["decision"]][0]
+        same = own.contexts.tolist() == record["contexts"] and own.probabilities.tolist() == record["probabilities"]
+        _require(same, f"decision {record['decision']!r} had other contexts or other odds")
+    for verdict in record["verdicts"]:
+        (i, j), name = verdict["pair"], f"the verdict on pair {tuple(verdict['pair'])} of {verdict['decision']!r}"
+        _require(verdict["decision"] in given, f"{name}: that decision is not among the sources")
+        decision, reviews = given[verdict["decision"]]
+        _require(0 <= i < j < len(decision.probabilities), f"{name}: that decision has no such pair")
+        contexts, odds = decision.contexts.tolist(), decision.probabilities.tolist()
+        z = [a - b for a, b in zip(contexts[i], contexts[j], strict=True)]
+        _require(verdict["difference"] == z, f"{name}: the two differed by {z}")
+        _require(verdict["gap"] == abs(odds[i] - odds[j]), f"{name}: its gap was {abs(odds[i] - odds[j])}")
+        said = any(r.reviewer == verdict["reviewer"] and _says(r, (i, j)) is verdict["unfair"] for r in reviews)
+        _require(said, f"{name}: nobody of that name said that")
+
+
+def _says(review: Review, pair: tuple[int, int]) -> bool | None:
+    """Whether the review calls the pair unfair; None if it says nothing of it."""
+    if review.kind == "one_bit":
+        return None if review.any_unfair else False
+    if pair in review.unfair:
+        return True
+    return False if review.kind == "complete" or pair in review.fair else None
+
+
+def _number(value: Any) -> Fraction:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise InvalidCertificate(f"{value!r} stands where a finite number must")
+    return Fraction(value)
+
+
+def _index(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise InvalidCertificate(f"{value!r} stands where the number of a verdict must")
+    return value
+
+
+def _require(condition: bool, sentence: str) -> None:
+    if not condition:
+        raise InvalidCertificate(f"the certificate is not valid: {sentence}")

@@ -1,0 +1,147 @@
+"""Certificates say what is known of every pair, and go through JSON unchanged."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from evenhand.auditors import MahalanobisAuditor
+from evenhand.certificates import Certificate, Evidence, certify, check, lower_bounds
+from evenhand.certificates.certify import LIKELY
+from evenhand.decision import ODDS_TOLERANCE, Decision
+from evenhand.errors import InvalidInput
+from evenhand.metrics import Pairs
+from evenhand.metrics.features import MetricSpace
+from tests.certificates.reviewed import Floats, evidence_of, made_up, played
+from tests.metrics.worlds import random_A, random_contexts
+
+
+def half(pairs: Pairs, gaps: Floats) -> Floats:
+    """Nothing is known of any pair."""
+    return np.full(len(gaps), 0.5)
+
+
+def decided(contexts: Floats, odds: list[float]) -> Decision:
+    """A decision with these odds."""
+    return Decision("a decision", 0, contexts, np.array(odds), (), None, np.zeros(len(odds)))
+
+
+def test_every_pair_of_a_played_decision_has_a_certificate() -> None:
+    """Status, probability and bound agree with each other and with the truth, and the whole passes the check."""
+    bandit, A, history = played(3, 5, 130, seed=4)
+    evidence, auditor = evidence_of(history[:120], 3), MahalanobisAuditor(A)
+    counts = []
+    for decision, review in history[120:]:
+        certificate = certify(decision, evidence, bandit.metric.chance_unfair)
+        distances = auditor.distances(decision.contexts)
+        assert [pair.pair for pair in certificate.pairs] == Pairs.of(decision.contexts).names()
+        for pair in certificate.pairs:
+            assert pair.gap == decision.gap(*pair.pair)
+            assert pair.bound <= distances[pair.pair] + ODDS_TOLERANCE
+            if pair.status == "proved":
+                assert pair.pair not in review.unfair
+                assert pair.probability == 1.0
+                assert pair.gap <= pair.bound + 2 * ODDS_TOLERANCE
+            else:
+                assert (pair.status == "likely") == (pair.probability >= LIKELY)
+        assert check(certificate, history) == check(certificate)
+        counts.append(check(certificate))
+    assert sum(count.proved for count in counts) > 0.6 * 100
+
+
+def test_equal_odds_are_proved_by_nothing() -> None:
+    """Pairs with equal odds, and copies, need no evidence; the others cannot be proved without."""
+    contexts = np.array([[0.6, 0.8], [0.6, 0.8], [1.0, 0.0]])
+    certificate = certify(decided(contexts, [0.3, 0.3 + 1e-10, 0.1]), Evidence(MetricSpace(2)), half)
+    assert [pair.status for pair in certificate.pairs] == ["proved", "unproven", "unproven"]
+    assert all(pair.evidence == () and pair.bound == 0.0 for pair in certificate.pairs)
+    assert check(certificate) == (1, 0, 2)
+
+
+def test_a_sure_belief_is_likely_and_no_more() -> None:
+    """What is not proved is likely from a probability of 0.95 on."""
+    decision = decided(np.array([[0.6, 0.8], [1.0, 0.0]]), [0.3, 0.1])
+    for chance, status in ((0.0, "likely"), (0.05, "likely"), (0.0501, "unproven"), (1.0, "unproven")):
+        certificate = certify(decision, Evidence(MetricSpace(2)), lambda pairs, gaps, c=chance: np.array([c]))  # type: ignore[misc]
+        assert certificate.pairs[0].status == status
+        assert certificate.count(status) == 1
+        check(certificate)
+
+
+def test_a_single_candidate_has_no_pairs() -> None:
+    """Nothing to prove."""
+    certificate = certify(decided(np.array([[0.6, 0.8]]), [0.5]), Evidence(MetricSpace(2)), half)
+    assert check(certificate) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("structure", ["full", "diagonal"])
+def test_certificates_go_through_json_unchanged(structure: str) -> None:
+    """Written, read and written again: the same text; the certificate read passes the check."""
+    A = np.diag([0.9, 0.4, 0.1])
+    history = list(made_up(A, "ball", k=5, rounds=60, seed=0))
+    evidence = evidence_of(history, 3, structure)  # type: ignore[arg-type]
+    certificate = certify(history[0][0], evidence, half)
+    text = json.dumps(certificate.to_dict())
+    read = Certificate.from_dict(json.loads(text))
+    assert json.dumps(read.to_dict()) == text
+    assert read.pairs == certificate.pairs
+    assert np.array_equal(read.contexts, certificate.contexts)
+    assert check(read, history) == check(json.loads(text)) == check(certificate)
+    assert check(read).proved > 2
+
+
+@pytest.mark.parametrize("kind", ["sphere", "lattice", "levels", "twins", "lopsided"])
+@pytest.mark.parametrize("structure", ["full", "diagonal"])
+def test_every_certificate_passes_the_check(kind: str, structure: str) -> None:
+    """Contexts of every kind, metrics of every rank, before and after learning."""
+    for rank in (1, 3):
+        A = random_A(np.random.default_rng(rank), 3, rank=rank)
+        A = A if structure == "full" else np.diag(np.sqrt(np.sum(A**2, axis=0)))
+        history = list(made_up(A, kind, k=4, rounds=60, seed=rank))
+        for rounds in (0, 5, 50):
+            evidence = evidence_of(history[:rounds], 3, structure)  # type: ignore[arg-type]
+            for decision, _ in history[50:]:
+                check(certify(decision, evidence, half), history)
+
+
+def test_who_plays_the_lower_bounds_is_proved_fair() -> None:
+    """Gaps as wide as the proved bounds are proved again, also pair by pair and in another order."""
+    A = random_A(np.random.default_rng(3), 4)
+    evidence = evidence_of(list(made_up(A, "sphere", k=5, rounds=150, seed=3)), 4)
+    proved = 0
+    for seed in range(20):
+        contexts = random_contexts(np.random.default_rng(seed), 6, 4)
+        pairs = Pairs.of(contexts)
+        bounds = np.sqrt(lower_bounds(evidence, pairs))
+        for row in reversed(range(len(pairs))):
+            gap = float(min(bounds[row], 1.0))
+            i, j = pairs.names()[row]
+            certificate = certify(decided(contexts[[i, j]], [gap, 0.0]), evidence, half)
+            assert certificate.pairs[0].status == "proved"
+            proved += gap > 0.0
+    assert proved > 200
+
+
+def test_foreign_evidence_and_foreign_records_are_refused() -> None:
+    """Evidence on other features, and a record that is none, raise InvalidInput."""
+    decision = decided(np.array([[0.6, 0.8], [1.0, 0.0]]), [0.3, 0.1])
+    with pytest.raises(InvalidInput, match="2 features, the evidence 3"):
+        certify(decision, Evidence(MetricSpace(3)), half)
+    record = certify(decision, Evidence(MetricSpace(2)), half).to_dict()
+    for name in record:
+        with pytest.raises(InvalidInput, match="not the record of a certificate"):
+            Certificate.from_dict({key: value for key, value in record.items() if key != name})
+
+
+def test_contradictory_evidence_certifies_nothing() -> None:
+    """Not even what it would have proved without the contradiction."""
+    A = random_A(np.random.default_rng(0), 2)
+    history = list(made_up(A, "sphere", k=4, rounds=60, seed=0))
+    decision = history[0][0]
+    assert certify(decision, evidence_of(history, 2), half).count("proved") > 0
+    liar = replace(history[0][1], unfair=tuple(Pairs.of(decision.contexts).names()))
+    certificate = certify(decision, evidence_of([*history, (decision, liar)], 2), half)
+    assert all(pair.status != "proved" or pair.gap <= ODDS_TOLERANCE for pair in certificate.pairs)

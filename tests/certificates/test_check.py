@@ -1,0 +1,222 @@
+"""The checker: no change of a certificate goes unnoticed."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import hashlib
+import json
+import math
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from evenhand import Review
+from evenhand.certificates import certify, check
+from evenhand.certificates.certify import LIKELY
+from evenhand.decision import ODDS_TOLERANCE
+from evenhand.errors import InvalidCertificate
+from tests.certificates.reviewed import Reviewed, evidence_of, made_up
+from tests.certificates.test_certificate import half
+from tests.metrics.worlds import random_A
+
+Record = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def history() -> list[Reviewed]:
+    """Decisions and reviews of a small desk."""
+    return list(made_up(random_A(np.random.default_rng(1), 3), "sphere", k=4, rounds=80, seed=1))
+
+
+@pytest.fixture(scope="module")
+def record(history: list[Reviewed]) -> Record:
+    """The certificate of its last decision, from the others."""
+    certificate = certify(history[-1][0], evidence_of(history[:-1], 3), half)
+    assert certificate.count("proved") >= 2
+    return certificate.to_dict()
+
+
+def resealed(record: Record) -> Record:
+    """With a digest that fits again."""
+    content = {name: value for name, value in record.items() if name != "digest"}
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return {**record, "digest": hashlib.sha256(text.encode()).hexdigest()}
+
+
+def proved(record: Record) -> Record:
+    """The first pair that is proved from evidence."""
+    return next(pair for pair in record["pairs"] if pair["status"] == "proved" and pair["evidence"])
+
+
+def _unproved(record: Record) -> Record:
+    """The first pair that is not proved."""
+    return next(pair for pair in record["pairs"] if pair["status"] != "proved")
+
+
+def scale(record: Record, factor: float) -> None:
+    """Scale all weights of a proof."""
+    pair = proved(record)
+    pair["evidence"] = [[row, weight * factor] for row, weight in pair["evidence"]]
+
+
+def unfair_used(record: Record) -> Record:
+    """An unfair verdict that weighs in the proof of a pair."""
+    rows = [row for row, _ in sorted(proved(record)["evidence"], key=lambda used: -used[1])]
+    return next(record["verdicts"][row] for row in rows if record["verdicts"][row]["unfair"])
+
+
+def fair_used(record: Record) -> Record:
+    """The fair verdict that weighs most in the proof of a pair."""
+    used = sorted(proved(record)["evidence"], key=lambda used: -used[1])
+    return next(record["verdicts"][row] for row, _ in used if not record["verdicts"][row]["unfair"])
+
+
+def put(part: Record, name: str, value: Any) -> None:
+    """Change one entry."""
+    part[name] = value
+
+
+def widen(record: Record) -> None:
+    """Odds that are a little further apart than the evidence proves."""
+    pair = proved(record)
+    i, j = pair["pair"]
+    higher, lower = (i, j) if record["probabilities"][i] > record["probabilities"][j] else (j, i)
+    record["probabilities"][higher] = record["probabilities"][lower] + pair["bound"] + 2e-9
+    for other in record["pairs"]:
+        a, b = other["pair"]
+        other["gap"] = abs(record["probabilities"][a] - record["probabilities"][b])
+
+
+# Changes that the certificate itself gives away, even with a digest that fits.
+LIES: dict[str, tuple[Callable[[Record], object], str]] = {
+    "weights doubled": (lambda r: scale(r, 2.0), "not positive semidefinite"),
+    "weights a billionth larger": (lambda r: scale(r, 1 + 1e-9), "not positive semidefinite"),
+    "weights halved": (lambda r: scale(r, 0.5), "does not prove the bound"),
+    "negative weight": (lambda r: put(proved(r), "evidence", [[0, -1.0]]), "a weight is negative"),
+    "no evidence": (lambda r: put(proved(r), "evidence", []), "does not prove the bound"),
+    "unknown verdict": (lambda r: put(proved(r), "evidence", [[10**6, 1.0]]), "cannot be read"),
+    "verdict from the end": (lambda r: put(proved(r), "evidence", [[-1, 1.0]]), "number of a verdict"),
+    "weight of infinity": (lambda r: put(proved(r), "evidence", [[0, math.inf]]), "finite number"),
+    "weight of nan": (lambda r: put(proved(r), "evidence", [[0, math.nan]]), "finite number"),
+    "fair verdict flipped": (lambda r: put(fair_used(r), "unfair", True), "does not prove the bound"),
+    "unfair verdict flipped": (lambda r: put(unfair_used(r), "unfair", False), "not positive semidefinite"),
+    "verdict neither": (lambda r: put(unfair_used(r), "unfair", 1), "neither fair nor unfair"),
+    "fair gap narrowed": (lambda r: put(fair_used(r), "gap", fair_used(r)["gap"] * 0.9), "does not prove the bound"),
+    "fair gap of nothing": (lambda r: put(fair_used(r), "gap", 1e-10), "says nothing"),
+    "unfair gap widened": (lambda r: put(unfair_used(r), "gap", 0.999), "does not prove"),
+    "other difference": (lambda r: put(fair_used(r), "difference", [1.0, -1.0, 0.5]), "semidefinite"),
+    "other features": (lambda r: put(fair_used(r), "difference", [1.0, -1.0]), "other features"),
+    "higher bound": (lambda r: put(proved(r), "bound", proved(r)["bound"] + 1e-9), "does not prove the bound"),
+    "negative bound": (lambda r: put(proved(r), "bound", -0.1), "does not prove the bound"),
+    "wider odds": (widen, "does not prove that the gap is fair"),
+    "other gap": (lambda r: put(proved(r), "gap", proved(r)["gap"] * 0.9), "has a gap of"),
+    "other odds": (lambda r: put(r, "probabilities", r["probabilities"][::-1]), "has a gap of"),
+    "fewer odds": (lambda r: put(r, "probabilities", r["probabilities"][:-1]), "different numbers"),
+    "other contexts": (lambda r: put(r, "contexts", [[0.1 * x for x in row] for row in r["contexts"]]), "pair"),
+    "other structure": (lambda r: put(r, "structure", "any"), "structure is 'any'"),
+    "status raised": (lambda r: put(_unproved(r), "status", "proved"), "does not prove that the gap is fair"),
+    "status lowered": (lambda r: put(proved(r), "status", "unproven"), "by its probability 'likely'"),
+    "unknown status": (lambda r: put(proved(r), "status", "sure"), "its status is 'sure'"),
+    "probability of a proof": (lambda r: put(proved(r), "probability", 0.99), "probability 1"),
+    "probability above one": (lambda r: put(proved(r), "probability", 1.5), "probability is 1.5"),
+    "pair left out": (lambda r: r["pairs"].pop(), "not all pairs"),
+    "pair twice": (lambda r: r["pairs"].append(r["pairs"][0]), "not all pairs"),
+    "pair turned": (lambda r: proved(r)["pair"].reverse(), "not all pairs"),
+    "no verdicts": (lambda r: r.pop("verdicts"), "cannot be read"),
+    "a word for a number": (lambda r: put(proved(r), "bound", "high"), "finite number"),
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_lies_are_found(record: Record, lie: str) -> None:
+    """Each change is refused: by the digest, and with a digest that fits by what it says."""
+    change, sentence = LIES[lie]
+    changed = copy.deepcopy(record)
+    change(changed)
+    with pytest.raises(InvalidCertificate, match="digest"):
+        check(changed)
+    with pytest.raises(InvalidCertificate, match=sentence):
+        check(resealed(changed))
+
+
+# Changes that may pass for a proof as long as nobody asks who said so.
+FALSE_QUOTES: dict[str, tuple[Callable[[Record], object], str]] = {
+    "a tighter verdict": (lambda r: put(fair_used(r), "gap", fair_used(r)["gap"] * (1 + 1e-12)), "its gap was"),
+    "another reviewer": (lambda r: put(fair_used(r), "reviewer", "somebody"), "nobody of that name"),
+    "an unknown decision": (lambda r: put(fair_used(r), "decision", "none"), "not among the sources"),
+    "another decision": (lambda r: put(fair_used(r), "decision", "sphere-1-2"), "differed by"),
+    "another pair": (lambda r: put(fair_used(r), "pair", _other(fair_used(r)["pair"])), "differed by"),
+    "a pair that is none": (lambda r: put(fair_used(r), "pair", [0, 9]), "no such pair"),
+    "a pair turned": (lambda r: fair_used(r)["pair"].reverse(), "no such pair"),
+    "another decision certified": (lambda r: put(r, "decision", "sphere-1-2"), "other contexts or other odds"),
+    "a shorter difference": (
+        lambda r: put(unfair_used(r), "difference", [x * (1 + 1e-15) for x in unfair_used(r)["difference"]]),
+        "differed by",
+    ),
+}
+
+
+def _other(pair: list[int]) -> list[int]:
+    return [0, 1] if pair != [0, 1] else [0, 2]
+
+
+@pytest.mark.parametrize("quote", FALSE_QUOTES)
+def test_false_quotes_are_found_by_their_sources(record: Record, history: list[Reviewed], quote: str) -> None:
+    """With a digest that fits, each is refused when it is held against what was really said."""
+    change, sentence = FALSE_QUOTES[quote]
+    assert check(record, history).proved > 0
+    changed = copy.deepcopy(record)
+    change(changed)
+    with pytest.raises(InvalidCertificate, match=sentence):
+        check(resealed(changed), history)
+
+
+def test_sources_may_be_a_mapping(record: Record, history: list[Reviewed]) -> None:
+    """From ids to a decision with its reviews, or its only one."""
+    expected = check(record)
+    assert check(record, {decision.id: (decision, [review]) for decision, review in history}) == expected
+    assert check(record, {decision.id: (decision, review) for decision, review in history}) == expected
+    with pytest.raises(InvalidCertificate, match="not among the sources"):
+        check(record, {})
+
+
+@pytest.mark.parametrize("flip", [False, True], ids=["fair", "unfair"])
+def test_reviews_say_what_they_say(record: Record, history: list[Reviewed], flip: bool) -> None:
+    """Complete, partial and one-bit reviews are read as they are meant; what was said otherwise is no source."""
+    verdict = unfair_used(record) if flip else fair_used(record)
+    pair = tuple(verdict["pair"])
+    everything = [(decision, review) for decision, review in history if decision.id != verdict["decision"]]
+    decision, review = next(entry for entry in history if entry[0].id == verdict["decision"])
+    rest = [p for p in review.unfair if p != pair]
+    agreeing = [Review.partial(unfair=review.unfair, fair=_fair(decision.n_candidates, review.unfair))]
+    silent = [Review.one_bit(any_unfair=True), Review.partial(unfair=rest)]
+    if flip:
+        contrary = [Review.complete(unfair=rest), Review.one_bit(any_unfair=False), Review.partial(fair=[pair])]
+    else:
+        agreeing += [Review.one_bit(any_unfair=False)] if not review.unfair else []
+        contrary = [Review.complete(unfair=[*rest, pair]), Review.partial(unfair=[pair])]
+    for said in agreeing:
+        check(record, [*everything, (decision, said)])
+    for said in silent + contrary:
+        with pytest.raises(InvalidCertificate, match=r"nobody of that name|that decision"):
+            check(record, [*everything, (decision, said)])
+
+
+def _fair(k: int, unfair: tuple[tuple[int, int], ...]) -> list[tuple[int, int]]:
+    return [(i, j) for i in range(k) for j in range(i + 1, k) if (i, j) not in unfair]
+
+
+def test_the_checker_shares_nothing_with_the_prover() -> None:
+    """It imports records and errors only, and its constants are those of the rest."""
+    checker = sys.modules["evenhand.certificates.check"]
+    source = Path(checker.__file__ or "").read_text()
+    modules = {node.module for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)}
+    ours = {module for module in modules if module and module.startswith("evenhand")}
+    assert ours == {"evenhand.certificates.certificate", "evenhand.decision", "evenhand.errors"}
+    assert checker.TOLERANCE == ODDS_TOLERANCE
+    assert checker.LIKELY == LIKELY

@@ -16,17 +16,30 @@ import numpy as np
 
 from evenhand.allocation import draw, fair_distribution
 from evenhand.archive import UNREADABLE, read_archive, write_archive
+from evenhand.certificates import Certificate, certify
 from evenhand.checks import is_number, is_whole
 from evenhand.contexts import as_contexts
 from evenhand.decision import Decision, Review
-from evenhand.errors import DamagedFile, EvenhandError, ForeignDecision, InconsistentReviews, InvalidInput, NotChosen
-from evenhand.metrics import BayesPoint, Distances, Learned, MetricLearner, Verdicts
+from evenhand.errors import (
+    DamagedFile,
+    EvenhandError,
+    ForeignDecision,
+    InconsistentReviews,
+    InvalidInput,
+    MisleadingReviewer,
+    NotChosen,
+)
+from evenhand.history import Given, History
+from evenhand.margin import Margin
+from evenhand.metrics import BayesPoint, Distances, Learned, MetricLearner, ReviewerReport, Verdicts
 from evenhand.metrics.features import Floats, Structure
+from evenhand.questions import PairToReview, pairs_to_review
 from evenhand.randomness import Seed, as_generator, generator_from
 from evenhand.rewards import RewardModel, RidgeUCB
+from evenhand.safeguards import Safeguards
 from evenhand.seal import is_sealed, key_for, sealed
 
-FORMAT = 1
+FORMAT = 2
 """The version of the file format; raised whenever an older evenhand could not read the file."""
 
 
@@ -42,7 +55,21 @@ class FairBandit:
     n_features: the length d of a context. capacity: how many candidates may be chosen at most, a whole number, or
     None for everybody. epsilon: unfairness up to this does not matter; None sharpens it with the rounds. structure:
     "full", or "diagonal" if features are known to count separately. seed: an int, a Generator, or None. metric,
-    reward: parts to use instead of the default ones; `epsilon` and `structure` speak of the default metric.
+    reward: parts to use instead of the default ones; `epsilon`, `structure` and `reviewer_error` speak of the default
+    metric. reviewer_error: how often an answer on a pair is wrong, or None to learn it while running, for each reviewer
+    by name; then a reviewer who is wrong more often than right is found out (`reviewers()`, a MisleadingReviewer
+    warning) and read the other way round.
+
+    Promises for reviewers who follow no metric of the known class:
+
+    - target_unfair_share: the share of rounds with a flag stays at or below it in the long run, whoever flags; see
+      `Margin` for the exact statement and its proof.
+    - max_unfair_rounds: after so many rounds with a flag only what the reviews so far prove to be fair is played, for
+      ever, or equal odds where nothing is proved. An exact reviewer then never flags again. Decisions made before the
+      last of these flags came in may still be flagged by late reviews.
+
+    keep_reviews: keep every answer, so that one can be taken back (`withdraw`) and one that is given twice counts
+    once. Memory then grows with every review; a desk keeps a ledger instead.
 
     What the default is made of, and what each part guarantees:
 
@@ -70,9 +97,17 @@ class FairBandit:
         seed: Seed = None,
         metric: MetricLearner | None = None,
         reward: RewardModel | None = None,
+        reviewer_error: float | None = 1e-3,
+        target_unfair_share: float | None = None,
+        max_unfair_rounds: int | None = None,
+        keep_reviews: bool = False,
     ) -> None:
         self.capacity = _check_capacity(capacity)
-        self.metric = metric if metric is not None else BayesPoint(n_features, structure=structure, epsilon=epsilon)
+        self.metric = (
+            metric
+            if metric is not None
+            else BayesPoint(n_features, structure=structure, epsilon=epsilon, error_rate=reviewer_error)
+        )
         self.reward = reward if reward is not None else RidgeUCB(n_features)
         for part, kind, name in ((self.metric, MetricLearner, "metric"), (self.reward, RewardModel, "reward")):
             if not isinstance(part, kind):
@@ -82,6 +117,9 @@ class FairBandit:
         self.n_features = int(n_features)
         self.rounds = 0
         self.conflicts = 0
+        self.safeguards = Safeguards(self.metric.space, Margin(target_unfair_share), max_unfair_rounds)
+        self.history = History() if keep_reviews else None
+        self._first_metric = self.metric.saved() if keep_reviews else None
         self._rng = as_generator(seed)
         # Two bandits made alike, from one seed, count as one; any difference between them makes another key.
         self._key = key_for(self._rng.bytes(16), self._parts())
@@ -93,7 +131,7 @@ class FairBandit:
         """Choose among the candidates with these contexts (k, d), an array or a data frame; k may change each round."""
         contexts = as_contexts(contexts, self.n_features)
         rewards = self.reward.optimistic(contexts)
-        distances = self.metric.playable_distances(contexts)
+        distances = self.safeguards.distances_to_play(self.metric, contexts)
         best = fair_distribution(rewards, distances, self.capacity)
         chosen = draw(best.probabilities, self.capacity, self._rng)
         decision = Decision(
@@ -107,6 +145,7 @@ class FairBandit:
             tight_pairs=best.tight_pairs,
         )
         self.rounds += 1
+        self.safeguards.decided()
         return sealed(decision, self._key)
 
     def learn(
@@ -116,35 +155,112 @@ class FairBandit:
 
         Rewards are expected to lie in [-1, 1] unless the reward model says otherwise. Says what became of the review: a
         verdict that contradicts what was said before is left out and reported, in the answer and by an
-        InconsistentReviews warning once all else is learned. After an error nothing has changed. The same outcome or
-        review must not be given twice: nothing remembers that it was.
+        InconsistentReviews warning once all else is learned. After an error nothing has changed. The same outcome must
+        not be given twice, nor the same review unless reviews are kept: nothing remembers that it was.
         """
         self._check_own(decision)
         candidates, outcomes = _check_rewards(decision, rewards if rewards is not None else {})
         if review is not None:
             _check_review(decision, review)
         before = copy.deepcopy(self.reward)
+        misleading = self._misleading()
         try:
             self.reward.learn(decision.contexts[candidates], outcomes)
             learned = self._hear(decision, review) if review is not None else Learned()
         except BaseException:
             self.reward = before
             raise
-        self.conflicts += len(learned.conflicts)
         if learned.conflicts:
             warnings.warn(INCONSISTENT, stacklevel=2)
+        for name in self._misleading() - misleading:
+            warnings.warn(_found_out(self.reviewers()[name]), stacklevel=2)
         return learned
 
     def _hear(self, decision: Decision, review: Review) -> Learned:
+        """One review, unless it is kept already."""
+        if self.history is None:
+            return self._take_in(decision, review)
+        if self.history.has(decision, review):
+            return Learned()
+        learned = self._take_in(decision, review)
+        self.history.add(Given(self.rounds, decision, review))
+        return learned
+
+    def _take_in(self, decision: Decision, review: Review) -> Learned:
+        """What the metric and the safeguards learn from a review; of pairs with equal odds nothing can be learned."""
         verdicts = Verdicts.of(decision, review)
-        if not review.any_unfair:
-            return self.metric.learn(verdicts)
-        # With equal odds for all, that something was unfair is no flag.
-        return self.metric.learn_some_unfair(verdicts) if len(verdicts) else Learned()
+        if review.any_unfair is None:
+            learned = self.metric.learn(verdicts)
+        elif len(verdicts):
+            learned = self.metric.learn_bit(verdicts, any_unfair=review.any_unfair)
+        else:
+            learned = Learned()
+        self.safeguards.hear(decision, review, verdicts)
+        self.conflicts += len(learned.conflicts)
+        return learned
 
     def learn_pair(self, x: Any, y: Any, *, gap: float, unfair: bool, reviewer: str | None = None) -> Learned:
         """Learn that two contexts treated with this gap would be unfair, or would not: an answer without a decision."""
-        return self.metric.learn_pair(x, y, gap=gap, unfair=unfair, reviewer=reviewer)
+        learned = self.metric.learn_pair(x, y, gap=gap, unfair=unfair, reviewer=reviewer)
+        self.conflicts += len(learned.conflicts)
+        if self.history is not None:
+            pair = {"x": _plain(x), "y": _plain(y), "gap": float(gap), "unfair": bool(unfair), "reviewer": reviewer}
+            self.history.add(Given(self.rounds, None, None, pair))
+        return learned
+
+    def withdraw(self, decision: Decision, review: Review) -> None:
+        """Take a review back: all that was learned becomes what it would be, had it never been given.
+
+        Odds that were played in the meantime stay as they were; every other answer is heard again, in its order. Needs
+        keep_reviews. O(number of answers).
+        """
+        self._check_own(decision)
+        if self.history is None:
+            raise InvalidInput("this bandit keeps no reviews; make it with keep_reviews=True to withdraw one later")
+        if not self.history.has(decision, review):
+            raise InvalidInput(f"no such review of decision {decision.id!r} was given: {review}")
+        self._learn_anew(self.history.without(decision, review))
+
+    def _learn_anew(self, history: History) -> None:
+        """Forget everything reviewers said, and hear what is in this history."""
+        fresh = copy.copy(self)
+        fresh.metric = MetricLearner.restored(copy.deepcopy(self._first_metric or {}))
+        fresh.safeguards, fresh.conflicts, fresh.history = self.safeguards.anew(), 0, None
+        decided = 0
+        for answer in history:
+            fresh.safeguards.decided(answer.at - decided)
+            decided = answer.at
+            if answer.decision is not None and answer.review is not None:
+                fresh._take_in(answer.decision, answer.review)
+            elif answer.pair is not None:
+                fresh.learn_pair(**answer.pair)
+        fresh.safeguards.decided(self.rounds - decided)
+        self.metric, self.safeguards = fresh.metric, fresh.safeguards
+        self.conflicts, self.history = fresh.conflicts, history
+
+    # Asking.
+
+    def pairs_to_review(self, decision: Decision, n: int) -> tuple[PairToReview, ...]:
+        """The n pairs of a decision whose answer teaches most, with the reason for each, the most telling first."""
+        self._check_own(decision)
+        if not is_whole(n) or n < 1:
+            raise InvalidInput(f"n is {n!r}; allowed is a whole number of pairs >= 1")
+        return pairs_to_review(self.metric, decision, int(n))
+
+    def certify(self, decision: Decision) -> Certificate:
+        """What can be said of each pair of a decision, given the reviews so far: proved fair, likely fair, or unproven.
+
+        A proof names the earlier verdicts it rests on; `evenhand.certificates.check` checks it without this library.
+        """
+        self._check_own(decision)
+        return certify(decision, self.safeguards.evidence, self.metric.chance_unfair)
+
+    def reviewers(self) -> dict[str | None, ReviewerReport]:
+        """What is known of each reviewer's errors, by name; nothing unless reviewer_error is None."""
+        return self.metric.reviewers()
+
+    def _misleading(self) -> set[str | None]:
+        return {name for name, report in self.reviewers().items() if report.misleads}
 
     def distances(self, contexts: Any) -> Distances:
         """What is known of the distances between candidates: estimate, lower and upper end, each (k, k)."""
@@ -167,6 +283,9 @@ class FairBandit:
             "conflicts": self.conflicts,
             "key": self._key.hex(),
             "rng": self._rng.bit_generator.state,
+            "safeguards": self.safeguards.state(),
+            "history": None if self.history is None else self.history.state(),
+            "first_metric": self._first_metric,
             **self._parts(),
         }
 
@@ -176,6 +295,7 @@ class FairBandit:
             "capacity": self.capacity,
             "metric": self.metric.saved(),
             "reward": self.reward.saved(),
+            **self.safeguards.settings(),
         }
 
     @classmethod
@@ -192,6 +312,9 @@ class FairBandit:
         """The bandit whose `state` this was, to the bit."""
         metric, reward = MetricLearner.restored(state["metric"]), RewardModel.restored(state["reward"])
         bandit = cls(state["n_features"], capacity=state["capacity"], metric=metric, reward=reward)
+        bandit.safeguards = Safeguards.from_state(state["safeguards"])
+        bandit.history = None if state["history"] is None else History.from_state(state["history"])
+        bandit._first_metric = state["first_metric"]
         bandit.rounds, bandit.conflicts = int(state["rounds"]), int(state["conflicts"])
         bandit._key = bytes.fromhex(state["key"])
         bandit._rng = generator_from(state["rng"])
@@ -215,6 +338,18 @@ def _check_capacity(capacity: int | None) -> int | None:
     if not is_whole(capacity) or capacity < 1:
         raise InvalidInput(f"capacity is {capacity!r}; allowed is a whole number >= 1, or None for everybody")
     return int(capacity)
+
+
+def _found_out(report: ReviewerReport) -> MisleadingReviewer:
+    name = "the reviewer without a name" if report.name is None else f"reviewer {report.name!r}"
+    return MisleadingReviewer(
+        f"{name} is wrong more often than right, in {report.lower:.0%} to {report.upper:.0%} of answers after "
+        f"{report.answers} of them; from now on they are read the other way round"
+    )
+
+
+def _plain(context: Any) -> list[float]:
+    return [float(value) for value in np.asarray(context, dtype=np.float64)]
 
 
 def _check_rewards(decision: Decision, rewards: Mapping[int, float]) -> tuple[list[int], Floats]:

@@ -8,6 +8,7 @@ from scipy import stats
 
 from evenhand.metrics import BayesPoint, Pairs, Verdicts
 from evenhand.metrics.belief import Belief, quantile_above_zero
+from evenhand.metrics.half_spaces import HalfSpaces
 from tests.metrics.worlds import random_A, random_contexts, rounds, true_squares, verdicts_at_the_guess
 
 
@@ -27,22 +28,26 @@ def test_moments_match_brute_force(side: float, error_rate: float, blur: float) 
     inside = side * (samples @ u + blur * rng.normal(size=len(samples)) - threshold) >= 0
     weights = np.where(inside, 1 - error_rate, error_rate)
     told = belief.told(u, threshold, side, error_rate=error_rate, blur=blur)
-    assert told.evidence == pytest.approx(weights.mean(), abs=0.003)
+    assert float(told.evidence[0]) == pytest.approx(inside.mean(), abs=0.003)
     mean = np.average(samples, axis=0, weights=weights)
     assert np.allclose(told.belief.mean, mean, atol=0.01)
     assert np.allclose(told.belief.cov, np.cov(samples.T, aweights=weights), atol=0.02)
 
 
-def test_the_complement_matches_brute_force() -> None:
-    """Mean and covariance given that an event did not happen equal those of samples outside it."""
+@pytest.mark.parametrize("any_unfair", [True, False])
+@pytest.mark.parametrize("error_rate", [0.0, 0.1])
+def test_a_bit_matches_brute_force(any_unfair: bool, error_rate: float) -> None:
+    """Mean, covariance and chance given one bit about one pair equal those of a million weighted samples."""
     belief, rng = _belief(1)
     u = np.array([1.0, 0.2, -0.4])
-    told = belief.told(u, 0.1, 1.0, error_rate=0.0, blur=0.0)
-    rest = belief.without(told.belief, told.evidence)
+    fair = HalfSpaces(u[None, :], np.array([0.1]), np.ones(1))
+    told, chance = belief.told_bit(fair, any_unfair, error_rate=error_rate, blur=0.0)
     samples = rng.multivariate_normal(belief.mean, belief.cov, size=1_000_000)
-    outside = samples[samples @ u < 0.1]
-    assert np.allclose(rest.mean, outside.mean(axis=0), atol=0.01)
-    assert np.allclose(rest.cov, np.cov(outside.T), atol=0.02)
+    right = (samples @ u < 0.1) == any_unfair
+    weights = np.where(right, 1 - error_rate, error_rate)
+    assert chance == pytest.approx(weights.mean(), abs=0.003)
+    assert np.allclose(told.mean, np.average(samples, axis=0, weights=weights), atol=0.01)
+    assert np.allclose(told.cov, np.cov(samples.T, aweights=weights), atol=0.02)
 
 
 def test_covariance_stays_positive_definite() -> None:

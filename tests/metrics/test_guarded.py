@@ -48,7 +48,7 @@ class NeverLearnsForTests(MetricLearner):
         """Nod."""
         return Learned(len(verdicts))
 
-    def learn_some_unfair(self, verdicts: Verdicts) -> Learned:
+    def learn_bit(self, verdicts: Verdicts, *, any_unfair: bool) -> Learned:
         """Nod."""
         return Learned(len(verdicts))
 
@@ -319,9 +319,9 @@ def test_an_error_at_the_switch_leaves_all_as_it_was(most: int) -> None:
 def test_one_bit_counts_as_a_flag_and_makes_the_switch() -> None:
     """The bit that takes the count past the limit makes the switch; a sure learner that cannot hear it is not told."""
     learner = Guarded(BayesPoint(2), Ellipsoid(2), limit=1)
-    assert learner.learn_some_unfair(FINE).heard == 3
+    assert learner.learn_bit(FINE, any_unfair=True).heard == 3
     assert (learner.flags, learner.switched) == (1, False)
-    assert learner.learn_some_unfair(FINE).heard == 0
+    assert learner.learn_bit(FINE, any_unfair=True).heard == 0
     assert (learner.flags, learner.switched) == (2, True)
 
 
@@ -331,9 +331,9 @@ def test_one_bit_is_unsupported_once_the_sure_learner_plays() -> None:
     learner.learn(FLAG)
     before = learner.state()
     with pytest.raises(UnsupportedReview, match="Ellipsoid"):
-        learner.learn_some_unfair(FINE)
+        learner.learn_bit(FINE, any_unfair=True)
     assert _same(learner.state(), before)
-    assert learner.learn_some_unfair(FINE.take(np.array([0]))).heard == 1
+    assert learner.learn_bit(FINE.take(np.array([0])), any_unfair=True).heard == 1
     assert learner.flags == 2
 
 
@@ -341,7 +341,7 @@ def test_one_bit_that_the_fast_learner_cannot_hear_is_not_counted() -> None:
     """A fast learner that cannot learn from one bit says so, and nothing changes."""
     learner = Guarded(Ellipsoid(2), Ellipsoid(2), limit=5)
     with pytest.raises(UnsupportedReview):
-        learner.learn_some_unfair(FINE)
+        learner.learn_bit(FINE, any_unfair=True)
     assert learner.flags == 0
 
 

@@ -103,7 +103,7 @@ def test_one_bit_needs_another_learner() -> None:
     pairs = Pairs.of(np.eye(3))
     verdicts = Verdicts(pairs, np.full(3, 0.5), np.zeros(3, dtype=np.bool_), np.ones(3, dtype=np.bool_))
     with pytest.raises(UnsupportedReview):
-        ProjectedVolume(3, seed=0).learn_some_unfair(verdicts)
+        ProjectedVolume(3, seed=0).learn_bit(verdicts, any_unfair=True)
 
 
 def test_a_review_of_no_pair_is_heard() -> None:

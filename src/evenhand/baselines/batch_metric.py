@@ -85,9 +85,9 @@ class BatchMetric(MetricLearner):
         self._gathered = gathered
         return Learned(len(verdicts))
 
-    def learn_some_unfair(self, verdicts: Verdicts) -> Learned:
+    def learn_bit(self, verdicts: Verdicts, *, any_unfair: bool) -> Learned:
         """A flag on nobody knows whom: only for a single pair is it a verdict, unless nothing is learned any more."""
-        return Learned() if self.fitted else super().learn_some_unfair(verdicts)
+        return Learned() if self.fitted else super().learn_bit(verdicts, any_unfair=any_unfair)
 
     def state(self) -> dict[str, Any]:
         """Settings, the matrix, and what was gathered."""

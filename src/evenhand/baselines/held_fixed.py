@@ -43,7 +43,7 @@ class HeldFixed(MetricLearner):
         """Nothing more is learned."""
         return Learned()
 
-    def learn_some_unfair(self, verdicts: Verdicts) -> Learned:
+    def learn_bit(self, verdicts: Verdicts, *, any_unfair: bool) -> Learned:
         """Nothing more is learned."""
         return Learned()
 

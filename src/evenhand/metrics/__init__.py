@@ -7,6 +7,7 @@ from evenhand.metrics.known_metric import KnownMetric
 from evenhand.metrics.learner import Distances, Learned, MetricLearner
 from evenhand.metrics.per_pair import PerPair
 from evenhand.metrics.projected_volume import ProjectedVolume
+from evenhand.metrics.reviewer_errors import ReviewerReport
 from evenhand.metrics.verdicts import Pairs, Verdicts
 
 __all__ = [
@@ -20,5 +21,6 @@ __all__ = [
     "Pairs",
     "PerPair",
     "ProjectedVolume",
+    "ReviewerReport",
     "Verdicts",
 ]

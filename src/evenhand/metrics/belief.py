@@ -8,7 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import erfcx, log_ndtr, ndtr, ndtri_exp
+from scipy.special import log_ndtr, ndtri_exp
+
+from evenhand.metrics.half_spaces import HalfSpaces
+from evenhand.metrics.moment_matching import tell_all
 
 Floats = NDArray[np.float64]
 
@@ -26,6 +29,9 @@ FAR = 1e4
 
 SMALLEST_EIGENVALUE = 1e-14
 """Relative floor of a covariance's eigenvalues after a subtraction of moments."""
+
+LARGEST_CHANCE = 0.999
+"""That nothing was unfair is never taken for more likely than this: the complement divides by what is left of 1."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,50 +51,57 @@ class Belief:
 
         The verdict is wrong with probability `error_rate`, its threshold blurred by a Gaussian of scale `blur`.
         """
-        reach = self.cov @ u
-        variance = float(u @ reach)
-        known = KNOWN_VARIANCE * float(np.max(np.diag(self.cov))) * float(u @ u)
-        sd = math.sqrt(max(variance, known, np.finfo(np.float64).tiny) + blur**2)
-        z = side * (float(u @ self.mean) - threshold) / sd
-        evidence, slope = _likelihood(z, error_rate)
-        if slope < NEGLIGIBLE or variance <= known:
-            return Told(self, evidence, z)
-        shrink = min(slope * (slope + z) / sd**2, MOST_SHRINK / variance)
-        mean, cov = self.mean + (side * slope / sd) * reach, self.cov - shrink * np.outer(reach, reach)
-        return Told(Belief(mean, cov), evidence, z)
+        one = HalfSpaces(u[None, :], np.array([threshold]), np.array([side]))
+        return self.told_all(one, np.array([error_rate]), blur=blur)
 
-    def without(self, other: Belief, weight: float) -> Belief:
-        """The belief given that an event did not happen, `other` being the belief given it did, `weight` its chance.
+    def told_all(self, half_spaces: HalfSpaces, error_rates: Floats, *, blur: float, surprise: float = -np.inf) -> Told:
+        """Hear each half-space in turn, wrong with its own probability (n,); none that scores below `surprise`.
 
-        By the law of total expectation, for first and second moments.
+        Of rows that say exactly the same one is heard. O(n m^2).
         """
-        rest = 1.0 - weight
-        mean = (self.mean - weight * other.mean) / rest
-        second = self.cov + np.outer(self.mean, self.mean)
-        second_other = other.cov + np.outer(other.mean, other.mean)
-        cov = (second - weight * second_other) / rest - np.outer(mean, mean)
+        mean, cov = self.mean.copy(), self.cov.copy(order="C")
+        scores, evidences = np.empty(len(half_spaces)), np.empty(len(half_spaces))
+        rows = (np.ascontiguousarray(half_spaces.normals), half_spaces.thresholds, half_spaces.sides)
+        limits = (MOST_SHRINK, NEGLIGIBLE, KNOWN_VARIANCE)
+        tell_all(mean, cov, *rows, error_rates, blur, surprise, limits, scores, evidences)
+        return Told(Belief(mean, cov), evidences, scores)
+
+    def told_bit(self, fair: HalfSpaces, any_unfair: bool, *, error_rate: float, blur: float) -> tuple[Belief, float]:
+        """Hear whether all of `fair` hold, or not, and nothing more; and how likely that was. O(n m^2 + m^3).
+
+        With F the event that all hold, of chance Z, the bit's likelihood is a + c 1_F: a = eta, c = 1 - 2 eta for "all
+        hold", a = 1 - eta, c = 2 eta - 1 for "not all". Moments of a sum of likelihoods are sums of moments; those
+        given F are what telling every row for sure gives.
+        """
+        told = self.told_all(fair, np.zeros(len(fair)), blur=blur)
+        chance = min(float(np.prod(told.evidence)), LARGEST_CHANCE)
+        a, c = (1.0 - error_rate, 2.0 * error_rate - 1.0) if any_unfair else (error_rate, 1.0 - 2.0 * error_rate)
+        likely = a + c * chance
+        return self._blended(told.belief, a / likely, c * chance / likely), likely
+
+    def _blended(self, other: Belief, own_weight: float, other_weight: float) -> Belief:
+        """The moments of own_weight * self + other_weight * other; weights add up to 1, one may be negative."""
+        mean = own_weight * self.mean + other_weight * other.mean
+        second = own_weight * (self.cov + np.outer(self.mean, self.mean))
+        second += other_weight * (other.cov + np.outer(other.mean, other.mean))
+        cov = second - np.outer(mean, mean)
         values, vectors = np.linalg.eigh((cov + cov.T) / 2)
         floor = SMALLEST_EIGENVALUE * max(float(values[-1]), float(np.trace(self.cov)))
         return Belief(mean, np.asarray((vectors * np.maximum(values, floor)) @ vectors.T))
 
+    def widened(self, factor: float) -> Belief:
+        """The same mean, the covariance multiplied."""
+        return Belief(self.mean, self.cov * factor)
+
 
 class Told(NamedTuple):
-    """What a verdict did to a belief."""
+    """What verdicts did to a belief."""
 
     belief: Belief
-    evidence: float
-    """How likely the verdict was."""
-    score: float
-    """How many standard deviations inside the verdict's half-space the mean lay before."""
-
-
-def _likelihood(z: float, error_rate: float) -> tuple[float, float]:
-    """Z = eta + (1 - 2 eta) Phi(z) and its logarithmic derivative."""
-    if error_rate == 0.0:  # phi/Phi by the scaled error function: exact where both underflow
-        return float(ndtr(z)), math.sqrt(2.0 / math.pi) / float(erfcx(-z / math.sqrt(2.0)))
-    keep = 1.0 - 2.0 * error_rate
-    evidence = error_rate + keep * float(ndtr(z))
-    return evidence, keep * math.exp(-0.5 * z * z) / math.sqrt(2 * math.pi) / evidence
+    evidence: Floats
+    """How likely each half-space was when its turn came, (n,)."""
+    score: Floats
+    """How many standard deviations inside each half-space the mean lay when its turn came, (n,)."""
 
 
 def quantile_above_zero(mean: Floats, sd: Floats, quantile: float) -> Floats:
@@ -112,4 +125,4 @@ def chance_below(mean: Floats, sd: Floats, threshold: Floats) -> Floats:
     """
     scale = np.maximum(sd, np.finfo(np.float64).tiny)
     beyond = log_ndtr(np.maximum((mean - threshold) / scale, -FAR))
-    return -np.expm1(np.minimum(beyond - log_ndtr(np.maximum(mean / scale, -FAR)), 0.0))
+    return np.asarray(np.abs(np.expm1(np.minimum(beyond - log_ndtr(np.maximum(mean / scale, -FAR)), 0.0))))

@@ -19,6 +19,7 @@ from evenhand.metrics.half_spaces import MOST_SQUARED
 from evenhand.metrics.knowledge_set import KnowledgeSet
 from evenhand.metrics.learner import Learned, MetricLearner
 from evenhand.metrics.projected_volume import ProjectedVolume
+from evenhand.metrics.reviewer_errors import ReviewerReport
 from evenhand.metrics.verdicts import Pairs, Verdicts
 from evenhand.theory.mistakes import distance_estimator_mistakes
 
@@ -122,6 +123,14 @@ class Guarded(MetricLearner):
         """The estimate of G by the learner in play, (d, d)."""
         return self.playing.matrix()
 
+    def moments(self, pairs: Pairs) -> tuple[Floats, Floats]:
+        """Each pair's mean and standard deviation by the learner in play, each (n,)."""
+        return self.playing.moments(pairs)
+
+    def reviewers(self) -> dict[str | None, ReviewerReport]:
+        """What the learner in play knows of each reviewer."""
+        return self.playing.reviewers()
+
     # Telling.
 
     def learn(self, verdicts: Verdicts) -> Learned:
@@ -133,12 +142,12 @@ class Guarded(MetricLearner):
         self._settle(hearer, flagged, memory)
         return learned
 
-    def learn_some_unfair(self, verdicts: Verdicts) -> Learned:
-        """The same for one bit, which counts as a flag; a sure learner that cannot hear it takes over without it."""
-        flagged = bool(np.any(verdicts.gaps > ODDS_TOLERANCE))
+    def learn_bit(self, verdicts: Verdicts, *, any_unfair: bool) -> Learned:
+        """The same for one bit; a sure learner that cannot hear the bit that makes the switch takes over without it."""
+        flagged = any_unfair and bool(np.any(verdicts.gaps > ODDS_TOLERANCE))
         hearer = self._hearer(flagged)
         try:
-            learned = hearer.learn_some_unfair(verdicts)
+            learned = hearer.learn_bit(verdicts, any_unfair=any_unfair)
         except UnsupportedReview:
             if hearer is self.playing:
                 raise

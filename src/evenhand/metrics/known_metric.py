@@ -43,7 +43,7 @@ class KnownMetric(MetricLearner):
         """Nothing is left to learn."""
         return Learned(len(verdicts))
 
-    def learn_some_unfair(self, verdicts: Verdicts) -> Learned:
+    def learn_bit(self, verdicts: Verdicts, *, any_unfair: bool) -> Learned:
         """Nothing is left to learn."""
         return Learned(len(verdicts))
 

@@ -15,6 +15,7 @@ from evenhand.contexts import as_contexts
 from evenhand.decision import Pair
 from evenhand.errors import InvalidInput, UnsupportedReview
 from evenhand.metrics.features import MetricSpace, Structure
+from evenhand.metrics.reviewer_errors import ReviewerReport
 from evenhand.metrics.verdicts import Pairs, Verdicts
 from evenhand.registry import enter, find
 
@@ -115,14 +116,18 @@ class MetricLearner(ABC):
         width = np.maximum(upper - lower, np.finfo(np.float64).tiny)
         return np.clip((gaps**2 - lower) / width, 0.0, 1.0)
 
-    def learn_some_unfair(self, verdicts: Verdicts) -> Learned:
-        """Take in that at least one of these pairs was unfair, not which; the `unfair` of `verdicts` is not read."""
-        if len(verdicts) == 1:
-            return self.learn(replace(verdicts, unfair=np.array([True])))
+    def learn_bit(self, verdicts: Verdicts, *, any_unfair: bool) -> Learned:
+        """Take in that at least one of these pairs was unfair, or that none was; their own `unfair` is not read."""
+        if not any_unfair or len(verdicts) == 1:
+            return self.learn(replace(verdicts, unfair=np.full(len(verdicts), any_unfair)))
         raise UnsupportedReview(
             f"{type(self).__name__} cannot learn from one bit that says something was unfair; name the pairs, "
             "or use metrics.BayesPoint"
         )
+
+    def reviewers(self) -> dict[str | None, ReviewerReport]:
+        """What is known of each reviewer, by name; most learners take every reviewer at her word."""
+        return {}
 
     # What every learner offers from that.
 

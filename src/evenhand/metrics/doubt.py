@@ -1,0 +1,212 @@
+"""Doubt: hear answers that may be wrong, at rates nobody told; what was heard lately is heard again as rates emerge."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logit, ndtr
+
+from evenhand.metrics.belief import Belief
+from evenhand.metrics.bound import remembered
+from evenhand.metrics.half_spaces import HalfSpaces
+from evenhand.metrics.reviewer_errors import ReviewerErrors
+
+Floats = NDArray[np.float64]
+Mend = Callable[[Belief], Belief]
+
+OPEN_ANSWERS = 1000
+MOST_NUMBERS_OPEN = 1_000_000
+"""Answers that can still be told again: from this many to twice as many, fewer where each has very many numbers."""
+
+FEWEST_NEW = 8
+SHARE_NEW = 0.25
+"""Rates are looked at again after so many new answers: the larger of the first and the second times those open."""
+
+CHANGE = math.log(1.5)
+"""By so much must the log odds of a reviewer's error change for all open answers to be told again."""
+
+MOST_RETELLINGS = 3
+"""So often in a row at most: a rate changes what is believed, and that the rate."""
+
+TELLING = 3.0
+"""An answer further than this many standard deviations from the middle need not be remembered for a larger bound."""
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """Half-spaces, and the rows of those who said them, (n,)."""
+
+    half_spaces: HalfSpaces
+    reviewers: NDArray[np.int64]
+
+    @classmethod
+    def none(cls, n_unknowns: int) -> Self:
+        """No answers."""
+        return cls(HalfSpaces.none(n_unknowns), np.zeros(0, dtype=np.int64))
+
+    def __len__(self) -> int:
+        return len(self.reviewers)
+
+    def take(self, rows: NDArray[np.bool_] | slice) -> Answers:
+        """Some of the answers."""
+        return Answers(self.half_spaces.take(rows), self.reviewers[rows])
+
+    def joined(self, half_spaces: HalfSpaces, reviewers: NDArray[np.int64]) -> Answers:
+        """These answers, then those."""
+        return Answers(self.half_spaces.joined(half_spaces), np.concatenate([self.reviewers, reviewers]))
+
+    def state(self) -> dict[str, Any]:
+        """As plain arrays."""
+        return {"half_spaces": self.half_spaces.state(), "reviewers": self.reviewers}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """The answers whose `state` this was."""
+        return cls(HalfSpaces.from_state(state["half_spaces"]), state["reviewers"])
+
+
+class Doubt:
+    """Error rates of reviewers, the newest answers, and the belief before them: fixed-lag smoothing.
+
+    Moment matching that took early answers for truer than they are stays sure of them for good. So a belief is kept
+    (`base`) that has heard only older answers, and the newest are told to it again whenever a rate has changed. Answers
+    leave the window into the base, at the rates known by then, never to be told again; memory stays flat.
+    """
+
+    def __init__(self, base: Belief) -> None:
+        self.errors = ReviewerErrors()
+        self.base = base
+        self.open = Answers.none(len(base.mean))
+        self._memory = Answers.none(len(base.mean))
+        self._used = np.zeros(0)
+        self._new = 0
+
+    def heard(
+        self, belief: Belief, half_spaces: HalfSpaces, reviewer: str | None, *, blur: float, mend: Mend
+    ) -> tuple[Doubt, Belief]:
+        """What is doubted and believed after one reviewer's answers; `mend` makes a belief one about metrics."""
+        doubt = copy.copy(self)
+        doubt.errors = copy.copy(self.errors)
+        belief = doubt._hear(belief, half_spaces, reviewer, blur, mend)
+        return doubt, belief
+
+    def _hear(self, belief: Belief, half_spaces: HalfSpaces, reviewer: str | None, blur: float, mend: Mend) -> Belief:
+        row = self.errors.row(reviewer)
+        self.errors.answered(row, len(half_spaces))
+        half_spaces = half_spaces.take(_first_of_copies(half_spaces))  # of exact copies of candidates one is news
+        n, rates = len(half_spaces), self.errors.rates()
+        self._used = np.append(self._used, rates[len(self._used) :])
+        belief = mend(belief.told_all(half_spaces, np.full(n, rates[row]), blur=blur).belief)
+        self.open = self.open.joined(half_spaces, np.full(n, row))
+        self._new += n
+        most = min(OPEN_ANSWERS, max(MOST_NUMBERS_OPEN // len(belief.mean), 1))
+        if len(self.open) > 2 * most:
+            self._settle(belief, len(self.open) - most, blur, mend)
+        if self._new >= max(FEWEST_NEW, SHARE_NEW * min(len(self.open), most)):
+            belief = self._looked_again(belief, blur, mend)
+        return belief
+
+    def _settle(self, belief: Belief, n: int, blur: float, mend: Mend) -> None:
+        """Let the oldest n answers go into the base, and into what is remembered for a larger bound."""
+        oldest = self.open.take(slice(None, n))
+        self.open = self.open.take(slice(n, None))
+        scores = _scores(belief, oldest.half_spaces, blur)
+        self.errors.settle(np.asarray(ndtr(scores)), oldest.reviewers)
+        self.base = mend(self._told(self.base, oldest, blur))
+        telling = oldest.take(np.abs(scores) < TELLING)
+        kept = remembered(self._memory.half_spaces, telling.half_spaces)
+        reviewers = np.concatenate([self._memory.reviewers, telling.reviewers])[-len(kept) or len(telling) :]
+        self._memory = Answers(kept, reviewers)
+
+    def _looked_again(self, belief: Belief, blur: float, mend: Mend) -> Belief:
+        """Learn the rates from all open answers, by what is believed now, and tell them again where a rate changed."""
+        self._new = 0
+        for _ in range(MOST_RETELLINGS):
+            chances = np.asarray(ndtr(_scores(belief, self.open.half_spaces, blur)))
+            self.errors.retold(chances, self.open.reviewers)
+            rates = self.errors.rates()
+            if np.all(np.abs(logit(rates) - logit(self._used)) <= CHANGE):
+                break
+            self._used = rates
+            belief = mend(self._told(self.base, self.open, blur))
+        return belief
+
+    def restarted(self, prior: Belief, *, blur: float, mend: Mend) -> tuple[Doubt, Belief]:
+        """All that is remembered, and all open answers, told to another prior."""
+        doubt = copy.copy(self)
+        doubt.base = mend(self._told(prior, self._memory, blur))
+        return doubt, mend(self._told(doubt.base, self.open, blur))
+
+    def with_base(self, base: Belief) -> Doubt:
+        """The same doubts with another belief about what is older."""
+        doubt = copy.copy(self)
+        doubt.base = base
+        return doubt
+
+    def _told(self, belief: Belief, answers: Answers, blur: float) -> Belief:
+        """One after the other. The same words of somebody else, or on another day, are news: they are told apart."""
+        rates = self.errors.rates()
+        for rows in _parts_without_copies(answers.half_spaces):
+            part = answers.take(rows)
+            belief = belief.told_all(part.half_spaces, rates[part.reviewers], blur=blur).belief
+        return belief
+
+    # Saving.
+
+    def state(self) -> dict[str, Any]:
+        """All of it, in arrays, numbers and strings."""
+        return {
+            "errors": self.errors.state(),
+            "base": {"mean": self.base.mean, "cov": self.base.cov},
+            "open": self.open.state(),
+            "memory": self._memory.state(),
+            "used": self._used,
+            "new": self._new,
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """The same, to the bit."""
+        doubt = cls(Belief(state["base"]["mean"].copy(), state["base"]["cov"].copy()))
+        doubt.errors = ReviewerErrors.from_state(state["errors"])
+        doubt.open, doubt._memory = Answers.from_state(state["open"]), Answers.from_state(state["memory"])
+        doubt._used, doubt._new = state["used"].copy(), int(state["new"])
+        return doubt
+
+
+def _first_of_copies(half_spaces: HalfSpaces) -> NDArray[np.int64]:
+    """The rows that say what no earlier one says, (n,)."""
+    first: dict[bytes, int] = {}
+    for row, words in enumerate(_words(half_spaces)):
+        first.setdefault(words, row)
+    return np.array(list(first.values()), dtype=np.int64)
+
+
+def _parts_without_copies(half_spaces: HalfSpaces) -> list[slice]:
+    """All rows, in as few consecutive parts as there can be if no part says the same twice."""
+    parts: list[slice] = []
+    start, said = 0, set[bytes]()
+    for row, words in enumerate(_words(half_spaces)):
+        if words in said:
+            parts.append(slice(start, row))
+            start, said = row, set()
+        said.add(words)
+    return [*parts, slice(start, len(half_spaces))]
+
+
+def _words(half_spaces: HalfSpaces) -> list[bytes]:
+    """What each row says, to compare; minus zero is zero."""
+    table = np.column_stack([half_spaces.normals, half_spaces.thresholds, half_spaces.sides]) + 0.0
+    return [row.tobytes() for row in table]
+
+
+def _scores(belief: Belief, half_spaces: HalfSpaces, blur: float) -> Floats:
+    """How many standard deviations inside each half-space the mean lies, (n,)."""
+    mean, sd = belief.moments(half_spaces.normals)
+    return np.asarray(half_spaces.sides * (mean - half_spaces.thresholds) / np.sqrt(sd**2 + blur**2))

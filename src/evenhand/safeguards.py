@@ -1,0 +1,104 @@
+"""Safeguards: what stands between the learner's distances and the odds: the margin, the cap, and the proofs."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand.certificates import Evidence, Gathering, lower_bounds
+from evenhand.checks import is_whole
+from evenhand.decision import Decision, Review
+from evenhand.errors import InvalidInput
+from evenhand.margin import Margin
+from evenhand.metrics import MetricLearner, Pairs, Verdicts
+from evenhand.metrics.features import MetricSpace
+from evenhand.metrics.learner import as_square
+
+Floats = NDArray[np.float64]
+
+
+class Safeguards:
+    """Rounds with a flag, counted once each, and what they lead to.
+
+    margin: all distances a little shorter after each (`Margin`). max_unfair_rounds: after so many, only distances that
+    the evidence proves. Proof that an exact reviewer flags no round after that: a pair's odds then differ by no more
+    than a lower bound on its distance that follows from her own verdicts.
+    """
+
+    def __init__(self, space: MetricSpace, margin: Margin, max_unfair_rounds: int | None = None) -> None:
+        if max_unfair_rounds is not None and (not is_whole(max_unfair_rounds) or max_unfair_rounds < 0):
+            raise InvalidInput(f"max_unfair_rounds is {max_unfair_rounds!r}; allowed is a whole number >= 0, or None")
+        self.max_unfair_rounds = None if max_unfair_rounds is None else int(max_unfair_rounds)
+        self.margin = margin
+        self.flagged_rounds: set[int] = set()
+        self._gathering = Gathering(space)
+        self._rounds = 0
+        self._capped_at: int | None = 0 if self.max_unfair_rounds == 0 else None
+
+    @property
+    def is_capped(self) -> bool:
+        """Whether so many rounds were flagged that only what is proved is played."""
+        return self._capped_at is not None
+
+    @property
+    def evidence(self) -> Evidence:
+        """What proofs are made from."""
+        return self._gathering.evidence
+
+    def distances_to_play(self, metric: MetricLearner, contexts: Floats) -> Floats:
+        """The learner's distances between rows of `contexts`, within the margin; or, capped, those proved, (k, k)."""
+        if not self.is_capped:
+            return self.margin.scale * metric.playable_distances(contexts)
+        pairs = Pairs.of(contexts)
+        return as_square(len(contexts), pairs, lower_bounds(self.evidence, pairs))
+
+    def decided(self, rounds: int = 1) -> None:
+        """So many more rounds were decided."""
+        self.margin.decided(rounds)
+        self._rounds += rounds
+
+    def hear(self, decision: Decision, review: Review, verdicts: Verdicts) -> None:
+        """Take in a review, given its verdicts on pairs with different odds."""
+        proved = self._capped_at is not None and decision.round >= self._capped_at
+        if not review.any_unfair and not proved:  # that some pair was unfair proves nothing of any of them
+            self._gathering.hear(verdicts, source=decision.id)
+        flagged = review.any_unfair or bool(np.any(verdicts.unfair))
+        if flagged and len(verdicts) and decision.round not in self.flagged_rounds:
+            self.flagged_rounds.add(decision.round)
+            self.margin.flagged()
+            if len(self.flagged_rounds) == self.max_unfair_rounds:
+                self._capped_at = self._rounds
+
+    def anew(self) -> Safeguards:
+        """The same settings, nothing heard yet."""
+        margin = Margin(self.margin.target, self.margin.step)
+        return Safeguards(self._gathering.space, margin, self.max_unfair_rounds)
+
+    # Saving.
+
+    def settings(self) -> dict[str, Any]:
+        """What it was made with."""
+        return {"max_unfair_rounds": self.max_unfair_rounds, "target_unfair_share": self.margin.target}
+
+    def state(self) -> dict[str, Any]:
+        """Settings and all that was heard."""
+        return {
+            "max_unfair_rounds": self.max_unfair_rounds,
+            "margin": self.margin.state(),
+            "gathering": self._gathering.state(),
+            "flagged_rounds": np.array(sorted(self.flagged_rounds), dtype=np.int64),
+            "rounds": self._rounds,
+            "capped_at": self._capped_at,
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """The same, to the bit."""
+        gathering = Gathering.from_state(state["gathering"])
+        safeguards = cls(gathering.space, Margin.from_state(state["margin"]), state["max_unfair_rounds"])
+        safeguards._gathering = gathering
+        safeguards.flagged_rounds = {int(t) for t in state["flagged_rounds"]}
+        safeguards._rounds, safeguards._capped_at = int(state["rounds"]), state["capped_at"]
+        return safeguards

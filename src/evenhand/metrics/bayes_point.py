@@ -12,7 +12,7 @@ from evenhand.checks import is_number
 from evenhand.errors import InvalidInput
 from evenhand.metrics.accuracy import accuracy, check_epsilon
 from evenhand.metrics.belief import Belief, chance_below, quantile_above_zero
-from evenhand.metrics.bound import first_bound, remembered
+from evenhand.metrics.bound import Memory, first_bound
 from evenhand.metrics.doubt import Doubt
 from evenhand.metrics.features import Floats, Structure
 from evenhand.metrics.half_spaces import HalfSpaces
@@ -117,7 +117,7 @@ class BayesPoint(MetricLearner):
         self.caution = float(caution)
         self.rounds = 0
         self._surprises = 0.0
-        self._memory = HalfSpaces.none(self.space.n_unknowns)
+        self._memory = Memory((HalfSpaces.none(self.space.n_unknowns),))
         self._belief = self._prior(self.bound)
         self._doubt = Doubt(self._belief) if self.error_rate is None else None
 
@@ -171,6 +171,24 @@ class BayesPoint(MetricLearner):
         """The mean of G, (d, d)."""
         return self.space.unflatten(self._belief.mean)
 
+    def sample_matrix(self, rng: np.random.Generator) -> Floats:
+        """A draw from the belief, given that no squared length is negative, (d, d).
+
+        As long as the draw has a negative direction, the squared length along it is drawn anew, above zero, and the rest
+        follows as it depends on it.
+        """
+        mean, cov = self._belief.mean, self._belief.cov
+        alpha = rng.multivariate_normal(mean, cov, check_valid="ignore", method="eigh")
+        for _ in range(SEMIDEFINITE_ROUNDS * self.n_features):
+            lowest, u = self.space.most_negative_direction(alpha)
+            if lowest >= -SEMIDEFINITE_TOLERANCE * self.bound:
+                break
+            reach, quantile = cov @ u, float(rng.uniform())
+            variance = max(float(u @ reach), np.finfo(np.float64).tiny)
+            drawn = quantile_above_zero(np.array([u @ mean]), np.array([math.sqrt(variance)]), quantile)
+            alpha = alpha + reach * ((float(drawn[0]) - float(u @ alpha)) / variance)
+        return self.space.nearest_metric(alpha)
+
     def reviewers(self) -> dict[str | None, ReviewerReport]:
         """What is known of each reviewer, by name; nothing if their error rate was told."""
         return {} if self._doubt is None else self._doubt.errors.report()
@@ -193,14 +211,14 @@ class BayesPoint(MetricLearner):
         """Hear half-spaces at the rate that was told; those that contradict the belief are not heard, and returned."""
         belief, scores = self._told(self._belief, half_spaces)
         contradicted = scores < SURPRISE
-        memory = remembered(self._memory, half_spaces.take(~contradicted & (scores < TELLING)))
+        memory = self._memory.with_new(half_spaces.take(~contradicted & (scores < TELLING)))
         surprises = max(self._surprises + float(np.sum(contradicted)) - self._rate * len(half_spaces), 0.0)
         if self._sharpens():
             belief = belief.widened(WIDENING)
         bound = self.bound
         if self._outgrew(belief):
             bound = 2.0 * bound
-            belief, _ = self._told(self._prior(bound), memory)
+            belief, _ = self._told(self._prior(bound), memory.all())
         elif surprises > SURPRISES_FORGIVEN:  # not the reviewer's slips: the belief was too sure of itself
             belief, surprises = belief.widened(WIDENING), 0.0
         self.bound, self._belief, self._memory, self._surprises = bound, belief, memory, surprises
@@ -280,7 +298,7 @@ class BayesPoint(MetricLearner):
             "surprises": self._surprises,
             "mean": self._belief.mean,
             "cov": self._belief.cov,
-            "memory": self._memory.state(),
+            "memory": self._memory.all().state(),
             "doubt": None if self._doubt is None else self._doubt.state(),
         }
 
@@ -291,6 +309,6 @@ class BayesPoint(MetricLearner):
         learner = cls(**{name: state[name] for name in settings})
         learner.rounds, learner._surprises = int(state["rounds"]), float(state["surprises"])
         learner._belief = Belief(state["mean"].copy(), state["cov"].copy())
-        learner._memory = HalfSpaces.from_state(state["memory"])
+        learner._memory = Memory((HalfSpaces.from_state(state["memory"]),))
         learner._doubt = None if state["doubt"] is None else Doubt.from_state(state["doubt"])
         return learner

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from evenhand.checks import is_number
@@ -21,6 +23,9 @@ REMEMBERED_PER_UNKNOWN = 64
 MOST_NUMBERS_REMEMBERED = 2_000_000
 """Verdicts kept for each unknown, and numbers kept in all: enough to find the way back after the bound was doubled."""
 
+MOST_PIECES = 64
+"""So many reviews are remembered apart before they are put together."""
+
 
 def first_bound(bound: float, epsilon: float | None) -> float:
     """`bound` itself if it is a sound number, and large enough for there to be something to learn at this epsilon.
@@ -36,11 +41,37 @@ def first_bound(bound: float, epsilon: float | None) -> float:
     return max(float(bound), WIDEST_KNOWN * accuracy(epsilon, 0) ** 2)
 
 
+def most_remembered(n_unknowns: int) -> int:
+    """How many verdicts are remembered."""
+    return min(REMEMBERED_PER_UNKNOWN * n_unknowns, max(MOST_NUMBERS_REMEMBERED // n_unknowns, 1))
+
+
 def remembered(memory: HalfSpaces, new: HalfSpaces) -> HalfSpaces:
     """The newest of what was told, within both limits."""
-    m = memory.normals.shape[1]
-    most = min(REMEMBERED_PER_UNKNOWN * m, max(MOST_NUMBERS_REMEMBERED // m, 1))
-    return memory.joined(new).take(slice(-most, None))
+    return memory.joined(new).take(slice(-most_remembered(memory.normals.shape[1]), None))
+
+
+@dataclass(frozen=True, eq=False)
+class Memory:
+    """The same in pieces, so that a review does not copy all that was remembered before it."""
+
+    pieces: tuple[HalfSpaces, ...]
+
+    def with_new(self, new: HalfSpaces) -> Memory:
+        """This and the newest; pieces are put together, and the oldest forgotten, once there are many."""
+        if len(new) == 0:
+            return self
+        memory = Memory((*self.pieces, new))
+        return Memory((memory.all(),)) if len(memory.pieces) > MOST_PIECES else memory
+
+    def all(self) -> HalfSpaces:
+        """The newest of what was told, within both limits."""
+        joined = HalfSpaces(
+            np.concatenate([piece.normals for piece in self.pieces]),
+            np.concatenate([piece.thresholds for piece in self.pieces]),
+            np.concatenate([piece.sides for piece in self.pieces]),
+        )
+        return joined.take(slice(-most_remembered(joined.normals.shape[1]), None))
 
 
 def fits(space: MetricSpace, half_spaces: HalfSpaces, bound: float) -> bool:

@@ -129,6 +129,13 @@ class MetricLearner(ABC):
         """What is known of each reviewer, by name; most learners take every reviewer at her word."""
         return {}
 
+    def sample_matrix(self, rng: np.random.Generator) -> Floats:
+        """A matrix G that may be the true one, drawn by lot, (d, d), positive semidefinite.
+
+        Unless a learner has a belief of its own: its estimate.
+        """
+        return self.get_mahalanobis_matrix()
+
     # What every learner offers from that.
 
     def distances(self, contexts: Any) -> Distances:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,14 @@ from evenhand.decision import ODDS_TOLERANCE, Decision, Pair, Review
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64] | NDArray[np.bool_] | slice
+
+
+@lru_cache(maxsize=8)
+def all_pairs(k: int) -> NDArray[np.int64]:
+    """The pairs of k candidates, (k(k-1)/2, 2), read-only, first index smaller."""
+    indices = np.stack(np.triu_indices(k, 1), axis=1)
+    indices.flags.writeable = False
+    return indices
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,8 +32,8 @@ class Pairs:
     @classmethod
     def of(cls, contexts: Floats) -> Pairs:
         """All k(k-1)/2 pairs of a round's contexts (k, d)."""
-        first, second = np.triu_indices(len(contexts), 1)
-        return cls(np.stack([first, second], axis=1), contexts[first] - contexts[second])
+        indices = all_pairs(len(contexts))
+        return cls(indices, contexts[indices[:, 0]] - contexts[indices[:, 1]])
 
     @classmethod
     def between(cls, x: Floats, y: Floats) -> Pairs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from typing import Any, Literal, Self, get_args
 
@@ -159,6 +160,12 @@ class RidgeUCB(RewardModel):
         half = np.linalg.solve(L, np.eye(self.n_features))
         self._V_inv = half.T @ half
         self._log_det_ratio = float(2 * np.sum(np.log(np.diag(L))) - self.n_features * math.log(self.regularisation))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """Arrays are replaced, never written into, so a copy may share them."""
+        twin = copy.copy(self)
+        memo[id(self)] = twin
+        return twin
 
     def state(self) -> dict[str, Any]:
         """Settings and sums."""

@@ -9,6 +9,7 @@ from evenhand.allocation import Allocation, fair_distribution
 from evenhand.bandit import FairBandit
 from evenhand.decision import Decision, Review
 from evenhand.errors import EvenhandError
+from evenhand.interview import Interview
 from evenhand.metrics import Distances, Learned
 from evenhand.schema import Category, Number, Schema, YesNo
 from evenhand.version import __version__
@@ -23,6 +24,7 @@ __all__ = [
     "Distances",
     "EvenhandError",
     "FairBandit",
+    "Interview",
     "Learned",
     "Number",
     "Review",

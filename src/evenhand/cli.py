@@ -1,10 +1,12 @@
-"""The command line: `evenhand demo`, `evenhand lab list`, `evenhand lab run`, `evenhand lab report`."""
+"""The command line: `evenhand demo`, `evenhand interview`, `evenhand lab list`, `lab run`, `lab report`."""
 
 from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 
 from evenhand.errors import EvenhandError
@@ -19,6 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--version", action="version", version=f"evenhand {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     _add_demo(commands.add_parser("demo", help="a simulated lending desk: a table on the screen, a picture in a file"))
+    _add_interview(commands.add_parser("interview", help="questions to a reviewer before a desk goes live"))
     _add_lab(commands.add_parser("lab", help="experiments: list, run, report"))
     options = parser.parse_args(arguments)
     try:
@@ -37,6 +40,19 @@ def _add_demo(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=_at_least(0, "seed"), default=0, help="of the simulated world (%(default)s)")
     parser.add_argument("--picture", type=_drawable, default=Path("demo.png"), help="where to draw (%(default)s)")
     parser.set_defaults(run=_demo)
+
+
+def _add_interview(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--schema", type=Path, required=True, help="the features of a candidate, a JSON file")
+    parser.add_argument("--candidates", type=Path, required=True, help="people like those to come, a CSV file")
+    parser.add_argument("--desk", type=_drawable, required=True, metavar="FILE.eh", help="where it is kept and goes on")
+    parser.add_argument("--epsilon", type=float, help="unfairness up to this does not matter (0.05)")
+    parser.add_argument("--capacity", type=_at_least(1, "capacity"), help="how many may be chosen at most (1)")
+    parser.add_argument("--structure", choices=("full", "diagonal"), help="diagonal: features count separately (full)")
+    parser.add_argument("--max-questions", type=_at_least(0, "max-questions"), metavar="N", help="stop after so many")
+    parser.add_argument("--reviewer", metavar="NAME", help="who answers")
+    parser.add_argument("--seed", type=_at_least(0, "seed"), help="for the same questions again, at the same answers")
+    parser.set_defaults(run=_interview)
 
 
 def _add_lab(parser: argparse.ArgumentParser) -> None:
@@ -63,6 +79,13 @@ def _demo(options: argparse.Namespace) -> None:
     from evenhand.lab.demo import show_demo
 
     show_demo(rounds=options.rounds, seed=options.seed, picture=options.picture)
+
+
+def _interview(options: argparse.Namespace) -> None:
+    from evenhand.interview.terminal import Wanted, interview_in_terminal
+
+    names = (field.name for field in fields(Wanted))
+    interview_in_terminal(Wanted(**{name: getattr(options, name) for name in names}), sys.stdin, sys.stdout)
 
 
 def _list(options: argparse.Namespace) -> None:

@@ -11,6 +11,7 @@ from evenhand.auditors import AdversarialAuditor, MahalanobisAuditor, OneBitAudi
 from evenhand.auditors.adversarial import Aim
 from evenhand.auditors.said import said
 from evenhand.decision import ODDS_TOLERANCE, Decision, Review
+from evenhand.errors import InvalidInput
 from tests.auditors.made import any_decision, made, some
 
 EXACT = MahalanobisAuditor(0.4 * np.eye(3))
@@ -97,3 +98,35 @@ def test_equals_are_drawn_by_the_seed() -> None:
 
     assert {lie(seed).unfair for seed in range(40)} == {((0, 1),), ((0, 2),), ((0, 3),)}
     assert lie(5) == lie(5)
+
+
+@pytest.mark.parametrize("aim", AIMS)
+@pytest.mark.parametrize("per_decision", [2, 5, 100])
+def test_a_burst_is_told_as_fast_as_allowed(aim: Aim, per_decision: int) -> None:
+    """So many lies a decision and no more, each about another pair, never beyond the budget, and each counted."""
+    liar, lies = AdversarialAuditor(EXACT, 40, aim, per_decision=per_decision, seed=0), 0
+    most = 0
+    for decision in some(60):
+        honest, told = EXACT.review(decision), liar.review(decision)
+        changed = set(honest.unfair) ^ set(told.unfair)
+        assert len(changed) <= per_decision
+        lies, most = lies + len(changed), max(most, len(changed))
+        assert liar.lies_told == lies <= 40
+    assert lies == 40
+    assert most > 1
+
+
+def test_a_burst_begins_with_what_hurts_most() -> None:
+    """All fair pairs are accused, or all unfair ones passed, the first ones of a smaller burst among them."""
+    far, near = MahalanobisAuditor(np.eye(4)), MahalanobisAuditor(np.zeros((1, 4)))
+    decision = made([0.4, 0.3, 0.2, 0.1], rewards=[0.9, 0.5, 0.4, -0.9], tight_pairs=((0, 1), (1, 2)))
+    one, two, all_ = (
+        AdversarialAuditor(far, 100, "regret", per_decision=n, seed=0).review(decision).unfair for n in (1, 2, 100)
+    )
+    assert one == ((0, 1),)
+    assert set(two) == {(0, 1), (1, 2)}
+    assert len(all_) == 6
+    hidden = AdversarialAuditor(near, 4, "unfairness", per_decision=100, seed=0).review(decision)
+    assert len(hidden.unfair) == 2
+    with pytest.raises(InvalidInput, match="per_decision is 0; allowed is a whole number >= 1"):
+        AdversarialAuditor(far, 1, "regret", per_decision=0)

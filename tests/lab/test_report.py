@@ -130,3 +130,12 @@ def test_a_folder_named_twice_is_shown_once(tmp_path: Path) -> None:
     run_experiment(DRIFT, tmp_path, quick=True, console=Console(file=io.StringIO()))
     report([tmp_path, tmp_path / "drift"], tmp_path / "report.html", experiments={"drift": DRIFT})
     assert len(Page((tmp_path / "report.html").read_text()).named("section")) == 1
+
+
+def test_sections_come_in_the_order_of_the_register(tmp_path: Path) -> None:
+    """Not in that of the alphabet: what belongs together stands together."""
+    last, first = replace(DRIFT, name="a"), replace(DRIFT, name="z")
+    for experiment in (last, first):
+        run_experiment(experiment, tmp_path, quick=True, console=Console(file=io.StringIO()))
+    report([tmp_path], tmp_path / "report.html", experiments={"z": first, "missing": DRIFT, "a": last})
+    assert [each["id"] for each in Page((tmp_path / "report.html").read_text()).named("section")] == ["z", "a"]

@@ -7,6 +7,7 @@ from evenhand.auditors.delayed import DelayedAuditor
 from evenhand.auditors.distance_auditor import DistanceAuditor
 from evenhand.auditors.drifting import DriftingAuditor
 from evenhand.auditors.group import GroupAuditor
+from evenhand.auditors.hostile import HostileAuditor
 from evenhand.auditors.mahalanobis import MahalanobisAuditor
 from evenhand.auditors.moving import MovingAuditor
 from evenhand.auditors.named import NamedAuditor
@@ -29,6 +30,7 @@ __all__ = [
     "DistanceAuditor",
     "DriftingAuditor",
     "GroupAuditor",
+    "HostileAuditor",
     "LateAuditor",
     "MahalanobisAuditor",
     "MovingAuditor",

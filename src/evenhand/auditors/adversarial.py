@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal, get_args
 
@@ -19,7 +20,9 @@ Aim = Literal["regret", "unfairness", "confusion"]
 
 
 class AdversarialAuditor(WrappingAuditor):
-    """What `auditor` says, but for at most `budget` lies, one a decision, told as early as there is something to gain.
+    """What `auditor` says, but for at most `budget` lies, told as early as there is something to gain.
+
+    per_decision: so many of them in one decision at most; more make a burst, told before anybody can learn from it.
 
     aim "regret": says unfair of a fair pair; of one that binds if there is one, and of these of the pair with the
     largest difference in the rewards the odds were chosen for. "unfairness": says acceptable of the worst unfair pair,
@@ -35,9 +38,10 @@ class AdversarialAuditor(WrappingAuditor):
     ([((0, 1),), (), ()], 1)
     """
 
-    def __init__(self, auditor: Auditor, budget: int, aim: Aim, *, seed: Seed = None) -> None:
+    def __init__(self, auditor: Auditor, budget: int, aim: Aim, *, per_decision: int = 1, seed: Seed = None) -> None:
         super().__init__(auditor)
         self.budget = as_whole("budget", budget, least=0)
+        self.per_decision = as_whole("per_decision", per_decision, least=1)
         if aim not in get_args(Aim):
             raise InvalidInput(f"aim is {aim!r}; allowed are {', '.join(map(repr, get_args(Aim)))}")
         self.aim: Aim = aim
@@ -45,26 +49,39 @@ class AdversarialAuditor(WrappingAuditor):
         self._rng = as_generator(seed)
 
     def change(self, decision: Decision, review: Review) -> Review:
-        """The review with one lie in it, or as it is."""
-        if self.lies_told >= self.budget:
+        """The review with lies in it, or as it is."""
+        if review.kind == "one_bit":
+            return self._other_bit(decision, review) if self.lies_told < self.budget else review
+        truth = said(decision, review)
+        told = dict(truth)
+        for _ in range(min(self.per_decision, self.budget - self.lies_told)):
+            pair = self._to_lie_about(decision, truth, told)
+            if pair is None:
+                break
+            told[pair] = not told[pair]
+            self.lies_told += 1
+        return review if told == truth else restated(review, told)
+
+    @property
+    def _accuses(self) -> bool:
+        """Whether the next lie is an accusation."""
+        return self.aim == "regret" or (self.aim == "confusion" and self.lies_told % 2 == 0)
+
+    def _other_bit(self, decision: Decision, review: Review) -> Review:
+        if review.any_unfair == self._accuses or not unequal_odds(decision).any():
             return review
-        accuse = self.aim == "regret" or (self.aim == "confusion" and self.lies_told % 2 == 0)
-        lie = self._other_bit if review.kind == "one_bit" else self._other_verdict
-        told = lie(decision, review, accuse)
-        self.lies_told += told != review
+        told = replace(review, any_unfair=self._accuses)
+        self.lies_told += 1
         return told
 
-    def _other_bit(self, decision: Decision, review: Review, accuse: bool) -> Review:
-        return replace(review, any_unfair=accuse) if unequal_odds(decision).any() else review
-
-    def _other_verdict(self, decision: Decision, review: Review, accuse: bool) -> Review:
-        verdicts, unequal = said(decision, review), unequal_odds(decision)
-        pairs = [pair for pair, unfair in verdicts.items() if unfair != accuse and unequal[pair]]
+    def _to_lie_about(self, decision: Decision, truth: Mapping[Pair, bool], told: Mapping[Pair, bool]) -> Pair | None:
+        """The pair with the most to gain, of those that were not lied about yet."""
+        accuse, unequal = self._accuses, unequal_odds(decision)
+        pairs = [p for p, unfair in truth.items() if unfair != accuse and told[p] == unfair and unequal[p]]
         if not pairs:
-            return review
+            return None
         shuffled = [pairs[i] for i in self._rng.permutation(len(pairs))]  # the first of equals is taken
-        pair = _most_binding(decision, shuffled) if accuse else worst(self.auditor, decision, shuffled)
-        return restated(review, verdicts | {pair: accuse})
+        return _most_binding(decision, shuffled) if accuse else worst(self.auditor, decision, shuffled)
 
 
 def _most_binding(decision: Decision, pairs: list[Pair]) -> Pair:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
@@ -88,6 +88,24 @@ def reach(table: pl.DataFrame, name: str) -> NDArray[np.float64]:
     return np.nan_to_num(np.maximum([mean - low, high - mean], 0.0))
 
 
+def draw_rows(
+    panel: Axes, means: pl.DataFrame, name: str, *, rows: tuple[str, Sequence[str]], dots: tuple[str, Sequence[str]]
+) -> None:
+    """A row for each value of one column, and in it a dot, with its 95% interval, for each value of another.
+
+    rows, dots: the column, and its values in the order in which they are drawn. means: as `statistics.summary` has it.
+    """
+    (row, rows_in_order), (dot, dots_in_order) = rows, dots
+    step = 0.6 / max(len(dots_in_order), 1)
+    for place, (value, style) in enumerate(zip(dots_in_order, dot_styles(), strict=False)):
+        here = means.filter(pl.col(dot) == value)
+        shift = step * (place - (len(dots_in_order) - 1) / 2)
+        heights = np.array([list(rows_in_order).index(each) for each in here[row]], dtype=np.float64) + shift
+        panel.errorbar(here[name].to_numpy(), heights, xerr=reach(here, name), label=value, **style)
+    panel.set_yticks(range(len(rows_in_order)), list(rows_in_order))
+    panel.set_ylim(len(rows_in_order) - 0.5, -0.5)
+
+
 def draw_policies(
     panel: Axes, table: pl.DataFrame, value: str, *, along: str = "round", floor: float | None = None
 ) -> None:
@@ -112,6 +130,14 @@ def legend_below(figure: Figure, panel: Axes, *, columns: int) -> None:
     """One legend for all panels, where it hides nothing."""
     handles, labels = panel.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False)
+
+
+def legend_of_all(figure: Figure, panels: Sequence[Axes], *, columns: int) -> None:
+    """One legend for panels that do not show the same, each label once."""
+    named = {
+        label: handle for panel in panels for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)
+    }
+    figure.legend(list(named.values()), list(named), loc="outside lower center", ncols=columns, frameon=False)
 
 
 def powers_of_two(panel: Axes, label: str) -> None:

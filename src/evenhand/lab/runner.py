@@ -79,12 +79,19 @@ def run_experiment(
 
 
 def report(folders: Sequence[Path], output: Path, *, experiments: Mapping[str, Experiment] = EXPERIMENTS) -> None:
-    """Write one page of the results that lie in these folders (each of one experiment, or of several)."""
-    sections = []
+    """Write one page of the results that lie in these folders (each of one experiment, or of several).
+
+    Experiments come in the order in which they are registered.
+    """
+    found = []
     for folder in sorted({run.parent for given in folders for run in given.rglob("run.json")}):
         record = json.loads((folder / "run.json").read_text())
         if record["experiment"] not in experiments:
             raise InvalidInput(f"{folder} has results of {record['experiment']!r}, which is not known here")
+        found.append((folder, record))
+    order = list(experiments)
+    sections = []
+    for folder, record in sorted(found, key=lambda each: order.index(each[1]["experiment"])):
         experiment = experiments[record["experiment"]]
         table = pl.read_parquet(folder / "results.parquet")
         sections.append(section(experiment, table, experiment.analyse(table), record))

@@ -1,0 +1,180 @@
+"""The run under a named reviewer: she is who her settings say, and everything else stays as it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import evenhand as eh
+from evenhand.auditors import MahalanobisAuditor, NoisyAuditor, Truth, WobblingAuditor, arriving
+from evenhand.errors import InvalidInput
+from evenhand.lab.interviewed_run import interviewed_run
+from evenhand.lab.reviewed_run import TOLD, reviewed_run
+from evenhand.lab.reviewers import FOLLOWS, PANELS, SHOWS, ReviewerSetting
+from evenhand.lab.standard_run import standard_run
+from tests.auditors.made import made, some
+
+A = 0.4 * np.eye(3)
+SHAPE: dict[str, Any] = {"d": 3, "k": 4, "rounds": 30, "epsilon": 0.05, "seed": 2}
+
+
+def answers(setting: ReviewerSetting, n: int = 40, seed: int = 0) -> list[eh.Review]:
+    """What comes in from a reviewer in so many rounds of made-up decisions."""
+    auditor, _ = setting.made(A, None, seed)
+    return [review for decision in some(n) for _, review in arriving(auditor, decision)]
+
+
+@pytest.mark.parametrize("policy", ["evenhand", "equal-odds", "told-metric"])
+def test_an_exact_reviewer_makes_the_standard_run(policy: str) -> None:
+    """To the bit: the same truth, candidates, luck and draws, so that experiments can be held against each other."""
+    standard, reviewed = standard_run(policy=policy, **SHAPE), reviewed_run(policy=policy, **SHAPE)
+    assert {name: reviewed[name] for name in standard} == dict(standard)
+
+
+def test_no_question_makes_the_standard_run_too() -> None:
+    """To the bit; and with questions the candidates are still the same: the best fair odds earn as much."""
+    standard, live = standard_run(policy="evenhand", **SHAPE), interviewed_run(questions=0, **SHAPE)
+    assert {name: live[name] for name in standard if name != "conflicts"} == {
+        name: column for name, column in standard.items() if name != "conflicts"
+    }
+    assert live["asked"][-1] == 0
+    asked = interviewed_run(questions=20, **SHAPE)
+    assert asked["asked"][-1] == 20
+    assert asked["expected"][-1] < live["expected"][-1]
+    best = [[r + lost for r, lost in zip(run["reward"], run["regret"], strict=True)] for run in (live, asked)]
+    assert best[0] == pytest.approx(best[1])
+
+
+def test_what_is_taken_for_granted_is_what_the_bandit_takes_for_granted() -> None:
+    """Leaving reviewer_error out is leaving it out."""
+    assert eh.FairBandit(2).metric.state()["error_rate"] == TOLD
+
+
+@pytest.mark.parametrize("follows", FOLLOWS)
+@pytest.mark.parametrize("policy", ["evenhand", "equal-odds"])
+def test_everybody_can_be_played_under_everybody(policy: str, follows: str) -> None:
+    """Whoever follows no distance is held to the world's; equal odds are flagged by nobody."""
+    curve = reviewed_run(policy=policy, follows=follows, **SHAPE)
+    assert len(curve["round"]) == len(curve["found_rate"]) > 5
+    if policy == "equal-odds":
+        assert curve["unfair_pairs"][-1] == curve["flagged_rounds_by_reviewer"][-1] == 0
+
+
+@pytest.mark.parametrize("shows", SHOWS)
+def test_every_kind_of_answer_can_be_played(shows: str) -> None:
+    """With errors, late, and a bandit that learns how many there are."""
+    curve = reviewed_run(policy="evenhand", shows=shows, wrong=0.2, late=3, reviewer_error=None, **SHAPE)
+    assert curve["round"][-1] == SHAPE["rounds"]
+
+
+def test_she_shows_what_she_is_said_to_show() -> None:
+    """Complete reviews, partial ones of two pairs, single reports, bits."""
+    assert {review.kind for review in answers(ReviewerSetting())} == {"complete"}
+    few = answers(ReviewerSetting(shows="random pairs"))
+    assert {len(review.unfair) + len(review.fair) for review in few} == {2}
+    reports = answers(ReviewerSetting(shows="one report"))
+    assert {len(review.unfair) for review in reports} <= {0, 1}
+    assert {review.kind for review in answers(ReviewerSetting(shows="one bit"))} == {"one_bit"}
+
+
+def test_the_bandit_is_asked_for_proposals() -> None:
+    """The two pairs it would have looked at, and no others."""
+    bandit = eh.FairBandit(3, epsilon=0.05, seed=0)
+    auditor, _ = ReviewerSetting(shows="proposed pairs").made(A, bandit, 0)
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        contexts = rng.normal(size=(5, 3))
+        decision = bandit.decide(contexts / np.linalg.norm(contexts, axis=1, keepdims=True))
+        review = auditor.review(decision)
+        assert set(review.unfair + review.fair) == {each.pair for each in bandit.pairs_to_review(decision, 2)}
+        bandit.learn(decision, review=review)
+
+
+def test_errors_come_in_where_they_are_said_to() -> None:
+    """One who misjudges pairs and reports the worst reports slips; one who errs in answering mostly does not."""
+    fair = made([0.3, 0.25, 0.2, 0.15, 0.1], np.vstack([np.eye(3), -np.eye(3)[:2]]))
+
+    def reports(errs: str) -> list[eh.Review]:
+        auditor, truth = ReviewerSetting(shows="one report", wrong=0.3, errs=errs).made(A, None, 0)
+        assert isinstance(truth, MahalanobisAuditor)
+        assert truth.review(fair).unfair == ()
+        return [auditor.review(fair) for _ in range(100)]
+
+    slips = [review for review in reports("judging") if review.unfair]
+    assert len(slips) > 90
+    assert {review.kind for review in slips} == {"partial"}
+    assert {review.kind for review in reports("answering")} == {"complete"}
+
+
+def test_changing_one_thing_changes_nothing_else() -> None:
+    """Streams are separate: lateness does not change what is said, nor which pairs are drawn whether she errs."""
+    plain = ReviewerSetting(shows="random pairs", wrong=0.3)
+    prompt, _ = plain.made(A, None, 1)
+    late, _ = ReviewerSetting(shows="random pairs", wrong=0.3, late=4).made(A, None, 1)
+    decisions = list(some(40))
+    said = {decision.round: prompt.review(decision) for decision in decisions}
+    came = [(seen.round, review) for decision in decisions for seen, review in arriving(late, decision)]
+    assert len(came) > 30
+    assert all(said[round] == review for round, review in came)
+    right = answers(ReviewerSetting(shows="random pairs"), seed=1)
+    assert [sorted(review.unfair + review.fair) for review in right] == [
+        sorted(review.unfair + review.fair) for review in said.values()
+    ]
+
+
+def test_the_truth_is_hers_if_she_has_one() -> None:
+    """Somebody who wobbles is held to her own distances, whatever errors are put on top; noise to the world's."""
+    _, truth = ReviewerSetting(follows="wobble 10%", wrong=0.2, shows="one bit").made(A, None, 0)
+    assert isinstance(truth, WobblingAuditor)
+    _, truth = ReviewerSetting(follows="pure noise").made(A, None, 0)
+    assert isinstance(truth, MahalanobisAuditor)
+    assert np.array_equal(truth.A, A)
+    assert all(isinstance(ReviewerSetting(follows=name).made(A, None, 0).truth, Truth) for name in FOLLOWS)
+
+
+def test_a_panel_is_reported_member_by_member() -> None:
+    """Each under a name, with a rate that was found; one reviewer without a panel has no name."""
+    curve = reviewed_run(policy="evenhand", panel="most mislead", reviewer_error=None, **SHAPE)
+    for member in PANELS["most mislead"]:
+        assert 0 < curve[f"found_rate_{member}"][-1] < 1
+        assert curve[f"found_out_{member}"][-1] in (0.0, 1.0)
+    assert "found_rate" not in curve
+    alone = reviewed_run(policy="evenhand", reviewer_error=None, **SHAPE)
+    assert alone["found_rate"][-1] < 0.1
+    assert np.isnan(reviewed_run(policy="evenhand", **SHAPE)["found_rate"][-1])
+
+
+def test_members_of_a_panel_err_independently() -> None:
+    """Two with one rate are wrong about different pairs."""
+    auditor, truth = ReviewerSetting(panel="most toss coins").made(A, None, 0)
+    members: dict[str, NoisyAuditor] = auditor.members  # type: ignore[attr-defined]
+    decision = next(some(1))
+    assert isinstance(truth, MahalanobisAuditor)
+    assert members["B"].review(decision) != members["C"].review(decision)
+
+
+def test_lies_are_told_within_the_budget_and_counted() -> None:
+    """One a decision, or many."""
+    slow = reviewed_run(policy="evenhand", lies=12, aim="regret", **SHAPE)
+    fast = reviewed_run(policy="evenhand", lies=12, aim="regret", lies_per_decision=6, **SHAPE)
+    assert slow["lies_told"][-1] == fast["lies_told"][-1] == 12
+    assert slow["regret"] != fast["regret"]
+    assert reviewed_run(policy="evenhand", **SHAPE)["lies_told"][-1] == 0
+
+
+@pytest.mark.parametrize(
+    ("setting", "sentence"),
+    [
+        ({"follows": "nobody"}, "follows is 'nobody'; allowed are 'metric', 'wobble 2%'"),
+        ({"shows": "all"}, "shows is 'all'; allowed are 'everything'"),
+        ({"errs": "often"}, "errs is 'often'; allowed are 'judging', 'answering'"),
+        ({"panel": "bad"}, "panel is 'bad'; allowed are 'different'"),
+        ({"follows": None}, "follows is None"),
+    ],
+)
+def test_reviewers_who_do_not_exist_are_refused(setting: dict[str, Any], sentence: str) -> None:
+    """With a sentence that says which there are."""
+    with pytest.raises(InvalidInput, match=sentence):
+        ReviewerSetting(**setting)

@@ -117,6 +117,7 @@ class FairBandit:
         self.n_features = int(n_features)
         self.rounds = 0
         self.conflicts = 0
+        self.found_out: frozenset[str | None] = frozenset()
         self.safeguards = Safeguards(self.metric.space, Margin(target_unfair_share), max_unfair_rounds)
         self.history = History() if keep_reviews else None
         self._first_metric = self.metric.saved() if keep_reviews else None
@@ -162,18 +163,14 @@ class FairBandit:
         candidates, outcomes = _check_rewards(decision, rewards if rewards is not None else {})
         if review is not None:
             _check_review(decision, review)
-        before = copy.deepcopy(self.reward)
-        misleading = self._misleading()
+        before, found_out = copy.deepcopy(self.reward), self.found_out
         try:
             self.reward.learn(decision.contexts[candidates], outcomes)
             learned = self._hear(decision, review) if review is not None else Learned()
         except BaseException:
             self.reward = before
             raise
-        if learned.conflicts:
-            warnings.warn(INCONSISTENT, stacklevel=2)
-        for name in self._misleading() - misleading:
-            warnings.warn(_found_out(self.reviewers()[name]), stacklevel=2)
+        self._warn(learned, self.found_out - found_out)
         return learned
 
     def _hear(self, decision: Decision, review: Review) -> Learned:
@@ -188,24 +185,41 @@ class FairBandit:
 
     def _take_in(self, decision: Decision, review: Review) -> Learned:
         """What the metric and the safeguards learn from a review; of pairs with equal odds nothing can be learned."""
-        verdicts = Verdicts.of(decision, review)
+        verdicts, safeguards = Verdicts.of(decision, review), self.safeguards.copied()
+        safeguards.hear(decision, review, verdicts)
         if review.any_unfair is None:
             learned = self.metric.learn(verdicts)
         elif len(verdicts):
             learned = self.metric.learn_bit(verdicts, any_unfair=review.any_unfair)
         else:
             learned = Learned()
-        self.safeguards.hear(decision, review, verdicts)
-        self.conflicts += len(learned.conflicts)
+        self.safeguards = safeguards
+        self._notice(learned)
         return learned
+
+    def _notice(self, learned: Learned) -> None:
+        """Count conflicts, and who was found out."""
+        self.conflicts += len(learned.conflicts)
+        self.found_out = self.found_out | {name for name, report in self.reviewers().items() if report.misleads}
+
+    def _warn(self, learned: Learned, found_out: frozenset[str | None]) -> None:
+        if learned.conflicts:
+            warnings.warn(INCONSISTENT, stacklevel=3)
+        for name in found_out:
+            warnings.warn(_found_out(self.reviewers()[name]), stacklevel=3)
 
     def learn_pair(self, x: Any, y: Any, *, gap: float, unfair: bool, reviewer: str | None = None) -> Learned:
         """Learn that two contexts treated with this gap would be unfair, or would not: an answer without a decision."""
-        learned = self.metric.learn_pair(x, y, gap=gap, unfair=unfair, reviewer=reviewer)
-        self.conflicts += len(learned.conflicts)
+        found_out, learned = self.found_out, self._take_in_pair(x, y, gap, unfair, reviewer)
         if self.history is not None:
             pair = {"x": _plain(x), "y": _plain(y), "gap": float(gap), "unfair": bool(unfair), "reviewer": reviewer}
             self.history.add(Given(self.rounds, None, None, pair))
+        self._warn(learned, self.found_out - found_out)
+        return learned
+
+    def _take_in_pair(self, x: Any, y: Any, gap: float, unfair: bool, reviewer: str | None) -> Learned:
+        learned = self.metric.learn_pair(x, y, gap=gap, unfair=unfair, reviewer=reviewer)
+        self._notice(learned)
         return learned
 
     def withdraw(self, decision: Decision, review: Review) -> None:
@@ -217,6 +231,7 @@ class FairBandit:
         self._check_own(decision)
         if self.history is None:
             raise InvalidInput("this bandit keeps no reviews; make it with keep_reviews=True to withdraw one later")
+        _check_review(decision, review)
         if not self.history.has(decision, review):
             raise InvalidInput(f"no such review of decision {decision.id!r} was given: {review}")
         self._learn_anew(self.history.without(decision, review))
@@ -225,7 +240,7 @@ class FairBandit:
         """Forget everything reviewers said, and hear what is in this history."""
         fresh = copy.copy(self)
         fresh.metric = MetricLearner.restored(copy.deepcopy(self._first_metric or {}))
-        fresh.safeguards, fresh.conflicts, fresh.history = self.safeguards.anew(), 0, None
+        fresh.safeguards, fresh.conflicts, fresh.found_out = self.safeguards.anew(), 0, frozenset()
         decided = 0
         for answer in history:
             fresh.safeguards.decided(answer.at - decided)
@@ -233,10 +248,10 @@ class FairBandit:
             if answer.decision is not None and answer.review is not None:
                 fresh._take_in(answer.decision, answer.review)
             elif answer.pair is not None:
-                fresh.learn_pair(**answer.pair)
+                fresh._take_in_pair(**answer.pair)
         fresh.safeguards.decided(self.rounds - decided)
         self.metric, self.safeguards = fresh.metric, fresh.safeguards
-        self.conflicts, self.history = fresh.conflicts, history
+        self.conflicts, self.found_out, self.history = fresh.conflicts, fresh.found_out, history
 
     # Asking.
 
@@ -259,9 +274,6 @@ class FairBandit:
         """What is known of each reviewer's errors, by name; nothing unless reviewer_error is None."""
         return self.metric.reviewers()
 
-    def _misleading(self) -> set[str | None]:
-        return {name for name, report in self.reviewers().items() if report.misleads}
-
     def distances(self, contexts: Any) -> Distances:
         """What is known of the distances between candidates: estimate, lower and upper end, each (k, k)."""
         return self.metric.distances(contexts)
@@ -281,6 +293,7 @@ class FairBandit:
         return {
             "rounds": self.rounds,
             "conflicts": self.conflicts,
+            "found_out": sorted(self.found_out, key=str),
             "key": self._key.hex(),
             "rng": self._rng.bit_generator.state,
             "safeguards": self.safeguards.state(),
@@ -316,6 +329,7 @@ class FairBandit:
         bandit.history = None if state["history"] is None else History.from_state(state["history"])
         bandit._first_metric = state["first_metric"]
         bandit.rounds, bandit.conflicts = int(state["rounds"]), int(state["conflicts"])
+        bandit.found_out = frozenset(state["found_out"])
         bandit._key = bytes.fromhex(state["key"])
         bandit._rng = generator_from(state["rng"])
         return bandit

@@ -41,10 +41,10 @@ def pairs_to_review(metric: MetricLearner, decision: Decision, n: int) -> tuple[
     pairs, gaps = everything.take(gaps > ODDS_TOLERANCE), gaps[gaps > ODDS_TOLERANCE]
     mean, sd = metric.moments(pairs)
     chance = metric.chance_unfair(pairs, gaps)
-    binds = np.array([pair in decision.tight_pairs for pair in pairs.names()], dtype=np.bool_)
+    names, tight = pairs.names(), set(decision.tight_pairs)
+    binds = np.array([pair in tight for pair in names], dtype=np.bool_)
     order = np.lexsort((-np.where(binds, sd, _surprise(chance)), ~binds))[:n]
     distance, doubt = _as_distance(mean, sd)
-    names = pairs.names()
     return tuple(
         PairToReview(
             names[row],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any, Self
 
 import numpy as np
@@ -48,11 +49,13 @@ class Safeguards:
         return self._gathering.evidence
 
     def distances_to_play(self, metric: MetricLearner, contexts: Floats) -> Floats:
-        """The learner's distances between rows of `contexts`, within the margin; or, capped, those proved, (k, k)."""
-        if not self.is_capped:
-            return self.margin.scale * metric.playable_distances(contexts)
-        pairs = Pairs.of(contexts)
-        return as_square(len(contexts), pairs, lower_bounds(self.evidence, pairs))
+        """The learner's distances between rows of `contexts`, or, capped, those proved; within the margin, (k, k)."""
+        if self.is_capped:
+            pairs = Pairs.of(contexts)
+            distances = as_square(len(contexts), pairs, lower_bounds(self.evidence, pairs))
+        else:
+            distances = metric.playable_distances(contexts)
+        return self.margin.scale * distances  # what is proved as well: the margin's promise is for any reviewer
 
     def decided(self, rounds: int = 1) -> None:
         """So many more rounds were decided."""
@@ -70,6 +73,13 @@ class Safeguards:
             self.margin.flagged()
             if len(self.flagged_rounds) == self.max_unfair_rounds:
                 self._capped_at = self._rounds
+
+    def copied(self) -> Safeguards:
+        """A copy that can hear more, and leaves this one as it is."""
+        twin = copy.copy(self)
+        twin.margin, twin._gathering = copy.copy(self.margin), self._gathering.copied()
+        twin.flagged_rounds = set(self.flagged_rounds)
+        return twin
 
     def anew(self) -> Safeguards:
         """The same settings, nothing heard yet."""

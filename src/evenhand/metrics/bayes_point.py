@@ -174,8 +174,8 @@ class BayesPoint(MetricLearner):
     def sample_matrix(self, rng: np.random.Generator) -> Floats:
         """A draw from the belief, given that no squared length is negative, (d, d).
 
-        As long as the draw has a negative direction, the squared length along it is drawn anew, above zero, and the rest
-        follows as it depends on it.
+        As long as the draw has a negative direction, the squared length along it is drawn anew, above zero, and the
+        rest follows as it depends on it.
         """
         mean, cov = self._belief.mean, self._belief.cov
         alpha = rng.multivariate_normal(mean, cov, check_valid="ignore", method="eigh")
@@ -238,9 +238,10 @@ class BayesPoint(MetricLearner):
     def learn_bit(self, verdicts: Verdicts, *, any_unfair: bool) -> Learned:
         """Take in that some pair was unfair, or that none was, and nothing more."""
         fair = HalfSpaces.of(self.space, replace(verdicts, unfair=np.zeros(len(verdicts), dtype=np.bool_)))
-        self._belief = self._told_bit(self._belief, fair, any_unfair)
-        if self._doubt is not None:
-            self._doubt = self._doubt.with_base(self._told_bit(self._doubt.base, fair, any_unfair))
+        belief, doubt = self._told_bit(self._belief, fair, any_unfair), self._doubt
+        if doubt is not None:
+            doubt = doubt.with_base(self._told_bit(doubt.base, fair, any_unfair))
+        self._belief, self._doubt = belief, doubt
         self.rounds += 1
         return Learned(len(verdicts))
 

@@ -21,6 +21,9 @@ from evenhand.registry import enter, find
 
 Floats = NDArray[np.float64]
 
+NARROWEST = 1e-12
+"""A squared distance whose ends are closer than this, relative to its size, is taken to be that far in doubt."""
+
 UNIFORM_WIDTH = np.sqrt(12.0)
 """The width of a uniform distribution, in its standard deviations."""
 
@@ -113,7 +116,7 @@ class MetricLearner(ABC):
         Unless a learner has a belief of its own: as if the squared distance lay anywhere between its ends.
         """
         lower, upper = self.ends(pairs)
-        width = np.maximum(upper - lower, np.finfo(np.float64).tiny)
+        width = np.maximum(upper - lower, NARROWEST * (1.0 + upper))
         return np.clip((gaps**2 - lower) / width, 0.0, 1.0)
 
     def learn_bit(self, verdicts: Verdicts, *, any_unfair: bool) -> Learned:

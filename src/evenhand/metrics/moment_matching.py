@@ -65,7 +65,9 @@ def tell_all(
         for i in range(m):
             mean[i] += step * reach[i]
             for j in range(m):
-                cov[i, j] -= shrink * reach[i] * reach[j]
+                # In this order it stays symmetric to the bit: what was off by rounding when the covariance was large
+                # would in the end outweigh a small one.
+                cov[i, j] -= shrink * (reach[i] * reach[j])
 
 
 @compiled

@@ -1,0 +1,256 @@
+"""tell_all: the formulas of moment matching, row by row, against a plain transcription of them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy.special import erfcx
+from scipy.stats import norm
+
+from evenhand.metrics.belief import KNOWN_VARIANCE, MOST_SHRINK, NEGLIGIBLE, Belief
+from evenhand.metrics.half_spaces import HalfSpaces
+from evenhand.metrics.moment_matching import tell_all
+
+Floats = NDArray[np.float64]
+
+RATES = (0.0, 0.001, 0.3, 0.5, 0.9)
+
+
+class Rows(NamedTuple):
+    """What is told: half-spaces with the error rate of each."""
+
+    normals: Floats
+    thresholds: Floats
+    sides: Floats
+    rates: Floats
+
+
+class Told(NamedTuple):
+    """What comes of it."""
+
+    mean: Floats
+    cov: Floats
+    scores: Floats
+    evidences: Floats
+
+
+def _told(belief: Belief, rows: Rows, *, blur: float = 1e-3, surprise: float = -np.inf) -> Told:
+    mean, cov, n = belief.mean.copy(), belief.cov.copy(), len(rows.sides)
+    scores, evidences = np.full(n, np.nan), np.full(n, np.nan)
+    limits = (MOST_SHRINK, NEGLIGIBLE, KNOWN_VARIANCE)
+    tell_all(mean, cov, *rows, blur, surprise, limits, scores, evidences)
+    return Told(mean, cov, scores, evidences)
+
+
+def _transcribed(belief: Belief, u: Floats, b: float, s: float, eta: float, *, blur: float) -> Told:
+    """One row by the formulas as they stand in the mathematics, in the words of numpy and scipy."""
+    mu, Sigma = belief.mean, belief.cov
+    v = u @ Sigma @ u
+    sigma = np.sqrt(v + blur**2)
+    z = s * (u @ mu - b) / sigma
+    Z = eta + (1 - 2 * eta) * norm.cdf(z)
+    r = (1 - 2 * eta) * norm.pdf(z) / Z if eta > 0 else np.sqrt(2 / np.pi) / erfcx(-z / np.sqrt(2))
+    reach = Sigma @ u
+    mean = mu + s * (r / sigma) * reach
+    cov = Sigma - min(r * (r + z) / sigma**2, 0.999 / v) * np.outer(reach, reach)
+    return Told(mean, cov, np.array([z]), np.array([norm.cdf(z)]))
+
+
+def _world(seed: int, *, m: int, n: int) -> tuple[Belief, Rows]:
+    """A random belief, and random rows that it is in doubt about, one in five of them a repetition."""
+    rng = np.random.default_rng(seed)
+    root = rng.normal(size=(m, m))
+    belief = Belief(rng.normal(size=m), root @ root.T / m + 0.01 * np.eye(m))
+    normals = rng.normal(size=(n, m))
+    thresholds = normals @ belief.mean + rng.normal(size=n) * rng.choice([0.1, 1.0, 4.0], size=n)
+    sides, rates = rng.choice([-1.0, 1.0], size=n), rng.choice(RATES, size=n)
+    for row in range(1, n):
+        if rng.random() < 0.2:
+            other = int(rng.integers(row))
+            normals[row], thresholds[row], sides[row] = normals[other], thresholds[other], sides[other]
+    return belief, Rows(normals, thresholds, sides, rates)
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    seed=st.integers(0, 10**9),
+    m=st.integers(1, 6),
+    n=st.integers(1, 20),
+    blur=st.sampled_from([0.0, 1e-4, 0.1]),
+    surprise=st.sampled_from([-np.inf, -5.0, -1.0]),
+)
+def test_equals_the_formulas_row_by_row(seed: int, m: int, n: int, blur: float, surprise: float) -> None:
+    """What each further row changes is what the formulas say, at mixed rates, with repetitions in between.
+
+    To seven digits, or as many as r + z has: it cancels where both are large.
+    """
+    belief, rows = _world(seed, m=m, n=n)
+    said: set[tuple[float, ...]] = set()
+    for row in range(n):
+        told = _told(belief, Rows(*(part[: row + 1] for part in rows)), blur=blur, surprise=surprise)
+        before = _told(belief, Rows(*(part[:row] for part in rows)), blur=blur, surprise=surprise)
+        u, b, s, eta = (part[row] for part in rows)
+        expected = _transcribed(Belief(before.mean, before.cov), u, b, s, eta, blur=blur)
+        z = float(expected.scores[0])
+        assert np.array_equal(told.scores[:-1], before.scores)
+        assert told.scores[-1] == pytest.approx(z, rel=1e-7, abs=1e-7)
+        if (*u, b, s) in said or z < surprise:
+            assert np.array_equal(told.mean, before.mean)
+            assert np.array_equal(told.cov, before.cov)
+        else:
+            digits, sd = 1e-7 + 1e-15 * z**2, np.sqrt(np.max(np.diag(before.cov)))
+            assert np.allclose(told.mean, expected.mean, rtol=0, atol=digits * (sd + np.max(np.abs(expected.mean))))
+            assert np.allclose(told.cov, expected.cov, rtol=0, atol=digits * sd**2)
+            assert told.evidences[-1] == pytest.approx(expected.evidences[0], rel=1e-6, abs=1e-300)
+        said.add((*u, b, s))
+
+
+def test_an_exact_repetition_is_heard_once() -> None:
+    """Any number of copies of a row, next to it or later, change nothing more; it is certain once it was told."""
+    belief, rows = _world(1, m=4, n=1)
+    once = _told(belief, rows)
+    copies = Rows(*(np.concatenate([part] * 7) for part in rows))
+    again = _told(belief, copies)
+    assert np.array_equal(again.mean, once.mean)
+    assert np.array_equal(again.cov, once.cov)
+    assert again.evidences[0] == once.evidences[0] < 1
+    assert np.all(again.evidences[1:] == 1)
+    assert np.all(np.isfinite(again.scores))
+
+
+@pytest.mark.parametrize("part", ["normals", "thresholds", "sides"])
+def test_what_differs_a_little_is_heard_again(part: str) -> None:
+    """A row that differs from another in one number says something else, and moves the belief."""
+    belief, rows = _world(2, m=3, n=1)
+    rows = rows._replace(rates=np.array([0.1]))
+    other = getattr(rows, part).copy()
+    other.flat[0] = -other.flat[0] if part == "sides" else np.nextafter(other.flat[0], np.inf)
+    both = Rows(*(np.concatenate([a, b]) for a, b in zip(rows, rows._replace(**{part: other}), strict=True)))
+    assert not np.allclose(_told(belief, both).mean, _told(belief, rows).mean, atol=1e-3)
+
+
+def test_surprises_are_scored_and_not_heard() -> None:
+    """A row that scores below the limit leaves the belief to the bit; one that scores just above it is heard."""
+    belief, u = Belief(np.zeros(2), np.eye(2)), np.array([[1.0, 0.0]])
+    for threshold, is_heard in ((5.001, False), (4.999, True)):
+        rows = Rows(u, np.array([threshold]), np.ones(1), np.zeros(1))
+        told = _told(belief, rows, blur=0.0, surprise=-5.0)
+        assert told.scores[0] == pytest.approx(-threshold)
+        assert told.evidences[0] == pytest.approx(norm.cdf(-threshold), rel=1e-9)
+        assert np.array_equal(told.mean, belief.mean) != is_heard
+        assert np.array_equal(told.cov, belief.cov) != is_heard
+
+
+def test_a_surprise_is_judged_when_its_turn_comes() -> None:
+    """What the first row of two teaches decides whether the second is still a surprise."""
+    belief, u = Belief(np.zeros(1), np.eye(1)), np.ones((2, 1))
+    rows = Rows(u, np.array([4.0, 6.0]), np.ones(2), np.zeros(2))
+    told = _told(belief, rows, blur=0.0, surprise=-5.0)
+    assert told.scores[1] > -5.0 or told.mean[0] < 6.0
+    alone = _told(belief, Rows(u[:1], rows.thresholds[1:], np.ones(1), np.zeros(1)), blur=0.0, surprise=-5.0)
+    assert alone.scores[0] == -6.0
+    assert alone.mean[0] == 0.0
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+@pytest.mark.parametrize("distance", [7.0, 30.0, 1e3, 1e8, 1e150])
+def test_far_out_nothing_overflows(side: float, distance: float) -> None:
+    """A certain verdict any number of standard deviations off brings the mean to its threshold.
+
+    One that may be wrong is then taken to be so, and one that says what is known already says nothing.
+    """
+    belief = Belief(np.array([-side * distance]), np.eye(1))
+    for rate in RATES:
+        told = _told(belief, Rows(np.ones((1, 1)), np.zeros(1), np.array([side]), np.array([rate])), blur=0.0)
+        assert all(np.all(np.isfinite(part)) for part in told)
+        assert told.cov[0, 0] > 0
+        if rate == 0:
+            assert abs(told.mean[0]) <= 0.3
+        elif distance > 30:
+            assert np.array_equal(told.mean, belief.mean)
+        known = _told(
+            Belief(-belief.mean, belief.cov), Rows(np.ones((1, 1)), np.zeros(1), np.array([side]), np.array([rate]))
+        )
+        if distance > 30:
+            assert np.array_equal(known.mean, -belief.mean)
+            assert np.array_equal(known.cov, belief.cov)
+
+
+def test_a_coin_teaches_nothing() -> None:
+    """Somebody wrong in half of the cases leaves the belief as it was, to the bit."""
+    belief, rows = _world(3, m=4, n=20)
+    told = _told(belief, rows._replace(rates=np.full(20, 0.5)))
+    assert np.array_equal(told.mean, belief.mean)
+    assert np.array_equal(told.cov, belief.cov)
+
+
+@settings(max_examples=50, deadline=None)
+@given(seed=st.integers(0, 10**9), rate=st.floats(0.001, 0.499))
+def test_who_is_mostly_wrong_says_the_opposite(seed: int, rate: float) -> None:
+    """At rate 1 - eta a row says what its opposite says at rate eta."""
+    belief, rows = _world(seed, m=3, n=1)
+    right = _told(belief, rows._replace(rates=np.array([rate])))
+    wrong = _told(belief, rows._replace(sides=-rows.sides, rates=np.array([1 - rate])))
+    assert np.allclose(wrong.mean, right.mean, rtol=1e-9, atol=1e-9)
+    assert np.allclose(wrong.cov, right.cov, rtol=1e-9, atol=1e-9)
+
+
+def test_what_is_told_is_not_changed() -> None:
+    """Only mean, covariance, scores and evidences are written to; a Belief's own arrays are not even that."""
+    belief, rows = _world(4, m=3, n=10)
+    before: list[Any] = [part.copy() for part in (*rows, belief.mean, belief.cov)]
+    _told(belief, rows)
+    belief.told_all(HalfSpaces(*rows[:3]), rows.rates, blur=1e-4)
+    assert all(np.array_equal(a, b) for a, b in zip(before, (*rows, belief.mean, belief.cov), strict=True))
+
+
+def test_one_verdict_removes_no_more_than_its_limit() -> None:
+    """However far off a certain verdict is, a thousandth of the variance along it is left."""
+    for z in (-1.0, -100.0, -1e6):
+        told = _told(
+            Belief(np.array([z]), np.eye(1)), Rows(np.ones((1, 1)), np.zeros(1), np.ones(1), np.zeros(1)), blur=0.0
+        )
+        assert told.cov[0, 0] >= 1e-3 * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("rates", [(0.0,), (0.001, 0.3), RATES, (0.9, 0.995)])
+def test_thousands_of_verdicts_leave_a_covariance(rates: tuple[float, ...]) -> None:
+    """After 6,000 verdicts of any kind, contradictory ones too, it is symmetric to the bit, positive definite, finite.
+
+    A verdict taken to be wrong may widen it; thresholds being bounded, it never becomes wide.
+    """
+    rng = np.random.default_rng(5)
+    m = 10
+    belief = Belief(np.zeros(m), np.eye(m))
+    for _ in range(60):
+        normals = rng.normal(size=(100, m))
+        normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+        rows = Rows(
+            normals, rng.uniform(0, 1, size=100), rng.choice([-1.0, 1.0], size=100), rng.choice(rates, size=100)
+        )
+        told = _told(belief, rows, blur=1e-4)
+        belief = Belief(told.mean, told.cov)
+        assert np.all(np.isfinite(told.mean))
+        assert np.all(np.isfinite(told.cov))
+    assert np.array_equal(belief.cov, belief.cov.T)
+    assert np.min(np.linalg.eigvalsh(belief.cov)) > 0
+    assert np.max(np.abs(belief.cov)) < 10.0
+    assert np.max(np.abs(belief.mean)) < 10.0
+
+
+def test_a_bit_on_copies_is_a_bit_on_one_of_them() -> None:
+    """That something was unfair among twenty copies of one pair says no less than among one."""
+    belief, rows = _world(6, m=3, n=1)
+    one = HalfSpaces(rows.normals, rows.thresholds, np.ones(1))
+    many = HalfSpaces(np.repeat(rows.normals, 20, axis=0), np.repeat(rows.thresholds, 20), np.ones(20))
+    for any_unfair in (True, False):
+        once, chance = belief.told_bit(one, any_unfair, error_rate=0.05, blur=1e-4)
+        again, same_chance = belief.told_bit(many, any_unfair, error_rate=0.05, blur=1e-4)
+        assert same_chance == chance
+        assert np.array_equal(again.mean, once.mean)
+        assert np.allclose(again.cov, once.cov, atol=1e-15)

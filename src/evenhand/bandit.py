@@ -58,7 +58,7 @@ class FairBandit:
     reward: parts to use instead of the default ones; `epsilon`, `structure` and `reviewer_error` speak of the default
     metric. reviewer_error: how often an answer on a pair is wrong, or None to learn it while running, for each reviewer
     by name; then a reviewer who is wrong more often than right is found out (`reviewers()`, a MisleadingReviewer
-    warning) and read the other way round.
+    warning) and not listened to.
 
     Promises for reviewers who follow no metric of the known class:
 
@@ -358,7 +358,7 @@ def _found_out(report: ReviewerReport) -> MisleadingReviewer:
     name = "the reviewer without a name" if report.name is None else f"reviewer {report.name!r}"
     return MisleadingReviewer(
         f"{name} is wrong more often than right, in {report.lower:.0%} to {report.upper:.0%} of answers after "
-        f"{report.answers} of them; from now on they are read the other way round"
+        f"{report.answers} of them; they count for nothing as long as that is so"
     )
 
 

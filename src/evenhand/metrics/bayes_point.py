@@ -42,6 +42,9 @@ SHARE_OF_PRIOR = 0.1
 SURPRISE = -5.0
 """A verdict this many standard deviations on the wrong side contradicts what was said before."""
 
+SLIPS = 0.01
+"""Below this error rate, wrong verdicts are slips, left out and reported; from it on they are expected, and weighed."""
+
 TELLING = 3.0
 """A verdict that was surer than this many standard deviations taught nothing, and need not be remembered."""
 
@@ -73,7 +76,7 @@ class BayesPoint(MetricLearner):
     """Moment matching on alpha ~ N(mu, Sigma), with verdicts that are wrong with probability `error_rate`.
 
     error_rate None: how often each reviewer is wrong is learned while running, by name; see `Doubt`. Somebody wrong
-    more often than right is read the other way round. From one-bit reviews no rate is learned.
+    more often than right is not listened to. From one-bit reviews no rate is learned.
 
     Prior: mu = svec(I) B / (2 sqrt d), Sigma = (B^2/m) I, B the `bound` on ||G||_F. When the belief
     is a standard deviation sure that ||G||_F exceeds it, the bound is doubled and what is remembered is told again
@@ -125,6 +128,11 @@ class BayesPoint(MetricLearner):
     def _rate(self) -> float:
         """The error rate that was told, or zero."""
         return self.error_rate or 0.0
+
+    @property
+    def _surprise(self) -> float:
+        """The score below which a verdict is a contradiction: none is, of somebody who is known to err."""
+        return SURPRISE if self._rate < SLIPS else -math.inf
 
     def _prior(self, bound: float) -> Belief:
         d, m = self.space.n_features, self.space.n_unknowns
@@ -210,8 +218,10 @@ class BayesPoint(MetricLearner):
     def _trust(self, half_spaces: HalfSpaces) -> list[int]:
         """Hear half-spaces at the rate that was told; those that contradict the belief are not heard, and returned."""
         belief, scores = self._told(self._belief, half_spaces)
-        contradicted = scores < SURPRISE
-        memory = self._memory.with_new(half_spaces.take(~contradicted & (scores < TELLING)))
+        contradicted = scores < self._surprise
+        memory = self._memory.with_new(
+            half_spaces.take(~contradicted & (np.abs(scores) < -SURPRISE) & (scores < TELLING))
+        )
         surprises = max(self._surprises + float(np.sum(contradicted)) - self._rate * len(half_spaces), 0.0)
         if self._sharpens():
             belief = belief.widened(WIDENING)
@@ -252,7 +262,7 @@ class BayesPoint(MetricLearner):
     def _told(self, belief: Belief, half_spaces: HalfSpaces) -> tuple[Belief, Floats]:
         """The belief after all half-spaces that do not contradict it, and the score of each, (n,)."""
         rates = np.full(len(half_spaces), self._rate)
-        told = belief.told_all(half_spaces, rates, blur=self._blur(), surprise=SURPRISE)
+        told = belief.told_all(half_spaces, rates, blur=self._blur(), surprise=self._surprise)
         return self._semidefinite(told.belief), told.score
 
     def _sharpens(self) -> bool:

@@ -34,6 +34,15 @@ CHANGE = math.log(1.5)
 MOST_RETELLINGS = 3
 """So often in a row at most: a rate changes what is believed, and that the rate."""
 
+COIN = 0.5
+"""Nobody is heard at a higher error rate than this, at which an answer teaches nothing.
+
+Somebody who is wrong more often than right could be read the other way round, and in panels that halved unfair pairs
+(60 in place of 137). But who was found out might turn round as well; and a reviewer who errs while she looks at many pairs,
+and reports only the worst, is wrong in most reports without meaning the opposite: read the other way round she brought
+some 19,000 unfair pairs in 3,000 rounds, not listened to 700.
+"""
+
 TELLING = 3.0
 """An answer further than this many standard deviations from the middle need not be remembered for a larger bound."""
 
@@ -102,7 +111,7 @@ class Doubt:
         half_spaces = half_spaces.take(_first_of_copies(half_spaces))  # of exact copies of candidates one is news
         n, rates = len(half_spaces), self.errors.rates()
         self._used = np.append(self._used, rates[len(self._used) :])
-        belief = mend(belief.told_all(half_spaces, np.full(n, rates[row]), blur=blur).belief)
+        belief = mend(belief.told_all(half_spaces, np.full(n, min(rates[row], COIN)), blur=blur).belief)
         self.open = self.open.joined(half_spaces, np.full(n, row))
         self._new += n
         most = min(OPEN_ANSWERS, max(MOST_NUMBERS_OPEN // len(belief.mean), 1))
@@ -151,7 +160,7 @@ class Doubt:
 
     def _told(self, belief: Belief, answers: Answers, blur: float) -> Belief:
         """One after the other. The same words of somebody else, or on another day, are news: they are told apart."""
-        rates = self.errors.rates()
+        rates = np.minimum(self.errors.rates(), COIN)
         for rows in _parts_without_copies(answers.half_spaces):
             part = answers.take(rows)
             belief = belief.told_all(part.half_spaces, rates[part.reviewers], blur=blur).belief

@@ -47,7 +47,7 @@ class ReviewerReport:
 
     @property
     def misleads(self) -> bool:
-        """Whether she is surely wrong more often than right; her answers are then read the other way round."""
+        """Whether she is surely wrong more often than right; her answers then count for nothing."""
         return self.lower >= 0.5
 
 

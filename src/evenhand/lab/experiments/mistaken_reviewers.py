@@ -84,19 +84,20 @@ def analyse(table: pl.DataFrame) -> Findings:
         ]
     of_panels, groups = members(ends), ends.filter(pl.col("panel").is_not_null())
     for panel in of_panels["panel"].unique(maintain_order=True):
-        verdicts.append(_early(f"panel of which {_words(panel)}", groups.filter(pl.col("panel") == panel)))
+        verdicts.append(_early(f"panel: {_words(panel)}", groups.filter(pl.col("panel") == panel)))
     verdicts += [_found_out(of_panels), _all_near(of_panels)]
     rows = means.select("wrong", "told", *VALUES)
     people = summary(of_panels, ["panel", "member", "rate"], ["found", "found_out"])
-    total = summary(groups, ["panel"], ["unfair_pairs", "late_unfair_pairs", "regret"])
+    totals = ("unfair_pairs", "late_unfair_pairs", "regret", "late_regret")
+    total = summary(groups, ["panel"], totals)
     shown = people.select("panel", "member", wrong="rate", found_rate="found", found_out="found_out")
-    shown = shown.join(total.select("panel", "unfair_pairs", "late_unfair_pairs", "regret"), on="panel", how="left")
+    shown = shown.join(total.select("panel", *totals), on="panel", how="left")
     both = pl.concat([rows, shown], how="diagonal_relaxed")
     return Findings(tuple(verdicts), both, {"means": means, "members": people})
 
 
 def _words(panel: str) -> str:
-    return {"different": "members differ"}.get(panel, panel)
+    return "members differ" if panel == "different" else panel
 
 
 def _early(what: str, runs: pl.DataFrame) -> Verdict:

@@ -38,9 +38,9 @@ COIN = 0.5
 """Nobody is heard at a higher error rate than this, at which an answer teaches nothing.
 
 Somebody who is wrong more often than right could be read the other way round, and in panels that halved unfair pairs
-(60 in place of 137). But who was found out might turn round as well; and a reviewer who errs while she looks at many pairs,
-and reports only the worst, is wrong in most reports without meaning the opposite: read the other way round she brought
-some 19,000 unfair pairs in 3,000 rounds, not listened to 700.
+(60 in place of 137). But who was found out might turn round as well; and a reviewer who errs while she looks at many
+pairs, and reports only the worst, is wrong in most reports without meaning the opposite: read the other way round she
+brought some 19,000 unfair pairs in 3,000 rounds, not listened to 700.
 """
 
 TELLING = 3.0

@@ -54,7 +54,7 @@ def test_when_it_stops_by_itself_it_has_foreseen_what_is_left(capsys: pytest.Cap
     for seed in range(10):
         interview, reviewer = standard(5, seed=seed)
         asked.append(len(interviewed(interview, reviewer).answers))
-        found.append(int(np.sum(live(interview.bandit, d=5, k=5, rounds=3000, seed=seed).unfair_pairs)))
+        found.append(int(np.sum(live(interview.bandit, d=5, k=5, rounds=500, seed=seed).unfair_pairs)))
     with capsys.disabled():
         print(f"\nstopped by itself after {asked} questions; unfair pairs live: {found}")
     assert np.mean(found) < 1.0
@@ -71,7 +71,7 @@ def test_meter_and_forecast_agree_with_what_happens(questions: int, capsys: pyte
         interviewed(interview, reviewer)
         metered.append(interview.expected_unfair_pairs)
         forecast.append(interview.forecast(rounds=250, draws=4).expected)
-        found.append(np.sum(live(interview.bandit, d=5, k=5, rounds=3000, seed=seed).unfair_pairs))
+        found.append(np.sum(live(interview.bandit, d=5, k=5, rounds=500, seed=seed).unfair_pairs))
     with capsys.disabled():
         print(f"\n{questions} questions: found {np.mean(found)}, {np.mean(metered):.2f}, {np.mean(forecast):.2f}")
     for foreseen in (np.mean(metered), np.mean(forecast)):

@@ -127,6 +127,10 @@ class Guarded(MetricLearner):
         """Each pair's mean and standard deviation by the learner in play, each (n,)."""
         return self.playing.moments(pairs)
 
+    def sample_matrix(self, rng: np.random.Generator) -> Floats:
+        """A draw of the learner in play, (d, d)."""
+        return self.playing.sample_matrix(rng)
+
     def reviewers(self) -> dict[str | None, ReviewerReport]:
         """What the learner in play knows of each reviewer."""
         return self.playing.reviewers()

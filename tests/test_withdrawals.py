@@ -102,8 +102,7 @@ def _relived(bandit: eh.FairBandit, events: list[Event], withdrawn: set[tuple[st
     """
     for event in events:
         if event.kind == "decision":
-            bandit.rounds += 1
-            bandit.safeguards.decided()
+            bandit.count_decisions()
         elif event.answer is not None:
             bandit.learn_pair(**event.answer)
         elif event.decision and event.review and (event.decision.id, event.review) not in withdrawn:
@@ -179,7 +178,7 @@ def test_the_last_review_gone_all_is_as_at_first() -> None:
     """
     for name in ("BayesPoint", "BayesPoint in doubt", "Guarded", "PerPair"):
         bandit, new = _made(name), _made(name)
-        events = _history(bandit, rounds=20, seed=0, bits=False, answers=False)
+        events = _history(bandit, rounds=40, seed=0, bits=False, answers=False)
         if name == "Guarded":
             assert bandit.metric.switched  # type: ignore[attr-defined]
         for decision, review in _given(events):

@@ -130,14 +130,24 @@ class FairBandit:
 
     def decide(self, contexts: Any) -> Decision:
         """Choose among the candidates with these contexts (k, d), an array or a data frame; k may change each round."""
+        decision = self.propose(contexts, number=self.rounds, lots=self._rng)
+        self.count_decisions()
+        return decision
+
+    def propose(self, contexts: Any, *, number: int, lots: np.random.Generator) -> Decision:
+        """What would be decided in round `number`, drawn with `lots`; nothing changes.
+
+        For whoever counts rounds and draws lots outside, as a desk does whose decisions are numbered by its ledger. A
+        proposal that was carried out is to be counted before anything is learned from it.
+        """
         contexts = as_contexts(contexts, self.n_features)
         rewards = self.reward.optimistic(contexts)
         distances = self.safeguards.distances_to_play(self.metric, contexts)
         best = fair_distribution(rewards, distances, self.capacity)
-        chosen = draw(best.probabilities, self.capacity, self._rng)
+        chosen = draw(best.probabilities, self.capacity, lots)
         decision = Decision(
             id="",
-            round=self.rounds,
+            round=number,
             contexts=contexts,
             probabilities=best.probabilities,
             chosen=chosen,
@@ -145,9 +155,12 @@ class FairBandit:
             optimistic_rewards=rewards,
             tight_pairs=best.tight_pairs,
         )
-        self.rounds += 1
-        self.safeguards.decided()
         return sealed(decision, self._key)
+
+    def count_decisions(self, n: int = 1) -> None:
+        """So many proposals more were carried out."""
+        self.rounds += n
+        self.safeguards.decided(n)
 
     def learn(
         self, decision: Decision, *, rewards: Mapping[int, float] | None = None, review: Review | None = None

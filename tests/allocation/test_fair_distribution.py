@@ -147,8 +147,8 @@ def test_highs_takes_over_when_the_ropes_give_up(
     """Should both ways along the ropes take too many steps, the answer comes from HiGHS and the log says so."""
     a, c = tight(np.random.default_rng(2), 12)
     expected = fair_distribution(a, c).value
-    monkeypatch.setattr(MODULE, "events_worth_trying", lambda k: 1)
-    monkeypatch.setattr(MODULE, "PATHS_PER_CANDIDATE", 0)
+    monkeypatch.setattr(MODULE, "ROWS_PER_CANDIDATE", 0)
+    monkeypatch.setattr(MODULE, "CHANGES_PER_CANDIDATE", 0)
     with caplog.at_level(logging.WARNING):
         best = fair_distribution(a, c, method="ropes")
     assert best.value == pytest.approx(expected, abs=1e-12)
@@ -162,6 +162,7 @@ def test_an_answer_that_is_not_fair_never_leaves(
 ) -> None:
     """Odds that break a rope raise SolverFailed, wherever they came from."""
     wrong = np.array([0.6, 0.0, 0.0, 0.0])
+    monkeypatch.setattr(MODULE, "along_ropes", MODULE.along_ropes.py_func)  # as compiled it would not look them up
     monkeypatch.setattr(MODULE, "fill", lambda *given: (wrong, 0.0, 1))
     monkeypatch.setattr(MODULE, "search_price", lambda *given: (wrong, 1))
     monkeypatch.setattr(MODULE, "solve_by_lazy_rows", lambda *given: wrong)

@@ -10,6 +10,7 @@ import numpy as np
 
 from evenhand.allocation.certificate import Certificate
 from evenhand.allocation.closure import LEAST_GAIN
+from evenhand.allocation.programme import scaled
 from evenhand.allocation.rope_flow import rope_flow
 from evenhand.allocation.taut_ropes import taut_pairs
 
@@ -63,7 +64,7 @@ class Allocation:
     @cached_property
     def _certificate(self) -> Certificate:
         a, c, p = self.programme.rewards, self.programme.distances, self.probabilities
-        exponent = self.programme.exponent
+        _, exponent = scaled(a)
         surplus = np.ldexp(a - self.price, -exponent)
         ends, flow = rope_flow(surplus, p, c, REPORTED_TOLERANCE, LEAST_GAIN)
         rope_prices = _net_prices(ends, np.ldexp(flow, exponent))

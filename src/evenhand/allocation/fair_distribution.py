@@ -7,57 +7,55 @@ import math
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evenhand.allocation.allocation import REPORTED_TOLERANCE, Allocation
 from evenhand.allocation.closure import LEAST_GAIN, richest_closed_set
 from evenhand.allocation.lazy_rows import solve_by_lazy_rows
-from evenhand.allocation.passing_down import PATHS_PER_CANDIDATE, search_price
-from evenhand.allocation.programme import FairProgramme, check_programme
+from evenhand.allocation.passing_down import CHANGES_PER_CANDIDATE, search_price
+from evenhand.allocation.programme import (
+    FairProgramme,
+    check_programme,
+    examine,
+    read_programme,
+    refuse_bad,
+    scaled,
+)
 from evenhand.allocation.taut_ropes import TAUT_TOLERANCE, find_taut, spread_stuck
-from evenhand.allocation.verify import verify_odds
+from evenhand.allocation.verify import refuse_excess, verify_odds, worst_excess
 from evenhand.allocation.water_filling import fill
+from evenhand.compiled import compiled
 from evenhand.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    Floats = NDArray[np.float64]
     Method = Literal["auto", "ropes", "highs"]
+
+Floats = NDArray[np.float64]
 
 log = logging.getLogger(__name__)
 
-# Which method is the fastest. Kernels alone, measured in one run on one core, in milliseconds, for k candidates under
-# one tight and one loose Mahalanobis metric (A of size 0.05 / 0.5). `benchmarks/allocation.py` measures the whole.
+# Which way is the fastest. Kernels alone, measured in one run on one core, in milliseconds, for k candidates under a
+# tight and a loose Mahalanobis metric (A of size 0.05 / 0.5). `benchmarks/allocation.py` measures the whole.
 #
-#     capacity  k      water-filling    price search    lazy rows
-#     1         10     0.03 / 0.003     0.01 / 0.005    1.6 / 0.6
-#     1         100    0.15 / 0.01      3.0 / 0.13      3.2 / 1.0
-#     1         1000   2.3 / 0.6        -               80 / 22
-#     k/4       30     0.5 / 0.04       0.2 / 0.04      6.5 / 1.0
-#     k/4       100    26 / 0.7         2.1 / 0.3       19 / 1.8
-#     k/4       300    1460 / 25        754 / 18        168 / 6
-#     none      30     0.9 / 0.1        0.05 / 0.009    1.2 / 0.5
-#     none      100    47 / 1.7         6.1 / 0.05      19 / 1.3
-#     none      300    1050 / 52        98 / 0.8        97 / 3
-#     none      1000   -                1520 / 177      372 / 48
-MOST_FOR_PRICE_SEARCH = 150
-"""With a capacity, lazy rows are faster beyond this many candidates, once water-filling has given up."""
+#     capacity  k      water-filling     price search     lazy rows
+#     1         10     0.002 / 0.001     0.006 / 0.004    1.5 / 0.6
+#     1         100    0.012 / 0.002     0.66 / 0.23      8.5 / 1.1
+#     1         1000   0.13 / 0.02       -                75 / 26
+#     k/20      300    2.1 / 0.06        18 / 7.9         91 / 14
+#     k/20      1000   139 / 1.4         463 / 198        1220 / 106
+#     k/4       100    0.26 / 0.04       0.23 / 0.25      18 / 7.2
+#     k/4       300    18 / 0.5          4.1 / 7.9        124 / 20
+#     k/4       1000   785 / 28          207 / 179        2570 / 216
+#     none      10     0.003 / 0.002     0.002 / 0.002    0.4 / 0.4
+#     none      100    0.27 / 0.09       0.11 / 0.03      15 / 1.9
+#     none      300    17 / 1.7          3.1 / 0.3        123 / 13
+#     none      1000   755 / 101         79 / 15          2390 / 131
+ROWS_PER_CANDIDATE = 300
+"""After how many rows of distances for each candidate water-filling leaves the programme to the price search.
 
-MOST_FOR_PASSING_DOWN = 300
-"""Without a capacity, lazy rows are faster beyond this many candidates."""
-
-
-def water_filling_pays(k: int, budget: float) -> bool:
-    """Whether to try water-filling first: its events grow with the capacity, those of the price search do not."""
-    return budget <= max(1.0, k / 20) or (math.isfinite(budget) and k > MOST_FOR_PRICE_SEARCH)
-
-
-def events_worth_trying(k: int) -> int:
-    """After how many events water-filling gives up: then capacity is large, or hardly binds.
-
-    Capacity 1 takes about 30 events for 30 candidates, 50 for 100 and 80 for 1000.
-    """
-    return min(20 + k, 100 + k // 4)
+Capacity 1 takes fewer than 10, and 300 take less time than the search then does."""
 
 
 def fair_distribution(
@@ -69,8 +67,9 @@ def fair_distribution(
     have nothing to do with each other; of c_ij and c_ji the smaller counts, since a gap has no direction, and the
     diagonal is ignored. They need not be a metric. capacity: B > 0, any real number, or None for no limit; what the
     odds leave of it means "nobody". method: "ropes" (exact and combinatorial: water-filling, or passing surplus
-    down), "highs" (a simplex solver), or "auto", whichever is the fastest. Cost: tens of microseconds for k = 10,
-    below a millisecond for k = 100 and capacity 1, milliseconds without a limit.
+    down), "highs" (a simplex solver), or "auto", whichever is the fastest: so far always the ropes, and HiGHS only
+    takes over should they take too long. Cost: some microseconds for k = 10, tens of them for k = 100 and capacity 1,
+    milliseconds for k = 1000; without a limit on capacity a tenth of a second for k = 1000 at worst.
 
     >>> best = fair_distribution([0.9, 0.5, -0.2], [[0, 0.1, 1], [0.1, 0, 1], [1, 1, 0]])
     >>> best.probabilities.round(12).tolist(), round(best.value, 12)
@@ -78,43 +77,65 @@ def fair_distribution(
     """
     if method not in ("auto", "ropes", "highs"):
         raise InvalidInput(f"method is {method!r}; it must be 'auto', 'ropes' or 'highs'")
-    programme = check_programme(rewards, distances, capacity)
-    p, price = _solve(programme, method)
-    verify_odds(p, programme)
+    if method == "highs":
+        programme = check_programme(rewards, distances, capacity)
+        return _checked(solve_by_lazy_rows(programme), programme)
+    a, raw, limit = read_programme(rewards, distances, capacity)
+    rows, changes = ROWS_PER_CANDIDATE * len(a), CHANGES_PER_CANDIDATE * len(a)
+    c, p, value, price, worst, i, j = along_ropes(a, raw, limit, TAUT_TOLERANCE, LEAST_GAIN, rows, changes)
+    if len(p) == 0:
+        refuse_bad(a, raw, i, j)
+        programme = FairProgramme(a, c, limit)
+        return _checked(_when_ropes_give_up(programme), programme)
+    refuse_excess(worst, i, j)
     p.setflags(write=False)
-    return Allocation(p, float(programme.rewards @ p), price, programme)
+    return Allocation(p, value, price, FairProgramme(a, c, limit))
 
 
-def _solve(programme: FairProgramme, method: Method) -> tuple[Floats, float]:
-    """Optimal odds and the price of capacity."""
-    k, limited = len(programme), math.isfinite(programme.budget)
-    if method != "highs" and water_filling_pays(k, programme.budget):
-        found = _by_water_filling(programme)
-        if found is not None:
-            return found
-    most = MOST_FOR_PRICE_SEARCH if limited else MOST_FOR_PASSING_DOWN
-    if method == "ropes" or (method == "auto" and k <= most):
-        p = _by_passing_down(programme)
+@compiled
+def along_ropes(
+    a: Floats, raw: Floats, capacity: float, tolerance: float, least_gain: float, rows: int, changes: int
+) -> tuple[Floats, Floats, float, float, float, int, int]:
+    """Examine the input, solve and verify in one go, since each call of a kernel costs as much as ten candidates do.
+
+    Returns distances (k, k), odds (k,), their value, the price of capacity, and what `worst_excess` says of the odds.
+    There are no odds, (0,), when the input is bad, and then the last two are what `examine` says of it, or when
+    neither `rows` nor `changes` were enough.
+    """
+    nothing = np.empty(0)
+    c, i, j = examine(a, raw)
+    if i >= 0:
+        return c, nothing, 0.0, 0.0, 0.0, i, j
+    if capacity < len(a):
+        p, price, used = fill(a, c, capacity, tolerance, least_gain, rows)
     else:
-        p = solve_by_lazy_rows(programme)
-    return p, _price_of_capacity(p, programme)
+        p, used = search_price(a, c, np.inf, least_gain, changes)
+        price = 0.0
+    if used < 0:
+        return c, nothing, 0.0, 0.0, 0.0, -1, -1
+    value = 0.0
+    for i in range(len(a)):
+        value += a[i] * p[i]
+    worst, i, j = worst_excess(p, c, capacity)
+    return c, p, value, price, worst, i, j
 
 
-def _by_water_filling(programme: FairProgramme) -> tuple[Floats, float] | None:
-    a = programme.scaled_rewards()
-    events = events_worth_trying(len(a))
-    p, price, used = fill(a, programme.distances, programme.budget, TAUT_TOLERANCE, LEAST_GAIN, events)
-    return (p, math.ldexp(price, programme.exponent)) if used >= 0 else None
-
-
-def _by_passing_down(programme: FairProgramme) -> Floats:
-    a = programme.scaled_rewards()
-    paths = PATHS_PER_CANDIDATE * len(a)
-    p, used = search_price(a, programme.distances, programme.budget, LEAST_GAIN, paths)
-    if used >= 0:
-        return p
+def _when_ropes_give_up(programme: FairProgramme) -> Floats:
+    """Odds of a programme that took too long: large, with a large capacity, or one that ties lead round in circles."""
+    a, c, budget = programme.rewards, programme.distances, programme.budget
+    if budget < math.inf:
+        p, used = search_price(a, c, budget, LEAST_GAIN, CHANGES_PER_CANDIDATE * len(a))
+        if used >= 0:
+            return p
     log.warning("passing surplus down took too many steps for %d candidates; HiGHS takes over", len(a))
     return solve_by_lazy_rows(programme)
+
+
+def _checked(p: Floats, programme: FairProgramme) -> Allocation:
+    """The answer made of these odds, if they keep to the rules."""
+    verify_odds(p, programme)
+    p.setflags(write=False)
+    return Allocation(p, float(programme.rewards @ p), _price_of_capacity(p, programme), programme)
 
 
 def _price_of_capacity(p: Floats, programme: FairProgramme) -> float:
@@ -128,5 +149,6 @@ def _price_of_capacity(p: Floats, programme: FairProgramme) -> float:
     stuck = p >= 1.0 - REPORTED_TOLERANCE
     spread_stuck(ropes, stuck)
     nobody = np.zeros(len(p), np.bool_)
-    mean, _ = richest_closed_set(programme.scaled_rewards(), ropes, stuck, nobody, LEAST_GAIN)
-    return max(0.0, math.ldexp(mean, programme.exponent))
+    smaller, exponent = scaled(programme.rewards)
+    mean, _ = richest_closed_set(smaller, ropes, stuck, nobody, LEAST_GAIN)
+    return max(0.0, math.ldexp(mean, exponent))

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from evenhand.allocation.programme import scaled
 from evenhand.compiled import compiled
 from evenhand.errors import SolverFailed
 from evenhand.linear_programme import LinearProgramme
@@ -32,11 +33,11 @@ ROPES_PER_CANDIDATE = 2
 
 def solve_by_lazy_rows(programme: FairProgramme) -> NDArray[np.float64]:
     """Optimal odds (k,). Cost: a few solves with O(k) rows each, and O(k^2) for each solve to find broken ropes."""
-    k = len(programme)
+    k = len(programme.rewards)
     model = LinearProgramme(np.zeros(k), np.full(k, UNIT))
     if math.isfinite(programme.budget):
         model.add_rows(np.ones((1, k)), np.array([-np.inf]), np.array([programme.budget * UNIT]))
-    objective = UNIT * programme.scaled_rewards()
+    objective = UNIT * scaled(programme.rewards)[0]
     missing = programme.distances < 1.0  # a longer rope never binds: odds lie in [0, 1]
     while True:
         best = model.maximise(objective)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +15,10 @@ from evenhand.errors import InvalidInput
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+FLOAT = np.dtype(np.float64)
 
-@dataclass(frozen=True, eq=False)
-class FairProgramme:
+
+class FairProgramme(NamedTuple):
     """Maximise a.p subject to 0 <= p <= 1, |p_i - p_j| <= c_ij and sum p <= B."""
 
     rewards: NDArray[np.float64]
@@ -28,46 +28,42 @@ class FairProgramme:
     capacity: float
     """B > 0, inf for no limit."""
 
-    def __len__(self) -> int:
-        return len(self.rewards)
-
     @property
     def budget(self) -> float:
         """The capacity, inf when it cannot bind because everybody fits."""
-        return self.capacity if self.capacity < len(self) else math.inf
-
-    @property
-    def exponent(self) -> int:
-        """The power of two that scales rewards to at most 1. A power of two, so that scaling rounds nothing."""
-        return math.frexp(float(np.max(np.abs(self.rewards))))[1]
-
-    def scaled_rewards(self) -> NDArray[np.float64]:
-        """The rewards divided by 2 to the exponent: what tolerances are made for."""
-        return np.ldexp(self.rewards, -self.exponent)
+        return self.capacity if self.capacity < len(self.rewards) else math.inf
 
 
 def check_programme(rewards: ArrayLike, distances: ArrayLike, capacity: float | None) -> FairProgramme:
     """The programme of these inputs, or InvalidInput with a sentence that says what is wrong. Cost: O(k^2)."""
-    a = _as_floats(rewards, "rewards")
+    a, raw, limit = read_programme(rewards, distances, capacity)
+    c, i, j = examine(a, raw)
+    refuse_bad(a, raw, i, j)
+    return FairProgramme(a, c, limit)
+
+
+def read_programme(
+    rewards: ArrayLike, distances: ArrayLike, capacity: float | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+    """Rewards (k,), distances (k, k) and capacity as numbers, in a form that kernels take, not yet examined.
+
+    The rewards are a copy. The distances may be the caller's own memory: they are read once and never kept.
+    """
+    a = _as_floats(rewards, "rewards").copy()
     if a.ndim != 1 or len(a) == 0:
         raise InvalidInput(f"rewards have shape {a.shape}; they must be one number for each candidate, at least one")
-    finite = np.isfinite(a)
-    if not finite.all():
-        worst = int(np.argmin(finite))
-        raise InvalidInput(f"the reward of candidate {worst} is {a[worst]}; rewards must be finite")
     raw = _as_floats(distances, "distances")
     if raw.shape != (len(a), len(a)):
         raise InvalidInput(f"distances have shape {raw.shape}; {len(a)} rewards need ({len(a)}, {len(a)})")
-    c, i, j = tighter_direction(raw)
-    if i >= 0:
-        raise InvalidInput(f"the distance of candidates {i} and {j} is {raw[i, j]}; distances must be >= 0 or inf")
-    return FairProgramme(a, c, check_capacity(capacity))
+    return a, raw, check_capacity(capacity)
 
 
 def check_capacity(capacity: float | None) -> float:
     """The capacity as a float, inf for None."""
     if capacity is None:
         return math.inf
+    if type(capacity) is int and capacity > 0:  # what most callers give, and quicker to tell than a Real
+        return float(capacity)
     if isinstance(capacity, bool | np.bool_) or not isinstance(capacity, Real):
         raise InvalidInput(f"capacity is {capacity!r}; it must be a number > 0, or None for no limit")
     if not capacity > 0:
@@ -76,12 +72,14 @@ def check_capacity(capacity: float | None) -> float:
 
 
 def _as_floats(values: ArrayLike, name: str) -> NDArray[np.float64]:
-    """A private array of floats, in C order; never the caller's own memory."""
+    """An array of floats, in C order, aligned and writeable: kernels are compiled once, for these."""
+    if type(values) is np.ndarray and values.dtype == FLOAT and values.flags.carray:
+        return values
     try:
         array: NDArray[Any] = np.asarray(values)
         if array.dtype.kind not in "biufO":
             raise InvalidInput(f"{name} hold {array.dtype} values; they must be real numbers")
-        return np.array(array, dtype=np.float64, order="C")
+        return np.array(array, dtype=FLOAT, order="C")
     except InvalidInput:
         raise
     except (TypeError, ValueError) as error:
@@ -89,14 +87,19 @@ def _as_floats(values: ArrayLike, name: str) -> NDArray[np.float64]:
 
 
 @compiled
-def tighter_direction(raw: NDArray[np.float64]) -> tuple[NDArray[np.float64], int, int]:
-    """The tighter of c_ij and c_ji for every pair, 0 on the diagonal, and the first bad entry or (-1, -1).
+def examine(a: NDArray[np.float64], raw: NDArray[np.float64]) -> tuple[NDArray[np.float64], int, int]:
+    """The tighter of c_ij and c_ji for every pair, 0 on the diagonal, and what is bad about the input.
 
-    A bad entry is negative or no number; the diagonal is not looked at.
+    Bad is a reward i that is not finite, (i, -1), or a distance that is negative or no number, (i, j). It is
+    (-1, -1) when all is well. The diagonal of `raw` is not looked at. Cost: O(k^2).
     """
-    k = len(raw)
-    c = np.zeros((k, k))
+    k = len(a)
+    c = np.empty((k, k))
     for i in range(k):
+        if not np.isfinite(a[i]):
+            return c, i, -1
+    for i in range(k):
+        c[i, i] = 0.0
         for j in range(i):
             if not raw[i, j] >= 0.0:
                 return c, i, j
@@ -104,3 +107,27 @@ def tighter_direction(raw: NDArray[np.float64]) -> tuple[NDArray[np.float64], in
                 return c, j, i
             c[i, j] = c[j, i] = min(raw[i, j], raw[j, i])
     return c, -1, -1
+
+
+def refuse_bad(a: NDArray[np.float64], raw: NDArray[np.float64], i: int, j: int) -> None:
+    """Raise InvalidInput with a sentence about what `examine` found bad, if anything."""
+    if j >= 0:
+        raise InvalidInput(f"the distance of candidates {i} and {j} is {raw[i, j]}; distances must be >= 0 or inf")
+    if i >= 0:
+        raise InvalidInput(f"the reward of candidate {i} is {a[i]}; rewards must be finite")
+
+
+@compiled
+def scaled(a: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
+    """The rewards divided by a power of two, so that they are at most 1, and the exponent of that power.
+
+    Tolerances are made for rewards of that size; dividing by a power of two rounds nothing.
+    """
+    largest = 0.0
+    for i in range(len(a)):
+        largest = max(largest, abs(a[i]))
+    exponent = math.frexp(largest)[1]
+    smaller = np.empty(len(a))
+    for i in range(len(a)):
+        smaller[i] = math.ldexp(a[i], -exponent)
+    return smaller, exponent

@@ -36,27 +36,6 @@ def find_taut(p: NDArray[np.float64], c: NDArray[np.float64], tolerance: float) 
 
 
 @compiled
-def tie(ropes: TautRopes, i: int, j: int) -> None:
-    """Note that the rope from i down to j has gone taut."""
-    ropes.below[i, ropes.degree[i]] = j
-    ropes.degree[i] += 1
-
-
-@compiled
-def slacken(ropes: TautRopes, risen: NDArray[np.bool_]) -> None:
-    """Drop the ropes from candidates who stayed down to candidates who have risen: these hang loose now."""
-    for i in range(len(risen)):
-        if not risen[i]:
-            kept = 0
-            for e in range(ropes.degree[i]):
-                j = ropes.below[i, e]
-                if not risen[j]:
-                    ropes.below[i, kept] = j
-                    kept += 1
-            ropes.degree[i] = kept
-
-
-@compiled
 def close(ropes: TautRopes, members: NDArray[np.bool_]) -> None:
     """Add to `members` everybody whom a member would have to take along when rising."""
     waiting = ropes.waiting

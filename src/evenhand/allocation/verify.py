@@ -35,7 +35,11 @@ def worst_excess(p: NDArray[np.float64], c: NDArray[np.float64], capacity: float
 
 def verify_odds(p: NDArray[np.float64], programme: FairProgramme) -> None:
     """Raise SolverFailed unless p satisfies every constraint of the programme."""
-    worst, i, j = worst_excess(p, programme.distances, programme.capacity)
+    refuse_excess(*worst_excess(p, programme.distances, programme.capacity))
+
+
+def refuse_excess(worst: float, i: int, j: int) -> None:
+    """Raise SolverFailed if what `worst_excess` found is more than rounding."""
     if worst > FEASIBILITY_TOLERANCE:
         what = "a bound or the capacity" if i < 0 else f"the distance of candidates {i} and {j}"
         raise SolverFailed(f"the odds exceed {what} by {worst:.2e}; at most {FEASIBILITY_TOLERANCE} is allowed")

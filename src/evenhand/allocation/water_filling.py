@@ -1,110 +1,100 @@
 """The exact fair allocation by water-filling with ropes.
 
-Every pair is tied with a rope as long as its distance, and all odds start at 0. Again and again the closed set with
-the highest mean reward rises, all members at one speed, until a rope goes taut, a member reaches 1, the capacity is
-used up or no mean is positive.
+Every pair is tied with a rope as long as its distance, and all odds start at 0. Again and again the set with the
+highest mean reward that can rise as a whole does so, all members at one speed, until a rope goes taut, a member
+reaches 1, the capacity is used up or no mean is positive.
 
 Why this is exact: at a price on capacity, the best odds only ever rise as the price falls (difference constraints
 make the programme L-natural-concave), and the next price at which anything moves is the highest mean reward over
 the sets that can rise. The prices met on the way are those means, so the path holds the optimum of every capacity.
+
+The sets that can rise are the lifted branches of the rope tree: as the price falls to the mean of one, its surplus
+becomes positive. It leaves its parent, rises until one of its ropes is taut, and hangs on whoever holds it there.
 """
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.allocation.closure import richest_closed_set
-from evenhand.allocation.taut_ropes import TautRopes, find_taut, slacken, spread_stuck, tie
+from evenhand.allocation.programme import scaled
+from evenhand.allocation.rope_tree import RopeTree, branch, move_branch, on_the_floor
 from evenhand.compiled import compiled
+
+
+@compiled
+def richest_lifted(tree: RopeTree, least_gain: float) -> int:
+    """The top of the lifted branch with the highest mean reward, -1 when no mean exceeds `least_gain`."""
+    best, reward, size = -1, least_gain, 1.0
+    for i in range(len(tree) - 1):
+        if not tree[i].held and tree[i].reward * size > reward * tree[i].size:
+            best, reward, size = i, tree[i].reward, tree[i].size
+    return best
 
 
 @compiled
 def shortest_slack(
     p: NDArray[np.float64],
     c: NDArray[np.float64],
-    rising: NDArray[np.bool_],
-    tolerance: float,
-    pairs: NDArray[np.int32],
-) -> tuple[float, int]:
-    """How far the rising set can go until a rope to somebody outside is taut, and how many ropes then are.
+    rising: NDArray[np.int64],
+    count: int,
+    outside: NDArray[np.float64],
+) -> tuple[float, int, int]:
+    """How far the first `count` of `rising` can rise, who is then stopped, and by whom: the ceiling is number k.
 
-    These ropes are written to `pairs`. Cost: O(k |rising|).
+    `outside` (k,) holds the odds of those who stay and inf for those who rise. Cost: O(k |rising|).
     """
-    step, count = np.inf, 0
-    for i in range(len(p)):
-        if not rising[i]:
-            continue
-        for j in range(len(p)):
-            slack = c[i, j] - (p[i] - p[j])
-            if slack <= step + tolerance and not rising[j]:
-                if slack < step - tolerance:
-                    count = 0
-                step = min(step, slack)
-                pairs[count, 0] = i
-                pairs[count, 1] = j
-                count += 1
-    return step, count
-
-
-@compiled
-def raise_set(
-    p: NDArray[np.float64],
-    c: NDArray[np.float64],
-    rising: NDArray[np.bool_],
-    stuck: NDArray[np.bool_],
-    ropes: TautRopes,
-    limit: float,
-    tolerance: float,
-    pairs: NDArray[np.int32],
-) -> float:
-    """Raise the set as far as ropes and the ceiling 1 let it, at most by `limit`; return by how much."""
-    step, count = shortest_slack(p, c, rising, tolerance, pairs)
-    step = min(step, limit)
-    for i in range(len(p)):
-        if rising[i]:
-            step = min(step, 1.0 - p[i])
-    newly_stuck = False
-    for i in range(len(p)):
-        if rising[i]:
-            p[i] += step
-            if p[i] >= 1.0 - tolerance:
-                stuck[i] = True
-                newly_stuck = True
-    slacken(ropes, rising)
+    k = len(p)
+    step, stopped, by = np.inf, -1, k
     for e in range(count):
-        i, j = pairs[e]
-        if p[i] - p[j] >= c[i, j] - tolerance:
-            tie(ropes, i, j)
-            newly_stuck = newly_stuck or stuck[j]
-    if newly_stuck:
-        spread_stuck(ropes, stuck)
-    return step
+        i = rising[e]
+        if 1.0 - p[i] < step:
+            step, stopped, by = 1.0 - p[i], i, k
+        reach, closer = p[i] + step, False
+        for j in range(k):  # most rows hold nothing shorter; a loop that never leaves early looks at many at once
+            closer |= c[i, j] + outside[j] < reach
+        if closer:
+            for j in range(k):
+                slack = c[i, j] + outside[j] - p[i]
+                if slack < step:
+                    step, stopped, by = slack, i, j
+    return max(step, 0.0), stopped, by
 
 
 @compiled
 def fill(
-    a: NDArray[np.float64], c: NDArray[np.float64], capacity: float, tolerance: float, least_gain: float, events: int
+    a: NDArray[np.float64], c: NDArray[np.float64], capacity: float, tolerance: float, least_gain: float, rows: int
 ) -> tuple[NDArray[np.float64], float, int]:
-    """The best odds (k,), the price of capacity and the number of events, -1 when more than `events` were needed.
+    """The best odds (k,), the price of capacity and how many rows of c were read, -1 when `rows` were not enough.
 
-    a (k,) rewards of size at most 1, c (k, k) symmetric distances, capacity > 0 or inf. Each event costs
-    O(k |rising set|) and a few cuts on the taut ropes.
+    a (k,) rewards, c (k, k) symmetric distances, capacity > 0 or inf. The price is what the next
+    bit of capacity would buy. Cost: O(k) for each row, one row whenever a candidate rises.
     """
     k = len(a)
-    p = np.zeros(k)
-    ropes = find_taut(p, c, tolerance)
-    stuck = np.zeros(k, np.bool_)
-    rising = np.zeros(k, np.bool_)
-    pairs = np.empty(((k * k) // 4 + 1, 2), np.int32)
-    left = capacity
-    for event in range(events):
-        mean, rising = richest_closed_set(a, ropes, stuck, rising, least_gain)
-        if mean <= least_gain:
-            return p, 0.0, event
-        if left <= tolerance:
-            return p, mean, event
-        size = np.count_nonzero(rising)
-        step = raise_set(p, c, rising, stuck, ropes, left / size, tolerance, pairs)
-        left -= step * size
-    return p, 0.0, -1
+    smaller, exponent = scaled(a)
+    tree = on_the_floor(smaller)
+    p, outside = np.zeros(k), np.zeros(k)
+    rising = np.empty(k + 1, np.int64)
+    left, read = capacity, 0
+    while True:
+        top = richest_lifted(tree, least_gain)
+        if top < 0:
+            return p, 0.0, read
+        count = branch(tree, top, rising)
+        if read + count > rows:
+            return p, 0.0, -1
+        read += count
+        for e in range(count):
+            outside[rising[e]] = np.inf
+        step, stopped, by = shortest_slack(p, c, rising, count, outside)
+        move = min(step, left / count)
+        left = max(0.0, left - move * count)
+        for e in range(count):
+            i = rising[e]
+            p[i] = min(1.0, p[i] + move)
+            outside[i] = p[i]
+        if step - move > tolerance:  # it is capacity that stops them, not a rope
+            return p, math.ldexp(tree[top].reward / count, exponent), read
+        move_branch(tree, top, stopped, by, True)

@@ -222,7 +222,10 @@ class FairBandit:
             warnings.warn(_found_out(self.reviewers()[name]), stacklevel=3)
 
     def learn_pair(self, x: Any, y: Any, *, gap: float, unfair: bool, reviewer: str | None = None) -> Learned:
-        """Learn that two contexts treated with this gap would be unfair, or would not: an answer without a decision."""
+        """Learn that two contexts treated with this gap would be unfair, or would not: an answer without a decision.
+
+        Such answers prove as much as reviews do; they flag no round.
+        """
         found_out, learned = self.found_out, self._take_in_pair(x, y, gap, unfair, reviewer)
         if self.history is not None:
             pair = {"x": _plain(x), "y": _plain(y), "gap": float(gap), "unfair": bool(unfair), "reviewer": reviewer}
@@ -232,6 +235,7 @@ class FairBandit:
 
     def _take_in_pair(self, x: Any, y: Any, gap: float, unfair: bool, reviewer: str | None) -> Learned:
         learned = self.metric.learn_pair(x, y, gap=gap, unfair=unfair, reviewer=reviewer)
+        self.safeguards.hear_answer(Verdicts.between(x, y, gap=gap, unfair=bool(unfair), reviewer=reviewer))
         self._notice(learned)
         return learned
 

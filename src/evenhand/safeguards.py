@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.certificates import Evidence, Gathering, lower_bounds
+from evenhand.certificates import ANSWER, Evidence, Gathering, lower_bounds
 from evenhand.checks import is_whole
 from evenhand.decision import Decision, Review
 from evenhand.errors import InvalidInput
@@ -73,6 +73,10 @@ class Safeguards:
             self.margin.flagged()
             if len(self.flagged_rounds) == self.max_unfair_rounds:
                 self._capped_at = self._rounds
+
+    def hear_answer(self, verdicts: Verdicts) -> None:
+        """Take in an answer on two people who were shown without a decision: evidence, but no round is flagged."""
+        self._gathering.hear(verdicts, source=ANSWER)
 
     def copied(self) -> Safeguards:
         """A copy that can hear more, and leaves this one as it is."""

@@ -1,6 +1,6 @@
 """Proofs that a decision is fair, made of earlier verdicts, for anybody to check."""
 
-from evenhand.certificates.certificate import Certificate, PairCertificate, QuotedVerdict
+from evenhand.certificates.certificate import ANSWER, Certificate, PairCertificate, QuotedVerdict
 from evenhand.certificates.certify import certify
 from evenhand.certificates.check import check
 from evenhand.certificates.evidence import Evidence
@@ -8,6 +8,7 @@ from evenhand.certificates.gathering import Gathering
 from evenhand.certificates.proof import Proof, lower_bounds, proof_of
 
 __all__ = [
+    "ANSWER",
     "Certificate",
     "Evidence",
     "Gathering",

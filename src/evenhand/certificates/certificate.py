@@ -20,13 +20,16 @@ Status = Literal["proved", "likely", "unproven"]
 
 STATUSES: tuple[Status, ...] = get_args(Status)
 
+ANSWER = "answer"
+"""What stands for a decision's id in a verdict that was given without one: an answer on two people, in an interview."""
+
 
 @dataclass(frozen=True)
 class QuotedVerdict:
     """What a reviewer said of a pair of some decision, and how much it weighs in a proof."""
 
     decision: str
-    """The id of the decision that was looked at."""
+    """The id of the decision that was looked at, or ANSWER."""
     pair: Pair
     difference: tuple[float, ...]
     """x_i - x_j of that pair."""

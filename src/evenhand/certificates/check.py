@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from evenhand.certificates.certificate import Certificate
+from evenhand.certificates.certificate import ANSWER, Certificate
 from evenhand.decision import Decision, Review
 from evenhand.errors import InvalidCertificate
 
@@ -28,7 +28,10 @@ TOLERANCE = Fraction(1e-9)
 LIKELY = 0.95
 """From this probability on a pair that is not proved counts as likely fair."""
 
-Sources = Mapping[str, tuple[Decision, Review | Iterable[Review]]] | Iterable[tuple[Decision, Review]]
+Source = tuple[Decision, Review | Iterable[Review]] | Mapping[str, Any]
+"""A decision with its review or reviews; or an answer without a decision: the arguments of learn_pair."""
+
+Sources = Mapping[str, Source] | Iterable[Source]
 
 
 class Checked(NamedTuple):
@@ -42,8 +45,8 @@ class Checked(NamedTuple):
 def check(certificate: Certificate | Mapping[str, Any], sources: Sources | None = None) -> Checked:
     """Raise InvalidCertificate unless the certificate, or its dict, proves what it says.
 
-    sources: decisions with their reviews, to check as well that every verdict quoted was really given; without,
-    verdicts are taken as quoted. Cost: some milliseconds a pair.
+    sources: decisions with their reviews, and an interview's answers, to check as well that every verdict quoted was
+    really given; without, verdicts are taken as quoted. Cost: some milliseconds a pair.
     """
     record = certificate.to_dict() if isinstance(certificate, Certificate) else certificate
     try:
@@ -116,15 +119,22 @@ def _is_semidefinite(rest: list[list[Fraction]]) -> bool:
 
 def _check_sources(record: Mapping[str, Any], sources: Sources) -> None:
     given: dict[str, tuple[Decision, list[Review]]] = {}
-    entries: Iterable[tuple[Decision, Review | Iterable[Review]]]
-    entries = sources.values() if isinstance(sources, Mapping) else sources
-    for decision, reviews in entries:
-        given.setdefault(decision.id, (decision, []))[1].extend([reviews] if isinstance(reviews, Review) else reviews)
+    answers: list[Mapping[str, Any]] = []
+    for source in sources.values() if isinstance(sources, Mapping) else sources:
+        if isinstance(source, Mapping):
+            answers.append(source)
+        else:
+            decision, reviews = source
+            seen = given.setdefault(decision.id, (decision, []))[1]
+            seen.extend([reviews] if isinstance(reviews, Review) else reviews)
     if record["decision"] in given:
         own = given[record["decision"]][0]
         same = own.contexts.tolist() == record["contexts"] and own.probabilities.tolist() == record["probabilities"]
         _require(same, f"decision {record['decision']!r} had other contexts or other odds")
     for verdict in record["verdicts"]:
+        if verdict["decision"] == ANSWER:
+            _require(any(_is_answer(verdict, answer) for answer in answers), "an answer it quotes was never given")
+            continue
         (i, j), name = verdict["pair"], f"the verdict on pair {tuple(verdict['pair'])} of {verdict['decision']!r}"
         _require(verdict["decision"] in given, f"{name}: that decision is not among the sources")
         decision, reviews = given[verdict["decision"]]
@@ -135,6 +145,12 @@ def _check_sources(record: Mapping[str, Any], sources: Sources) -> None:
         _require(verdict["gap"] == abs(odds[i] - odds[j]), f"{name}: its gap was {abs(odds[i] - odds[j])}")
         said = any(r.reviewer == verdict["reviewer"] and _says(r, (i, j)) is verdict["unfair"] for r in reviews)
         _require(said, f"{name}: nobody of that name said that")
+
+
+def _is_answer(verdict: Mapping[str, Any], answer: Mapping[str, Any]) -> bool:
+    z = [float(a) - float(b) for a, b in zip(answer["x"], answer["y"], strict=True)]
+    same = all(verdict[name] == answer[name] for name in ("gap", "unfair"))
+    return same and verdict["difference"] == z and verdict["reviewer"] == answer.get("reviewer")
 
 
 def _says(review: Review, pair: tuple[int, int]) -> bool | None:

@@ -196,7 +196,8 @@ class Interview:
                 "the bandit has decided or learned elsewhere since the interview began, or this is another version of "
                 "evenhand; an answer can then not be taken back"
             )
-        self.bandit.metric, self.bandit.history = bandit.metric, bandit.history
+        self.bandit.metric, self.bandit.safeguards = bandit.metric, bandit.safeguards
+        self.bandit.history = bandit.history
         self.bandit.conflicts = bandit.conflicts
         self._answers, self._question = earlier, last.question
         return last.question

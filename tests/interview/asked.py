@@ -42,11 +42,13 @@ def interviewed(interview: eh.Interview, reviewer: Reviewer) -> eh.Interview:
     return interview
 
 
-def standard(d: int, *, seed: int, **settings: object) -> tuple[eh.Interview, Reviewer]:
+def standard(
+    d: int, *, seed: int, max_unfair_rounds: int | None = None, **settings: object
+) -> tuple[eh.Interview, Reviewer]:
     """An interview of the default bandit in the standard world of a seed, not yet begun, and its reviewer."""
     _, A = standard_world(d, seed=seed)
     candidates = people(300, d, seed)
-    bandit = eh.FairBandit(d, epsilon=0.01, seed=seed)
+    bandit = eh.FairBandit(d, epsilon=0.01, seed=seed, max_unfair_rounds=max_unfair_rounds)
     return eh.Interview(bandit, candidates, seed=seed, **settings), exact(candidates, A)  # type: ignore[arg-type]
 
 

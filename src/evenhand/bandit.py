@@ -17,22 +17,15 @@ import numpy as np
 from evenhand.allocation import draw, fair_distribution
 from evenhand.archive import UNREADABLE, read_archive, write_archive
 from evenhand.certificates import Certificate, certify
-from evenhand.checks import is_number, is_whole
+from evenhand.checks import is_whole
 from evenhand.contexts import as_contexts
 from evenhand.decision import Decision, Review
-from evenhand.errors import (
-    DamagedFile,
-    EvenhandError,
-    ForeignDecision,
-    InconsistentReviews,
-    InvalidInput,
-    MisleadingReviewer,
-    NotChosen,
-)
+from evenhand.errors import DamagedFile, EvenhandError, ForeignDecision, InvalidInput
+from evenhand.given import INCONSISTENT, check_capacity, check_part, check_review, check_rewards, misleading
 from evenhand.history import Given, History
 from evenhand.margin import Margin
 from evenhand.metrics import BayesPoint, Distances, Learned, MetricLearner, ReviewerReport, Verdicts
-from evenhand.metrics.features import Floats, Structure
+from evenhand.metrics.features import Structure
 from evenhand.questions import PairToReview, pairs_to_review
 from evenhand.randomness import Seed, as_generator, generator_from
 from evenhand.rewards import RewardModel, RidgeUCB
@@ -41,12 +34,6 @@ from evenhand.seal import is_sealed, key_for, sealed
 
 FORMAT = 2
 """The version of the file format; raised whenever an older evenhand could not read the file."""
-
-
-INCONSISTENT = InconsistentReviews(
-    "verdicts contradict what was said before; they were left out, and learn() returned them as conflicts "
-    "(a reviewer's slip, or a likeness that no metric of this structure has)"
-)
 
 
 class FairBandit:
@@ -102,18 +89,15 @@ class FairBandit:
         max_unfair_rounds: int | None = None,
         keep_reviews: bool = False,
     ) -> None:
-        self.capacity = _check_capacity(capacity)
+        self.capacity = check_capacity(capacity)
         self.metric = (
             metric
             if metric is not None
             else BayesPoint(n_features, structure=structure, epsilon=epsilon, error_rate=reviewer_error)
         )
         self.reward = reward if reward is not None else RidgeUCB(n_features)
-        for part, kind, name in ((self.metric, MetricLearner, "metric"), (self.reward, RewardModel, "reward")):
-            if not isinstance(part, kind):
-                raise InvalidInput(f"{name} is {part!r}; allowed is an object of a {kind.__name__} class")
-            if part.n_features != n_features:
-                raise InvalidInput(f"the {name} was made for {part.n_features} features, the bandit for {n_features}")
+        check_part(self.metric, MetricLearner, "metric", n_features)
+        check_part(self.reward, RewardModel, "reward", n_features)
         self.n_features = int(n_features)
         self.rounds = 0
         self.conflicts = 0
@@ -173,9 +157,9 @@ class FairBandit:
         not be given twice, nor the same review unless reviews are kept: nothing remembers that it was.
         """
         self._check_own(decision)
-        candidates, outcomes = _check_rewards(decision, rewards if rewards is not None else {})
+        candidates, outcomes = check_rewards(decision, rewards if rewards is not None else {})
         if review is not None:
-            _check_review(decision, review)
+            check_review(decision, review)
         before, found_out = copy.deepcopy(self.reward), self.found_out
         try:
             self.reward.learn(decision.contexts[candidates], outcomes)
@@ -219,7 +203,7 @@ class FairBandit:
         if learned.conflicts:
             warnings.warn(INCONSISTENT, stacklevel=3)
         for name in found_out:
-            warnings.warn(_found_out(self.reviewers()[name]), stacklevel=3)
+            warnings.warn(misleading(self.reviewers()[name]), stacklevel=3)
 
     def learn_pair(self, x: Any, y: Any, *, gap: float, unfair: bool, reviewer: str | None = None) -> Learned:
         """Learn that two contexts treated with this gap would be unfair, or would not: an answer without a decision.
@@ -228,7 +212,8 @@ class FairBandit:
         """
         found_out, learned = self.found_out, self._take_in_pair(x, y, gap, unfair, reviewer)
         if self.history is not None:
-            pair = {"x": _plain(x), "y": _plain(y), "gap": float(gap), "unfair": bool(unfair), "reviewer": reviewer}
+            x, y = np.asarray(x, dtype=np.float64).tolist(), np.asarray(y, dtype=np.float64).tolist()
+            pair = {"x": x, "y": y, "gap": float(gap), "unfair": bool(unfair), "reviewer": reviewer}
             self.history.add(Given(self.rounds, None, None, pair))
         self._warn(learned, self.found_out - found_out)
         return learned
@@ -248,7 +233,7 @@ class FairBandit:
         self._check_own(decision)
         if self.history is None:
             raise InvalidInput("this bandit keeps no reviews; make it with keep_reviews=True to withdraw one later")
-        _check_review(decision, review)
+        check_review(decision, review)
         if not self.history.has(decision, review):
             raise InvalidInput(f"no such review of decision {decision.id!r} was given: {review}")
         self._learn_anew(self.history.without(decision, review))
@@ -361,40 +346,3 @@ class FairBandit:
                 f"decision {decision.id!r} was not made by this bandit, or was changed since; "
                 "allowed are decisions of its own, as decide() returned them"
             )
-
-
-def _check_capacity(capacity: int | None) -> int | None:
-    if capacity is None:
-        return None
-    if not is_whole(capacity) or capacity < 1:
-        raise InvalidInput(f"capacity is {capacity!r}; allowed is a whole number >= 1, or None for everybody")
-    return int(capacity)
-
-
-def _found_out(report: ReviewerReport) -> MisleadingReviewer:
-    name = "the reviewer without a name" if report.name is None else f"reviewer {report.name!r}"
-    return MisleadingReviewer(
-        f"{name} is wrong more often than right, in {report.lower:.0%} to {report.upper:.0%} of answers after "
-        f"{report.answers} of them; they count for nothing as long as that is so"
-    )
-
-
-def _plain(context: Any) -> list[float]:
-    return [float(value) for value in np.asarray(context, dtype=np.float64)]
-
-
-def _check_rewards(decision: Decision, rewards: Mapping[int, float]) -> tuple[list[int], Floats]:
-    if not isinstance(rewards, Mapping):
-        raise InvalidInput(f"rewards is {rewards!r}; allowed is a dict from a chosen candidate's index to a number")
-    for candidate, reward in rewards.items():
-        if isinstance(candidate, (bool, np.bool_)) or candidate not in decision.chosen:
-            raise NotChosen(f"candidate {candidate!r} was not chosen; outcomes are known only of {decision.chosen}")
-        if not is_number(reward):
-            raise InvalidInput(f"the reward of candidate {candidate} is {reward!r}; allowed is a finite number")
-    return [int(i) for i in rewards], np.array([float(r) for r in rewards.values()], dtype=np.float64)
-
-
-def _check_review(decision: Decision, review: Review) -> None:
-    if not isinstance(review, Review):
-        raise InvalidInput(f"review is {review!r}; allowed are Review.complete, Review.partial and Review.one_bit")
-    review.check_fits(decision.n_candidates)

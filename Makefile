@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+PEERS := $(VENV)/.peers
 
 .PHONY: setup demo test check proofs bench clean
 
@@ -17,7 +18,8 @@ $(READY): pyproject.toml
 demo: $(READY)  ## a simulated lending desk: a table, and a picture in demo.png
 	$(BIN)/evenhand demo
 
-test: $(READY)  ## all tests, doctests and the README's example
+test: $(READY)  ## all tests, doctests and the README's example; pages in a real Chromium
+	$(BIN)/python -m tests.web.chromium
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 check: $(READY)  ## style, types and the direction of imports
@@ -29,8 +31,12 @@ check: $(READY)  ## style, types and the direction of imports
 proofs: $(READY)  ## the long proofs: thousands of instances, ten seeds
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow
 
-bench: $(READY)  ## ratios against peers, measured in one run
-	$(BIN)/python -m benchmarks
+bench: $(PEERS)  ## ratios against peers, measured in one run; a short one: make bench OPTIONS=--quick
+	$(BIN)/python -m benchmarks $(OPTIONS)
+
+$(PEERS): $(READY)
+	$(BIN)/python -m pip install --quiet --editable '.[dev,bench]'
+	@touch $@
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis demo.png

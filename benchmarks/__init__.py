@@ -1,1 +1,1 @@
-"""Ratios against peers, measured in one run: `python -m benchmarks`."""
+"""Ratios against peers, measured in one run: `python -m benchmarks`; see docs/benchmarks.md."""

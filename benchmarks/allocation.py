@@ -1,49 +1,46 @@
-"""The fair allocation against the same programme in HiGHS and in SciPy, every row in the model.
+"""The fair allocation against the same programme in general solvers, every row in the model.
 
-Prints a Markdown table: the median time of a call, and the median of how many times as long the peers take. All solve
-the same instances in the same process, in turn, a few calls of one and then a few calls of the next, so that each finds
-its own code in the caches. The time is that of the processor, which all of them use one core of: on a busy machine the
-clock on the wall is much kinder to a call that is over before anybody else gets the core. All must agree on the value.
+All solve the same programmes, many different ones in a row, and must agree on every value. The sweep asks whether
+HiGHS, in its fastest use, is the faster one anywhere between 2 and 2000 candidates.
 """
 
 from __future__ import annotations
 
-import argparse
+import functools
 import math
-import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import highspy
 import numpy as np
-from scipy.optimize import linprog
-from scipy.sparse import csr_array, vstack
+from scipy.spatial.distance import pdist, squareform
 
-from evenhand.allocation import fair_distribution
+from benchmarks.full_models import FASTEST_HIGHS, PEERS, Peer, Solver, by_evenhand
+from benchmarks.measurement import Case, Floats, Measurement, Size, compared
+from benchmarks.peers import if_installed
+from benchmarks.timing import clock, in_turn, repeated
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+PART, SWEEP = "allocation", "allocation-sweep"
 
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Solver = Callable[[Floats, Floats, float | None], float]
-
-SIZES = {"tight": 0.05, "loose": 0.5}
+ROPES = {"tight": 0.05, "loose": 0.5}
 """The size of the Mahalanobis matrix: how long the ropes are."""
 
-CAPACITIES = ("1", "k/4", "none")
+GOALS = {(1, 10): 50.0, (1, 100): 40.0, (1, 1000): 40.0, (None, 10): 20.0, (None, 100): 5.0, (None, 1000): 5.0}
+"""By capacity and candidates: how many times as long HiGHS takes at least."""
 
-TURN = 9
-"""Calls in a row, of which the median counts; a peer that is slow has one."""
+CANDIDATES = {Size.TINY: (3, 10), Size.QUICK: (10, 100), Size.FULL: (10, 100, 1000)}
 
-SLOW = 0.1
-"""Seconds."""
+LADDER = (2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 64, 80, 100, 130, 160, 200, 250, 320, 400, 500, 640, 800)
+SWEPT = {Size.TINY: (2, 5), Size.QUICK: (2, 3, 5, 10, 20, 50, 100, 200), Size.FULL: (*LADDER, 1000, 1400, 2000)}
 
-PATIENCE = 120.0
-"""Seconds after which a peer is stopped; the table then says what it takes at least."""
+REPETITIONS = {Size.TINY: 1, Size.QUICK: 5, Size.FULL: 15}
+BUDGET = {Size.TINY: 0.0, Size.QUICK: 2.0, Size.FULL: 10.0}
+"""Seconds, after which no further repetition begins."""
 
-MOST_FOR_SCIPY = 300
-"""SciPy asks the same HiGHS through a slower door: with more candidates it says nothing new."""
+LONG = 5.0
+"""Seconds; a peer that takes longer for all its programmes solves them once: what its first call costs on top does not
+count any more."""
+
+AGREEMENT = 1e-6
+"""Values may differ by this, relative to their size if that is above 1: what the general solvers promise."""
 
 
 def instance(k: int, size: float, seed: int) -> tuple[Floats, Floats]:
@@ -52,119 +49,87 @@ def instance(k: int, size: float, seed: int) -> tuple[Floats, Floats]:
     contexts = rng.normal(size=(k, 5))
     contexts /= np.maximum(1.0, np.linalg.norm(contexts, axis=1, keepdims=True))
     seen = contexts @ (rng.normal(size=(5, 5)) * size)
-    return contexts @ rng.normal(size=5) / np.sqrt(5), np.linalg.norm(seen[:, None] - seen[None], axis=2)
+    return contexts @ rng.normal(size=5) / np.sqrt(5), squareform(pdist(seen))
 
 
-def by_evenhand(a: Floats, c: Floats, capacity: float | None) -> float:
-    """Ours, checks and verification included."""
-    return fair_distribution(a, c, capacity).value
+def cases(size: Size) -> list[Case]:
+    """Every peer at each capacity, rope length and number of candidates."""
+    return [
+        _case(size, k, capacity, ropes, peer)
+        for capacity in (1, None)
+        for k in CANDIDATES[size]
+        for ropes in ROPES
+        for peer in PEERS
+    ]
 
 
-def by_highs(a: Floats, c: Floats, capacity: float | None) -> float:
-    """HiGHS through highspy, built with arrays, as its documentation advises; nan when it was stopped."""
-    k = len(a)
-    i, j = np.triu_indices(k, 1)
-    n = len(i)
-    new_solver: Any = highspy.Highs  # which has no types
-    model = new_solver()
-    model.silent()
-    model.setOptionValue("time_limit", PATIENCE)
-    model.setOptionValue("threads", 1)
-    model.addVars(k, np.zeros(k), np.ones(k))
-    model.changeColsCost(k, np.arange(k, dtype=np.int32), -a)
-    columns = np.stack([i, j], axis=1).ravel().astype(np.int32)
-    starts = np.arange(0, 2 * n, 2, dtype=np.int32)
-    model.addRows(n, -c[i, j], c[i, j], 2 * n, starts, columns, np.tile([1.0, -1.0], n))
-    if capacity is not None:
-        model.addRow(-np.inf, capacity, k, np.arange(k, dtype=np.int32), np.ones(k))
-    model.run()
-    if model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-        return math.nan
-    return -float(model.getInfo().objective_function_value)
+def sweep_cases(size: Size) -> list[Case]:
+    """HiGHS alone, at many numbers of candidates."""
+    return [
+        _case(size, k, capacity, ropes, FASTEST_HIGHS, sweep=True)
+        for capacity in (1, None)
+        for ropes in ROPES
+        for k in SWEPT[size]
+    ]
 
 
-def by_scipy(a: Floats, c: Floats, capacity: float | None) -> float:
-    """SciPy's linprog with a sparse matrix of all rows; nan when it was stopped."""
-    k = len(a)
-    i, j = np.triu_indices(k, 1)
-    n = len(i)
-    columns = np.stack([i, j], axis=1).ravel()
-    gaps = csr_array((np.tile([1.0, -1.0], n), columns, np.arange(0, 2 * n + 1, 2)), shape=(n, k))
-    blocks, limits = [gaps, -gaps], [c[i, j], c[i, j]]
-    if capacity is not None:
-        blocks.append(csr_array(np.ones((1, k))))
-        limits.append(np.array([capacity]))
-    solve: Any = linprog  # whose types do not know that it takes sparse matrices
-    answer = solve(
-        -a,
-        A_ub=vstack(blocks),
-        b_ub=np.concatenate(limits),
-        bounds=(0, 1),
-        method="highs",
-        options={"time_limit": PATIENCE},
-    )
-    return -float(answer.fun) if answer.status == 0 else math.nan
+def _case(size: Size, k: int, capacity: int | None, ropes: str, peer: Peer, *, sweep: bool = False) -> Case:
+    room, people = str(capacity), f"k = {k}"
+    part = SWEEP if sweep else PART
+    work = f"capacity {room}, {ropes} ropes" if sweep else f"capacity {room}, {people}, {ropes} ropes"
+    more: dict[str, Any] = {}
+    if sweep:
+        more = {"along": float(k), "goal": 1.0}
+    elif peer.module == "highspy":
+        more = {"goal": GOALS.get((capacity, k))}
+    compare = functools.partial(against, peer, k, capacity, ropes, size)
+
+    def measure() -> list[Measurement]:
+        seconds, stopped, use = compare()
+        note = use if len(peer.uses) > 1 else ""
+        return [compared(part, work, peer.name, seconds, stopped=stopped, note=note, **more)]
+
+    title = f"{work}, {people}: {peer.name}" if sweep else f"{work}: {peer.name}"
+    return Case(part, title, functools.partial(if_installed, peer.module, part, work, peer.name, measure))
 
 
-PEERS: dict[str, Solver] = {"HiGHS": by_highs, "SciPy": by_scipy}
+def against(peer: Peer, k: int, capacity: int | None, ropes: str, size: Size) -> tuple[Floats, bool, str]:
+    """Seconds a programme of ours and of the peer's (n, 2), whether the peer was ever stopped, and its quickest use."""
+    pool = [instance(k, ROPES[ropes], seed) for seed in range(2 if size is Size.TINY else pool_size(k))]
+    values = [by_evenhand(a, c, capacity) for a, c in pool]  # which also compiles, before anything is timed
+    tries = {}
+    for use, solve in peer.uses.items():
+        solve(*instance(3, 1.0, 0), capacity)  # which imports
+        start = clock()
+        found = [solve(a, c, capacity) for a, c in pool]
+        seconds = clock() - start
+        finished = [agree(value, theirs, peer.name) for value, theirs in zip(values, found, strict=True)]
+        tries[use] = (seconds, not all(finished))
+    use = min(tries, key=lambda name: tries[name][0])
+    once, stopped = tries[use]
+    ours = repeated(functools.partial(solve_all, by_evenhand, pool, capacity))
+    theirs = repeated(functools.partial(solve_all, peer.uses[use], pool, capacity))
+    turns = [ours, (lambda: once) if once > LONG else theirs]
+    return in_turn(turns, repetitions=REPETITIONS[size], budget=BUDGET[size]) / len(pool), stopped, use
 
 
-def turn(solve: Solver, case: tuple[Floats, Floats], capacity: float | None) -> tuple[float, float]:
-    """The median seconds of a few calls in a row, and the value found."""
-    times: list[float] = []
-    while len(times) < TURN and (not times or times[-1] < SLOW):
-        start = time.process_time()
-        value = solve(*case, capacity)
-        times.append(time.process_time() - start)
-    return float(np.median(times)), value
+def pool_size(k: int) -> int:
+    """How many different programmes a turn solves. One and the same, again and again, is solved up to twice as fast:
+    the processor learns its way through it. A large one is too long for that.
+    """
+    return 50 if k <= 32 else 20 if k <= 160 else 5 if k <= 400 else 1
 
 
-def against(peer: str, cases: list[tuple[Floats, Floats]], capacity: float | None, rounds: int) -> tuple[Floats, bool]:
-    """Seconds of ours and of the peer's, (n, 2), each row one round of turns, and whether the peer was ever stopped."""
-    seconds, stopped = [], False
-    for case in cases:
-        for _ in range(rounds):
-            theirs, expected = turn(PEERS[peer], case, capacity)
-            ours, value = turn(by_evenhand, case, capacity)
-            seconds.append((ours, theirs))
-            stopped |= math.isnan(expected)
-            assert not abs(expected - value) > 1e-6 * max(1.0, abs(value)), f"{peer} disagrees"
-            if theirs > SLOW:
-                break
-    return np.array(seconds), stopped
+def solve_all(solve: Solver, pool: list[tuple[Floats, Floats]], capacity: int | None) -> None:
+    """Each programme of the pool, once."""
+    for a, c in pool:
+        solve(a, c, capacity)
 
 
-def row(k: int, capacity: str, metric: str, rounds: int) -> str:
-    """One line of the table: medians over a few instances."""
-    limit = {"1": 1, "k/4": k / 4, "none": None}[capacity]
-    cases = [instance(k, SIZES[metric], seed) for seed in range(5 if k < 300 else 1)]
-    by_evenhand(*cases[0], limit)  # compiles before anything is timed
-    cells = [f"{k}", capacity, metric]
-    for peer in PEERS:
-        if peer == "SciPy" and k > MOST_FOR_SCIPY:
-            cells.append("-")
-            continue
-        seconds, stopped = against(peer, cases, limit, rounds)
-        ours, theirs = 1000.0 * np.median(seconds, axis=0)
-        ratio = np.median(seconds[:, 1] / seconds[:, 0])
-        if len(cells) == 3:
-            cells.append(f"{ours:.3g} ms")
-        cells.append(f"{'> ' if stopped else ''}{theirs:.3g} ms ({ratio:.0f}x)")
-    return "| " + " | ".join(cells) + " |"
-
-
-def main(arguments: list[str] | None = None) -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description="The fair allocation against full models in HiGHS and SciPy.")
-    parser.add_argument("--quick", action="store_true", help="small sizes and few rounds: seconds, not an hour")
-    quick = parser.parse_args(arguments).quick
-    print("| candidates | capacity | metric | evenhand | HiGHS, every row | SciPy linprog |")
-    print("|---|---|---|---|---|---|")
-    for capacity in CAPACITIES:
-        for k in (2, 5, 10, 30, 100) if quick else (2, 5, 10, 30, 100, 300, 1000, 2000):
-            for metric in SIZES:
-                print(row(k, capacity, metric, rounds=2 if quick else 10), flush=True)
-
-
-if __name__ == "__main__":
-    main()
+def agree(value: float, theirs: float, name: str) -> bool:
+    """Whether the peer finished; it is an error if it did and found another value."""
+    if math.isnan(theirs):
+        return False
+    if abs(theirs - value) > AGREEMENT * max(1.0, abs(value)):
+        raise ArithmeticError(f"{name} finds {theirs!r}, evenhand {value!r}: they do not measure the same work")
+    return True

@@ -1,0 +1,165 @@
+"""Decisions over HTTP against an empty FastAPI endpoint, served the same way, measured in turn in the same run.
+
+python -m benchmarks.service [--quick]
+
+32 keep-alive connections, k = 10 candidates, d = 10 features, a ledger in SQLite, synced to disk before every answer.
+Servers are processes of their own: the service as `evenhand serve` starts it, with its defaults but for the rate that a
+token may have; once with 10^3 events in the ledger, once with 10^6. This process makes the load.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+import orjson
+
+from benchmarks.http_load import Load, load, request
+
+TOKEN = "a-token-for-the-benchmark-only"
+K = D = 10
+BODIES = 512
+
+EMPTY = "an empty endpoint"
+EMPTY_SERVER = """
+import sys, uvicorn
+from fastapi import FastAPI
+app = FastAPI()
+
+@app.get("/empty")
+async def empty() -> dict[str, str]:
+    return {}
+
+config = uvicorn.Config(app, port=int(sys.argv[1]), loop="uvloop", http="httptools", ws="none", access_log=False,
+                        log_config=None, proxy_headers=False, server_header=False)
+listening = config.bind_socket()
+print("serves http://127.0.0.1:%d" % listening.getsockname()[1], flush=True)
+uvicorn.Server(config).run(sockets=[listening])
+"""
+
+
+@contextmanager
+def started(arguments: list[str]) -> Iterator[int]:
+    """A server process; gives its port once it says it."""
+    environment = {**os.environ, "EVENHAND_ADMIN_TOKEN": TOKEN}
+    with tempfile.TemporaryFile() as log:
+        process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=log, text=True, env=environment)
+        try:
+            assert process.stdout is not None
+            line = next((line for line in process.stdout if "http://" in line), "")
+            if not line:
+                log.seek(0)
+                raise RuntimeError(f"the server did not start: {log.read().decode()[-2000:]}")
+            port = int(line.rsplit(":", 1)[1])
+            wait_for(port)
+            yield port
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(60)
+
+
+def wait_for(port: int) -> None:
+    """Until somebody listens."""
+    for _ in range(600):
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            return
+        time.sleep(0.1)
+    raise RuntimeError(f"nobody listens on port {port}")
+
+
+def decisions_to_ask(desk: str, rng: np.random.Generator) -> list[bytes]:
+    """Requests for decisions, all of them different."""
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    requests = []
+    for _ in range(BODIES):
+        contexts = rng.normal(size=(K, D))
+        contexts /= np.linalg.norm(contexts, axis=1, keepdims=True) * rng.uniform(1.0, 2.0, size=(K, 1))
+        candidates = [{"id": f"a{i}", "context": row} for i, row in enumerate(contexts.tolist())]
+        requests.append(
+            request("POST", f"/api/desks/{desk}/decisions", orjson.dumps({"candidates": candidates}), headers)
+        )
+    return requests
+
+
+def server(folder: Path) -> list[str]:
+    """How the service is started: defaults, with a rate that the load does not reach."""
+    options = ["--data", str(folder), "--port", "0", "--rate", "1000000", "--burst", "1000000"]
+    return [sys.executable, "-m", "evenhand.service", "serve", *options]
+
+
+def fill(folder: Path, events: int, rng: np.random.Generator) -> None:
+    """Put decisions into a new ledger until it has so many events, through the desk itself, in this process."""
+    from evenhand.desk import Decide, Desk
+
+    contexts = rng.normal(size=(64, K, D))
+    contexts /= np.linalg.norm(contexts, axis=2, keepdims=True)
+    folder.mkdir()
+    began = time.perf_counter()
+    with Desk.open(f"sqlite:///{folder / 'ledger.db'}", "bench", n_features=D, seed=0) as desk:
+        while (missing := events - desk.head.seq) > 0:
+            desk.execute([Decide(contexts[i % 64]) for i in range(min(256, missing))])
+        desk.fold()
+    print(f"a ledger of {events:,} events, filled in {time.perf_counter() - began:.0f} s", flush=True)
+
+
+def measured(ports: dict[str, int], asks: list[bytes], seconds: float, stretches: int) -> dict[str, list[Load]]:
+    """Stretches of load on each server in turn, so that whatever disturbs one disturbs the others as well."""
+    loads: dict[str, list[Load]] = {name: [] for name in ports}
+    for name, port in ports.items():
+        if name != EMPTY:
+            load(port, asks, seconds=2.0, status=201)  # compiled kernels, warm caches
+    for _ in range(stretches):
+        for name, port in ports.items():
+            requests, status = ([request("GET", "/empty")], 200) if name == EMPTY else (asks, 201)
+            loads[name].append(load(port, requests, seconds=seconds, status=status))
+            if loads[name][-1].wrong:
+                raise RuntimeError(f"{loads[name][-1].wrong} answers of {name} had another status than {status}")
+    return loads
+
+
+def ratio(one: list[Load], other: list[Load]) -> float:
+    """The median of the ratios of stretches that followed each other."""
+    return median(a.rate / b.rate for a, b in zip(one, other, strict=True))
+
+
+def say(loads: dict[str, list[Load]]) -> None:
+    """A line for each server, and the two ratios."""
+    for name, parts in loads.items():
+        rate, p50, p99 = (median(getattr(part, what) for part in parts) for what in ("rate", "p50", "p99"))
+        print(f"{name:>18}: {rate:8,.0f} answers/s   p50 {p50:6.1f} ms   p99 {p99:6.1f} ms")
+    empty, few, many = loads.values()
+    print(f"decisions / empty endpoint: {ratio(few, empty):.2f} (wanted: 0.5)")
+    print(f"many events / few events: {ratio(many, few):.2f} (wanted: 0.9)")
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="shorter stretches, and 10^5 events for 10^6")
+    options = parser.parse_args()
+    seconds, stretches, most = (2.0, 3, 100_000) if options.quick else (5.0, 7, 1_000_000)
+    rng = np.random.default_rng(0)
+    with tempfile.TemporaryDirectory() as name:
+        few, many = Path(name) / "few", Path(name) / "many"
+        fill(few, 1_000, rng)
+        fill(many, most, rng)
+        plain = [sys.executable, "-c", EMPTY_SERVER, "0"]
+        with started(plain) as empty, started(server(few)) as port, started(server(many)) as full:
+            ports = {EMPTY: empty, "1,000 events": port, f"{most:,} events": full}
+            say(measured(ports, decisions_to_ask("bench", rng), seconds, stretches))
+
+
+if __name__ == "__main__":
+    main()

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import evenhand as eh
 from evenhand import errors
 from evenhand.metrics import Verdicts
+from tests.simulation import same
 
 pairs = st.tuples(st.integers(0, 6), st.integers(0, 6)).filter(lambda pair: pair[0] != pair[1])
 
@@ -135,8 +136,20 @@ def test_what_is_no_record_of_a_decision() -> None:
 def test_every_error_has_the_one_root_and_a_built_in_kind() -> None:
     """All errors are EvenhandErrors, and each is also the built-in error a user would expect."""
     kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception)]
-    built_in = (ValueError, KeyError, ArithmeticError, NotImplementedError, ImportError, UserWarning)
+    built_in = (ValueError, KeyError, ArithmeticError, NotImplementedError, ImportError, OSError, UserWarning)
     for kind in kinds:
         assert issubclass(kind, errors.EvenhandError)
         assert kind is errors.EvenhandError or issubclass(kind, built_in)
     assert str(errors.UnknownPair("a sentence")) == "a sentence"
+
+
+@pytest.mark.parametrize("name", [float("nan"), 5, ["Ada"], b"Ada"])
+def test_a_reviewer_has_a_name_or_none(name: Any) -> None:
+    """A missing name in a data frame is NaN, and would be a new reviewer each time; a list cannot be looked up."""
+    with pytest.raises(errors.InvalidInput, match="allowed is a name, or None"):
+        eh.Review.complete(reviewer=name)
+    bandit = eh.FairBandit(2, reviewer_error=None, seed=0)
+    before = bandit.state()
+    with pytest.raises(errors.InvalidInput, match="allowed is a name, or None"):
+        bandit.learn_pair([1.0, 0.0], [0.0, 1.0], gap=0.5, unfair=True, reviewer=name)
+    assert same(bandit.state(), before)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,12 @@ from evenhand.auditors import (
     Auditor,
     DelayedAuditor,
     MahalanobisAuditor,
+    NormAuditor,
     OneBitAuditor,
     PanelAuditor,
     PartialAuditor,
+    PureNoiseAuditor,
+    RotatingAuditor,
 )
 from evenhand.environments import make_world
 from evenhand.errors import InvalidInput
@@ -25,6 +29,7 @@ from evenhand.margin import Margin
 from evenhand.metrics.features import MetricSpace, Structure
 from evenhand.metrics.verdicts import Verdicts
 from evenhand.safeguards import Safeguards
+from tests.metrics.worlds import random_contexts
 from tests.simulation import same
 
 WORLDS = ("sphere", "camps", "direction-hider", "regret-hunter", "violation-hunter")
@@ -73,7 +78,7 @@ def test_never_more_than_allowed(world: str, metric: str) -> None:
         bandit = eh.FairBandit(3, capacity=capacity, epsilon=0.02, max_unfair_rounds=cap, seed=row)
         flagged, _ = _flagged_rounds(bandit, world=world, metric=metric, rounds=60, seed=row)
         assert len(flagged) <= cap
-        assert flagged == bandit.safeguards.flagged_rounds
+        assert flagged == set(bandit.safeguards.flagged_rounds)
         assert bandit.safeguards.is_capped == (len(flagged) == cap)
 
 
@@ -299,4 +304,41 @@ def test_never_more_than_allowed_at_length(world: str, capacity: int | None) -> 
             rounds = 60 if is_hunter else 200
             flagged, _ = _flagged_rounds(bandit, world=world, metric=metric, rounds=rounds, k=5, seed=seed)
             assert len(flagged) <= cap, (metric, cap)
-            assert flagged == bandit.safeguards.flagged_rounds, (metric, cap)
+            assert flagged == set(bandit.safeguards.flagged_rounds), (metric, cap)
+
+
+@pytest.mark.parametrize(
+    "auditor",
+    [
+        NormAuditor(np.diag([0.9, 0.5, 0.2]), math.inf),
+        RotatingAuditor(np.diag([0.9, 0.5, 0.2]), 0.01),
+        PureNoiseAuditor(0.3, seed=0),
+    ],
+    ids=["another norm", "rotating", "noise"],
+)
+@pytest.mark.parametrize("cap", [0, 3])
+def test_whoever_flags_there_is_at_most_one_more(auditor: Auditor, cap: int) -> None:
+    """Reviewers who follow no metric, prompt: a flag on what was proved is the last, for equal odds come after it."""
+    bandit, rng, flagged = eh.FairBandit(3, epsilon=0.02, max_unfair_rounds=cap, seed=0), np.random.default_rng(0), 0
+    for _ in range(150):
+        decision = bandit.decide(random_contexts(rng, 5, 3))
+        review = auditor.review(decision)
+        flagged += bool(review.unfair)
+        bandit.learn(decision, rewards=dict.fromkeys(decision.chosen, 0.5), review=review)
+    assert cap <= flagged <= cap + 1
+    if flagged > cap:
+        assert np.ptp(bandit.decide(random_contexts(rng, 5, 3)).probabilities) < 1e-9
+
+
+def test_a_flagged_pair_is_not_likely_fair() -> None:
+    """Whatever the learner believes of it after the flag; nor is the flag forgotten when the bandit is saved."""
+    for seed in range(10):
+        rng, bandit = np.random.default_rng(seed), eh.FairBandit(3, seed=seed)
+        decision = bandit.decide(random_contexts(rng, 4, 3))
+        pair = max(decision.tight_pairs, key=lambda tight: decision.gap(*tight))
+        bandit.learn(decision, review=eh.Review.complete(unfair=[pair]))
+        again = eh.FairBandit.from_state(bandit.state())
+        for each in (bandit, again):
+            found = next(known for known in each.certify(decision).pairs if known.pair == pair)
+            assert found.status == "unproven"
+            assert found.probability <= 0.5

@@ -193,7 +193,7 @@ def test_newer_and_foreign_files_are_refused(tmp_path: Path) -> None:
     good = path.read_bytes()
     cases: list[tuple[Callable[[dict[str, object]], object], type[Exception], str]] = [
         (lambda m: m.update(version=99), errors.NewerFile, "has format 99; this version reads formats up to 2"),
-        (lambda m: m.update(kind="Recipe"), errors.DamagedFile, "holds a Recipe; allowed is a saved FairBandit"),
+        (lambda m: m.update(kind="Recipe"), errors.DamagedFile, "holds Recipe; allowed is a saved FairBandit"),
         (lambda m: m["content"].pop("metric"), errors.DamagedFile, "metric"),  # type: ignore[attr-defined]
         (lambda m: m.update(content=3), errors.DamagedFile, "damaged"),
         (lambda m: m.update(version="x"), errors.DamagedFile, "has format 'x'"),

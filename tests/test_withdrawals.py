@@ -185,7 +185,7 @@ def test_the_last_review_gone_all_is_as_at_first() -> None:
             bandit.withdraw(decision, review)
         assert same(bandit.metric.saved(), new.metric.saved())
         assert bandit.conflicts == 0
-        assert bandit.safeguards.flagged_rounds == set()
+        assert set(bandit.safeguards.flagged_rounds) == set()
         assert bandit.safeguards.margin.scale == 1
         assert len(bandit.safeguards.evidence) == 0
 

@@ -1,21 +1,20 @@
 """Even-handed decisions when you only know unfairness when you see it."""
 
 from importlib import import_module
-from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evenhand import certificates, errors, metrics, paper, rewards, theory
 from evenhand.allocation import Allocation, fair_distribution
 from evenhand.bandit import FairBandit
 from evenhand.decision import Decision, Review
 from evenhand.errors import EvenhandError
-from evenhand.interview import Interview
 from evenhand.metrics import Distances, Learned
 from evenhand.schema import Category, Number, Schema, YesNo
 from evenhand.version import __version__
 
 if TYPE_CHECKING:
     from evenhand import auditors, baselines, environments
+    from evenhand.interview import Interview
 
 __all__ = [
     "Allocation",
@@ -47,9 +46,11 @@ LATER = ("auditors", "baselines", "environments")
 """The rooms of the laboratory, imported when first asked for: deciding needs neither them nor Gymnasium."""
 
 
-def __getattr__(name: str) -> ModuleType:
+def __getattr__(name: str) -> Any:
     if name in LATER:
         return import_module(f"evenhand.{name}")
+    if name == "Interview":  # it computes with scipy, which takes as long to load as all the rest
+        return import_module("evenhand.interview").Interview
     raise AttributeError(f"module 'evenhand' has no attribute {name!r}")
 
 

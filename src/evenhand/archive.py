@@ -84,7 +84,7 @@ def read_archive(path: str | os.PathLike[str], *, kind: str, version: int) -> di
             f"{path} is not a saved {kind}, or was damaged ({error}); allowed is what save() wrote"
         ) from None
     if found_kind != kind:
-        raise DamagedFile(f"{path} holds a {found_kind}; allowed is a saved {kind}")
+        raise DamagedFile(f"{path} holds {found_kind}; allowed is a saved {kind}: load it with {found_kind}.load")
     if isinstance(found_version, bool) or not isinstance(found_version, int) or found_version < 1:
         raise DamagedFile(f"{path} has format {found_version!r}; allowed is a whole number from 1 to {version}")
     if found_version > version:

@@ -14,12 +14,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from evenhand.allocation import draw, fair_distribution
+from evenhand.allocation import draw, fair_distribution_within
 from evenhand.archive import UNREADABLE, read_archive, write_archive
 from evenhand.certificates import Certificate, certify
 from evenhand.checks import is_whole
 from evenhand.contexts import as_contexts
-from evenhand.decision import Decision, Review
+from evenhand.decision import Decision, Review, check_reviewer
 from evenhand.errors import DamagedFile, EvenhandError, ForeignDecision, InvalidInput
 from evenhand.given import INCONSISTENT, check_capacity, check_part, check_review, check_rewards, misleading
 from evenhand.history import Given, History
@@ -52,8 +52,9 @@ class FairBandit:
     - target_unfair_share: the share of rounds with a flag stays at or below it in the long run, whoever flags; see
       `Margin` for the exact statement and its proof.
     - max_unfair_rounds: after so many rounds with a flag only what the reviews so far prove to be fair is played, for
-      ever, or equal odds where nothing is proved. An exact reviewer then never flags again. Decisions made before the
-      last of these flags came in may still be flagged by late reviews.
+      ever, or equal odds where nothing is proved. A reviewer who keeps to a metric of the structure then never flags
+      again. Should anybody do so nevertheless, no metric fits, and equal odds are played from then on: one flagged
+      round more than the cap at most, whoever flags. Decisions made before a flag came in may still be flagged late.
 
     keep_reviews: keep every answer, so that one can be taken back (`withdraw`) and one that is given twice counts
     once. Memory then grows with every review; a desk keeps a ledger instead.
@@ -126,8 +127,8 @@ class FairBandit:
         """
         contexts = as_contexts(contexts, self.n_features)
         rewards = self.reward.optimistic(contexts)
-        distances = self.safeguards.distances_to_play(self.metric, contexts)
-        best = fair_distribution(rewards, distances, self.capacity)
+        distances = self.safeguards.distances_that_matter(self.metric, contexts)
+        best = fair_distribution_within(rewards, distances, self.capacity)
         chosen = draw(best.probabilities, self.capacity, lots)
         decision = Decision(
             id="",
@@ -219,6 +220,7 @@ class FairBandit:
         return learned
 
     def _take_in_pair(self, x: Any, y: Any, gap: float, unfair: bool, reviewer: str | None) -> Learned:
+        check_reviewer(reviewer)
         learned = self.metric.learn_pair(x, y, gap=gap, unfair=unfair, reviewer=reviewer)
         self.safeguards.hear_answer(Verdicts.between(x, y, gap=gap, unfair=bool(unfair), reviewer=reviewer))
         self._notice(learned)
@@ -270,7 +272,8 @@ class FairBandit:
         A proof names the earlier verdicts it rests on; `evenhand.certificates.check` checks it without this library.
         """
         self._check_own(decision)
-        return certify(decision, self.safeguards.evidence, self.metric.chance_unfair)
+        flagged = self.safeguards.flagged_pairs(decision)
+        return certify(decision, self.safeguards.evidence, self.metric.chance_unfair, flagged)
 
     def reviewers(self) -> dict[str | None, ReviewerReport]:
         """What is known of each reviewer's errors, by name; nothing unless reviewer_error is None."""

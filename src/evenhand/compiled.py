@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
 
 import numba
+import numpy as np
+import scipy.linalg  # noqa: F401  numba loads it with the first kernel of a process: a decision should not wait for it
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
+FLOAT = np.dtype(np.float64)
 
 
 def compiled(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
@@ -30,3 +34,15 @@ def compiled(function: Callable[Parameters, Result]) -> Callable[Parameters, Res
         return cast("Callable[Parameters, Result]", numba.njit(cache=True)(function))
     except RuntimeError:  # nowhere to keep the code: a read-only installation, or a function without a file
         return cast("Callable[Parameters, Result]", numba.njit(function))
+
+
+def frozen(array: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The same numbers as floats in C order, read-only: one form of an argument, so that a kernel is compiled once."""
+    if not array.flags.c_contiguous or array.dtype != FLOAT:
+        array = np.array(array, dtype=FLOAT, order="C")
+    elif not array.flags.writeable:
+        return array
+    else:
+        array = array.view()
+    array.flags.writeable = False
+    return array

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand.compiled import FLOAT, compiled
 from evenhand.errors import InvalidInput
 
 NORM_TOLERANCE = 1e-6
@@ -32,19 +33,35 @@ def as_contexts(value: Any, n_features: int | None = None) -> NDArray[np.float64
         )
     if n_features is not None and contexts.shape[1] != n_features:
         raise InvalidInput(f"contexts have {contexts.shape[1]} features; this bandit was made for {n_features}")
-    _refuse_unfinite(contexts)
-    norms = np.linalg.norm(contexts, axis=1)
-    worst = int(np.argmax(norms))
-    if norms[worst] > 1.0 + NORM_TOLERANCE:
+    contexts.flags.writeable = False
+    longest, largest = longest_row(contexts)
+    if not largest <= (1.0 + NORM_TOLERANCE) ** 2:  # also if it is no number
+        _refuse_unfinite(contexts)
         raise InvalidInput(
-            f"candidate {worst} has a context of norm {norms[worst]:.6g}; "
+            f"candidate {longest} has a context of norm {np.linalg.norm(contexts[longest]):.6g}; "
             "contexts must have norm <= 1, see evenhand.Schema"
         )
-    contexts.flags.writeable = False
     return contexts
 
 
+@compiled
+def longest_row(contexts: NDArray[np.float64]) -> tuple[int, float]:
+    """The row of `contexts` (k, d) with the largest squared norm, and that; or the first whose norm is no number."""
+    longest, largest = 0, -1.0
+    for row in range(len(contexts)):
+        square = 0.0
+        for value in contexts[row]:
+            square += value * value
+        if np.isnan(square):
+            return row, square
+        if square > largest:
+            longest, largest = row, square
+    return longest, largest
+
+
 def _as_float_array(value: Any) -> NDArray[np.float64]:
+    if type(value) is np.ndarray and value.dtype == FLOAT:
+        return value.copy()
     table = value.to_numpy() if hasattr(value, "to_numpy") else value  # pandas and polars alike
     try:
         array = np.array(table)

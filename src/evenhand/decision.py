@@ -113,6 +113,7 @@ class Review:
     def __post_init__(self) -> None:
         if self.kind not in ("complete", "partial", "one_bit"):
             raise InvalidInput(f"kind is {self.kind!r}; allowed are 'complete', 'partial' and 'one_bit'")
+        check_reviewer(self.reviewer)
         object.__setattr__(self, "unfair", _as_pairs(self.unfair))
         object.__setattr__(self, "fair", _as_pairs(self.fair))
         both = sorted(set(self.unfair) & set(self.fair))
@@ -160,6 +161,12 @@ class Review:
         for pair in self.unfair + self.fair:
             if max(pair) >= n_candidates:
                 raise UnknownPair(f"pair {pair} is unknown; the decision has candidates 0 to {n_candidates - 1}")
+
+
+def check_reviewer(name: object) -> None:
+    """Refuse what is no name: a missing one in a table is NaN, and two of those are never the same reviewer."""
+    if name is not None and not isinstance(name, str):
+        raise InvalidInput(f"reviewer is {name!r}; allowed is a name, or None")
 
 
 def _as_pairs(pairs: Iterable[Pair]) -> tuple[Pair, ...]:

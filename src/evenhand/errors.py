@@ -67,3 +67,29 @@ class InconsistentReviews(EvenhandError, UserWarning):
 
 class MisleadingReviewer(EvenhandError, UserWarning):
     """Warned, not raised: a reviewer was found to be wrong more often than right."""
+
+
+# What can go wrong at a desk.
+
+
+class UnknownRecord(EvenhandError, KeyError):
+    """A desk, a decision or a review that the ledger does not hold."""
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""
+
+
+class AlreadyRecorded(EvenhandError, ValueError):
+    """Something the ledger holds already: an outcome seen before, a review given or withdrawn before, a desk."""
+
+
+class IdempotencyConflict(EvenhandError, ValueError):
+    """An idempotency key that was used before, for another command."""
+
+
+class LedgerUnavailable(EvenhandError, OSError):
+    """The database cannot be reached or written to now; what was acknowledged before is safe."""
+
+
+class DamagedLedger(EvenhandError, ValueError):
+    """A ledger that is not what was written: a changed row, a broken chain, a truncated file."""

@@ -9,14 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import highspy
 import numpy as np
-from scipy.sparse import csr_array
 
 from evenhand.errors import SolverFailed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from scipy.sparse import csr_array
 
     Floats = NDArray[np.float64]
 
@@ -52,8 +51,10 @@ class LinearProgramme:
         self._upper = np.asarray(upper, dtype=np.float64)
         self._rows: list[Floats | csr_array] = []
         self._row_bounds: list[tuple[Floats, Floats]] = []
+        import highspy  # no decision needs it, and a process that only decides starts the sooner
+
         new_solver: Any = highspy.Highs  # which has no types
-        self._highs = new_solver()
+        self._highs, self._status = new_solver(), highspy.HighsModelStatus
         self._highs.silent()
         self._highs.setOptionValue("primal_feasibility_tolerance", SOLVER_TOLERANCE)
         self._highs.setOptionValue("dual_feasibility_tolerance", SOLVER_TOLERANCE)
@@ -63,7 +64,7 @@ class LinearProgramme:
 
     def add_rows(self, matrix: Floats | csr_array, lower: Floats, upper: Floats) -> None:
         """Add the rows lower <= matrix @ x <= upper. Zero coefficients are left out of the model."""
-        if isinstance(matrix, csr_array):
+        if not isinstance(matrix, np.ndarray):
             starts, columns = matrix.indptr[:-1].astype(np.int32), matrix.indices.astype(np.int32)
             values = matrix.data
         else:
@@ -82,9 +83,9 @@ class LinearProgramme:
         self._highs.changeColsCost(n, np.arange(n, dtype=np.int32), np.asarray(objective, dtype=np.float64))
         self._highs.run()
         status = self._highs.getModelStatus()
-        if status == highspy.HighsModelStatus.kInfeasible:
+        if status == self._status.kInfeasible:
             return None
-        if status != highspy.HighsModelStatus.kOptimal:
+        if status != self._status.kOptimal:
             raise SolverFailed(f"HiGHS stopped with {status.name}; only an optimum or a proof of none is an answer")
         solution = self._highs.getSolution()
         x = np.array(solution.col_value)

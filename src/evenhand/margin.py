@@ -65,6 +65,12 @@ class Margin:
         if self.target is not None:
             self._s -= self.step
 
+    def copied(self) -> Margin:
+        """A copy that goes its own way."""
+        margin = Margin.__new__(Margin)
+        margin.__dict__.update(self.__dict__)
+        return margin
+
     def state(self) -> dict[str, Any]:
         """Settings and the scale, with its debts."""
         return {"target": self.target, "step": self.step, "s": self._s}

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand.allocation import BoundedDistances
+from evenhand.append_only import GrowingSet
 from evenhand.certificates import ANSWER, Evidence, Gathering, lower_bounds
 from evenhand.checks import is_whole
-from evenhand.decision import Decision, Review
+from evenhand.decision import Decision, Pair, Review
 from evenhand.errors import InvalidInput
 from evenhand.margin import Margin
 from evenhand.metrics import MetricLearner, Pairs, Verdicts
@@ -25,7 +26,8 @@ class Safeguards:
 
     margin: all distances a little shorter after each (`Margin`). max_unfair_rounds: after so many, only distances that
     the evidence proves. Proof that an exact reviewer flags no round after that: a pair's odds then differ by no more
-    than a lower bound on its distance that follows from her own verdicts.
+    than a lower bound on its distance that follows from her own verdicts. A flag on such odds proves that no metric
+    fits; nothing is proved any more, and all distances played are 0.
     """
 
     def __init__(self, space: MetricSpace, margin: Margin, max_unfair_rounds: int | None = None) -> None:
@@ -33,10 +35,11 @@ class Safeguards:
             raise InvalidInput(f"max_unfair_rounds is {max_unfair_rounds!r}; allowed is a whole number >= 0, or None")
         self.max_unfair_rounds = None if max_unfair_rounds is None else int(max_unfair_rounds)
         self.margin = margin
-        self.flagged_rounds: set[int] = set()
+        self.flagged_rounds = GrowingSet()
         self._gathering = Gathering(space)
         self._rounds = 0
         self._capped_at: int | None = 0 if self.max_unfair_rounds == 0 else None
+        self._refuted = False
 
     @property
     def is_capped(self) -> bool:
@@ -50,12 +53,30 @@ class Safeguards:
 
     def distances_to_play(self, metric: MetricLearner, contexts: Floats) -> Floats:
         """The learner's distances between rows of `contexts`, or, capped, those proved; within the margin, (k, k)."""
-        if self.is_capped:
+        if self.is_capped and self._refuted:
+            distances = np.zeros((len(contexts), len(contexts)))
+        elif self.is_capped:
             pairs = Pairs.of(contexts)
-            distances = as_square(len(contexts), pairs, lower_bounds(self.evidence, pairs))
+            distances = as_square(len(contexts), lower_bounds(self.evidence, pairs))
         else:
             distances = metric.playable_distances(contexts)
         return self.margin.scale * distances  # what is proved as well: the margin's promise is for any reviewer
+
+    def distances_that_matter(self, metric: MetricLearner, contexts: Floats) -> Floats | BoundedDistances:
+        """The same distances; if they take long to find, only bounds, and a way to find out those that matter."""
+        bounds = None if self.is_capped or self.margin.scale == 0.0 else metric.playable_bounds(contexts)
+        if bounds is None:
+            return self.distances_to_play(metric, contexts)
+        scale = self.margin.scale
+
+        def may_reach(odds: Floats, tolerance: float, settled: NDArray[np.bool_]) -> NDArray[np.int64]:
+            return bounds.may_reach(odds / scale, tolerance / scale, settled)
+
+        def exact(indices: NDArray[np.int64]) -> Floats:
+            squared = metric.guess(Pairs.named(contexts, indices))
+            return np.asarray(scale * np.sqrt(np.maximum(squared, 0.0)))
+
+        return BoundedDistances(bounds.upper if scale == 1.0 else scale * bounds.upper, may_reach, exact)
 
     def decided(self, rounds: int = 1) -> None:
         """So many more rounds were decided."""
@@ -67,8 +88,9 @@ class Safeguards:
         proved = self._capped_at is not None and decision.round >= self._capped_at
         if not review.any_unfair and not proved:  # that some pair was unfair proves nothing of any of them
             self._gathering.hear(verdicts, source=decision.id)
-        flagged = review.any_unfair or bool(np.any(verdicts.unfair))
-        if flagged and len(verdicts) and decision.round not in self.flagged_rounds:
+        flagged = bool(len(verdicts)) and (review.any_unfair or bool(verdicts.unfair.any()))
+        self._refuted = self._refuted or (flagged and proved)
+        if flagged and decision.round not in self.flagged_rounds:
             self.flagged_rounds.add(decision.round)
             self.margin.flagged()
             if len(self.flagged_rounds) == self.max_unfair_rounds:
@@ -78,11 +100,16 @@ class Safeguards:
         """Take in an answer on two people who were shown without a decision: evidence, but no round is flagged."""
         self._gathering.hear(verdicts, source=ANSWER)
 
+    def flagged_pairs(self, decision: Decision) -> frozenset[Pair]:
+        """The pairs of a decision that somebody called unfair, as far as it is remembered."""
+        return self._gathering.flagged(decision.id)
+
     def copied(self) -> Safeguards:
         """A copy that can hear more, and leaves this one as it is."""
-        twin = copy.copy(self)
-        twin.margin, twin._gathering = copy.copy(self.margin), self._gathering.copied()
-        twin.flagged_rounds = set(self.flagged_rounds)
+        twin = self.__class__.__new__(self.__class__)
+        twin.__dict__.update(self.__dict__)
+        twin.margin, twin._gathering = self.margin.copied(), self._gathering.copied()
+        twin.flagged_rounds = self.flagged_rounds.copied()
         return twin
 
     def anew(self) -> Safeguards:
@@ -105,6 +132,7 @@ class Safeguards:
             "flagged_rounds": np.array(sorted(self.flagged_rounds), dtype=np.int64),
             "rounds": self._rounds,
             "capped_at": self._capped_at,
+            "refuted": self._refuted,
         }
 
     @classmethod
@@ -113,6 +141,7 @@ class Safeguards:
         gathering = Gathering.from_state(state["gathering"])
         safeguards = cls(gathering.space, Margin.from_state(state["margin"]), state["max_unfair_rounds"])
         safeguards._gathering = gathering
-        safeguards.flagged_rounds = {int(t) for t in state["flagged_rounds"]}
+        safeguards.flagged_rounds = GrowingSet(int(t) for t in state["flagged_rounds"])
         safeguards._rounds, safeguards._capped_at = int(state["rounds"]), state["capped_at"]
+        safeguards._refuted = bool(state["refuted"])
         return safeguards

@@ -107,7 +107,7 @@ def test_a_saved_policy_is_not_taken_for_another(name: str, tmp_path: Path) -> N
     policy = _made(name)
     assert isinstance(policy, Lottery)
     policy.save(tmp_path / "policy")
-    with pytest.raises(DamagedFile, match=f"holds a {type(policy).__name__}"):
+    with pytest.raises(DamagedFile, match=f"holds {type(policy).__name__}"):
         FairBandit.load(tmp_path / "policy")
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import copy
 import hashlib
 import json
 import math
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from evenhand import Review
-from evenhand.certificates import certify, check
+from evenhand.certificates import ANSWER, certify, check
 from evenhand.certificates.certify import LIKELY
 from evenhand.decision import ODDS_TOLERANCE
 from evenhand.errors import InvalidCertificate
@@ -183,6 +183,7 @@ def test_sources_may_be_a_mapping(record: Record, history: list[Reviewed]) -> No
     assert check(record, {decision.id: (decision, review) for decision, review in history}) == expected
     with pytest.raises(InvalidCertificate, match="not among the sources"):
         check(record, {})
+    assert check(record, [(decision.to_dict(), review.to_dict()) for decision, review in history]) == expected
 
 
 @pytest.mark.parametrize("flip", [False, True], ids=["fair", "unfair"])
@@ -211,12 +212,70 @@ def _fair(k: int, unfair: tuple[tuple[int, int], ...]) -> list[tuple[int, int]]:
     return [(i, j) for i in range(k) for j in range(i + 1, k) if (i, j) not in unfair]
 
 
-def test_the_checker_shares_nothing_with_the_prover() -> None:
-    """It imports records and errors only, and its constants are those of the rest."""
+def test_a_copy_of_the_checker_works_alone(record: Record, tmp_path: Path) -> None:
+    """Without any package and anything else of evenhand the file accepts the certificate, and refuses a lie."""
     checker = sys.modules["evenhand.certificates.check"]
-    source = Path(checker.__file__ or "").read_text()
-    modules = {node.module for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)}
-    ours = {module for module in modules if module and module.startswith("evenhand")}
-    assert ours == {"evenhand.certificates.certificate", "evenhand.decision", "evenhand.errors"}
+    (tmp_path / "check.py").write_text(Path(checker.__file__ or "").read_text())
+    (tmp_path / "sound.json").write_text(json.dumps(record))
+    lie = copy.deepcopy(record)
+    scale(lie, 2.0)
+    (tmp_path / "lie.json").write_text(json.dumps(resealed(lie)))
+    (tmp_path / "run.py").write_text(
+        "import json, sys; sys.path.insert(0, sys.argv[1]); from check import check, InvalidCertificate\n"
+        "print(check(json.load(open(sys.argv[1] + '/sound.json'))).proved)\n"
+        "try: check(json.load(open(sys.argv[1] + '/lie.json')))\n"
+        "except InvalidCertificate as error: print(error)\n"
+        "print('numpy' in sys.modules, 'evenhand' in sys.modules)\n"
+    )
+    call = [sys.executable, "-I", "-S", str(tmp_path / "run.py"), str(tmp_path)]
+    said = subprocess.run(call, capture_output=True, text=True, check=True, timeout=60).stdout.splitlines()
+    assert int(said[0]) == check(record).proved
+    assert "semidefinite" in said[1]
+    assert said[2] == "False False"
+
+
+def test_the_checker_has_the_constants_of_the_rest() -> None:
+    """It writes them down itself, since it shares nothing."""
+    checker = sys.modules["evenhand.certificates.check"]
     assert checker.TOLERANCE == ODDS_TOLERANCE
     assert checker.LIKELY == LIKELY
+    assert checker.ANSWER == ANSWER
+
+
+def test_proofs_for_diagonal_metrics_must_be_asked_for(record: Record) -> None:
+    """Relabelled as diagonal, where less is enough for a proof, a certificate is refused unless that was agreed."""
+    relabelled = resealed({**record, "structure": "diagonal"})
+    with pytest.raises(InvalidCertificate, match="diagonal metrics only"):
+        check(relabelled)
+    check(relabelled, structure="diagonal")
+    check(record, structure="diagonal")
+
+
+def test_the_certified_decision_must_be_among_the_sources(record: Record, history: list[Reviewed]) -> None:
+    """Otherwise its odds could be anything."""
+    with pytest.raises(InvalidCertificate, match="itself is not among the sources"):
+        check(record, history[:-1])
+    with pytest.raises(InvalidCertificate, match="names no decision"):
+        check(resealed({**record, "decision": None}), history)
+
+
+def test_what_somebody_called_unfair_is_not_proved(record: Record, history: list[Reviewed]) -> None:
+    """A flag on the certified pair itself contradicts the proof, whoever raised it."""
+    pair = tuple(proved(record)["pair"])
+    check(record, [*history, (history[-1][0], Review.partial(fair=[pair], reviewer="Bob"))])
+    with pytest.raises(InvalidCertificate, match="was called unfair"):
+        check(record, [*history, (history[-1][0], Review.partial(unfair=[pair], reviewer="Bob"))])
+
+
+@pytest.mark.parametrize("given", ["{}", None, 5, []])
+def test_what_is_no_certificate_is_refused_with_a_sentence(given: Any) -> None:
+    """A text, nothing, a number."""
+    with pytest.raises(InvalidCertificate, match="is no record"):
+        check(given)
+
+
+@pytest.mark.parametrize("sources", [[5], [("a", "b")], {"x": 1}, [{"x": [1.0]}]])
+def test_sources_that_cannot_be_read_are_named_as_such(record: Record, sources: Any) -> None:
+    """It is not the certificate that cannot be read then."""
+    with pytest.raises(InvalidCertificate, match="the sources cannot be read"):
+        check(record, sources)

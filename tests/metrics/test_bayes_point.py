@@ -7,8 +7,9 @@ import pytest
 from scipy import stats
 
 from evenhand.metrics import BayesPoint, Pairs, Verdicts
-from evenhand.metrics.belief import Belief, quantile_above_zero
+from evenhand.metrics.belief import Belief
 from evenhand.metrics.half_spaces import HalfSpaces
+from evenhand.metrics.truncated_normal import quantile_above_zero
 from tests.metrics.worlds import random_A, random_contexts, rounds, true_squares, verdicts_at_the_guess
 
 

@@ -14,7 +14,7 @@ from scipy.stats import norm
 
 from evenhand.metrics.belief import KNOWN_VARIANCE, MOST_SHRINK, NEGLIGIBLE, Belief
 from evenhand.metrics.half_spaces import HalfSpaces
-from evenhand.metrics.moment_matching import tell_all
+from evenhand.metrics.moment_matching import SURE, tell_all, tell_what_matters
 
 Floats = NDArray[np.float64]
 
@@ -108,6 +108,27 @@ def test_equals_the_formulas_row_by_row(seed: int, m: int, n: int, blur: float, 
             assert np.allclose(told.cov, expected.cov, rtol=0, atol=digits * sd**2)
             assert told.evidences[-1] == pytest.approx(expected.evidences[0], rel=1e-6, abs=1e-300)
         said.add((*u, b, s))
+
+
+@settings(max_examples=80, deadline=None)
+@given(seed=st.integers(0, 10**9), m=st.integers(1, 8), n=st.integers(1, 60), tight=st.booleans())
+def test_what_cannot_matter_is_passed_over(seed: int, m: int, n: int, tight: bool) -> None:
+    """Told how wide the belief is at most, mean and covariance are the same to the bit; scores that count are too."""
+    belief, rows = _world(seed, m=m, n=n)
+    rng = np.random.default_rng(seed)
+    far = rows.sides * rng.choice([0.0, 20.0, 200.0], size=n) * np.linalg.norm(rows.normals, axis=1)
+    rates = np.zeros(n) if tight else rows.rates
+    rows = rows._replace(thresholds=rows.thresholds - far, rates=rates)
+    plain = _told(belief, rows)
+    mean, cov, scores, evidences = belief.mean.copy(), belief.cov.copy(), np.empty(n), np.empty(n)
+    limits = (MOST_SHRINK, NEGLIGIBLE, KNOWN_VARIANCE)
+    tell_what_matters(mean, cov, *rows, 1e-3, -np.inf, limits, belief.widest, scores, evidences)
+    assert np.array_equal(mean, plain.mean)
+    assert np.array_equal(cov, plain.cov)
+    passed = scores != plain.scores
+    assert np.all(scores[passed] > SURE)
+    assert np.all(scores[passed] <= plain.scores[passed])
+    assert np.allclose(evidences, plain.evidences, rtol=0, atol=1e-10)
 
 
 def test_an_exact_repetition_is_heard_once() -> None:

@@ -1,8 +1,17 @@
 """From rewards and distances to odds: the fair linear programme."""
 
 from evenhand.allocation.allocation import Allocation
+from evenhand.allocation.bounded_distances import BoundedDistances, fair_distribution_within
 from evenhand.allocation.certificate import Certificate, verify_certificate
 from evenhand.allocation.draw import draw
 from evenhand.allocation.fair_distribution import fair_distribution
 
-__all__ = ["Allocation", "Certificate", "draw", "fair_distribution", "verify_certificate"]
+__all__ = [
+    "Allocation",
+    "BoundedDistances",
+    "Certificate",
+    "draw",
+    "fair_distribution",
+    "fair_distribution_within",
+    "verify_certificate",
+]

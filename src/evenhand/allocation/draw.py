@@ -6,13 +6,15 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evenhand.allocation.programme import check_capacity
 from evenhand.allocation.verify import FEASIBILITY_TOLERANCE
+from evenhand.compiled import compiled, frozen
 from evenhand.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
 
 def draw(probabilities: ArrayLike, capacity: float | None, rng: np.random.Generator) -> tuple[int, ...]:
@@ -30,12 +32,13 @@ def draw(probabilities: ArrayLike, capacity: float | None, rng: np.random.Genera
     ()
     """
     p, limit = _check_odds(probabilities, capacity)
+    if limit <= 1.0:
+        winner = first_above(p, rng.random())
+        return (winner,) if winner < len(p) else ()
+    p = np.clip(p, 0.0, 1.0)
     if math.isinf(limit):
         return _indices(rng.random(len(p)) < p)
     places = math.ceil(limit)
-    if places == 1:
-        winner = int(np.searchsorted(np.cumsum(p), rng.random(), side="right"))
-        return (winner,) if winner < len(p) else ()
     order = rng.permutation(len(p))
     # The sum may exceed the number of places by a rounding error, and would then rarely meet one mark too many.
     edges = np.minimum(np.cumsum(p[order]), places)
@@ -45,16 +48,40 @@ def draw(probabilities: ArrayLike, capacity: float | None, rng: np.random.Genera
 
 def _check_odds(probabilities: ArrayLike, capacity: float | None) -> tuple[NDArray[np.float64], float]:
     limit = check_capacity(capacity)
-    p = np.asarray(probabilities, dtype=np.float64)
+    p = frozen(np.asarray(probabilities, dtype=np.float64))
     if p.ndim != 1:
         raise InvalidInput(f"probabilities have shape {p.shape}; they must be one number for each candidate")
-    outside = ~((p >= -FEASIBILITY_TOLERANCE) & (p <= 1.0 + FEASIBILITY_TOLERANCE))
-    if outside.any():
-        worst = int(np.argmax(outside))
-        raise InvalidInput(f"the probability of candidate {worst} is {p[worst]}; it must be in [0, 1]")
-    if p.sum() > limit + FEASIBILITY_TOLERANCE:
-        raise InvalidInput(f"the probabilities sum to {p.sum()}; with capacity {capacity} they may not exceed it")
-    return np.clip(p, 0.0, 1.0), limit
+    total, outside = examine_odds(p, FEASIBILITY_TOLERANCE)
+    if outside >= 0:
+        raise InvalidInput(f"the probability of candidate {outside} is {p[outside]}; it must be in [0, 1]")
+    if total > limit + FEASIBILITY_TOLERANCE:
+        raise InvalidInput(f"the probabilities sum to {total}; with capacity {capacity} they may not exceed it")
+    return p, limit
+
+
+@compiled
+def examine_odds(p: NDArray[np.float64], tolerance: float) -> tuple[float, int]:
+    """The sum of odds (k,), and the first that is outside [0, 1] by more than the tolerance, or -1."""
+    total, outside = 0.0, -1
+    for i in range(len(p)):
+        if outside < 0 and not (p[i] >= -tolerance and p[i] <= 1.0 + tolerance):
+            outside = i
+        total += p[i]
+    return total, outside
+
+
+@compiled
+def first_above(p: NDArray[np.float64], mark: float) -> int:
+    """The first candidate at whom the running sum of the odds (k,) exceeds the mark, k if it never does.
+
+    Odds below 0 or above 1, by rounding, count as 0 and 1.
+    """
+    total = 0.0
+    for i in range(len(p)):
+        total += min(max(p[i], 0.0), 1.0)
+        if total > mark:
+            return i
+    return len(p)
 
 
 def _indices(chosen: NDArray[np.bool_]) -> tuple[int, ...]:

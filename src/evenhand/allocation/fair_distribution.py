@@ -82,8 +82,9 @@ def fair_distribution(
         return _checked(solve_by_lazy_rows(programme), programme)
     a, raw, limit = read_programme(rewards, distances, capacity)
     rows, changes = ROWS_PER_CANDIDATE * len(a), CHANGES_PER_CANDIDATE * len(a)
-    c, p, value, price, worst, i, j = along_ropes(a, raw, limit, TAUT_TOLERANCE, LEAST_GAIN, rows, changes)
-    if len(p) == 0:
+    c, p = np.empty(raw.shape), np.empty(len(a))
+    found, value, price, worst, i, j = along_ropes(a, raw, limit, TAUT_TOLERANCE, LEAST_GAIN, rows, changes, c, p)
+    if not found:
         refuse_bad(a, raw, i, j)
         programme = FairProgramme(a, c, limit)
         return _checked(_when_ropes_give_up(programme), programme)
@@ -94,30 +95,38 @@ def fair_distribution(
 
 @compiled
 def along_ropes(
-    a: Floats, raw: Floats, capacity: float, tolerance: float, least_gain: float, rows: int, changes: int
-) -> tuple[Floats, Floats, float, float, float, int, int]:
+    a: Floats,
+    raw: Floats,
+    capacity: float,
+    tolerance: float,
+    least_gain: float,
+    rows: int,
+    changes: int,
+    c: Floats,
+    p: Floats,
+) -> tuple[bool, float, float, float, int, int]:
     """Examine the input, solve and verify in one go, since each call of a kernel costs as much as ten candidates do.
 
-    Returns distances (k, k), odds (k,), their value, the price of capacity, and what `worst_excess` says of the odds.
-    There are no odds, (0,), when the input is bad, and then the last two are what `examine` says of it, or when
-    neither `rows` nor `changes` were enough.
+    Fills distances c (k, k) and odds p (k,); returns whether there are any, their value, the price of capacity, and
+    what `worst_excess` says of them. There are none when the input is bad, and then the last two are what `examine`
+    says of it, or when neither `rows` nor `changes` were enough.
     """
-    nothing = np.empty(0)
-    c, i, j = examine(a, raw)
+    i, j = examine(a, raw, c)
     if i >= 0:
-        return c, nothing, 0.0, 0.0, 0.0, i, j
+        return False, 0.0, 0.0, 0.0, i, j
     if capacity < len(a):
-        p, price, used = fill(a, c, capacity, tolerance, least_gain, rows)
+        odds, price, used = fill(a, c, capacity, tolerance, least_gain, rows)
     else:
-        p, used = search_price(a, c, np.inf, least_gain, changes)
+        odds, used = search_price(a, c, np.inf, least_gain, changes)
         price = 0.0
     if used < 0:
-        return c, nothing, 0.0, 0.0, 0.0, -1, -1
+        return False, 0.0, 0.0, 0.0, -1, -1
     value = 0.0
     for i in range(len(a)):
+        p[i] = odds[i]
         value += a[i] * p[i]
     worst, i, j = worst_excess(p, c, capacity)
-    return c, p, value, price, worst, i, j
+    return True, value, price, worst, i, j
 
 
 def _when_ropes_give_up(programme: FairProgramme) -> Floats:

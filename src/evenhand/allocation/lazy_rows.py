@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from evenhand.allocation.programme import scaled
 from evenhand.compiled import compiled
@@ -18,6 +17,8 @@ from evenhand.errors import SolverFailed
 from evenhand.linear_programme import LinearProgramme
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
     from evenhand.allocation.programme import FairProgramme
 
 UNIT = 1024.0
@@ -55,6 +56,8 @@ def _differences(pairs: NDArray[np.int64], k: int) -> csr_array:
     """The rows p_i - p_j."""
     n = len(pairs)
     signs = np.tile([1.0, -1.0], n)
+    from scipy.sparse import csr_array  # no decision needs it, and a process that only decides starts the sooner
+
     return csr_array((signs, pairs.ravel(), np.arange(0, 2 * n + 1, 2)), shape=(n, k))
 
 

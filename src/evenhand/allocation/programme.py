@@ -37,7 +37,8 @@ class FairProgramme(NamedTuple):
 def check_programme(rewards: ArrayLike, distances: ArrayLike, capacity: float | None) -> FairProgramme:
     """The programme of these inputs, or InvalidInput with a sentence that says what is wrong. Cost: O(k^2)."""
     a, raw, limit = read_programme(rewards, distances, capacity)
-    c, i, j = examine(a, raw)
+    c = np.empty(raw.shape)
+    i, j = examine(a, raw, c)
     refuse_bad(a, raw, i, j)
     return FairProgramme(a, c, limit)
 
@@ -87,26 +88,25 @@ def _as_floats(values: ArrayLike, name: str) -> NDArray[np.float64]:
 
 
 @compiled
-def examine(a: NDArray[np.float64], raw: NDArray[np.float64]) -> tuple[NDArray[np.float64], int, int]:
-    """The tighter of c_ij and c_ji for every pair, 0 on the diagonal, and what is bad about the input.
+def examine(a: NDArray[np.float64], raw: NDArray[np.float64], c: NDArray[np.float64]) -> tuple[int, int]:
+    """Fill c (k, k) with the tighter of c_ij and c_ji for every pair, 0 on the diagonal; say what is bad, if anything.
 
     Bad is a reward i that is not finite, (i, -1), or a distance that is negative or no number, (i, j). It is
     (-1, -1) when all is well. The diagonal of `raw` is not looked at. Cost: O(k^2).
     """
     k = len(a)
-    c = np.empty((k, k))
     for i in range(k):
         if not np.isfinite(a[i]):
-            return c, i, -1
+            return i, -1
     for i in range(k):
         c[i, i] = 0.0
         for j in range(i):
             if not raw[i, j] >= 0.0:
-                return c, i, j
+                return i, j
             if not raw[j, i] >= 0.0:
-                return c, j, i
+                return j, i
             c[i, j] = c[j, i] = min(raw[i, j], raw[j, i])
-    return c, -1, -1
+    return -1, -1
 
 
 def refuse_bad(a: NDArray[np.float64], raw: NDArray[np.float64], i: int, j: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,11 +22,21 @@ LIKELY = 0.95
 """A pair that is not proved counts as likely fair from this probability on."""
 
 
-def certify(decision: Decision, evidence: Evidence, chance_unfair: Callable[[Pairs, Floats], Floats]) -> Certificate:
+FLAGGED = 0.5
+"""A pair that somebody called unfair is fair with at most this probability, unless that is proved."""
+
+
+def certify(
+    decision: Decision,
+    evidence: Evidence,
+    chance_unfair: Callable[[Pairs, Floats], Floats],
+    flagged: Collection[Pair] = (),
+) -> Certificate:
     """What is known of every pair of a decision.
 
     chance_unfair: how likely each pair with its gap is unfair, (n,), for what cannot be proved; a metric learner's
-    `chance_unfair`. Pairs with equal odds are fair by definition, and proved by nothing at all.
+    `chance_unfair`. Pairs with equal odds are fair by definition, and proved by nothing at all. flagged: pairs of this
+    decision that somebody called unfair, which are never likely to be fair.
 
     >>> from evenhand import FairBandit
     >>> from evenhand.metrics.features import MetricSpace
@@ -44,6 +54,8 @@ def certify(decision: Decision, evidence: Evidence, chance_unfair: Callable[[Pai
     pairs = Pairs.of(decision.contexts)
     gaps = np.abs(decision.probabilities[pairs.indices[:, 0]] - decision.probabilities[pairs.indices[:, 1]])
     fair = 1.0 - np.clip(chance_unfair(pairs, gaps), 0.0, 1.0) if len(pairs) else gaps
+    named = np.array([pair in flagged for pair in pairs.names()], dtype=np.bool_)
+    fair = np.where(named, np.minimum(fair, FLAGGED), fair)
     unequal = np.flatnonzero(gaps > ODDS_TOLERANCE)
     proofs: dict[int, Proof] = dict(zip(unequal.tolist(), proofs_of(evidence, pairs.differences[unequal]), strict=True))
     return Certificate(

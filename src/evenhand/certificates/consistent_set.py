@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import qr
 
 from evenhand.certificates.statements import Statements
 from evenhand.metrics.features import MetricSpace
@@ -46,6 +45,8 @@ class Spread(NamedTuple):
     @classmethod
     def of(cls, statements: Statements) -> Spread:
         """The tightest independent unfair verdicts."""
+        from scipy.linalg import qr  # no decision needs it, and a process that only decides starts the sooner
+
         d = statements.differences.shape[1]
         unfair = np.flatnonzero(statements.unfair & (statements.squared_lengths > SHORTEST))
         if len(unfair) == 0:

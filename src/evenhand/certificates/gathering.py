@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any, Self
 
 import numpy as np
 
+from evenhand.append_only import GrowingList
 from evenhand.certificates.evidence import Evidence
 from evenhand.certificates.statements import Statements
+from evenhand.decision import Pair
 from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.verdicts import Pairs, Verdicts
 
@@ -30,7 +31,7 @@ class Gathering:
 
     def __init__(self, space: MetricSpace) -> None:
         self.space = space
-        self._said: list[tuple[Verdicts, str]] = []
+        self._said: GrowingList[tuple[Verdicts, str]] = GrowingList()
         self._rows = 0
         self._evidence = Evidence(space)
         self._taken_in = 0
@@ -41,7 +42,7 @@ class Gathering:
     def hear(self, verdicts: Verdicts, source: str) -> None:
         """Keep what was said of the decision with the id `source`, as far as it may be of use."""
         early = self._rows + len(verdicts) <= FAIR_PER_UNKNOWN * self.space.n_unknowns
-        telling = verdicts.take(verdicts.unfair | verdicts.tight | early)
+        telling = verdicts if early else verdicts.take((verdicts.unfair | verdicts.tight).nonzero()[0])
         if len(telling) == 0:
             return
         self._said.append((telling, source))
@@ -49,16 +50,22 @@ class Gathering:
         if self._rows > 2 * (FAIR_PER_UNKNOWN + UNFAIR_PER_UNKNOWN) * self.space.n_unknowns:
             self._forget()
 
+    def flagged(self, source: str) -> frozenset[Pair]:
+        """The pairs of a decision that were called unfair, as far as they are still kept."""
+        said = (verdicts for verdicts, where in self._said if where == source)
+        return frozenset(pair for verdicts in said for pair in verdicts.take(verdicts.unfair).pairs.names())
+
     def copied(self) -> Gathering:
         """A copy that can hear more, and leaves this one as it is."""
-        twin = copy.copy(self)
-        twin._said = list(self._said)
+        twin = self.__class__.__new__(self.__class__)
+        twin.__dict__.update(self.__dict__)
+        twin._said = self._said.copied()
         return twin
 
     @property
     def evidence(self) -> Evidence:
         """What can be proved from. Worked out now, as far as it was not before."""
-        for verdicts, source in self._said[self._taken_in :]:
+        for verdicts, source in self._said.since(self._taken_in):
             self._evidence.hear(verdicts, source)
         self._taken_in = len(self._said)
         return self._evidence
@@ -67,13 +74,17 @@ class Gathering:
         """Keep the newest of each kind."""
         m = self.space.n_unknowns
         fair, unfair, kept = FAIR_PER_UNKNOWN * m, UNFAIR_PER_UNKNOWN * m, []
-        for verdicts, source in reversed(self._said):
-            flagged, fine = np.flatnonzero(verdicts.unfair), np.flatnonzero(~verdicts.unfair)
-            rows = np.sort(np.concatenate([flagged[: max(unfair, 0)], fine[: max(fair, 0)]]))
-            unfair, fair = unfair - len(flagged), fair - len(fine)
-            if len(rows):
+        for verdicts, source in reversed(list(self._said)):
+            n_unfair = int(np.count_nonzero(verdicts.unfair))
+            n_fair = len(verdicts) - n_unfair
+            if n_unfair <= unfair and n_fair <= fair:
+                kept.append((verdicts, source))
+            elif (n_unfair and unfair > 0) or (n_fair and fair > 0):
+                flagged, fine = np.flatnonzero(verdicts.unfair), np.flatnonzero(~verdicts.unfair)
+                rows = np.sort(np.concatenate([flagged[: max(unfair, 0)], fine[: max(fair, 0)]]))
                 kept.append((verdicts.take(rows), source))
-        self._said = kept[::-1]
+            unfair, fair = unfair - n_unfair, fair - n_fair
+        self._said = GrowingList(kept[::-1])
         self._rows = sum(len(verdicts) for verdicts, _ in self._said)
         self._evidence, self._taken_in = Evidence(self.space), 0
 

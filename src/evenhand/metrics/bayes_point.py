@@ -9,29 +9,22 @@ from typing import Any, Self
 import numpy as np
 
 from evenhand.checks import is_number
+from evenhand.compiled import frozen
 from evenhand.errors import InvalidInput
 from evenhand.metrics.accuracy import accuracy, check_epsilon
-from evenhand.metrics.belief import Belief, chance_below, quantile_above_zero
+from evenhand.metrics.belief import Belief
 from evenhand.metrics.bound import Memory, first_bound
+from evenhand.metrics.caution import END, KNOWN, Caution, cautious_squares, fill_distances
 from evenhand.metrics.doubt import Doubt
 from evenhand.metrics.features import Floats, Structure
+from evenhand.metrics.guess_bounds import GuessBounds, is_worth_it
 from evenhand.metrics.half_spaces import HalfSpaces
+from evenhand.metrics.hearing import heard
 from evenhand.metrics.learner import Learned, MetricLearner
 from evenhand.metrics.reviewer_errors import ReviewerReport, check_error_rate
+from evenhand.metrics.semidefinite import TOLERANCE, drawn_metric, mended
+from evenhand.metrics.truncated_normal import chance_below
 from evenhand.metrics.verdicts import Pairs, Verdicts
-
-END = 3.0
-"""The ends of a squared distance lie this many standard deviations from its mean."""
-
-KNOWN = 0.5
-"""A distance is known when its lower end is within this share of epsilon of its estimate."""
-
-SHADE = 0.1
-"""A known distance is played at least this share of epsilon below its estimate.
-
-Without, the estimate of a known distance is still a coin's toss away from a flag, for ever: 1,300 flags of no
-consequence in 3,000 rounds at d = k = 5; with it about 60, for a few per cent more regret.
-"""
 
 BLUR = 1e-4
 """Thresholds are blurred by epsilon squared, but by no more than this."""
@@ -57,12 +50,6 @@ WIDENING = 4.0
 Half the epsilon asks for a quarter of the variance, and a belief that has become sure while it played low would not
 notice that it is too low: without this, the ends missed up to 86% of distances when epsilon=None, by up to 0.006.
 """
-
-SEMIDEFINITE_TOLERANCE = 1e-9
-"""An eigenvalue of the mean counts as negative below minus this times the bound."""
-
-SEMIDEFINITE_ROUNDS = 4
-"""So many certain verdicts a feature, at most, are spent on making the mean positive semidefinite."""
 
 BIT_DOUBT = 0.05
 """A single bit on all pairs is taken to be wrong at least this often, whoever gives it.
@@ -120,7 +107,7 @@ class BayesPoint(MetricLearner):
         self.caution = float(caution)
         self.rounds = 0
         self._surprises = 0.0
-        self._memory = Memory((HalfSpaces.none(self.space.n_unknowns),))
+        self._memory = Memory.of(HalfSpaces.none(self.space.n_unknowns))
         self._belief = self._prior(self.bound)
         self._doubt = Doubt(self._belief) if self.error_rate is None else None
 
@@ -167,35 +154,33 @@ class BayesPoint(MetricLearner):
 
     def guess(self, pairs: Pairs) -> Floats:
         """The cautious quantile of each pair's squared distance, or its lower end where it is known, (n,)."""
-        epsilon = accuracy(self.epsilon, self.rounds)
-        mean, sd = self._belief.moments(self.space.features(pairs.differences))
-        middle = np.sqrt(np.maximum(mean, 0.0))
-        lower = np.sqrt(np.maximum(mean - END * sd, 0.0))
-        cautious = quantile_above_zero(mean, sd, self.caution)
-        sure = np.maximum(np.minimum(lower, middle - SHADE * epsilon), 0.0) ** 2
-        return np.where(middle - lower <= KNOWN * epsilon, sure, cautious)
+        mean, sd = self.moments(pairs)
+        return cautious_squares(mean, sd, self._caution())
+
+    def playable_distances(self, contexts: Floats) -> Floats:
+        """The distances to play between the rows of checked `contexts` (k, d), (k, k)."""
+        if type(self).guess is not BayesPoint.guess:  # whoever guesses in another way plays what they guess
+            return super().playable_distances(contexts)
+        table, is_full = np.empty((len(contexts), len(contexts))), self.space.structure == "full"
+        fill_distances(frozen(contexts), is_full, self._belief.mean, self._belief.cov, *self._caution(), table)
+        return table
+
+    def playable_bounds(self, contexts: Floats) -> GuessBounds | None:
+        """Bounds on the distances to play, unless there are so few pairs and unknowns that guesses take no longer."""
+        if not is_worth_it(len(contexts), self.space.n_unknowns) or type(self).guess is not BayesPoint.guess:
+            return None
+        return GuessBounds(contexts, self.matrix(), self._belief.widest, self._caution())
+
+    def _caution(self) -> Caution:
+        return Caution.at(accuracy(self.epsilon, self.rounds), self.caution)
 
     def matrix(self) -> Floats:
         """The mean of G, (d, d)."""
         return self.space.unflatten(self._belief.mean)
 
     def sample_matrix(self, rng: np.random.Generator) -> Floats:
-        """A draw from the belief, given that no squared length is negative, (d, d).
-
-        As long as the draw has a negative direction, the squared length along it is drawn anew, above zero, and the
-        rest follows as it depends on it.
-        """
-        mean, cov = self._belief.mean, self._belief.cov
-        alpha = rng.multivariate_normal(mean, cov, check_valid="ignore", method="eigh")
-        for _ in range(SEMIDEFINITE_ROUNDS * self.n_features):
-            lowest, u = self.space.most_negative_direction(alpha)
-            if lowest >= -SEMIDEFINITE_TOLERANCE * self.bound:
-                break
-            reach, quantile = cov @ u, float(rng.uniform())
-            variance = max(float(u @ reach), np.finfo(np.float64).tiny)
-            drawn = quantile_above_zero(np.array([u @ mean]), np.array([math.sqrt(variance)]), quantile)
-            alpha = alpha + reach * ((float(drawn[0]) - float(u @ alpha)) / variance)
-        return self.space.nearest_metric(alpha)
+        """A draw from the belief, given that no squared length is negative, (d, d)."""
+        return drawn_metric(self._belief, self.space, self.bound, rng)
 
     def reviewers(self) -> dict[str | None, ReviewerReport]:
         """What is known of each reviewer, by name; nothing if their error rate was told."""
@@ -205,34 +190,36 @@ class BayesPoint(MetricLearner):
 
     def learn(self, verdicts: Verdicts) -> Learned:
         """Take in each verdict in turn. If the error rate is told: report those that contradict the belief."""
-        half_spaces = HalfSpaces.of(self.space, verdicts)
         if self._doubt is None:
-            conflicts = self._trust(half_spaces)
+            conflicts = self._trust(verdicts)
         else:
-            self._doubt_in(self._doubt, half_spaces, verdicts.reviewer)
+            self._doubt_in(self._doubt, HalfSpaces.of(self.space, verdicts), verdicts.reviewer)
             conflicts = []
         self.rounds += 1
         names = verdicts.pairs.names() if conflicts else []
         return Learned(len(verdicts) - len(conflicts), tuple(names[row] for row in conflicts))
 
-    def _trust(self, half_spaces: HalfSpaces) -> list[int]:
-        """Hear half-spaces at the rate that was told; those that contradict the belief are not heard, and returned."""
-        belief, scores = self._told(self._belief, half_spaces)
-        contradicted = scores < self._surprise
-        memory = self._memory.with_new(
-            half_spaces.take(~contradicted & (np.abs(scores) < -SURPRISE) & (scores < TELLING))
-        )
-        surprises = max(self._surprises + float(np.sum(contradicted)) - self._rate * len(half_spaces), 0.0)
+    def _trust(self, verdicts: Verdicts) -> list[int]:
+        """Hear verdicts at the rate that was told; those that contradict the belief are not heard, and returned."""
+        surprise, tolerance = self._surprise, TOLERANCE * self.bound
+        settings = {"rate": self._rate, "blur": self._blur(), "surprise": surprise, "tolerance": tolerance}
+        half_spaces, belief, scores, is_metric = heard(self._belief, self.space, verdicts, **settings)
+        if not is_metric:
+            belief = self._semidefinite(belief)
+        telling = ((scores > SURPRISE) & (scores < TELLING)).nonzero()[0]
+        contradicted = (scores < surprise).nonzero()[0]
+        memory = self._memory.with_new(half_spaces.take(telling))
+        surprises = max(self._surprises + len(contradicted) - self._rate * len(half_spaces), 0.0)
         if self._sharpens():
             belief = belief.widened(WIDENING)
         bound = self.bound
-        if self._outgrew(belief):
+        if belief.surely_exceeds(self.bound):
             bound = 2.0 * bound
             belief, _ = self._told(self._prior(bound), memory.all())
         elif surprises > SURPRISES_FORGIVEN:  # not the reviewer's slips: the belief was too sure of itself
             belief, surprises = belief.widened(WIDENING), 0.0
         self.bound, self._belief, self._memory, self._surprises = bound, belief, memory, surprises
-        return [int(row) for row in np.flatnonzero(contradicted)]
+        return [int(row) for row in contradicted]
 
     def _doubt_in(self, doubt: Doubt, half_spaces: HalfSpaces, reviewer: str | None) -> None:
         """Hear half-spaces at a rate that is learned on the way."""
@@ -240,7 +227,7 @@ class BayesPoint(MetricLearner):
         doubt, belief = doubt.heard(self._belief, half_spaces, reviewer, blur=blur, mend=self._semidefinite)
         if self._sharpens():
             belief, doubt = belief.widened(WIDENING), doubt.with_base(doubt.base.widened(WIDENING))
-        if self._outgrew(belief):
+        if belief.surely_exceeds(self.bound):
             bound = 2.0 * bound
             doubt, belief = doubt.restarted(self._prior(bound), blur=blur, mend=self._semidefinite)
         self.bound, self._belief, self._doubt = bound, belief, doubt
@@ -271,30 +258,21 @@ class BayesPoint(MetricLearner):
 
     def _semidefinite(self, belief: Belief) -> Belief:
         """Tell the belief, for sure, that no direction has a negative squared length."""
-        for _ in range(SEMIDEFINITE_ROUNDS * self.n_features):
-            lowest, u = self.space.most_negative_direction(belief.mean)
-            if lowest >= -SEMIDEFINITE_TOLERANCE * self.bound:
-                break
-            belief = belief.told(u, 0.0, 1.0, error_rate=0.0, blur=0.0).belief
-        return belief
-
-    def _outgrew(self, belief: Belief) -> bool:
-        """Whether ||G||_F exceeds the bound for sure: counting of each principal direction only what is beyond doubt.
-
-        Directions that no two candidates ever show, such as the sum of a category's levels, drift, and are in doubt.
-        """
-        if float(np.linalg.norm(belief.mean)) <= self.bound:
-            return False
-        values, vectors = np.linalg.eigh(belief.cov)
-        sure = np.maximum(np.abs(vectors.T @ belief.mean) - np.sqrt(np.maximum(values, 0.0)), 0.0)
-        return float(np.linalg.norm(sure)) > self.bound
+        return mended(belief, self.space, self.bound)
 
     def _blur(self) -> float:
         """How finely thresholds are told apart: by epsilon squared, and never so coarsely as to drown the prior."""
         prior = self.bound / math.sqrt(self.space.n_unknowns)
         return min(BLUR, accuracy(self.epsilon, self.rounds) ** 2, SHARE_OF_PRIOR * prior)
 
-    # Saving.
+    # Copying and saving.
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """All that a learner holds is replaced when it learns, never written into, so a copy may share it."""
+        twin = self.__class__.__new__(self.__class__)
+        twin.__dict__.update(self.__dict__)
+        memo[id(self)] = twin
+        return twin
 
     def state(self) -> dict[str, Any]:
         """Settings, belief and memory."""
@@ -320,6 +298,6 @@ class BayesPoint(MetricLearner):
         learner = cls(**{name: state[name] for name in settings})
         learner.rounds, learner._surprises = int(state["rounds"]), float(state["surprises"])
         learner._belief = Belief(state["mean"].copy(), state["cov"].copy())
-        learner._memory = Memory((HalfSpaces.from_state(state["memory"]),))
+        learner._memory = Memory.of(HalfSpaces.from_state(state["memory"]))
         learner._doubt = None if state["doubt"] is None else Doubt.from_state(state["doubt"])
         return learner

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_ndtr, ndtri_exp
 
+from evenhand.compiled import compiled
+from evenhand.metrics.blocks import tell_in_blocks
 from evenhand.metrics.half_spaces import HalfSpaces
-from evenhand.metrics.moment_matching import tell_all
+from evenhand.metrics.moment_matching import tell_all, tell_what_matters
+from evenhand.metrics.moments import fill_moments
 
 Floats = NDArray[np.float64]
 
@@ -24,8 +28,14 @@ NEGLIGIBLE = 1e-9
 KNOWN_VARIANCE = 1e-20
 """A direction whose variance is less than this share of the largest is known; no verdict moves it."""
 
-FAR = 1e4
-"""Beyond this many standard deviations below zero the Gaussian's tail above zero is taken as exponential."""
+LIMITS = (MOST_SHRINK, NEGLIGIBLE, KNOWN_VARIANCE)
+"""What the kernels are told of these."""
+
+ROW_BY_ROW = 250
+"""Up to so many unknowns a covariance stays in the cache from row to row; beyond, rows are told in blocks."""
+
+FEW_ROWS = 50
+"""With so many rows or fewer, to find out which cannot matter takes longer than to tell them."""
 
 SMALLEST_EIGENVALUE = 1e-14
 """Relative floor of a covariance's eigenvalues after a subtraction of moments."""
@@ -43,8 +53,18 @@ class Belief:
 
     def moments(self, normals: Floats) -> tuple[Floats, Floats]:
         """Mean and standard deviation of <alpha, u> for each row u of `normals` (n, m), each (n,)."""
-        variances = np.sum((normals @ self.cov) * normals, axis=1)
-        return np.asarray(normals @ self.mean), np.asarray(np.sqrt(np.maximum(variances, 0.0)))
+        means, sds = np.empty(len(normals)), np.empty(len(normals))
+        fill_moments(np.ascontiguousarray(normals), self.mean, self.cov, means, sds)
+        return means, sds
+
+    @cached_property
+    def widest(self) -> float:
+        """No standard deviation along a u with ||u|| = 1 exceeds this. O(m^2), once."""
+        return _largest_deviation(self.cov)
+
+    def widest_for(self, n: int) -> float:
+        """The same if it is worth its time for telling n rows, else infinity."""
+        return self.widest if n > FEW_ROWS else math.inf
 
     def told(self, u: Floats, threshold: float, side: float, *, error_rate: float, blur: float) -> Told:
         """Hear that side * (<alpha, u> - threshold) >= 0. O(m^2).
@@ -62,9 +82,26 @@ class Belief:
         mean, cov = self.mean.copy(), self.cov.copy(order="C")
         scores, evidences = np.empty(len(half_spaces)), np.empty(len(half_spaces))
         rows = (np.ascontiguousarray(half_spaces.normals), half_spaces.thresholds, half_spaces.sides)
-        limits = (MOST_SHRINK, NEGLIGIBLE, KNOWN_VARIANCE)
-        tell_all(mean, cov, *rows, error_rates, blur, surprise, limits, scores, evidences)
+        told = (mean, cov, *rows, error_rates, blur, surprise, LIMITS)
+        if len(mean) > ROW_BY_ROW and len(half_spaces) > 1:
+            tell_in_blocks(*told, scores, evidences)
+        else:
+            tell_what_matters(*told, self.widest_for(len(half_spaces)), scores, evidences)
         return Told(Belief(mean, cov), evidences, scores)
+
+    def told_positive(self, direction: Callable[[Floats], Floats | None], *, most: int) -> Belief:
+        """Hear for sure that <alpha, u> >= 0, u being what `direction` makes of the mean, again until it makes None.
+
+        At most `most` times. O(m^2) for each.
+        """
+        mean, cov, score = self.mean.copy(), self.cov.copy(order="C"), np.empty(1)
+        for _ in range(most):
+            u = direction(mean)
+            if u is None:
+                break
+            row = (u[None, :], np.zeros(1), np.ones(1), np.zeros(1))
+            tell_all(mean, cov, *row, 0.0, -math.inf, LIMITS, score, np.empty(1))
+        return Belief(mean, cov)
 
     def told_bit(self, fair: HalfSpaces, any_unfair: bool, *, error_rate: float, blur: float) -> tuple[Belief, float]:
         """Hear whether all of `fair` hold, or not, and nothing more; and how likely that was. O(n m^2 + m^3).
@@ -89,6 +126,25 @@ class Belief:
         floor = SMALLEST_EIGENVALUE * max(float(values[-1]), float(np.trace(self.cov)))
         return Belief(mean, np.asarray((vectors * np.maximum(values, floor)) @ vectors.T))
 
+    def surely_exceeds(self, bound: float) -> bool:
+        """Whether ||alpha|| exceeds the bound, counting of each principal direction only what is beyond doubt.
+
+        Directions that no two candidates ever show, such as the sum of a category's levels, drift, and are in doubt.
+
+        With a_i the mean along each direction and s_i its deviation, (|a_i| - s_i)+^2 <= a_i^2 - |a_i| min(s_i, |a_i|),
+        and |a| min(s, |a|) >= a^2 s / (s + |a|) >= a^2 s^2 / (w (w + r)) for any w >= all s_i and r = ||mean||. So the
+        square of what is beyond doubt is at most r^2 - mean' cov mean / (w (w + r)); often no eigenvalues are needed.
+        """
+        square = float(self.mean @ self.mean)
+        if square <= bound**2:
+            return False
+        doubt = float(self.mean @ (self.cov @ self.mean))
+        if square - doubt / (self.widest * (self.widest + math.sqrt(square))) <= bound**2:
+            return False
+        values, vectors = np.linalg.eigh(self.cov)
+        sure = np.maximum(np.abs(vectors.T @ self.mean) - np.sqrt(np.maximum(values, 0.0)), 0.0)
+        return float(np.linalg.norm(sure)) > bound
+
     def widened(self, factor: float) -> Belief:
         """The same mean, the covariance multiplied."""
         return Belief(self.mean, self.cov * factor)
@@ -104,25 +160,14 @@ class Told(NamedTuple):
     """How many standard deviations inside each half-space the mean lay when its turn came, (n,)."""
 
 
-def quantile_above_zero(mean: Floats, sd: Floats, quantile: float) -> Floats:
-    """The quantile of N(mean, sd^2) given that it is not negative: itself never negative, elementwise.
-
-    >>> quantile_above_zero(np.array([0.0, 10.0]), np.array([1.0, 1.0]), 0.5).round(3).tolist()
-    [0.674, 10.0]
-    """
-    scale = np.maximum(sd, np.finfo(np.float64).tiny)
-    z = np.maximum(mean / scale, -FAR)
-    above = mean - scale * ndtri_exp(log_ndtr(z) + math.log1p(-quantile))
-    tail = -math.log1p(-quantile) * scale * (scale / np.maximum(-mean, scale))
-    return np.maximum(np.where(mean < -FAR * scale, tail, above), 0.0)
-
-
-def chance_below(mean: Floats, sd: Floats, threshold: Floats) -> Floats:
-    """How likely N(mean, sd^2), given that it is not negative, lies below a threshold >= 0, elementwise.
-
-    >>> chance_below(np.array([0.0]), np.array([1.0]), np.array([0.674])).round(2).tolist()
-    [0.5]
-    """
-    scale = np.maximum(sd, np.finfo(np.float64).tiny)
-    beyond = log_ndtr(np.maximum((mean - threshold) / scale, -FAR))
-    return np.asarray(np.abs(np.expm1(np.minimum(beyond - log_ndtr(np.maximum(mean / scale, -FAR)), 0.0))))
+@compiled
+def _largest_deviation(cov: Floats) -> float:
+    """An upper end of the root of the largest eigenvalue of cov (m, m): by its Frobenius norm, or its largest row."""
+    squares, largest = 0.0, 0.0
+    for i in range(len(cov)):
+        row, sizes = cov[i], 0.0
+        for j in range(len(cov)):
+            squares += row[j] * row[j]
+            sizes += abs(row[j])
+        largest = max(largest, sizes)
+    return math.sqrt(min(math.sqrt(squares), largest)) * (1.0 + 1e-9)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evenhand.append_only import GrowingList
 from evenhand.checks import is_number
 from evenhand.errors import InvalidInput, SolverFailed
 from evenhand.linear_programme import LinearProgramme
@@ -22,9 +23,6 @@ WIDEST_KNOWN = 64.0
 REMEMBERED_PER_UNKNOWN = 64
 MOST_NUMBERS_REMEMBERED = 2_000_000
 """Verdicts kept for each unknown, and numbers kept in all: enough to find the way back after the bound was doubled."""
-
-MOST_PIECES = 64
-"""So many reviews are remembered apart before they are put together."""
 
 
 def first_bound(bound: float, epsilon: float | None) -> float:
@@ -55,21 +53,31 @@ def remembered(memory: HalfSpaces, new: HalfSpaces) -> HalfSpaces:
 class Memory:
     """The same in pieces, so that a review does not copy all that was remembered before it."""
 
-    pieces: tuple[HalfSpaces, ...]
+    pieces: GrowingList[HalfSpaces]
+    rows: int
+    """How many half-spaces all pieces have."""
+
+    @classmethod
+    def of(cls, half_spaces: HalfSpaces) -> Memory:
+        """These, in one piece."""
+        return cls(GrowingList([half_spaces]), len(half_spaces))
 
     def with_new(self, new: HalfSpaces) -> Memory:
-        """This and the newest; pieces are put together, and the oldest forgotten, once there are many."""
+        """This and the newest; the oldest are forgotten, and pieces put together, once there are twice too many."""
         if len(new) == 0:
             return self
-        memory = Memory((*self.pieces, new))
-        return Memory((memory.all(),)) if len(memory.pieces) > MOST_PIECES else memory
+        pieces = self.pieces.copied()
+        pieces.append(new)
+        memory = Memory(pieces, self.rows + len(new))
+        return Memory.of(memory.all()) if memory.rows > 2 * most_remembered(new.normals.shape[1]) else memory
 
     def all(self) -> HalfSpaces:
         """The newest of what was told, within both limits."""
+        pieces = list(self.pieces)
         joined = HalfSpaces(
-            np.concatenate([piece.normals for piece in self.pieces]),
-            np.concatenate([piece.thresholds for piece in self.pieces]),
-            np.concatenate([piece.sides for piece in self.pieces]),
+            np.concatenate([piece.normals for piece in pieces]),
+            np.concatenate([piece.thresholds for piece in pieces]),
+            np.concatenate([piece.sides for piece in pieces]),
         )
         return joined.take(slice(-most_remembered(joined.normals.shape[1]), None))
 

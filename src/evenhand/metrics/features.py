@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.checks import is_whole
+from evenhand.compiled import compiled
 from evenhand.errors import InvalidInput
 
 Floats = NDArray[np.float64]
@@ -49,7 +50,11 @@ class MetricSpace:
 
     def features(self, differences: Floats) -> Floats:
         """u of each difference z: (n, d) -> (n, m)."""
-        return np.asarray(differences[:, self._rows] * differences[:, self._columns] * self._weights)
+        if self.structure == "diagonal":
+            return np.asarray(differences * differences)
+        table = np.empty((len(differences), self.n_unknowns))
+        fill_products(np.ascontiguousarray(differences), table)
+        return table
 
     def flatten(self, matrix: Floats) -> Floats:
         """alpha of a symmetric matrix G: (d, d) -> (m,)."""
@@ -70,9 +75,54 @@ class MetricSpace:
         values, vectors = np.linalg.eigh(self.unflatten(alpha))
         return float(values[0]), self.features(vectors[:, :1].T)[0]
 
+    def is_metric(self, alpha: Floats, tolerance: float) -> bool:
+        """Whether no eigenvalue of G is below -tolerance; to rounding, where one is that close to it.
+
+        A Cholesky factor of G + tolerance I tells, for a tenth of what the eigenvalues would take.
+        """
+        if self.structure == "diagonal":
+            return bool(np.min(alpha) >= -tolerance)
+        return has_factor(alpha, self.n_features, tolerance)
+
     def nearest_metric(self, alpha: Floats) -> Floats:
         """The positive semidefinite matrix nearest to alpha's in Frobenius norm, (d, d)."""
         if self.structure == "diagonal":
             return np.diag(np.maximum(alpha, 0.0))
         values, vectors = np.linalg.eigh(self.unflatten(alpha))
         return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)
+
+
+@compiled
+def fill_products(differences: Floats, table: Floats) -> None:
+    """svec(z z') of each row z: (n, d) -> (n, m)."""
+    n, d = differences.shape
+    weight = np.sqrt(2.0)
+    for row in range(n):
+        z, start = differences[row], 0
+        for i in range(d):
+            table[row, start] = z[i] * z[i]
+            for j in range(i + 1, d):
+                table[row, start + j - i] = z[i] * z[j] * weight
+            start += d - i
+
+
+@compiled
+def has_factor(alpha: Floats, d: int, shift: float) -> bool:
+    """Whether G + shift I, G = smat(alpha), has a Cholesky factor."""
+    upper = np.empty((d, d))
+    start, weight = 0, np.sqrt(2.0)
+    for i in range(d):
+        upper[i, i] = alpha[start] + shift
+        for j in range(i + 1, d):
+            upper[i, j] = alpha[start + j - i] / weight
+        start += d - i
+    for i in range(d):
+        if not upper[i, i] > 0.0:
+            return False
+        pivot = np.sqrt(upper[i, i])
+        for j in range(i + 1, d):
+            upper[i, j] /= pivot
+        for row in range(i + 1, d):
+            for j in range(row, d):
+                upper[row, j] -= upper[i, row] * upper[i, j]
+    return True

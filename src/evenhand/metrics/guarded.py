@@ -15,6 +15,7 @@ from evenhand.decision import ODDS_TOLERANCE
 from evenhand.errors import InvalidInput, UnsupportedReview
 from evenhand.metrics.cylinder import default_thinness
 from evenhand.metrics.features import Floats
+from evenhand.metrics.guess_bounds import GuessBounds
 from evenhand.metrics.half_spaces import MOST_SQUARED
 from evenhand.metrics.knowledge_set import KnowledgeSet
 from evenhand.metrics.learner import Learned, MetricLearner
@@ -106,6 +107,10 @@ class Guarded(MetricLearner):
     def guess(self, pairs: Pairs) -> Floats:
         """Each pair's squared distance to play, by the learner in play, (n,)."""
         return self.playing.guess(pairs)
+
+    def playable_bounds(self, contexts: Floats) -> GuessBounds | None:
+        """Bounds on the distances to play, by the learner in play."""
+        return self.playing.playable_bounds(contexts)
 
     def ends(self, pairs: Pairs) -> tuple[Floats, Floats]:
         """Each pair's ends by the learner in play, and as certain as it is, each (n,)."""

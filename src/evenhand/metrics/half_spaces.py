@@ -9,6 +9,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand.compiled import compiled
 from evenhand.decision import ODDS_TOLERANCE
 from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.verdicts import Verdicts
@@ -33,9 +34,9 @@ class HalfSpaces:
     @classmethod
     def of(cls, space: MetricSpace, verdicts: Verdicts) -> HalfSpaces:
         """The half-spaces that certainly hold the truth, odds being exact only to ODDS_TOLERANCE."""
-        sides = np.where(verdicts.unfair, -1.0, 1.0)
-        gaps = np.maximum(verdicts.gaps - sides * ODDS_TOLERANCE, 0.0)
-        return cls(space.features(verdicts.pairs.differences), gaps**2, sides)
+        thresholds, sides = np.empty(len(verdicts)), np.empty(len(verdicts))
+        fill_half_spaces(np.ascontiguousarray(verdicts.gaps), verdicts.unfair, ODDS_TOLERANCE, thresholds, sides)
+        return cls(space.features(verdicts.pairs.differences), thresholds, sides)
 
     @classmethod
     def none(cls, n_unknowns: int) -> Self:
@@ -73,3 +74,14 @@ class HalfSpaces:
     def state(self) -> dict[str, Floats]:
         """As plain arrays."""
         return {"normals": self.normals, "thresholds": self.thresholds, "sides": self.sides}
+
+
+@compiled
+def fill_half_spaces(
+    gaps: Floats, unfair: NDArray[np.bool_], tolerance: float, thresholds: Floats, sides: Floats
+) -> None:
+    """Thresholds and sides of the half-spaces of verdicts, each (n,)."""
+    for row in range(len(gaps)):
+        sides[row] = -1.0 if unfair[row] else 1.0
+        gap = max(gaps[row] - sides[row] * tolerance, 0.0)
+        thresholds[row] = gap * gap

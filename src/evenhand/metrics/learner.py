@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evenhand.checks import is_number
+from evenhand.compiled import compiled
 from evenhand.contexts import as_contexts
 from evenhand.decision import Pair
 from evenhand.errors import InvalidInput, UnsupportedReview
 from evenhand.metrics.features import MetricSpace, Structure
+from evenhand.metrics.guess_bounds import GuessBounds
 from evenhand.metrics.reviewer_errors import ReviewerReport
 from evenhand.metrics.verdicts import Pairs, Verdicts
 from evenhand.registry import enter, find
@@ -146,12 +148,16 @@ class MetricLearner(ABC):
         table = as_contexts(contexts, self.n_features)
         pairs = Pairs.of(table)
         lower, upper = self.ends(pairs)
-        return Distances(*(as_square(len(table), pairs, x) for x in (self.estimate(pairs), lower, upper)))
+        return Distances(*(as_square(len(table), x) for x in (self.estimate(pairs), lower, upper)))
 
     def playable_distances(self, contexts: Floats) -> Floats:
         """The distances to play between the rows of checked `contexts` (k, d): the square roots of the guesses."""
         pairs = Pairs.of(contexts)
-        return as_square(len(contexts), pairs, self.guess(pairs))
+        return as_square(len(contexts), self.guess(pairs))
+
+    def playable_bounds(self, contexts: Floats) -> GuessBounds | None:
+        """Bounds on `playable_distances`, if these are worth having because the distances themselves take long."""
+        return None
 
     def ends_of(self, differences: ArrayLike) -> tuple[Floats, Floats]:
         """The ends of the distance that each difference of two contexts makes: (n, d) -> (n,), (n,)."""
@@ -215,9 +221,14 @@ class MetricLearner(ABC):
         return find(saved["kind"], MetricLearner._kinds, "metric learner").from_state(saved["state"])
 
 
-def as_square(k: int, pairs: Pairs, squared: Floats) -> Floats:
-    """Squared distances of all pairs as a symmetric (k, k) table of distances; below zero counts as zero."""
-    table = np.zeros((k, k))
-    first, second = pairs.indices.T
-    table[first, second] = table[second, first] = np.sqrt(np.maximum(squared, 0.0))
+@compiled
+def as_square(k: int, squared: Floats) -> Floats:
+    """Squared distances of all pairs, in order, as a symmetric (k, k) table of distances; below zero counts as zero."""
+    table = np.empty((k, k))
+    row = 0
+    for i in range(k):
+        table[i, i] = 0.0
+        for j in range(i + 1, k):
+            table[i, j] = table[j, i] = np.sqrt(max(squared[row], 0.0))
+            row += 1
     return table

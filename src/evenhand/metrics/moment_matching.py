@@ -11,6 +11,9 @@ from evenhand.compiled import compiled
 
 Floats = NDArray[np.float64]
 
+SURE = 6.5
+"""So far inside, in standard deviations, a verdict's likelihood has no slope that counts: phi(6.5) = 3e-10."""
+
 
 @compiled
 def tell_all(
@@ -34,34 +37,63 @@ def tell_all(
     not heard. limits: the most shrink of a variance, the least slope that counts, the least share of variance that is
     not yet known. O(n m^2).
     """
+    rows = (normals, thresholds, sides, error_rates)
+    tell_what_matters(mean, cov, *rows, blur, surprise, limits, np.inf, scores, evidences)
+
+
+@compiled
+def tell_what_matters(
+    mean: Floats,
+    cov: Floats,
+    normals: Floats,
+    thresholds: Floats,
+    sides: Floats,
+    error_rates: Floats,
+    blur: float,
+    surprise: float,
+    limits: tuple[float, float, float],
+    widest: float,
+    scores: Floats,
+    evidences: Floats,
+) -> None:
+    """The same mean and covariance to the bit, in O(m) for rows that lie so far inside that they cannot matter.
+
+    widest: no standard deviation along a unit vector exceeds it at first, nor later, unless a verdict that seems wrong
+    widens the belief; from then on every row is looked at. Of rows that lie at least SURE standard deviations inside if
+    their own were that wide, and teach nothing whatever it is, the scores are what they would be if it were.
+    """
     n, m = normals.shape
     most_shrink, negligible, known_variance = limits
     reach = np.empty(m)
+    copies = rows_told_before(normals, thresholds, sides)
     for row in range(n):
         u = normals[row]
         variance, middle, largest, squares = 0.0, 0.0, 0.0, 0.0
         for i in range(m):
-            total = 0.0
-            for j in range(m):
-                total += cov[i, j] * u[j]
-            reach[i] = total
-            variance += total * u[i]
             middle += mean[i] * u[i]
             squares += u[i] * u[i]
+        inside = sides[row] * (middle - thresholds[row])
+        if inside > SURE * math.sqrt(widest * widest * squares + blur * blur):
+            scores[row], evidences[row] = inside / math.sqrt(widest * widest * squares + blur * blur), 1.0
+            continue
+        _reach_of(cov, u, reach)
+        for i in range(m):
+            variance += reach[i] * u[i]
             largest = max(largest, cov[i, i])
         known = known_variance * largest * squares
         sd = math.sqrt(max(variance, known, 1e-300) + blur * blur)
-        z = sides[row] * (middle - thresholds[row]) / sd
+        z = inside / sd
         scores[row] = z
-        repeats = _was_told(row, normals, thresholds, sides)
-        evidences[row] = 1.0 if repeats else 0.5 * math.erfc(-z / math.sqrt(2.0))
-        if z < surprise or variance <= known or repeats:
+        evidences[row] = 1.0 if copies[row] else 0.5 * math.erfc(-z / math.sqrt(2.0))
+        if z < surprise or variance <= known or copies[row]:
             continue
-        slope = _slope(z, error_rates[row])
+        slope = slope_of(z, error_rates[row])
         if abs(slope) < negligible:
             continue
         shrink = min(slope * (slope + z) / (sd * sd), most_shrink / variance)
         step = sides[row] * slope / sd
+        if shrink < 0.0:
+            widest = np.inf
         for i in range(m):
             mean[i] += step * reach[i]
             for j in range(m):
@@ -71,7 +103,25 @@ def tell_all(
 
 
 @compiled
-def _slope(z: float, error_rate: float) -> float:
+def _reach_of(cov: Floats, u: Floats, reach: Floats) -> None:
+    """Fill `reach` (m,) with cov @ u, adding up rows of the symmetric cov: sums that need not wait for each other."""
+    m = len(u)
+    for i in range(m):
+        reach[i] = 0.0
+    j = 0
+    while j + 4 <= m:
+        u0, u1, u2, u3 = u[j], u[j + 1], u[j + 2], u[j + 3]
+        for i in range(m):
+            reach[i] += u0 * cov[j, i] + u1 * cov[j + 1, i] + u2 * cov[j + 2, i] + u3 * cov[j + 3, i]
+        j += 4
+    while j < m:
+        for i in range(m):
+            reach[i] += u[j] * cov[j, i]
+        j += 1
+
+
+@compiled
+def slope_of(z: float, error_rate: float) -> float:
     """The logarithmic derivative of eta + (1 - 2 eta) Phi(z)."""
     if error_rate == 0.0 and z < -6.0:  # phi / Phi by a continued fraction: exact where both underflow
         ratio = -z
@@ -84,15 +134,34 @@ def _slope(z: float, error_rate: float) -> float:
 
 
 @compiled
-def _was_told(row: int, normals: Floats, thresholds: Floats, sides: Floats) -> bool:
-    """Whether an earlier row says exactly the same: of exact copies of candidates one is news."""
-    for other in range(row):
-        if thresholds[other] == thresholds[row] and sides[other] == sides[row]:
-            same = True
-            for i in range(normals.shape[1]):
-                if normals[other, i] != normals[row, i]:
-                    same = False
-                    break
-            if same:
-                return True
-    return False
+def rows_told_before(normals: Floats, thresholds: Floats, sides: Floats) -> NDArray[np.bool_]:
+    """Which rows say exactly what an earlier row says, (n,): of exact copies of candidates one is news.
+
+    Rows are sorted by a number that is the same for the same rows, so that few need to be compared. O(n (m + log n)).
+    """
+    n, m = normals.shape
+    keys, copies = np.empty(n), np.zeros(n, np.bool_)
+    for row in range(n):
+        key = thresholds[row] * 0.7548776662466927
+        for i in range(m):
+            key += normals[row, i] * (1.0 + 0.618033988749895 * i)
+        keys[row] = key
+    order = np.argsort(keys, kind="mergesort")
+    for place in range(1, n):
+        row = order[place]
+        back = place - 1
+        while back >= 0 and keys[order[back]] == keys[row] and not copies[row]:
+            copies[row] = _says_the_same(order[back], row, normals, thresholds, sides)
+            back -= 1
+    return copies
+
+
+@compiled
+def _says_the_same(row: int, other: int, normals: Floats, thresholds: Floats, sides: Floats) -> bool:
+    """Whether two rows are equal to the bit; minus zero is zero."""
+    if thresholds[row] != thresholds[other] or sides[row] != sides[other]:
+        return False
+    same = True
+    for i in range(normals.shape[1]):
+        same &= normals[row, i] == normals[other, i]
+    return same

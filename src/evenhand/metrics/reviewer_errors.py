@@ -28,6 +28,9 @@ USUAL_RATE = 0.05
 LIAR_PRIOR = 0.2
 """What the prior gives a rate above one half, as a share of what it gives one half."""
 
+LOG_PRIOR = np.log(np.where(RATES <= 0.5, np.exp(-RATES / USUAL_RATE), LIAR_PRIOR * np.exp(-0.5 / USUAL_RATE)))
+"""Of each rate."""
+
 CREDIBLE = 0.95
 """The mass between the ends of a reported rate."""
 
@@ -86,9 +89,8 @@ class ReviewerErrors:
     def row(self, name: str | None) -> int:
         """The row of a reviewer, a new one if she was not heard before."""
         if name not in self.names:
-            prior = np.where(RATES <= 0.5, np.exp(-RATES / USUAL_RATE), LIAR_PRIOR * np.exp(-0.5 / USUAL_RATE))
             self.names = [*self.names, name]
-            self._settled = np.vstack([self._settled, np.log(prior)])
+            self._settled = np.vstack([self._settled, LOG_PRIOR])
             self._open = np.vstack([self._open, np.zeros(len(RATES))])
             self._answers = np.append(self._answers, 0.0)
         return self.names.index(name)
@@ -113,6 +115,14 @@ class ReviewerErrors:
         """The same for answers that will not be told again."""
         self._settled = self._settled + self._told(chances, reviewers)
         self._settled -= np.max(self._settled, axis=1, keepdims=True)
+
+    def best_fit(self, chances: Floats, reviewers: NDArray[np.int64]) -> float:
+        """The log-likelihood of answers with these chances (n,) of being right, at each reviewer's best rate."""
+        return float(np.sum(np.max(self._told(chances, reviewers), axis=1)))
+
+    def forget(self, row: int) -> None:
+        """Take back what a reviewer's answers said about her when they were settled: they were misunderstood."""
+        self._settled = np.where((np.arange(len(self.names)) == row)[:, None], LOG_PRIOR, self._settled)
 
     def report(self) -> dict[str | None, ReviewerReport]:
         """What is known of everybody, by name."""

@@ -8,6 +8,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand.compiled import compiled, frozen
 from evenhand.decision import ODDS_TOLERANCE, Decision, Pair, Review
 
 Floats = NDArray[np.float64]
@@ -22,6 +23,60 @@ def all_pairs(k: int) -> NDArray[np.int64]:
     return indices
 
 
+@compiled
+def _fill_differences(contexts: Floats, indices: NDArray[np.int64], differences: Floats) -> None:
+    for row in range(len(indices)):
+        first, second = contexts[indices[row, 0]], contexts[indices[row, 1]]
+        for i in range(len(first)):
+            differences[row, i] = first[i] - second[i]
+
+
+def differences_of(contexts: Floats, indices: NDArray[np.int64]) -> Floats:
+    """How the candidates of each pair (n, 2) differ, (n, d)."""
+    differences = np.empty((len(indices), contexts.shape[1]))
+    _fill_differences(frozen(contexts), indices, differences)
+    return differences
+
+
+@compiled
+def _count_unequal(odds: Floats, tolerance: float) -> int:
+    count = 0
+    for i in range(len(odds)):
+        for j in range(i + 1, len(odds)):
+            count += abs(odds[i] - odds[j]) > tolerance
+    return count
+
+
+@compiled
+def _fill_unequal(
+    odds: Floats,
+    contexts: Floats,
+    tolerance: float,
+    rows: NDArray[np.int64],
+    indices: NDArray[np.int64],
+    differences: Floats,
+    gaps: Floats,
+) -> None:
+    count, row, k = 0, 0, len(odds)
+    for i in range(k):
+        for j in range(i + 1, k):
+            gap = abs(odds[i] - odds[j])
+            if gap > tolerance:
+                rows[count], indices[count, 0], indices[count, 1], gaps[count] = row, i, j, gap
+                count += 1
+            row += 1
+    _fill_differences(contexts, indices, differences)
+
+
+def unequal_pairs(decision: Decision) -> tuple[NDArray[np.int64], Pairs, Floats]:
+    """The pairs of a decision whose odds differ, and their gaps (n,); and their rows among `all_pairs` (n,)."""
+    odds, contexts = frozen(decision.probabilities), frozen(decision.contexts)
+    n, d = _count_unequal(odds, ODDS_TOLERANCE), contexts.shape[1]
+    rows, indices, differences, gaps = np.empty(n, np.int64), np.empty((n, 2), np.int64), np.empty((n, d)), np.empty(n)
+    _fill_unequal(odds, contexts, ODDS_TOLERANCE, rows, indices, differences, gaps)
+    return rows, Pairs(indices, differences), gaps
+
+
 @dataclass(frozen=True, eq=False)
 class Pairs:
     """Pairs of candidates: who they are (n, 2), first index smaller, and how they differ (n, d)."""
@@ -33,7 +88,12 @@ class Pairs:
     def of(cls, contexts: Floats) -> Pairs:
         """All k(k-1)/2 pairs of a round's contexts (k, d)."""
         indices = all_pairs(len(contexts))
-        return cls(indices, contexts[indices[:, 0]] - contexts[indices[:, 1]])
+        return cls(indices, differences_of(contexts, indices))
+
+    @classmethod
+    def named(cls, contexts: Floats, indices: NDArray[np.int64]) -> Pairs:
+        """These pairs (n, 2) of a round's contexts (k, d)."""
+        return cls(indices, differences_of(contexts, indices))
 
     @classmethod
     def between(cls, x: Floats, y: Floats) -> Pairs:
@@ -71,14 +131,13 @@ class Verdicts:
     @classmethod
     def of(cls, decision: Decision, review: Review) -> Verdicts:
         """The verdicts in a complete or partial review, and in a one-bit review that found nothing unfair."""
-        everything = Pairs.of(decision.contexts)
-        k, (first, second) = decision.n_candidates, everything.indices.T
-        gaps = np.abs(decision.probabilities[first] - decision.probabilities[second])
-        flagged = _marked(k, review.unfair)[first, second]
-        tight = _marked(k, decision.tight_pairs)[first, second]
-        seen = flagged | _marked(k, review.fair)[first, second] | (review.kind != "partial")
-        verdicts = cls(everything, gaps, flagged, tight, review.reviewer)
-        return verdicts.take(seen & (gaps > ODDS_TOLERANCE))
+        k = decision.n_candidates
+        flagged, tight = _marked(k, review.unfair), _marked(k, decision.tight_pairs)
+        rows, pairs, gaps = unequal_pairs(decision)
+        verdicts = cls(pairs, gaps, flagged[rows], tight[rows], review.reviewer)
+        if review.kind != "partial":
+            return verdicts
+        return verdicts.take(np.flatnonzero((flagged | _marked(k, review.fair)).take(rows)))
 
     @classmethod
     def between(cls, x: Floats, y: Floats, *, gap: float, unfair: bool, reviewer: str | None = None) -> Verdicts:
@@ -95,8 +154,8 @@ class Verdicts:
 
 
 def _marked(k: int, pairs: tuple[Pair, ...]) -> NDArray[np.bool_]:
-    """A (k, k) table, True at each of the pairs."""
-    table = np.zeros((k, k), dtype=np.bool_)
+    """For all pairs of k candidates, (k(k-1)/2,): True at each of these."""
+    marks = np.zeros(k * (k - 1) // 2, dtype=np.bool_)
     if pairs:
-        table[tuple(np.array(pairs).T)] = True
-    return table
+        marks[[i * (2 * k - i - 1) // 2 + j - i - 1 for i, j in pairs]] = True
+    return marks

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
 from evenhand.checks import is_number, is_whole
+from evenhand.compiled import compiled, frozen
 from evenhand.errors import InvalidInput, SolverFailed
 from evenhand.rewards.model import Floats, RewardModel
 
@@ -102,15 +102,22 @@ class RidgeUCB(RewardModel):
 
     def estimate(self, contexts: Floats) -> Floats:
         """<theta-hat, x> of each row, (k,)."""
-        return np.asarray(contexts @ self._theta)
+        return self._bounds(contexts)[0]
 
     def widths(self, contexts: Floats) -> Floats:
         """||x||_{V^-1} times the radius of each row, cut off where the truth cannot lie, (k,)."""
-        spread = np.sqrt(np.maximum(np.sum((contexts @ self._V_inv) * contexts, axis=1), 0.0))
-        if self.width == "paper":
-            return np.asarray(np.minimum(spread * self._radius(), 1.0))
-        farthest = self.norm_bound * np.linalg.norm(contexts, axis=1) + np.abs(self.estimate(contexts))
-        return np.asarray(np.minimum(spread * self._radius(), farthest))
+        return self._bounds(contexts)[1]
+
+    def optimistic(self, contexts: Floats) -> Floats:
+        """The highest expected reward still believable, (k,): the paper's r-hat."""
+        estimates, widths = self._bounds(contexts)
+        return estimates + widths
+
+    def _bounds(self, contexts: Floats) -> tuple[Floats, Floats]:
+        found = np.empty(len(contexts)), np.empty(len(contexts))
+        most = 1.0 if self.width == "paper" else math.inf
+        _fill_bounds(frozen(contexts), self._theta, self._V_inv, self._radius(), self.norm_bound, most, *found)
+        return found
 
     def _radius(self) -> float:
         lam, delta = self.regularisation, self.confidence
@@ -123,7 +130,7 @@ class RidgeUCB(RewardModel):
     def learn(self, contexts: Floats, rewards: Floats) -> None:
         """Take in outcomes: (n, d) contexts and (n,) rewards, one rank-one update each."""
         most = MOST_REWARD * (self.norm_bound + (self.noise or 1.0))
-        if np.any(~(np.abs(rewards) <= most)):
+        if not all(abs(reward) <= most for reward in rewards.tolist()):
             raise InvalidInput(
                 f"a reward is {rewards[np.argmax(np.abs(rewards))]}; expected ones must be within {self.norm_bound} "
                 f"and none may exceed {most}: divide by their size, or pass reward=RidgeUCB(..., norm_bound=...)"
@@ -132,17 +139,16 @@ class RidgeUCB(RewardModel):
         try:
             for x, reward in zip(contexts, rewards, strict=True):
                 self._learn_one(x, float(reward))
-        except Exception:
+        except BaseException:
             self.__dict__.update(before)
             raise
 
     def _learn_one(self, x: Floats, reward: float) -> None:
-        direction = self._V_inv @ x
-        spread = float(x @ direction)
-        self._residuals += (reward - float(x @ self._theta)) ** 2 / (1.0 + spread)
-        self._V = self._V + np.outer(x, x)
-        self._b = self._b + reward * x
-        self._V_inv = self._V_inv - np.outer(direction, direction) / (1.0 + spread)
+        d = self.n_features
+        V, b, V_inv = np.empty((d, d)), np.empty(d), np.empty((d, d))
+        spread, residual = _tell(frozen(x), reward, self._V, self._b, self._V_inv, self._theta, V, b, V_inv)
+        self._V, self._b, self._V_inv = V, b, V_inv
+        self._residuals += residual
         self._log_det_ratio += math.log1p(spread)
         self.n_outcomes += 1
         if self.n_outcomes % REFRESH_EVERY == 0:
@@ -163,7 +169,8 @@ class RidgeUCB(RewardModel):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """Arrays are replaced, never written into, so a copy may share them."""
-        twin = copy.copy(self)
+        twin = self.__class__.__new__(self.__class__)
+        twin.__dict__.update(self.__dict__)
         memo[id(self)] = twin
         return twin
 
@@ -194,3 +201,66 @@ class RidgeUCB(RewardModel):
         model._V_inv, model._theta = state["V_inv"].copy(), state["theta"].copy()
         model._log_det_ratio, model._residuals = float(state["log_det_ratio"]), float(state["residuals"])
         return model
+
+
+@compiled
+def _fill_bounds(
+    contexts: Floats,
+    theta: Floats,
+    V_inv: Floats,
+    radius: float,
+    norm_bound: float,
+    most: float,
+    estimates: Floats,
+    widths: Floats,
+) -> None:
+    """Estimate and width for each row of `contexts` (k, d), each (k,). O(k d^2).
+
+    most: what cuts widths off; where infinite, as far as the truth can lie at most.
+    """
+    k, d = contexts.shape
+    reach = np.empty(d)
+    for row in range(k):
+        x = contexts[row]
+        estimate, spread, square = 0.0, 0.0, 0.0
+        reach[:] = 0.0
+        for j in range(d):
+            for i in range(d):
+                reach[i] += V_inv[j, i] * x[j]  # V^-1 is symmetric: sums that need not wait for each other
+        for j in range(d):
+            estimate += x[j] * theta[j]
+            spread += x[j] * reach[j]
+            square += x[j] * x[j]
+        farthest = most if most < np.inf else norm_bound * math.sqrt(square) + abs(estimate)
+        estimates[row] = estimate
+        widths[row] = min(math.sqrt(max(spread, 0.0)) * radius, farthest)
+
+
+@compiled
+def _tell(
+    x: Floats,
+    reward: float,
+    V: Floats,
+    b: Floats,
+    V_inv: Floats,
+    theta: Floats,
+    more_V: Floats,
+    more_b: Floats,
+    less_V_inv: Floats,
+) -> tuple[float, float]:
+    """Fill in V, b and V^-1 after one outcome; say ||x||^2_{V^-1} before it, and the squared residual over 1 + that."""
+    d = len(x)
+    direction = np.zeros(d)
+    for j in range(d):
+        for i in range(d):
+            direction[i] += V_inv[j, i] * x[j]
+    spread, foreseen = 0.0, 0.0
+    for i in range(d):
+        spread += x[i] * direction[i]
+        foreseen += x[i] * theta[i]
+    for i in range(d):
+        more_b[i] = b[i] + reward * x[i]
+        for j in range(d):
+            more_V[i, j] = V[i, j] + x[i] * x[j]
+            less_V_inv[i, j] = V_inv[i, j] - direction[i] * direction[j] / (1.0 + spread)
+    return spread, (reward - foreseen) ** 2 / (1.0 + spread)

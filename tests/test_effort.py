@@ -1,0 +1,261 @@
+"""How much work a round takes, counted in operations, so that it stays fast on any machine and however busy it is."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import evenhand as eh
+from evenhand.allocation import bounded_distances
+from evenhand.auditors import MahalanobisAuditor
+from evenhand.environments import make_world
+from evenhand.metrics import BayesPoint, Pairs, Verdicts, bayes_point, blocks
+from evenhand.metrics import belief as belief_module
+from evenhand.metrics.belief import Belief
+from evenhand.metrics.half_spaces import HalfSpaces
+from evenhand.metrics.hearing import heard
+from evenhand.metrics.learner import as_square
+
+
+class _Rounds:
+    """A bandit that plays rounds of one world with an exact reviewer."""
+
+    def __init__(self, *, k: int, d: int, seed: int = 0, norm: float = 0.7, **settings: Any) -> None:
+        metric = settings.get("structure", "full")
+        self.world = make_world("sphere", n_candidates=k, n_features=d, seed=seed, metric=metric, norm=norm)
+        self.auditor = MahalanobisAuditor(self.world.A)
+        self.bandit = eh.FairBandit(d, epsilon=0.01, seed=seed, **settings)
+        self.contexts, _ = self.world.reset(seed=seed + 1)
+
+    def play(self, n: int) -> None:
+        for _ in range(n):
+            decision = self.bandit.decide(self.contexts)
+            outcome = self.world.settle(decision.chosen)
+            self.bandit.learn(decision, rewards=outcome, review=self.auditor.review(decision))
+            self.contexts = self.world.advance()
+
+
+def _count(patch: pytest.MonkeyPatch, owner: Any, name: str, size: Callable[..., int] = lambda *_: 1) -> Counter[str]:
+    """Count the calls of a function, and the sum of a size of each, from now on."""
+    counts: Counter[str] = Counter()
+    original = getattr(owner, name)
+
+    def counted(*arguments: Any, **settings: Any) -> Any:
+        counts["calls"] += 1
+        counts["size"] += size(*arguments)
+        return original(*arguments, **settings)
+
+    patch.setattr(owner, name, counted)
+    return counts
+
+
+def _sizes(patch: pytest.MonkeyPatch) -> Counter[int]:
+    """Count the eigendecompositions of each size, from now on."""
+    sizes: Counter[int] = Counter()
+    original = np.linalg.eigh
+
+    def counted(matrix: Any, *arguments: Any) -> Any:
+        sizes[len(matrix)] += 1
+        return original(matrix, *arguments)
+
+    patch.setattr(np.linalg, "eigh", counted)
+    return sizes
+
+
+@contextmanager
+def _calls() -> Iterator[Counter[str]]:
+    """Count every call of a function, Python's and C's."""
+    counts: Counter[str] = Counter()
+
+    def notice(_frame: FrameType, event: str, _argument: Any) -> None:
+        if event in ("call", "c_call"):
+            counts["calls"] += 1
+
+    before = sys.getprofile()
+    sys.setprofile(notice)
+    try:
+        yield counts
+    finally:
+        sys.setprofile(before)
+
+
+# Deciding.
+
+
+@pytest.mark.parametrize("reviews", [0, 5, 30])
+def test_few_deviations_are_worked_out(monkeypatch: pytest.MonkeyPatch, reviews: int) -> None:
+    """Of 19,900 pairs one in forty or fewer need a standard deviation, in a few passes; odds are verified once."""
+    rounds = _Rounds(k=12, d=12)
+    rounds.play(reviews)
+    rng = np.random.default_rng(0)
+    contexts = rng.normal(size=(200, 12))
+    contexts /= np.linalg.norm(contexts, axis=1, keepdims=True)
+    guesses = _count(monkeypatch, BayesPoint, "guess", lambda _, pairs: len(pairs))
+    answers = _count(monkeypatch, bounded_distances, "fair_distribution")
+    decision = rounds.bandit.decide(contexts)
+    assert 0 < guesses["size"] <= 500
+    assert guesses["calls"] <= 10
+    assert answers["calls"] == 1
+    monkeypatch.undo()
+    exact = rounds.bandit.safeguards.distances_to_play(rounds.bandit.metric, decision.contexts)
+    eager = eh.fair_distribution(decision.optimistic_rewards, exact)
+    assert abs(eager.value - decision.optimistic_rewards @ decision.probabilities) <= 1e-9
+    assert decision.tight_pairs == eager.tight_pairs
+
+
+def test_a_small_round_is_worked_out_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten candidates with ten features: one kernel for all distances, one allocation, no eigenvalues."""
+    rounds = _Rounds(k=10, d=10)
+    rounds.play(30)
+    tables = _count(monkeypatch, bayes_point, "fill_distances", lambda contexts, *_: len(contexts))
+    guesses = _count(monkeypatch, BayesPoint, "guess")
+    answers = _count(monkeypatch, bounded_distances, "fair_distribution")
+    eigenvalues = _count(monkeypatch, np.linalg, "eigh")
+    rounds.bandit.decide(rounds.contexts)
+    assert tables == {"calls": 1, "size": 10}
+    assert answers["calls"] == 1
+    assert guesses["calls"] == eigenvalues["calls"] == 0
+
+
+def test_one_go_is_as_good_as_many() -> None:
+    """The kernels that do a round's work in one go say what the steps say, one after the other, to the bit."""
+    for structure in ("full", "diagonal"):
+        rounds = _Rounds(k=14, d=6, structure=structure)
+        rounds.play(20)
+        metric = rounds.bandit.metric
+        assert isinstance(metric, BayesPoint)
+        decision = rounds.bandit.decide(rounds.contexts)
+        pairs = Pairs.of(decision.contexts)
+        assert np.array_equal(metric.playable_distances(decision.contexts), as_square(14, metric.guess(pairs)))
+        verdicts = Verdicts.of(decision, rounds.auditor.review(decision))
+        settings = {"blur": 1e-4, "surprise": -5.0}
+        at_once = heard(metric._belief, metric.space, verdicts, rate=0.001, tolerance=1e-9, **settings)
+        half_spaces = HalfSpaces.of(metric.space, verdicts)
+        told = metric._belief.told_all(half_spaces, np.full(len(verdicts), 0.001), **settings)
+        for a, b in zip(at_once.half_spaces.state().values(), half_spaces.state().values(), strict=True):
+            assert np.array_equal(a, b)
+        assert np.array_equal(at_once.belief.mean, told.belief.mean)
+        assert np.array_equal(at_once.belief.cov, told.belief.cov)
+        assert np.array_equal(at_once.scores, told.score)
+        assert at_once.is_metric == metric.space.is_metric(told.belief.mean, 1e-9)
+
+
+def test_what_was_computed_before_changes_nothing() -> None:
+    """A proposal is the same to the bit whatever was proposed in between, also one that was found by bounds."""
+    rounds = _Rounds(k=8, d=8)
+    rounds.play(10)
+    rng = np.random.default_rng(3)
+    large = rng.normal(size=(150, 8))
+    large /= 2 * np.linalg.norm(large, axis=1, keepdims=True)
+    twin = eh.FairBandit.from_state(rounds.bandit.state())
+    first = rounds.bandit.propose(large, number=3, lots=np.random.default_rng(0))
+    rounds.bandit.propose(large[:40], number=3, lots=np.random.default_rng(0))
+    again = rounds.bandit.propose(large, number=3, lots=np.random.default_rng(0))
+    for other in (again, twin.propose(large, number=3, lots=np.random.default_rng(0))):
+        assert other.to_dict() == first.to_dict()
+
+
+# Learning.
+
+
+def test_only_verdicts_that_say_something_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A belief is told the pairs with different odds, once, in one go, and mended without a single eigenvalue."""
+    rounds = _Rounds(k=10, d=6)
+    rounds.play(300)
+    decision = rounds.bandit.decide(rounds.contexts)
+    told = _count(monkeypatch, bayes_point, "heard", lambda _, space, verdicts: len(verdicts))
+    again = _count(monkeypatch, Belief, "told_all")
+    eigenvalues = _count(monkeypatch, np.linalg, "eigh")
+    rounds.bandit.learn(decision, review=rounds.auditor.review(decision))
+    p = decision.probabilities
+    first, second = Pairs.of(decision.contexts).indices.T
+    assert told == {"calls": 1, "size": int(np.sum(np.abs(p[first] - p[second]) > 1e-9))}
+    assert again["calls"] == eigenvalues["calls"] == 0
+
+
+def test_eigenvalues_are_rare(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In 300 rounds at most one in five needs the eigenvalues of the mean, none those of the covariance."""
+    rounds = _Rounds(k=5, d=5)
+    sizes = _sizes(monkeypatch)
+    rounds.play(300)
+    assert sizes.total() <= 60
+    assert set(sizes) <= {5}
+
+
+def test_a_bound_that_is_nearly_outgrown_asks_for_few_eigenvalues(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a true norm close to the bound, those of the covariance are worked out in at most one round of ten."""
+    rounds = _Rounds(k=5, d=5, norm=0.95)
+    sizes = _sizes(monkeypatch)
+    rounds.play(300)
+    assert sizes[15] <= 30
+
+
+def test_many_unknowns_are_told_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With 300 unknowns a review takes a handful of passes over the covariance, however many pairs it has."""
+    rounds = _Rounds(k=12, d=24)
+    rounds.play(2)
+    decision = rounds.bandit.decide(rounds.contexts)
+    reviews, told = _count(monkeypatch, belief_module, "tell_in_blocks"), _count(monkeypatch, blocks, "tell_block")
+    rounds.bandit.learn(decision, review=rounds.auditor.review(decision))
+    assert reviews["calls"] == told["calls"] == 1
+
+
+# Long runs.
+
+
+def test_a_round_does_not_get_longer() -> None:
+    """A round at 4,000 makes as many calls as one at 500, and the state has not grown, whatever was flagged."""
+    rounds = _Rounds(k=4, d=2, norm=0.5)
+    calls, sizes = [], []
+    for n in (500, 3500):
+        rounds.play(n)
+        sizes.append(_size(rounds.bandit.state()))
+        with _calls() as counts:
+            rounds.play(50)
+        calls.append(counts["calls"])
+    assert calls[1] <= 1.1 * calls[0]
+    assert sizes[1] <= 1.2 * sizes[0]
+
+
+def test_flags_are_not_copied() -> None:
+    """A learner's safeguards are copied for every review, and with a thousand flagged rounds that takes no longer."""
+    rounds = _Rounds(k=4, d=2)
+    rounds.play(5)
+    with _calls() as before:
+        rounds.bandit.safeguards.copied()
+    for number in range(1000):
+        rounds.bandit.safeguards.flagged_rounds.add(10**6 + number)
+    with _calls() as after:
+        twin = rounds.bandit.safeguards.copied()
+    assert after == before
+    assert twin.flagged_rounds._places is rounds.bandit.safeguards.flagged_rounds._places
+
+
+def _size(state: Any) -> int:
+    if isinstance(state, dict):
+        return sum(_size(value) for value in state.values())
+    if isinstance(state, np.ndarray):
+        return state.nbytes
+    return sum(_size(value) for value in state) if isinstance(state, list) else 1
+
+
+# Starting.
+
+
+def test_deciding_loads_no_solver() -> None:
+    """A process that imports evenhand and decides has loaded neither HiGHS nor scipy's heavier parts."""
+    program = (
+        "import sys, evenhand as eh; eh.FairBandit(2, seed=0).decide([[1.0, 0.0], [0.0, 1.0]]);"
+        "heavy = ('highspy', 'scipy.special', 'scipy.stats', 'scipy.optimize', 'scipy.spatial', 'gymnasium', 'polars');"
+        "print([name for name in heavy if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

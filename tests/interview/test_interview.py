@@ -50,6 +50,7 @@ def test_the_same_seed_and_answers_give_the_same_questions() -> None:
     assert runs[0] != runs[2]
 
 
+@pytest.mark.filterwarnings("ignore::evenhand.errors.InconsistentReviews")
 @given(
     said=st.lists(st.sampled_from(SAID), min_size=1, max_size=12),
     epsilon=st.sampled_from([0.003, 0.01, 0.05, 0.3]),

@@ -18,43 +18,37 @@ from tests.interview.asked import exact, interviewed, live, people, standard
 from tests.simulation import standard_world
 
 
-def _asked(d: int, seed: int, questions: int, **settings: Any) -> tuple[eh.Interview, list[dict[str, Any]]]:
-    """An interview of an exact reviewer, held, and its answers as a ledger would keep them."""
+def _asked(d: int, seed: int, questions: int, **settings: Any) -> eh.Interview:
+    """An interview of an exact reviewer, held."""
     _, A = standard_world(d, seed=seed)
     candidates = people(300, d, seed)
     bandit = eh.FairBandit(d, epsilon=0.02, seed=seed, **settings)
     interview = eh.Interview(bandit, candidates, seed=seed, enough=0.0, max_questions=questions)
     interviewed(interview, exact(candidates, A))
-    return interview, [
-        {
-            "x": candidates[answer.question.pair[0]].tolist(),
-            "y": candidates[answer.question.pair[1]].tolist(),
-            "gap": answer.question.gap,
-            "unfair": answer.said == "unfair",
-            "reviewer": answer.reviewer,
-        }
-        for answer in interview.answers
-    ]
+    return interview
 
 
 def test_answers_prove_pairs_before_the_first_review() -> None:
     """After 40 questions at d = 3 most pairs of a first decision are proved, by answers that can be looked up."""
-    interview, answers = _asked(3, seed=0, questions=40)
+    interview = _asked(3, seed=0, questions=40)
     bandit = interview.bandit
-    certificate = bandit.certify(bandit.decide(people(6, 3, seed=8)))
+    decision = bandit.decide(people(6, 3, seed=8))
+    certificate = bandit.certify(decision)
     assert certificate.count("proved") > 7  # of 15
     assert {quoted.decision for pair in certificate.pairs for quoted in pair.evidence} == {ANSWER}
-    check(certificate, answers)
+    check(certificate, [(decision, []), *interview.sources()])
 
 
 def test_an_answer_that_was_never_given_is_found_out() -> None:
     """Without one of the answers it quotes among the sources, a certificate is refused."""
-    interview, answers = _asked(3, seed=0, questions=40)
-    certificate = interview.bandit.certify(interview.bandit.decide(people(6, 3, seed=8)))
+    interview = _asked(3, seed=0, questions=40)
+    answers = interview.sources()
+    decision = interview.bandit.decide(people(6, 3, seed=8))
+    certificate = interview.bandit.certify(decision)
     quoted = {(q.difference, q.gap) for pair in certificate.pairs for q in pair.evidence}
     for missing in answers:
         z = tuple(np.subtract(missing["x"], missing["y"]).tolist())
-        rest = [answer for answer in answers if answer is not missing]
+        rest: list[Any] = [(decision, []), *(answer for answer in answers if answer is not missing)]
         if (z, missing["gap"]) in quoted:
             with pytest.raises(InvalidCertificate, match="never given"):
                 check(json.loads(json.dumps(certificate.to_dict())), rest)
@@ -71,7 +65,7 @@ def test_a_cap_of_zero_after_an_interview_leaves_something_to_earn(seed: int) ->
     theta, A = standard_world(3, seed=seed)
     regret = []
     for questions in (0, 40):
-        interview, _ = _asked(3, seed=seed, questions=questions, max_unfair_rounds=0)
+        interview = _asked(3, seed=seed, questions=questions, max_unfair_rounds=0)
         world = LinearEnvironment(theta, n_candidates=4)
         account = play(interview.bandit, world, MahalanobisAuditor(A), rounds=150, epsilon=0.02, seed=seed)
         assert account.flagged_rounds_by_reviewer == 0
@@ -81,8 +75,8 @@ def test_a_cap_of_zero_after_an_interview_leaves_something_to_earn(seed: int) ->
 
 def test_taking_an_answer_back_takes_its_proof_back() -> None:
     """After undo the evidence is what it was before, to the bit."""
-    interview, _ = _asked(2, seed=1, questions=10)
-    before, _ = _asked(2, seed=1, questions=9)
+    interview = _asked(2, seed=1, questions=10)
+    before = _asked(2, seed=1, questions=9)
     interview.undo()
     left, right = (each.bandit.safeguards.evidence.statements for each in (interview, before))
     assert len(left) > 0

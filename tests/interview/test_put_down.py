@@ -69,7 +69,7 @@ def test_files_that_are_none_are_told(tmp_path: Path) -> None:
     interview, _ = standard(3, seed=1)
     path = tmp_path / "desk.eh"
     interview.bandit.save(path)
-    with pytest.raises(errors.DamagedFile, match="holds a FairBandit; allowed is a saved Interview"):
+    with pytest.raises(errors.DamagedFile, match="holds FairBandit; allowed is a saved Interview"):
         eh.Interview.load(path)
     interview.save(path)
     path.write_bytes(path.read_bytes()[:500])

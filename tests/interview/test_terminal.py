@@ -58,13 +58,14 @@ def test_two_people_side_by_side(wanted: Wanted) -> None:
         assert marked == (first[name] != second[name])
     names = [name for line in lines for name in SCHEMA.names if name in line]
     assert names == list(SCHEMA.names)
-    assert f"{100 * question.gap:.0f} percentage points" in screen
+    assert f"{100 * question.gap:.0f} points" in screen
     assert all(f"] {odds:.0%}" in screen for odds in question.odds)
-    assert "Would that be unfair to one of them, or acceptable?" in screen
+    assert "It does not matter which of them has the better odds" in " ".join(screen.split())
     assert question.why in " ".join(screen.split())
     assert "u unfair   a acceptable   ? unsure" in screen
+    assert max(len(line) for line in screen.splitlines() if not line.startswith("    bandit")) <= 100
     assert "still unknown" in screen
-    assert "unfair pairs to expect if live now" in screen
+    assert "unfair pairs to expect in all" in screen
     assert "Not in the schema, and not shown: name." in screen
     assert "Ada" not in screen
 
@@ -82,11 +83,11 @@ def test_keys_answer(wanted: Wanted) -> None:
     assert [answer.said for answer in interview.answers] == ["unfair", "acceptable", "unsure"]
     assert {answer.reviewer for answer in interview.answers} == {"Ada"}
     assert "'maybe' is no answer; the keys are: u unfair" in screen
-    assert "Stopped. Answers: 3." in screen
+    assert "Answers: 3, all kept in" in screen
 
 
 def test_every_answer_is_kept_at_once(wanted: Wanted) -> None:
-    """The file has all answers even when the input ends without a q, or the program is killed by an error."""
+    """The file has all answers even when the input ends without a q, or Ctrl-C is pressed, and it is said."""
     _held(wanted, "uau")
     assert len(eh.Interview.load(wanted.desk).answers) == 3
 
@@ -97,8 +98,9 @@ def test_every_answer_is_kept_at_once(wanted: Wanted) -> None:
         def _raise(self) -> str:
             raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
-        interview_in_terminal(wanted, Broken("a\n"), io.StringIO())
+    screen = io.StringIO()
+    interview_in_terminal(wanted, Broken("a\n"), screen)
+    assert "Answers: 4, all kept in" in screen.getvalue()
     assert len(eh.Interview.load(wanted.desk).answers) == 4
 
 
@@ -125,8 +127,46 @@ def test_it_says_when_it_is_over(wanted: Wanted) -> None:
     """After the last question why it ended, and how to go live."""
     interview, screen = _held(Wanted(wanted.schema, wanted.candidates, wanted.desk, max_questions=2), "uuuu")
     assert len(interview.answers) == 2
-    assert "The interview is over: 2 questions were answered, as many as were wanted. Answers: 2." in screen
-    assert f"evenhand.Interview.load({str(wanted.desk)!r}).bandit goes live" in screen
+    assert "The interview is over: 2 questions were answered, as many as were wanted." in screen
+    assert f"bandit = evenhand.Interview.load({str(wanted.desk)!r}).bandit" in screen
+
+
+def test_the_last_answer_can_be_taken_back_though_it_ended_the_interview(wanted: Wanted) -> None:
+    """b goes back to the last question; an empty line ends."""
+    short = replace(wanted, max_questions=2)
+    interview, _ = _held(short, ["u", "u", "b", "a", ""])  # type: ignore[arg-type]
+    assert [answer.said for answer in interview.answers] == ["unfair", "acceptable"]
+
+
+def test_whole_words_are_understood(wanted: Wanted) -> None:
+    """Somebody types what she means."""
+    interview, _ = _held(wanted, ["Unfair", "acceptable", "unsure", "stop"])  # type: ignore[arg-type]
+    assert [answer.said for answer in interview.answers] == ["unfair", "acceptable", "unsure"]
+
+
+def test_a_narrow_terminal(wanted: Wanted, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sentences are broken where the terminal ends."""
+    monkeypatch.setenv("COLUMNS", "60")
+    _, screen = _held(wanted, "q")
+    assert max(len(line) for line in screen.splitlines() if not line.startswith("    bandit")) <= 72
+
+
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_what_spreadsheets_write_is_read(wanted: Wanted, separator: str) -> None:
+    """Semicolons and tabs separate values as commas do."""
+    before = load_people(wanted.candidates, SCHEMA)
+    wanted.candidates.write_text(PEOPLE.replace(",", separator))
+    assert load_people(wanted.candidates, SCHEMA).rows == before.rows
+
+
+def test_promises_can_be_made_here(wanted: Wanted, monkeypatch: pytest.MonkeyPatch) -> None:
+    """--max-unfair-rounds and --target-unfair-share make the desk's bandit, and cannot change later."""
+    monkeypatch.setattr("sys.stdin", io.StringIO("u\nq\n"))
+    assert main(_command(wanted, "--max-unfair-rounds", "0", "--target-unfair-share", "0.01")) == 0
+    safeguards = eh.Interview.load(wanted.desk).bandit.safeguards
+    assert (safeguards.max_unfair_rounds, safeguards.margin.target) == (0, 0.01)
+    with pytest.raises(SystemExit):
+        main(_command(wanted, "--max-unfair-rounds", "3"))
 
 
 def test_the_example_in_the_repository_can_be_held(tmp_path: Path) -> None:
@@ -147,7 +187,7 @@ def test_the_command(wanted: Wanted, capsys: pytest.CaptureFixture[str], monkeyp
     monkeypatch.setattr("sys.stdin", io.StringIO("u\na\nq\n"))
     options = ["--epsilon", "0.02", "--capacity", "2", "--structure", "diagonal", "--seed", "3", "--reviewer", "Grace"]
     assert main(_command(wanted, *options)) == 0
-    assert "Stopped. Answers: 2." in capsys.readouterr().out
+    assert "Answers: 2, all kept in" in capsys.readouterr().out
     interview = eh.Interview.load(wanted.desk)
     assert (interview.epsilon, interview.bandit.capacity) == (0.02, 2)
     assert interview.bandit.metric.space.structure == "diagonal"
@@ -161,7 +201,7 @@ def test_the_command(wanted: Wanted, capsys: pytest.CaptureFixture[str], monkeyp
         ("people.csv", "", "people.csv is empty; it needs a header that names income, purpose, member"),
         ("people.csv", "income,purpose\n1,car\n", "member is not in the header, which reads 'income, purpose'"),
         ("people.csv", "income,income,purpose,member\n", "income is more than once in the header"),
-        ("people.csv", PEOPLE + "Mary,no,1\n", "row 4 has 3 values; the header names 4"),
+        ("people.csv", PEOPLE + "Mary,no,1\n", "line 6 has 3 values; the header names 4"),
         ("people.csv", "income,purpose,member\n1,car,no\n", "people in it: 1; an interview needs at least 2"),
         ("people.csv", PEOPLE + "Mary,no,much,boat\n", "row 4: income is 'much', which is no number"),
         ("people.csv", PEOPLE + "Mary,no,much,boat\n", "row 4: purpose is 'boat'; allowed are 'car', 'home', 'study'"),
@@ -197,6 +237,7 @@ def test_bad_files_are_sentences(
         (["--max-questions", "-1"], "max-questions is -1; allowed is a whole number >= 0"),
         (["--capacity", "0"], "capacity is 0"),
         (["--desk", "no/where.eh"], "there is no folder no to write where.eh in"),
+        (["--desk", "."], ". is a folder; a file in it is needed"),
     ],
 )
 def test_bad_options_are_sentences(

@@ -14,6 +14,7 @@ from evenhand.archive import UNREADABLE, read_archive, write_archive
 from evenhand.bandit import FairBandit
 from evenhand.checks import is_number, is_whole
 from evenhand.contexts import as_contexts
+from evenhand.decision import check_reviewer
 from evenhand.errors import DamagedFile, EvenhandError, InvalidInput
 from evenhand.interview.choice import doubts, gap_in_steps, least_known, odds_of, pairs_by_lot, steps_in_one
 from evenhand.interview.forecast import Forecast, unfair_pairs_live
@@ -161,8 +162,7 @@ class Interview:
         like it, are then left alone for a while.
         """
         question, said = self.question, check_said(said)
-        if reviewer is not None and not isinstance(reviewer, str):
-            raise InvalidInput(f"reviewer is {reviewer!r}; allowed is a name, or None")
+        check_reviewer(reviewer)
         if question is None:
             raise InvalidInput(f"there is no question to answer: {self.ended}")
         learned = self._tell(self.bandit, Answer(question, said, reviewer))
@@ -173,9 +173,17 @@ class Interview:
     def _tell(self, bandit: FairBandit, answer: Answer) -> Learned:
         if answer.said == "unsure":
             return Learned()
+        return bandit.learn_pair(**self._pair_of(answer))
+
+    def sources(self) -> list[dict[str, Any]]:
+        """Every answer that said something, as `bandit.learn_pair` was told it: for `evenhand.certificates.check`."""
+        said = [answer for answer in self._answers if answer.said != "unsure"]
+        return [self._pair_of(answer) for answer in said]
+
+    def _pair_of(self, answer: Answer) -> dict[str, Any]:
         (i, j), unfair = answer.question.pair, answer.said == "unfair"
-        x, y = self.candidates[i], self.candidates[j]
-        return bandit.learn_pair(x, y, gap=answer.question.gap, unfair=unfair, reviewer=answer.reviewer)
+        x, y = self.candidates[i].tolist(), self.candidates[j].tolist()
+        return {"x": x, "y": y, "gap": answer.question.gap, "unfair": unfair, "reviewer": answer.reviewer}
 
     def undo(self) -> Question:
         """Take the last answer back, as if it had never been given, and return its question, which is the next again.

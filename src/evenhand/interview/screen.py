@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping, Sequence
 from textwrap import wrap
 from typing import Any
@@ -14,8 +15,8 @@ from evenhand.schema import Number, Schema
 BAR = 40
 """The width of a bar, which stands for 1."""
 
-WIDTH = 100
-"""Where sentences are broken."""
+WIDTH, NARROWEST = 100, 40
+"""Where sentences are broken at the latest; and at the earliest, however narrow the terminal is."""
 
 HEADINGS = ("first person", "second person")
 
@@ -24,16 +25,26 @@ DIFFERS = "*"
 
 KEYS = "u unfair   a acceptable   ? unsure   b take the last answer back   q stop and keep"
 
-ASKED = "The two take part in a lottery with these odds. Would that be unfair to one of them, or acceptable?"
+LAST = "b takes the last answer back; Enter or q ends."
+
+ASKED = (
+    "The two take part in a lottery with these odds. It does not matter which of them has the better odds, nor who "
+    "deserves them: only how far apart the odds are. Are the two so alike that a gap this wide would be unfair to one "
+    "of them, or are they different enough to make it acceptable?"
+)
 
 
 def shown_question(interview: Interview, schema: Schema, rows: Sequence[Mapping[str, Any]], question: Question) -> str:
     """All of it, line by line; the same rows in the same order for every pair."""
     first, second = (rows[index] for index in question.pair)
     lines = ["", *shown_meter(interview, question.number), "", *side_by_side(schema, first, second), ""]
-    lines += [*_bars(question, _digits(interview.epsilon)), "", ASKED]
-    lines += [*wrap(f"Why these two: {question.why}", WIDTH), KEYS]
-    return "\n".join(lines)
+    lines += [*_bars(question, _digits(interview.epsilon)), ""]
+    return "\n".join([*lines, *broken(ASKED), *broken(f"Why these two: {question.why}"), *broken(KEYS)])
+
+
+def broken(sentence: str) -> list[str]:
+    """A sentence in lines no longer than the terminal is wide."""
+    return wrap(sentence, min(WIDTH, max(NARROWEST, shutil.get_terminal_size().columns)), drop_whitespace=True)
 
 
 def shown_meter(interview: Interview, number: int) -> list[str]:
@@ -41,8 +52,8 @@ def shown_meter(interview: Interview, number: int) -> list[str]:
     unknown = interview.unknown
     return [
         f"Question {number}",
-        f"still unknown                        [{bar(unknown)}] {unknown:.0%}",
-        f"unfair pairs to expect if live now   {interview.expected_unfair_pairs:.1f}",
+        f"  still unknown  [{bar(unknown)}] {unknown:.0%}",
+        f"  if live now    {interview.expected_unfair_pairs:.1f} unfair pairs to expect in all",
     ]
 
 
@@ -75,9 +86,9 @@ def side_by_side(schema: Schema, first: Mapping[str, Any], second: Mapping[str, 
 
 
 def _words(feature: object, value: Any) -> str:
-    """A value in full: what is rounded could look the same and not be."""
+    """A value as people write it: six digits, and a row in which two differ is marked even where they look alike."""
     if isinstance(feature, Number):
-        number = f"{value:,.0f}" if float(value).is_integer() else f"{value:,}"
+        number = f"{value:,.0f}" if float(value).is_integer() else f"{value:,.6g}"
         return f"{number} {feature.unit}".strip()
     if isinstance(value, bool):
         return "yes" if value else "no"
@@ -87,12 +98,11 @@ def _words(feature: object, value: Any) -> str:
 def _bars(question: Question, digits: int) -> list[str]:
     width = max(map(len, HEADINGS))
     lines = [
-        f"  odds of the {heading:{width}}  [{bar(odds)}] {odds:.{digits}%}"
+        f"  {heading:{width}}  [{bar(odds)}] {odds:.{digits}%}"
         for heading, odds in zip(HEADINGS, question.odds, strict=True)
     ]
     gap = bar(question.gap, start=min(question.odds))
-    label = "the gap between them"
-    return [*lines, f"  {label:{width + 12}}  [{gap}] {100 * question.gap:.{digits}f} percentage points"]
+    return [*lines, f"  {'the gap':{width}}  [{gap}] {100 * question.gap:.{digits}f} points"]
 
 
 def _digits(epsilon: float) -> int:

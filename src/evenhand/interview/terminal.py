@@ -13,11 +13,14 @@ from evenhand.errors import InvalidInput
 from evenhand.interview.interview import Interview
 from evenhand.interview.people import People, load_people, load_schema
 from evenhand.interview.question import Said
-from evenhand.interview.screen import KEYS, shown_question
+from evenhand.interview.screen import KEYS, LAST, broken, shown_question
 from evenhand.metrics.features import Structure
 from evenhand.schema import Schema
 
 ANSWERS: dict[str, Said] = {"u": "unfair", "a": "acceptable", "?": "unsure"}
+
+KEY_OF = {said: key for key, said in ANSWERS.items()} | {"back": "b", "quit": "q", "stop": "q"}
+"""Whole words are understood as well."""
 
 EPSILON = 0.05
 """Five percentage points: finer than that few people judge odds."""
@@ -25,7 +28,7 @@ EPSILON = 0.05
 
 @dataclass(frozen=True)
 class Wanted:
-    """What the command line asks for. `epsilon`, `capacity`, `structure` and `seed` make a new desk."""
+    """What the command line asks for. The last two end a sitting and name who answers; the others make a desk."""
 
     schema: Path
     candidates: Path
@@ -34,6 +37,8 @@ class Wanted:
     capacity: int | None = None
     structure: Structure | None = None
     seed: int | None = None
+    max_unfair_rounds: int | None = None
+    target_unfair_share: float | None = None
     max_questions: int | None = None
     reviewer: str | None = None
 
@@ -49,7 +54,10 @@ def interview_in_terminal(wanted: Wanted, answers: TextIO, screen: TextIO) -> In
         print(f"Not in the schema, and not shown: {', '.join(people.passed_over)}.", file=screen)
     if going_on:
         print(f"Going on with {wanted.desk}, {len(interview.answers)} answers so far.", file=screen)
-    _converse(interview, schema, people, wanted, answers, screen)
+    try:
+        _converse(interview, schema, people, wanted, answers, screen)
+    except KeyboardInterrupt:
+        print(file=screen)
     _say_goodbye(interview, wanted.desk, screen)
     return interview
 
@@ -62,6 +70,8 @@ def _begun(wanted: Wanted, people: People) -> Interview:
         structure=wanted.structure or "full",
         seed=wanted.seed,
         reviewer_error=None,  # people err; how often is learned
+        max_unfair_rounds=wanted.max_unfair_rounds,
+        target_unfair_share=wanted.target_unfair_share,
     )
     return Interview(bandit, people.contexts, max_questions=wanted.max_questions, seed=wanted.seed)
 
@@ -78,6 +88,8 @@ def _taken_up(wanted: Wanted, people: People) -> Interview:
         ("epsilon", wanted.epsilon, interview.epsilon),
         ("capacity", wanted.capacity, bandit.capacity),
         ("structure", wanted.structure, bandit.metric.space.structure),
+        ("max-unfair-rounds", wanted.max_unfair_rounds, bandit.safeguards.max_unfair_rounds),
+        ("target-unfair-share", wanted.target_unfair_share, bandit.safeguards.margin.target),
     )
     for name, asked, settled_at in settled:
         if asked is not None and asked != settled_at:
@@ -89,9 +101,14 @@ def _taken_up(wanted: Wanted, people: People) -> Interview:
 def _converse(
     interview: Interview, schema: Schema, people: People, wanted: Wanted, answers: TextIO, screen: TextIO
 ) -> None:
-    while (question := interview.question) is not None:
-        print(shown_question(interview, schema, people.rows, question), file=screen)
-        key = _key(answers, screen)
+    while True:
+        question = interview.question
+        if question is None:
+            said = "\n".join(["", *broken(f"The interview is over: {interview.ended}."), LAST])
+        else:
+            said = shown_question(interview, schema, people.rows, question)
+        print(said, file=screen)
+        key = _key(answers, screen, over=question is None)
         if key == "q":
             return
         if key == "b":
@@ -101,18 +118,20 @@ def _converse(
         interview.save(wanted.desk)
 
 
-def _key(answers: TextIO, screen: TextIO) -> str:
-    """The next key that means something; the end of the input is a q."""
+def _key(answers: TextIO, screen: TextIO, *, over: bool) -> str:
+    """The next key that means something; the end of the input is a q, and so is an empty line once it is over."""
     while True:
         print("> ", end="", file=screen, flush=True)
         line = answers.readline()
-        key = line.strip().lower()
+        key = KEY_OF.get(line.strip().lower(), line.strip().lower())
         if not line:
             print(file=screen)
             return "q"
-        if key in ANSWERS or key in ("b", "q"):
+        if key in ("b", "q") or (key in ANSWERS and not over):
             return key
-        print(f"{key!r} is no answer; the keys are: {KEYS}", file=screen)
+        if over and not key:
+            return "q"
+        print(f"{key!r} is no answer; {LAST if over else f'the keys are: {KEYS}'}", file=screen)
 
 
 def _take_back(interview: Interview, screen: TextIO) -> None:
@@ -123,10 +142,14 @@ def _take_back(interview: Interview, screen: TextIO) -> None:
 
 
 def _say_goodbye(interview: Interview, desk: Path, screen: TextIO) -> None:
-    over = "Stopped" if interview.ended is None else f"The interview is over: {interview.ended}"
-    print(
-        f"\n{over}. Answers: {len(interview.answers)}. Still unknown: {interview.unknown:.0%}. "
-        f"Unfair pairs to expect live: {interview.expected_unfair_pairs:.1f}.\n"
-        f"Kept in {desk}; the same command goes on, and evenhand.Interview.load({str(desk)!r}).bandit goes live.",
-        file=screen,
-    )
+    expected = interview.expected_unfair_pairs
+    done = "Nothing more is to be asked." if interview.done else "Not all was asked: the same command goes on here."
+    lines = [
+        *broken(
+            f"Answers: {len(interview.answers)}, all kept in {desk}. Still unknown: {interview.unknown:.0%}. "
+            f"Unfair pairs to expect live: {expected:.1f}. {done}"
+        ),
+        *broken(f"Whoever runs the decisions needs the file {desk} alone, and goes live with it in Python:"),
+        f"    bandit = evenhand.Interview.load({str(desk)!r}).bandit",
+    ]
+    print("\n" + "\n".join(lines), file=screen)

@@ -1,0 +1,69 @@
+"""Desk: a bandit with a durable ledger that nobody can rewrite unnoticed."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from evenhand.errors import MissingExtra
+
+if TYPE_CHECKING:
+    from evenhand.desk.commands import AnswerQuestion as AnswerQuestion
+    from evenhand.desk.commands import ChangeSettings as ChangeSettings
+    from evenhand.desk.commands import Command as Command
+    from evenhand.desk.commands import Decide as Decide
+    from evenhand.desk.commands import GiveReview as GiveReview
+    from evenhand.desk.commands import ImportPast as ImportPast
+    from evenhand.desk.commands import Override as Override
+    from evenhand.desk.commands import RecordOutcome as RecordOutcome
+    from evenhand.desk.commands import Withdraw as Withdraw
+    from evenhand.desk.desk import Desk as Desk
+    from evenhand.desk.desk_decision import DeskDecision as DeskDecision
+    from evenhand.desk.event import Event as Event
+    from evenhand.desk.explain import Explanation as Explanation
+    from evenhand.desk.explain import Metric as Metric
+    from evenhand.desk.ledger import Head as Head
+    from evenhand.desk.ledger import Ledger as Ledger
+    from evenhand.desk.ledger import open_ledger as open_ledger
+    from evenhand.desk.memory_ledger import MemoryLedger as MemoryLedger
+    from evenhand.desk.settings import Settings as Settings
+    from evenhand.desk.state import State as State
+    from evenhand.desk.waiting import WaitingPair as WaitingPair
+
+HOMES = {
+    "commands": (
+        "AnswerQuestion",
+        "ChangeSettings",
+        "Command",
+        "Decide",
+        "GiveReview",
+        "ImportPast",
+        "Override",
+        "RecordOutcome",
+        "Withdraw",
+    ),
+    "desk": ("Desk",),
+    "desk_decision": ("DeskDecision",),
+    "event": ("Event",),
+    "explain": ("Explanation", "Metric"),
+    "ledger": ("Head", "Ledger", "open_ledger"),
+    "memory_ledger": ("MemoryLedger",),
+    "settings": ("Settings",),
+    "state": ("State",),
+    "waiting": ("WaitingPair",),
+}
+"""Where each public name lives. Imported when first asked for: the command line needs none of them to show its help."""
+
+__all__ = sorted(name for names in HOMES.values() for name in names)
+
+
+def __getattr__(name: str) -> Any:
+    for home, names in HOMES.items():
+        if name in names:
+            try:
+                return getattr(import_module(f"evenhand.desk.{home}"), name)
+            except ModuleNotFoundError as error:
+                raise MissingExtra(f"{error.name} is missing: a desk needs pip install 'evenhand[desk]'") from error
+    raise AttributeError(f"module 'evenhand.desk' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,94 @@
+"""Candidates of a decision: ids and contexts, read from whatever the caller has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand.contexts import as_contexts
+from evenhand.desk.names import LONGEST, check_name
+from evenhand.desk.settings import Settings
+from evenhand.errors import InvalidInput
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Who is to be decided about: pseudonyms, contexts (k, d), and the features as they were given, if they were."""
+
+    ids: list[str]
+    contexts: Any
+    """(k, d) numbers, perhaps not checked yet: the bandit does, and once is enough."""
+    features: list[dict[str, Any]] | None = None
+
+
+def read_candidates(given: Any, settings: Settings) -> Candidates:
+    """Candidates from an array, a data frame, or a list of {"id", "context"} or {"id", "features"}."""
+    if isinstance(given, Candidates):
+        return given
+    if hasattr(given, "columns") and hasattr(given, "to_numpy"):
+        return _from_frame(given, settings)
+    if isinstance(given, Sequence) and not isinstance(given, str) and given and isinstance(given[0], Mapping):
+        return _from_entries(given, settings)
+    contexts = as_contexts(given, settings.n_features)
+    return Candidates([str(i) for i in range(len(contexts))], contexts)
+
+
+def _from_frame(frame: Any, settings: Settings) -> Candidates:
+    """Rows of a pandas or polars frame; pandas' index gives the ids."""
+    k = len(frame)
+    ids = [str(label) for label in getattr(frame, "index", range(k))]
+    if settings.schema is None:
+        return Candidates(_checked(ids), as_contexts(frame, settings.n_features))
+    rows = frame.to_dicts() if hasattr(frame, "to_dicts") else frame.to_dict(orient="records")
+    return Candidates(_checked(ids), settings.schema.encode(frame), [_plain(row) for row in rows])
+
+
+def _plain(row: Mapping[Any, Any]) -> dict[str, Any]:
+    return {str(name): value.item() if isinstance(value, np.generic) else value for name, value in row.items()}
+
+
+def _from_entries(entries: Sequence[Any], settings: Settings) -> Candidates:
+    try:
+        ids = [entry["id"] for entry in entries]
+        if "context" in entries[0]:
+            contexts, features = [entry["context"] for entry in entries], None
+        else:
+            contexts, features = None, [entry["features"] for entry in entries]
+    except (KeyError, TypeError, IndexError):
+        raise InvalidInput(
+            'each candidate must be {"id": ..., "context": [...]}, or all of them {"id": ..., "features": {...}}'
+        ) from None
+    if contexts is not None:
+        return Candidates(_checked(ids), contexts)
+    return Candidates(_checked(ids), encode(features, settings), features)
+
+
+def encode(features: Any, settings: Settings) -> NDArray[np.float64]:
+    """Contexts of candidates given by named features: as the schema encodes them, or in the order of the names."""
+    if settings.schema is not None:
+        return as_contexts(settings.schema.encode(features), settings.n_features)
+    if settings.features is None:
+        raise InvalidInput("this desk knows no feature by name; give each candidate a context, a list of numbers")
+    for row in features:
+        if not isinstance(row, Mapping) or set(row) != set(settings.features):
+            named = ", ".join(map(str, row)) if isinstance(row, Mapping) else repr(row)
+            raise InvalidInput(f"a candidate has the features {named}; wanted are {', '.join(settings.features)}")
+    return as_contexts([[row[name] for name in settings.features] for row in features], settings.n_features)
+
+
+def _checked(ids: list[Any]) -> list[str]:
+    try:
+        fine = "".join(ids).isprintable() and min(map(len, ids)) > 0 and max(map(len, ids)) <= LONGEST
+    except TypeError:
+        fine = False
+    if not fine:
+        for name in ids:
+            check_name(name, "the id of a candidate")
+    if len(set(ids)) < len(ids):
+        twice = next(name for name in ids if ids.count(name) > 1)
+        raise InvalidInput(f"two candidates have the id {twice!r}; ids must be unique within a decision")
+    return ids

@@ -1,0 +1,136 @@
+"""`evenhand ledger verify`, `replay`, `export` and `import`: their options, and what they do."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evenhand.errors import DamagedLedger, InvalidInput
+
+if TYPE_CHECKING:
+    from evenhand.desk.ledger import Ledger
+
+DATA = Path("evenhand-data")
+FILE = "ledger.db"
+ENVIRONMENT = "EVENHAND_DATABASE_URL"
+
+
+def add_ledger(parser: argparse.ArgumentParser) -> None:
+    """The options of `evenhand ledger ...`."""
+    actions = parser.add_subparsers(dest="action", required=True)
+    verify = actions.add_parser("verify", help="check every hash and every link of a ledger, or of an exported one")
+    verify.add_argument("desk", help="a desk's name, or a file that `ledger export` wrote")
+    verify.add_argument("--known", metavar="SEQ:HASH", help="a line as noted before: tells if lines were cut off")
+    verify.set_defaults(run=run_verify)
+    replay = actions.add_parser("replay", help="make every decision again from the first line on")
+    replay.add_argument("desk", help="a desk's name")
+    replay.set_defaults(run=run_replay)
+    export = actions.add_parser("export", help="write a ledger as lines of JSON")
+    export.add_argument("desk", help="a desk's name")
+    export.add_argument("--format", choices=("jsonl", "dsjson"), default="jsonl", help="dsjson: for Vowpal Wabbit")
+    export.add_argument("--output", type=Path, help="the file (standard output)")
+    export.set_defaults(run=run_export)
+    importing = actions.add_parser("import", help="a warm start from past decisions, outcomes and reviews")
+    importing.add_argument("desk", help="the name of the desk that is to learn from them; it must be there")
+    importing.add_argument("file", type=Path, help="JSON lines: an exported ledger, or past decisions")
+    importing.set_defaults(run=run_import)
+    for action in (verify, replay, export, importing):
+        action.add_argument("--data", type=Path, help=f"the folder of the SQLite ledger ({DATA})")
+        action.add_argument("--database", metavar="URL", help=f"of a database instead; also by {ENVIRONMENT}")
+
+
+@contextmanager
+def _ledger(options: argparse.Namespace) -> Iterator[Ledger]:
+    from evenhand.desk.ledger import open_ledger
+
+    if options.database is not None and options.data is not None:
+        raise InvalidInput("--data and --database both say where the ledger is; give one of them")
+    url = options.database or (os.environ.get(ENVIRONMENT) if options.data is None else None)
+    if not url:
+        path = (options.data or DATA) / FILE
+        if not path.is_file():
+            raise InvalidInput(f"there is no ledger {path}; give --data or --database")
+        url = f"sqlite:///{path}"
+    ledger = open_ledger(url)
+    try:
+        yield ledger
+    finally:
+        ledger.close()
+
+
+def run_verify(options: argparse.Namespace) -> None:
+    """Say that a ledger is whole, or raise DamagedLedger with the line that is not."""
+    from evenhand.desk.export import verify_lines
+    from evenhand.desk.verify import verify
+
+    if options.database is None and options.data is None and Path(options.desk).is_file():
+        with open(options.desk, encoding="utf-8") as file:
+            last = verify_lines(file)
+        print(f"{last.seq} lines, every hash and link is right; the last is {last.seq}:{last.hash}")
+        return
+    with _ledger(options) as ledger:
+        found = verify(ledger, options.desk, known=_known(options.known))
+    print(
+        f"desk {found.desk}: {found.seq} lines, {found.decisions} decisions, every hash and link is right; "
+        f"the last is {found.seq}:{found.hash}"
+    )
+
+
+def _known(text: str | None) -> tuple[int, str] | None:
+    if text is None:
+        return None
+    seq, _, digest = text.partition(":")
+    if not seq.isdecimal() or len(digest) != 64:
+        raise InvalidInput(f"--known is {text!r}; allowed is SEQ:HASH, as verify prints it")
+    return int(seq), digest
+
+
+def run_replay(options: argparse.Namespace) -> None:
+    """Say that every decision came out the same, or raise DamagedLedger."""
+    from evenhand.desk.replay import replay
+
+    with _ledger(options) as ledger:
+        told = replay(ledger, options.desk)
+    if not told.is_same:
+        first = told.differences[0]
+        raise DamagedLedger(
+            f"{len(told.differences)} of {told.decisions} decisions come out otherwise, the first is line {first.seq}: "
+            f"{first.what}; another version of evenhand or another processor may be the reason"
+        )
+    print(f"desk {told.desk}: {told.decisions} decisions made again from {told.lines} lines, the same to the bit")
+
+
+def run_export(options: argparse.Namespace) -> None:
+    """Write a ledger's lines."""
+    from evenhand.desk.dsjson import to_dsjson
+    from evenhand.desk.export import to_jsonl
+
+    with _ledger(options) as ledger:
+        lines = (to_jsonl if options.format == "jsonl" else to_dsjson)(ledger, options.desk)
+        if options.output is None:
+            for line in lines:
+                sys.stdout.write(line + "\n")
+            return
+        with open(options.output, "w", encoding="utf-8", newline="\n") as file:
+            for line in lines:
+                file.write(line + "\n")
+
+
+def run_import(options: argparse.Namespace) -> None:
+    """Take in past decisions; say how many, and what was wrong with the others."""
+    from evenhand.desk.desk import Desk
+    from evenhand.desk.importing import import_jsonl
+
+    if not options.file.is_file():
+        raise InvalidInput(f"there is no file {options.file}")
+    with _ledger(options) as ledger, Desk.open(ledger, options.desk) as desk:
+        told = import_jsonl(desk, options.file)
+        desk.fold()
+    print(f"desk {options.desk}: {told.taken} records taken in, {len(told.refused)} refused")
+    for number, error in told.refused[:20]:
+        print(f"line {number}: {error}")

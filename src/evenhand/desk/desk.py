@@ -1,0 +1,240 @@
+"""Desk: a bandit with a ledger. Everything that changes it is a line of the ledger; what it knows is a fold of them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+from evenhand.desk import commands as said
+from evenhand.desk.commands import Command
+from evenhand.desk.creating import create_desk, settings_in
+from evenhand.desk.desk_decision import DeskDecision
+from evenhand.desk.event import Event
+from evenhand.desk.executing import carry_out, read
+from evenhand.desk.explain import Explanation, Metric, explain, metric_of
+from evenhand.desk.folding import Folder, Folding
+from evenhand.desk.ledger import Head, Ledger, open_ledger
+from evenhand.desk.lots import Lots
+from evenhand.desk.names import check_name, is_name
+from evenhand.desk.queue import LEASE, queue
+from evenhand.desk.recording import Recording
+from evenhand.desk.settings import Settings
+from evenhand.desk.state import State
+from evenhand.desk.waiting import WaitingPair
+from evenhand.errors import EvenhandError, InvalidInput, UnknownRecord
+
+MOST_EVENTS = 10_000
+"""How many events can be asked for at once."""
+
+
+class Desk:
+    """A named stream of decisions: one bandit, one ledger. Make it with `Desk.open`; it is safe to share by threads.
+
+    >>> with Desk.open("memory:", "loans", n_features=2, seed=7) as desk:
+    ...     decision = desk.decide([[1.0, 0.0], [0.0, 1.0]])
+    ...     outcome = desk.outcome(decision.id, {chosen: 0.5 for chosen in decision.chosen})
+    ...     review = desk.review(decision.id, unfair=[("0", "1")], reviewer="Kim")
+    ...     [event.kind for event in desk.events()]
+    ['opened', 'decision', 'outcome', 'review']
+    """
+
+    def __init__(self, ledger: Ledger, name: str, *, owns_ledger: bool = False) -> None:
+        self.ledger, self._name, self._owns_ledger = ledger, name, owns_ledger
+        self._writing = threading.Lock()
+        with ledger.reading(name) as view:
+            self._opened = Settings.from_dict(view.after(0, 1)[0].event.body["settings"])
+            self._settings = settings_in(view)
+        self._lots = Lots(self._opened.seed)
+        self._folding = Folding(ledger, name, self._opened)
+        self._folder: Folder | None = None
+
+    @classmethod
+    def open(cls, url: str | Ledger, name: str, **settings: Any) -> Self:
+        """The desk of this name; made, with these settings, if it is not there.
+
+        url: "memory:", "sqlite:///path", "postgresql+psycopg://...", or an open Ledger. settings: n_features, or
+        features (names), or schema; capacity, epsilon, structure, metric, reviewer_error, target_unfair_share,
+        max_unfair_rounds, overlap, pairs_per_decision, seed. Of a desk that is there they must be those it has.
+        """
+        check_name(name, "the name of a desk")
+        ledger = url if isinstance(url, Ledger) else open_ledger(url)
+        owns = ledger is not url
+        try:
+            if name not in ledger.names():
+                if not settings:
+                    raise UnknownRecord(f"there is no desk {name!r}; give n_features, features or schema to make one")
+                create_desk(ledger, name, Settings.given(**settings))
+            desk = cls(ledger, name, owns_ledger=owns)
+            differ = desk._settings[1].differences(settings) if settings else []
+            if differ:
+                raise InvalidInput(f"desk {name!r} is there with other settings of {', '.join(differ)}; leave them out")
+        except BaseException:
+            if owns:
+                ledger.close()
+            raise
+        return desk
+
+    # The one way in.
+
+    def execute(self, commands: Sequence[Command]) -> list[Event | EvenhandError]:
+        """Carry out commands in one transaction; each gives its event, or its error, and an error changes nothing.
+
+        When this returns, every event is safely on disk. The same idempotency key with the same command gives the same
+        event again, within a batch, after a crash, from another process; with another command IdempotencyConflict.
+        LedgerUnavailable is raised when the database cannot be written to: then nothing was acknowledged, and
+        commands with a key can be sent again.
+        """
+        wishes = [read(command, self._opened) for command in commands]
+        with self._writing, self.ledger.writing(self._name) as view:
+            state = self._folding.state
+            if view.head.settings != self._settings[0]:
+                self._settings = settings_in(view)
+            recording = Recording((state.seq, state.bandit), self._settings, view.head.decisions, self._lots)
+            results = carry_out(self._name, wishes, recording, view)
+        self._settings = (recording.settings_seq, recording.settings)
+        return results
+
+    # The same for notebooks: one command, its event or its error raised.
+
+    def _one(self, command: Command) -> Event:
+        (result,) = self.execute([command])
+        if isinstance(result, EvenhandError):
+            raise result
+        if self._folder is None and result.kind != "decision":
+            self.fold()
+        return result
+
+    def decide(self, candidates: Any, *, actor: str = "desk", idempotency_key: str | None = None) -> DeskDecision:
+        """Choose among candidates: a (k, d) array, a data frame, or a list of {"id", "context" | "features"}."""
+        return DeskDecision(self._one(said.Decide(candidates, actor=actor, idempotency_key=idempotency_key)))
+
+    def outcome(self, decision: str, rewards: Mapping[str, float], **who: Any) -> Event:
+        """What came of chosen candidates, by id. who: actor, idempotency_key."""
+        return self._one(said.RecordOutcome(decision, rewards, **who))
+
+    def review(self, decision: str, kind: str = "complete", **review: Any) -> Event:
+        """A review: unfair, fair, any_unfair, reviewer, circumstances, supersedes, actor, idempotency_key."""
+        return self._one(said.GiveReview(decision, kind, **review))
+
+    def withdraw(self, review_id: str, reason: str | None = None, **who: Any) -> Event:
+        """Take a review or an answer back."""
+        return self._one(said.Withdraw(review_id, reason, **who))
+
+    def override(self, decision: str, chosen: Sequence[str], reason: str | None = None, **who: Any) -> Event:
+        """Somebody chose otherwise."""
+        return self._one(said.Override(decision, chosen, reason, **who))
+
+    def change_settings(self, *, actor: str = "desk", idempotency_key: str | None = None, **changes: Any) -> Event:
+        """New values of settings that may change while a desk runs."""
+        return self._one(said.ChangeSettings(changes, actor=actor, idempotency_key=idempotency_key))
+
+    def answer(self, x: Sequence[float], y: Sequence[float], *, gap: float, unfair: bool, **rest: Any) -> Event:
+        """An interview's answer. rest: reviewer, circumstances, actor, idempotency_key."""
+        return self._one(said.AnswerQuestion(x, y, gap, unfair, **rest))
+
+    # Asking.
+
+    @property
+    def name(self) -> str:
+        """The desk's name."""
+        return self._name
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force, as far as this process knows."""
+        return self._settings[1]
+
+    @property
+    def state(self) -> State:
+        """What decisions are made from now: .seq and .bandit."""
+        return self._folding.state
+
+    @property
+    def head(self) -> Head:
+        """Where the ledger stands: seq, hash, decisions."""
+        with self.ledger.reading(self._name) as view:
+            return view.head
+
+    def events(self, after: int = 0, limit: int = 1000, kinds: Sequence[str] | None = None) -> list[Event]:
+        """Up to `limit` lines of the ledger after line `after`."""
+        if not 0 < limit <= MOST_EVENTS:
+            raise InvalidInput(f"limit is {limit}; allowed is 1 to {MOST_EVENTS}")
+        with self.ledger.reading(self._name) as view:
+            return [row.event for row in view.after(max(0, after), limit, kinds)]
+
+    def event(self, name: str) -> Event:
+        """The line with this id."""
+        with self.ledger.reading(self._name) as view:
+            found = view.by_id([name]) if is_name(name) else {}
+        if name not in found:
+            raise UnknownRecord(f"this desk's ledger holds nothing with the id {name!r}")
+        return found[name].event
+
+    def decision(self, decision_id: str) -> dict[str, Any]:
+        """The record of a decision: its line, and the outcomes, reviews, withdrawals and overrides that followed."""
+        event = self.event(decision_id)
+        if event.kind != "decision":
+            raise UnknownRecord(f"this desk made no decision {decision_id!r}")
+        with self.ledger.reading(self._name) as view:
+            about = view.about([decision_id])
+            later = view.about([row.id for row in about if row.kind == "review"])
+        lines = sorted({*about, *later}, key=lambda row: row.seq)
+        return {**event.to_dict(), "followed_by": [row.event.to_dict() for row in lines]}
+
+    def explain(self, decision_id: str, *, then: bool = False) -> Explanation:
+        """Why these odds: rewards, binding pairs, the price of fairness, and the reviews behind the distances.
+
+        then: what was known of distances when it was decided, folded again, in place of what is known now.
+        """
+        event = self.event(decision_id)
+        if event.kind != "decision":
+            raise UnknownRecord(f"this desk made no decision {decision_id!r}")
+        state = self._folding.at(event.body["state"]) if then else self.state
+        return explain(event, state, self.ledger, self._name)
+
+    def queue(self, n: int, *, reviewer: str | None = None, lease: float = LEASE) -> list[WaitingPair]:
+        """The n pairs whose review teaches most, kept for this reviewer for `lease` seconds; see `WaitingPairs`."""
+        return queue(self.ledger, self._name, n, reviewer, lease)
+
+    def metric(self) -> Metric:
+        """The learned matrix, how sure it is, and what it says in words if there is a schema."""
+        return metric_of(self.state, self.settings)
+
+    # Folding.
+
+    def fold(self, wait: bool = False) -> None:
+        """Fold all there is now, in this thread; if another process is folding, take over what it has published.
+
+        wait: until the state holds all that is in the ledger now, whoever folds.
+        """
+        self._folding.fold(wait=wait, keep_lock=self._folder is not None)
+
+    def fold_in_background(self) -> None:
+        """Fold in a thread of its own until the desk is closed; one process at a time does, others follow it."""
+        if self._folder is None:
+            self._folder = Folder(self._folding)
+            self._folder.start()
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether this process is the one that folds."""
+        return self._folding.is_holding
+
+    def close(self) -> None:
+        """Stop folding; close the ledger if this desk opened it."""
+        if self._folder is not None:
+            self._folder.stop()
+            self._folder = None
+        self._folding.close()
+        if self._owns_ledger:
+            self.ledger.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

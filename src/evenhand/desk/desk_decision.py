@@ -1,0 +1,39 @@
+"""DeskDecision: what a desk decided, as one wants it in a notebook."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from evenhand.desk.event import Event
+
+
+@dataclass(frozen=True)
+class DeskDecision:
+    """What was decided: the line of the ledger, and what one wants of it most."""
+
+    event: Event
+
+    @property
+    def id(self) -> str:
+        """The id of the decision, for outcomes and reviews."""
+        return self.event.id
+
+    @property
+    def number(self) -> int:
+        """How many decisions the desk had made before."""
+        return int(self.event.body["number"])
+
+    @property
+    def candidates(self) -> list[str]:
+        """The candidates' ids, in the order given."""
+        return list(self.event.body["candidates"])
+
+    @property
+    def probabilities(self) -> dict[str, float]:
+        """The odds of each candidate."""
+        return dict(zip(self.candidates, self.event.body["probabilities"], strict=True))
+
+    @property
+    def chosen(self) -> list[str]:
+        """The ids of those who were drawn."""
+        return list(self.event.body["chosen"])

@@ -1,0 +1,127 @@
+"""Connections to a ledger's database: how each kind is opened, and what its errors mean."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, IntegrityError, NoSuchModuleError, SQLAlchemyError
+
+from evenhand.errors import DamagedLedger, EvenhandError, InvalidInput, LedgerUnavailable, MissingExtra
+
+WAIT = 30.0
+"""Seconds to wait for another process to finish writing."""
+
+DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+PRAGMAS = (
+    "PRAGMA page_size = 8192",  # two decisions of ten candidates a page; only a new file takes it
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = FULL",  # a commit is on disk when it returns
+    "PRAGMA cache_size = -65536",
+)
+
+
+def open_engine(url: str) -> Engine:
+    """An engine for a URL; SQLite with a write-ahead log, one fsync a commit, and transactions that begin when told."""
+    try:
+        parsed = make_url(url)
+    except ArgumentError:
+        raise InvalidInput(
+            f"{url!r} is no database; allowed are memory:, sqlite:///PATH, postgresql+psycopg://..."
+        ) from None
+    if parsed.get_backend_name() == "postgresql":
+        return _postgresql(parsed.set(drivername="postgresql+psycopg"))
+    if parsed.get_backend_name() != "sqlite":
+        raise InvalidInput(f"{parsed.get_backend_name()} is no kind of database a ledger can be in; use PostgreSQL")
+    return _sqlite(parsed)
+
+
+def _postgresql(url: Any) -> Engine:
+    try:
+        # psycopg prepares a statement once it was sent five times; a broken connection shows before it is used.
+        return create_engine(
+            url, pool_size=8, max_overflow=24, pool_pre_ping=True, connect_args={"connect_timeout": 10}
+        )
+    except (ImportError, NoSuchModuleError):
+        raise MissingExtra("PostgreSQL needs psycopg: pip install 'evenhand[postgres]'") from None
+
+
+def _sqlite(url: Any) -> Engine:
+    if url.database in (None, "", ":memory:"):
+        raise InvalidInput("an SQLite ledger needs a file; for a ledger in memory the URL is memory:")
+    folder = Path(url.database).resolve().parent
+    if not folder.is_dir():
+        raise InvalidInput(f"there is no folder {folder} to keep a ledger in")
+    engine = create_engine(url, pool_size=8, max_overflow=24, connect_args={"timeout": WAIT})
+
+    @event.listens_for(engine, "connect")
+    def _connected(connection: Any, record: Any) -> None:
+        connection.isolation_level = None  # the driver would begin by itself, and too late
+        for pragma in PRAGMAS:
+            connection.execute(pragma)
+
+    @event.listens_for(engine, "begin")
+    def _begun(connection: Connection) -> None:
+        writes = connection.get_execution_options().get("evenhand_writes", False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine
+
+
+@contextmanager
+def transaction(engine: Engine, *, writes: bool) -> Iterator[Connection]:
+    """A connection within one transaction; what goes wrong with the database comes out as an EvenhandError."""
+    turn = _turn_to_write(engine) if writes and engine.dialect.name == "sqlite" else nullcontext()
+    with translated(), turn, engine.connect() as connection:
+        if writes:
+            connection.execution_options(evenhand_writes=True)
+        with connection.begin():
+            yield connection
+
+
+_writers: WeakKeyDictionary[Engine, threading.Lock] = WeakKeyDictionary()
+
+
+@contextmanager
+def _turn_to_write(engine: Engine) -> Iterator[None]:
+    """One thread after the other: left to SQLite, a thread that finds the file locked sleeps longer than need be."""
+    lock = _writers.setdefault(engine, threading.Lock())
+    if not lock.acquire(timeout=WAIT):
+        raise LedgerUnavailable(f"another thread has been writing for {WAIT:g} seconds; nothing was written")
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Errors of the database as sentences."""
+    try:
+        yield
+    except (EvenhandError, IntegrityError, DataError):  # the latter two say that evenhand is wrong, not the database
+        raise
+    except DBAPIError as error:
+        raise _as_sentence(error.orig if error.orig is not None else error) from error
+    except (SQLAlchemyError, OSError, sqlite3.Error) as error:
+        raise _as_sentence(error) from error
+
+
+def _as_sentence(error: BaseException) -> EvenhandError:
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    shown = " ".join(str(error).split())
+    if code in DAMAGED:
+        return DamagedLedger(f"the database was damaged ({shown}); restore it from a backup, then verify the ledger")
+    if code == sqlite3.SQLITE_FULL:
+        return LedgerUnavailable(f"nothing was written: the disk is full ({shown}); what was acknowledged is safe")
+    return LedgerUnavailable(
+        f"the database cannot be used now ({shown}); what was acknowledged is safe, what was not may be sent again"
+    )

@@ -1,0 +1,202 @@
+"""Why these odds: what each candidate was expected to bring, which pairs bound them, and what fairness cost."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand.allocation import fair_distribution
+from evenhand.decision import Decision
+from evenhand.desk.event import Event
+from evenhand.desk.evidence import Quoted, Remembered
+from evenhand.desk.ledger import Ledger
+from evenhand.desk.records import decision_of
+from evenhand.desk.settings import Settings
+from evenhand.desk.state import State
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class CandidateShare:
+    """What one candidate got, and what was expected of them."""
+
+    id: str
+    probability: float
+    chosen: bool
+    estimated_reward: float
+    """The best estimate, when it was decided."""
+    optimistic_reward: float
+    """The highest one still believable: what the odds were chosen for."""
+
+
+@dataclass(frozen=True)
+class BindingPair:
+    """Two candidates whose odds could not differ more."""
+
+    first: str
+    second: str
+    gap: float
+    """By how much their odds differ: exactly the distance that was played for them."""
+    distance: float
+    """The best estimate of how different they are, as of the explanation's state."""
+    lower: float
+    upper: float
+    chance_unfair: float
+    """How likely it is that a reviewer would flag them."""
+    shaped_by: tuple[Quoted, ...]
+    """What reviewers said of pairs that differ in the same way, the most alike first."""
+
+
+@dataclass(frozen=True)
+class Price:
+    """What fairness cost: the value of the best odds without it, less the value of those that were played."""
+
+    expected_reward: float
+    """By the best estimates. Odds are chosen for optimistic rewards, so it may be below zero."""
+    optimistic_reward: float
+    """By the rewards that the odds were chosen for: never below zero."""
+    odds_without: dict[str, float]
+    """What the odds would have been."""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a decision had the odds it had."""
+
+    decision: str
+    number: int
+    decided_from: int
+    """The line of the ledger up to which everything was known when it was decided."""
+    state: int
+    """The same for what is said here of distances."""
+    candidates: tuple[CandidateShare, ...]
+    binding_pairs: tuple[BindingPair, ...]
+    price: Price
+    sentences: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain dicts, lists and numbers."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """The learned metric: the matrix G, and how sure it is along each coordinate."""
+
+    state: int
+    matrix: list[list[float]]
+    coordinates: list[str]
+    distance: list[float]
+    """What a difference of 1 in each coordinate alone makes, by the estimate."""
+    lower: list[float]
+    upper: list[float]
+    sentences: tuple[str, ...]
+    """In words, if the desk has a schema."""
+    reviews_in_conflict: int
+    misleading_reviewers: list[str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain dicts, lists and numbers."""
+        return asdict(self)
+
+
+def explain(event: Event, state: State, ledger: Ledger, desk: str) -> Explanation:
+    """The explanation of a decision, with what `state` knows of distances."""
+    body, decision = event.body, decision_of(event.body)
+    ids, estimated = body["candidates"], np.array(body["estimated_rewards"])
+    shares = tuple(
+        CandidateShare(name, float(p), i in decision.chosen, float(estimate), float(hope))
+        for i, (name, p, estimate, hope) in enumerate(
+            zip(ids, decision.probabilities, estimated, decision.optimistic_rewards, strict=True)
+        )
+    )
+    pairs = _binding_pairs(decision, ids, state, ledger, desk)
+    price = _price(decision, ids, estimated)
+    known = (event.id, decision.round, body["state"], state.seq)
+    return Explanation(*known, shares, pairs, price, _sentences(shares, pairs, price))
+
+
+def _binding_pairs(
+    decision: Decision, ids: list[str], state: State, ledger: Ledger, desk: str
+) -> tuple[BindingPair, ...]:
+    if not decision.tight_pairs:
+        return ()
+    known = state.bandit.distances(decision.contexts)
+    chances = _chances(decision, state)
+    remembered = Remembered(state.bandit)
+    differences = np.array([decision.contexts[i] - decision.contexts[j] for i, j in decision.tight_pairs])
+    quoted = remembered.most_alike(differences, ledger, desk)
+    return tuple(
+        BindingPair(
+            ids[i],
+            ids[j],
+            decision.gap(i, j),
+            float(known.estimate[i, j]),
+            float(known.lower[i, j]),
+            float(known.upper[i, j]),
+            chances.get((i, j), 0.0),
+            said,
+        )
+        for (i, j), said in zip(decision.tight_pairs, quoted, strict=True)
+    )
+
+
+def _chances(decision: Decision, state: State) -> dict[tuple[int, int], float]:
+    """How likely each pair is unfair; of a decision that the state has not counted yet, nothing is said."""
+    if decision.round >= state.bandit.rounds:
+        return {}
+    k = decision.n_candidates
+    found = state.bandit.pairs_to_review(decision, k * (k - 1) // 2)
+    return {pair.pair: pair.chance_unfair for pair in found}
+
+
+def _price(decision: Decision, ids: list[str], estimated: Floats) -> Price:
+    k = decision.n_candidates
+    free = fair_distribution(decision.optimistic_rewards, np.full((k, k), np.inf), decision.capacity)
+    gained = free.probabilities - decision.probabilities
+    return Price(
+        expected_reward=float(estimated @ gained),
+        optimistic_reward=float(decision.optimistic_rewards @ gained),
+        odds_without=dict(zip(ids, free.probabilities.tolist(), strict=True)),
+    )
+
+
+def _sentences(shares: tuple[CandidateShare, ...], pairs: tuple[BindingPair, ...], price: Price) -> tuple[str, ...]:
+    best = max(shares, key=lambda share: share.optimistic_reward)
+    told = [
+        f"Candidate {best.id} was expected to bring the most, {best.estimated_reward:.2f}, at best "
+        f"{best.optimistic_reward:.2f}, and had odds of {best.probability:.1%}."
+    ]
+    for pair in pairs[:3]:
+        told.append(
+            f"Candidates {pair.first} and {pair.second} could not be treated more differently than by {pair.gap:.1%}: "
+            f"their distance is taken to be {pair.distance:.3f}, from {pair.lower:.3f} to {pair.upper:.3f}."
+        )
+    if len(pairs) > 3:
+        told.append(f"{len(pairs) - 3} more pairs bound the odds.")
+    told.append(f"Fairness cost {price.expected_reward:.3f} in expected reward.")
+    return tuple(told)
+
+
+def metric_of(state: State, settings: Settings) -> Metric:
+    """The metric that a state has learned."""
+    learner, d = state.bandit.metric, settings.n_features
+    matrix = learner.get_mahalanobis_matrix()
+    lower, upper = learner.ends_of(np.eye(d))
+    names = settings.schema.coordinates if settings.schema is not None else settings.features
+    told = settings.schema.explain(matrix, ends=learner.ends_of).sentences if settings.schema is not None else ()
+    return Metric(
+        state.seq,
+        matrix.tolist(),
+        list(names) if names is not None else [str(i) for i in range(d)],
+        np.sqrt(np.maximum(np.diag(matrix), 0.0)).tolist(),
+        lower.tolist(),
+        upper.tolist(),
+        tuple(told),
+        state.bandit.conflicts,
+        sorted(str(name) for name in state.bandit.found_out),
+    )

@@ -1,0 +1,51 @@
+"""A ledger as lines of text: JSONL that can be verified as it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from evenhand.desk.event import Event
+from evenhand.desk.ledger import Ledger
+from evenhand.desk.verify import lines_of
+from evenhand.errors import DamagedLedger
+
+HASHES = len(',"previous":"","hash":""}') + 2 * 64
+"""So many characters at the end of a line hold the two hashes; what is left, and a brace, is what was hashed."""
+
+
+def to_jsonl(ledger: Ledger, desk: str) -> Iterator[str]:
+    """Every event of a desk, one JSON object a line, with the hash before it and its own at the end."""
+    with ledger.reading(desk) as view:
+        head = view.head
+    for row in lines_of(ledger, desk, head.seq):
+        yield as_line(row.event)
+
+
+def as_line(event: Event) -> str:
+    """One event as a line."""
+    return f'{event.text[:-1]},"previous":"{event.previous}","hash":"{event.hash}"}}'
+
+
+def from_line(line: str) -> Event:
+    """The event that `as_line` wrote; whether its hash is right, `verify_lines` tells."""
+    content = line.rstrip("\r\n")
+    told = content[-HASHES:]
+    previous, own = told[13:77], told[87:151]
+    if told != f',"previous":"{previous}","hash":"{own}"}}':
+        raise DamagedLedger("this is no line of an exported ledger: it does not end with two hashes")
+    return Event(content[:-HASHES] + "}", previous, own)
+
+
+def verify_lines(lines: Iterable[str]) -> Event:
+    """The last event of an exported ledger, once every hash and link of it was checked; else DamagedLedger."""
+    from evenhand.desk.event import FIRST, chained
+
+    previous, last = FIRST, None
+    for number, line in enumerate(lines, start=1):
+        event = from_line(line)
+        if event.previous != previous or chained(event.previous, event.text) != event.hash or event.seq != number:
+            raise DamagedLedger(f"line {number} was changed, or one before it was removed")
+        previous, last = event.hash, event
+    if last is None:
+        raise DamagedLedger("there is no line at all")
+    return last

@@ -1,0 +1,121 @@
+"""People that an interview asks about: uploaded and kept beside the ledger, or else from a desk's own decisions."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+from sqlalchemy import delete, insert, select
+
+from evenhand.contexts import as_contexts
+from evenhand.desk.candidates import encode
+from evenhand.desk.event import now
+from evenhand.desk.ledger import Ledger
+from evenhand.desk.settings import Settings
+from evenhand.desk.showing import features_of
+from evenhand.desk.sql_ledger import SqlLedger
+from evenhand.desk.tables import interview_people
+from evenhand.errors import EvenhandError, InvalidInput
+from evenhand.interview.people import read_people
+
+MOST_PEOPLE = 5_000
+NEWEST_DECISIONS = 100
+"""From so many decisions, the newest, people are taken where none were uploaded."""
+
+
+@dataclass(frozen=True, eq=False)
+class KnownPeople:
+    """People by their features, and as contexts (n, d)."""
+
+    rows: list[dict[str, Any]]
+    contexts: NDArray[np.float64]
+    uploaded: bool
+
+
+def people_in_csv(text: str, settings: Settings) -> list[dict[str, Any]]:
+    """Features by name of the people in comma-separated values; InvalidInput says what is wrong with which row."""
+    source = io.StringIO(text.removeprefix("\ufeff"), newline="")
+    if settings.schema is not None:
+        rows = [dict(row) for row in read_people(source, settings.schema, "the file").rows]
+    elif settings.features is not None:
+        rows = _numbers(source, settings.features)
+        encode(rows, settings)
+    else:
+        raise InvalidInput(
+            "this desk knows no feature by name; people for an interview can come from its decisions only"
+        )
+    if not 2 <= len(rows) <= MOST_PEOPLE:
+        raise InvalidInput(f"the file has {len(rows)} people; allowed are 2 to {MOST_PEOPLE:,}")
+    return rows
+
+
+def _numbers(source: io.StringIO, names: tuple[str, ...]) -> list[dict[str, Any]]:
+    try:
+        table = list(csv.DictReader(source, strict=True))
+    except csv.Error as error:
+        raise InvalidInput(f"the file is no CSV file: {error}") from None
+    rows = []
+    for number, line in enumerate(table):
+        try:
+            rows.append({name: float(line[name]) for name in names})
+        except (KeyError, TypeError, ValueError):
+            raise InvalidInput(f"row {number} needs a number for each of {', '.join(names)}") from None
+    return rows
+
+
+def known_people(ledger: Ledger, desk: str, settings: Settings) -> KnownPeople:
+    """Whoever an interview can ask about now; perhaps nobody."""
+    rows = kept_people(ledger, desk)
+    if rows is not None:
+        try:
+            return KnownPeople(rows, encode(rows, settings), True)
+        except EvenhandError:  # kept under another schema
+            pass
+    return _people_of_decisions(ledger, desk, settings)
+
+
+def _people_of_decisions(ledger: Ledger, desk: str, settings: Settings) -> KnownPeople:
+    with ledger.reading(desk) as view:
+        made = view.head.decisions
+        decisions = view.by_number(range(max(0, made - NEWEST_DECISIONS), made))
+    rows: dict[tuple[float, ...], dict[str, Any]] = {}
+    for _, row in sorted(decisions.items()):
+        body = row.event.body
+        shown = features_of(body, body["candidates"], settings)
+        rows |= {tuple(context): shown[i] for i, context in enumerate(body["contexts"])}
+    contexts = list(rows)[-MOST_PEOPLE:]
+    if not contexts:
+        return KnownPeople([], np.empty((0, settings.n_features)), False)
+    return KnownPeople([rows[context] for context in contexts], as_contexts(contexts, settings.n_features), False)
+
+
+_in_memory: WeakKeyDictionary[Ledger, dict[str, str]] = WeakKeyDictionary()
+
+
+def keep_people(ledger: Ledger, desk: str, rows: list[dict[str, Any]]) -> None:
+    """Keep people for this desk's interview, in place of any kept before."""
+    text = orjson.dumps(rows).decode()
+    if not isinstance(ledger, SqlLedger):
+        _in_memory.setdefault(ledger, {})[desk] = text
+        return
+    with ledger.transaction(writes=True) as connection:
+        connection.execute(delete(interview_people).where(interview_people.c.desk == desk))
+        connection.execute(insert(interview_people).values(desk=desk, kept=now(), rows=text))
+
+
+def kept_people(ledger: Ledger, desk: str) -> list[dict[str, Any]] | None:
+    """The people that were kept for this desk's interview; None if none were."""
+    if not isinstance(ledger, SqlLedger):
+        text = _in_memory.get(ledger, {}).get(desk)
+    else:
+        with ledger.transaction() as connection:
+            text = connection.execute(
+                select(interview_people.c.rows).where(interview_people.c.desk == desk)
+            ).scalar_one_or_none()
+    return None if text is None else list(orjson.loads(text))

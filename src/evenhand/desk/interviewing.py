@@ -1,0 +1,235 @@
+"""Interviewing: before a desk goes live, a reviewer answers questions about pairs with made-up odds.
+
+Every judgement is a line of the ledger, so an interview can be put down at any time and taken up by any process: what
+is known is the desk's state. Between two folds a copy of the bandit learns the answers of this conversation at once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from evenhand.desk.commands import AnswerQuestion
+from evenhand.desk.desk import Desk
+from evenhand.desk.interview_people import KnownPeople, keep_people, known_people, people_in_csv
+from evenhand.desk.quiet_bandit import QuietBandit
+from evenhand.desk.reviewing import INSTRUCTION
+from evenhand.desk.sealed import seal, unseal
+from evenhand.desk.showing import ordered, rows_of
+from evenhand.errors import InvalidInput
+from evenhand.interview import Interview
+from evenhand.interview.choice import steps_in_one
+from evenhand.interview.question import Question, check_said
+
+EPSILON = 0.05
+"""Five percentage points: finer than that few people judge odds. Unless the desk says otherwise."""
+
+SYNC_SECONDS = 30.0
+"""So often what others answered is taken in."""
+
+FOLD_SECONDS = 5.0
+"""So long a withdrawal may take to be folded before the conversation goes on without waiting."""
+
+
+@dataclass
+class Conversation:
+    """One reviewer's interview in this process."""
+
+    people: KnownPeople
+    interview: Interview
+    synced: float = 0.0
+    """When the desk's state was last taken over."""
+    given: list[tuple[str, Question]] = field(default_factory=list)
+    """Judgements of this conversation: the id of the line, and the question."""
+    again: list[Question] = field(default_factory=list)
+    """Questions whose answer was taken back; the last one is asked next."""
+    name: str = field(default_factory=lambda: secrets.token_hex(8))
+    turn: int = 0
+    """How often another question was asked: one question is answered once, and once more after it was taken back."""
+
+    @property
+    def question(self) -> Question | None:
+        """What to ask now; None when the interview is over."""
+        return self.again[-1] if self.again else self.interview.question
+
+
+class Interviewing:
+    """The interview page's side of one desk. Its methods block and may be called from any thread."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
+        self._conversations: dict[str, Conversation] = {}
+        self._lock = threading.RLock()
+        self._secret = hashlib.sha256(b"evenhand questions" + desk.settings.seed.to_bytes(16)).digest()
+
+    # Asking.
+
+    def asked(self, reviewer: str) -> dict[str, Any]:
+        """The question before this reviewer, the same until it is answered, and the meter; or why there is none."""
+        with self._lock:
+            talk = self._conversation(reviewer)
+            if talk is None:
+                return {"item": None, "meter": None, "people": 0, "ended": None}
+            self._take_back(talk)
+            self._sync(talk)
+            return self._told(talk, reviewer)
+
+    def _conversation(self, reviewer: str) -> Conversation | None:
+        if reviewer not in self._conversations:
+            settings = self.desk.settings
+            people = known_people(self.desk.ledger, self.desk.name, settings)
+            if len(people.rows) < 2:
+                return None
+            epsilon = EPSILON if settings.epsilon is None else settings.epsilon
+            seed = hashlib.blake2b(
+                f"{self.desk.head.seq} {reviewer}".encode(), digest_size=8, key=self._secret
+            ).digest()
+            # Begun with a bandit that knows nothing, so that the meter tells how much of everything is unknown.
+            new = settings.first_bandit()
+            interview = Interview(new, people.contexts, epsilon=epsilon, seed=int.from_bytes(seed))
+            self._conversations[reviewer] = Conversation(people, interview)
+        return self._conversations[reviewer]
+
+    def _sync(self, talk: Conversation, *, wait_for: int = 0) -> None:
+        """Now and then the bandit is the desk's: what others said, and what was taken back, is in it."""
+        if not wait_for and time.monotonic() - talk.synced < SYNC_SECONDS:
+            return
+        if not talk.synced:
+            wait_for = self.desk.head.seq  # a desk just opened may still be folding what was said before
+        elif talk.given:
+            wait_for = max(wait_for, self.desk.event(talk.given[-1][0]).seq)
+        patience = time.monotonic() + FOLD_SECONDS
+        while self.desk.state.seq < wait_for and time.monotonic() < patience:
+            time.sleep(0.02)
+        if self.desk.state.seq >= wait_for:
+            talk.interview.bandit = QuietBandit.from_state(self.desk.state.bandit.state())
+            talk.synced = time.monotonic()
+
+    def _take_back(self, talk: Conversation) -> None:
+        """Questions whose answers were withdrawn since are asked again, the latest first."""
+        while talk.given:
+            name, question = talk.given[-1]
+            with self.desk.ledger.reading(self.desk.name) as view:
+                withdrawals = [row for row in view.about([name]) if row.kind == "withdrawal"]
+            if not withdrawals:
+                return
+            talk.given.pop()
+            talk.again.append(question)
+            talk.turn += 1
+            self._sync(talk, wait_for=withdrawals[-1].seq)
+
+    def _told(self, talk: Conversation, reviewer: str) -> dict[str, Any]:
+        question = talk.question
+        told = {"item": None, "meter": self._meter(talk), "people": len(talk.people.rows), "ended": None}
+        if question is None:
+            return {**told, "ended": talk.interview.ended}
+        left, right = (talk.people.rows[place] for place in question.pair)
+        x, y = (talk.people.contexts[place].tolist() for place in question.pair)
+        note = {
+            "reviewer": reviewer,
+            "question": question.to_dict(),
+            "x": x,
+            "y": y,
+            "names": ordered(left, self.desk.settings),
+            "once": f"{talk.name} {talk.turn}",
+        }
+        return {
+            **told,
+            "item": seal(self._secret, note),
+            "rows": rows_of(left, right, self.desk.settings, ()),
+            "odds": list(question.odds),
+            "gap": question.gap,
+            "digits": max(0, len(str(steps_in_one(talk.interview.epsilon))) - 3),
+            "instruction": INSTRUCTION,
+        }
+
+    @staticmethod
+    def _meter(talk: Conversation) -> dict[str, Any]:
+        interview = talk.interview
+        return {
+            "unknown": interview.unknown,
+            "expected_unfair_pairs": interview.expected_unfair_pairs,
+            "enough": interview.enough,
+            "answers": len(talk.given),
+            "epsilon": interview.epsilon,
+        }
+
+    # Telling.
+
+    def opened(self, note: str, reviewer: str) -> dict[str, Any]:
+        """The question that a page sends back."""
+        content: dict[str, Any] = unseal(self._secret, note)
+        if content["reviewer"] != reviewer:
+            raise InvalidInput("this question was put before another reviewer; ask for the next one")
+        return content
+
+    def command(self, content: Mapping[str, Any], answer: str, remarks: Mapping[str, Any]) -> AnswerQuestion | None:
+        """The line to be recorded; None for "unsure", which teaches nothing and speaks of nobody's decision."""
+        if check_said(answer) == "unsure":
+            return None
+        question = content["question"]
+        key = hashlib.blake2b(f"{content['once']} {question} {content['reviewer']}".encode(), digest_size=16)
+        circumstances = {
+            "interview": True,
+            "question": question,
+            "shown": content["names"],
+            "hidden": [],
+            "instruction": INSTRUCTION,
+            "answer": answer,
+            **remarks,
+        }
+        return AnswerQuestion(
+            content["x"],
+            content["y"],
+            question["gap"],
+            answer == "unfair",
+            reviewer=content["reviewer"],
+            circumstances=circumstances,
+            actor=content["reviewer"],
+            idempotency_key=f"question-{key.hexdigest()}",
+        )
+
+    def heard(self, content: Mapping[str, Any], answer: str, line: str | None) -> dict[str, Any]:
+        """The next question after an answer, of which `line` is the id if it was recorded."""
+        reviewer, question = content["reviewer"], Question.from_dict(content["question"])
+        with self._lock:
+            talk = self._conversation(reviewer)
+            if talk is not None and talk.question == question and _is_same(talk, question, content):
+                self._learn(talk, question, answer, reviewer)
+                talk.turn += 1
+                if line is not None:
+                    talk.given.append((line, question))
+            elif talk is not None:
+                talk.synced = 0.0  # another process asked, or another window: what was said comes with the state
+        return self.asked(reviewer)
+
+    @staticmethod
+    def _learn(talk: Conversation, question: Question, answer: str, reviewer: str) -> None:
+        if not talk.again:
+            talk.interview.answer(check_said(answer), reviewer)
+            return
+        talk.again.pop()
+        if answer != "unsure":
+            x, y = (talk.people.contexts[place] for place in question.pair)
+            talk.interview.bandit.learn_pair(x, y, gap=question.gap, unfair=answer == "unfair", reviewer=reviewer)
+
+    def take_people(self, text: str) -> int:
+        """Keep people from comma-separated values, and begin anew with them; how many there are."""
+        rows = people_in_csv(text, self.desk.settings)
+        with self._lock:
+            keep_people(self.desk.ledger, self.desk.name, rows)
+            self._conversations.clear()
+        return len(rows)
+
+
+def _is_same(talk: Conversation, question: Question, content: Mapping[str, Any]) -> bool:
+    """Whether the question was about these very people, not about others with the same places in another list."""
+    x, y = (talk.people.contexts[place] for place in question.pair)
+    return bool(np.array_equal(x, content["x"]) and np.array_equal(y, content["y"]))

@@ -1,0 +1,56 @@
+"""Bringing a database's tables up to date when it is opened."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sqlalchemy import Connection, inspect
+
+from evenhand.errors import DamagedLedger, NewerFile
+
+VERSION_TABLE = "evenhand_version"
+NEWEST = "0002"
+"""The step that this version of evenhand works with."""
+
+LOCK = 5_317_004_269
+"""Names the lock that processes which open one PostgreSQL at once take in turn; any number no other program uses."""
+
+
+def version_of(connection: Connection) -> str | None:
+    """The step that a database is at; None if it is new."""
+    if not inspect(connection).has_table(VERSION_TABLE):
+        return None
+    found = connection.exec_driver_sql(f"SELECT version_num FROM {VERSION_TABLE}").fetchall()
+    return str(found[0][0]) if found else None
+
+
+def bring_up_to_date(connection: Connection) -> None:
+    """Make or change tables as needed, within the caller's transaction; nothing if they are as they should be."""
+    if version_of(connection) == NEWEST:
+        return
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({LOCK})")
+    found = version_of(connection)  # by now another process may have done it
+    if found == NEWEST:
+        return
+    if found is not None and found > NEWEST:
+        raise NewerFile(f"the database is at step {found}, this evenhand knows steps up to {NEWEST}: update evenhand")
+    if found is None and inspect(connection).has_table("events"):
+        raise DamagedLedger("the database has a table of events but no version; it is no ledger, or was damaged")
+    _upgrade(connection)
+
+
+def _upgrade(connection: Connection) -> None:
+    from alembic import command  # takes a third of a second to load, and is rarely needed
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
+    config.set_main_option("path_separator", "os")
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")
+
+
+def is_current(connection: Connection) -> bool:
+    """Whether the tables are as they should be."""
+    return version_of(connection) == NEWEST

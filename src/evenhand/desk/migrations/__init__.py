@@ -1,0 +1,1 @@
+"""Migrations of a ledger's database, run when it is opened."""

@@ -1,0 +1,100 @@
+"""Decisions made elsewhere, before this desk was opened: what is known of each, checked, and what can be learned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from evenhand.checks import is_number
+from evenhand.contexts import as_contexts
+from evenhand.decision import ODDS_TOLERANCE, Review
+from evenhand.desk.candidates import read_candidates
+from evenhand.desk.names import check_name
+from evenhand.desk.quiet_bandit import QuietBandit
+from evenhand.desk.records import indices_of, review_of
+from evenhand.desk.settings import Settings
+from evenhand.errors import InvalidInput
+
+
+def read_past(record: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
+    """The body of an "imported" line from a record of a past decision.
+
+    record: {"candidates": [{"id", "context" | "features"}], "probabilities": {id: p} | [p], "rewards": {id: number},
+    "reviews": [{"kind", "unfair": [[id, id]], "fair": [[id, id]], "reviewer"}], "source": anything}. Rewards and
+    reviews may be left out; reviews need the probabilities that were played.
+    """
+    if not isinstance(record, Mapping) or not isinstance(record.get("candidates"), list):
+        raise InvalidInput('a past decision is {"candidates": [...], "probabilities", "rewards", "reviews"}')
+    candidates = read_candidates(record["candidates"], settings)
+    odds = _read_odds(record.get("probabilities"), candidates.ids)
+    rewards = _read_rewards(record.get("rewards") or {}, candidates.ids)
+    reviews = [_read_review(said, candidates.ids) for said in record.get("reviews") or ()]
+    if reviews and odds is None:
+        raise InvalidInput("a past decision has reviews but no probabilities; how unfair odds were, they alone can say")
+    contexts = as_contexts(candidates.contexts, settings.n_features)
+    body = {"candidates": candidates.ids, "contexts": contexts, "probabilities": odds}
+    if candidates.features is not None:
+        body["features"] = candidates.features
+    return {**body, "rewards": rewards, "reviews": reviews, "source": record.get("source")}
+
+
+def _read_odds(odds: Any, ids: list[str]) -> list[float] | None:
+    if odds is None:
+        return None
+    values = [odds.get(name) for name in ids] if isinstance(odds, Mapping) else odds
+    if not isinstance(values, list) or len(values) != len(ids):
+        raise InvalidInput(f"probabilities must be one number for each of the {len(ids)} candidates")
+    for value in values:
+        if not is_number(value) or not 0 <= value <= 1:
+            raise InvalidInput(f"a probability is {value!r}; allowed is a number from 0 to 1")
+    return [float(value) for value in values]
+
+
+def _read_rewards(rewards: Any, ids: list[str]) -> dict[str, float]:
+    if not isinstance(rewards, Mapping):
+        raise InvalidInput(f"rewards is {rewards!r}; allowed is a dict from a candidate's id to a number")
+    indices_of(list(rewards), ids)
+    for name, value in rewards.items():
+        if not is_number(value):
+            raise InvalidInput(f"the reward of candidate {name!r} is {value!r}; allowed is a finite number")
+    return {str(name): float(value) for name, value in rewards.items()}
+
+
+def _read_review(said: Any, ids: list[str]) -> dict[str, Any]:
+    if not isinstance(said, Mapping):
+        raise InvalidInput(f"a review is {said!r}; allowed is a dict with kind, unfair, fair and reviewer")
+    body = {
+        "kind": said.get("kind", "partial"),
+        "unfair": [list(pair) for pair in said.get("unfair") or ()],
+        "fair": [list(pair) for pair in said.get("fair") or ()],
+        "any_unfair": said.get("any_unfair"),
+        "reviewer": said.get("reviewer"),
+    }
+    if body["reviewer"] is not None:
+        check_name(body["reviewer"], "reviewer")
+    if review_of(body, ids).any_unfair:
+        raise InvalidInput("a past review is one bit that says something was unfair; name the pairs to import it")
+    return body
+
+
+def learn_past(bandit: QuietBandit, body: Mapping[str, Any]) -> None:
+    """Let a bandit learn from a past decision: outcomes, and each verdict as an answer on two contexts."""
+    ids, contexts = body["candidates"], np.array(body["contexts"], dtype=np.float64)
+    chosen = indices_of(list(body["rewards"]), ids)
+    bandit.reward.learn(contexts[chosen], np.array(list(body["rewards"].values()), dtype=np.float64))
+    for said in body["reviews"]:
+        review = review_of(said, ids)
+        for i, j in _looked_at(review, len(ids)):
+            gap = abs(body["probabilities"][i] - body["probabilities"][j])
+            if gap > ODDS_TOLERANCE:
+                unfair = (i, j) in review.unfair
+                bandit.learn_pair(contexts[i], contexts[j], gap=gap, unfair=unfair, reviewer=review.reviewer)
+
+
+def _looked_at(review: Review, k: int) -> list[tuple[int, int]]:
+    if review.kind == "partial":
+        return sorted({*review.unfair, *review.fair})
+    return list(combinations(range(k), 2))

@@ -1,0 +1,115 @@
+"""The queue: pairs of recent decisions that wait for a reviewer, the most telling first, no pair for two at once."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import time
+
+from evenhand.checks import is_number, is_whole
+from evenhand.decision import Decision
+from evenhand.desk.ledger import Ledger, Row
+from evenhand.desk.names import check_name
+from evenhand.desk.records import decision_of, review_of
+from evenhand.desk.settings import Settings
+from evenhand.desk.state import State
+from evenhand.desk.waiting import Answered, WaitingPair
+from evenhand.errors import InvalidInput
+from evenhand.questions import PairToReview
+
+LEASE = 900.0
+"""Seconds for which a pair is kept for a reviewer who asked for it."""
+
+MOST_WAITING = 100_000
+"""More pairs than this do not wait: the least telling are dropped."""
+
+MOST_DECISIONS = 32
+"""Of so many decisions, the newest, pairs are put into the queue at a time: there are always more than reviewers."""
+
+FEED_PAUSE = 1.0
+"""Seconds between two times."""
+
+MOST_ASKED = 1000
+
+
+def queue(ledger: Ledger, desk: str, n: int, reviewer: str | None, lease: float) -> list[WaitingPair]:
+    """The n most telling pairs that nobody else has on lease."""
+    if not is_whole(n) or not 1 <= n <= MOST_ASKED:
+        raise InvalidInput(f"n is {n!r}; allowed is a whole number of pairs from 1 to {MOST_ASKED}")
+    if not is_number(lease) or lease <= 0:
+        raise InvalidInput(f"lease is {lease!r}; allowed is a number of seconds > 0")
+    if reviewer is not None:
+        check_name(reviewer, "reviewer")
+    moment = time.time()
+    return ledger.pairs.lease(desk, n, reviewer, moment, moment + lease)
+
+
+class Feeder:
+    """Puts pairs of new decisions into the queue, and takes out those that were answered."""
+
+    def __init__(self, ledger: Ledger, desk: str) -> None:
+        self._ledger, self._desk = ledger, desk
+        self._fed_at, self._fed = -math.inf, 0
+
+    def feed(self, after: int, state: State, *, patiently: bool) -> None:
+        """Take out what was answered after line `after`; put in pairs of decisions not looked at before.
+
+        patiently: not more often than once in a while, since it takes as long as deciding does.
+        """
+        self._settle(after, state.seq)
+        if patiently and time.monotonic() - self._fed_at < FEED_PAUSE:
+            return
+        self._fed_at, until = time.monotonic(), state.bandit.rounds
+        with self._ledger.reading(self._desk) as view:
+            decisions = view.by_number(range(max(self._fed, until - MOST_DECISIONS), until))
+            last = view.last(("opened", "settings"), state.seq)
+            about = view.about([row.id for row in decisions.values()])
+            reviewed = {row.target for row in about if row.kind == "review"}
+        self._fed = until
+        settings = None if last is None else Settings.from_dict(last.event.body["settings"])
+        if settings is not None and settings.pairs_per_decision > 0:
+            rows = [row for row in decisions.values() if row.id not in reviewed]
+            pairs = [pair for row in rows for pair in _pairs(row, state, settings)]
+            self._ledger.pairs.put(self._desk, pairs, MOST_WAITING)
+
+    def _settle(self, after: int, until: int) -> None:
+        with self._ledger.reading(self._desk) as view:
+            reviews = [row for row in view.after(after, max(0, until - after), ("review",)) if row.seq <= until]
+            decisions = view.by_id({row.target for row in reviews if row.target is not None})
+        self._ledger.pairs.settle(self._desk, [_answered(row, decisions[row.target or ""]) for row in reviews])
+
+
+def _answered(row: Row, decision: Row) -> Answered:
+    """Which pairs a review was about."""
+    candidates = decision.event.body["candidates"]
+    review = review_of(row.event.body, candidates)
+    said = frozenset(frozenset((candidates[i], candidates[j])) for i, j in (*review.unfair, *review.fair))
+    return Answered(decision.id, said if review.kind == "partial" else None, review.reviewer)
+
+
+def _pairs(row: Row, state: State, settings: Settings) -> list[WaitingPair]:
+    body = row.event.body
+    decision, candidates = decision_of(body), body["candidates"]
+    if decision.n_candidates < 2:
+        return []
+    found = []
+    for pair in state.bandit.pairs_to_review(decision, settings.pairs_per_decision):
+        for copy in range(_places(row.id, pair, settings.overlap)):
+            i, j = pair.pair
+            known = (pair.reason, pair.gap, pair.distance, pair.doubt, pair.chance_unfair)
+            found.append(WaitingPair(row.id, candidates[i], candidates[j], *known, _priority(pair, decision), copy))
+    return found
+
+
+def _places(decision: str, pair: PairToReview, overlap: float) -> int:
+    """2 for the planned share of pairs, chosen by a digest so that every process chooses alike; else 1."""
+    digest = hashlib.blake2b(f"{decision} {pair.pair}".encode(), digest_size=8).digest()
+    return 2 if int.from_bytes(digest) < overlap * 2**64 else 1
+
+
+def _priority(pair: PairToReview, decision: Decision) -> float:
+    """Pairs that bound the odds first, by doubt; then the others, by how little the answer is foreseen, in bits."""
+    if pair.pair in decision.tight_pairs:
+        return 1.0 + pair.doubt / (1.0 + pair.doubt)
+    p = min(max(pair.chance_unfair, 1e-12), 1.0 - 1e-12)
+    return -(p * math.log2(p) + (1.0 - p) * math.log2(1.0 - p)) * (1.0 - 1e-9)

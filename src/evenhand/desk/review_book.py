@@ -1,0 +1,150 @@
+"""ReviewBook: who answered what on which pair, read from a desk's ledger and kept up to date with it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evenhand.desk.ledger import Ledger, Row
+from evenhand.desk.review_rules import ReviewRules
+
+JUDGEMENTS = ("unfair", "acceptable")
+ANSWERS = (*JUDGEMENTS, "unsure", "skip", "conflict")
+DECLINED = ("skip", "conflict")
+"""Answers that leave the pair to somebody else."""
+
+KINDS = ("review", "withdrawal", "settings")
+CHUNK = 2000
+
+PairOfDecision = tuple[str, frozenset[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """One answer of one person on one pair."""
+
+    review: str
+    """The id of the ledger's line."""
+    seq: int
+    time: str
+    reviewer: str | None
+    decision: str
+    pair: frozenset[str]
+    answer: str
+    place: int = 0
+    """Which of the pair's planned places it took."""
+    repeat_of: str | None = None
+    """The answer that it was asked for to compare with."""
+    again_of: str | None = None
+    """The answer, taken back, that it replaces."""
+    seconds: float | None = None
+    """From seeing the pair to answering."""
+
+
+class ReviewBook:
+    """All answers of one desk. `refresh` reads what is new in the ledger; everything else is looked up in memory."""
+
+    def __init__(self, ledger: Ledger, desk: str) -> None:
+        self._ledger, self._desk = ledger, desk
+        self._lock = threading.Lock()
+        self._read_to = 0
+        self.rules = ReviewRules()
+        self._by_review: dict[str, list[Given]] = {}
+        self._by_reviewer: dict[str | None, list[Given]] = {}
+        self._by_pair: dict[PairOfDecision, list[Given]] = {}
+        self._withdrawn: dict[str, str] = {}
+        self._answered_again: set[str] = set()
+
+    def refresh(self) -> None:
+        """Take in all lines up to the ledger's head."""
+        with self._lock:
+            while True:
+                with self._ledger.reading(self._desk) as view:
+                    head = view.head.seq
+                    rows = view.after(self._read_to, CHUNK, KINDS) if head > self._read_to else []
+                    if self._read_to == 0:
+                        rows = [*view.after(0, 1, ("opened",)), *rows]
+                for row in rows:
+                    self._take_in(row)
+                if len(rows) < CHUNK:
+                    self._read_to = head
+                    return
+                self._read_to = rows[-1].seq
+
+    def _take_in(self, row: Row) -> None:
+        body = row.event.body
+        if row.kind == "review":
+            for given in answers_in(row):
+                self._by_review.setdefault(given.review, []).append(given)
+                self._by_reviewer.setdefault(given.reviewer, []).append(given)
+                self._by_pair.setdefault((given.decision, given.pair), []).append(given)
+                if given.again_of is not None:
+                    self._answered_again.add(given.again_of)
+            if body["supersedes"] is not None:
+                self._withdrawn[body["supersedes"]] = row.event.actor
+        elif row.kind == "withdrawal":
+            self._withdrawn[body["review"]] = row.event.actor
+        else:
+            self.rules = ReviewRules.given(body["settings"].get("reviewing"))
+
+    def count(self, reviewer: str) -> int:
+        """How many answers this person has given, those taken back among them: it only ever grows."""
+        return len(self._by_reviewer.get(reviewer, ()))
+
+    def standing(self, reviewer: str | None = None) -> Iterator[Given]:
+        """Answers that were not taken back, the oldest first; of one person, or of all."""
+        groups = [self._by_reviewer.get(reviewer, [])] if reviewer is not None else list(self._by_reviewer.values())
+        return (given for group in groups for given in list(group) if given.review not in self._withdrawn)
+
+    def reviewers(self) -> list[str | None]:
+        """Everybody who has answered."""
+        return sorted(self._by_reviewer, key=lambda name: name or "")
+
+    def on(self, decision: str, pair: frozenset[str]) -> list[Given]:
+        """Answers on this pair that were not taken back."""
+        return [given for given in self._by_pair.get((decision, pair), ()) if given.review not in self._withdrawn]
+
+    def withdrawn(self, reviewer: str | None) -> int:
+        """How many of this person's answers were taken back."""
+        return sum(given.review in self._withdrawn for given in self._by_reviewer.get(reviewer, ()))
+
+    def taken_back(self, reviewer: str) -> Given | None:
+        """The oldest answer that this person took back and has not given again."""
+        for given in self._by_reviewer.get(reviewer, ()):
+            if self._withdrawn.get(given.review) == reviewer and given.review not in self._answered_again:
+                return given
+        return None
+
+    def given(self, review: str) -> Given | None:
+        """The answer with this id, if it was one on a single pair."""
+        found = self._by_review.get(review, [])
+        return found[0] if len(found) == 1 else None
+
+
+def answers_in(row: Row) -> list[Given]:
+    """The answers on single pairs that a review tells: one from the review page, any number of a partial review."""
+    event = row.event
+    body, circumstances = event.body, event.body["circumstances"] or {}
+    common = (row.id, row.seq, event.time, body["reviewer"], body["decision"])
+    if "answer" in circumstances and len(circumstances.get("pair", ())) == 2:
+        queue = circumstances.get("queue") or {}
+        return [
+            Given(
+                *common,
+                frozenset(circumstances["pair"]),
+                circumstances["answer"],
+                int(queue.get("place", 0)),
+                circumstances.get("repeat_of"),
+                circumstances.get("again_of"),
+                circumstances.get("seconds"),
+            )
+        ]
+    if body["kind"] != "partial":
+        return []
+    told: Sequence[tuple[str, Any]] = [
+        *(("unfair", p) for p in body["unfair"]),
+        *(("acceptable", p) for p in body["fair"]),
+    ]
+    return [Given(*common, frozenset(pair), answer) for answer, pair in told]

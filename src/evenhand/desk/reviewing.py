@@ -1,0 +1,251 @@
+"""Reviewing: which pair a reviewer sees next, and what becomes of the answer.
+
+Nothing is kept here that is not in the ledger or in the queue: the lots (repeat, control, sides) are drawn from the
+desk's seed, the reviewer and how many answers they have given. So a page that is loaded again, by whichever process,
+goes on with the same pair.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from evenhand.decision import ODDS_TOLERANCE
+from evenhand.desk.commands import GiveReview
+from evenhand.desk.desk import Desk
+from evenhand.desk.queue import MOST_WAITING
+from evenhand.desk.review_book import ANSWERS, DECLINED, Given, ReviewBook
+from evenhand.desk.review_item import Item
+from evenhand.desk.showing import features_of, ordered, rows_of
+from evenhand.desk.waiting import Answered, WaitingPair
+from evenhand.errors import InvalidInput
+from evenhand.metrics.verdicts import Pairs
+
+INSTRUCTION = "1"
+"""The version of the question and the help on the page; raised whenever their meaning changes."""
+
+FIRST_OF_ALL = 10.0
+"""The priority of a random control: above any pair's, so that whoever asks next gets it."""
+
+COUNT_SECONDS = 5.0
+"""How many pairs wait is counted again after this: it is read by people."""
+
+TRIES = 20
+"""So often another pair is asked for when one turns out to have been answered."""
+
+
+class Reviewing:
+    """The review page's side of one desk. Its methods block and may be called from any thread."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
+        self.book = ReviewBook(desk.ledger, desk.name)
+        seed = desk.settings.seed.to_bytes(16)
+        self._secret = hashlib.sha256(b"evenhand review items" + seed).digest()
+        self._counted = (0, -math.inf)
+
+    # Which pair.
+
+    def next(self, reviewer: str) -> Item | None:
+        """The pair to put before this reviewer now; the same until it is answered. None when nothing waits."""
+        self.book.refresh()
+        number, rules = self.book.count(reviewer), self.book.rules
+        undone = self.book.taken_back(reviewer)
+        if undone is not None:
+            why = "again" if undone.repeat_of is None else "repeat"
+            return self._earlier(undone, reviewer, number, why, undone.repeat_of, undone.review)
+        lot = self._lot(reviewer, number, "kind")
+        if lot < rules.repeats:
+            repeated = self._to_repeat(reviewer, number)
+            if repeated is not None:
+                return self._earlier(repeated, reviewer, number, "repeat", repeated.review, None)
+        elif lot < rules.repeats + rules.controls:
+            self._put_control(reviewer, number)
+        return self._leased(reviewer, number)
+
+    def _earlier(
+        self, given: Given, reviewer: str, number: int, why: str, repeat_of: str | None, again_of: str | None
+    ) -> Item:
+        left, right = self._sides(sorted(given.pair), reviewer, number)
+        known: dict[str, Any] = {
+            "place": given.place,
+            "repeat_of": repeat_of,
+            "again_of": again_of,
+            "hidden": self.book.rules.hidden,
+        }
+        return Item(reviewer, number, given.decision, left, right, why, **known)
+
+    def _to_repeat(self, reviewer: str, number: int) -> Given | None:
+        """One of this person's judgements, some answers ago, that was not asked about a second time yet."""
+        mine = list(self.book.standing(reviewer))
+        compared = {given.repeat_of for given in mine}
+        old = mine[: max(0, len(mine) - self.book.rules.repeat_after)]
+        fit = [g for g in old if g.repeat_of is None and g.answer not in DECLINED and g.review not in compared]
+        return fit[int(self._lot(reviewer, number, "repeat") * len(fit))] if fit else None
+
+    def _leased(self, reviewer: str, number: int) -> Item | None:
+        for _ in range(TRIES):
+            found = self.desk.queue(1, reviewer=reviewer, lease=self.book.rules.lease)
+            if not found:
+                return None
+            waiting = found[0]
+            self.book.refresh()
+            pair = frozenset((waiting.first, waiting.second))
+            if not any(self._took(given, waiting.copy, reviewer) for given in self.book.on(waiting.decision, pair)):
+                return self._item(waiting, reviewer, number)
+            # Answered between being put into the queue and being leased.
+            self.desk.ledger.pairs.settle(self.desk.name, [Answered(waiting.decision, frozenset({pair}), reviewer)])
+        return None
+
+    @staticmethod
+    def _took(given: Given, place: int, reviewer: str) -> bool:
+        own = given.reviewer == reviewer
+        return given.answer not in DECLINED and given.repeat_of is None and (own or given.place == place)
+
+    def _item(self, waiting: WaitingPair, reviewer: str, number: int) -> Item:
+        left, right = self._sides([waiting.first, waiting.second], reviewer, number)
+        why = (
+            "planned overlap"
+            if waiting.copy
+            else "random control"
+            if waiting.reason == "random control"
+            else "most telling"
+        )
+        known = (waiting.reason, waiting.priority, waiting.copy)
+        return Item(reviewer, number, waiting.decision, left, right, why, *known, hidden=self.book.rules.hidden)
+
+    def _put_control(self, reviewer: str, number: int) -> None:
+        """A pair by lot from all decisions goes to the head of the queue, unless somebody answered on it."""
+        with self.desk.ledger.reading(self.desk.name) as view:
+            decisions = view.head.decisions
+            row = view.by_number([int(self._lot(reviewer, number, "decision") * decisions)]) if decisions else {}
+        for event in (found.event for found in row.values()):
+            odds, names = np.array(event.body["probabilities"]), event.body["candidates"]
+            first, second = np.triu_indices(len(odds), 1)
+            apart = np.flatnonzero(np.abs(odds[first] - odds[second]) > ODDS_TOLERANCE)
+            if len(apart):
+                at = apart[int(self._lot(reviewer, number, "pair") * len(apart))]
+                i, j = int(first[at]), int(second[at])
+                if not self.book.on(event.id, frozenset((names[i], names[j]))):
+                    control = self._control(event.id, event.body, i, j)
+                    self.desk.ledger.pairs.put(self.desk.name, [control], MOST_WAITING)
+
+    def _control(self, decision: str, body: Mapping[str, Any], i: int, j: int) -> WaitingPair:
+        metric = self.desk.state.bandit.metric
+        pairs = Pairs.of(np.array([body["contexts"][i], body["contexts"][j]]))
+        gap = abs(body["probabilities"][i] - body["probabilities"][j])
+        mean, sd = (float(value[0]) for value in metric.moments(pairs))
+        chance = float(metric.chance_unfair(pairs, np.array([gap]))[0])
+        distance = max(mean, 0.0) ** 0.5
+        doubt = (max(mean + sd, 0.0) ** 0.5 - max(mean - sd, 0.0) ** 0.5) / 2
+        first, second = body["candidates"][i], body["candidates"][j]
+        return WaitingPair(decision, first, second, "random control", gap, distance, doubt, chance, FIRST_OF_ALL)
+
+    def _lot(self, reviewer: str, number: int, purpose: str) -> float:
+        """A number from 0 to 1 by lot, always the same for the same reviewer, number and purpose."""
+        said = f"{purpose}\n{number}\n{reviewer}".encode()
+        digest = hashlib.blake2b(said, digest_size=7, key=self._secret).digest()
+        return int.from_bytes(digest) / 2**56
+
+    def _sides(self, pair: list[str], reviewer: str, number: int) -> tuple[str, str]:
+        swapped = self._lot(reviewer, number, "sides") < 0.5
+        return (pair[1], pair[0]) if swapped else (pair[0], pair[1])
+
+    # What is shown of it.
+
+    def shown(self, item: Item) -> dict[str, Any]:
+        """An item for the page: no distance, nobody else's answer, and not why it is asked."""
+        body = self.desk.event(item.decision).body
+        left, right = features_of(body, [item.left, item.right], self.desk.settings)
+        odds = [body["probabilities"][body["candidates"].index(name)] for name in (item.left, item.right)]
+        return {
+            "item": item.sealed(self._secret),
+            "decision": item.decision,
+            "names": [item.left, item.right],
+            "rows": rows_of(left, right, self.desk.settings, item.hidden),
+            "odds": odds,
+            "gap": abs(odds[0] - odds[1]),
+            "digits": 1,
+            "instruction": INSTRUCTION,
+        }
+
+    # What becomes of the answer.
+
+    def opened(self, note: str, reviewer: str) -> Item:
+        """The item that a page sends back."""
+        return Item.unsealed(self._secret, note, reviewer)
+
+    def command(self, item: Item, answer: str, remarks: Mapping[str, Any]) -> GiveReview:
+        """The review to be recorded: of the pair if it was judged, else of no pair; all circumstances with it."""
+        if answer not in ANSWERS:
+            raise InvalidInput(f"the answer is {answer!r}; allowed are {', '.join(ANSWERS)}")
+        self.book.refresh()
+        pair = [item.left, item.right]
+        return GiveReview(
+            item.decision,
+            "partial",
+            unfair=[pair] if answer == "unfair" else [],
+            fair=[pair] if answer == "acceptable" else [],
+            reviewer=item.reviewer,
+            circumstances={**self._circumstances(item), "answer": answer, **remarks},
+            actor=item.reviewer,
+            idempotency_key=item.key,
+        )
+
+    def _circumstances(self, item: Item) -> dict[str, Any]:
+        body = self.desk.event(item.decision).body
+        features = features_of(body, [item.left], self.desk.settings)[0]
+        names = ordered(features, self.desk.settings)
+        odds = {name: body["probabilities"][body["candidates"].index(name)] for name in (item.left, item.right)}
+        told: dict[str, Any] = {
+            "item": item.key,
+            "pair": [item.left, item.right],
+            "sides": {"left": item.left, "right": item.right},
+            "shown": [name for name in names if name not in item.hidden],
+            "hidden": [name for name in names if name in item.hidden],
+            "odds": odds,
+            "queue": {"reason": item.why, "detail": item.detail, "score": item.score, "place": item.place},
+            "instruction": INSTRUCTION,
+        }
+        if item.repeat_of is not None:
+            told |= {"repeat": True, "repeat_of": item.repeat_of}
+        if item.again_of is not None:
+            told |= {"again_of": item.again_of}
+        if item.why in ("repeat", "again"):
+            return told
+        others = (g for g in self.book.on(item.decision, item.pair) if g.reviewer != item.reviewer)
+        late = any(self._took(given, item.place, item.reviewer) for given in others)
+        return {**told, "late": True} if late else told
+
+    def settle(self, item: Item, answer: str) -> None:
+        """The queue after an answer: the pair waits no more, or waits for others. Done twice, it is done once."""
+        pairs = self.desk.ledger.pairs
+        if item.why == "repeat":
+            return
+        if answer in DECLINED:
+            pairs.decline(self.desk.name, item.decision, item.pair, item.reviewer)
+            return
+        before = self.book.given(item.again_of) if item.again_of is not None else None
+        # Whoever declined at first is not expected by the queue any more: the place is taken in nobody's name.
+        reviewer = None if before is not None and before.answer in DECLINED else item.reviewer
+        pairs.settle(self.desk.name, [Answered(item.decision, frozenset({item.pair}), reviewer)])
+
+    # How far it has come.
+
+    def today(self, reviewer: str) -> int:
+        """How many answers of today, UTC, this reviewer has given and not taken back."""
+        day = time.strftime("%Y-%m-%d", time.gmtime())
+        return sum(given.time.startswith(day) for given in self.book.standing(reviewer))
+
+    def waiting(self, *, now: bool = False) -> int:
+        """How many pairs wait on this desk, as of a moment ago or of now."""
+        number, at = self._counted
+        if now or time.monotonic() - at > COUNT_SECONDS:
+            number = self.desk.ledger.pairs.count(self.desk.name)
+            self._counted = (number, time.monotonic())
+        return number

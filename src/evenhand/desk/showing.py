@@ -1,0 +1,77 @@
+"""What a reviewer sees of two candidates: the same rows in the same order, in words, and what is kept from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from evenhand.desk.settings import Settings
+from evenhand.schema import Number, Schema
+
+Row = dict[str, Any]
+
+
+def features_of(body: Mapping[str, Any], candidates: Sequence[str], settings: Settings) -> list[dict[str, Any]]:
+    """The features of these candidates of a decision by name: as they were given, or as the schema decodes them."""
+    places = [body["candidates"].index(name) for name in candidates]
+    if body.get("features") is not None:
+        return [dict(body["features"][place]) for place in places]
+    return features_of_contexts([body["contexts"][place] for place in places], settings)
+
+
+def features_of_contexts(contexts: Sequence[Sequence[float]], settings: Settings) -> list[dict[str, Any]]:
+    """The same of bare contexts."""
+    if settings.schema is not None:
+        return settings.schema.decode(np.asarray(contexts, dtype=np.float64))
+    names = settings.features or [f"feature {i + 1}" for i in range(settings.n_features)]
+    return [dict(zip(names, context, strict=True)) for context in contexts]
+
+
+def rows_of(left: Mapping[str, Any], right: Mapping[str, Any], settings: Settings, hidden: Sequence[str]) -> list[Row]:
+    """A row for each attribute that is shown: its name, both values in words, whether they differ.
+
+    >>> settings = Settings.given(features=["income", "age"])
+    >>> rows_of({"income": 0.5, "age": 0.25}, {"income": 0.5, "age": 0.75}, settings, ["income"])
+    [{'name': 'age', 'left': '0.25', 'right': '0.75', 'differs': True}]
+    """
+    return [
+        _row(name, left.get(name), right.get(name), settings) for name in ordered(left, settings) if name not in hidden
+    ]
+
+
+def _row(name: str, left: Any, right: Any, settings: Settings) -> Row:
+    words = [in_words(value, settings.schema, name) for value in (left, right)]
+    if left != right and words[0] == words[1]:
+        words = [str(left), str(right)]  # in full: what is rounded could look the same and not be
+    return {"name": name, "left": words[0], "right": words[1], "differs": left != right}
+
+
+def ordered(features: Mapping[str, Any], settings: Settings) -> list[str]:
+    """The names of features in the desk's order, any others after them."""
+    known = [name for name in settings.features or () if name in features]
+    return [*known, *(name for name in features if name not in known)]
+
+
+def in_words(value: Any, schema: Schema | None, name: str) -> str:
+    """A value as people read it, with its unit.
+
+    >>> in_words(51500.0, None, "income"), in_words(True, None, "member"), in_words(None, None, "age")
+    ('51,500', 'yes', 'not known')
+    """
+    if value is None:
+        return "not known"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if not isinstance(value, int | float):
+        return str(value)
+    number = f"{value:,.0f}" if float(value).is_integer() else _shortest(float(value))
+    feature = schema.feature(name) if schema is not None and name in schema.names else None
+    return f"{number} {feature.unit}".strip() if isinstance(feature, Number) else number
+
+
+def _shortest(value: float) -> str:
+    """Four digits after the point, unless that would hide what the number is."""
+    rounded = f"{value:,.4f}".rstrip("0").rstrip(".")
+    return rounded if float(rounded.replace(",", "")) != 0 else f"{value:g}"

@@ -1,0 +1,71 @@
+"""Snapshots: a fold as bytes, in the format of a saved bandit, and which of them are worth keeping."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from evenhand.archive import UNREADABLE, read_archive, write_archive
+from evenhand.desk.fold import Fold
+from evenhand.desk.history_of_rounds import RoundHistory
+from evenhand.desk.ledger import Stamp
+from evenhand.desk.quiet_bandit import QuietBandit
+from evenhand.errors import DamagedFile, EvenhandError
+
+FORMAT = 2
+"""Raised whenever an older evenhand could not read a snapshot; it then folds from the first line."""
+
+CLOSEST = 256
+"""Snapshots closer to each other than this many lines are not all kept, but for the newest."""
+
+
+def to_bytes(fold: Fold, chain: str) -> bytes:
+    """A fold as bytes; `chain` is the hash of its last line, by which it knows the ledger it belongs to."""
+    content = {
+        "seq": fold.stamp.seq,
+        "until": fold.stamp.until,
+        "chain": chain,
+        "passed_over": list(fold.passed_over),
+        "history": fold.history.state(),
+        "bandit": fold.bandit.state(),
+    }
+    with tempfile.TemporaryDirectory(prefix="evenhand-") as folder:
+        path = Path(folder) / "snapshot"
+        write_archive(path, kind="DeskSnapshot", version=FORMAT, content=content)
+        return path.read_bytes()
+
+
+def from_bytes(blob: bytes, chain: str | None = None) -> Fold | None:
+    """The fold that was kept; None if it cannot be read or belongs to another ledger: folding again is always right."""
+    try:
+        with tempfile.TemporaryDirectory(prefix="evenhand-") as folder:
+            path = Path(folder) / "snapshot"
+            path.write_bytes(blob)
+            content = read_archive(path, kind="DeskSnapshot", version=FORMAT)
+        if chain is not None and content["chain"] != chain:
+            return None
+        stamp = Stamp(int(content["seq"]), int(content["until"]))
+        passed_over, history = [int(seq) for seq in content["passed_over"]], RoundHistory.from_state(content["history"])
+        return Fold(QuietBandit.from_state(content["bandit"]), stamp, passed_over, history=history)
+    except (DamagedFile, EvenhandError, *UNREADABLE, AttributeError, IndexError, np.linalg.LinAlgError):
+        return None
+
+
+def to_drop(stamps: Sequence[Stamp], newest: int) -> list[int]:
+    """The seqs of snapshots that need not be kept: the older, the fewer, in cells that double in width with age.
+
+    Of n lines about 2 log2(n) stay, and from any line of age a the next older snapshot is no older than about 5 a.
+
+    >>> to_drop([Stamp(s, s) for s in (100, 900, 950, 990, 1000)], 1000)
+    [950, 990]
+    """
+    oldest: dict[tuple[int, int], int] = {}
+    for stamp in stamps:
+        age = (newest - stamp.seq) // CLOSEST
+        width = CLOSEST << max(age.bit_length() - 1, 0)  # cells lie still: two become one when they are old enough
+        cell = (width, stamp.seq // width)
+        oldest[cell] = min(oldest.get(cell, stamp.seq), stamp.seq)
+    return sorted(stamp.seq for stamp in stamps if stamp.seq != newest and stamp.seq not in oldest.values())

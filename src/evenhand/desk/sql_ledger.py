@@ -1,0 +1,107 @@
+"""SqlLedger: ledgers in SQLite or PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import IntegrityError
+
+from evenhand.desk.engine import open_engine, transaction, translated
+from evenhand.desk.fold_locks import AdvisoryLock, FileLock
+from evenhand.desk.ledger import FoldLock, Ledger, Row, Stamp
+from evenhand.desk.migrate import bring_up_to_date, is_current
+from evenhand.desk.sql_pairs import SqlPairs
+from evenhand.desk.sql_view import INSERT, SqlView, Statements
+from evenhand.errors import AlreadyRecorded
+
+
+class SqlLedger(Ledger):
+    """Ledgers of any number of desks in one database, which any number of processes may open."""
+
+    def __init__(self, url: str) -> None:
+        with translated():
+            self.engine = open_engine(url)
+        try:
+            with self.transaction() as connection:
+                current = is_current(connection)
+            if not current:
+                with self.transaction(writes=True) as connection:
+                    bring_up_to_date(connection)
+        except BaseException:
+            self.engine.dispose()
+            raise
+        self.pairs = SqlPairs(self.engine)
+
+    def transaction(self, *, writes: bool = False) -> AbstractContextManager[Connection]:
+        """A connection in one transaction of the ledger's database, for whoever keeps other tables in it."""
+        return transaction(self.engine, writes=writes)
+
+    def names(self) -> list[str]:
+        """The names of all desks."""
+        with self.transaction() as connection:
+            return sorted(name for (name,) in Statements(connection).run("SELECT name FROM desks").fetchall())
+
+    def create(self, name: str, first: Row, created: str) -> None:
+        """A new desk with its first event."""
+        try:
+            with self.transaction(writes=True) as connection:
+                statements = Statements(connection)
+                if statements.run("SELECT name FROM desks WHERE name = ?", (name,)).fetchone() is not None:
+                    raise AlreadyRecorded(_taken(name))
+                values = (name, 1, first.hash, 0, 1, created)
+                statements.run(
+                    "INSERT INTO desks (name, seq, hash, decisions, settings, created) VALUES (?, ?, ?, ?, ?, ?)",
+                    values,
+                )
+                statements.run(INSERT, [(name, *first)])
+        except IntegrityError as error:  # another process was faster
+            raise AlreadyRecorded(_taken(name)) from error
+
+    @contextmanager
+    def reading(self, name: str) -> Iterator[SqlView]:
+        """A view of a desk's ledger."""
+        with self.transaction() as connection:
+            yield SqlView(connection, name, writes=False)
+
+    @contextmanager
+    def writing(self, name: str) -> Iterator[SqlView]:
+        """The same, with the desk's row locked (PostgreSQL) or the database (SQLite)."""
+        with self.transaction(writes=True) as connection:
+            yield SqlView(connection, name, writes=True)
+
+    def snapshots(self, name: str) -> list[Stamp]:
+        """Which snapshots there are."""
+        with self.transaction() as connection:
+            found = Statements(connection).run("SELECT seq, until FROM snapshots WHERE desk = ? ORDER BY seq", (name,))
+            return [Stamp(*row) for row in found.fetchall()]
+
+    def snapshot(self, name: str, seq: int) -> bytes | None:
+        """One snapshot."""
+        with self.transaction() as connection:
+            found = Statements(connection).run("SELECT blob FROM snapshots WHERE desk = ? AND seq = ?", (name, seq))
+            row = found.fetchone()
+            return None if row is None else bytes(row[0])
+
+    def keep_snapshot(self, name: str, stamp: Stamp, blob: bytes, drop: Sequence[int]) -> None:
+        """Add a snapshot and drop others."""
+        with self.transaction(writes=True) as connection:
+            statements = Statements(connection)
+            for seq in {*drop, stamp.seq}:
+                statements.run("DELETE FROM snapshots WHERE desk = ? AND seq = ?", (name, seq))
+            statements.run("INSERT INTO snapshots (desk, seq, until, blob) VALUES (?, ?, ?, ?)", (name, *stamp, blob))
+
+    def fold_lock(self, name: str) -> FoldLock:
+        """An advisory lock of a session, or a locked file beside the database: both end with their process."""
+        if self.engine.dialect.name == "postgresql":
+            return AdvisoryLock(self.engine, name)
+        return FileLock(str(self.engine.url.database), name)
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.engine.dispose()
+
+
+def _taken(name: str) -> str:
+    return f"there is a desk {name!r} already; open it, or choose another name"

@@ -1,0 +1,135 @@
+"""SqlView: one desk's ledger within a transaction of an SQL database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import Connection
+
+from evenhand.desk.ledger import Head, Row, ToFold
+from evenhand.errors import UnknownRecord
+
+COLUMNS = ", ".join(Row._fields)
+AT_ONCE = 500
+"""So many values are asked for in one query."""
+
+# Written out, and sent by the driver: building and compiling a statement for each batch costs more than running it.
+INSERT = f"INSERT INTO events (desk, {COLUMNS}) VALUES (?{', ?' * len(Row._fields)})"
+
+
+class Statements:
+    """Runs statements with `?` for values on a connection, whatever marks its driver uses."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self.is_postgresql = connection.dialect.name == "postgresql"
+
+    def using(self, index: str) -> str:
+        """Tells SQLite which index to use: without statistics it would read a whole desk rather than look up ids."""
+        return "" if self.is_postgresql else f" INDEXED BY {index}"
+
+    def run(self, statement: str, values: Any = ()) -> Any:
+        """Run one statement; a list of tuples runs it for each of them."""
+        if self.is_postgresql:
+            statement = statement.replace("?", "%s")
+        return self._connection.exec_driver_sql(statement, values)
+
+
+class SqlView(Statements):
+    """Finds and adds events of one desk."""
+
+    def __init__(self, connection: Connection, desk: str, *, writes: bool) -> None:
+        super().__init__(connection)
+        self._desk = desk
+        lock = " FOR UPDATE" if writes and self.is_postgresql else ""
+        found = self.run(f"SELECT seq, hash, decisions, settings FROM desks WHERE name = ?{lock}", (desk,)).fetchone()
+        if found is None:
+            raise UnknownRecord(f"there is no desk {desk!r}")
+        self.head = Head(*found)
+
+    def _select(self, index: str | None = None) -> str:
+        return f"SELECT {COLUMNS} FROM events{'' if index is None else self.using(index)} WHERE desk = ?"
+
+    def _found(self, column: str, values: Iterable[Any]) -> Iterator[Row]:
+        wanted, select = list(values), self._select(f"events_{column}")
+        for at in range(0, len(wanted), AT_ONCE):
+            some = wanted[at : at + AT_ONCE]
+            marks = ", ".join("?" * len(some))
+            rows = self.run(f"{select} AND {column} IN ({marks})", (self._desk, *some))
+            yield from (Row(*row) for row in rows.fetchall())
+
+    def by_id(self, ids: Iterable[str]) -> dict[str, Row]:
+        """The events with these ids."""
+        return {row.id: row for row in self._found("id", ids)}
+
+    def by_key(self, keys: Iterable[str]) -> dict[str, Row]:
+        """The events that came with these idempotency keys."""
+        return {row.key: row for row in self._found("key", keys) if row.key is not None}
+
+    def by_number(self, numbers: Iterable[int]) -> dict[int, Row]:
+        """The decisions with these numbers."""
+        return {row.number: row for row in self._found("number", numbers) if row.number is not None}
+
+    def about(self, targets: Iterable[str]) -> list[Row]:
+        """The events about these decisions and reviews, in order."""
+        return sorted(self._found("target", set(targets)), key=lambda row: row.seq)
+
+    def after(self, seq: int, limit: int, kinds: Sequence[str] | None = None) -> list[Row]:
+        """Up to `limit` events after `seq`, in order."""
+        index, kind, values = _kinds(kinds)
+        found = self.run(
+            f"{self._select(index)} AND seq > ?{kind} ORDER BY seq LIMIT ?", (self._desk, seq, *values, limit)
+        )
+        return [Row(*row) for row in found.fetchall()]
+
+    def to_fold(self, after: int, until: int, limit: int) -> list[ToFold]:
+        """What a fold needs of the events after `after`; decisions are not read at all, whatever is missing is one."""
+        end = min(until, self.head.seq, after + limit)
+        found = self.run(
+            f"SELECT seq, kind, target, undoes, text FROM events{self.using('events_learned')} "
+            "WHERE desk = ? AND kind <> 'decision' AND seq > ? AND seq <= ?",
+            (self._desk, after, end),
+        )
+        lines = [ToFold(seq, "decision") for seq in range(after + 1, end + 1)]
+        for row in found.fetchall():
+            lines[row[0] - after - 1] = ToFold(*row)
+        return lines
+
+    def undone(self) -> list[tuple[int, int]]:
+        """All that was taken back."""
+        found = self.run(
+            f"SELECT seq, undoes FROM events{self.using('events_undoes')} WHERE desk = ? AND undoes IS NOT NULL",
+            (self._desk,),
+        )
+        return [(seq, undoes) for seq, undoes in found.fetchall()]
+
+    def last(self, kinds: Sequence[str], until: int) -> Row | None:
+        """The newest event of these kinds: for each kind one look into the index."""
+        found = []
+        for name in kinds:
+            index, kind, values = _kinds((name,))
+            rows = self.run(
+                f"{self._select(index)} AND seq <= ?{kind} ORDER BY seq DESC LIMIT 1", (self._desk, until, *values)
+            )
+            found += [Row(*row) for row in rows.fetchall()]
+        return max(found, default=None)
+
+    def append(self, rows: Sequence[Row], head: Head) -> None:
+        """Add events and move the head."""
+        self.run(INSERT, [(self._desk, *row) for row in rows])
+        self.run(
+            "UPDATE desks SET seq = ?, hash = ?, decisions = ?, settings = ? WHERE name = ?",
+            (head.seq, head.hash, head.decisions, head.settings, self._desk),
+        )
+        self.head = head
+
+
+def _kinds(kinds: Sequence[str] | None) -> tuple[str | None, str, tuple[str, ...]]:
+    """A condition on kinds, and the index for it; without decisions, one that leaves them out."""
+    if kinds is None:
+        return None, "", ()
+    few = "" if "decision" in kinds else " AND kind <> 'decision'"
+    wanted = "kind = ?" if len(kinds) == 1 else f"kind IN ({', '.join('?' * len(kinds))})"
+    index = None if "decision" in kinds else "events_kind" if len(kinds) == 1 else "events_learned"
+    return index, f" AND {wanted}{few}", tuple(kinds)

@@ -1,0 +1,64 @@
+"""Pairs that wait for a reviewer: what is known of each, and what every store of them does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True)
+class WaitingPair:
+    """A pair of a decision that a reviewer should look at, and why."""
+
+    decision: str
+    """The id of the decision's event."""
+    first: str
+    second: str
+    """The candidates' ids."""
+    reason: str
+    gap: float
+    distance: float
+    """The estimate of how different they are, when the pair was put here."""
+    doubt: float
+    chance_unfair: float
+    priority: float
+    """Pairs are handed out in the order of this, the highest first."""
+    copy: int = 0
+    """0, or 1 where a second reviewer is asked about the same pair."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain strings and numbers."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Answered:
+    """Which pairs of a decision a reviewer has answered on; None for all."""
+
+    decision: str
+    pairs: frozenset[frozenset[str]] | None
+    reviewer: str | None
+
+
+class WaitingPairs(Protocol):
+    """A store of waiting pairs."""
+
+    def put(self, desk: str, pairs: Sequence[WaitingPair], most: int) -> None:
+        """Add pairs; those there already stay as they are. Beyond `most` the least telling are dropped."""
+
+    def lease(self, desk: str, n: int, reviewer: str | None, now: float, until: float) -> list[WaitingPair]:
+        """The n most telling pairs that nobody else looks at, kept for this reviewer until the given time.
+
+        What the reviewer has on lease already comes again. Of a pair with two places nobody gets both. Without a
+        reviewer the pairs are only shown, not leased.
+        """
+
+    def settle(self, desk: str, answers: Sequence[Answered]) -> None:
+        """Reviewers have answered: one place of each pair waits no more. Told twice, it is the same one place."""
+
+    def decline(self, desk: str, decision: str, pair: frozenset[str], reviewer: str) -> None:
+        """A reviewer will not answer on a pair: it waits on, for others."""
+
+    def count(self, desk: str) -> int:
+        """How many places wait."""

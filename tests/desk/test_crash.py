@@ -1,0 +1,125 @@
+"""SIGKILL at random moments: all that was acknowledged is in the ledger, once; the chain holds; replay agrees."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from evenhand.desk import Decide, Desk, Ledger, open_ledger
+from evenhand.desk.replay import replay
+from evenhand.desk.verify import lines_of, verify
+from tests.desk.play import D, done, people
+
+# Threads of the linear algebra would only fight for the two cores.
+ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+
+
+def started(url: str, name: str, *seeds: int) -> list[subprocess.Popen[str]]:
+    """Workers that are at work, one for each seed."""
+    workers = [
+        subprocess.Popen(
+            [sys.executable, "-m", "tests.desk.worker", url, name, str(seed)],
+            stdout=subprocess.PIPE,
+            text=True,
+            env=ENVIRONMENT,
+        )
+        for seed in seeds
+    ]
+    for worker in workers:
+        assert worker.stdout is not None
+        assert worker.stdout.readline().startswith("ready")
+    return workers
+
+
+def killed(worker: subprocess.Popen[str]) -> list[tuple[str, str]]:
+    """Kill it; what it had heard to be recorded: ids and hashes. A line that broke off was not heard."""
+    assert worker.stdout is not None
+    worker.send_signal(signal.SIGKILL)
+    with worker.stdout:
+        said = worker.stdout.read()
+    worker.wait(timeout=60)
+    heard = [tuple(line.split(" ")) for line in said.split("\n")[:-1]]
+    return [(name, digest) for name, digest in heard]
+
+
+def check(ledger: Ledger, name: str, heard: list[tuple[str, str]]) -> None:
+    """Everything heard is there once, under the hash that was told, and the ledger is whole."""
+    head = verify(ledger, name)
+    lines = Counter((row.id, row.hash) for row in lines_of(ledger, name, head.seq))
+    assert max(lines.values()) == 1
+    assert [told for told in heard if told not in lines] == []
+    keys = Counter(row.key for row in lines_of(ledger, name, head.seq) if row.key is not None)
+    assert max(keys.values(), default=1) == 1
+
+
+def kill_many(url: str, name: str, times: int, workers: int) -> None:
+    """Kill workers again and again; check after each time, and replay in the end."""
+    rng = np.random.default_rng(0)
+    heard: list[tuple[str, str]] = []
+    Desk.open(url, name, n_features=D, seed=1).close()
+    ledger = open_ledger(url)
+    try:
+        round_ = 0
+        while round_ < times or not heard:
+            round_ += 1
+            running = started(url, name, *(100 * round_ + i for i in range(workers)))
+            time.sleep(float(rng.uniform(0.0, 0.6)))
+            for worker in running:
+                heard += killed(worker)
+            check(ledger, name, heard)
+        with Desk.open(ledger, name) as desk:
+            done(desk.execute([Decide(people(rng))]))
+            desk.fold(wait=True)
+            assert desk.state.seq == desk.head.seq
+        assert replay(ledger, name).differences == []
+    finally:
+        ledger.close()
+
+
+def test_a_few_kills(durable_url: str, name: str) -> None:
+    """Twice, two processes on one ledger."""
+    kill_many(durable_url, name, times=2, workers=2)
+
+
+@pytest.mark.slow
+def test_many_kills(durable_url: str, name: str) -> None:
+    """Fifty times, two processes on one ledger."""
+    kill_many(durable_url, name, times=50, workers=2)
+
+
+def test_the_folder_moves_over(durable_url: str, name: str) -> None:
+    """When the process that folds is killed, another one does."""
+    Desk.open(durable_url, name, n_features=D, seed=1).close()
+    (worker,) = started(durable_url, name, 7)
+    with Desk.open(durable_url, name) as desk:
+        try:
+            wait_for(lambda: is_taken(desk))
+            desk.fold_in_background()
+            time.sleep(0.3)
+            assert not desk.is_folder
+        finally:
+            killed(worker)
+        wait_for(lambda: desk.is_folder and desk.state.seq == desk.head.seq)
+
+
+def is_taken(desk: Desk) -> bool:
+    """Whether some process folds."""
+    lock = desk.ledger.fold_lock(desk.name)
+    free = lock.acquire()
+    lock.release()
+    return not free
+
+
+def wait_for(condition: object) -> None:
+    """Until it holds; twenty seconds at most."""
+    end = time.monotonic() + 20
+    while not condition():  # type: ignore[operator]
+        assert time.monotonic() < end
+        time.sleep(0.02)

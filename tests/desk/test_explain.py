@@ -1,0 +1,99 @@
+"""Why these odds: rewards, binding pairs, the price of fairness, and the reviews behind a distance."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from evenhand.desk import Decide, Desk, Event, Ledger, Withdraw
+from evenhand.errors import UnknownRecord
+from tests.desk.play import D, done, people, play
+
+
+def bound(desk: Desk, rng: np.random.Generator) -> Event:
+    """A decision whose odds some pair bound."""
+    while True:
+        (event,) = done(desk.execute([Decide(people(rng, k=5))]))
+        if event.body["tight_pairs"]:
+            return event
+
+
+def test_an_explanation_says_what_the_record_says(ledger: Ledger, name: str) -> None:
+    """Odds, rewards and binding pairs are those of the ledger; a binding pair's gap is the distance played."""
+    with Desk.open(ledger, name, n_features=D, seed=1) as desk:
+        play(desk, 5)
+        event = bound(desk, np.random.default_rng(4))
+        desk.fold(wait=True)
+        told = desk.explain(event.id)
+        body = event.body
+        assert [share.probability for share in told.candidates] == body["probabilities"]
+        assert [share.id for share in told.candidates if share.chosen] == body["chosen"]
+        names = body["candidates"]
+        tight = [(names[i], names[j]) for i, j in body["tight_pairs"]]
+        assert [(pair.first, pair.second) for pair in told.binding_pairs] == tight
+        for pair in told.binding_pairs:
+            assert 0 <= pair.lower <= pair.distance <= pair.upper
+            assert 0 <= pair.chance_unfair <= 1
+        assert told.price.optimistic_reward >= 0
+        assert sum(told.price.odds_without.values()) <= 1 + 1e-9
+        json.dumps(told.to_dict())
+
+
+def test_fairness_costs_what_the_best_odds_would_bring_more(ledger: Ledger, name: str) -> None:
+    """Without ropes the best candidate gets everything: the price is the difference, by hand."""
+    with Desk.open(ledger, name, n_features=D, seed=1) as desk:
+        play(desk, 3)
+        event = bound(desk, np.random.default_rng(4))
+        hopes, odds = np.array(event.body["optimistic_rewards"]), np.array(event.body["probabilities"])
+        told = desk.explain(event.id).price
+        assert told.optimistic_reward == pytest.approx(max(hopes.max(), 0.0) - hopes @ odds)
+        best = np.array(list(told.odds_without.values()))
+        assert told.expected_reward == pytest.approx(np.array(event.body["estimated_rewards"]) @ (best - odds))
+
+
+def test_quoted_reviews_are_in_the_ledger(ledger: Ledger, name: str) -> None:
+    """Every quoted verdict names a review that said so; one that was withdrawn is not quoted any more."""
+    with Desk.open(ledger, name, n_features=D, seed=1) as desk:
+        play(desk, 6)
+        event = bound(desk, np.random.default_rng(4))
+        desk.fold(wait=True)
+        quoted = [said for pair in desk.explain(event.id).binding_pairs for said in pair.shaped_by]
+        assert quoted
+        for said in quoted:
+            body = desk.event(said.review).body
+            assert body["decision"] == said.decision
+            assert ({said.first, said.second} in [set(pair) for pair in body["unfair"]]) == said.unfair
+            assert 0 <= said.likeness <= 1 + 1e-9
+        done(desk.execute([Withdraw(quoted[0].review)]))
+        desk.fold(wait=True)
+        again = [said.review for pair in desk.explain(event.id).binding_pairs for said in pair.shaped_by]
+        assert quoted[0].review not in again
+
+
+def test_then_is_what_was_known_when_it_was_decided(ledger: Ledger, name: str) -> None:
+    """Asked for then, distances are those of the state it was decided from, whatever was learned since."""
+    with Desk.open(ledger, name, n_features=D, seed=1) as desk:
+        play(desk, 2)
+        event = bound(desk, np.random.default_rng(4))
+        before = desk.state
+        reviews = play(desk, 5, seed=3)
+        done(desk.execute([Withdraw(reviews[0].id)]))
+        desk.fold(wait=True)
+        told = desk.explain(event.id, then=True)
+        assert told.state == told.decided_from == before.seq
+        known = before.bandit.distances(event.body["contexts"]).estimate
+        i, j = event.body["tight_pairs"][0]
+        assert told.binding_pairs[0].distance == known[i, j]
+        assert desk.explain(event.id).state == desk.head.seq
+
+
+def test_only_decisions_are_explained(ledger: Ledger, name: str) -> None:
+    """Anything else, and what is not there, is said to be unknown."""
+    with Desk.open(ledger, name, n_features=D) as desk:
+        for nothing in ("dec_0", desk.events()[0].id, "x\x00y"):
+            with pytest.raises(UnknownRecord):
+                desk.explain(nothing)
+            with pytest.raises(UnknownRecord):
+                desk.decision(nothing)

@@ -1,0 +1,159 @@
+"""A ledger goes out as lines and comes in as a warm start."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evenhand.desk import AnswerQuestion, Desk, Ledger, Withdraw
+from evenhand.desk.dsjson import to_dsjson
+from evenhand.desk.export import from_line, to_jsonl, verify_lines
+from evenhand.desk.importing import import_jsonl
+from evenhand.desk.replay import replay
+from evenhand.errors import DamagedLedger
+from tests.desk.play import D, done, play
+
+
+@pytest.fixture
+def played(ledger: Ledger, name: str) -> Desk:
+    """A desk that has seen everything."""
+    desk = Desk.open(ledger, name, n_features=D, seed=1)
+    reviews = play(desk, 4)
+    done(desk.execute([Withdraw(reviews[0].id), AnswerQuestion([0.5, 0, 0], [0, 0.5, 0], 0.2, True, "Kim")]))
+    desk.fold(wait=True)
+    return desk
+
+
+def test_a_dozen_lines_verify_an_exported_ledger(played: Desk) -> None:
+    """Whoever has the file needs nothing of ours: JSON and SHA-256."""
+    previous = "0" * 64
+    for number, line in enumerate(to_jsonl(played.ledger, played.name), start=1):
+        text, _, hashes = line.rpartition(',"previous":')
+        told = json.loads('{"previous":' + hashes)
+        assert told["previous"] == previous
+        previous = hashlib.sha256((previous + text + "}").encode()).hexdigest()
+        assert told["hash"] == previous
+        assert json.loads(line)["seq"] == number
+    assert previous == played.head.hash
+
+
+def test_lines_come_back_as_events(played: Desk) -> None:
+    """What was exported reads back; a changed line is found."""
+    lines = list(to_jsonl(played.ledger, played.name))
+    assert [from_line(line + "\n") for line in lines] == played.events()
+    assert verify_lines(lines).hash == played.head.hash
+    changed = lines[1].replace("person 0", "person O")
+    for wrong in (lines[1:], [*lines[:3], *lines[4:]], [lines[0], changed], [], ["{}"]):
+        with pytest.raises(DamagedLedger):
+            verify_lines(wrong)
+
+
+def test_dsjson_lines_say_what_was_played(played: Desk) -> None:
+    """Chosen first, odds in the same order, costs are rewards turned round, reviews ride along."""
+    lines = [json.loads(line) for line in to_dsjson(played.ledger, played.name)]
+    events = {event.id: event for event in played.events()}
+    assert len(lines) == sum(len(event.body["chosen"]) for event in events.values() if event.kind == "decision")
+    gone = {event.body["review"] for event in events.values() if event.kind == "withdrawal"}
+    seen = set()
+    for line in lines:
+        body = events[line["EventId"]].body
+        assert [body["probabilities"][action - 1] for action in line["a"]] == line["p"]
+        assert body["candidates"][line["a"][0] - 1] in body["chosen"]
+        assert line["_labelIndex"] == line["_label_Action"] - 1 == line["a"][0] - 1
+        assert line["_label_cost"] == -line["o"][0]["v"]
+        assert len(line["c"]["_multi"]) == len(line["a"])
+        seen |= {review["id"] for review in line["evenhand"]["reviews"]}
+    assert seen
+    assert not seen & gone
+
+
+def test_an_imported_ledger_teaches_what_it_taught(played: Desk, tmp_path: Path) -> None:
+    """A new desk with the lines of another knows the same of rewards, and has the same verdicts to learn from."""
+    file = tmp_path / "past.jsonl"
+    file.write_text("\n".join(to_jsonl(played.ledger, played.name)))
+    with Desk.open(played.ledger, played.name + " anew", n_features=D, seed=2) as desk:
+        told = import_jsonl(desk, file)
+        assert told.refused == []
+        desk.fold(wait=True)
+        old, new = played.state.bandit, desk.state.bandit
+        assert new.rounds == 0
+        assert np.allclose(new.reward.estimate(np.eye(D)), old.reward.estimate(np.eye(D)))
+        assert not np.allclose(new.metric.matrix(), desk.settings.first_bandit().metric.matrix())
+        seq = desk.head.seq
+        assert import_jsonl(desk, file).taken == told.taken
+        assert desk.head.seq == seq
+        play(desk, 2)
+        assert replay(desk.ledger, desk.name).is_same
+
+
+def test_past_decisions_from_elsewhere(ledger: Ledger, name: str, tmp_path: Path) -> None:
+    """Good records are taken in, bad ones are told with their line, and a flag shortens the distance."""
+    people = [{"id": "a", "context": [0.9, 0, 0]}, {"id": "b", "context": [0, 0.9, 0]}]
+    review = {"kind": "partial", "unfair": [["a", "b"]], "reviewer": "Kim"}
+    good = {"candidates": people, "probabilities": {"a": 0.4, "b": 0.1}, "rewards": {"a": 0.5}, "reviews": [review]}
+    bad = [
+        {**good, "probabilities": None},
+        {**good, "rewards": {"c": 1.0}},
+        {**good, "candidates": []},
+        {**good, "reviews": [{"kind": "one_bit", "any_unfair": True}]},
+        {**good, "reviews": [{"unfair": [7]}]},
+        {"nothing": 1},
+        [1],
+    ]
+    lines = [json.dumps(record) for record in [good, *bad, good]]
+    file = tmp_path / "past.jsonl"
+    file.write_text("\n".join([*lines, "no json"]))
+    with Desk.open(ledger, name, n_features=D, seed=2) as desk:
+        before = desk.state.bandit.distances([p["context"] for p in people]).estimate[0, 1]
+        told = import_jsonl(desk, file)
+        assert told.taken == 2
+        assert sorted(number for number, _ in told.refused) == [2, 3, 4, 5, 6, 7, 8, 10]
+        desk.fold(wait=True)
+        assert desk.state.bandit.distances([p["context"] for p in people]).estimate[0, 1] < before
+
+
+def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """verify, replay, export, verify of what was exported, import; a changed file ends with an error."""
+    url, file = f"sqlite:///{tmp_path}/ledger.db", tmp_path / "lines.jsonl"
+    with Desk.open(url, "loans", n_features=D, seed=1) as desk:
+        play(desk, 3)
+        head = desk.head
+    with Desk.open(url, "more", n_features=D, seed=1):
+        pass
+    run = ("ledger",)
+    assert run_command(*run, "verify", "loans", "--database", url, "--known", f"{head.seq}:{head.hash}") == 0
+    assert run_command(*run, "replay", "loans", "--data", str(tmp_path)) == 0
+    assert run_command(*run, "export", "loans", "--database", url, "--output", str(file)) == 0
+    assert run_command(*run, "export", "loans", "--database", url, "--format", "dsjson") == 0
+    assert run_command(*run, "verify", str(file)) == 0
+    assert run_command(*run, "import", "more", str(file), "--database", url) == 0
+    told = capsys.readouterr().out
+    assert f"{head.seq}:{head.hash}" in told
+    assert "the same to the bit" in told
+    assert "0 refused" in told
+    file.write_text(file.read_text().replace("person 0", "person O"))
+    assert run_command(*run, "verify", str(file)) == 2
+    assert run_command(*run, "verify", "nobody", "--database", url) == 2
+    assert run_command(*run, "verify", "loans", "--database", url, "--known", "nonsense") == 2
+    assert run_command(*run, "verify", "loans", "--data", str(tmp_path / "nowhere")) == 2
+
+
+def run_command(*arguments: str) -> int:
+    """The exit status of evenhand with these arguments."""
+    import argparse
+
+    from evenhand.desk.command_line import add_ledger
+    from evenhand.errors import EvenhandError
+
+    parser = argparse.ArgumentParser()
+    add_ledger(parser.add_subparsers(required=True).add_parser("ledger"))
+    options = parser.parse_args(arguments)
+    try:
+        options.run(options)
+    except EvenhandError:
+        return 2
+    return 0

@@ -1,0 +1,246 @@
+"""The state of a desk is a fold of its ledger: whatever way it is come by, it is the same to the bit."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from evenhand.bandit import FairBandit
+from evenhand.desk import Decide, Desk, GiveReview, Ledger, MemoryLedger, Withdraw
+from evenhand.desk import folding as folding_module
+from evenhand.desk.commands import ChangeSettings, Command
+from evenhand.desk.fold import Fold
+from evenhand.desk.ledger import Stamp
+from evenhand.desk.records import decision_of
+from evenhand.desk.records import review_of as review_in
+from evenhand.desk.replay import Walk, digest_of, replay
+from evenhand.desk.settings import Settings
+from evenhand.desk.snapshots import from_bytes, to_bytes, to_drop
+from tests.desk.play import D, done, people, play, review_of
+
+
+def digest(desk: Desk) -> str:
+    """Of the published state."""
+    return digest_of(Fold(desk.state.bandit, Stamp(desk.state.seq, desk.state.seq)))
+
+
+def test_replay_gives_the_same_decisions(ledger: Ledger, name: str) -> None:
+    """From the first line on, every decision comes out as it is written, with withdrawals and settings in between."""
+    with Desk.open(ledger, name, n_features=D, seed=3) as desk:
+        reviews = play(desk, 6)
+        done(desk.execute([Withdraw(reviews[2].id), ChangeSettings({"capacity": 2, "target_unfair_share": 0.1})]))
+        more = play(desk, 5, seed=1)
+        done(desk.execute([Withdraw(more[0].id), ChangeSettings({"max_unfair_rounds": 1})]))
+        play(desk, 4, seed=2)
+        told = replay(ledger, name)
+        assert told.differences == []
+        assert told.decisions == 30
+        assert told.state == digest(desk)
+
+
+def test_a_withdrawn_review_was_never_given(ledger: Ledger, name: str) -> None:
+    """What is known afterwards is what a bandit knows that heard all the rest, in its order."""
+    with Desk.open(ledger, name, n_features=D, seed=3) as desk:
+        reviews = play(desk, 5)
+        gone = reviews[3]
+        done(desk.execute([Withdraw(gone.id)]))
+        desk.fold(wait=True)
+        bandit = desk.settings.first_bandit()
+        for event in desk.events():
+            learn(bandit, desk, event.to_dict(), gone.id)
+        assert np.array_equal(desk.state.bandit.metric.matrix(), bandit.metric.matrix())
+        assert desk.state.bandit.rounds == bandit.rounds
+
+
+def learn(bandit: FairBandit, desk: Desk, event: dict[str, Any], gone: str) -> None:
+    """One line, told to a bandit in the plainest way."""
+    body = event["body"]
+    if event["kind"] == "decision":
+        bandit.count_decisions()
+    elif event["kind"] == "outcome":
+        decision = desk.event(body["decision"]).body
+        rewards = {decision["candidates"].index(who): reward for who, reward in body["rewards"].items()}
+        bandit.learn(decision_of(decision), rewards=rewards)
+    elif event["kind"] == "review" and event["id"] != gone:
+        decision = desk.event(body["decision"]).body
+        bandit.learn(decision_of(decision), review=review_in(body, decision["candidates"]))
+
+
+STEPS = ["decide", "review", "outcome", "withdraw", "replace", "fold", "reopen", "set"]
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.sampled_from(STEPS), max_size=40), st.integers(0, 9))
+def test_any_way_of_folding_comes_to_the_same(steps: list[str], seed: int) -> None:
+    """Whatever is done in whatever order, folded now or later, with or without snapshots: one state, one replay."""
+    rng = np.random.default_rng(seed)
+    ledger = MemoryLedger()
+    desk = Desk.open(ledger, "loans", n_features=D, seed=seed)
+    decisions: list[Any] = []
+    reviews: list[Any] = []
+    for step in steps:
+        if step == "fold":
+            desk.fold()
+        elif step == "reopen":
+            desk.close()
+            desk = Desk.open(ledger, "loans")
+        for event in done(desk.execute(commands(step, decisions, reviews, rng))):
+            if event.kind in ("decision", "review"):
+                (decisions if event.kind == "decision" else reviews).append(event)
+    desk.fold(wait=True)
+    assert Walk(ledger, "loans", undone(ledger)).to(desk.head.seq).bandit.rounds == desk.head.decisions
+    told = replay(ledger, "loans")
+    assert told.is_same
+    assert told.state == digest(desk)
+    desk.close()
+
+
+def undone(ledger: Ledger) -> list[tuple[int, int]]:
+    """All that was taken back."""
+    with ledger.reading("loans") as view:
+        return view.undone()
+
+
+def commands(step: str, decisions: list[Any], reviews: list[Any], rng: np.random.Generator) -> list[Command]:
+    """What a step does; nothing if there is nothing to do it with."""
+    if step == "decide":
+        return [Decide(people(rng, k=3)), Decide(people(rng))]
+    if step == "set":
+        return [ChangeSettings({"capacity": int(rng.integers(1, 3)), "max_unfair_rounds": int(rng.integers(1, 9))})]
+    if step == "review" and decisions:
+        event = decisions[int(rng.integers(len(decisions)))]
+        return [GiveReview(event.id, "complete", review_of(event).unfair, reviewer=f"r{rng.integers(1 << 40)}")]
+    if step in ("withdraw", "replace") and reviews:
+        gone = reviews.pop(int(rng.integers(len(reviews))))
+        if step == "withdraw":
+            return [Withdraw(gone.id)]
+        somebody = f"r{rng.integers(1 << 40)}"
+        return [GiveReview(gone.body["decision"], "complete", [], reviewer=somebody, supersedes=gone.id)]
+    return []
+
+
+def test_a_snapshot_is_the_state(ledger: Ledger, name: str) -> None:
+    """A desk that starts from a snapshot and one that folds everything come to the same."""
+    with Desk.open(ledger, name, n_features=D, seed=3) as desk:
+        play(desk, 5)
+        fold = desk._folding._fold
+        kept = from_bytes(to_bytes(fold, "chain"), "chain")
+        assert kept is not None
+        assert digest_of(kept) == digest_of(fold) == digest(desk)
+        assert from_bytes(to_bytes(fold, "chain"), "another chain") is None
+        assert from_bytes(b"nonsense") is None
+
+
+def test_a_damaged_snapshot_is_not_used(ledger: Ledger, name: str) -> None:
+    """Folding again is always right."""
+    with Desk.open(ledger, name, n_features=D, seed=3) as desk:
+        play(desk, 3)
+        state = digest(desk)
+    for stamp in ledger.snapshots(name):
+        ledger.keep_snapshot(name, stamp, b"damaged", [])
+    with Desk.open(ledger, name) as desk:
+        desk.fold(wait=True)
+        assert digest(desk) == state
+
+
+def test_a_snapshot_kept_on_the_way_is_not_published(ledger: Ledger, name: str) -> None:
+    """It may leave out a review that was taken back later: folding goes on from it, but no decision is made from it."""
+    with Desk.open(ledger, name, n_features=D, seed=3) as desk:
+        reviews = play(desk, 4)
+        for stamp in ledger.snapshots(name):
+            ledger.keep_snapshot(name, stamp, b"damaged", [])
+        done(desk.execute([Withdraw(reviews[0].id)]))
+        head = desk.head.seq
+    with ledger.reading(name) as view:
+        undone, rows = view.undone(), view.after(0, head)
+    fold = Fold.first(Settings.from_dict(rows[0].event.body["settings"]))
+    middle = reviews[3].seq
+    fold.advance(ledger, name, middle, [(middle, review) for _, review in undone])
+    fold.stamp = Stamp(middle, head)
+    ledger.keep_snapshot(name, fold.stamp, to_bytes(fold, rows[middle - 1].hash), [])
+    with Desk.open(ledger, name) as desk:
+        assert desk.state.seq == 0
+        (event,) = done(desk.execute([Decide(people(np.random.default_rng(1)))]))
+        desk.fold(wait=True)
+        assert event.body["state"] == 0
+        assert replay(ledger, name).is_same
+        assert replay(ledger, name).state == digest(desk)
+
+
+def test_deciding_goes_on_while_a_fold_runs(ledger: Ledger, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A decision does not wait for the folder: it is made from the state before."""
+    with Desk.open(ledger, name, n_features=D, seed=3) as desk:
+        play(desk, 2)
+        seq = desk.state.seq
+        done(desk.execute([Decide(people(np.random.default_rng(9)))]))
+        advance = Fold.advance
+
+        def slowly(self: Fold, *arguments: Any) -> None:
+            time.sleep(1.0)
+            advance(self, *arguments)
+
+        monkeypatch.setattr(Fold, "advance", slowly)
+        desk.fold_in_background()
+        time.sleep(0.2)
+        (event,) = done(desk.execute([Decide(people(np.random.default_rng(10)))]))
+        assert event.body["state"] == seq
+        desk.fold(wait=True)
+        assert desk.state.seq == desk.head.seq > seq
+
+
+def test_one_folds_and_the_other_follows(ledger: Ledger, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two desk objects with folders one holds the lock; the other follows its snapshots, and takes over."""
+    monkeypatch.setattr(folding_module, "SNAPSHOT_PAUSE", 0.0)
+    monkeypatch.setattr(folding_module, "SNAPSHOT_SHARE", 0.0)
+    first, second = Desk.open(ledger, name, n_features=D, seed=3), Desk.open(ledger, name)
+    try:
+        first.fold_in_background()
+        wait_for(lambda: first.is_folder)
+        second.fold_in_background()
+        done(second.execute([Decide(people(np.random.default_rng(1)))]))
+        wait_for(lambda: first.state.seq == second.state.seq == second.head.seq)
+        assert not second.is_folder
+        first.close()
+        done(second.execute([Decide(people(np.random.default_rng(2)))]))
+        wait_for(lambda: second.is_folder and second.state.seq == second.head.seq)
+    finally:
+        first.close()
+        second.close()
+
+
+def wait_for(condition: Any) -> None:
+    """Until it holds; ten seconds at most."""
+    end = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_log_spaced_snapshots() -> None:
+    """However many snapshots were made, a few stay, and the way back to any line is at most five times its age."""
+    stamps: list[Stamp] = []
+    for newest in range(500, 1_000_000, 997):
+        stamps.append(Stamp(newest, newest))
+        drop = set(to_drop(stamps, newest))
+        stamps = [stamp for stamp in stamps if stamp.seq not in drop]
+        assert len(stamps) <= 32
+    newest = stamps[-1].seq
+    for line in range(2000, newest, 7919):
+        start = max((stamp.seq for stamp in stamps if stamp.seq <= line), default=0)
+        assert newest - start <= 5 * (newest - line) + 4096
+
+
+def test_first_bandits_are_the_same() -> None:
+    """Two processes that open a desk make the same bandit: it knows the other's decisions."""
+    one = Settings.given(n_features=3, seed=2**127 + 5)
+    other = Settings.from_dict(one.to_dict())
+    assert other == one
+    decision = one.first_bandit().propose([[1.0, 0, 0]], number=0, lots=np.random.default_rng(0))
+    bandit = other.first_bandit()
+    bandit.count_decisions()
+    bandit.learn(decision, rewards=dict.fromkeys(decision.chosen, 0.1))

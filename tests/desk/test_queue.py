@@ -1,0 +1,134 @@
+"""Pairs that wait for reviewers: the most telling first, none for two people at once unless planned."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from evenhand.desk import Decide, Desk, GiveReview, Ledger, WaitingPair
+from evenhand.desk.waiting import Answered
+from evenhand.errors import InvalidInput
+from tests.desk.play import D, done, people, review_of
+
+
+@pytest.fixture
+def desk(ledger: Ledger, name: str) -> Iterator[Desk]:
+    """A desk with some decisions that nobody has reviewed."""
+    with Desk.open(ledger, name, n_features=D, seed=1) as opened:
+        rng = np.random.default_rng(0)
+        done(opened.execute([Decide(people(rng, k=5)) for _ in range(10)]))
+        opened.fold(wait=True)
+        yield opened
+
+
+def places(pairs: list[WaitingPair]) -> list[tuple[str, str, str]]:
+    """Which pairs, whatever else is known of them."""
+    return [(pair.decision, pair.first, pair.second) for pair in pairs]
+
+
+def test_the_most_telling_come_first(desk: Desk) -> None:
+    """By priority, with a reason each; a few of every decision, and looking at them takes nothing away."""
+    waiting = desk.queue(1000)
+    assert waiting == sorted(waiting, key=lambda pair: -pair.priority)
+    assert 10 <= len(waiting) <= 30
+    assert all(pair.reason and pair.gap > 0 for pair in waiting)
+    assert desk.queue(5) == waiting[:5]
+    assert desk.queue(1000) == waiting
+
+
+def test_two_reviewers_never_get_the_same(desk: Desk) -> None:
+    """What one has on lease another does not get; who asks again gets the same again."""
+    mine, yours = desk.queue(5, reviewer="Kim"), desk.queue(5, reviewer="Lee")
+    assert len(mine) == len(yours) == 5
+    assert not set(places(mine)) & set(places(yours))
+    assert places(desk.queue(5, reviewer="Kim")) == places(mine)
+    more = places(desk.queue(7, reviewer="Kim"))
+    assert set(places(mine)) < set(more)
+    assert not set(more) & set(places(yours))
+
+
+def test_a_lease_runs_out(desk: Desk) -> None:
+    """A pair that somebody took and forgot comes back."""
+    mine = desk.queue(3, reviewer="Kim", lease=0.05)
+    time.sleep(0.1)
+    assert places(desk.queue(3, reviewer="Lee")) == places(mine)
+
+
+def test_an_answer_takes_a_pair_out(desk: Desk) -> None:
+    """A partial review takes its pairs out of the queue, a complete one all pairs of its decision."""
+    pair = desk.queue(1, reviewer="Kim")[0]
+    done(desk.execute([GiveReview(pair.decision, "partial", [(pair.second, pair.first)], reviewer="Kim")]))
+    desk.fold(wait=True)
+    left = places(desk.queue(1000))
+    assert (pair.decision, pair.first, pair.second) not in left
+    other = next(decision for decision, _, _ in left)
+    done(desk.execute([review_of(desk.event(other))]))
+    desk.fold(wait=True)
+    assert other not in {decision for decision, _, _ in places(desk.queue(1000))}
+
+
+def test_a_planned_overlap_asks_two_people(ledger: Ledger, name: str) -> None:
+    """With overlap 1 every pair has two places, for two different people, also after one has answered."""
+    with Desk.open(ledger, name, n_features=D, seed=1, overlap=1.0) as desk:
+        done(desk.execute([Decide(people(np.random.default_rng(0), k=5))]))
+        desk.fold(wait=True)
+        n = desk.ledger.pairs.count(name) // 2
+        assert n >= 1
+        mine = desk.queue(100, reviewer="Kim")
+        assert len(mine) == len(set(places(mine))) == n
+        assert set(places(desk.queue(100, reviewer="Lee"))) == set(places(mine))
+        assert desk.queue(100, reviewer="Ada") == []
+        first = mine[0]
+        done(desk.execute([GiveReview(first.decision, "partial", [], [(first.first, first.second)], reviewer="Kim")]))
+        desk.fold(wait=True)
+        assert places([first])[0] not in places(desk.queue(100, reviewer="Kim"))
+        assert places([first])[0] in places(desk.queue(100, reviewer="Lee"))
+        assert desk.ledger.pairs.count(name) == 2 * n - 1
+
+
+def test_many_ask_at_once(desk: Desk) -> None:
+    """Threads that ask at the same moment share the pairs without overlap."""
+    got: dict[str, list[tuple[str, str, str]]] = {}
+
+    def ask(reviewer: str) -> None:
+        got[reviewer] = places(desk.queue(3, reviewer=reviewer))
+
+    threads = [threading.Thread(target=ask, args=(f"r{i}",)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    everything = [pair for pairs in got.values() for pair in pairs]
+    assert len(everything) == len(set(everything)) == 12
+
+
+def test_the_queue_is_bounded(ledger: Ledger, name: str) -> None:
+    """Beyond the most that may wait, the least telling go."""
+    made = [pair(i) for i in range(30)]
+    ledger.pairs.put(name, made, 100)
+    ledger.pairs.put(name, made, 100)
+    assert ledger.pairs.count(name) == 30
+    ledger.pairs.put(name, [pair(30), pair(31)], 12)
+    assert ledger.pairs.count(name) == 12
+    assert [p.priority for p in ledger.pairs.lease(name, 12, None, 0.0, 1.0)] == [float(i) for i in range(31, 19, -1)]
+    ledger.pairs.settle(name, [Answered("dec_31", None, "Kim"), Answered("dec_nothing", None, "Kim")])
+    assert ledger.pairs.count(name) == 11
+
+
+def pair(i: int) -> WaitingPair:
+    """A pair of some decision."""
+    return WaitingPair(f"dec_{i}", "a", "b", "why", 0.1, 0.2, 0.3, 0.4, float(i))
+
+
+NONSENSE = [{"n": 0}, {"n": 1.5}, {"n": 10**6}, {"n": 1, "lease": -1.0}, {"n": 1, "reviewer": ""}]
+
+
+@pytest.mark.parametrize("asked", NONSENSE)
+def test_nonsense_is_refused(asked: dict[str, object]) -> None:
+    """A number of pairs, a name, and seconds above zero."""
+    with Desk.open("memory:", "loans", n_features=D) as desk, pytest.raises(InvalidInput):
+        desk.queue(**asked)  # type: ignore[arg-type]

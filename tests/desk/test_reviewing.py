@@ -1,0 +1,242 @@
+"""Which pair a reviewer sees next, and what becomes of the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from evenhand.desk import Desk, Event, Withdraw
+from evenhand.desk.review_item import Item
+from evenhand.desk.reviewing import Reviewing
+from evenhand.errors import EvenhandError, IdempotencyConflict, InvalidInput
+
+SAID: dict[str, Any] = {"reason": None, "note": None, "seconds": 1.0}
+
+
+def opened(url: str, decisions: int = 12, **settings: Any) -> Desk:
+    """A desk with some decisions of four candidates, folded."""
+    reviewing = {"controls": 0.0, "repeats": 0.0, **settings.pop("reviewing", {})}
+    desk = Desk.open(url, "loans", features=["a", "b"], seed=5, reviewing=reviewing, **settings)
+    rng = np.random.default_rng(1)
+    for number in range(decisions):
+        contexts = rng.uniform(-0.7, 0.7, (4, 2)).tolist()
+        desk.decide([{"id": f"p{number}-{i}", "context": context} for i, context in enumerate(contexts)])
+    desk.fold(wait=True)
+    return desk
+
+
+@pytest.fixture(params=["memory:", "sqlite"])
+def url(request: pytest.FixtureRequest, tmp_path: Any) -> str:
+    """Where the ledger is."""
+    return "memory:" if request.param == "memory:" else f"sqlite:///{tmp_path}/ledger.db"
+
+
+@pytest.fixture
+def desk(url: str) -> Iterator[Desk]:
+    """A desk with pairs waiting."""
+    with opened(url) as desk:
+        yield desk
+
+
+def say(reviewing: Reviewing, item: Item, answer: str) -> Event:
+    """Answer an item, as the service does."""
+    (event,) = reviewing.desk.execute([reviewing.command(item, answer, SAID)])
+    if isinstance(event, EvenhandError):
+        raise event
+    reviewing.settle(item, answer)
+    return event
+
+
+def asked(reviewing: Reviewing, reviewer: str) -> Item:
+    """The next item, which there is."""
+    item = reviewing.next(reviewer)
+    assert item is not None
+    return item
+
+
+def test_the_same_pair_until_it_is_answered(desk: Desk) -> None:
+    """Asked again, also by another process, a reviewer gets the same pair on the same sides."""
+    first, second = Reviewing(desk), Reviewing(desk)
+    assert first.next("Kim") == first.next("Kim") == second.next("Kim")
+
+
+def test_two_reviewers_share_all_pairs_and_no_pair_twice(desk: Desk) -> None:
+    """Everything that waits is answered once, whoever asks; then nothing is left."""
+    reviewing, seen = Reviewing(desk), []
+    waiting = desk.ledger.pairs.count("loans")
+    for turn in range(waiting):
+        item = asked(reviewing, ("Kim", "Lee")[turn % 2])
+        say(reviewing, item, ("unfair", "acceptable", "unsure")[turn % 3])
+        seen.append((item.decision, item.pair))
+        if turn % 5 == 0:
+            desk.fold()  # settles once more what was settled
+    assert len(set(seen)) == waiting == len(seen)
+    assert reviewing.next("Kim") is reviewing.next("Lee") is None
+
+
+def test_what_is_skipped_goes_to_somebody_else(desk: Desk) -> None:
+    """A skipped pair comes to another reviewer and never again to the one who skipped it."""
+    reviewing = Reviewing(desk)
+    skipped: set[tuple[str, frozenset[str]]] = set()
+    while (item := reviewing.next("Kim")) is not None:
+        say(reviewing, item, "skip" if len(skipped) % 2 else "conflict")
+        skipped.add((item.decision, item.pair))
+    found = set()
+    while (item := reviewing.next("Lee")) is not None:
+        say(reviewing, item, "acceptable")
+        found.add((item.decision, item.pair))
+    assert found == skipped
+    desk.fold()
+    assert desk.ledger.pairs.count("loans") == 0
+
+
+@pytest.mark.parametrize("answer", ["unfair", "acceptable", "unsure", "skip", "conflict"])
+def test_what_an_answer_becomes(desk: Desk, answer: str) -> None:
+    """A judgement is a review of the pair; anything else names no pair; the circumstances always tell all."""
+    reviewing = Reviewing(desk)
+    item = asked(reviewing, "Kim")
+    body = say(reviewing, item, answer).body
+    pair = [[item.left, item.right]]
+    assert body["unfair"] == (pair if answer == "unfair" else [])
+    assert body["fair"] == (pair if answer == "acceptable" else [])
+    told = body["circumstances"]
+    assert told["answer"] == answer
+    assert told["pair"] == [item.left, item.right]
+    assert told["queue"]["reason"] == "most telling"
+    assert told["shown"] == ["a", "b"]
+
+
+def test_an_item_is_answered_once(desk: Desk) -> None:
+    """The same answer sent again is the same line; another answer to the same item is refused."""
+    reviewing = Reviewing(desk)
+    item = asked(reviewing, "Kim")
+    assert say(reviewing, item, "unfair") == say(reviewing, item, "unfair")
+    with pytest.raises(IdempotencyConflict):
+        say(reviewing, item, "acceptable")
+
+
+def test_undo_shows_the_pairs_again_in_their_order(desk: Desk) -> None:
+    """After three undos the three pairs come again, the first first; then the queue goes on."""
+    reviewing = Reviewing(desk)
+    items, lines = [], []
+    for answer in ("unfair", "skip", "unsure"):
+        items.append(asked(reviewing, "Kim"))
+        lines.append(say(reviewing, items[-1], answer))
+    for line, item in zip(reversed(lines), reversed(items), strict=True):
+        desk.execute([Withdraw(line.id, actor="Kim")])
+        assert asked(reviewing, "Kim").pair == item.pair
+    again = []
+    for line in lines:
+        item = asked(reviewing, "Kim")
+        assert (item.why, item.again_of) == ("again", line.id)
+        say(reviewing, item, "acceptable")
+        again.append(item.pair)
+    assert again == [item.pair for item in items]
+    assert asked(reviewing, "Kim").pair not in again
+    while (other := reviewing.next("Lee")) is not None:
+        assert other.pair not in again
+        say(reviewing, other, "acceptable")
+
+
+def test_hidden_repeats(url: str) -> None:
+    """Some pairs come again after a while, look like any other, teach nothing, and are compared."""
+    with opened(url, 20, reviewing={"repeats": 0.3, "repeat_after": 3}) as desk:
+        reviewing = Reviewing(desk)
+        items = []
+        for _ in range(40):
+            items.append(asked(reviewing, "Kim"))
+            say(reviewing, items[-1], "unfair")
+        repeats = [item for item in items if item.why == "repeat"]
+        assert 4 <= len(repeats) <= 20
+        for repeat in repeats:
+            (first,) = [
+                i for i in items if i.why != "repeat" and (i.decision, i.pair) == (repeat.decision, repeat.pair)
+            ]
+            assert items.index(repeat) - items.index(first) > 3
+        assert len({(item.decision, item.pair) for item in repeats}) == len(repeats)
+        shown = [reviewing.shown(item) for item in (items[0], repeats[0])]
+        assert shown[0].keys() == shown[1].keys()
+        marked = [e for e in desk.events(kinds=["review"]) if e.body["circumstances"].get("repeat")]
+        assert len(marked) == len(repeats)
+
+
+def test_random_controls_come_from_all_decisions(url: str) -> None:
+    """Controls are drawn from every decision, also from those of which no pair waits."""
+    with opened(url, 30, pairs_per_decision=0, reviewing={"controls": 0.5}) as desk:
+        reviewing, decisions = Reviewing(desk), set()
+        for number in range(60):
+            item = reviewing.next(f"reviewer {number}")
+            if item is not None:
+                assert item.why == "random control"
+                say(reviewing, item, "acceptable")
+                decisions.add(item.decision)
+        assert len(decisions) >= 10
+
+
+def test_planned_overlap(url: str) -> None:
+    """With overlap 1 every pair is answered by exactly two people, and one of the two answers says it was planned."""
+    with opened(url, 6, overlap=1.0) as desk:
+        reviewing = Reviewing(desk)
+        said: dict[tuple[str, frozenset[str]], list[Item]] = {}
+        for reviewer in ("Kim", "Lee", "Ada"):
+            while (item := reviewing.next(reviewer)) is not None:
+                say(reviewing, item, "unfair")
+                desk.fold()
+                said.setdefault((item.decision, item.pair), []).append(item)
+        assert said
+        for items in said.values():
+            assert [item.reviewer for item in items] == ["Kim", "Lee"]
+            assert sorted(item.why for item in items) == ["most telling", "planned overlap"]
+
+
+def test_sides_are_by_lot(desk: Desk) -> None:
+    """Neither the first nor the likelier of two stands on the same side always."""
+    reviewing = Reviewing(desk)
+    firsts = []
+    for number in range(desk.ledger.pairs.count("loans")):
+        item = asked(reviewing, f"reviewer {number}")
+        say(reviewing, item, "unfair")
+        firsts.append(item.left < item.right)
+    assert 0.2 < np.mean(firsts) < 0.8
+
+
+def test_a_late_answer_is_kept_and_marked(url: str) -> None:
+    """Whoever answers after the lease ended, and after somebody else did, is recorded, and the record says so."""
+    with opened(url, 6, reviewing={"lease": 1.0}) as desk:
+        reviewing = Reviewing(desk)
+        item = asked(reviewing, "Kim")
+        desk.ledger.pairs.lease("loans", 1, "Kim", 0.0, 0.5)  # the lease ends in 1970
+        other = asked(reviewing, "Lee")
+        assert other.pair == item.pair
+        say(reviewing, other, "unfair")
+        late = say(reviewing, item, "acceptable")
+        assert late.body["circumstances"]["late"] is True
+
+
+def test_items_are_sealed(desk: Desk) -> None:
+    """An item tells the browser nothing, cannot be changed, and is for one reviewer."""
+    reviewing = Reviewing(desk)
+    item = asked(reviewing, "Kim")
+    note = reviewing.shown(item)["item"]
+    assert reviewing.opened(note, "Kim") == item
+    with pytest.raises(InvalidInput, match="another reviewer"):
+        reviewing.opened(note, "Lee")
+    for at in (0, len(note) // 2, len(note) - 2):
+        changed = note[:at] + ("A" if note[at] != "A" else "B") + note[at + 1 :]
+        with pytest.raises(InvalidInput, match="not made by this desk"):
+            reviewing.opened(changed, "Kim")
+
+
+def test_hidden_attributes_are_not_shown_and_told(url: str) -> None:
+    """What the settings hide is not in the rows, and the record says it was hidden, also after the settings change."""
+    with opened(url, 6, reviewing={"hidden": ["b"]}) as desk:
+        reviewing = Reviewing(desk)
+        item = asked(reviewing, "Kim")
+        assert [row["name"] for row in reviewing.shown(item)["rows"]] == ["a"]
+        desk.change_settings(reviewing={})
+        told = say(reviewing, item, "unfair").body["circumstances"]
+        assert (told["shown"], told["hidden"]) == (["a"], ["b"])
+        assert [row["name"] for row in reviewing.shown(asked(reviewing, "Kim"))["rows"]] == ["a", "b"]

@@ -1,16 +1,22 @@
-"""The command line: `evenhand demo`, `evenhand interview`, `evenhand lab list`, `lab run`, `lab report`."""
+"""The command line: `evenhand demo`, `interview`, `serve`, `token`, `ledger` and `lab`."""
 
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 
+from evenhand.desk.command_line import add_ledger
 from evenhand.errors import EvenhandError
+from evenhand.service.command_line import add_serve, add_token
 from evenhand.version import __version__
+
+EXTRAS = {"serve": "service", "token": "service", "ledger": "desk"}
+"""What to install for a command, where it is not the laboratory."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -22,12 +28,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     _add_demo(commands.add_parser("demo", help="a simulated lending desk: a table on the screen, a picture in a file"))
     _add_interview(commands.add_parser("interview", help="questions to a reviewer before a desk goes live"))
+    add_serve(commands.add_parser("serve", help="decisions and reviews over HTTP, with pages; --demo to try it"))
+    add_token(commands.add_parser("token", help="who may do what at the service: create, revoke, list"))
+    add_ledger(commands.add_parser("ledger", help="a desk's record: verify, replay, export, import"))
     _add_lab(commands.add_parser("lab", help="experiments: list, run, report"))
     options = parser.parse_args(arguments)
     try:
         options.run(options)
     except ModuleNotFoundError as error:
-        parser.error(f"{error.name} is missing: this command needs pip install 'evenhand[lab]'")
+        extra = EXTRAS.get(options.command, "lab")
+        parser.error(f"{error.name} is missing: this command needs pip install 'evenhand[{extra}]'")
     except EvenhandError as error:
         parser.error(str(error))
     except KeyboardInterrupt:
@@ -49,6 +59,15 @@ def _add_interview(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--epsilon", type=float, help="unfairness up to this does not matter (0.05)")
     parser.add_argument("--capacity", type=_at_least(1, "capacity"), help="how many may be chosen at most (1)")
     parser.add_argument("--structure", choices=("full", "diagonal"), help="diagonal: features count separately (full)")
+    parser.add_argument(
+        "--max-unfair-rounds",
+        type=_at_least(0, "max-unfair-rounds"),
+        metavar="N",
+        help="live, after so many flagged rounds, only what is proved is played; 0 from the first day (no cap)",
+    )
+    parser.add_argument(
+        "--target-unfair-share", type=float, metavar="SHARE", help="of flagged rounds, live (no target)"
+    )
     parser.add_argument("--max-questions", type=_at_least(0, "max-questions"), metavar="N", help="stop after so many")
     parser.add_argument("--reviewer", metavar="NAME", help="who answers")
     parser.add_argument("--seed", type=_at_least(0, "seed"), help="for the same questions again, at the same answers")
@@ -84,6 +103,8 @@ def _demo(options: argparse.Namespace) -> None:
 def _interview(options: argparse.Namespace) -> None:
     from evenhand.interview.terminal import Wanted, interview_in_terminal
 
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal that cannot show a name shows question marks
     names = (field.name for field in fields(Wanted))
     interview_in_terminal(Wanted(**{name: getattr(options, name) for name in names}), sys.stdin, sys.stdout)
 
@@ -127,6 +148,8 @@ class _at_least:
 def _drawable(text: str) -> Path:
     """A path in a folder that exists and can be written to."""
     path = Path(text)
+    if path.is_dir():
+        raise argparse.ArgumentTypeError(f"{text} is a folder; a file in it is needed, such as {path / 'desk.eh'}")
     if not path.resolve().parent.is_dir() or not os.access(path.resolve().parent, os.W_OK):
         raise argparse.ArgumentTypeError(f"there is no folder {path.parent} to write {path.name} in")
     return path

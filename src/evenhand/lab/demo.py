@@ -75,6 +75,7 @@ def show_demo(*, rounds: int, seed: int, picture: Path, console: Console | None 
         console.print(_understood(evenhand, world))
     draw_picture(accounts, picture)
     console.print(f"\nThe picture is in [bold]{picture}[/], the algorithm in [bold]src/evenhand/bandit.py[/].")
+    console.print("To be the reviewer yourself, in a browser: [bold]evenhand serve --demo[/].")
     return accounts
 
 

@@ -1,0 +1,84 @@
+"""Make the README's screenshots: start the demonstration, drive a Chromium through it, write two pictures.
+
+python -m scripts.screenshots [--chromium PATH] [--to docs/figures]
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from playwright.sync_api import Page, expect, sync_playwright
+
+FLAGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync")
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+SIZE = {"width": 1280, "height": 960}
+PATIENCE = 60_000
+ANSWERS = "uaaua"
+"""What is answered on the first pairs, so that the picture shows a session under way."""
+
+
+def main() -> int:
+    """Make both pictures; returns the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    found = next((path for name in NAMES if (path := shutil.which(name))), None)
+    parser.add_argument("--chromium", default=found, help="the browser (%(default)s)")
+    parser.add_argument("--to", type=Path, default=Path("docs/figures"), help="the folder (%(default)s)")
+    options = parser.parse_args()
+    if options.chromium is None:
+        parser.error("there is no Chromium; on Debian: apt-get install chromium")
+    options.to.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "-m", "evenhand.service", "serve", "--demo", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as demo:
+        try:
+            take(_link(demo), options.chromium, options.to)
+        finally:
+            demo.send_signal(signal.SIGINT)
+            demo.communicate(timeout=60)
+    return 0
+
+
+def _link(demo: subprocess.Popen[str]) -> str:
+    """The link that the demonstration prints."""
+    assert demo.stdout is not None
+    for line in demo.stdout:
+        match = re.search(r"http://\S+/welcome/\S+", line)
+        if match:
+            return match.group()
+    raise SystemExit("the demonstration ended before it printed its link")
+
+
+def take(link: str, chromium: str, folder: Path) -> None:
+    """Sign in, answer on some pairs, and take both pictures."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=list(FLAGS))
+        page = browser.new_page(viewport=SIZE, color_scheme="light", device_scale_factor=1.5)  # type: ignore[arg-type]
+        page.goto(link)
+        expect(page.locator("#live-state")).to_have_text("Live", timeout=PATIENCE)
+        desk = page.url
+        page.locator("#to-review").click()
+        _answer(page)
+        page.screenshot(path=folder / "review.png")
+        page.goto(desk)
+        expect(page.locator("#live-state")).to_have_text("Live", timeout=PATIENCE)
+        page.set_viewport_size({"width": 1440, "height": 1330})
+        page.wait_for_timeout(1500)  # the next decision has come in
+        page.screenshot(path=folder / "desk.png")
+        browser.close()
+
+
+def _answer(page: Page) -> None:
+    for key in ANSWERS:
+        expect(page.locator("#work")).to_have_attribute("aria-busy", "false", timeout=PATIENCE)
+        with page.expect_response(lambda response: "/review/answers" in response.url):
+            page.keyboard.press(key)
+    expect(page.locator("#work")).to_have_attribute("aria-busy", "false", timeout=PATIENCE)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

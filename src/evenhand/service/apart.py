@@ -1,0 +1,150 @@
+"""The office in a process of its own, seen from the door: send what is asked, get what is told."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import socket
+import subprocess
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from evenhand.errors import EvenhandError
+from evenhand.service.asked import Asked, Caller, Told
+from evenhand.service.office_process import MEASURED, READY, Answers, Frames
+from evenhand.service.problems import Problem
+
+if TYPE_CHECKING:
+    from evenhand.service.settings import Settings
+
+log = logging.getLogger(__name__)
+
+START_SECONDS = 120.0
+STOP_SECONDS = 60.0
+AGAIN_SECONDS = 0.5
+
+
+class OfficeFailed(EvenhandError, RuntimeError):
+    """The office's process did not start; its log says why."""
+
+
+class Apart:
+    """Starts the office's process, and another one should it end."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._frames: Frames | None = None
+        self._waiting: dict[int, asyncio.Future[Told]] = {}
+        self._number = 0
+        self._closing = False
+        self._process: subprocess.Popen[bytes] | None = None
+        self._lost = asyncio.Event()
+        self._keeping: asyncio.Task[None] | None = None
+
+    @classmethod
+    async def opened(cls, settings: Settings) -> Apart:
+        """The office, ready to work."""
+        office = cls(settings)
+        await office._start()
+        office._keeping = asyncio.create_task(office._keep())
+        return office
+
+    async def carry_out(self, asked: Asked) -> Told:
+        """The answer to a request. A Problem if the office ended before: whether it was carried out is not known."""
+        if self._frames is None:
+            raise _away()
+        self._number += 1
+        number = self._number
+        answer: asyncio.Future[Told] = asyncio.get_running_loop().create_future()
+        self._waiting[number] = answer
+        self._frames.send((number, asked))
+        return await answer
+
+    async def is_ready(self) -> bool:
+        """Whether the ledger answers."""
+        return (await self.carry_out(_plain(READY))).status == 200
+
+    async def measured(self) -> bytes:
+        """Numbers about desks, for Prometheus."""
+        return (await self.carry_out(_plain(MEASURED))).body
+
+    async def _start(self) -> None:
+        here, there = socket.socketpair()
+        here.setblocking(False)
+        command = [sys.executable, "-m", "evenhand.service.office_process", str(there.fileno())]
+        # Settings go by the pipe, not by arguments, which others on the machine may read; the office needs no token.
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=[there.fileno()])
+        there.close()
+        assert process.stdin is not None
+        with process.stdin as line:
+            told = replace(self._settings, admin_token=None, metrics_token=None).to_environment()
+            line.write(msgspec.json.encode(told) + b"\n")
+        self._process = process
+        begun: asyncio.Future[Told] = asyncio.get_running_loop().create_future()
+        self._waiting[0] = begun
+        self._lost.clear()
+        frames = Frames(Answers, self._receive, self._on_lost)
+        await asyncio.get_running_loop().create_connection(lambda: frames, sock=here)
+        try:
+            await asyncio.wait_for(begun, START_SECONDS)
+        except (Problem, TimeoutError):
+            process.kill()
+            raise OfficeFailed("the part of the service that has the desks did not start; its log says why") from None
+        self._frames = frames
+
+    def _receive(self, answers: Answers) -> None:
+        for number, told in answers:
+            answer = self._waiting.pop(number, None)
+            if answer is not None and not answer.done():
+                answer.set_result(told)
+
+    def _on_lost(self) -> None:
+        self._frames = None
+        self._lost.set()
+        waiting, self._waiting = self._waiting, {}
+        for answer in waiting.values():
+            if not answer.done():
+                answer.set_exception(_away())
+
+    async def _keep(self) -> None:
+        """Start another process whenever the last one ended, until closed."""
+        while True:
+            await self._lost.wait()
+            if self._process is not None:
+                await asyncio.to_thread(self._process.wait)
+            log.error("the office ended; it is started again")
+            try:
+                await self._start()
+            except OfficeFailed:
+                self._lost.set()
+                await asyncio.sleep(AGAIN_SECONDS)
+
+    async def close(self) -> None:
+        """Let the office write what waits and end."""
+        if self._keeping is not None:
+            self._keeping.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._keeping
+        if self._frames is not None:
+            self._frames.transport.write_eof()
+        if self._process is not None:
+            try:
+                await asyncio.to_thread(self._process.wait, STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+
+
+def _plain(operation: str) -> Asked:
+    return Asked(operation, Caller("", ()), {}, None, b"", b"")
+
+
+def _away() -> Problem:
+    return Problem(
+        "unavailable",
+        "the part of the service that has the desks is starting again; send the request again with its key",
+        headers={"Retry-After": "1"},
+    )

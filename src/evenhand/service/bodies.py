@@ -1,0 +1,100 @@
+"""What may be sent: the bodies of requests, checked while they are read. The OpenAPI document is made of the same."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+Id = Annotated[str, Meta(min_length=1, max_length=200)]
+Name = Annotated[str, Meta(min_length=1, max_length=200)]
+Reason = Annotated[str, Meta(max_length=2_000)]
+Pair = Annotated[list[Id], Meta(min_length=2, max_length=2, description="Two different candidates of the decision.")]
+Value = float | str | bool | None
+
+DESK_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
+
+
+class Candidate(TypedDict):
+    """One person of a decision, under a pseudonym: with a context, or with features by name."""
+
+    id: Id
+    context: NotRequired[Annotated[list[float], Meta(min_length=1, description="Numbers, of norm <= 1.")]]
+    features: NotRequired[Annotated[dict[str, Value], Meta(description="Values by the names of the desk's features.")]]
+
+
+class NewDesk(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """A desk to be opened. Exactly one of n_features, features and schema says what a candidate is."""
+
+    name: Annotated[str, Meta(pattern=DESK_NAME, description="Letters, digits, dot, underscore and hyphen.")]
+    n_features: Annotated[int, Meta(ge=1, le=1_000)] | UnsetType = UNSET
+    features: Annotated[list[Name], Meta(min_length=1, max_length=1_000)] | UnsetType = UNSET
+    schema: Annotated[dict[str, Any], Meta(description="As evenhand.Schema.to_dict() writes it.")] | UnsetType = UNSET
+    capacity: Annotated[int, Meta(ge=1, le=1000000)] | UnsetType | None = UNSET
+    epsilon: Annotated[float, Meta(gt=0, lt=1)] | UnsetType | None = UNSET
+    structure: Literal["full", "diagonal"] | UnsetType = UNSET
+    seed: Annotated[int, Meta(ge=0, le=2**63 - 1)] | UnsetType = UNSET
+    reviewer_error: Annotated[float, Meta(ge=0, lt=0.5)] | UnsetType | None = UNSET
+    target_unfair_share: Annotated[float, Meta(gt=0, lt=1)] | UnsetType | None = UNSET
+    max_unfair_rounds: Annotated[int, Meta(ge=0, le=2**53)] | UnsetType | None = UNSET
+    metric: Literal["BayesPoint", "ProjectedVolume", "Ellipsoid", "Guarded"] | UnsetType = UNSET
+
+    def settings(self) -> dict[str, Any]:
+        """What was said, without the name."""
+        said = msgspec.structs.asdict(self)
+        return {name: value for name, value in said.items() if name != "name" and value is not UNSET}
+
+
+class NewDecision(Struct, forbid_unknown_fields=True):
+    """Candidates to choose among."""
+
+    candidates: Annotated[list[Candidate], Meta(min_length=1)]
+
+
+class NewOutcomes(Struct, forbid_unknown_fields=True):
+    """What came of chosen candidates: a reward for each, by candidate id."""
+
+    rewards: Annotated[dict[Id, Annotated[float, Meta(ge=-1e6, le=1e6)]], Meta(min_length=1)]
+
+
+class NewReview(Struct, forbid_unknown_fields=True):
+    """What a reviewer says of a decision.
+
+    complete: every pair was looked at, those named were unfair and all others fine. partial: only the pairs named were
+    looked at. one_bit: only whether anything was unfair.
+    """
+
+    kind: Literal["complete", "partial", "one_bit"]
+    unfair: list[Pair] = []
+    fair: list[Pair] = []
+    any_unfair: bool | None = None
+    reviewer: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
+    circumstances: (
+        Annotated[dict[str, Any], Meta(description="What the reviewer saw, and how: kept as it is.")] | None
+    ) = None
+    supersedes: Id | None = None
+
+
+class NewOverride(Struct, forbid_unknown_fields=True):
+    """Somebody chose otherwise than the lottery did."""
+
+    chosen: list[Id]
+    reason: Reason | None = None
+
+
+class NewAnswer(Struct, forbid_unknown_fields=True):
+    """What a reviewer says of two contexts treated with this gap."""
+
+    x: Annotated[list[float], Meta(min_length=1)]
+    y: Annotated[list[float], Meta(min_length=1)]
+    gap: Annotated[float, Meta(ge=0, le=1)]
+    unfair: bool
+    reviewer: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
+    circumstances: dict[str, Any] | None = None
+
+
+class NewSettings(Struct, forbid_unknown_fields=True):
+    """Settings that may change while a desk runs."""
+
+    changes: Annotated[dict[str, Any], Meta(min_length=1)]

@@ -1,0 +1,104 @@
+"""The past of the demonstration's desk: decisions, outcomes, and what two reviewers said, as on the review page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand.desk.commands import Decide, RecordOutcome
+from evenhand.desk.desk import Desk
+from evenhand.desk.desk_decision import DeskDecision
+from evenhand.desk.event import Event
+from evenhand.desk.reviewing import Reviewing
+from evenhand.environments.lending import PAY_OFF, SCHEMA, Applicants, metric_in_her_head
+
+DESK = "loans"
+CANDIDATES = 5
+NOISE = 0.2
+REVIEWERS = {"Ana": 0.03, "Ben": 0.12}
+"""How often each of them is wrong."""
+EVERY = 4
+"""After so many decisions one of the reviewers answers on a pair."""
+SETTINGS: dict[str, Any] = {
+    "capacity": 1,
+    "reviewer_error": None,
+    "target_unfair_share": 0.05,
+    "overlap": 0.3,
+    "reviewing": {"repeats": 0.1, "repeat_after": 6, "controls": 0.05, "session": 10},
+}
+
+Floats = NDArray[np.float64]
+
+
+@dataclass
+class Made:
+    """Who has applied so far, and the lots that tell what becomes of them."""
+
+    rng: np.random.Generator
+    applicants: int = 0
+    theta: Floats = field(default_factory=lambda: np.array([PAY_OFF[name] for name in SCHEMA.coordinates]))
+
+    def candidates(self, k: int = CANDIDATES) -> list[dict[str, Any]]:
+        """The next k applicants, under pseudonyms."""
+        rows = Applicants().rows(k, self.rng)
+        self.applicants += k
+        first = self.applicants - k + 1
+        return [{"id": f"applicant {first + i}", "features": row} for i, row in enumerate(rows)]
+
+    def reward(self, candidate: dict[str, Any]) -> float:
+        """What a loan to this applicant brings."""
+        (context,) = SCHEMA.encode([candidate["features"]])
+        return round(float(np.clip(context @ self.theta + NOISE * self.rng.normal(), -1, 1)), 3)
+
+
+def make_past(url: str, *, decisions: int, seed: int = 11) -> Made:
+    """A desk with a past; gives what its future is made of."""
+    made = Made(np.random.default_rng(seed))
+    with Desk.open(url, DESK, schema=SCHEMA, seed=seed, **SETTINGS) as desk:
+        reviewing = Reviewing(desk)
+        for turn in range(decisions // EVERY):
+            _decide(desk, made)
+            _answer(desk, reviewing, made, list(REVIEWERS)[turn % len(REVIEWERS)])
+        desk.fold(wait=True)
+    return made
+
+
+def _decide(desk: Desk, made: Made) -> None:
+    """Some decisions at once, and what came of them."""
+    asked = [made.candidates() for _ in range(EVERY)]
+    told = [
+        DeskDecision(event)
+        for event in desk.execute([Decide(some, actor="intake") for some in asked])
+        if isinstance(event, Event)
+    ]
+    outcomes = []
+    for candidates, decision in zip(asked, told, strict=True):
+        rewards = {one["id"]: made.reward(one) for one in candidates if one["id"] in decision.chosen}
+        if rewards:
+            outcomes.append(RecordOutcome(decision.id, rewards, actor="intake"))
+    desk.execute(outcomes)
+    desk.fold()
+
+
+def _answer(desk: Desk, reviewing: Reviewing, made: Made, reviewer: str) -> None:
+    """One answer of a reviewer who has the lending world's metric in mind, and errs now and then."""
+    item = reviewing.next(reviewer)
+    if item is None:
+        return
+    body = desk.event(item.decision).body
+    i, j = (body["candidates"].index(name) for name in (item.left, item.right))
+    apart = metric_in_her_head() @ (np.array(body["contexts"][i]) - np.array(body["contexts"][j]))
+    unfair = abs(body["probabilities"][i] - body["probabilities"][j]) > np.linalg.norm(apart)
+    errs = made.rng.random() < REVIEWERS[reviewer]
+    answer = "unfair" if unfair != errs else "acceptable"
+    seconds = round(3.0 + float(made.rng.gamma(2.0, 3.0)), 1)
+    ended = datetime.now(UTC)
+    started = (ended - timedelta(seconds=seconds)).isoformat()
+    remarks = {"reason": None, "note": None, "started": started, "ended": ended.isoformat(), "seconds": seconds}
+    desk.execute([reviewing.command(item, answer, remarks)])
+    reviewing.settle(item, answer)
+    desk.fold()

@@ -1,0 +1,111 @@
+"""The door: every request comes in here and is treated alike - token, rate, role, desk, body, then the office.
+
+Whoever has not the right token learns nothing else. Nothing stands between the server and this: a stack of middleware
+would cost more than all that is done here.
+"""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from evenhand.service.answer import Answer
+from evenhand.service.asked import Asked
+from evenhand.service.body import ClientGone, read_body
+from evenhand.service.call import KEY, Call, decoded
+from evenhand.service.office import answer_to
+from evenhand.service.problems import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from evenhand.service.asked import Caller
+    from evenhand.service.operation import Operation
+    from evenhand.service.service import Service
+
+    Headers = dict[bytes, bytes]
+    CarryOut = Callable[[Caller, Headers, Scope, bytes], Awaitable[Answer]]
+
+
+def door_of(operation: Operation, service: Service) -> ASGIApp:
+    """The ASGI application that handles an operation's requests."""
+    settings, takes_body = service.settings, operation.body is not None
+    carry_out = _in_office(operation, service) if operation.is_of_office else _here(operation, service)
+
+    async def handle(scope: Scope, receive: Receive, send: Send) -> None:
+        start = time.perf_counter()
+        caller: Caller | None = None
+        try:
+            headers = dict(scope["headers"])
+            caller = await admitted(operation, service, headers, scope)
+            body = await read_body(headers, receive, settings.max_body) if takes_body else b""
+            answer = await carry_out(caller, headers, scope, body)
+        except ClientGone:
+            return
+        except Exception as error:
+            answer = answer_to(error, operation.name)
+        await answer(scope, receive, send)
+        seconds = time.perf_counter() - start
+        service.measures.request(operation.name, answer.status, seconds)
+        if settings.log_requests:
+            service.requests.add(_line(operation, caller, scope, answer, seconds))
+
+    return handle
+
+
+def _in_office(operation: Operation, service: Service) -> CarryOut:
+    name, is_write = operation.name, operation.is_write
+
+    async def carry_out(caller: Caller, headers: Headers, scope: Scope, body: bytes) -> Answer:
+        key = headers.get(KEY) if is_write else None
+        told = await service.office.carry_out(
+            Asked(name, caller, scope.get("path_params", {}), key, scope["query_string"], body)
+        )
+        return Answer(told.body, told.status, told.media_type, told.headers)
+
+    return carry_out
+
+
+def _here(operation: Operation, service: Service) -> CarryOut:
+    decoder = msgspec.json.Decoder(operation.body) if operation.body is not None else None
+
+    async def carry_out(caller: Caller, headers: Headers, scope: Scope, body: bytes) -> Answer:
+        said = decoded(decoder, body) if decoder is not None else None
+        return await operation.run(
+            Call(service, caller, scope.get("path_params", {}), headers, scope["query_string"], said)
+        )
+
+    return carry_out
+
+
+async def admitted(operation: Operation, service: Service, headers: Headers, scope: Scope) -> Caller:
+    """Whoever asks, if their token, rate, role and desk allow it."""
+    if operation.roles is None:
+        return service.nobody
+    caller = await service.caller(headers, scope["method"])
+    if not caller.may(operation.roles):
+        raise Problem("forbidden", f"this needs a token of the role {' or '.join(sorted(operation.roles))}")
+    desk = scope.get("path_params", {}).get("desk")
+    if desk is not None and not caller.sees(desk):
+        raise Problem("forbidden", "this token is not for this desk")
+    return caller
+
+
+def _line(operation: Operation, caller: Caller | None, scope: Scope, answer: Answer, seconds: float) -> dict[str, Any]:
+    return {
+        "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
+        "level": "info",
+        "message": "request",
+        "operation": operation.name,
+        "status": answer.status,
+        "microseconds": round(seconds * 1e6),
+        "bytes": len(answer.body),
+        "caller": caller.name if caller is not None else None,
+        # What somebody without a token wrote into the path may be anything.
+        "desk": scope.get("path_params", {}).get("desk") if caller is not None else None,
+    }

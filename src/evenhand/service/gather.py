@@ -1,0 +1,96 @@
+"""Group commit: what comes in while one batch is written is the next batch.
+
+A request puts its command here and waits. At the end of the event loop's turn all that came in goes to one thread,
+which writes it in one transaction and wakes the loop once. The busier the service, the larger the batches.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from queue import SimpleQueue
+from typing import Generic, TypeVar
+
+from evenhand.service.problems import Problem
+
+Command = TypeVar("Command")
+Result = TypeVar("Result")
+Batch = list[tuple[Command, "asyncio.Future[Result]"]]
+
+
+class Gatherer(Generic[Command, Result]):
+    """Commands for one desk. `execute` is called in a thread of its own, never twice at once."""
+
+    def __init__(
+        self,
+        name: str,
+        execute: Callable[[list[Command]], Sequence[Result | Exception]],
+        *,
+        max_batch: int,
+        max_waiting: int,
+        written: Callable[[int], None] = lambda number: None,
+    ) -> None:
+        self._execute, self._max_batch, self._max_waiting, self._written = execute, max_batch, max_waiting, written
+        self._loop = asyncio.get_running_loop()
+        self._waiting: deque[tuple[Command, asyncio.Future[Result]]] = deque()
+        self._handed: SimpleQueue[Batch[Command, Result] | None] = SimpleQueue()
+        self._busy = False
+        self._closed = False
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._thread = threading.Thread(target=self._work, name=f"write {name}", daemon=True)
+        self._thread.start()
+
+    def submit(self, command: Command) -> asyncio.Future[Result]:
+        """The future result of a command; it is in the ledger when the future is done."""
+        if self._closed or len(self._waiting) >= self._max_waiting:
+            raise Problem(
+                "unavailable",
+                "the service is stopping" if self._closed else f"{self._max_waiting} commands wait already",
+                headers={"Retry-After": "1"},
+            )
+        future: asyncio.Future[Result] = self._loop.create_future()
+        self._waiting.append((command, future))
+        if not self._busy:
+            self._busy = True
+            self._idle.clear()
+            self._loop.call_soon(self._hand_over)
+        return future
+
+    def _hand_over(self) -> None:
+        waiting = self._waiting
+        self._handed.put([waiting.popleft() for _ in range(min(len(waiting), self._max_batch))])
+
+    def _work(self) -> None:
+        while (batch := self._handed.get()) is not None:
+            results: Sequence[Result | Exception]
+            try:
+                results = self._execute([command for command, _ in batch])
+            except Exception as error:
+                results = [error] * len(batch)
+            self._loop.call_soon_threadsafe(self._deliver, batch, results)
+
+    def _deliver(self, batch: Batch[Command, Result], results: Sequence[Result | Exception]) -> None:
+        # The next batch goes first: its writing runs while these answers are sent.
+        if self._waiting:
+            self._hand_over()
+        else:
+            self._busy = False
+            self._idle.set()
+        self._written(len(batch))
+        for (_, future), result in zip(batch, results, strict=True):
+            if future.done():
+                continue
+            if isinstance(result, Exception):
+                future.set_exception(result)
+            else:
+                future.set_result(result)
+
+    async def close(self) -> None:
+        """Write what waits, then end."""
+        self._closed = True
+        await self._idle.wait()
+        self._handed.put(None)
+        await asyncio.to_thread(self._thread.join)

@@ -1,0 +1,96 @@
+"""The office: where requests that may come in are carried out. It has the desks; in a process of its own or not."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import msgspec
+
+from evenhand.errors import EvenhandError
+from evenhand.service.answer import Answer
+from evenhand.service.asked import Asked, Told
+from evenhand.service.call import KEY, Call, decoded
+from evenhand.service.desks import Desks
+from evenhand.service.logs import places
+from evenhand.service.measures import DeskMeasures
+from evenhand.service.operations.table import OPERATIONS
+from evenhand.service.pages.table import PAGE_OPERATIONS
+from evenhand.service.problems import Problem
+from evenhand.service.translate import problem_of
+from evenhand.service.window.operations import WINDOW_OPERATIONS
+
+if TYPE_CHECKING:
+    from evenhand.desk.ledger import Ledger
+    from evenhand.service.settings import Settings
+
+log = logging.getLogger(__name__)
+
+MEASURE_SECONDS = 1.0
+
+
+class Office:
+    """Carries out operations on the desks of one ledger."""
+
+    def __init__(self, settings: Settings, ledger: Ledger) -> None:
+        self.settings = settings
+        self.measures = DeskMeasures()
+        self.desks = Desks(ledger, settings, self.measures)
+        everything = (*OPERATIONS, *WINDOW_OPERATIONS, *PAGE_OPERATIONS)
+        operations = [operation for operation in everything if operation.is_of_office]
+        self._run = {operation.name: operation.run for operation in operations}
+        self._decoders: dict[str, msgspec.json.Decoder[Any]] = {
+            operation.name: msgspec.json.Decoder(operation.body)
+            for operation in operations
+            if operation.body is not None
+        }
+        self._measuring = asyncio.create_task(self._measure())
+
+    async def carry_out(self, asked: Asked) -> Told:
+        """The answer to a request, a problem document if it cannot be carried out."""
+        try:
+            decoder = self._decoders.get(asked.operation)
+            body = decoded(decoder, asked.body) if decoder is not None else None
+            headers = {KEY: asked.key} if asked.key is not None else {}
+            call = Call(self, asked.caller, asked.path, headers, asked.query, body)
+            answer = await self._run[asked.operation](call)
+        except Exception as error:
+            answer = answer_to(error, asked.operation)
+        return Told(answer.body, answer.status, answer.media_type, answer.headers)
+
+    async def is_ready(self) -> bool:
+        """Whether the ledger answers."""
+        try:
+            await self.desks.names()
+        except Exception:
+            return False
+        return True
+
+    async def measured(self) -> bytes:
+        """Numbers about desks, for Prometheus."""
+        self.measures.standing(self.desks.standing())
+        return self.measures.told()
+
+    async def _measure(self) -> None:
+        while True:
+            self.measures.standing(self.desks.standing())
+            await asyncio.sleep(MEASURE_SECONDS)
+
+    async def close(self) -> None:
+        """Write what waits; the ledger stays open."""
+        self._measuring.cancel()
+        await self.desks.close()
+
+
+def answer_to(error: Exception, where: str) -> Answer:
+    """The problem document of an error. Of one that nobody expected, only the place is logged: its words may quote."""
+    problem = error if isinstance(error, Problem) else None
+    if problem is None and isinstance(error, EvenhandError):
+        problem = problem_of(error)
+    if problem is None:
+        instance = f"urn:uuid:{uuid4()}"
+        log.error("%s failed", where, extra={"error": type(error).__name__, "at": places(error), "instance": instance})
+        problem = Problem("internal", "the service failed; the log says where, under this instance", instance=instance)
+    return problem.answer()

@@ -1,0 +1,95 @@
+"""Decisions: make one, look at one, say what came of it or that somebody chose otherwise."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec import Raw, Struct
+
+from evenhand.desk.commands import Decide, Override, RecordOutcome
+from evenhand.service.answer import Answer, told
+from evenhand.service.operations.recorded import recorded
+from evenhand.service.problems import Problem
+
+if TYPE_CHECKING:
+    from evenhand.desk.event import Event
+    from evenhand.service.call import Call
+
+
+async def decide(call: Call) -> Answer:
+    """Choose among candidates: the odds of each, in their order, and who was drawn."""
+    candidates = call.body.candidates
+    most = call.service.settings.max_candidates
+    if len(candidates) > most:
+        raise Problem("invalid", f"there are {len(candidates)} candidates; allowed are up to {most}")
+    counter = await call.service.desks.get(call.desk)
+    event = await counter.record(Decide(candidates, actor=call.caller.name, idempotency_key=call.key))
+    return Answer(_told(event), 201)
+
+
+class _Body(Struct):
+    number: Raw
+    state: Raw
+    candidates: Raw
+    probabilities: Raw
+    chosen: Raw
+
+
+class _Line(Struct):
+    id: Raw
+    desk: Raw
+    seq: Raw
+    time: Raw
+    body: _Body
+
+
+_read_line = msgspec.json.Decoder(_Line).decode
+_write = msgspec.json.Encoder().encode
+
+
+def _told(event: Event) -> bytes:
+    """What of a decision's line is answered, word for word as it stands in the ledger."""
+    line = _read_line(event.text)
+    body = line.body
+    return _write(
+        {
+            "id": line.id,
+            "desk": line.desk,
+            "seq": line.seq,
+            "time": line.time,
+            "number": body.number,
+            "state": body.state,
+            "candidates": body.candidates,
+            "probabilities": body.probabilities,
+            "chosen": body.chosen,
+        }
+    )
+
+
+async def show_decision(call: Call) -> Answer:
+    """The record of a decision, what is known of it since, and its explanation: why these odds."""
+    call.query(())
+    desk = (await call.service.desks.get(call.desk)).desk
+    name = call.path["decision"]
+
+    def found() -> dict[str, Any]:
+        record, explanation = desk.decision(name), desk.explain(name)
+        return {"id": name, "record": record, "explanation": explanation.to_dict()}
+
+    return told(await asyncio.to_thread(found))
+
+
+async def record_outcomes(call: Call) -> Answer:
+    """What came of chosen candidates: a reward for each, by candidate id."""
+    command = RecordOutcome(call.path["decision"], call.body.rewards, actor=call.caller.name, idempotency_key=call.key)
+    return await recorded(call, command)
+
+
+async def record_override(call: Call) -> Answer:
+    """Somebody chose otherwise than the lottery did. It is recorded; nothing is learned from it."""
+    command = Override(
+        call.path["decision"], call.body.chosen, call.body.reason, actor=call.caller.name, idempotency_key=call.key
+    )
+    return await recorded(call, command)

@@ -1,0 +1,70 @@
+"""Reviews: give one, take one back, answer a question about two contexts, and see which pairs wait."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from evenhand.desk.commands import AnswerQuestion, GiveReview, Withdraw
+from evenhand.service.answer import Answer, told
+from evenhand.service.operations.recorded import recorded
+from evenhand.service.problems import Problem
+
+if TYPE_CHECKING:
+    from evenhand.service.call import Call
+
+LONGEST_REASON = 2_000
+
+
+async def give_review(call: Call) -> Answer:
+    """What a reviewer says of a decision. Without a reviewer's name it is the token's."""
+    said = call.body
+    command = GiveReview(
+        call.path["decision"],
+        said.kind,
+        said.unfair,
+        said.fair,
+        said.any_unfair,
+        said.reviewer if said.reviewer is not None else call.caller.name,
+        said.circumstances,
+        said.supersedes,
+        actor=call.caller.name,
+        idempotency_key=call.key,
+    )
+    return await recorded(call, command)
+
+
+async def withdraw_review(call: Call) -> Answer:
+    """Take a review back: an event is added, and all becomes as if the review had never been given."""
+    reason = call.query(("reason",)).get("reason")
+    if reason is not None and len(reason) > LONGEST_REASON:
+        raise Problem("invalid", f"the reason has {len(reason)} characters; allowed are up to {LONGEST_REASON}")
+    command = Withdraw(call.path["review"], reason, actor=call.caller.name, idempotency_key=call.key)
+    return await recorded(call, command, 200)
+
+
+async def answer_question(call: Call) -> Answer:
+    """What a reviewer says of two contexts treated with a made-up gap, as in an interview."""
+    said = call.body
+    command = AnswerQuestion(
+        said.x,
+        said.y,
+        said.gap,
+        said.unfair,
+        said.reviewer if said.reviewer is not None else call.caller.name,
+        said.circumstances,
+        actor=call.caller.name,
+        idempotency_key=call.key,
+    )
+    return await recorded(call, command)
+
+
+async def show_queue(call: Call) -> Answer:
+    """Pairs that wait for a review, the most telling first. Named, a reviewer gets them on lease: nobody else does."""
+    query = call.query(("limit", "reviewer"))
+    limit, reviewer = call.page_size(query), query.get("reviewer")
+    if reviewer is not None and not 1 <= len(reviewer) <= 200:
+        raise Problem("invalid", "the reviewer's name must have 1 to 200 characters")
+    desk = (await call.service.desks.get(call.desk)).desk
+    pairs = await asyncio.to_thread(lambda: desk.queue(limit, reviewer=reviewer))
+    return told({"pairs": [pair.to_dict() for pair in pairs]})

@@ -1,0 +1,39 @@
+"""How the service stands: alive, ready, measured. The door answers these by itself."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from evenhand.service.answer import Answer, told
+from evenhand.service.measures import are_shared
+from evenhand.service.problems import Problem
+from evenhand.version import __version__
+
+if TYPE_CHECKING:
+    from evenhand.service.call import Call
+
+READY_SECONDS = 5.0
+MEDIA_TYPE = b"text/plain; version=0.0.4; charset=utf-8"
+
+
+async def health(call: Call) -> Answer:
+    """Whether the process answers at all."""
+    return told({"status": "alive", "version": __version__})
+
+
+async def ready(call: Call) -> Answer:
+    """Whether decisions can be made now: the ledger answers."""
+    try:
+        is_ready = await asyncio.wait_for(call.service.office.is_ready(), READY_SECONDS)
+    except (Problem, TimeoutError):
+        is_ready = False
+    if not is_ready:
+        raise Problem("unavailable", "the ledger does not answer", headers={"Retry-After": "1"})
+    return told({"status": "ready", "version": __version__})
+
+
+async def metrics(call: Call) -> Answer:
+    """Numbers for Prometheus: of this process, or of all processes of the service."""
+    of_desks = b"" if are_shared() else await call.service.office.measured()
+    return Answer(call.service.measures.told() + of_desks, 200, MEDIA_TYPE)

@@ -1,0 +1,1 @@
+"""The pages and what stands behind them: signing in, reviewing, the interview."""

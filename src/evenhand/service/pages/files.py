@@ -1,0 +1,150 @@
+"""The pages themselves: HTML, styles, scripts and the icon, read once, served with a strict content security policy.
+
+Static files are served under a digest of all of them: they may be kept for ever, and a new version has new addresses.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import TYPE_CHECKING
+
+from starlette.exceptions import HTTPException
+from starlette.routing import Route
+
+from evenhand.service.door import door_of
+from evenhand.service.pages.table import PAGE_OPERATIONS
+from evenhand.service.route import StraightRoute
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.types import Receive, Scope, Send
+
+    from evenhand.service.service import Service
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "font-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
+)
+ALWAYS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}
+KINDS = {
+    "css": "text/css; charset=utf-8",
+    "js": "text/javascript; charset=utf-8",
+    "svg": "image/svg+xml",
+    "html": "text/html; charset=utf-8",
+}
+FOR_EVER = "public, max-age=31536000, immutable"
+PAGES = {
+    "/": "home",
+    "/sign-in": "sign-in",
+    "/review/{desk}": "review",
+    "/interview/{desk}": "interview",
+    "/desks": "desks",
+    "/desks/{desk}": "window",
+    "/desks/{desk}/decisions/{decision}": "decision",
+}
+"""Which page is at which path. Pages hold no data: what they show, they ask the service for in the visitor's name."""
+
+META = re.compile(r"<!-- (\w+): (.*?) -->\n")
+
+
+class File:
+    """One file as an answer."""
+
+    def __init__(self, body: bytes, kind: str, cache_control: str) -> None:
+        self.body = body
+        named = {
+            **ALWAYS,
+            "content-type": KINDS[kind],
+            "cache-control": cache_control,
+            "content-length": str(len(body)),
+        }
+        self.headers = [(name.encode(), value.encode()) for name, value in named.items()]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it; of HEAD only the headers."""
+        await send({"type": "http.response.start", "status": 200, "headers": self.headers})
+        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else self.body})
+
+
+def add_pages(app: FastAPI, service: Service) -> None:
+    """Add the pages, the static files and the pages' requests to an application."""
+    for operation in PAGE_OPERATIONS:
+        app.router.routes.append(StraightRoute(operation, door_of(operation, service), include_in_schema=False))
+    add_files(app)
+
+
+def add_files(app: Starlette, pages: dict[str, str] | None = None) -> None:
+    """Add pages, by path, and all static files."""
+    for path, name in (PAGES if pages is None else pages).items():
+        app.router.routes.append(Route(path, _endpoint(name), methods=["GET", "HEAD"], include_in_schema=False))
+    app.router.routes.append(Route("/static/{version}/{path:path}", _static, methods=["GET", "HEAD"]))
+
+
+def _endpoint(name: str) -> Callable[[Request], File]:
+    def page(request: Request) -> File:
+        return File(page_of(name), "html", "no-cache")
+
+    return page
+
+
+def _static(request: Request) -> File:
+    found = static_files().get(request.path_params["path"])
+    if found is None:
+        raise HTTPException(404)
+    # Under the address of another version, as a page from before an update asks: the file, but not for ever.
+    newest = request.path_params["version"] == version()
+    return File(found, request.path_params["path"].rpartition(".")[2], FOR_EVER if newest else "no-cache")
+
+
+@cache
+def static_files() -> dict[str, bytes]:
+    """All that may be asked for, by path."""
+    root = files("evenhand.service").joinpath("web")
+    return {path: text for path, text in _read(root, "") if not path.endswith(".html")}
+
+
+def _read(folder: Traversable, prefix: str) -> list[tuple[str, bytes]]:
+    found: list[tuple[str, bytes]] = []
+    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
+        if entry.is_dir():
+            found += _read(entry, f"{prefix}{entry.name}/")
+        elif entry.name.rpartition(".")[2] in KINDS:
+            found.append((prefix + entry.name, entry.read_bytes()))
+    return found
+
+
+@cache
+def version() -> str:
+    """A digest of all static files."""
+    digest = hashlib.blake2b(digest_size=8)
+    for path, text in static_files().items():
+        digest.update(path.encode() + b"\0" + text + b"\0")
+    return digest.hexdigest()
+
+
+@cache
+def page_of(name: str) -> bytes:
+    """A page: its own content in the layout that all share. Comments at its top name title, styles and scripts."""
+    root = files("evenhand.service").joinpath("web")
+    text = root.joinpath("pages", f"{name}.html").read_text("utf-8")
+    said = dict(META.findall(text))
+    styles = "".join(f'<link rel="stylesheet" href="/static/@version@/{s}">' for s in said.get("styles", "").split())
+    scripts = "".join(f'<script type="module" src="/static/@version@/{s}"></script>' for s in said["scripts"].split())
+    page = root.joinpath("layout.html").read_text("utf-8")
+    parts = {"title": said["title"], "styles": styles, "scripts": scripts, "main": META.sub("", text).strip()}
+    for part, content in parts.items():
+        page = page.replace(f"@{part}@", content)
+    return page.replace("@version@", version()).encode()

@@ -1,0 +1,75 @@
+"""What the pages are told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+
+class SessionTold(Struct):
+    """Who is signed in. `csrf` goes into the header X-CSRF-Token of whatever changes something."""
+
+    name: str
+    roles: list[str]
+    desks: list[str] | None
+    csrf: str | None
+    session: bool
+
+
+class ItemTold(Struct):
+    """The pair before a reviewer, or none; and how far the session has come."""
+
+    item: str | None
+    progress: dict[str, Any]
+    decision: str | None = None
+    names: list[str] | None = None
+    rows: list[dict[str, Any]] | None = None
+    odds: list[float] | None = None
+    gap: float | None = None
+    digits: int | None = None
+    instruction: str | None = None
+
+
+class AnswerTold(Struct):
+    """An answer that is in the ledger now, why it was asked for, and the next pair."""
+
+    review: str
+    why: str
+    next: dict[str, Any]
+
+
+class ReviewersTold(Struct):
+    """What reviewers have done, how steady each is, and how far they agree."""
+
+    reviewers: list[dict[str, Any]]
+    agreement: dict[str, Any]
+    consistency: dict[str, Any]
+
+
+class QuestionTold(Struct):
+    """An interview's question, or why it is over; and its meter."""
+
+    item: str | None
+    meter: dict[str, Any] | None
+    people: int
+    ended: str | None
+    rows: list[dict[str, Any]] | None = None
+    odds: list[float] | None = None
+    gap: float | None = None
+    digits: int | None = None
+    instruction: str | None = None
+
+
+class QuestionAnswered(Struct):
+    """An interview's answer that is in the ledger now, if it teaches anything, and the next question."""
+
+    review: str | None
+    why: str
+    next: dict[str, Any]
+
+
+class PeopleTold(Struct):
+    """How many people the interview can ask about."""
+
+    people: int

@@ -1,0 +1,118 @@
+"""The review page's requests: the next pair, an answer, and what all reviewers have done."""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+from collections import Counter
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from evenhand.desk.agreement import agreement, consistency
+from evenhand.desk.desk import Desk
+from evenhand.desk.review_book import ANSWERS
+from evenhand.desk.review_item import WHY, Item
+from evenhand.desk.reviewing import Reviewing
+from evenhand.errors import AlreadyRecorded, IdempotencyConflict
+from evenhand.service.answer import Answer, told
+from evenhand.service.problems import Problem
+
+if TYPE_CHECKING:
+    from evenhand.service.call import Call
+
+_reviewing: WeakKeyDictionary[Desk, Reviewing] = WeakKeyDictionary()
+
+
+def reviewing_of(desk: Desk) -> Reviewing:
+    """The review page's side of a desk that is open in this process."""
+    if desk not in _reviewing:
+        _reviewing[desk] = Reviewing(desk)
+    return _reviewing[desk]
+
+
+async def next_item(call: Call) -> Answer:
+    """The pair to put before this reviewer now; the same until it is answered. `item` is null when nothing waits."""
+    call.query(())
+    desk = (await call.service.desks.get(call.desk)).desk
+    return told(await asyncio.to_thread(_next, reviewing_of(desk), call.caller.name))
+
+
+def _next(reviewing: Reviewing, reviewer: str) -> dict[str, Any]:
+    item = reviewing.next(reviewer)
+    progress = progress_of(reviewing, reviewer, over=item is None)
+    return {"item": None, "progress": progress} if item is None else {**reviewing.shown(item), "progress": progress}
+
+
+def progress_of(reviewing: Reviewing, reviewer: str, *, over: bool) -> dict[str, Any]:
+    """How far a reviewer has come today, and how steady they were; `pause` proposes an end."""
+    today, goal = reviewing.today(reviewer), reviewing.book.rules.session
+    pause = today > 0 and today % goal == 0
+    steady = consistency(reviewing.book.standing(reviewer)).to_dict() if pause else None
+    return {"today": today, "goal": goal, "waiting": reviewing.waiting(now=over), "pause": pause, "consistency": steady}
+
+
+async def answer_item(call: Call) -> Answer:
+    """What a reviewer says of the pair before them, and the next pair. Sent again, an item is not answered again."""
+    opened = await call.service.desks.get(call.desk)
+    reviewing, said = reviewing_of(opened.desk), call.body
+    remarks = {"reason": said.reason, "note": said.note, **times(said.started, said.ended)}
+
+    def read() -> tuple[Item, Any]:
+        item = reviewing.opened(said.item, call.caller.name)
+        return item, reviewing.command(item, said.answer, remarks)
+
+    item, command = await asyncio.to_thread(read)
+    try:
+        event = await opened.record(command)
+    except (AlreadyRecorded, IdempotencyConflict):
+        # The pair must not come again and again to somebody whose answer cannot be taken.
+        await asyncio.to_thread(reviewing.settle, item, said.answer)
+        raise Problem("conflict", "you have answered on this pair already, perhaps in another window") from None
+
+    def then() -> dict[str, Any]:
+        reviewing.settle(item, said.answer)
+        return _next(reviewing, call.caller.name)
+
+    return told({"review": event.id, "why": WHY[item.why], "next": await asyncio.to_thread(then)}, 201)
+
+
+def times(started: str, ended: str) -> dict[str, Any]:
+    """When a pair was seen and when it was answered, by the reviewer's clock, and the seconds between."""
+    try:
+        begin, end = datetime.fromisoformat(started), datetime.fromisoformat(ended)
+        seconds = (end - begin).total_seconds()
+    except (ValueError, TypeError):
+        raise Problem("invalid", "started and ended must be times as ISO 8601 has them, with a time zone") from None
+    return {"started": begin.isoformat(), "ended": end.isoformat(), "seconds": round(seconds, 3)}
+
+
+async def show_reviewers(call: Call) -> Answer:
+    """What reviewers have done, how often each answered a repeat as before, and how far they agree."""
+    call.query(())
+    desk = (await call.service.desks.get(call.desk)).desk
+    return told(await asyncio.to_thread(_reviewers, reviewing_of(desk)))
+
+
+def _reviewers(reviewing: Reviewing) -> dict[str, Any]:
+    book = reviewing.book
+    book.refresh()
+    reviewers = []
+    for name in book.reviewers():
+        standing = [given for given in book.standing() if given.reviewer == name]
+        counts = Counter(given.answer for given in standing)
+        seconds = [given.seconds for given in standing if given.seconds is not None]
+        reviewers.append(
+            {
+                "name": name,
+                "answers": len(standing),
+                **{answer: counts[answer] for answer in ANSWERS},
+                "withdrawn": book.withdrawn(name),
+                "last": max((given.time for given in standing), default=None),
+                "median_seconds": statistics.median(seconds) if seconds else None,
+                "consistency": consistency(standing).to_dict(),
+            }
+        )
+    everything = sorted(book.standing(), key=lambda given: given.seq)
+    steady = consistency(everything)
+    return {"reviewers": reviewers, "agreement": agreement(everything).to_dict(), "consistency": steady.to_dict()}

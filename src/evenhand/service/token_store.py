@@ -1,0 +1,87 @@
+"""Where tokens are kept: beside the ledgers, in the same database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import orjson
+from sqlalchemy import insert, or_, select, update
+from sqlalchemy.exc import IntegrityError
+
+from evenhand.desk.ledger import open_ledger
+from evenhand.desk.memory_ledger import MemoryLedger
+from evenhand.desk.sql_ledger import SqlLedger
+from evenhand.desk.tables import tokens
+from evenhand.errors import InvalidInput
+from evenhand.service.tokens import MemoryTokens, Token, TokenStore, UnknownToken, name_taken
+
+if TYPE_CHECKING:
+    from evenhand.desk.ledger import Ledger
+
+_in_memory: WeakKeyDictionary[Ledger, MemoryTokens] = WeakKeyDictionary()
+
+
+class SqlTokens:
+    """Tokens in the table of a ledger's database."""
+
+    def __init__(self, ledger: SqlLedger) -> None:
+        self._ledger = ledger
+
+    def add(self, token: Token) -> None:
+        """Keep a new one; InvalidInput if its name is taken."""
+        desks = None if token.desks is None else _listed(token.desks)
+        row = {**vars(token), "roles": _listed(token.roles), "desks": desks}
+        try:
+            with self._ledger.transaction(writes=True) as connection:
+                connection.execute(insert(tokens).values(row))
+        except Exception as error:
+            if isinstance(error, IntegrityError) or isinstance(error.__cause__, IntegrityError):
+                raise name_taken(token.name) from None
+            raise
+
+    def revoke(self, name: str, time: str) -> Token:
+        """Put an end to the one of this name or id; one that was revoked before stays as it is."""
+        named = or_(tokens.c.name == name, tokens.c.id == name)
+        with self._ledger.transaction(writes=True) as connection:
+            connection.execute(update(tokens).where(named, tokens.c.revoked.is_(None)).values(revoked=time))
+            row = connection.execute(select(tokens).where(named)).mappings().first()
+        if row is None:
+            raise UnknownToken(f"there is no token {name!r}")
+        return _token(row)
+
+    def all(self) -> list[Token]:
+        """All that were ever made, the oldest first."""
+        with self._ledger.transaction() as connection:
+            rows = connection.execute(select(tokens).order_by(tokens.c.created, tokens.c.id)).mappings().all()
+        return [_token(row) for row in rows]
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return orjson.dumps(names).decode()
+
+
+def _token(row: Any) -> Token:
+    desks = None if row["desks"] is None else tuple(orjson.loads(row["desks"]))
+    return Token(**{**row, "roles": tuple(orjson.loads(row["roles"])), "desks": desks})
+
+
+def token_store_of(ledger: Ledger) -> TokenStore:
+    """The tokens that are kept beside a ledger."""
+    if isinstance(ledger, MemoryLedger):
+        return _in_memory.setdefault(ledger, MemoryTokens())
+    if isinstance(ledger, SqlLedger):
+        return SqlTokens(ledger)
+    raise InvalidInput(f"a {type(ledger).__name__} keeps no tokens; allowed are ledgers in memory or a database")
+
+
+@contextmanager
+def open_tokens(url: str) -> Iterator[TokenStore]:
+    """The tokens in the database at a URL, for as long as the block lasts."""
+    ledger = open_ledger(url)
+    try:
+        yield token_store_of(ledger)
+    finally:
+        ledger.close()

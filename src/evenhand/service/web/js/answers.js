@@ -1,0 +1,78 @@
+// The answers below a pair: buttons with their keys beside them, an optional reason and note.
+
+import { $, el } from "./dom.js";
+
+export const ANSWERS = {
+  unfair: { label: "Unfair", keys: ["u"], kind: "judgement", told: "unfair" },
+  acceptable: { label: "Acceptable", keys: ["a"], kind: "judgement", told: "acceptable" },
+  unsure: { label: "Unsure", keys: ["n", "?"], kind: "aside", told: "unsure" },
+  skip: { label: "Skip", keys: ["s"], kind: "aside", told: "skipped" },
+  conflict: { label: "Conflict of interest", keys: ["c"], kind: "aside", told: "conflict of interest" },
+};
+
+export const REASONS = [
+  ["alike", "They are alike in what matters"],
+  ["different", "They differ in what matters"],
+  ["gap", "The gap is out of proportion"],
+  ["small", "The gap is too small to matter"],
+  ["irrelevant", "An attribute counts that should not"],
+  ["missing", "Something I need to know is not shown"],
+  ["other", "Another reason: see my note"],
+];
+
+/** Buttons for these answers; answer(name) is called when one is pressed. */
+export function answerButtons(names, answer) {
+  return el("div", { class: "answers", role: "group", "aria-label": "Your answer" }, names.map((name) => {
+    const { label, keys, kind } = ANSWERS[name];
+    return el("button", {
+      class: `button ${kind}`, type: "button", id: `answer-${name}`, "aria-keyshortcuts": keys.join(" "), onclick: () => answer(name),
+    }, label, el("kbd", { "aria-hidden": "true" }, keys[0]));
+  }));
+}
+
+/** Handlers for keys.js: every key of these answers. */
+export function answerKeys(names, answer) {
+  return Object.fromEntries(names.flatMap((name) => ANSWERS[name].keys.map((key) => [key, () => answer(name)])));
+}
+
+export function remarks() {
+  const reasons = el("select", { class: "input", id: "reason" },
+    el("option", { value: "" }, "No reason given"), REASONS.map(([value, text]) => el("option", { value }, text)));
+  const note = el("textarea", { class: "input", id: "note", rows: "2", maxlength: "2000" });
+  return el("details", { class: "fold", id: "remarks" }, el("summary", {}, "Add a reason or a note (optional)"),
+    el("div", { class: "remarks" },
+      el("div", { class: "field" }, el("label", { for: "reason" }, "Reason"), reasons),
+      el("div", { class: "field" }, el("label", { for: "note" }, "Note"), note,
+        el("span", { class: "hint" }, "Kept in the record with your answer. Ctrl+Enter goes back to the answers."))));
+}
+
+/** What was remarked, and the fields empty again for the next pair. */
+export function takeRemarks() {
+  const [reason, note] = ["#reason", "#note"].map((id) => $(id).value.trim() || null);
+  $("#reason").value = "";
+  $("#note").value = "";
+  return { reason, note };
+}
+
+export function keepDraft(place, item) {
+  const draft = { item, reason: $("#reason").value, note: $("#note").value };
+  try {
+    localStorage.setItem(place, JSON.stringify(draft));
+  } catch {
+    // Then only the page remembers.
+  }
+}
+
+/** A reason and note begun before the page was closed, if they were about this item. */
+export function restoreDraft(place, item) {
+  let draft = null;
+  try {
+    draft = JSON.parse(localStorage.getItem(place));
+  } catch {
+    return;
+  }
+  if (draft?.item !== item || !(draft.reason || draft.note)) return;
+  $("#reason").value = draft.reason;
+  $("#note").value = draft.note;
+  $("#remarks").open = true;
+}

@@ -1,0 +1,96 @@
+// Talking to the service: JSON in, JSON out, the session's CSRF value on whatever changes something, problems as sentences.
+
+const PATIENCE = 15000; // milliseconds until a request counts as unanswered
+
+let csrf = null;
+
+/** What the service refused, with its status and the problem document. */
+export class Refused extends Error {
+  constructor(status, document) {
+    super(document?.detail ?? `The service answered with status ${status}.`);
+    this.status = status;
+    this.document = document ?? {};
+  }
+}
+
+/** The service could not be reached, or cannot work now: the same request may do better later. */
+export class Unreachable extends Error {
+  constructor(sentence = "The service does not answer.", after = null) {
+    super(sentence);
+    this.after = after;
+  }
+}
+
+export async function call(method, path, body, headers = {}) {
+  const response = await sent(method, path, body, headers);
+  if (response.status === 204) return null;
+  const content = await read(response);
+  if (response.ok) return content;
+  if ([429, 502, 503, 504].includes(response.status)) {
+    throw new Unreachable(content?.detail, Number(response.headers.get("Retry-After")) || null);
+  }
+  throw new Refused(response.status, content);
+}
+
+async function sent(method, path, body, headers) {
+  const all = { Accept: "application/json", ...headers };
+  if (body !== undefined) all["Content-Type"] = "application/json";
+  if (csrf !== null && method !== "GET") all["X-CSRF-Token"] = csrf;
+  try {
+    return await fetch(path, {
+      method,
+      headers: all,
+      body: body === undefined ? undefined : JSON.stringify(body),
+      credentials: "same-origin",
+      cache: "no-store",
+      signal: AbortSignal.timeout(PATIENCE),
+    });
+  } catch {
+    throw new Unreachable();
+  }
+}
+
+async function read(response) {
+  try {
+    return await response.json();
+  } catch {
+    throw new Unreachable("The connection broke off in the middle of an answer.");
+  }
+}
+
+/** Who is signed in; sends whoever is not to the sign-in page. */
+export async function session() {
+  try {
+    const found = await call("GET", "/session");
+    csrf = found.csrf;
+    return found;
+  } catch (error) {
+    if (error instanceof Refused && error.status === 401) {
+      goToSignIn();
+      await new Promise(() => {}); // the page is being left
+    }
+    throw error;
+  }
+}
+
+export function goToSignIn() {
+  location.assign(`/sign-in?next=${encodeURIComponent(location.pathname)}`);
+}
+
+export async function signIn(token) {
+  const found = await call("POST", "/session", { token });
+  csrf = found.csrf;
+  return found;
+}
+
+export async function signOut() {
+  await call("DELETE", "/session");
+  location.assign("/sign-in");
+}
+
+/** The name of the desk in a path such as /review/loans. */
+export function deskOfPage() {
+  return decodeURIComponent(location.pathname.split("/")[2] ?? "");
+}
+
+export const deskPath = (desk, rest = "") => `/api/desks/${encodeURIComponent(desk)}${rest}`;

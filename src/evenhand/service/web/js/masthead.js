@@ -1,0 +1,42 @@
+// The head of every page: where one is, who one is, the theme, and the way out.
+
+import { signOut } from "./api.js";
+import { $, el, show, svg } from "./dom.js";
+import { themeSwitch } from "./theme.js";
+
+const PLACES = [
+  { id: "review", name: "Review", path: "/review/", roles: ["review", "admin"] },
+  { id: "interview", name: "Interview", path: "/interview/", roles: ["review", "admin"] },
+  { id: "desk", name: "Desk", path: "/desks/", roles: ["decide", "review", "admin"] },
+];
+
+/** Draws the head. person: what /session told, or null; desk: its name, or null; here: the id of the place. */
+export function masthead({ person = null, desk = null, here = null } = {}) {
+  const inner = $("#masthead .masthead-inner");
+  show(inner, wordmark(), desk && el("span", { class: "desk-name" }, desk), desk && places(person, desk, here), tools(person));
+}
+
+function wordmark() {
+  const scales = svg(
+    "svg",
+    { viewBox: "0 0 32 32", "aria-hidden": "true" },
+    svg("path", {
+      d: "M16 5v22M6 11h20M6 11l-4 8h8zM26 11l-4 8h8zM10 27h12",
+      fill: "none", stroke: "currentColor", "stroke-width": 2.4, "stroke-linecap": "round", "stroke-linejoin": "round",
+    }),
+  );
+  return el("a", { class: "wordmark", href: "/" }, scales, "evenhand");
+}
+
+function places(person, desk, here) {
+  const allowed = PLACES.filter((place) => person === null || place.roles.some((role) => person.roles.includes(role)));
+  const links = allowed.map((place) =>
+    el("a", { href: place.path + encodeURIComponent(desk), "aria-current": place.id === here ? "page" : null }, place.name));
+  return el("nav", { class: "nav", "aria-label": "This desk" }, links);
+}
+
+function tools(person) {
+  const out = person?.session && el("button", { class: "button quiet small", type: "button", id: "sign-out", onclick: signOut }, "Sign out");
+  const name = person && el("span", { class: "small muted" }, el("span", { class: "words" }, "Signed in as "), el("b", {}, person.name));
+  return el("div", { class: "masthead-tools" }, name, themeSwitch(), out);
+}

@@ -1,0 +1,31 @@
+// The list of desks.
+
+import { call, session } from "../api.js";
+import { $, el, show } from "../dom.js";
+import { refusal } from "../banners.js";
+import { count } from "../format.js";
+import { masthead } from "../masthead.js";
+import { ago } from "./words.js";
+
+async function begin() {
+  masthead();
+  const person = await session();
+  masthead({ person });
+  const { desks, more } = await call("GET", "/api/window");
+  const place = $("#desks");
+  place.setAttribute("aria-busy", "false");
+  if (!desks.length) return show(place, el("li", { class: "card" }, "There is no desk here that your token is for."));
+  show(place, desks.map((desk) => card(desk, person)), more ? el("li", {}, `and ${more} more`) : null);
+}
+
+function card(desk, person) {
+  const name = encodeURIComponent(desk.name);
+  const reviews = ["review", "admin"].some((role) => person.roles.includes(role));
+  return el("li", { class: "card stack" },
+    el("h2", {}, el("a", { href: `/desks/${name}` }, desk.name)),
+    el("p", {}, `${count(desk.decisions, "decision")}, ${count(desk.lines, "line")} in its ledger.`),
+    el("p", { class: "small muted" }, `Last written to ${ago(desk.last)}.`),
+    reviews && el("p", { class: "row" }, el("a", { class: "button small", href: `/desks/${name}` }, "Look at it"), el("a", { class: "button small", href: `/review/${name}` }, "Review")));
+}
+
+begin().catch((error) => refusal($("#banners"), error));

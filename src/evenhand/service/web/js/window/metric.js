@@ -1,0 +1,73 @@
+// What the desk has learned about who is alike: bars with their uncertainty, sentences, and the matrix.
+
+import { $, el, show } from "../dom.js";
+import { count } from "../format.js";
+import { matrixTable } from "./matrix.js";
+import { named, pointsOf, readable } from "./words.js";
+
+export function metricView(place, from) {
+  const bars = el("div", { class: "effects" });
+  const words = el("ul", { class: "sentences" });
+  const warnings = el("div", { class: "stack" });
+  const matrix = el("div", { class: "table-frame matrix-frame", tabindex: "0", role: "region", "aria-label": "The learned matrix" });
+  const first = new Map(); // what stood here when the page was opened
+  const asBars = el("div", { class: "card" },
+    el("h3", {}, "By how much odds may differ"),
+    el("p", { class: "small muted" }, "of two people who differ in this one thing only, and there as far as they can. In percentage points."),
+    bars, legend(), warnings);
+  const asMatrix = el("details", { class: "card fold", open: window.innerWidth >= 1024 }, el("summary", {}, "The learned matrix"),
+      el("p", { class: "small muted" }, "The distance of two people is √(z′Gz), z being the difference of their features as numbers. On the diagonal stands what a feature does alone; beside it, whether two features add up (+) or make up for each other (−)."), matrix);
+  show(place, el("div", {}, asBars, asMatrix), el("div", { class: "card" }, el("h3", {}, "In words"), words));
+  return {
+    update(metric) {
+      from.textContent = metric.reviews ? `From ${count(metric.reviews, "answer")} of reviewers.` : "No reviewer has answered yet: this is what is believed to begin with.";
+      const names = metric.effects.map((effect) => effect.name);
+      for (const effect of metric.effects) if (!first.has(effect.name)) first.set(effect.name, effect.value);
+      draw(bars, metric.effects, first);
+      show(words, metric.sentences.length ? metric.sentences.map((sentence) => el("li", {}, readable(sentence, names))) : el("li", {}, "This desk's features have no names, so there are no sentences about them."));
+      show(warnings, warningsOf(metric));
+      show(matrix, matrixTable(metric.coordinates, metric.matrix));
+    },
+  };
+}
+
+function draw(place, effects, first) {
+  if (place.children.length !== effects.length) show(place, effects.map(() => row()));
+  effects.forEach((effect, i) => fill(place.children[i], effect, first.get(effect.name)));
+}
+
+function row() {
+  return el("div", { class: "effect" },
+    el("div", { class: "effect-name" }, el("b"), el("span", { class: "small muted" })),
+    el("div", { class: "effect-value" }, el("b", { class: "number" }), el("span", { class: "small muted" })),
+    el("div", { class: "effect-track", "aria-hidden": "true" }, el("i", { class: "fill" }), el("i", { class: "whisker" }), el("i", { class: "was" })));
+}
+
+function fill(element, effect, was) {
+  const set = (selector, property, value) => $(selector, element).style.setProperty(property, String(Math.min(1, Math.max(0, value))));
+  const upper = effect.upper ?? 1;
+  $(".effect-name b", element).textContent = named(effect.name);
+  $(".effect-name span", element).textContent = effect.between;
+  set(".fill", "--to", effect.value);
+  set(".whisker", "--from", effect.lower ?? effect.value);
+  set(".whisker", "--to", Math.max(upper, effect.lower ?? 0));
+  set(".was", "--at", was);
+  $(".was", element).hidden = Math.abs(was - effect.value) < 0.002;
+  $(".effect-value b", element).textContent = effect.value >= 1 ? "no limit" : `up to ${pointsOf(effect.value)}`;
+  $(".effect-value span", element).textContent = effect.lower === null ? "" : `between ${short(effect.lower)} and ${effect.upper === null ? "no limit" : pointsOf(effect.upper)}`;
+}
+
+const short = (value) => pointsOf(value).replace(/ points?$/, "");
+
+function legend() {
+  const sample = (kind) => el("span", { class: `sample ${kind}`, "aria-hidden": "true" });
+  return el("ul", { class: "legend" },
+    el("li", {}, sample("fill"), "best estimate"), el("li", {}, sample("whisker"), "where it may lie"), el("li", {}, sample("was"), "when you opened this page"));
+}
+
+function warningsOf(metric) {
+  const told = [];
+  if (metric.reviews_in_conflict) told.push(`${count(metric.reviews_in_conflict, "answer contradicts", "answers contradict")} what was said before and could not be honoured.`);
+  if (metric.misleading_reviewers.length) told.push(`Not listened to, because more often wrong than right: ${metric.misleading_reviewers.join(", ")}.`);
+  return told.map((text) => el("p", { class: "banner small" }, text));
+}

@@ -1,0 +1,67 @@
+// The certificate of each pair: proved, likely or unproven, and the reviews that prove it.
+
+import { call, deskPath, Unreachable } from "../api.js";
+import { el, show } from "../dom.js";
+import { count, percent } from "../format.js";
+import { decisionPath } from "./latest.js";
+import { number, pointsOf } from "./words.js";
+
+const FIRST = 25;
+const STATUS = {
+  proved: { mark: "✓", words: "proved", meaning: "every way to measure that fits the reviews allows this gap" },
+  likely: { mark: "≈", words: "likely", meaning: "not proved, but fair with a probability of at least 95%" },
+  unproven: { mark: "?", words: "unproven", meaning: "neither: a reviewer should look here first" },
+};
+const ORDER = ["unproven", "likely", "proved"];
+
+export async function showProofs(place, desk, id) {
+  const told = await patiently(() => call("GET", deskPath(desk, `/decisions/${encodeURIComponent(id)}/proofs`)));
+  place.setAttribute("aria-busy", "false");
+  const pairs = told.pairs.toSorted((a, b) => b.binding - a.binding || ORDER.indexOf(a.status) - ORDER.indexOf(b.status) || b.gap - a.gap);
+  const body = el("tbody", {}, pairs.slice(0, FIRST).map((pair) => line(pair, desk)));
+  const more = pairs.length > FIRST && el("button", { class: "button small", type: "button", onclick: (event) => { show(body, pairs.map((pair) => line(pair, desk))); event.target.remove(); } }, `Show all ${pairs.length} pairs`);
+  show(place, counts(told.counts),
+    el("div", { class: "table-frame", tabindex: "0", role: "region", "aria-label": "Table of the certificate" }, el("table", { class: "table" },
+      el("caption", { class: "visually-hidden" }, "What is known of each pair"),
+      el("thead", {}, el("tr", {}, ["Pair", "Gap", "Proved distance", "Status", "Resting on"].map((head, i) => el("th", { scope: "col", class: i === 1 || i === 2 ? "right" : null }, head)))), body)),
+    more || null,
+    el("p", {}, el("a", { class: "button small", href: deskPath(desk, `/decisions/${encodeURIComponent(id)}/certificate`), download: `certificate-${id}.json` }, "Certificate (JSON)")),
+    el("p", { class: "small muted" }, "Made from all reviews up to now. Anybody can check it without this service: evenhand.certificates.check shares no code with what makes certificates."));
+}
+
+async function patiently(attempt) {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof Unreachable) || tries > 8) throw error;
+      await new Promise((resolve) => { setTimeout(resolve, 1000); });
+    }
+  }
+}
+
+function counts(told) {
+  return el("ul", { class: "proof-counts legend" }, Object.entries(STATUS).map(([name, { meaning }]) =>
+    el("li", {}, status(name), el("b", { class: "number" }, String(told[name])), el("span", { class: "muted" }, meaning))));
+}
+
+export const status = (name) => el("span", { class: `status ${name}` }, el("span", { "aria-hidden": "true" }, STATUS[name].mark), STATUS[name].words);
+
+function line(pair, desk) {
+  const equal = pair.gap < 1e-9;
+  return el("tr", {},
+    el("th", { scope: "row", class: "who" }, `${pair.first} and ${pair.second}`, pair.binding && el("span", { class: "block" }, el("span", { class: "chip" }, "bound the odds"))),
+    el("td", { class: "right number" }, equal ? "none" : pointsOf(pair.gap)),
+    el("td", { class: "right number" }, equal ? "–" : `${number(pair.bound, 3)}`),
+    el("td", {}, status(pair.status), pair.status !== "proved" && el("span", { class: "block small muted" }, `fair with ${percent(pair.probability, 0)}`)),
+    el("td", {}, equal ? "Equal odds are fair by definition." : evidence(pair, desk)));
+}
+
+function evidence(pair, desk) {
+  if (!pair.evidence.length) return el("span", { class: "muted" }, "no review says anything of it yet");
+  const what = pair.status === "proved" ? count(pair.evidence.length, "review") : `${count(pair.evidence.length, "review")}, not enough`;
+  return el("details", { class: "fold" }, el("summary", {}, what), el("ul", { class: "evidence" }, pair.evidence.map((quote) => el("li", {},
+    `${quote.reviewer ?? "Somebody"} called `, quote.names ? `${quote.names[0]} and ${quote.names[1]} ` : "two people in an interview ",
+    el("b", {}, quote.unfair ? "unfair" : "acceptable"), ` at ${pointsOf(quote.gap)}`,
+    quote.decision && [" (", el("a", { href: decisionPath(desk, quote.decision) }, `No. ${quote.number + 1}`), ")"], `, weight ${number(quote.weight)}`))));
+}

@@ -1,0 +1,63 @@
+// Reviewers: what they have done, how steady and how much at one they are, and how often each is thought to err.
+
+import { el, show } from "../dom.js";
+import { count, percent } from "../format.js";
+import { ago, number } from "./words.js";
+
+const HEADS = ["Reviewer", "Answers", "Unfair", "Acceptable", "Other", "Taken back", "Seconds each", "Same when asked twice", "Thought to err", "Last"];
+
+export function reviewersView(place) {
+  return {
+    update({ people, agreement, consistency, errors_are_learned: learned }) {
+      if (!people.length) { show(place, el("p", { class: "muted" }, "Nobody has reviewed this desk's decisions yet.")); return; }
+      show(place, together(agreement, consistency), table(people, learned), between(agreement.between),
+        learned ? null : el("p", { class: "small muted" }, "This desk takes the error of its reviewers as given, so none is estimated. Open a desk with reviewer_error none to have it learned."));
+    },
+  };
+}
+
+function together({ pairs, share, kappa }, { repeats, same }) {
+  const agreed = pairs
+    ? `On ${count(pairs, "pair")} two or more people judged, they agree in ${percent(share, 0)} of cases${kappa === null ? "" : ` (Fleiss’ kappa ${number(kappa)}: ${kappaWords(kappa)})`}.`
+    : "No pair has been judged by two people yet, so nothing can be said about agreement.";
+  const steady = repeats
+    ? `Asked a second time without notice, people answered as before ${same} of ${repeats} times.`
+    : "No pair has been asked twice yet.";
+  return el("p", {}, `${agreed} ${steady}`);
+}
+
+function kappaWords(kappa) {
+  if (kappa >= 0.8) return "nearly at one";
+  if (kappa >= 0.6) return "much more than chance";
+  if (kappa >= 0.3) return "more than chance";
+  return kappa > 0.05 ? "little more than chance" : "no more than chance";
+}
+
+function table(people, learned) {
+  const heads = HEADS.filter((head) => learned || head !== "Thought to err");
+  return el("div", { class: "table-frame", tabindex: "0", role: "region", "aria-label": "Table of reviewers" },
+    el("table", { class: "table" },
+      el("caption", { class: "visually-hidden" }, "What each reviewer has done"),
+      el("thead", {}, el("tr", {}, heads.map((head, i) => el("th", { scope: "col", class: i && i < heads.length - 1 ? "right" : null }, head)))),
+      el("tbody", {}, people.map((person) => line(person, learned)))));
+}
+
+function line(person, learned) {
+  const cell = (text) => el("td", { class: "right number" }, text);
+  const { consistency, error } = person;
+  return el("tr", {},
+    el("th", { scope: "row" }, person.name ?? "without a name"),
+    cell(person.answers.toLocaleString("en")), cell(String(person.unfair)), cell(String(person.acceptable)),
+    cell(String(person.unsure + person.skip + person.conflict)), cell(String(person.withdrawn)),
+    cell(person.median_seconds === null ? "–" : number(person.median_seconds, 1)),
+    cell(consistency.repeats ? `${consistency.same} of ${consistency.repeats}` : "–"),
+    learned && el("td", { class: "right number" }, error === null ? "–" : [percent(error.rate, 0), el("span", { class: "block small muted" }, `${percent(error.lower, 0)} to ${percent(error.upper, 0)}`), error.misleads && el("span", { class: "chip marked" }, "not listened to")]),
+    el("td", {}, person.last === null ? "–" : ago(person.last)));
+}
+
+function between(pairs) {
+  if (!pairs.length) return null;
+  return el("details", { class: "fold" }, el("summary", {}, "Agreement of each two"),
+    el("ul", { class: "sentences" }, pairs.map(({ reviewers, pairs: n, same, kappa }) =>
+      el("li", {}, `${reviewers[0]} and ${reviewers[1]}: the same on ${same} of ${count(n, "pair")}${kappa === null ? "" : `, Cohen’s kappa ${number(kappa)}`}.`))));
+}

@@ -1,0 +1,99 @@
+"""What the window asks the office for."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from evenhand.errors import UnknownRecord
+from evenhand.service.answer import Answer, told
+from evenhand.service.operation import ANYONE, Operation
+from evenhand.service.window.decision import decision_told
+from evenhand.service.window.overview import overview_of
+from evenhand.service.window.proofs import proofs_told, prover_of
+
+if TYPE_CHECKING:
+    from evenhand.desk.desk import Desk
+    from evenhand.desk.event import Event
+    from evenhand.service.call import Call
+
+DESK = "/api/desks/{desk}"
+DECISION = DESK + "/decisions/{decision}"
+MOST_LISTED = 200
+NAME_OF_FILE = "certificate.json"
+
+
+async def show_window(call: Call) -> Answer:
+    """What the window shows of a desk: all of it, or what is new since a version told before."""
+    known = call.query(("since",)).get("since")
+    desk = (await call.service.desks.get(call.desk)).desk
+    return told(await asyncio.to_thread(overview_of(desk).since, known))
+
+
+async def show_desks(call: Call) -> Answer:
+    """The desks the token is for, each with how long its ledger is and when it was last written to."""
+    call.query(())
+    seen = [name for name in await call.service.desks.names() if call.caller.sees(name)]
+    ledger = call.service.desks.ledger
+
+    def found() -> list[dict[str, Any]]:
+        return [_entry(ledger, name) for name in seen[:MOST_LISTED]]
+
+    return told({"desks": await asyncio.to_thread(found), "more": max(0, len(seen) - MOST_LISTED)})
+
+
+def _entry(ledger: Any, name: str) -> dict[str, Any]:
+    with ledger.reading(name) as view:
+        head = view.head
+        first, last = view.after(0, 1)[0].event, view.after(head.seq - 1, 1)[0].event
+    return {"name": name, "decisions": head.decisions, "lines": head.seq, "opened": first.time, "last": last.time}
+
+
+async def show_decision_page(call: Call) -> Answer:
+    """A decision, what followed it, why it had these odds, and who its candidates are."""
+    call.query(())
+    desk = (await call.service.desks.get(call.desk)).desk
+    return told(await asyncio.to_thread(decision_told, desk, call.path["decision"]))
+
+
+async def show_proofs(call: Call) -> Answer:
+    """What is proved of each pair of a decision, and by which reviews."""
+    call.query(())
+    desk = (await call.service.desks.get(call.desk)).desk
+
+    def found() -> dict[str, Any]:
+        event = decision_event(desk, call.path["decision"])
+        return proofs_told(desk, event, prover_of(desk).certificate(event))
+
+    return told(await asyncio.to_thread(found))
+
+
+async def download_certificate(call: Call) -> Answer:
+    """The certificate of a decision, for anybody to check."""
+    call.query(())
+    desk = (await call.service.desks.get(call.desk)).desk
+
+    def found() -> dict[str, Any]:
+        event = decision_event(desk, call.path["decision"])
+        return prover_of(desk).certificate(event).to_dict()
+
+    named = ((b"content-disposition", f'attachment; filename="{NAME_OF_FILE}"'.encode()),)
+    return told(await asyncio.to_thread(found), headers=named)
+
+
+def decision_event(desk: Desk, name: str) -> Event:
+    """The line of a decision; UnknownRecord if it is none."""
+    event = desk.event(name)
+    if event.kind != "decision":
+        raise UnknownRecord(f"this desk made no decision {name!r}")
+    return event
+
+
+WINDOW_OPERATIONS: tuple[Operation, ...] = (
+    Operation("GET", DESK + "/window", show_window, None, ANYONE),
+    Operation("GET", "/api/window", show_desks, None, ANYONE),
+    Operation("GET", DECISION + "/window", show_decision_page, None, ANYONE),
+    Operation("GET", DECISION + "/proofs", show_proofs, None, ANYONE),
+    Operation("GET", DECISION + "/certificate", download_certificate, None, ANYONE),
+)
+"""Behind the pages, and not in the public document: what they tell may change with the pages."""

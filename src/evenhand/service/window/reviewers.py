@@ -1,0 +1,50 @@
+"""What reviewers have done, how steady and how much at one they are, and how often each is thought to err."""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from evenhand.desk.agreement import agreement, consistency
+from evenhand.desk.review_book import ANSWERS, Given
+
+if TYPE_CHECKING:
+    from evenhand.desk.review_book import ReviewBook
+    from evenhand.desk.settings import Settings
+    from evenhand.desk.state import State
+
+
+def reviewers_told(book: ReviewBook, state: State, settings: Settings) -> dict[str, Any]:
+    """Everybody who has answered, and what is known of them together. O(answers)."""
+    book.refresh()
+    by_name: dict[str | None, list[Given]] = {name: [] for name in book.reviewers()}
+    standing = sorted(book.standing(), key=lambda given: given.seq)
+    for given in standing:
+        by_name[given.reviewer].append(given)
+    errors = state.bandit.reviewers()
+    people = [_person(name, given, book.withdrawn(name), errors.get(name)) for name, given in by_name.items()]
+    return {
+        "people": sorted(people, key=lambda person: (-person["answers"], person["name"] or "")),
+        "agreement": agreement(standing).to_dict(),
+        "consistency": consistency(standing).to_dict(),
+        "errors_are_learned": settings.reviewer_error is None and settings.metric in ("BayesPoint", "Guarded"),
+    }
+
+
+def _person(name: str | None, given: list[Given], withdrawn: int, report: Any) -> dict[str, Any]:
+    counts = Counter(answer.answer for answer in given)
+    seconds = [answer.seconds for answer in given if answer.seconds is not None]
+    error = None
+    if report is not None:
+        error = {"rate": report.error_rate, "lower": report.lower, "upper": report.upper, "misleads": report.misleads}
+    return {
+        "name": name,
+        "answers": len(given),
+        **{answer: counts[answer] for answer in ANSWERS},
+        "withdrawn": withdrawn,
+        "last": given[-1].time if given else None,
+        "median_seconds": statistics.median(seconds) if seconds else None,
+        "consistency": consistency(given).to_dict(),
+        "error": error,
+    }

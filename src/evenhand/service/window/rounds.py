@@ -1,0 +1,102 @@
+"""Flagged rounds and rewards over time, with the target and the bound: what the window's charts draw."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand.desk.history_of_rounds import SPANS
+from evenhand.margin import STEP
+
+if TYPE_CHECKING:
+    from evenhand.desk.settings import Settings
+    from evenhand.desk.state import State
+
+Floats = NDArray[np.float64]
+
+POINTS = 120
+"""The chart of flagged rounds has at most so many points, however many decisions there are."""
+MEANS = 30
+"""The chart of rewards has at most so many: a mean of few rewards says little."""
+
+Z = 1.96
+"""Of a normal distribution 95% lies within so many standard deviations."""
+
+
+def rounds_of(state: State, settings: Settings) -> dict[str, Any]:
+    """All that the charts show, as of a state. Takes as long for a million decisions as for a thousand."""
+    return {
+        "decisions": state.bandit.rounds,
+        "flagged": _flagged(state, settings, _edges(state, POINTS)),
+        "reward": _rewards(state, _edges(state, MEANS)),
+    }
+
+
+def _edges(state: State, most: int) -> NDArray[np.int64]:
+    """Where the spans of the charts end: numbers of decisions, the last one how many there are."""
+    decisions, width = state.bandit.rounds, state.history.width
+    spans = -(-decisions // width)
+    together = max(1, -(-spans // most)) * width
+    return np.minimum(np.arange(together, decisions + together, together), decisions)
+
+
+def _flagged(state: State, settings: Settings, edges: NDArray[np.int64]) -> dict[str, Any]:
+    """How many rounds were flagged by each edge; what was asked for, and what is promised."""
+    safeguards = state.bandit.safeguards
+    numbers = np.sort(np.fromiter(safeguards.flagged_rounds, dtype=np.int64, count=len(safeguards.flagged_rounds)))
+    target = settings.target_unfair_share
+    return {
+        "total": len(numbers),
+        "edges": edges.tolist(),
+        "by_edge": np.searchsorted(numbers, edges).tolist(),
+        "target": target,
+        "allowance": None if target is None else allowance(state),
+        "cap": settings.max_unfair_rounds,
+        "is_capped": safeguards.is_capped,
+        "scale": safeguards.margin.scale,
+    }
+
+
+def allowance(state: State) -> float:
+    """What may be flagged beyond target * decisions: 1/step + 1 + D, see `Margin`.
+
+    D is taken to be the most decisions that lay between a flagged one and its flag.
+    """
+    return 1.0 / STEP + 1.0 + state.history.latest_flag
+
+
+def _rewards(state: State, edges: NDArray[np.int64]) -> dict[str, Any]:
+    """The mean reward of each span with its ends, 95%, and the mean of all up to each edge."""
+    history = state.history
+    if not len(edges):
+        return {"outcomes": 0, "mean": None, "edges": [], "by_span": [], "low": [], "high": [], "so_far": []}
+    ends = np.minimum(-(-edges // history.width), SPANS)
+    up_to = np.cumsum(np.vstack([np.zeros(3), history.rewards]), axis=0)[ends]
+    sums = np.diff(up_to, axis=0, prepend=np.zeros((1, 3)))
+    mean, half = _mean_and_half(sums)
+    so_far, _ = _mean_and_half(up_to)
+    return {
+        "outcomes": int(sums[:, 0].sum()),
+        "mean": _plain(so_far)[-1],
+        "edges": edges.tolist(),
+        "by_span": _plain(mean),
+        "low": _plain(mean - half),
+        "high": _plain(mean + half),
+        "so_far": _plain(so_far),
+    }
+
+
+def _mean_and_half(sums: Floats) -> tuple[Floats, Floats]:
+    """Means, NaN where there is nothing, and half the width of their intervals; a single reward has none."""
+    count = sums[:, 0]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = sums[:, 1] / count
+        variance = np.maximum(sums[:, 2] / count - mean**2, 0.0) * count / (count - 1)
+        half = np.where(count > 1, Z * np.sqrt(variance / count), 0.0)
+    return mean, half
+
+
+def _plain(values: Floats) -> list[float | None]:
+    return [None if np.isnan(value) else round(float(value), 6) for value in values]

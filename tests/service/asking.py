@@ -1,0 +1,103 @@
+"""A service in this process, on a port of its own, with a token of every kind, for tests to ask."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+import uvicorn
+
+from evenhand.service import Settings, create_app
+from evenhand.service.protocol import DeskProtocol
+from evenhand.service.service import Service
+from evenhand.service.tokens import new_token
+
+ADMIN = "an-admin-token-for-tests-only"
+METRICS = "a-metrics-token-for-tests-only"
+MEMORY = Settings(database_url="memory:", admin_token=ADMIN, metrics_token=METRICS, log_requests=False)
+DESK = {"name": "loans", "n_features": 2, "seed": 3}
+
+
+@dataclass
+class Asking:
+    """Asks a service with the token of somebody: admin, decide, review, elsewhere, nobody, ..."""
+
+    http: httpx.Client
+    service: Service
+    secrets: dict[str, str] = field(default_factory=lambda: {"admin": ADMIN, "metrics": METRICS})
+
+    @property
+    def url(self) -> str:
+        """Where it is."""
+        return str(self.http.base_url)
+
+    def __call__(self, method: str, path: str, body: Any = None, *, by: str = "admin", **more: Any) -> httpx.Response:
+        """One request."""
+        headers = dict(more.pop("headers", {}))
+        if by in self.secrets:
+            headers["Authorization"] = f"Bearer {self.secrets[by]}"
+        if body is not None:
+            more["json"] = body
+        return self.http.request(method, path, headers=headers, **more)
+
+    def token(self, by: str, roles: list[str], desks: list[str] | None = None) -> None:
+        """Make a token, to be used under this name."""
+        token, self.secrets[by] = new_token(by, roles, desks)
+        assert self.service.tokens is not None
+        self.service.tokens.add(token)
+        self.service.access.refresh()
+
+    def decide(self, desk: str = "loans", *, by: str = "admin", k: int = 3, **more: Any) -> dict[str, Any]:
+        """A decision among k candidates that are far from each other."""
+        answer = self("POST", f"/api/desks/{desk}/decisions", candidates(k), by=by, **more)
+        assert answer.status_code == 201, answer.text
+        decision: dict[str, Any] = answer.json()
+        return decision
+
+
+def candidates(k: int = 3) -> dict[str, Any]:
+    """The body of a request for a decision."""
+    return {"candidates": [{"id": f"c{i}", "context": [i / k, 1 - i / k]} for i in range(k)]}
+
+
+@contextmanager
+def running(settings: Settings) -> Iterator[tuple[str, Service]]:
+    """A service in a thread; gives its address."""
+    app = create_app(settings)
+    config = uvicorn.Config(
+        app, port=0, log_config=None, access_log=False, ws="none", lifespan="on", loop="asyncio", http=DeskProtocol
+    )
+    server = uvicorn.Server(config)
+    listening = config.bind_socket()
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+    thread.start()
+    try:
+        while not server.started and thread.is_alive():
+            time.sleep(0.005)
+        assert server.started, "the service did not start"
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}", app.state.service
+    finally:
+        server.should_exit = True
+        thread.join(30)
+        listening.close()
+
+
+@contextmanager
+def asking(settings: Settings = MEMORY) -> Iterator[Asking]:
+    """A running service with the desks loans and jobs, deciders and reviewers of each."""
+    with running(settings) as (url, service), httpx.Client(base_url=url, timeout=30) as http:
+        ask = Asking(http, service)
+        if settings.tokens:
+            ask.token("decide", ["decide"], ["loans"])
+            ask.token("review", ["review"], ["loans"])
+            ask.token("elsewhere", ["decide", "review"], ["jobs"])
+            ask.token("local admin", ["admin"], ["loans"])
+        for name in ("loans", "jobs"):
+            opened = ask("POST", "/api/desks", {**DESK, "name": name})
+            assert opened.status_code == 201, opened.text
+        yield ask

@@ -1,0 +1,16 @@
+"""A running service, new for every test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.service.asking import Asking, asking
+
+
+@pytest.fixture
+def ask() -> Iterator[Asking]:
+    """A service with a ledger in memory."""
+    with asking() as running:
+        yield running

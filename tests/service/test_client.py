@@ -1,0 +1,115 @@
+"""DeskClient: retries until there is an answer, and never does a thing twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import httpx
+import pytest
+
+from evenhand.client import DeskClient, ServiceAway, ServiceProblem
+from evenhand.errors import InvalidInput
+from tests.service.asking import ADMIN, Asking, candidates
+
+
+def test_the_client_speaks_every_operation(ask: Asking) -> None:
+    """Opening, deciding, outcomes, reviews, withdrawals, overrides, answers, queue, metric, settings, events."""
+    with DeskClient(ask.url, ADMIN) as client:
+        client.open_desk("new", n_features=2, capacity=1, seed=1)
+        made = client.decide("new", candidates()["candidates"])
+        client.outcome("new", made["id"], {made["chosen"][0]: 0.5})
+        given = client.review("new", made["id"], "complete", unfair=[("c0", "c2")], reviewer="Kim")
+        client.withdraw("new", given["id"], reason="a slip")
+        client.override("new", made["id"], ["c1"], reason="late papers")
+        client.answer("new", [1.0, 0.0], [0.0, 1.0], gap=0.5, unfair=True, reviewer="Kim")
+        client.change_settings("new", {"capacity": 2})
+        assert isinstance(client.queue("new"), list)
+        assert len(client.metric("new")["matrix"]) == 2
+        assert client.decision("new", made["id"])["id"] == made["id"]
+        assert client.desk("new")["events"] == 8
+        assert list(client.desks()) == ["jobs", "loans", "new"]
+        kinds = [event["kind"] for event in client.events("new")]
+    assert kinds == ["opened", "decision", "outcome", "review", "withdrawal", "override", "answer", "settings"]
+
+
+def test_a_refusal_becomes_an_error_with_its_document(ask: Asking) -> None:
+    """What the service says is the error's sentence, status and kind; refusals are not tried again."""
+    with DeskClient(ask.url, ADMIN) as client, pytest.raises(ServiceProblem, match="no desk 'nothing'") as refused:
+        client.desk("nothing")
+    assert refused.value.status == 404
+    assert refused.value.kind == "not-found"
+    with DeskClient(ask.url, "eh_nobody") as client, pytest.raises(ServiceProblem) as refused:
+        list(client.desks())
+    assert refused.value.status == 401
+
+
+def scripted(steps: list[Callable[[httpx.Request], httpx.Response]]) -> tuple[DeskClient, list[str], list[float]]:
+    """A client of a service that answers as told; with the keys it got and the pauses made."""
+    keys: list[str] = []
+    pauses: list[float] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        keys.append(request.headers.get("Idempotency-Key", ""))
+        return steps.pop(0)(request)
+
+    transport = httpx.MockTransport(answer)
+    return DeskClient("http://desk", ADMIN, retries=4, transport=transport, sleep=pauses.append), keys, pauses
+
+
+def lost(request: httpx.Request) -> httpx.Response:
+    """The connection breaks."""
+    raise httpx.ReadError("gone", request=request)
+
+
+def test_a_lost_answer_is_asked_for_again_with_the_same_key() -> None:
+    """Broken connections, overload and restarts are sat out; every attempt has one key; pauses grow."""
+    done = httpx.Response(201, json={"id": "dec_1"})
+    later = httpx.Response(503, json={}, headers={"Retry-After": "3"})
+    client, keys, pauses = scripted([lost, lambda _: httpx.Response(429), lambda _: later, lambda _: done])
+    with client:
+        assert client.decide("loans", [])["id"] == "dec_1"
+    assert len(keys) == 4
+    assert len(set(keys)) == 1
+    assert keys[0]
+    assert pauses[0] <= 0.1
+    assert pauses[2] >= 3.0
+
+
+def test_two_requests_have_two_keys_unless_told() -> None:
+    """Deciding twice is two decisions; a key of one's own is used as it is."""
+    client, keys, _ = scripted([lambda _: httpx.Response(201, json={})] * 3)
+    with client:
+        client.decide("loans", [])
+        client.decide("loans", [])
+        client.decide("loans", [], key="mine")
+    assert len(set(keys)) == 3
+    assert keys[2] == "mine"
+
+
+def test_no_answer_at_all_is_an_error_that_has_the_key() -> None:
+    """After all attempts the error carries the key, so that the request can still be finished later."""
+    client, keys, pauses = scripted([lost] * 5)
+    with client, pytest.raises(ServiceAway) as away:
+        client.decide("loans", [], key="mine")
+    assert away.value.key == "mine"
+    assert len(keys) == 5
+    assert len(pauses) == 4
+
+
+def test_a_problem_that_stays_is_told() -> None:
+    """A service that stays overloaded is a problem in the end, not a silence."""
+    client, _, _ = scripted([lambda _: httpx.Response(503, json={"detail": "busy"})] * 5)
+    with client, pytest.raises(ServiceProblem, match="busy"):
+        client.decide("loans", [])
+
+
+def test_names_with_odd_letters_reach_the_service(ask: Asking) -> None:
+    """A slash or a blank in an id is no other path."""
+    with DeskClient(ask.url, ADMIN) as client:
+        for name in ("a/b", "a b", "ä", "...", "a?b"):
+            with pytest.raises(ServiceProblem) as refused:
+                client.decision("loans", name)
+            assert refused.value.status == 404
+        for name in ("", ".", ".."):
+            with pytest.raises(InvalidInput):
+                client.decision("loans", name)

@@ -1,0 +1,83 @@
+"""What the service does is what its OpenAPI document says, whatever is sent."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, cast
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis.errors import Unsatisfiable
+from schemathesis.core.result import Ok
+from schemathesis.generation import GenerationMode
+from schemathesis.specs.openapi.checks import positive_data_acceptance
+
+from tests.service.asking import MEMORY, Asking, asking
+
+# That norms are at most 1, that ids differ, how many features a desk has: no schema says it. Such requests get 422.
+LEFT_OUT = [positive_data_acceptance]
+GENEROUS = replace(MEMORY, rate=1e6, burst=1e6)
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Asking]:
+    """One service for all operations."""
+    with asking(GENEROUS) as ask:
+        yield ask
+
+
+def test_the_document_is_complete(running: Asking) -> None:
+    """Every operation has an id, a description and its problems; every operation of a desk wants a token."""
+    document = running("GET", "/openapi.json", by="nobody").json()
+    assert document["openapi"].startswith("3.1")
+    for path, methods in document["paths"].items():
+        for operation in methods.values():
+            assert operation["operationId"]
+            assert operation["description"]
+            assert {"500", "503"} <= set(operation["responses"])
+            if path.startswith("/api"):
+                assert operation["security"] == [{"token": []}]
+                assert {"401", "403", "429"} <= set(operation["responses"])
+    assert "/session" not in document["paths"]
+
+
+@pytest.mark.parametrize("examples", [8, pytest.param(150, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("mode", ["positive", "negative"])
+def test_schemathesis_finds_nothing(running: Asking, mode: str, examples: int) -> None:
+    """Requests made up from the document, fitting and not, are answered as the document says, and never with 500."""
+    schema = schemathesis.openapi.from_url(f"{running.url}/openapi.json")
+    made = running.decide()
+    headers = {"Authorization": f"Bearer {running.secrets['admin']}"}
+    for result in schema.get_all_operations():
+        assert isinstance(result, Ok)
+        check = check_of(result.ok(), GenerationMode(mode), examples, headers, made["id"])
+        # An operation that takes nothing can be sent nothing wrong.
+        with contextlib.suppress(Unsatisfiable) if mode == "negative" else contextlib.nullcontext():
+            check()
+    assert running.decide()["number"] > made["number"]
+
+
+def check_of(
+    operation: Any, mode: GenerationMode, examples: int, headers: dict[str, str], decision: str
+) -> Callable[[], None]:
+    """Sends made-up requests for one operation and checks every answer."""
+
+    @seed(7)
+    @settings(
+        max_examples=examples,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=operation.as_strategy(generation_mode=mode))
+    def check(case: Any) -> None:
+        for name, value in (("desk", "loans"), ("decision", decision)):
+            if name in case.path_parameters and mode is GenerationMode.POSITIVE:
+                case.path_parameters[name] = value
+        case.call_and_validate(headers=headers, excluded_checks=LEFT_OUT)
+
+    return cast(Callable[[], None], check)

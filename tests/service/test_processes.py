@@ -1,0 +1,212 @@
+"""A service is processes that may die: what was answered is in the ledger, once."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import httpx
+import numpy as np
+import pytest
+
+from evenhand.client import DeskClient
+from tests.desk.conftest import start_postgresql
+from tests.service.asking import ADMIN
+from tests.service.processes import Running, Stream, check_ledger, started
+
+
+@pytest.fixture(scope="module")
+def postgresql() -> Iterator[str]:
+    """The URL of a real PostgreSQL that runs for these tests only.
+
+    Not in pytest's own folder: another pytest that starts meanwhile closes that to all users but its own, and the
+    server, which runs as another user, loses its files.
+    """
+    with tempfile.TemporaryDirectory(prefix="evenhand-postgresql-") as folder:
+        server = start_postgresql(Path(folder))
+        try:
+            yield server.get_uri().replace("postgresql://", "postgresql+psycopg://", 1)
+        finally:
+            server.cleanup()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A database of each kind."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/ledger.db"
+    return str(request.getfixturevalue("postgresql"))
+
+
+@pytest.fixture
+def desk() -> str:
+    """A name no other test has."""
+    return f"desk-{uuid4().hex[:8]}"
+
+
+def open_desk(running: Running, desk: str) -> None:
+    """Open a desk with three features."""
+    with DeskClient(running.address, ADMIN) as client:
+        client.open_desk(desk, n_features=3, seed=5)
+
+
+def streams_of(addresses: list[str], desk: str, number: int = 4) -> list[Stream]:
+    """Clients that have begun."""
+    streams = [Stream(addresses, desk, i) for i in range(number)]
+    for stream in streams:
+        stream.start()
+    return streams
+
+
+def killed_again_and_again(running: Running, desk: str, times: int, rng: np.random.Generator) -> None:
+    """Clients stream on while the service is killed at random moments and started again; then all is checked."""
+    open_desk(running, desk)
+    streams = streams_of([running.address], desk)
+    try:
+        for _ in range(times):
+            before = sum(len(stream.answered) for stream in streams)
+            time.sleep(float(rng.uniform(0.0, 1.0)))
+            until = time.monotonic() + 60
+            while sum(len(stream.answered) for stream in streams) < before + 5:
+                assert time.monotonic() < until, "clients do not get on"
+                time.sleep(0.01)
+            what = str(rng.choice(["all", "door", "office"]))
+            running.kill(what)
+            if what != "office":
+                running.start()
+        before = sum(len(stream.answered) for stream in streams)
+        until = time.monotonic() + 60
+        while sum(len(stream.answered) for stream in streams) < before + 20:
+            assert time.monotonic() < until, "clients do not get on after the last kill"
+            time.sleep(0.01)
+    finally:
+        for stream in streams:
+            stream.stop()
+    running.stop()
+    check_ledger(running.url, desk, streams)
+
+
+def test_killed_at_random_moments_nothing_answered_is_lost(url: str, desk: str, tmp_path: Path) -> None:
+    """SIGKILL of all processes, of the door or of the office, under four clients."""
+    with started(url, tmp_path) as running:
+        killed_again_and_again(running, desk, 2, np.random.default_rng(1))
+
+
+@pytest.mark.slow
+def test_killed_fifty_times_nothing_answered_is_lost(url: str, desk: str, tmp_path: Path) -> None:
+    """The same, fifty times."""
+    with started(url, tmp_path) as running:
+        killed_again_and_again(running, desk, 50, np.random.default_rng(2))
+
+
+def folders(services: list[Running], desk: str) -> list[float]:
+    """Which of the services folds the desk, as each of them says."""
+    found = []
+    for running in services:
+        text = httpx.get(f"{running.address}/metrics", headers={"Authorization": f"Bearer {ADMIN}"}).text
+        lines = [line for line in text.splitlines() if line.startswith(f'evenhand_folds_desk{{desk="{desk}"')]
+        found += [float(line.rsplit(" ", 1)[1]) for line in lines] or [0.0]
+    return found
+
+
+def test_two_services_on_one_postgresql(postgresql: str, desk: str, tmp_path: Path) -> None:
+    """No event is lost or doubled, one of them folds at a time, and the other takes over when that one dies."""
+    with started(postgresql, tmp_path) as first, started(postgresql, tmp_path) as second:
+        open_desk(first, desk)
+        streams = streams_of([first.address, second.address], desk)
+        try:
+            seen = set()
+            until = time.monotonic() + 60
+            while sum(len(stream.answered) for stream in streams) < 200:
+                assert time.monotonic() < until
+                seen.add(tuple(folders([first, second], desk)))
+                time.sleep(0.1)
+            assert all(sum(who) <= 1 for who in seen), seen
+            now = folders([first, second], desk)
+            assert sum(now) == 1
+            folder, other = (first, second) if now[0] else (second, first)
+            with DeskClient(other.address, ADMIN) as client:
+                folder.kill()
+                until = time.monotonic() + 60
+                while folders([other], desk) != [1.0]:
+                    assert time.monotonic() < until, "nobody took over"
+                    time.sleep(0.05)
+                state, until = client.desk(desk)["state"], time.monotonic() + 60
+                while client.desk(desk)["state"] <= state:
+                    assert time.monotonic() < until, "the new folder does not get on"
+                    time.sleep(0.05)
+            folder.start()
+        finally:
+            for stream in streams:
+                stream.stop()
+        first.stop()
+        second.stop()
+        check_ledger(postgresql, desk, streams)
+
+
+def test_several_workers_of_one_service(desk: str, tmp_path: Path) -> None:
+    """Two workers on one SQLite file: concurrent clients lose and double nothing; measures are those of both."""
+    url = f"sqlite:///{tmp_path}/ledger.db"
+    with started(url, tmp_path, "--workers", "2") as running:
+        open_desk(running, desk)
+        streams = streams_of([running.address], desk)
+        until = time.monotonic() + 60
+        while sum(len(stream.answered) for stream in streams) < 100:
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        assert sum(folders([running], desk)) <= 1
+        for stream in streams:
+            stream.stop()
+        answered = sum(len(stream.answered) for stream in streams)
+        text = httpx.get(f"{running.address}/metrics", headers={"Authorization": f"Bearer {ADMIN}"}).text
+        counted = sum(
+            float(line.rsplit(" ", 1)[1])
+            for line in text.splitlines()
+            if line.startswith("evenhand_requests_total") and 'status="20' in line and "show" not in line
+        )
+        assert counted >= answered
+    check_ledger(url, desk, streams)
+
+
+def test_stopping_finishes_what_was_begun(desk: str, tmp_path: Path) -> None:
+    """SIGTERM under load: every request that was taken is answered or refused, the processes end, all is in order."""
+    url = f"sqlite:///{tmp_path}/ledger.db"
+    with started(url, tmp_path) as running:
+        open_desk(running, desk)
+        streams = streams_of([running.address], desk)
+        time.sleep(1.0)
+        office = running.office()
+        assert running.process is not None
+        os.kill(running.process.pid, signal.SIGTERM)
+        assert running.process.wait(60) in (0, -signal.SIGTERM)
+        assert not Path(f"/proc/{office}").exists()  # the door waited for it
+        for stream in streams:
+            stream.stop()
+            stream.failures.clear()  # the service is gone for good
+        log = running.log.read_text()
+        assert "Traceback" not in log
+    check_ledger(url, desk, streams)
+
+
+def test_the_first_token_is_printed_once_and_opens(tmp_path: Path) -> None:
+    """`evenhand serve` in an empty folder prints an address and a token that works."""
+    environment = {name: value for name, value in os.environ.items() if name != "EVENHAND_ADMIN_TOKEN"}
+    command = [sys.executable, "-m", "evenhand.service", "serve", "--data", str(tmp_path), "--port", "0"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment
+    ) as process:
+        assert process.stdout is not None
+        secret = process.stdout.readline().split()[-1]
+        address = process.stdout.readline().split()[-1]
+        with DeskClient(address, secret, retries=40) as client:
+            client.open_desk("loans", n_features=2)
+            assert list(client.desks()) == ["loans"]
+        process.terminate()
+        assert process.wait(60) in (0, -signal.SIGTERM)

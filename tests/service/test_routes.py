@@ -1,0 +1,159 @@
+"""Every operation does what it says."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from tests.service.asking import Asking, candidates
+
+
+def test_a_decision_has_odds_in_the_order_of_its_candidates(ask: Asking) -> None:
+    """The answer names the candidates, their odds in that order, who was drawn, and the state that was decided from."""
+    decision = ask.decide(k=4, by="decide")
+    assert decision["candidates"] == ["c0", "c1", "c2", "c3"]
+    assert sum(decision["probabilities"]) == pytest.approx(1.0)
+    assert set(decision["chosen"]) <= set(decision["candidates"])
+    assert decision["desk"] == "loans"
+    assert decision["number"] == 0
+    assert ask.decide()["number"] == 1
+
+
+def test_the_record_of_a_decision_is_what_was_answered(ask: Asking) -> None:
+    """A decision looked up later has the same odds and chosen, its explanation, and what followed."""
+    decision = ask.decide()
+    outcome = ask(
+        "POST", f"/api/desks/loans/decisions/{decision['id']}/outcomes", {"rewards": {decision["chosen"][0]: 0.25}}
+    ).json()
+    found = ask("GET", f"/api/desks/loans/decisions/{decision['id']}").json()
+    assert found["record"]["body"]["probabilities"] == decision["probabilities"]
+    assert found["record"]["body"]["chosen"] == decision["chosen"]
+    assert [event["id"] for event in found["record"]["followed_by"]] == [outcome["id"]]
+    assert found["explanation"]["decision"] == decision["id"]
+    assert [entry["probability"] for entry in found["explanation"]["candidates"]] == decision["probabilities"]
+
+
+def test_candidates_may_be_given_by_named_features(ask: Asking) -> None:
+    """A desk with named features takes values by name, and refuses others."""
+    assert ask("POST", "/api/desks", {"name": "named", "features": ["age", "income"]}).status_code == 201
+    body = {"candidates": [{"id": "a", "features": {"age": 0.1, "income": 0.5}}]}
+    assert ask("POST", "/api/desks/named/decisions", body).status_code == 201
+    body = {"candidates": [{"id": "a", "features": {"age": 0.1}}]}
+    assert ask("POST", "/api/desks/named/decisions", body).status_code == 422
+
+
+@pytest.mark.parametrize(
+    "review",
+    [
+        {"kind": "complete", "unfair": [["c0", "c2"]]},
+        {"kind": "partial", "unfair": [["c0", "c2"]], "fair": [["c0", "c1"]], "reviewer": "Kim"},
+        {"kind": "one_bit", "any_unfair": False, "circumstances": {"shown": ["income"]}},
+    ],
+)
+def test_a_review_is_recorded_and_learned_from(ask: Asking, review: dict[str, object]) -> None:
+    """After a review the desk's state comes to know it; the reviewer is the one named, or the token's holder."""
+    decision = ask.decide()
+    answer = ask("POST", f"/api/desks/loans/decisions/{decision['id']}/reviews", review, by="review")
+    assert answer.status_code == 201, answer.text
+    seq = answer.json()["seq"]
+    event = ask("GET", f"/api/desks/loans/events?after={seq - 1}").json()["events"][0]
+    assert event["body"]["reviewer"] == review.get("reviewer", "review")
+    assert event["actor"] == "review"
+    _wait_for_state(ask, seq)
+
+
+def _wait_for_state(ask: Asking, seq: int) -> None:
+    until = time.monotonic() + 20
+    while ask("GET", "/api/desks/loans").json()["state"] < seq:
+        assert time.monotonic() < until, "the state did not come so far"
+        time.sleep(0.02)
+
+
+def test_a_withdrawn_review_leaves_the_metric_as_if_never_given(ask: Asking) -> None:
+    """Withdrawing adds an event, and the learned matrix becomes what it was."""
+    decision = ask.decide()
+    _wait_for_state(ask, decision["seq"])
+    before = ask("GET", "/api/desks/loans/metric").json()["matrix"]
+    review = ask(
+        "POST", f"/api/desks/loans/decisions/{decision['id']}/reviews", {"kind": "complete", "unfair": [["c0", "c2"]]}
+    ).json()
+    _wait_for_state(ask, review["seq"])
+    assert ask("GET", "/api/desks/loans/metric").json()["matrix"] != before
+    answer = ask("DELETE", f"/api/desks/loans/reviews/{review['id']}", params={"reason": "a slip"}, by="review")
+    assert answer.status_code == 200
+    _wait_for_state(ask, answer.json()["seq"])
+    assert ask("GET", "/api/desks/loans/metric").json()["matrix"] == before
+
+
+def test_overrides_answers_and_settings_are_recorded(ask: Asking) -> None:
+    """What somebody chose instead, an interview's answer and new settings become events of their kinds."""
+    decision = ask.decide()
+    override = {"chosen": ["c1"], "reason": "a document came late"}
+    answer = {"x": [1.0, 0.0], "y": [0.0, 1.0], "gap": 0.5, "unfair": True, "reviewer": "Kim"}
+    assert ask("POST", f"/api/desks/loans/decisions/{decision['id']}/overrides", override).status_code == 201
+    assert ask("POST", "/api/desks/loans/answers", answer, by="review").status_code == 201
+    assert ask("POST", "/api/desks/loans/settings", {"changes": {"capacity": 2}}).status_code == 201
+    kinds = [event["kind"] for event in ask("GET", "/api/desks/loans/events").json()["events"]]
+    assert kinds == ["opened", "decision", "override", "answer", "settings"]
+    assert ask("GET", "/api/desks/loans").json()["settings"]["capacity"] == 2 or ask.decide()
+    assert ask("GET", "/api/desks/loans").json()["settings"]["capacity"] == 2
+
+
+def test_pairs_wait_for_reviewers(ask: Asking) -> None:
+    """After decisions there are pairs in the queue, each naming its decision and two of its candidates."""
+    made = {decision["id"]: decision for decision in (ask.decide() for _ in range(3))}
+    until = time.monotonic() + 20
+    while not (pairs := ask("GET", "/api/desks/loans/queue?limit=2", by="review").json()["pairs"]):
+        assert time.monotonic() < until, "no pair came into the queue"
+        time.sleep(0.05)
+        fresh = ask.decide()
+        made[fresh["id"]] = fresh
+    assert len(pairs) <= 2
+    for pair in pairs:
+        assert {pair["first"], pair["second"]} <= set(made[pair["decision"]]["candidates"])
+
+
+def test_a_seed_is_never_told_but_in_the_ledger_itself(ask: Asking) -> None:
+    """Whoever knows the seed can foresee draws: neither opening nor looking at a desk tells it."""
+    opened = ask("POST", "/api/desks", {"name": "seeded", "n_features": 2, "seed": 123456789})
+    assert "seed" not in opened.json()["settings"]
+    assert "seed" not in ask("GET", "/api/desks/seeded").json()["settings"]
+
+
+def test_desks_and_events_come_in_pages(ask: Asking) -> None:
+    """Pages of any size, put together, are the whole list, in order, each entry once."""
+    for number in range(5):
+        ask("POST", "/api/desks", {"name": f"d{number}", "n_features": 1})
+        ask.decide()
+    for path, name, whole in (
+        ("/api/desks", "desks", ["d0", "d1", "d2", "d3", "d4", "jobs", "loans"]),
+        ("/api/desks/loans/events", "events", list(range(1, 7))),
+    ):
+        for limit in (1, 2, 3, 7, 100):
+            found: list[object] = []
+            query = {"limit": limit}
+            while True:
+                page = ask("GET", path, params=query).json()
+                assert len(page[name]) <= limit
+                found += [entry if name == "desks" else entry["seq"] for entry in page[name]]
+                if page["next"] is None:
+                    break
+                query["after"] = page["next"]
+            assert found == whole
+
+
+def test_alive_ready_and_measured(ask: Asking) -> None:
+    """Health and readiness need no token; Prometheus sees how many decisions were answered."""
+    ask.decide()
+    assert ask("GET", "/health", by="nobody").json()["status"] == "alive"
+    assert ask("GET", "/ready", by="nobody").json()["status"] == "ready"
+    text = ask("GET", "/metrics", by="metrics").text
+    assert 'evenhand_requests_total{operation="decide",status="201"} 1.0' in text
+    assert "evenhand_batch_commands_count 1.0" in text
+
+
+def test_many_candidates_at_once_and_one_alone(ask: Asking) -> None:
+    """One candidate is decided about as well as two hundred."""
+    assert ask.decide(k=1)["candidates"] == ["c0"]
+    assert len(ask("POST", "/api/desks/loans/decisions", candidates(200)).json()["probabilities"]) == 200

@@ -1,0 +1,40 @@
+"""Steps that tests of the pages share."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from tests.web.serving import Serving
+
+
+def sign_in(page: Page, serving: Serving, name: str, path: str) -> None:
+    """Go to a page, be sent to sign in, do so by keyboard, and arrive."""
+    page.goto(serving.url + path)
+    expect(page.get_by_label("Token")).to_be_focused()
+    page.keyboard.type(serving.tokens[name])
+    page.keyboard.press("Enter")
+    page.wait_for_url(serving.url + path)
+
+
+def enter(page: Page, serving: Serving, name: str, path: str) -> None:
+    """The same without typing, where signing in is not what is tested."""
+    page.request.post(f"{serving.url}/session", data={"token": serving.tokens[name]})
+    page.goto(serving.url + path)
+
+
+def people(page: Page) -> tuple[str, str]:
+    """The pseudonyms of the two on the screen."""
+    left, right = page.locator(".pseudonym").all_inner_texts()
+    return left, right
+
+
+def answer(page: Page, key: str) -> None:
+    """Press a key and wait for the next pair, or for the end of the session."""
+    with page.expect_response(lambda response: "/review/answers" in response.url):
+        page.keyboard.press(key)
+    expect(page.locator("#work[aria-busy=false]").or_(page.locator("#ending:not([hidden])"))).to_have_count(1)
+
+
+def ready(page: Page) -> None:
+    """Wait until a pair is there to be answered."""
+    expect(page.locator("#work")).to_have_attribute("aria-busy", "false", timeout=20_000)

@@ -1,0 +1,112 @@
+"""Every page at two widths in two themes: no violation that axe finds, nothing wider than the window, a screenshot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from tests.web.serving import Serving
+from tests.web.steps import answer, enter, ready
+
+Theme = Literal["light", "dark"]
+
+
+def _sign_in_page(page: Page, serving: Serving) -> None:
+    page.goto(f"{serving.url}/sign-in")
+    expect(page.get_by_label("Token")).to_be_focused()
+    page.keyboard.type("eh_wrong")
+    page.keyboard.press("Enter")
+    expect(page.locator("#token-error")).to_contain_text("not known")
+
+
+def _home(page: Page, serving: Serving) -> None:
+    enter(page, serving, "owner", "/")
+    expect(page.get_by_role("heading", name="loans")).to_be_visible()
+
+
+def _review(page: Page, serving: Serving) -> None:
+    enter(page, serving, "Kim", "/review/loans")
+    ready(page)
+    answer(page, "n")
+    page.get_by_text("Add a reason or a note").click()
+
+
+def _help(page: Page, serving: Serving) -> None:
+    enter(page, serving, "Kim", "/review/loans")
+    ready(page)
+    page.keyboard.press("h")
+    expect(page.get_by_role("dialog")).to_be_visible()
+
+
+def _ending(page: Page, serving: Serving) -> None:
+    enter(page, serving, "Eve", "/review/cards")
+    while page.locator("#ending:not([hidden])").count() == 0:
+        expect(page.locator("#work[aria-busy=false]").or_(page.locator("#ending:not([hidden])"))).to_have_count(1)
+        if page.locator("#ending:not([hidden])").count() == 0:
+            answer(page, "n")
+
+
+def _turned_away(page: Page, serving: Serving) -> None:
+    enter(page, serving, "Eve", "/review/loans")
+    expect(page.get_by_role("alert")).to_be_visible()
+
+
+def _interview(page: Page, serving: Serving) -> None:
+    enter(page, serving, "Ada", "/interview/loans")
+    ready(page)
+    page.keyboard.press("u")
+    expect(page.locator("#last")).to_be_visible()
+    ready(page)
+
+
+PAGES: dict[str, Callable[[Page, Serving], None]] = {
+    "sign-in": _sign_in_page,
+    "home": _home,
+    "review": _review,
+    "help": _help,
+    "ending": _ending,
+    "turned-away": _turned_away,
+    "interview": _interview,
+}
+
+
+@pytest.fixture(params=[(360, 740, "light"), (360, 740, "dark"), (1600, 1000, "light"), (1600, 1000, "dark")])
+def window(browser: Browser, request: pytest.FixtureRequest) -> Iterator[tuple[Page, str]]:
+    """A window of this size and theme, and what its screenshots are called."""
+    width, height, theme = request.param
+    context = browser.new_context(
+        viewport={"width": width, "height": height}, color_scheme=theme, reduced_motion="reduce"
+    )
+    yield context.new_page(), f"{width}-{theme}"
+    context.close()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_page(name: str, window: tuple[Page, str], serving: Serving, screenshots: Path) -> None:
+    """axe finds no violation, nothing reaches beyond the window, and the screenshot is there to be looked at."""
+    page, kind = window
+    PAGES[name](page, serving)
+    page.screenshot(path=screenshots / f"{name}-{kind}.png", full_page=name != "help")
+    violations = Axe().run(page).response["violations"]
+    assert [(v["id"], [node["target"] for node in v["nodes"]]) for v in violations] == []
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_a_chosen_theme_is_kept(browser: Browser, serving: Serving) -> None:
+    """The switch goes from the system's theme to light and dark, and a page loaded later has what was chosen."""
+    context = browser.new_context(color_scheme="light")
+    page = context.new_page()
+    page.goto(f"{serving.url}/sign-in")
+    colour = "getComputedStyle(document.documentElement).backgroundColor"
+    light = page.evaluate(colour)
+    for _ in range(2):
+        page.get_by_role("button", name="Theme").click()
+    dark = page.evaluate(colour)
+    page.reload()
+    assert page.evaluate(colour) == dark != light
+    context.close()

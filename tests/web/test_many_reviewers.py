@@ -1,0 +1,85 @@
+"""Fifty reviewers at once, over HTTP: no pair is answered twice unplanned, and none is lost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx
+import pytest
+
+from evenhand.desk.ledger import open_ledger
+from tests.web.serving import Serving
+
+REVIEWERS = 50
+MOMENTS = {"started": "2024-01-01T00:00:00+00:00", "ended": "2024-01-01T00:00:03+00:00"}
+RULES = {"repeats": 0.1, "repeat_after": 2, "controls": 0.1}
+
+
+@pytest.fixture(scope="module")
+def crowded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """A service with fifty reviewers of one desk, where some pairs are for two of them."""
+    service = Serving(tmp_path_factory.mktemp("crowded"))
+    service.open_desk("loans", 80, overlap=0.2, reviewing=RULES)
+    service.token("owner", ["admin"])
+    for number in range(REVIEWERS):
+        service.token(f"reviewer {number}", ["review"], ["loans"])
+    try:
+        service.start()
+        yield service
+    finally:
+        service.stop()
+
+
+def _work(service: Serving, number: int) -> list[tuple[str, str]]:
+    """Answer until nothing waits; what was acknowledged, by review id and answer."""
+    headers = {"Authorization": f"Bearer {service.tokens[f'reviewer {number}']}"}
+    given: list[tuple[str, str]] = []
+    with httpx.Client(base_url=f"{service.url}/api/desks/loans/review", headers=headers, timeout=60) as client:
+        told: dict[str, Any] = client.get("/next").json()
+        while told["item"] is not None:
+            choice = ("unfair", "acceptable", "unsure", "skip")[len(given) % 4 if number % 5 == 0 else len(given) % 2]
+            answer = client.post("/answers", json={"item": told["item"], "answer": choice, **MOMENTS})
+            assert answer.status_code == 201, answer.text
+            given.append((answer.json()["review"], choice))
+            told = answer.json()["next"]
+    return given
+
+
+def test_fifty_reviewers_at_once(crowded: Serving) -> None:
+    """Every acknowledged answer is one line of the ledger; no place of a pair is taken twice; nothing is left over."""
+    with ThreadPoolExecutor(REVIEWERS) as pool:
+        given = [one for found in pool.map(lambda n: _work(crowded, n), range(REVIEWERS)) for one in found]
+    reviews = {event["id"]: event["body"] for event in crowded.events("review")}
+    assert Counter(name for name, _ in given) == Counter(reviews.keys())
+    assert all(reviews[name]["circumstances"]["answer"] == choice for name, choice in given)
+    places: Counter[tuple[Any, ...]] = Counter()
+    people: dict[tuple[Any, ...], list[str]] = {}
+    for body in reviews.values():
+        told = body["circumstances"]
+        if told["answer"] != "skip" and "repeat" not in told:
+            pair = (body["decision"], *sorted(told["pair"]))
+            places[*pair, told["queue"]["place"]] += 1
+            people.setdefault(pair, []).append(body["reviewer"])
+        assert "late" not in told
+    assert set(places.values()) == {1}
+    assert all(len(set(names)) == len(names) <= 2 for names in people.values())
+    assert any(len(names) == 2 for names in people.values())
+    ledger = open_ledger(crowded.database)
+    try:
+        # What is left was skipped by all who could be asked, or waits for a second reviewer who was gone by then.
+        assert ledger.pairs.count("loans") <= REVIEWERS
+        assert len(people) >= 80
+    finally:
+        ledger.close()
+
+
+def test_reviewers_are_told_of(crowded: Serving) -> None:
+    """The owner sees workload, steadiness and agreement; a reviewer does not."""
+    told = crowded.ask("GET", "/api/desks/loans/reviewers", by="owner").json()
+    assert sum(one["answers"] for one in told["reviewers"]) == len(crowded.events("review"))
+    assert told["agreement"]["pairs"] > 0
+    assert -1 <= told["agreement"]["kappa"] <= 1
+    assert crowded.ask("GET", "/api/desks/loans/reviewers", by="reviewer 1").status_code == 403

@@ -1,0 +1,84 @@
+"""Signing in over HTTP: a cookie for a token, and what a cookie alone may not do."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+
+from tests.web.serving import Serving
+
+NEXT = "/api/desks/loans/review/next"
+
+
+@pytest.fixture
+def client(serving: Serving) -> httpx.Client:
+    """Somebody with a cookie jar."""
+    return httpx.Client(base_url=serving.url, timeout=30)
+
+
+def _sign_in(client: httpx.Client, serving: Serving, name: str = "Kim") -> str:
+    answer = client.post("/session", json={"token": serving.tokens[name]})
+    assert answer.status_code == 201
+    csrf: str = answer.json()["csrf"]
+    return csrf
+
+
+def test_a_cookie_opens_what_the_token_opens(client: httpx.Client, serving: Serving) -> None:
+    """With the cookie a reviewer gets pairs of their desk, and of no other; without it, nothing."""
+    with client:
+        assert client.get(NEXT).status_code == 401
+        _sign_in(client, serving)
+        assert client.get(NEXT).status_code == 200
+        assert client.get("/api/desks/cards/review/next").status_code == 403
+        assert client.get("/session").json()["name"] == "Kim"
+
+
+def test_a_change_by_cookie_needs_the_second_value(client: httpx.Client, serving: Serving) -> None:
+    """A request that another site could make a browser send changes nothing; a bearer token needs no second value."""
+    with client:
+        csrf = _sign_in(client, serving)
+        item = client.get(NEXT).json()["item"]
+        body = {"item": item, "answer": "unsure", "started": "2024-01-01T00:00:00Z", "ended": "2024-01-01T00:00:05Z"}
+        path = "/api/desks/loans/review/answers"
+        for headers in ({}, {"X-CSRF-Token": "0" * 64}, {"X-CSRF-Token": "ä".encode("latin-1")}):
+            refused = client.post(path, json=body, headers=headers)  # type: ignore[arg-type]
+            assert (refused.status_code, refused.headers["content-type"]) == (403, "application/problem+json")
+        assert client.post(path, json=body, headers={"X-CSRF-Token": csrf}).status_code == 201
+        client.cookies.clear()
+        token = {"Authorization": f"Bearer {serving.tokens['Kim']}"}
+        item = client.get(NEXT, headers=token).json()["item"]
+        assert client.post(path, json={**body, "item": item}, headers=token).status_code == 201
+
+
+def test_a_wrong_token_opens_nothing(client: httpx.Client, serving: Serving) -> None:
+    """An unknown token is refused with a sentence, and no cookie is set."""
+    with client:
+        answer = client.post("/session", json={"token": "eh_nobody-has-this"})
+        assert answer.status_code == 401
+        assert "set-cookie" not in answer.headers
+
+
+def test_signing_out_ends_the_session(client: httpx.Client, serving: Serving) -> None:
+    """The cookie of a session that has ended opens nothing, in any process."""
+    with client:
+        csrf = _sign_in(client, serving)
+        kept = dict(client.cookies)
+        assert client.delete("/session").status_code == 403
+        assert client.delete("/session", headers={"X-CSRF-Token": csrf}).status_code == 200
+        client.cookies.update(kept)
+        assert client.get("/session").status_code == 401
+
+
+def test_static_files_are_kept_and_pages_are_not(client: httpx.Client, serving: Serving) -> None:
+    """Files under their digest may be kept for ever, under another one they are asked for again; pages always are."""
+    with client:
+        page = client.get("/review/loans")
+        assert page.headers["cache-control"] == "no-cache"
+        path = page.text.split('rel="stylesheet" href="')[1].split('"')[0]
+        kept = client.get(path)
+        assert "immutable" in kept.headers["cache-control"]
+        assert kept.headers["content-type"] == "text/css; charset=utf-8"
+        older = client.get("/static/0000/" + path.split("/", 3)[3])
+        assert (older.text, older.headers["cache-control"]) == (kept.text, "no-cache")
+        for nothing in ("/static/0000/layout.html", "/static/0000/../files.py", "/static/0000/nothing.js"):
+            assert client.get(nothing).status_code == 404

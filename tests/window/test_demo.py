@@ -1,0 +1,72 @@
+"""The demonstration: a link that signs in once, people who arrive by themselves, and nothing left at the end."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from evenhand.errors import InvalidInput
+from evenhand.service.demo import serve_demo
+
+BEGIN = "from evenhand.service.demo import serve_demo; serve_demo(port=0, decisions=8)"
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[subprocess.Popen[str], str, Path]]:
+    """A demonstration with a short past, its link, and where it may leave things."""
+    folder = tmp_path_factory.mktemp("demo")
+    environment = {"TMPDIR": str(folder), "PATH": "/usr/bin:/bin"}
+    with subprocess.Popen([sys.executable, "-c", BEGIN], stdout=subprocess.PIPE, text=True, env=environment) as process:
+        assert process.stdout is not None
+        said = ""
+        while (found := re.search(r"http://\S+/welcome/\S+", said)) is None:
+            line = process.stdout.readline()
+            assert line, said
+            said += line
+        yield process, found.group(), folder
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+            process.wait(60)
+
+
+def kept(process: subprocess.Popen[str], folder: Path) -> list[Path]:
+    """The folders of a demonstration, wherever it may have put them."""
+    return [path for place in (folder, Path("/dev/shm")) for path in place.glob(f"evenhand-demo-{process.pid}-*")]
+
+
+def test_it_plays_by_itself_and_leaves_nothing(demo: tuple[subprocess.Popen[str], str, Path]) -> None:
+    """The link signs in once as somebody who may review and look; decisions come; Ctrl-C ends it and removes all."""
+    process, link, folder = demo
+    base = link.split("/welcome/")[0]
+    assert len(kept(process, folder)) == 1
+    with httpx.Client(base_url=base, timeout=30) as http:
+        welcome = http.get(link)
+        assert (welcome.status_code, welcome.headers["location"]) == (303, "/desks/loans")
+        assert "HttpOnly" in welcome.headers["set-cookie"]
+        assert {"review", "decide", "admin"} == set(http.get("/session").json()["roles"])
+        made = http.get("/api/desks/loans").json()["decisions"]
+        while http.get("/api/desks/loans").json()["decisions"] == made:
+            time.sleep(0.2)
+        people = http.get("/api/desks/loans/window").json()["reviewers"]["people"]
+        assert {person["name"] for person in people} <= {"Ana", "Ben"}
+        assert http.get("/api/desks/loans/review/next").json()["item"] is not None
+    again = httpx.get(link)
+    assert (again.status_code, again.headers["location"]) == (303, "/sign-in")
+    assert "set-cookie" not in again.headers
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == 0
+    assert kept(process, folder) == []
+
+
+def test_it_is_for_this_machine_alone() -> None:
+    """Its link lets anybody in, so nobody else must reach it."""
+    with pytest.raises(InvalidInput, match="loopback only"):
+        serve_demo(host="0.0.0.0")

@@ -1,0 +1,79 @@
+"""The metric for people: the numbers of the learner, in JSON, with or without names."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+
+from evenhand.desk import Desk
+from evenhand.service.window.metric import metric_told
+from evenhand.service.window.overview import Overview
+from tests.window.past import SETTINGS, play
+
+
+def test_bars_and_words_are_the_schemas() -> None:
+    """Every feature in the schema's order, with the distance and ends that the schema's explanation has."""
+    with Desk.open("memory:", "loans", **SETTINGS) as desk:
+        play(desk, 15)
+        desk.fold(wait=True)
+        told, learner = metric_told(desk), desk.state.bandit.metric
+        explained = SETTINGS["schema"].explain(learner.get_mahalanobis_matrix(), ends=learner.ends_of)
+        assert [effect["name"] for effect in told["effects"]] == list(SETTINGS["schema"].names)
+        for effect in told["effects"]:
+            distance = explained[effect["name"]].distance
+            assert (effect["value"], effect["lower"]) == (distance.value, distance.lower)
+            assert effect["upper"] is None or effect["upper"] == distance.upper
+        assert told["sentences"] == list(explained.sentences)
+        assert told["coordinates"] == [*SETTINGS["schema"].names]
+        assert len(told["matrix"]) == len(told["matrix"][0]) == len(told["coordinates"])
+
+
+@pytest.mark.parametrize("settings", [{"n_features": 3}, {"features": ["age", "income"]}])
+@pytest.mark.parametrize("metric", ["BayesPoint", "Ellipsoid"])
+def test_without_a_schema(settings: dict[str, object], metric: str) -> None:
+    """A bar for each coordinate, no sentences, and nothing that JSON cannot hold, on a desk that knows nothing yet."""
+    with Desk.open("memory:", "loans", seed=1, metric=metric, epsilon=0.1, **settings) as desk:
+        told = orjson.loads(orjson.dumps(metric_told(desk)))
+        assert len(told["effects"]) == desk.settings.n_features == len(told["coordinates"])
+        assert told["sentences"] == []
+        assert all(effect["value"] is not None for effect in told["effects"])
+
+
+def test_parts_are_made_when_they_may_be_another() -> None:
+    """A decision changes the desk's part alone; a review changes the metric's and the reviewers' too."""
+    with Desk.open("memory:", "loans", **SETTINGS) as desk:
+        overview = Overview(desk)
+        play(desk, 4)
+        desk.fold(wait=True)
+        first = overview.since(None)
+        assert set(first) == {"version", "desk", "metric", "reviewers"}
+        assert set(overview.since(first["version"])) == {"version"}
+        decision = desk.decide([{"id": "x", "context": [0.0] * 5}, {"id": "y", "context": [0.2] * 5}])
+        desk.fold(wait=True)
+        second = overview.since(first["version"])
+        assert set(second) == {"version", "desk"}
+        assert second["desk"]["latest"][0]["id"] == decision.id
+        desk.review(decision.id, "partial", unfair=[("x", "y")], reviewer="Kim")
+        desk.fold(wait=True)
+        third = overview.since(second["version"])
+        assert set(third) == {"version", "desk", "metric", "reviewers"}
+        assert third["desk"]["latest"][0]["flagged"]
+        assert "Kim" in [person["name"] for person in third["reviewers"]["people"]]
+
+
+def test_reviewers_are_counted_without_what_was_taken_back() -> None:
+    """Answers of each person that stand, against a count of the ledger; error rates are the bandit's."""
+    with Desk.open("memory:", "loans", **SETTINGS) as desk:
+        play(desk, 30)
+        desk.fold(wait=True)
+        told = Overview(desk).since(None)["reviewers"]
+        events = desk.events(limit=10_000)
+        gone = {event.body["review"] for event in events if event.kind == "withdrawal"}
+        reviews = [event for event in events if event.kind == "review"]
+        for person in told["people"]:
+            mine = [event for event in reviews if event.body["reviewer"] == person["name"]]
+            standing = [event.body for event in mine if event.id not in gone]
+            assert person["unfair"] == sum(len(body["unfair"]) for body in standing)
+            assert person["acceptable"] == sum(len(body["fair"]) for body in standing)
+            assert person["error"]["rate"] == desk.state.bandit.reviewers()[person["name"]].error_rate
+        assert told["errors_are_learned"]

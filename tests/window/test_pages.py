@@ -1,0 +1,181 @@
+"""The window in a real browser: alive, legible, harmless."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from tests.web.serving import Serving
+from tests.web.steps import sign_in
+from tests.window.past import SETTINGS
+
+PATIENCE = 20_000
+NASTY = ["<script>window.hit=1</script>", '"><img src=x onerror="window.hit=1">']
+TRUE_OF_ALL = "document.documentElement.scrollWidth <= window.innerWidth"
+
+
+def decide(serving: Serving, ids: list[str], desk: str = "loans") -> dict[str, Any]:
+    """A decision about people who differ, through the service."""
+    n = SETTINGS["schema"].n_features
+    candidates = [{"id": name, "context": [0.05 + 0.3 * i, *[0.1] * (n - 1)]} for i, name in enumerate(ids)]
+    answer = serving.ask("POST", f"/api/desks/{desk}/decisions", by="owner", body={"candidates": candidates})
+    assert answer.status_code == 201, answer.text
+    decision: dict[str, Any] = answer.json()
+    return decision
+
+
+def review(serving: Serving, decision: dict[str, Any]) -> None:
+    """Its first two candidates are called unfair."""
+    body = {"kind": "partial", "unfair": [decision["candidates"][:2]], "reviewer": "Kim"}
+    answer = serving.ask("POST", f"/api/desks/loans/decisions/{decision['id']}/reviews", by="owner", body=body)
+    assert answer.status_code == 201, answer.text
+
+
+def _list(page: Page, serving: Serving) -> None:
+    sign_in(page, serving, "owner", "/desks")
+    expect(page.get_by_role("link", name="loans", exact=True)).to_be_visible()
+
+
+def _window(page: Page, serving: Serving) -> None:
+    sign_in(page, serving, "owner", "/desks/loans")
+    expect(page.locator("#live-state")).to_have_text("Live", timeout=PATIENCE)
+    while page.locator("details:not([open]) > summary").count():
+        page.locator("details:not([open]) > summary").first.click()
+
+
+def _empty(page: Page, serving: Serving) -> None:
+    sign_in(page, serving, "owner", "/desks/empty")
+    expect(page.locator("#latest")).to_contain_text("No decision")
+
+
+def _decision(page: Page, serving: Serving) -> None:
+    sign_in(page, serving, "owner", "/desks/loans")
+    page.locator("#latest a").nth(5).click()
+    expect(page.locator("#proofs table")).to_be_visible(timeout=PATIENCE)
+    for _ in range(3):
+        page.locator("details:not([open]) > summary").first.click()
+
+
+def _turned_away(page: Page, serving: Serving) -> None:
+    sign_in(page, serving, "Eve", "/desks/loans")
+    expect(page.get_by_role("alert")).to_be_visible()
+    expect(page.locator("#charts")).to_be_hidden()
+
+
+PAGES: dict[str, Callable[[Page, Serving], None]] = {
+    "desks": _list,
+    "window": _window,
+    "window-empty": _empty,
+    "decision": _decision,
+    "window-turned-away": _turned_away,
+}
+
+
+@pytest.fixture(params=[(360, 740, "light"), (360, 740, "dark"), (1600, 1000, "light"), (1600, 1000, "dark")])
+def window(browser: Browser, request: pytest.FixtureRequest) -> Iterator[tuple[Page, str]]:
+    """A window of this size and theme, and what its screenshots are called."""
+    width, height, theme = request.param
+    size = {"width": width, "height": height}
+    context = browser.new_context(viewport=size, color_scheme=theme, reduced_motion="reduce")  # type: ignore[arg-type]
+    yield context.new_page(), f"{width}-{theme}"
+    context.close()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_page(name: str, window: tuple[Page, str], serving: Serving, screenshots: Path) -> None:
+    """axe finds no violation, nothing reaches beyond the window, and the screenshot is there to be looked at."""
+    page, kind = window
+    PAGES[name](page, serving)
+    page.screenshot(path=screenshots / f"{name}-{kind}.png", full_page=True)
+    violations = Axe().run(page).response["violations"]
+    assert [(v["id"], [node["target"] for node in v["nodes"]]) for v in violations] == []
+    assert page.evaluate(TRUE_OF_ALL)
+
+
+def test_a_decision_appears_by_itself(page: Page, serving: Serving) -> None:
+    """Made elsewhere, it is on the page without a reload; held still, the page stays as it is until told to go on."""
+    sign_in(page, serving, "owner", "/desks/loans")
+    expect(page.locator("#live-state")).to_have_text("Live", timeout=PATIENCE)
+    made = decide(serving, ["first", "second"])
+    newest = page.locator("#latest tbody th").first
+    expect(newest).to_have_text(f"No. {made['number'] + 1}", timeout=PATIENCE)
+    page.get_by_role("button", name="Hold still").press("Enter")
+    expect(page.locator("#live-state")).to_have_text("Held still")
+    later = decide(serving, ["third", "fourth"])
+    page.wait_for_timeout(1500)
+    expect(newest).to_have_text(f"No. {made['number'] + 1}")
+    page.get_by_role("button", name="Go on").press("Enter")
+    expect(newest).to_have_text(f"No. {later['number'] + 1}", timeout=PATIENCE)
+
+
+def test_the_metric_responds_to_a_review(page: Page, serving: Serving) -> None:
+    """A pair called unfair changes the bars while one looks, and a mark shows where they stood before."""
+    sign_in(page, serving, "owner", "/desks/loans")
+    expect(page.locator("#live-state")).to_have_text("Live", timeout=PATIENCE)
+    before = page.locator(".effect-value b").all_inner_texts()
+    flagged = int(page.locator("#figure-flagged").inner_text())
+    review(serving, decide(serving, ["alike", "as well", "other"]))
+    expect(page.locator("#figure-flagged")).to_have_text(str(flagged + 1), timeout=PATIENCE)
+    expect(page.locator(".was:not([hidden])").first).to_be_attached(timeout=PATIENCE)
+    assert page.locator(".effect-value b").all_inner_texts() != before
+
+
+def test_names_that_are_markup_do_nothing(page: Page, serving: Serving) -> None:
+    """In the list and on the decision's page they are shown letter by letter, and run nowhere."""
+    made = decide(serving, NASTY)
+    review(serving, made)
+    sign_in(page, serving, "owner", "/desks/loans")
+    expect(page.locator("#latest")).to_contain_text(made["chosen"][0], timeout=PATIENCE) if made["chosen"] else None
+    page.goto(f"{serving.url}/desks/loans/decisions/{made['id']}")
+    expect(page.locator("#people")).to_contain_text(NASTY[0])
+    expect(page.locator("#since")).to_contain_text(NASTY[1])
+    expect(page.locator("#proofs table")).to_contain_text(NASTY[0], timeout=PATIENCE)
+    assert page.evaluate("window.hit") is None
+
+
+def test_the_page_of_a_decision_says_what_is_in_the_ledger(page: Page, serving: Serving) -> None:
+    """Odds, who was chosen and what was said; a pair that bound the odds is tied by a rope."""
+    made = decide(serving, ["one", "two", "three"])
+    review(serving, made)
+    sign_in(page, serving, "owner", f"/desks/loans/decisions/{made['id']}")
+    expect(page.get_by_role("heading", level=1)).to_have_text(f"Decision No. {made['number'] + 1:,}")
+    record = serving.ask("GET", f"/api/desks/loans/decisions/{made['id']}/window", by="owner").json()
+    expect(page.locator(".rope-group")).to_have_count(len(record["explanation"]["binding_pairs"]))
+    expect(page.locator(".odds-bar")).to_have_count(3)
+    expect(page.locator("#since")).to_contain_text("Kim called unfair: one and two")
+    expect(page.locator("#proofs tbody tr")).to_have_count(3, timeout=PATIENCE)
+
+
+def test_an_unknown_decision(page: Page, serving: Serving) -> None:
+    """A sentence says that there is none."""
+    sign_in(page, serving, "owner", "/desks/loans/decisions/dec_0")
+    expect(page.get_by_role("alert")).to_contain_text("There is nothing here")
+
+
+def test_the_table_of_a_chart_by_keyboard(page: Page, serving: Serving) -> None:
+    """The numbers behind a picture can be had without seeing it."""
+    sign_in(page, serving, "owner", "/desks/loans")
+    fold = page.locator("#chart-flagged summary")
+    fold.focus()
+    page.keyboard.press("Enter")
+    last = page.locator("#chart-flagged tbody tr").last.locator("td").first
+    expect(last).to_have_text(page.locator("#figure-flagged").inner_text())
+
+
+def test_the_service_goes_and_comes_back(page: Page, serving: Serving) -> None:
+    """The page says that the line is broken, keeps what it shows, and is live again when the service is."""
+    sign_in(page, serving, "owner", "/desks/loans")
+    expect(page.locator("#live-state")).to_have_text("Live", timeout=PATIENCE)
+    shown = page.locator("#figure-decisions").inner_text()
+    serving.stop()
+    try:
+        expect(page.locator("#live-state")).to_contain_text("broken", timeout=PATIENCE)
+        assert page.locator("#figure-decisions").inner_text() == shown
+    finally:
+        serving.start()
+    expect(page.locator("#live-state")).to_have_text("Live", timeout=PATIENCE)

@@ -1,0 +1,74 @@
+"""The charts' numbers against a count of everything."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import orjson
+import pytest
+
+from evenhand.append_only import GrowingSet
+from evenhand.desk.history_of_rounds import RoundHistory
+from evenhand.desk.settings import Settings
+from evenhand.desk.state import State
+from evenhand.margin import Margin
+from evenhand.service.window.rounds import MEANS, POINTS, rounds_of
+
+SETTINGS = Settings.given(n_features=2, seed=0, target_unfair_share=0.02)
+
+
+def made(decisions: int, flagged: list[int], outcomes: list[tuple[int, float]]) -> State:
+    """A state with so many decisions, without making them."""
+    history = RoundHistory()
+    for number, reward in outcomes:
+        history.outcome(number, {"a": reward})
+    safeguards = SimpleNamespace(flagged_rounds=GrowingSet(flagged), is_capped=False, margin=Margin(0.02))
+    bandit = SimpleNamespace(rounds=decisions, safeguards=safeguards)
+    return State(decisions, cast("Any", bandit), 0, history)
+
+
+@pytest.mark.parametrize("decisions", [0, 1, 7, 99, 513, 1_000_000])
+def test_charts_say_what_a_count_says(decisions: int) -> None:
+    """For any number of decisions: few points, the last at the newest, flags and means as counted one by one."""
+    rng = np.random.default_rng(decisions)
+    flagged = sorted({int(n) for n in rng.integers(0, max(1, decisions), 300)}) if decisions else []
+    outcomes = [(int(n), float(rng.normal())) for n in rng.integers(0, max(1, decisions), 500)] if decisions else []
+    told = rounds_of(made(decisions, flagged, outcomes), SETTINGS)
+    orjson.dumps(told)
+    edges = told["flagged"]["edges"]
+    assert len(edges) <= POINTS
+    assert len(told["reward"]["edges"]) <= MEANS
+    assert edges == sorted(set(edges))
+    assert (edges[-1] if edges else 0) == decisions == told["decisions"]
+    assert told["flagged"]["by_edge"] == [sum(n < edge for n in flagged) for edge in edges]
+    last = 0
+    for edge, mean, so_far in zip(*(told["reward"][k] for k in ("edges", "by_span", "so_far")), strict=True):
+        here = [reward for number, reward in outcomes if last <= number < edge]
+        before = [reward for number, reward in outcomes if number < edge]
+        assert mean == (pytest.approx(math.fsum(here) / len(here), abs=1e-5) if here else None)
+        assert so_far == (pytest.approx(math.fsum(before) / len(before), abs=1e-5) if before else None)
+        last = edge
+
+
+def test_decisions_without_outcomes() -> None:
+    """Many decisions of whose outcomes none is known make no means, and no false ones."""
+    told = rounds_of(made(100_000, [5], []), SETTINGS)["reward"]
+    assert told["outcomes"] == 0
+    assert set(told["by_span"]) == {None}
+
+
+def test_ends_hold_the_mean() -> None:
+    """The ends of a span's mean lie around it, and a single reward has no width."""
+    told = rounds_of(made(2, [], [(0, 0.5), (0, 0.7), (1, 0.1)]), SETTINGS)["reward"]
+    assert told["low"][0] < told["by_span"][0] < told["high"][0]
+    assert told["low"][1] == told["by_span"][1] == told["high"][1]
+
+
+def test_the_bound_is_the_margins_promise() -> None:
+    """Target times decisions, 1/step + 1, and the decisions that waited for a flag."""
+    state = made(100, [3], [])
+    state.history.flag(3, 40)
+    assert rounds_of(state, SETTINGS)["flagged"]["allowance"] == 20 + 1 + 37

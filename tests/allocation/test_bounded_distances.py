@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+import evenhand as eh
 from evenhand.allocation import BoundedDistances, fair_distribution, fair_distribution_within
 from evenhand.errors import InvalidInput
 
@@ -94,3 +95,21 @@ def test_bad_rewards_are_refused() -> None:
     rewards[3] = np.nan
     with pytest.raises(InvalidInput, match="reward of candidate 3"):
         fair_distribution_within(rewards, _Dear(rng, distances, 0.5).bounded())
+
+
+def test_a_line_of_strangers_takes_few_steps() -> None:
+    """600 people on a line of whom nothing is known: the allocation is asked a few times, not once for each of them."""
+    line, steps = np.linspace(0.0, 0.7, 600), 0
+    contexts, bandit = np.column_stack([line, line]), eh.FairBandit(2, seed=0)
+    distances = bandit.safeguards.distances_that_matter(bandit.metric, contexts)
+    assert isinstance(distances, BoundedDistances)
+
+    def may_reach(odds: Floats, tolerance: float, settled: NDArray[np.bool_]) -> NDArray[np.int64]:
+        nonlocal steps
+        steps += 1
+        return distances.may_reach(odds, tolerance, settled)
+
+    counted = BoundedDistances(distances.upper, may_reach, distances.exact)
+    best = fair_distribution_within(bandit.reward.optimistic(contexts), counted)
+    assert steps <= 20
+    assert best.probabilities.sum() == pytest.approx(1.0)

@@ -45,5 +45,5 @@ def _name(decision: Decision, key: bytes) -> str:
     digest = hashlib.blake2b(key=key, digest_size=16)
     digest.update(f"{decision.round} {decision.contexts.shape} {decision.chosen} {decision.tight_pairs}".encode())
     for array in (decision.contexts, decision.probabilities):
-        digest.update(np.ascontiguousarray(array).tobytes())
+        digest.update(np.ascontiguousarray(array).data)
     return f"{decision.round}-{digest.hexdigest()}"

@@ -254,7 +254,7 @@ class BayesPoint(MetricLearner):
 
     def _sharpens(self) -> bool:
         """Whether this review is one at which epsilon halves."""
-        return accuracy(self.epsilon, self.rounds + 1) < accuracy(self.epsilon, self.rounds)
+        return self.epsilon is None and accuracy(None, self.rounds + 1) < accuracy(None, self.rounds)
 
     def _semidefinite(self, belief: Belief) -> Belief:
         """Tell the belief, for sure, that no direction has a negative squared length."""

@@ -10,6 +10,7 @@ from msgspec import Raw, Struct
 
 from evenhand.desk.commands import Decide, Override, RecordOutcome
 from evenhand.service.answer import Answer, told
+from evenhand.service.operations.own import decision_for
 from evenhand.service.operations.recorded import recorded
 from evenhand.service.problems import Problem
 
@@ -69,7 +70,10 @@ def _told(event: Event) -> bytes:
 
 
 async def show_decision(call: Call) -> Answer:
-    """The record of a decision, what is known of it since, and its explanation: why these odds."""
+    """The record of a decision, what is known of it since, and its explanation: why these odds.
+
+    A reviewer sees of the reviews her own, and not what the desk has learned about the pairs.
+    """
     call.query(())
     desk = (await call.service.desks.get(call.desk)).desk
     name = call.path["decision"]
@@ -78,7 +82,7 @@ async def show_decision(call: Call) -> Answer:
         record, explanation = desk.decision(name), desk.explain(name)
         return {"id": name, "record": record, "explanation": explanation.to_dict()}
 
-    return told(await asyncio.to_thread(found))
+    return told(decision_for(call.caller, await asyncio.to_thread(found)))
 
 
 async def record_outcomes(call: Call) -> Answer:

@@ -19,7 +19,7 @@ from evenhand.service.office import answer_to
 from evenhand.service.operation import ADMIN, ANYONE, Operation
 from evenhand.service.problems import Problem
 from evenhand.service.route import StraightRoute
-from evenhand.service.window.operations import DESK, WINDOW_OPERATIONS, show_window
+from evenhand.service.window.operations import DECIDE, DESK, WINDOW_OPERATIONS, show_window
 from evenhand.service.window.stream import Hub
 from evenhand.service.window.streaming import Streamed
 from evenhand.service.window.table import decisions_csv
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 MAY_STILL = 5.0
 """Seconds after which it is asked again whether somebody who looks may look."""
-DECIDE = frozenset({"decide", "admin"})
 LINES = 500
 """Lines of a ledger that go out together."""
 

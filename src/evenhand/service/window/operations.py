@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand.errors import UnknownRecord
 from evenhand.service.answer import Answer, told
 from evenhand.service.operation import ANYONE, Operation
+from evenhand.service.operations.own import decision_for
 from evenhand.service.window.decision import decision_told
 from evenhand.service.window.overview import overview_of
 from evenhand.service.window.proofs import proofs_told, prover_of
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 DESK = "/api/desks/{desk}"
 DECISION = DESK + "/decisions/{decision}"
+DECIDE = frozenset({"decide", "admin"})
 MOST_LISTED = 200
 NAME_OF_FILE = "certificate.json"
 
@@ -50,10 +52,10 @@ def _entry(ledger: Any, name: str) -> dict[str, Any]:
 
 
 async def show_decision_page(call: Call) -> Answer:
-    """A decision, what followed it, why it had these odds, and who its candidates are."""
+    """A decision, what followed it, why it had these odds, and who its candidates are; of reviews perhaps one's own."""
     call.query(())
     desk = (await call.service.desks.get(call.desk)).desk
-    return told(await asyncio.to_thread(decision_told, desk, call.path["decision"]))
+    return told(decision_for(call.caller, await asyncio.to_thread(decision_told, desk, call.path["decision"])))
 
 
 async def show_proofs(call: Call) -> Answer:
@@ -93,7 +95,8 @@ WINDOW_OPERATIONS: tuple[Operation, ...] = (
     Operation("GET", DESK + "/window", show_window, None, ANYONE),
     Operation("GET", "/api/window", show_desks, None, ANYONE),
     Operation("GET", DECISION + "/window", show_decision_page, None, ANYONE),
-    Operation("GET", DECISION + "/proofs", show_proofs, None, ANYONE),
-    Operation("GET", DECISION + "/certificate", download_certificate, None, ANYONE),
+    # Both quote what reviewers said, so that it can be checked: they are not for reviewers.
+    Operation("GET", DECISION + "/proofs", show_proofs, None, DECIDE),
+    Operation("GET", DECISION + "/certificate", download_certificate, None, DECIDE),
 )
 """Behind the pages, and not in the public document: what they tell may change with the pages."""

@@ -19,6 +19,7 @@ async function begin() {
   $("#back").href = `/desks/${encodeURIComponent(desk)}`;
   const person = await session();
   masthead({ person, desk, here: "desk" });
+  const judges = person.roles.every((role) => role === "review");
   const told = await call("GET", deskPath(desk, `/decisions/${encodeURIComponent(id)}/window`));
   const { record, explanation } = told;
   const title = `Decision No. ${(record.body.number + 1).toLocaleString("en")}`;
@@ -29,7 +30,8 @@ async function begin() {
   $("#odds").append(bindingTable(explanation.binding_pairs, desk));
   show($("#price"), price(explanation));
   show($("#people"), people(told));
-  show($("#since"), sinceList(record.followed_by));
+  show($("#since"), sinceList(record.followed_by), judges ? el("p", { class: "small muted" }, "What other reviewers said is not shown to you: your judgement should be your own.") : null);
+  if (judges) { $("#proofs").closest("section").remove(); return; } // proofs quote what reviewers said
   await showProofs($("#proofs"), desk, id).catch((error) => show($("#proofs"), el("p", { class: "banner" }, `The certificate cannot be shown: ${error.message}`)));
 }
 

@@ -7,21 +7,23 @@ import { number, pointsOf } from "./words.js";
 
 export function bindingTable(pairs, desk) {
   if (!pairs.length) return el("p", { class: "muted" }, "No pair bound the odds: fairness did not hold anybody back here.");
-  const heads = ["Pair", "Their odds differ by", "Distance as known now", "Chance that it was unfair", "What shaped it"];
+  // Reviewers are not told what the desk thinks of a pair.
+  const known = pairs[0].distance !== undefined;
+  const heads = ["Pair", "Their odds differ by", ...(known ? ["Distance as known now", "Chance that it was unfair", "What shaped it"] : [])];
   return el("div", { class: "table-frame", tabindex: "0", role: "region", "aria-label": "Table of pairs that bound the odds" },
     el("table", { class: "table" }, el("caption", { class: "visually-hidden" }, "Pairs that bound the odds"),
       el("thead", {}, el("tr", {}, heads.map((head, i) => el("th", { scope: "col", class: i && i < 4 ? "right" : null }, head)))),
-      el("tbody", {}, pairs.map((pair) => line(pair, desk)))));
+      el("tbody", {}, pairs.map((pair) => line(pair, known, desk)))));
 }
 
-function line(pair, desk) {
+function line(pair, known, desk) {
   const upper = pair.upper === null ? "no end" : number(pair.upper);
   return el("tr", {},
     el("th", { scope: "row", class: "who" }, `${pair.first} and ${pair.second}`),
     el("td", { class: "right number" }, pair.gap < 1e-9 ? "nothing" : pointsOf(pair.gap)),
-    el("td", { class: "right number" }, number(pair.distance), el("span", { class: "block small muted" }, `${number(pair.lower)} to ${upper}`)),
-    el("td", { class: "right number" }, percent(pair.chance_unfair)),
-    el("td", {}, quotes(pair.shaped_by, desk)));
+    known && el("td", { class: "right number" }, number(pair.distance), el("span", { class: "block small muted" }, `${number(pair.lower)} to ${upper}`)),
+    known && el("td", { class: "right number" }, percent(pair.chance_unfair)),
+    known && el("td", {}, quotes(pair.shaped_by, desk)));
 }
 
 function quotes(shaped, desk) {

@@ -1,0 +1,109 @@
+"""A reviewer's own: in whose name she answers, what she may take back, and what others said that she must not see.
+
+Judgements are worth something only if they are independent. So whoever has the role review and no other is shown
+neither what other reviewers answered nor what the desk has learned about a pair. Admins see everything.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from evenhand.errors import UnknownRecord
+from evenhand.service.problems import Problem
+
+if TYPE_CHECKING:
+    from evenhand.desk.event import Event
+    from evenhand.desk.waiting import WaitingPair
+    from evenhand.service.asked import Caller
+    from evenhand.service.call import Call
+
+JUDGED = ("review", "answer")
+SHOWN_OF_A_PAIR = ("decision", "first", "second", "gap", "copy")
+"""What a reviewer is told of a pair that waits: not why it waits, nor how the desk would answer."""
+LEARNED = ("distance", "lower", "upper", "chance_unfair")
+"""What the desk thinks of a pair that bound the odds."""
+
+
+def only_reviews(caller: Caller) -> bool:
+    """Whether somebody has the role review and no other.
+
+    >>> from evenhand.service.asked import Caller
+    >>> [only_reviews(Caller("Kim", roles)) for roles in (("review",), ("decide", "review"), ("admin",))]
+    [True, False, False]
+    """
+    return set(caller.roles) == {"review"}
+
+
+def name_of(caller: Caller, given: str | None) -> str:
+    """In whose name something is said: the caller's own; an admin may name somebody else."""
+    if given is None or given == caller.name or "admin" in caller.roles:
+        return caller.name if given is None else given
+    raise Problem(
+        "forbidden",
+        f"reviewer is {given!r}; a token speaks in its own name, {caller.name!r}: leave reviewer out",
+    )
+
+
+async def check_own(call: Call, review: str) -> None:
+    """A Problem if a review or an answer was given by somebody else, unless an admin asks.
+
+    Whoever must not see what others answered is told the same as of a review that was never given.
+    """
+    if "admin" in call.caller.roles:
+        return
+    desk = (await call.service.desks.get(call.desk)).desk
+    try:
+        event: Event = await asyncio.to_thread(desk.event, review)
+    except UnknownRecord:
+        return  # whoever records it says so
+    if event.kind not in JUDGED or _is_own(call.caller, event.actor, event.body):
+        return
+    if only_reviews(call.caller):
+        raise Problem("not-found", f"this desk's ledger holds no review {review!r}")
+    raise Problem("forbidden", f"review {review!r} was given by somebody else; they or an admin may take it back")
+
+
+def _is_own(caller: Caller, actor: str, body: Mapping[str, Any]) -> bool:
+    """Whether it was given by this token, or in its name."""
+    return caller.name in (actor, body.get("reviewer"))
+
+
+def pair_for(caller: Caller, pair: WaitingPair) -> dict[str, Any]:
+    """A pair that waits, as far as the caller may know it."""
+    told = pair.to_dict()
+    return {name: told[name] for name in SHOWN_OF_A_PAIR} if only_reviews(caller) else told
+
+
+def decision_for(caller: Caller, told: dict[str, Any]) -> dict[str, Any]:
+    """A decision's record and explanation, as far as the caller may know them."""
+    if not only_reviews(caller):
+        return told
+    record, explanation = told["record"], told["explanation"]
+    return {
+        **told,
+        "record": {**record, "followed_by": _own_lines(caller, record["followed_by"])},
+        "explanation": {
+            **explanation,
+            "binding_pairs": [_own_quotes(caller, pair) for pair in explanation["binding_pairs"]],
+            "sentences": [sentence for sentence in explanation["sentences"] if "distance" not in sentence],
+        },
+    }
+
+
+def _own_lines(caller: Caller, lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Outcomes and overrides, the caller's own reviews, and what became of those."""
+    own = {line["id"] for line in lines if line["kind"] == "review" and _is_own(caller, line["actor"], line["body"])}
+    return [
+        line
+        for line in lines
+        if line["kind"] not in ("review", "withdrawal")
+        or line["id"] in own
+        or (line["kind"] == "withdrawal" and line["body"]["review"] in own)
+    ]
+
+
+def _own_quotes(caller: Caller, pair: dict[str, Any]) -> dict[str, Any]:
+    quoted = [quote for quote in pair["shaped_by"] if quote["reviewer"] == caller.name]
+    return {**{name: value for name, value in pair.items() if name not in LEARNED}, "shaped_by": quoted}

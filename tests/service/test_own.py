@@ -1,0 +1,169 @@
+"""A reviewer's own: in whose name she answers, what she may take back, and what she is not told."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.service.asking import Asking
+
+DESK = "/api/desks/loans"
+UNFAIR = {"kind": "partial", "unfair": [["c0", "c2"]]}
+
+
+@pytest.fixture
+def people(ask: Asking) -> Iterator[Asking]:
+    """Two reviewers, and somebody who decides and reviews."""
+    ask.token("Kim", ["review"], ["loans"])
+    ask.token("Lee", ["review"], ["loans"])
+    ask.token("both", ["decide", "review"], ["loans"])
+    yield ask
+
+
+def review(ask: Asking, decision: str, by: str, **said: Any) -> dict[str, Any]:
+    """A review that is recorded."""
+    answer = ask("POST", f"{DESK}/decisions/{decision}/reviews", {**UNFAIR, **said}, by=by)
+    assert answer.status_code == 201, answer.text
+    told: dict[str, Any] = answer.json()
+    return told
+
+
+def interviewed(ask: Asking, by: str, **said: Any) -> Any:
+    """The answer to an interview's answer."""
+    body = {"x": [1.0, 0.0], "y": [0.0, 1.0], "gap": 0.5, "unfair": True, **said}
+    return ask("POST", f"{DESK}/answers", body, by=by)
+
+
+def lines(ask: Asking) -> int:
+    """How long the ledger is."""
+    return int(ask("GET", DESK).json()["events"])
+
+
+def test_a_reviewer_takes_back_only_her_own(people: Asking) -> None:
+    """Of somebody else's review and answer she learns as little as of one that was never given; nothing is added."""
+    decision = people.decide()["id"]
+    names = [review(people, decision, "Kim")["id"], interviewed(people, "Kim").json()["id"]]
+    before = lines(people)
+    for name in names:
+        refused = people("DELETE", f"{DESK}/reviews/{name}", by="Lee")
+        unknown = people("DELETE", f"{DESK}/reviews/{name}0", by="Lee")
+        assert refused.status_code == unknown.status_code == 404
+        assert refused.text == unknown.text.replace(f"{name}0", name)
+        assert people("DELETE", f"{DESK}/reviews/{name}", by="both").status_code == 403
+    assert lines(people) == before
+    for name in names:
+        assert people("DELETE", f"{DESK}/reviews/{name}", by="Kim").status_code == 200
+
+
+def test_an_admin_takes_back_any(people: Asking) -> None:
+    """Also what was given by somebody whose token is gone."""
+    given = review(people, people.decide()["id"], "Kim")
+    assert people("DELETE", f"{DESK}/reviews/{given['id']}", by="local admin").status_code == 200
+
+
+def test_a_review_replaces_only_ones_own(people: Asking) -> None:
+    """Superseding takes back as well: somebody else's review stays."""
+    decision = people.decide()["id"]
+    given = review(people, decision, "Kim")
+    fair = {"kind": "partial", "fair": [["c0", "c2"]], "supersedes": given["id"]}
+    assert people("POST", f"{DESK}/decisions/{decision}/reviews", fair, by="Lee").status_code == 404
+    assert people("POST", f"{DESK}/decisions/{decision}/reviews", fair, by="Kim").status_code == 201
+
+
+def test_nobody_speaks_in_somebody_elses_name(people: Asking) -> None:
+    """A review, an answer and a lease under another name are refused with a sentence; one's own name is fine."""
+    decision = people.decide()["id"]
+    before = lines(people)
+    for refused in (
+        people("POST", f"{DESK}/decisions/{decision}/reviews", {**UNFAIR, "reviewer": "Kim"}, by="Lee"),
+        interviewed(people, "Lee", reviewer="Kim"),
+        people("GET", f"{DESK}/queue?reviewer=Kim", by="Lee"),
+    ):
+        assert refused.status_code == 403
+        assert "own name" in refused.json()["detail"]
+    assert lines(people) == before
+    review(people, decision, "Lee", reviewer="Lee")
+    assert interviewed(people, "Lee", reviewer="Lee").status_code == 201
+    assert people("GET", f"{DESK}/queue?reviewer=Lee", by="Lee").status_code == 200
+
+
+def test_an_admin_may_name_the_reviewer(people: Asking) -> None:
+    """As when reviews that were given on paper are entered; then it is the named reviewer's own."""
+    given = review(people, people.decide()["id"], "admin", reviewer="Kim")
+    event = people("GET", f"{DESK}/events?after={given['seq'] - 1}").json()["events"][0]
+    assert (event["actor"], event["body"]["reviewer"]) == ("admin", "Kim")
+    assert people("DELETE", f"{DESK}/reviews/{given['id']}", by="Kim").status_code == 200
+
+
+def test_the_queue_does_not_tell_reviewers_what_the_desk_thinks(people: Asking) -> None:
+    """They get the pair and the gap; an admin gets distance, doubt, chance, reason and priority as well."""
+    until = time.monotonic() + 20
+    while not (pairs := people("GET", f"{DESK}/queue", by="Kim").json()["pairs"]):
+        assert time.monotonic() < until, "no pair came into the queue"
+        people.decide()
+        time.sleep(0.05)
+    assert all(set(pair) == {"decision", "first", "second", "gap", "copy"} for pair in pairs)
+    full = people("GET", f"{DESK}/queue", by="admin").json()["pairs"]
+    assert {"distance", "doubt", "chance_unfair", "reason", "priority"} <= set(full[0])
+
+
+def test_a_decision_does_not_tell_reviewers_what_others_answered(people: Asking) -> None:
+    """Of the reviews that followed she sees her own and their withdrawals; deciders and admins see all."""
+    decision = people.decide()
+    kim, lee = (review(people, decision["id"], by) for by in ("Kim", "Lee"))
+    taken = people("DELETE", f"{DESK}/reviews/{lee['id']}", by="Lee").json()
+    outcome = {"rewards": {decision["chosen"][0]: 0.5}}
+    happened = people("POST", f"{DESK}/decisions/{decision['id']}/outcomes", outcome, by="decide").json()
+    seen = {
+        "Kim": [kim["id"], happened["id"]],
+        "Lee": [lee["id"], taken["id"], happened["id"]],
+        "review": [happened["id"]],
+        "decide": [kim["id"], lee["id"], taken["id"], happened["id"]],
+        "admin": [kim["id"], lee["id"], taken["id"], happened["id"]],
+    }
+    for path in ("", "/window"):
+        for by, wanted in seen.items():
+            told = people("GET", f"{DESK}/decisions/{decision['id']}{path}", by=by).json()
+            assert [event["id"] for event in told["record"]["followed_by"]] == wanted, (path, by)
+
+
+def bound(ask: Asking) -> dict[str, Any]:
+    """A decision in which a pair bound the odds, on a desk that has heard a reviewer and knows it."""
+    for number in range(50):
+        decision = ask.decide()
+        if number == 0:
+            review(ask, decision["id"], "Kim")
+            review(ask, decision["id"], "Lee", unfair=[["c0", "c1"]])
+        told: dict[str, Any] = ask("GET", f"{DESK}/decisions/{decision['id']}").json()
+        if any(pair["shaped_by"] for pair in told["explanation"]["binding_pairs"]):
+            return told
+        time.sleep(0.05)
+    raise AssertionError("no pair bound the odds")
+
+
+def test_an_explanation_does_not_tell_reviewers_what_the_desk_thinks(people: Asking) -> None:
+    """Pairs that bound the odds come without distance and chance, and quote nobody but the reviewer who asks."""
+    full = bound(people)
+    quoted = {quote["reviewer"] for pair in full["explanation"]["binding_pairs"] for quote in pair["shaped_by"]}
+    assert quoted == {"Kim", "Lee"}
+    for path in ("", "/window"):
+        told = people("GET", f"{DESK}/decisions/{full['id']}{path}", by="Kim").json()["explanation"]
+        pairs = told["binding_pairs"]
+        assert [(pair["first"], pair["second"], pair["gap"]) for pair in pairs] == [
+            (pair["first"], pair["second"], pair["gap"]) for pair in full["explanation"]["binding_pairs"]
+        ]
+        assert all(set(pair) == {"first", "second", "gap", "shaped_by"} for pair in pairs)
+        assert {quote["reviewer"] for pair in pairs for quote in pair["shaped_by"]} == {"Kim"}
+        assert told["sentences"]
+        assert not any("distance" in sentence for sentence in told["sentences"])
+
+
+def test_certificates_quote_reviewers_and_are_not_for_them(people: Asking) -> None:
+    """Proofs and certificates are for those who decide; a reviewer is refused."""
+    decision = people.decide()["id"]
+    for path in ("proofs", "certificate"):
+        assert people("GET", f"{DESK}/decisions/{decision}/{path}", by="Kim").status_code == 403
+        assert people("GET", f"{DESK}/decisions/{decision}/{path}", by="decide").status_code in (200, 503)

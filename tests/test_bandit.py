@@ -371,3 +371,17 @@ def test_bad_settings_are_refused(arguments: dict[str, Any], message: str) -> No
     """Settings that do not fit raise a sentence that quotes them."""
     with pytest.raises(errors.InvalidInput, match=message):
         eh.FairBandit(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"reviewer_error": 0.6}, "reviewer_error is 0.6; allowed is a number from 0 to below 0.5"),
+        ({"reviewer_error": "low"}, "reviewer_error is 'low'"),
+        ({"keep_reviews": "no"}, "keep_reviews is 'no'; allowed are True and False"),
+    ],
+)
+def test_settings_are_refused_by_their_own_names(given: dict[str, Any], sentence: str) -> None:
+    """The sentence names what the user wrote."""
+    with pytest.raises(errors.InvalidInput, match=sentence):
+        eh.FairBandit(2, **given)

@@ -21,11 +21,20 @@ from evenhand.checks import is_whole
 from evenhand.contexts import as_contexts
 from evenhand.decision import Decision, Review, check_reviewer
 from evenhand.errors import DamagedFile, EvenhandError, ForeignDecision, InvalidInput
-from evenhand.given import INCONSISTENT, check_capacity, check_part, check_review, check_rewards, misleading
+from evenhand.given import (
+    INCONSISTENT,
+    check_capacity,
+    check_part,
+    check_review,
+    check_rewards,
+    check_yes_or_no,
+    misleading,
+)
 from evenhand.history import Given, History
 from evenhand.margin import Margin
 from evenhand.metrics import BayesPoint, Distances, Learned, MetricLearner, ReviewerReport, Verdicts
 from evenhand.metrics.features import Structure
+from evenhand.metrics.reviewer_errors import check_error_rate
 from evenhand.questions import PairToReview, pairs_to_review
 from evenhand.randomness import Seed, as_generator, generator_from
 from evenhand.rewards import RewardModel, RidgeUCB
@@ -91,6 +100,8 @@ class FairBandit:
         keep_reviews: bool = False,
     ) -> None:
         self.capacity = check_capacity(capacity)
+        check_error_rate(reviewer_error, "reviewer_error")
+        check_yes_or_no(keep_reviews, "keep_reviews")
         self.metric = (
             metric
             if metric is not None

@@ -40,6 +40,12 @@ def check_capacity(capacity: int | None) -> int | None:
     return int(capacity)
 
 
+def check_yes_or_no(value: bool, name: str) -> None:
+    """Refuse what is neither True nor False: any text would count as True."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise InvalidInput(f"{name} is {value!r}; allowed are True and False")
+
+
 def check_part(part: object, kind: type[MetricLearner] | type[RewardModel], name: str, n_features: int) -> None:
     """Refuse a part of another kind, or for another number of features."""
     if not isinstance(part, kind):

@@ -423,8 +423,8 @@ def test_both_learners_are_the_users_own() -> None:
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (lambda: Guarded("BayesPoint"), "fast is 'BayesPoint'; allowed is any other metric learner"),  # type: ignore[arg-type]
-        (lambda: Guarded(Guarded(BayesPoint(2))), "fast is .*; allowed is any other metric learner"),
+        (lambda: Guarded("BayesPoint"), "fast is 'BayesPoint'; allowed is a metric learner, but no Guarded"),  # type: ignore[arg-type]
+        (lambda: Guarded(Guarded(BayesPoint(2))), "fast is .*; allowed is a metric learner, but no Guarded"),
         (lambda: Guarded(BayesPoint(2), 3), "sure is 3; allowed"),  # type: ignore[arg-type]
         (lambda: Guarded(BayesPoint(2), ProjectedVolume(3, epsilon=0.1)), "made for 2 features, sure for 3"),
         (lambda: Guarded(BayesPoint(2), limit=-1), "limit is -1; allowed is a whole number >= 0"),

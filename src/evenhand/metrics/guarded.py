@@ -280,7 +280,7 @@ def _fallback(fast: MetricLearner) -> ProjectedVolume:
 
 def _check_learner(name: str, learner: object) -> None:
     if not isinstance(learner, MetricLearner) or isinstance(learner, Guarded):
-        raise InvalidInput(f"{name} is {learner!r}; allowed is any other metric learner")
+        raise InvalidInput(f"{name} is {learner!r}; allowed is a metric learner, but no Guarded")
 
 
 def _as_arrays(reviews: tuple[Verdicts, ...], n_features: int) -> dict[str, Any]:

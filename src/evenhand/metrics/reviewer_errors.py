@@ -54,13 +54,13 @@ class ReviewerReport:
         return self.lower >= 0.5
 
 
-def check_error_rate(error_rate: float | None) -> float | None:
-    """`error_rate` itself if it is None or a number from 0 to below 0.5."""
+def check_error_rate(error_rate: float | None, name: str = "error_rate") -> float | None:
+    """`error_rate` itself if it is None or a number from 0 to below 0.5; `name` is what an error calls it."""
     if error_rate is None:
         return None
     if not is_number(error_rate) or not 0 <= error_rate < 0.5:
         raise InvalidInput(
-            f"error_rate is {error_rate!r}; allowed is a number from 0 to below 0.5, or None to learn it while running"
+            f"{name} is {error_rate!r}; allowed is a number from 0 to below 0.5, or None to learn it while running"
         )
     return float(error_rate)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import subprocess
+import tempfile
 import uuid
 import warnings
 from collections.abc import Iterator
@@ -27,14 +28,26 @@ def start_postgresql(folder: Path) -> Any:
         return get_server(folder, cleanup_mode="stop")
 
 
+@contextlib.contextmanager
+def running_postgresql() -> Iterator[Any]:
+    """A PostgreSQL server with a folder of its own.
+
+    Not in pytest's own folder: another pytest that starts meanwhile closes that to all users but its own, or clears it
+    away, and the server, which runs as another user, loses its files.
+    """
+    with tempfile.TemporaryDirectory(prefix="evenhand-postgresql-") as folder:
+        server = start_postgresql(Path(folder))
+        try:
+            yield server
+        finally:
+            server.cleanup()
+
+
 @pytest.fixture(scope="session")
-def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgresql() -> Iterator[str]:
     """The URL of a PostgreSQL server that runs for these tests only."""
-    server = start_postgresql(tmp_path_factory.mktemp("postgresql"))
-    try:
+    with running_postgresql() as server:
         yield server.get_uri().replace("postgresql://", "postgresql+psycopg://", 1)
-    finally:
-        server.cleanup()
 
 
 @pytest.fixture(params=["memory", "sqlite", "postgresql"])

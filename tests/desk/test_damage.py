@@ -20,7 +20,7 @@ from evenhand.desk.event import chained
 from evenhand.desk.sql_ledger import SqlLedger
 from evenhand.desk.verify import verify
 from evenhand.errors import DamagedLedger, EvenhandError, InvalidInput, LedgerUnavailable, NewerFile
-from tests.desk.conftest import start_postgresql
+from tests.desk.conftest import running_postgresql
 from tests.desk.play import D, done, people, play
 
 
@@ -191,12 +191,11 @@ def limit(ledger: SqlLedger, pages: int) -> None:
         connection.execute(f"PRAGMA max_page_count = {max(pages, now)}")
 
 
-def test_a_database_that_goes_away_and_comes_back(tmp_path: Path) -> None:
+def test_a_database_that_goes_away_and_comes_back() -> None:
     """While PostgreSQL is down every command is refused with a sentence; afterwards the desk goes on by itself."""
-    server = start_postgresql(tmp_path / "data")
-    url = re.sub("^postgresql", "postgresql+psycopg", server.get_uri())
     rng = np.random.default_rng(0)
-    try:
+    with running_postgresql() as server:
+        url = re.sub("^postgresql", "postgresql+psycopg", server.get_uri())
         with Desk.open(url, "loans", n_features=D, seed=1) as desk:
             desk.fold_in_background()
             play(desk, 2)
@@ -210,8 +209,6 @@ def test_a_database_that_goes_away_and_comes_back(tmp_path: Path) -> None:
             desk.fold(wait=True)
             assert desk.state.seq == desk.head.seq
             assert verify(desk.ledger, "loans", known=(last.seq, last.hash)).seq == last.seq + 1
-    finally:
-        server.cleanup()
 
 
 def stopped(server: Any) -> None:

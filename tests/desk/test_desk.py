@@ -301,3 +301,13 @@ def test_reviews_in_conflict_are_counted_not_warned(desk: Desk) -> None:
     desk.fold(wait=True)
     assert desk.state.bandit.conflicts >= 1
     assert desk.metric().reviews_in_conflict == desk.state.bandit.conflicts
+
+
+def test_a_frame_is_read_by_its_columns() -> None:
+    """Columns in another order mean the same; other columns are refused: a debt must never pass for an income."""
+    with Desk.open("memory:", "frames", features=["income", "debt"], capacity=1, seed=1) as desk:
+        decision = desk.decide(pd.DataFrame({"debt": [0.9, 0.2], "income": [0.1, 0.3]}))
+        record = desk.decision(decision.id)["body"]
+        assert record["contexts"] == [[0.1, 0.9], [0.3, 0.2]]
+        with pytest.raises(InvalidInput, match="wanted are income, debt"):
+            desk.decide(pd.DataFrame({"debt": [0.9, 0.2], "inc": [0.1, 0.3]}))

@@ -240,3 +240,14 @@ def test_hidden_attributes_are_not_shown_and_told(url: str) -> None:
         told = say(reviewing, item, "unfair").body["circumstances"]
         assert (told["shown"], told["hidden"]) == (["a"], ["b"])
         assert [row["name"] for row in reviewing.shown(asked(reviewing, "Kim"))["rows"]] == ["a", "b"]
+
+
+def test_a_misspelt_attribute_is_not_hidden_silently() -> None:
+    """At opening and later: a name that no candidate has is refused, or a protected attribute would be shown."""
+    names: dict[str, Any] = {"features": ["income", "gender"], "capacity": 1, "seed": 1}
+    with pytest.raises(InvalidInput, match="hidden names gendre, which no candidate has"):
+        Desk.open("memory:", "typo", **names, reviewing={"hidden": ["gendre"]})
+    with Desk.open("memory:", "right", **names, reviewing={"hidden": ["gender"]}) as desk:
+        with pytest.raises(InvalidInput, match="the attributes are income, gender"):
+            desk.change_settings(reviewing={"hidden": ["gendre"]})
+        assert desk.settings.reviewing.hidden == ("gender",)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -15,12 +14,12 @@ UNFAIR = {"kind": "partial", "unfair": [["c0", "c2"]]}
 
 
 @pytest.fixture
-def people(ask: Asking) -> Iterator[Asking]:
+def people(ask: Asking) -> Asking:
     """Two reviewers, and somebody who decides and reviews."""
     ask.token("Kim", ["review"], ["loans"])
     ask.token("Lee", ["review"], ["loans"])
     ask.token("both", ["decide", "review"], ["loans"])
-    yield ask
+    return ask
 
 
 def review(ask: Asking, decision: str, by: str, **said: Any) -> dict[str, Any]:
@@ -131,24 +130,26 @@ def test_a_decision_does_not_tell_reviewers_what_others_answered(people: Asking)
 
 
 def bound(ask: Asking) -> dict[str, Any]:
-    """A decision in which a pair bound the odds, on a desk that has heard a reviewer and knows it."""
-    for number in range(50):
-        decision = ask.decide()
-        if number == 0:
-            review(ask, decision["id"], "Kim")
-            review(ask, decision["id"], "Lee", unfair=[["c0", "c1"]])
-        told: dict[str, Any] = ask("GET", f"{DESK}/decisions/{decision['id']}").json()
-        if any(pair["shaped_by"] for pair in told["explanation"]["binding_pairs"]):
+    """A decision in which a pair bound the odds, on a desk that has learned from Kim and from Lee."""
+    decision, until = ask.decide(), time.monotonic() + 30
+    review(ask, decision["id"], "Kim")
+    review(ask, decision["id"], "Lee", unfair=[["c0", "c1"]])
+    while time.monotonic() < until:
+        told: dict[str, Any] = ask("GET", f"{DESK}/decisions/{ask.decide()['id']}").json()
+        if quoted_in(told["explanation"]) == {"Kim", "Lee"}:
             return told
         time.sleep(0.05)
-    raise AssertionError("no pair bound the odds")
+    raise AssertionError("no pair bound the odds, or the desk does not get on")
+
+
+def quoted_in(explanation: dict[str, Any]) -> set[str]:
+    """The reviewers that an explanation quotes."""
+    return {quote["reviewer"] for pair in explanation["binding_pairs"] for quote in pair["shaped_by"]}
 
 
 def test_an_explanation_does_not_tell_reviewers_what_the_desk_thinks(people: Asking) -> None:
     """Pairs that bound the odds come without distance and chance, and quote nobody but the reviewer who asks."""
     full = bound(people)
-    quoted = {quote["reviewer"] for pair in full["explanation"]["binding_pairs"] for quote in pair["shaped_by"]}
-    assert quoted == {"Kim", "Lee"}
     for path in ("", "/window"):
         told = people("GET", f"{DESK}/decisions/{full['id']}{path}", by="Kim").json()["explanation"]
         pairs = told["binding_pairs"]
@@ -156,7 +157,7 @@ def test_an_explanation_does_not_tell_reviewers_what_the_desk_thinks(people: Ask
             (pair["first"], pair["second"], pair["gap"]) for pair in full["explanation"]["binding_pairs"]
         ]
         assert all(set(pair) == {"first", "second", "gap", "shaped_by"} for pair in pairs)
-        assert {quote["reviewer"] for pair in pairs for quote in pair["shaped_by"]} == {"Kim"}
+        assert quoted_in(told) == {"Kim"}
         assert told["sentences"]
         assert not any("distance" in sentence for sentence in told["sentences"])
 

@@ -44,22 +44,22 @@ def test_candidates_may_be_given_by_named_features(ask: Asking) -> None:
 
 
 @pytest.mark.parametrize(
-    "review",
+    ("by", "review"),
     [
-        {"kind": "complete", "unfair": [["c0", "c2"]]},
-        {"kind": "partial", "unfair": [["c0", "c2"]], "fair": [["c0", "c1"]], "reviewer": "Kim"},
-        {"kind": "one_bit", "any_unfair": False, "circumstances": {"shown": ["income"]}},
+        ("review", {"kind": "complete", "unfair": [["c0", "c2"]]}),
+        ("admin", {"kind": "partial", "unfair": [["c0", "c2"]], "fair": [["c0", "c1"]], "reviewer": "Kim"}),
+        ("review", {"kind": "one_bit", "any_unfair": False, "circumstances": {"shown": ["income"]}}),
     ],
 )
-def test_a_review_is_recorded_and_learned_from(ask: Asking, review: dict[str, object]) -> None:
-    """After a review the desk's state comes to know it; the reviewer is the one named, or the token's holder."""
+def test_a_review_is_recorded_and_learned_from(ask: Asking, by: str, review: dict[str, object]) -> None:
+    """After a review the desk's state comes to know it; the reviewer is the one an admin names, or who gives it."""
     decision = ask.decide()
-    answer = ask("POST", f"/api/desks/loans/decisions/{decision['id']}/reviews", review, by="review")
+    answer = ask("POST", f"/api/desks/loans/decisions/{decision['id']}/reviews", review, by=by)
     assert answer.status_code == 201, answer.text
     seq = answer.json()["seq"]
     event = ask("GET", f"/api/desks/loans/events?after={seq - 1}").json()["events"][0]
     assert event["body"]["reviewer"] == review.get("reviewer", "review")
-    assert event["actor"] == "review"
+    assert event["actor"] == by
     _wait_for_state(ask, seq)
 
 
@@ -75,9 +75,8 @@ def test_a_withdrawn_review_leaves_the_metric_as_if_never_given(ask: Asking) -> 
     decision = ask.decide()
     _wait_for_state(ask, decision["seq"])
     before = ask("GET", "/api/desks/loans/metric").json()["matrix"]
-    review = ask(
-        "POST", f"/api/desks/loans/decisions/{decision['id']}/reviews", {"kind": "complete", "unfair": [["c0", "c2"]]}
-    ).json()
+    said = {"kind": "complete", "unfair": [["c0", "c2"]]}
+    review = ask("POST", f"/api/desks/loans/decisions/{decision['id']}/reviews", said, by="review").json()
     _wait_for_state(ask, review["seq"])
     assert ask("GET", "/api/desks/loans/metric").json()["matrix"] != before
     answer = ask("DELETE", f"/api/desks/loans/reviews/{review['id']}", params={"reason": "a slip"}, by="review")
@@ -90,7 +89,7 @@ def test_overrides_answers_and_settings_are_recorded(ask: Asking) -> None:
     """What somebody chose instead, an interview's answer and new settings become events of their kinds."""
     decision = ask.decide()
     override = {"chosen": ["c1"], "reason": "a document came late"}
-    answer = {"x": [1.0, 0.0], "y": [0.0, 1.0], "gap": 0.5, "unfair": True, "reviewer": "Kim"}
+    answer = {"x": [1.0, 0.0], "y": [0.0, 1.0], "gap": 0.5, "unfair": True}
     assert ask("POST", f"/api/desks/loans/decisions/{decision['id']}/overrides", override).status_code == 201
     assert ask("POST", "/api/desks/loans/answers", answer, by="review").status_code == 201
     assert ask("POST", "/api/desks/loans/settings", {"changes": {"capacity": 2}}).status_code == 201

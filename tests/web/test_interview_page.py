@@ -60,6 +60,24 @@ def test_an_interview_teaches_the_desk(page: Page, serving: Serving) -> None:
     assert abs(_unknown(page) - unknown) <= 5
 
 
+def test_unsure_is_recorded_and_can_be_undone(page: Page, serving: Serving) -> None:
+    """It becomes a line that says so, the meter stays where it is, and taken back the question comes again."""
+    enter(page, serving, "Lee", "/interview/loans")
+    ready(page)
+    question, before = _gap(page), _unknown(page)
+    _answer(page, "n")
+    expect(page.locator("#last")).to_contain_text("Recorded: unsure")
+    assert _gap(page) != question
+    assert _unknown(page) == before
+    (line,) = [event for event in serving.events("answer") if event["body"]["reviewer"] == "Lee"]
+    assert line["body"]["unfair"] is None
+    assert line["body"]["circumstances"]["answer"] == "unsure"
+    with page.expect_response(lambda response: "/interview/next" in response.url):
+        page.keyboard.press("z")
+    ready(page)
+    assert _gap(page) == question
+
+
 def test_people_from_a_file(page: Page, serving: Serving, tmp_path: Path) -> None:
     """A file of people is read through the schema; a wrong one is refused with a sentence."""
     enter(page, serving, "Kim", "/interview/loans")

@@ -6,6 +6,7 @@ import time
 
 from playwright.sync_api import Browser, Page, expect
 
+from evenhand.interview.screen import ASKED
 from tests.web.serving import Serving
 from tests.web.steps import answer, enter, people, ready, sign_in
 
@@ -32,6 +33,19 @@ def test_twenty_pairs_by_keyboard(page: Page, serving: Serving) -> None:
     assert reviews[20]["body"]["circumstances"]["again_of"] == reviews[19]["id"]
     assert reviews[20]["body"]["fair"]
     _wait_for_change(serving, before)
+
+
+def test_the_question_is_about_likeness_not_merit(page: Page, serving: Serving) -> None:
+    """Both pages explain the question in the words of the interview in a terminal, below a short heading."""
+    not_merit = ASKED[ASKED.index("It does not matter") : ASKED.index(" would be unfair")]
+    alike = ASKED[ASKED.index(" to one of them") :]
+    for path in ("/review/loans", "/interview/loans"):
+        enter(page, serving, "Kim", path)
+        ready(page)
+        assert len(page.get_by_role("heading", level=1).inner_text()) <= 50
+        told = page.locator("#intro").inner_text()
+        assert not_merit in told
+        assert alike in told
 
 
 def _wait_for_change(serving: Serving, before: object) -> None:
@@ -64,7 +78,7 @@ def test_a_record_says_what_was_shown(page: Page, serving: Serving) -> None:
     assert (said["reason"], said["answer"]) == ("alike", "unfair")
     assert said["note"].startswith("u a s")
     assert said["started"] < said["ended"]
-    assert said["instruction"] == "1"
+    assert said["instruction"] == "2"
     assert set(said["odds"]) == {left, right}
     assert review["body"]["unfair"] == [[left, right]]
     shown: dict[str, object] = {"changes": {"reviewing": {}}}

@@ -69,6 +69,15 @@ def test_signing_out_ends_the_session(client: httpx.Client, serving: Serving) ->
         assert client.get("/session").status_code == 401
 
 
+def test_the_way_in_is_the_list_of_desks(client: httpx.Client) -> None:
+    """Whoever opens the service's address comes to the desks; the redirect is as careful as any page."""
+    with client:
+        for method in ("GET", "HEAD"):
+            answer = client.request(method, "/")
+            assert (answer.status_code, answer.headers["location"]) == (303, "/desks")
+            assert "default-src 'none'" in answer.headers["content-security-policy"]
+
+
 def test_static_files_are_kept_and_pages_are_not(client: httpx.Client, serving: Serving) -> None:
     """Files under their digest may be kept for ever, under another one they are asked for again; pages always are."""
     with client:

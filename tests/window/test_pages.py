@@ -29,9 +29,9 @@ def decide(serving: Serving, ids: list[str], desk: str = "loans") -> dict[str, A
     return decision
 
 
-def review(serving: Serving, decision: dict[str, Any]) -> None:
+def review(serving: Serving, decision: dict[str, Any], reviewer: str = "Kim") -> None:
     """Its first two candidates are called unfair."""
-    body = {"kind": "partial", "unfair": [decision["candidates"][:2]], "reviewer": "Kim"}
+    body = {"kind": "partial", "unfair": [decision["candidates"][:2]], "reviewer": reviewer}
     answer = serving.ask("POST", f"/api/desks/loans/decisions/{decision['id']}/reviews", by="owner", body=body)
     assert answer.status_code == 201, answer.text
 
@@ -61,6 +61,19 @@ def _decision(page: Page, serving: Serving) -> None:
         page.locator("details:not([open]) > summary").first.click()
 
 
+def _decision_for_a_reviewer(page: Page, serving: Serving) -> None:
+    """What others said of it is neither on the page nor sent to it, nor what the desk thinks of the pairs."""
+    made = decide(serving, ["one", "two", "three"])
+    review(serving, made, "Ana")
+    review(serving, made, "Kim")
+    sign_in(page, serving, "Kim", f"/desks/loans/decisions/{made['id']}")
+    expect(page.locator("#since")).to_contain_text("What other reviewers said is not shown to you")
+    expect(page.locator("#since")).to_contain_text("Kim called unfair: one and two")
+    expect(page.locator("#people table")).to_be_visible()
+    told = page.locator("main").inner_text()
+    assert not [word for word in ("Ana", "false", "undefined", "NaN", "Distance", "certificate") if word in told]
+
+
 def _turned_away(page: Page, serving: Serving) -> None:
     sign_in(page, serving, "Eve", "/desks/loans")
     expect(page.get_by_role("alert")).to_be_visible()
@@ -72,6 +85,7 @@ PAGES: dict[str, Callable[[Page, Serving], None]] = {
     "window": _window,
     "window-empty": _empty,
     "decision": _decision,
+    "decision-reviewer": _decision_for_a_reviewer,
     "window-turned-away": _turned_away,
 }
 

@@ -41,10 +41,12 @@ def _from_frame(frame: Any, settings: Settings) -> Candidates:
     """Rows of a pandas or polars frame; pandas' index gives the ids."""
     k = len(frame)
     ids = [str(label) for label in getattr(frame, "index", range(k))]
-    if settings.schema is None:
+    if settings.schema is None and settings.features is None:
         return Candidates(_checked(ids), as_contexts(frame, settings.n_features))
     rows = frame.to_dicts() if hasattr(frame, "to_dicts") else frame.to_dict(orient="records")
-    return Candidates(_checked(ids), settings.schema.encode(frame), [_plain(row) for row in rows])
+    features = [_plain(row) for row in rows]
+    contexts = encode(features, settings) if settings.schema is None else settings.schema.encode(frame)
+    return Candidates(_checked(ids), contexts, features)
 
 
 def _plain(row: Mapping[Any, Any]) -> dict[str, Any]:

@@ -77,12 +77,15 @@ class ChangeSettings(Command):
 
 @dataclass(frozen=True)
 class AnswerQuestion(Command):
-    """What a reviewer says of two contexts treated with a made-up gap, as in an interview."""
+    """What a reviewer says of two contexts treated with a made-up gap, as in an interview.
+
+    unfair: None for "unsure", which is recorded and teaches nothing.
+    """
 
     x: Sequence[float]
     y: Sequence[float]
     gap: float
-    unfair: bool
+    unfair: bool | None
     reviewer: str | None = None
     circumstances: Mapping[str, Any] | None = None
 

@@ -130,8 +130,11 @@ class Desk:
         """New values of settings that may change while a desk runs."""
         return self._one(said.ChangeSettings(changes, actor=actor, idempotency_key=idempotency_key))
 
-    def answer(self, x: Sequence[float], y: Sequence[float], *, gap: float, unfair: bool, **rest: Any) -> Event:
-        """An interview's answer. rest: reviewer, circumstances, actor, idempotency_key."""
+    def answer(self, x: Sequence[float], y: Sequence[float], *, gap: float, unfair: bool | None, **rest: Any) -> Event:
+        """An interview's answer; unfair is None for "unsure", which teaches nothing.
+
+        rest: reviewer, circumstances, actor, idempotency_key.
+        """
         return self._one(said.AnswerQuestion(x, y, gap, unfair, **rest))
 
     # Asking.

@@ -71,7 +71,8 @@ def _sqlite(url: Any) -> Engine:
     @event.listens_for(engine, "begin")
     def _begun(connection: Connection) -> None:
         writes = connection.get_execution_options().get("evenhand_writes", False)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+        driver: Any = connection.connection.driver_connection
+        driver.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     return engine
 
@@ -107,7 +108,7 @@ def translated() -> Iterator[None]:
     """Errors of the database as sentences."""
     try:
         yield
-    except (EvenhandError, IntegrityError, DataError):  # the latter two say that evenhand is wrong, not the database
+    except (EvenhandError, IntegrityError, DataError, sqlite3.IntegrityError):  # but for the first: evenhand is wrong
         raise
     except DBAPIError as error:
         raise _as_sentence(error.orig if error.orig is not None else error) from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import threading
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -31,6 +32,13 @@ PREFIXES = {
 """What the ids of each kind of event begin with."""
 
 CANONICAL = orjson.OPT_SORT_KEYS | orjson.OPT_SERIALIZE_NUMPY
+
+
+PIECE = 2047
+"""Of longer pieces hashlib lets go of the interpreter, and another thread takes it: getting it back takes longer."""
+
+RANDOM_BYTES = 10
+"""In each id."""
 
 
 @dataclass(frozen=True)
@@ -106,12 +114,41 @@ def chained(previous: str, text: str) -> str:
     >>> chained("0" * 64, "{}")[:8]
     '5508d2b7'
     """
-    return hashlib.sha256(previous.encode() + text.encode()).hexdigest()
+    content = text.encode()
+    digest = hashlib.sha256(previous.encode())
+    for at in range(0, len(content), PIECE):
+        digest.update(content[at : at + PIECE])
+    return digest.hexdigest()
 
 
 def new_id(kind: str) -> str:
     """A new id: 48 bits of time in milliseconds, so that ids sort by time, and 80 bits at random."""
-    return f"{PREFIXES[kind]}_{time.time_ns() // 1_000_000:012x}{os.urandom(10).hex()}"
+    return f"{PREFIXES[kind]}_{time.time_ns() // 1_000_000:012x}{_random.take().hex()}"
+
+
+class _Random:
+    """Random bytes from the operating system, asked for many at a time; none is given out twice."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.forget()
+
+    def forget(self) -> None:
+        """Give out nothing of what was asked for so far: a forked process has the same."""
+        self._bytes, self._at = b"", 0
+
+    def take(self) -> bytes:
+        """The bytes of one id."""
+        with self._lock:
+            if self._at >= len(self._bytes):
+                self._bytes, self._at = os.urandom(RANDOM_BYTES * 64), 0
+            self._at += RANDOM_BYTES
+            return self._bytes[self._at - RANDOM_BYTES : self._at]
+
+
+_random = _Random()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_random.forget)
 
 
 def now() -> str:

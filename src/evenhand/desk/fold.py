@@ -136,6 +136,8 @@ def _review(bandit: QuietBandit, body: dict[str, Any], decision: dict[str, Any] 
 
 
 def _answer(bandit: QuietBandit, body: dict[str, Any], decision: dict[str, Any] | None) -> None:
+    if body["unfair"] is None:  # unsure: it stands in the ledger, and teaches nothing
+        return
     said = {name: body[name] for name in ("gap", "unfair", "reviewer")}
     bandit.learn_pair(body["x"], body["y"], **said)
 

@@ -20,6 +20,14 @@ log = logging.getLogger(__name__)
 PAUSE = 0.05
 """Seconds a folder rests when there is nothing to fold."""
 
+BUSY_LINES = 64
+"""After folding so many lines or more a folder leaves the core to deciding: it rests FOLD_SHARE times as long as it
+took, at most LONGEST_PAUSE seconds."""
+
+FOLD_SHARE = 15.0
+
+LONGEST_PAUSE = 0.25
+
 SNAPSHOT_SHARE = 40.0
 """Between two snapshots lie so many times the seconds that one takes, and at least:"""
 
@@ -219,11 +227,18 @@ class Folder(threading.Thread):
         pause = PAUSE
         while not self._stopped.wait(pause):
             try:
+                begun, before = time.monotonic(), self._folding.state.seq
                 moved = self._folding.fold(wait=False, keep_lock=True)
                 pause = PAUSE if moved or self._folding.is_holding else POLL
+                if self._folding.is_holding and self._folding.state.seq - before >= BUSY_LINES:
+                    pause = min(LONGEST_PAUSE, max(PAUSE, FOLD_SHARE * (time.monotonic() - begun)))
             except LedgerUnavailable as error:
                 log.warning("the folder waits for the database: %s", error)
                 pause = min(5.0, 2 * max(pause, POLL))
+            except EvenhandError as error:
+                log.error("the folder failed, and tries again: %s", error)
+                log.debug("the folder failed", exc_info=True)
+                pause = min(60.0, 2 * max(pause, POLL))
             except Exception:
                 log.exception("the folder failed; it tries again")
                 pause = min(60.0, 2 * max(pause, POLL))

@@ -128,7 +128,7 @@ class _Later:
         """What to import of a line; None if nothing is to be learned from it."""
         body, name = event["body"], event["id"]
         who: dict[str, Any] = {"actor": actor, "idempotency_key": f"import-{name}"}
-        if event["kind"] == "answer" and name not in self._gone:
+        if event["kind"] == "answer" and name not in self._gone and body.get("unfair") is not None:
             said = {key: body.get(key) for key in ("x", "y", "gap", "unfair", "reviewer", "circumstances")}
             return AnswerQuestion(**said, **who)
         if event["kind"] == "imported":

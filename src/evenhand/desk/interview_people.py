@@ -18,7 +18,7 @@ from evenhand.desk.candidates import encode
 from evenhand.desk.event import now
 from evenhand.desk.ledger import Ledger
 from evenhand.desk.settings import Settings
-from evenhand.desk.showing import features_of
+from evenhand.desk.showing import by_coordinate, features_of
 from evenhand.desk.sql_ledger import SqlLedger
 from evenhand.desk.tables import interview_people
 from evenhand.errors import EvenhandError, InvalidInput
@@ -92,7 +92,10 @@ def _people_of_decisions(ledger: Ledger, desk: str, settings: Settings) -> Known
     contexts = list(rows)[-MOST_PEOPLE:]
     if not contexts:
         return KnownPeople([], np.empty((0, settings.n_features)), False)
-    return KnownPeople([rows[context] for context in contexts], as_contexts(contexts, settings.n_features), False)
+    shown = [rows[context] for context in contexts]
+    if len({frozenset(row) for row in shown}) > 1:
+        shown = by_coordinate(contexts, settings)  # some are nobody's features: two people are shown by the same rows
+    return KnownPeople(shown, as_contexts(contexts, settings.n_features), False)
 
 
 _in_memory: WeakKeyDictionary[Ledger, dict[str, str]] = WeakKeyDictionary()

@@ -1,6 +1,6 @@
 """Interviewing: before a desk goes live, a reviewer answers questions about pairs with made-up odds.
 
-Every judgement is a line of the ledger, so an interview can be put down at any time and taken up by any process: what
+Every answer is a line of the ledger, so an interview can be put down at any time and taken up by any process: what
 is known is the desk's state. Between two folds a copy of the bandit learns the answers of this conversation at once.
 """
 
@@ -47,7 +47,7 @@ class Conversation:
     synced: float = 0.0
     """When the desk's state was last taken over."""
     given: list[tuple[str, Question]] = field(default_factory=list)
-    """Judgements of this conversation: the id of the line, and the question."""
+    """Answers of this conversation: the id of the line, and the question."""
     again: list[Question] = field(default_factory=list)
     """Questions whose answer was taken back; the last one is asked next."""
     name: str = field(default_factory=lambda: secrets.token_hex(8))
@@ -170,10 +170,9 @@ class Interviewing:
             raise InvalidInput("this question was put before another reviewer; ask for the next one")
         return content
 
-    def command(self, content: Mapping[str, Any], answer: str, remarks: Mapping[str, Any]) -> AnswerQuestion | None:
-        """The line to be recorded; None for "unsure", which teaches nothing and speaks of nobody's decision."""
-        if check_said(answer) == "unsure":
-            return None
+    def command(self, content: Mapping[str, Any], answer: str, remarks: Mapping[str, Any]) -> AnswerQuestion:
+        """The line to be recorded; that of "unsure" teaches nothing."""
+        unfair = None if check_said(answer) == "unsure" else answer == "unfair"
         question = content["question"]
         key = hashlib.blake2b(f"{content['once']} {question} {content['reviewer']}".encode(), digest_size=16)
         circumstances = {
@@ -189,23 +188,22 @@ class Interviewing:
             content["x"],
             content["y"],
             question["gap"],
-            answer == "unfair",
+            unfair,
             reviewer=content["reviewer"],
             circumstances=circumstances,
             actor=content["reviewer"],
             idempotency_key=f"question-{key.hexdigest()}",
         )
 
-    def heard(self, content: Mapping[str, Any], answer: str, line: str | None) -> dict[str, Any]:
-        """The next question after an answer, of which `line` is the id if it was recorded."""
+    def heard(self, content: Mapping[str, Any], answer: str, line: str) -> dict[str, Any]:
+        """The next question after an answer, of which `line` is the id."""
         reviewer, question = content["reviewer"], Question.from_dict(content["question"])
         with self._lock:
             talk = self._conversation(reviewer)
             if talk is not None and talk.question == question and _is_same(talk, question, content):
                 self._learn(talk, question, answer, reviewer)
                 talk.turn += 1
-                if line is not None:
-                    talk.given.append((line, question))
+                talk.given.append((line, question))
             elif talk is not None:
                 talk.synced = 0.0  # another process asked, or another window: what was said comes with the state
         return self.asked(reviewer)

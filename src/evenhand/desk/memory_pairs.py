@@ -37,6 +37,8 @@ class MemoryPairs:
             for pair in pairs:
                 place = (pair.decision, pair.first, pair.second, pair.copy)
                 if place not in held.places:
+                    if not any(other[:3] == place[:3] for other in held.decisions.get(pair.decision, ())):
+                        held.answered.pop(place[:3], None)  # it waits anew, for everybody
                     held.places[place] = pair
                     held.decisions.setdefault(pair.decision, set()).add(place)
                     insort(held.order, (-pair.priority, place))

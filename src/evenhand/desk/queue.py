@@ -75,6 +75,8 @@ class Feeder:
     def _settle(self, after: int, until: int) -> None:
         with self._ledger.reading(self._desk) as view:
             reviews = [row for row in view.after(after, max(0, until - after), ("review",)) if row.seq <= until]
+            gone = {review for _, review in view.undone()} if reviews else set()
+            reviews = [row for row in reviews if row.seq not in gone]  # of those taken back the pair may wait again
             decisions = view.by_id({row.target for row in reviews if row.target is not None})
         self._ledger.pairs.settle(self._desk, [_answered(row, decisions[row.target or ""]) for row in reviews])
 

@@ -229,8 +229,8 @@ class Recording:
         both = as_contexts([list(command.x), list(command.y)], self.settings.n_features)
         if not is_number(command.gap) or not 0 <= command.gap <= 1:
             raise InvalidInput(f"gap is {command.gap!r}; allowed is a number from 0 to 1")
-        if not isinstance(command.unfair, bool):
-            raise InvalidInput(f"unfair is {command.unfair!r}; allowed are True and False")
+        if command.unfair is not None and not isinstance(command.unfair, bool):
+            raise InvalidInput(f"unfair is {command.unfair!r}; allowed are True, False, and None for unsure")
         if command.reviewer is not None:
             check_name(command.reviewer, "reviewer")
         said = {"gap": float(command.gap), "unfair": command.unfair, "reviewer": command.reviewer}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from evenhand.desk.ledger import Ledger, Row
@@ -43,6 +44,15 @@ class Given:
     """From seeing the pair to answering."""
 
 
+@dataclass(frozen=True, slots=True)
+class Undoing:
+    """That an answer was taken back."""
+
+    actor: str
+    moment: float
+    """In seconds since 1970."""
+
+
 class ReviewBook:
     """All answers of one desk. `refresh` reads what is new in the ledger; everything else is looked up in memory."""
 
@@ -54,8 +64,10 @@ class ReviewBook:
         self._by_review: dict[str, list[Given]] = {}
         self._by_reviewer: dict[str | None, list[Given]] = {}
         self._by_pair: dict[PairOfDecision, list[Given]] = {}
-        self._withdrawn: dict[str, str] = {}
+        self._withdrawn: dict[str, Undoing] = {}
         self._answered_again: set[str] = set()
+        self._undone: list[Given] = []
+        """Answers that those who gave them took back."""
 
     def refresh(self) -> None:
         """Take in all lines up to the ledger's head."""
@@ -83,11 +95,19 @@ class ReviewBook:
                 if given.again_of is not None:
                     self._answered_again.add(given.again_of)
             if body["supersedes"] is not None:
-                self._withdrawn[body["supersedes"]] = row.event.actor
+                self._withdraw(body["supersedes"], row)
+                self._answered_again.add(body["supersedes"])
         elif row.kind == "withdrawal":
-            self._withdrawn[body["review"]] = row.event.actor
+            self._withdraw(body["review"], row)
         else:
             self.rules = ReviewRules.given(body["settings"].get("reviewing"))
+
+    def _withdraw(self, review: str, by: Row) -> None:
+        event = by.event
+        self._withdrawn[review] = Undoing(event.actor, datetime.fromisoformat(event.time).timestamp())
+        for given in self._by_review.get(review, ()):
+            if given.reviewer == event.actor:
+                self._undone.append(given)
 
     def count(self, reviewer: str) -> int:
         """How many answers this person has given, those taken back among them: it only ever grows."""
@@ -110,12 +130,38 @@ class ReviewBook:
         """How many of this person's answers were taken back."""
         return sum(given.review in self._withdrawn for given in self._by_reviewer.get(reviewer, ()))
 
-    def taken_back(self, reviewer: str) -> Given | None:
-        """The oldest answer that this person took back and has not given again."""
-        for given in self._by_reviewer.get(reviewer, ()):
-            if self._withdrawn.get(given.review) == reviewer and given.review not in self._answered_again:
-                return given
-        return None
+    def taken_back(self, reviewer: str, since: float) -> Given | None:
+        """The oldest answer that this person took back, since this moment, and has not given again.
+
+        A repeat waits for them however long ago that was: nobody else can answer it.
+        """
+        found = (
+            given
+            for given in self._undone
+            if given.reviewer == reviewer
+            and self._is_open(given)
+            and (given.repeat_of is not None or self._withdrawn[given.review].moment > since)
+        )
+        return min(found, key=lambda given: given.seq, default=None)
+
+    def left_open(self, until: float) -> list[Given]:
+        """Answers that were taken back by this moment, not given again, and that nobody gave in their place."""
+        return [
+            given
+            for given in self._undone
+            if self._withdrawn[given.review].moment <= until
+            and self._is_open(given)
+            and given.repeat_of is None
+            and not any(other.place == given.place for other in self._judged(given))
+        ]
+
+    def _is_open(self, given: Given) -> bool:
+        return given.review not in self._answered_again
+
+    def _judged(self, given: Given) -> Iterator[Given]:
+        """What stands of the pair's first answers: neither repeats, nor those that left it to somebody else."""
+        there = self.on(given.decision, given.pair)
+        return (other for other in there if other.repeat_of is None and other.answer not in DECLINED)
 
     def given(self, review: str) -> Given | None:
         """The answer with this id, if it was one on a single pair."""

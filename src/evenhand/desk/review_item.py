@@ -13,6 +13,7 @@ WHY = {
     "most telling": "of the pairs that wait, this was one whose answer was expected to teach most.",
     "planned overlap": "two reviewers are asked about this pair on purpose, to see how far they agree.",
     "random control": "this pair was drawn by lot from all decisions, as a control.",
+    "taken back": "this pair was asked about before, and the answer was taken back.",
     "repeat": "you had answered on this pair before; some pairs come twice, to see how steady answers are.",
     "again": "you took your earlier answer on this pair back.",
 }

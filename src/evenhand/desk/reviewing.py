@@ -21,16 +21,19 @@ from evenhand.desk.desk import Desk
 from evenhand.desk.queue import MOST_WAITING
 from evenhand.desk.review_book import ANSWERS, DECLINED, Given, ReviewBook
 from evenhand.desk.review_item import Item
-from evenhand.desk.showing import features_of, ordered, rows_of
+from evenhand.desk.showing import features_of, is_hidden, ordered, rows_of
 from evenhand.desk.waiting import Answered, WaitingPair
 from evenhand.errors import InvalidInput
 from evenhand.metrics.verdicts import Pairs
 
-INSTRUCTION = "1"
+INSTRUCTION = "2"
 """The version of the question and the help on the page; raised whenever their meaning changes."""
 
 FIRST_OF_ALL = 10.0
-"""The priority of a random control: above any pair's, so that whoever asks next gets it."""
+"""The priority of a random control, and of a pair that came back: above any other's: whoever asks next gets it."""
+
+TAKEN_BACK = "taken back"
+"""Why a pair waits again."""
 
 COUNT_SECONDS = 5.0
 """How many pairs wait is counted again after this: it is read by people."""
@@ -48,6 +51,8 @@ class Reviewing:
         seed = desk.settings.seed.to_bytes(16)
         self._secret = hashlib.sha256(b"evenhand review items" + seed).digest()
         self._counted = (0, -math.inf)
+        self._back: set[str] = set()
+        """Answers that were taken back, and whose pair this process has put back into the queue."""
 
     # Which pair.
 
@@ -55,10 +60,12 @@ class Reviewing:
         """The pair to put before this reviewer now; the same until it is answered. None when nothing waits."""
         self.book.refresh()
         number, rules = self.book.count(reviewer), self.book.rules
-        undone = self.book.taken_back(reviewer)
+        lease_ended = time.time() - rules.lease
+        undone = self.book.taken_back(reviewer, lease_ended)
         if undone is not None:
             why = "again" if undone.repeat_of is None else "repeat"
             return self._earlier(undone, reviewer, number, why, undone.repeat_of, undone.review)
+        self._put_back(lease_ended)
         lot = self._lot(reviewer, number, "kind")
         if lot < rules.repeats:
             repeated = self._to_repeat(reviewer, number)
@@ -109,13 +116,8 @@ class Reviewing:
 
     def _item(self, waiting: WaitingPair, reviewer: str, number: int) -> Item:
         left, right = self._sides([waiting.first, waiting.second], reviewer, number)
-        why = (
-            "planned overlap"
-            if waiting.copy
-            else "random control"
-            if waiting.reason == "random control"
-            else "most telling"
-        )
+        named = waiting.reason if waiting.reason in ("random control", TAKEN_BACK) else "most telling"
+        why = "planned overlap" if waiting.copy and named == "most telling" else named
         known = (waiting.reason, waiting.priority, waiting.copy)
         return Item(reviewer, number, waiting.decision, left, right, why, *known, hidden=self.book.rules.hidden)
 
@@ -135,7 +137,23 @@ class Reviewing:
                     control = self._control(event.id, event.body, i, j)
                     self.desk.ledger.pairs.put(self.desk.name, [control], MOST_WAITING)
 
+    def _put_back(self, until: float) -> None:
+        """Pairs whose answer was taken back by this moment, and not given again, wait for anybody."""
+        for given in self.book.left_open(until):
+            if given.review not in self._back:
+                body = self.desk.event(given.decision).body
+                i, j = sorted(body["candidates"].index(name) for name in given.pair)
+                waiting = self._waiting_pair(given.decision, body, i, j, TAKEN_BACK, given.place)
+                self.desk.ledger.pairs.put(self.desk.name, [waiting], MOST_WAITING)
+                self._back.add(given.review)
+
     def _control(self, decision: str, body: Mapping[str, Any], i: int, j: int) -> WaitingPair:
+        return self._waiting_pair(decision, body, i, j, "random control", 0)
+
+    def _waiting_pair(
+        self, decision: str, body: Mapping[str, Any], i: int, j: int, reason: str, place: int
+    ) -> WaitingPair:
+        """A pair for the head of the queue."""
         metric = self.desk.state.bandit.metric
         pairs = Pairs.of(np.array([body["contexts"][i], body["contexts"][j]]))
         gap = abs(body["probabilities"][i] - body["probabilities"][j])
@@ -144,7 +162,7 @@ class Reviewing:
         distance = max(mean, 0.0) ** 0.5
         doubt = (max(mean + sd, 0.0) ** 0.5 - max(mean - sd, 0.0) ** 0.5) / 2
         first, second = body["candidates"][i], body["candidates"][j]
-        return WaitingPair(decision, first, second, "random control", gap, distance, doubt, chance, FIRST_OF_ALL)
+        return WaitingPair(decision, first, second, reason, gap, distance, doubt, chance, FIRST_OF_ALL, place)
 
     def _lot(self, reviewer: str, number: int, purpose: str) -> float:
         """A number from 0 to 1 by lot, always the same for the same reviewer, number and purpose."""
@@ -199,15 +217,16 @@ class Reviewing:
 
     def _circumstances(self, item: Item) -> dict[str, Any]:
         body = self.desk.event(item.decision).body
-        features = features_of(body, [item.left], self.desk.settings)[0]
+        features = features_of(body, [item.left, item.right], self.desk.settings)[0]
         names = ordered(features, self.desk.settings)
+        hidden = [name for name in names if is_hidden(name, item.hidden, self.desk.settings.schema)]
         odds = {name: body["probabilities"][body["candidates"].index(name)] for name in (item.left, item.right)}
         told: dict[str, Any] = {
             "item": item.key,
             "pair": [item.left, item.right],
             "sides": {"left": item.left, "right": item.right},
-            "shown": [name for name in names if name not in item.hidden],
-            "hidden": [name for name in names if name in item.hidden],
+            "shown": [name for name in names if name not in hidden],
+            "hidden": hidden,
             "odds": odds,
             "queue": {"reason": item.why, "detail": item.detail, "score": item.score, "place": item.place},
             "instruction": INSTRUCTION,
@@ -216,7 +235,7 @@ class Reviewing:
             told |= {"repeat": True, "repeat_of": item.repeat_of}
         if item.again_of is not None:
             told |= {"again_of": item.again_of}
-        if item.why in ("repeat", "again"):
+        if item.why == "repeat":
             return told
         others = (g for g in self.book.on(item.decision, item.pair) if g.reviewer != item.reviewer)
         late = any(self._took(given, item.place, item.reviewer) for given in others)

@@ -90,6 +90,12 @@ class Settings:
             raise InvalidInput(f"max_unfair_rounds is {most!r}; allowed is a whole number >= 0, or None")
         if not is_number(self.overlap) or not 0 <= self.overlap <= 1:
             raise InvalidInput(f"overlap is {self.overlap!r}; allowed is a share of pairs, from 0 to 1")
+        unknown = sorted(set(self.reviewing.hidden) - set(self.features)) if self.features is not None else []
+        if unknown:
+            raise InvalidInput(
+                f"reviewing.hidden names {', '.join(unknown)}, which no candidate has; "
+                f"the attributes are {', '.join(self.features or ())}"
+            )
         if not is_whole(self.pairs_per_decision) or not 0 <= self.pairs_per_decision <= 1000:
             raise InvalidInput(f"pairs_per_decision is {self.pairs_per_decision!r}; allowed is a whole number to 1000")
 

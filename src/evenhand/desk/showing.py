@@ -8,13 +8,18 @@ from typing import Any
 import numpy as np
 
 from evenhand.desk.settings import Settings
+from evenhand.errors import EvenhandError
 from evenhand.schema import Number, Schema
 
 Row = dict[str, Any]
 
 
 def features_of(body: Mapping[str, Any], candidates: Sequence[str], settings: Settings) -> list[dict[str, Any]]:
-    """The features of these candidates of a decision by name: as they were given, or as the schema decodes them."""
+    """The features of these candidates of a decision by name: as they were given, or as the schema decodes them.
+
+    Whoever gives contexts to a desk that has a schema need not have encoded them with it: of contexts that are nobody's
+    features the coordinates are shown by name, for all of these candidates alike.
+    """
     places = [body["candidates"].index(name) for name in candidates]
     if body.get("features") is not None:
         return [dict(body["features"][place]) for place in places]
@@ -23,10 +28,42 @@ def features_of(body: Mapping[str, Any], candidates: Sequence[str], settings: Se
 
 def features_of_contexts(contexts: Sequence[Sequence[float]], settings: Settings) -> list[dict[str, Any]]:
     """The same of bare contexts."""
-    if settings.schema is not None:
+    if settings.schema is None:
+        return by_coordinate(contexts, settings)
+    try:
         return settings.schema.decode(np.asarray(contexts, dtype=np.float64))
-    names = settings.features or [f"feature {i + 1}" for i in range(settings.n_features)]
+    except EvenhandError:
+        return by_coordinate(contexts, settings)
+
+
+def by_coordinate(contexts: Sequence[Sequence[float]], settings: Settings) -> list[dict[str, Any]]:
+    """The bare coordinates of contexts, by name; with a schema marked as encoded, since they have not its units.
+
+    >>> by_coordinate([[0.1, 0.2]], Settings.given(n_features=2))
+    [{'feature 1': 0.1, 'feature 2': 0.2}]
+    """
+    if settings.schema is not None:
+        names = [_encoded(name) for name in settings.schema.coordinates]
+    else:
+        names = list(settings.features or [f"feature {i + 1}" for i in range(settings.n_features)])
     return [dict(zip(names, context, strict=True)) for context in contexts]
+
+
+def _encoded(coordinate: str) -> str:
+    return f"{coordinate} (encoded)"
+
+
+def is_hidden(name: str, hidden: Sequence[str], schema: Schema | None) -> bool:
+    """Whether an attribute is kept from reviewers: by its own name, or as a coordinate of a feature that is.
+
+    >>> from evenhand.schema import Category
+    >>> is_hidden("purpose=car (encoded)", ["purpose"], Schema([Category("purpose", levels=("car", "home"))]))
+    True
+    """
+    if name in hidden:
+        return True
+    features = schema.features if schema is not None else ()
+    return any(feature.name in hidden and name in map(_encoded, feature.coordinates) for feature in features)
 
 
 def rows_of(left: Mapping[str, Any], right: Mapping[str, Any], settings: Settings, hidden: Sequence[str]) -> list[Row]:
@@ -36,9 +73,8 @@ def rows_of(left: Mapping[str, Any], right: Mapping[str, Any], settings: Setting
     >>> rows_of({"income": 0.5, "age": 0.25}, {"income": 0.5, "age": 0.75}, settings, ["income"])
     [{'name': 'age', 'left': '0.25', 'right': '0.75', 'differs': True}]
     """
-    return [
-        _row(name, left.get(name), right.get(name), settings) for name in ordered(left, settings) if name not in hidden
-    ]
+    shown = [name for name in ordered(left, settings) if not is_hidden(name, hidden, settings.schema)]
+    return [_row(name, left.get(name), right.get(name), settings) for name in shown]
 
 
 def _row(name: str, left: Any, right: Any, settings: Settings) -> Row:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import Connection
 
@@ -16,6 +17,20 @@ AT_ONCE = 500
 
 # Written out, and sent by the driver: building and compiling a statement for each batch costs more than running it.
 INSERT = f"INSERT INTO events (desk, {COLUMNS}) VALUES (?{', ?' * len(Row._fields)})"
+
+
+TOGETHER = 32
+"""Up to so many rows go into SQLite with one statement. The interpreter is given away once a statement and must be
+asked for again: with one statement a row, a busy thread beside would hold up every row."""
+
+INSERTS = [INSERT + f", (?{', ?' * len(Row._fields)})" * (n - 1) for n in range(1, TOGETHER + 1)]
+
+
+def insert(driver: sqlite3.Connection, desk: str, rows: Sequence[Row]) -> None:
+    """Add rows to the events in SQLite."""
+    for at in range(0, len(rows), TOGETHER):
+        some = rows[at : at + TOGETHER]
+        driver.execute(INSERTS[len(some) - 1], [value for row in some for value in (desk, *row)])
 
 
 class Statements:
@@ -42,11 +57,20 @@ class SqlView(Statements):
     def __init__(self, connection: Connection, desk: str, *, writes: bool) -> None:
         super().__init__(connection)
         self._desk = desk
+        # What every batch needs goes to SQLite's driver itself: SQLAlchemy's share would be larger than SQLite's.
+        self._driver: sqlite3.Connection | None = (
+            None if self.is_postgresql else cast("sqlite3.Connection", connection.connection.driver_connection)
+        )
         lock = " FOR UPDATE" if writes and self.is_postgresql else ""
-        found = self.run(f"SELECT seq, hash, decisions, settings FROM desks WHERE name = ?{lock}", (desk,)).fetchone()
+        found = self._straight(
+            f"SELECT seq, hash, decisions, settings FROM desks WHERE name = ?{lock}", (desk,)
+        ).fetchone()
         if found is None:
             raise UnknownRecord(f"there is no desk {desk!r}")
         self.head = Head(*found)
+
+    def _straight(self, statement: str, values: tuple[Any, ...]) -> Any:
+        return self.run(statement, values) if self._driver is None else self._driver.execute(statement, values)
 
     def _select(self, index: str | None = None) -> str:
         return f"SELECT {COLUMNS} FROM events{'' if index is None else self.using(index)} WHERE desk = ?"
@@ -117,8 +141,11 @@ class SqlView(Statements):
 
     def append(self, rows: Sequence[Row], head: Head) -> None:
         """Add events and move the head."""
-        self.run(INSERT, [(self._desk, *row) for row in rows])
-        self.run(
+        if self._driver is None:
+            self.run(INSERT, [(self._desk, *row) for row in rows])
+        else:
+            insert(self._driver, self._desk, rows)
+        self._straight(
             "UPDATE desks SET seq = ?, hash = ?, decisions = ?, settings = ? WHERE name = ?",
             (head.seq, head.hash, head.decisions, head.settings, self._desk),
         )

@@ -22,6 +22,7 @@ from evenhand.service.problems import Problem, problem_of_status
 from evenhand.service.replies import Standing
 from evenhand.service.route import StraightRoute
 from evenhand.service.service import Service
+from evenhand.service.starting import say_why_it_fails
 from evenhand.service.window.door import add_window
 from evenhand.version import __version__
 
@@ -58,6 +59,7 @@ def create_app(settings: Settings) -> FastAPI:
         lifespan=lifespan,
     )
     app.state.service = service
+    say_why_it_fails(app)
     for operation in OPERATIONS:
         _add(app, operation, service)
     app.shorten(BUSIEST.method, BUSIEST.path, door_of(BUSIEST, service))

@@ -6,10 +6,10 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from evenhand.desk.creating import open_once
 from evenhand.desk.desk import Desk
 from evenhand.errors import UnknownRecord
 from evenhand.service.gather import Gatherer
-from evenhand.service.opening import open_once
 from evenhand.service.problems import Problem
 
 if TYPE_CHECKING:
@@ -39,6 +39,10 @@ class Desks:
         self.ledger, self._settings, self._measures = ledger, settings, measures
         self._open: dict[str, OpenDesk] = {}
         self._opening = asyncio.Lock()
+
+    def at_hand(self, name: str) -> OpenDesk | None:
+        """The desk of this name if it is open already."""
+        return self._open.get(name)
 
     async def get(self, name: str) -> OpenDesk:
         """The desk of this name; a Problem if there is none."""

@@ -17,7 +17,8 @@ from evenhand.service.problems import Problem
 
 Command = TypeVar("Command")
 Result = TypeVar("Result")
-Batch = list[tuple[Command, "asyncio.Future[Result]"]]
+Tell = Callable[[Result | Exception], None]
+Batch = list[tuple[Command, Tell[Result]]]
 
 
 class Gatherer(Generic[Command, Result]):
@@ -34,7 +35,7 @@ class Gatherer(Generic[Command, Result]):
     ) -> None:
         self._execute, self._max_batch, self._max_waiting, self._written = execute, max_batch, max_waiting, written
         self._loop = asyncio.get_running_loop()
-        self._waiting: deque[tuple[Command, asyncio.Future[Result]]] = deque()
+        self._waiting: deque[tuple[Command, Tell[Result]]] = deque()
         self._handed: SimpleQueue[Batch[Command, Result] | None] = SimpleQueue()
         self._busy = False
         self._closed = False
@@ -45,19 +46,32 @@ class Gatherer(Generic[Command, Result]):
 
     def submit(self, command: Command) -> asyncio.Future[Result]:
         """The future result of a command; it is in the ledger when the future is done."""
+        future: asyncio.Future[Result] = self._loop.create_future()
+
+        def tell(result: Result | Exception) -> None:
+            if future.done():
+                return
+            if isinstance(result, Exception):
+                future.set_exception(result)
+            else:
+                future.set_result(result)
+
+        self.hand_in(command, tell)
+        return future
+
+    def hand_in(self, command: Command, tell: Tell[Result]) -> None:
+        """The same without a future: `tell` gets the result, or what went wrong, within the event loop."""
         if self._closed or len(self._waiting) >= self._max_waiting:
             raise Problem(
                 "unavailable",
                 "the service is stopping" if self._closed else f"{self._max_waiting} commands wait already",
                 headers={"Retry-After": "1"},
             )
-        future: asyncio.Future[Result] = self._loop.create_future()
-        self._waiting.append((command, future))
+        self._waiting.append((command, tell))
         if not self._busy:
             self._busy = True
             self._idle.clear()
             self._loop.call_soon(self._hand_over)
-        return future
 
     def _hand_over(self) -> None:
         waiting = self._waiting
@@ -80,13 +94,8 @@ class Gatherer(Generic[Command, Result]):
             self._busy = False
             self._idle.set()
         self._written(len(batch))
-        for (_, future), result in zip(batch, results, strict=True):
-            if future.done():
-                continue
-            if isinstance(result, Exception):
-                future.set_exception(result)
-            else:
-                future.set_result(result)
+        for (_, tell), result in zip(batch, results, strict=True):
+            tell(result)
 
     async def close(self) -> None:
         """Write what waits, then end."""

@@ -16,13 +16,17 @@ from evenhand.service.call import KEY, Call, decoded
 from evenhand.service.desks import Desks
 from evenhand.service.logs import places
 from evenhand.service.measures import DeskMeasures
-from evenhand.service.operations.table import OPERATIONS
+from evenhand.service.operations.decisions import decided, wanted
+from evenhand.service.operations.table import BUSIEST, OPERATIONS
 from evenhand.service.pages.table import PAGE_OPERATIONS
 from evenhand.service.problems import Problem
 from evenhand.service.translate import problem_of
 from evenhand.service.window.operations import WINDOW_OPERATIONS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evenhand.desk.event import Event
     from evenhand.desk.ledger import Ledger
     from evenhand.service.settings import Settings
 
@@ -51,14 +55,40 @@ class Office:
     async def carry_out(self, asked: Asked) -> Told:
         """The answer to a request, a problem document if it cannot be carried out."""
         try:
-            decoder = self._decoders.get(asked.operation)
-            body = decoded(decoder, asked.body) if decoder is not None else None
-            headers = {KEY: asked.key} if asked.key is not None else {}
-            call = Call(self, asked.caller, asked.path, headers, asked.query, body)
-            answer = await self._run[asked.operation](call)
+            answer = await self._run[asked.operation](self._call(asked))
         except Exception as error:
             answer = answer_to(error, asked.operation)
         return Told(answer.body, answer.status, answer.media_type, answer.headers)
+
+    def _call(self, asked: Asked) -> Call:
+        decoder = self._decoders.get(asked.operation)
+        body = decoded(decoder, asked.body) if decoder is not None else None
+        headers = {KEY: asked.key} if asked.key is not None else {}
+        return Call(self, asked.caller, asked.path, headers, asked.query, body)
+
+    def decide(self, asked: Asked, tell: Callable[[Told], None]) -> bool:
+        """The same for a decision, without a task of its own: `tell` gets the answer. False if it needs a task.
+
+        Decisions are most of what comes in; a task for each would be work that nothing needs.
+        """
+        counter = self.desks.at_hand(asked.path["desk"]) if asked.operation == BUSIEST.name else None
+        if counter is None:
+            return False
+
+        def made(event: Event | Exception) -> None:
+            try:
+                if isinstance(event, Exception):
+                    raise event
+                answer = decided(event)
+            except Exception as error:
+                answer = answer_to(error, asked.operation)
+            tell(Told(answer.body, answer.status, answer.media_type, answer.headers))
+
+        try:
+            counter.gatherer.hand_in(wanted(self._call(asked)), made)
+        except Exception as error:
+            made(error)
+        return True
 
     async def is_ready(self) -> bool:
         """Whether the ledger answers."""

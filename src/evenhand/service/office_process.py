@@ -11,6 +11,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from evenhand.service.office import Office
 
 LENGTH = 4
+SWITCH_SECONDS = 0.0005
+"""So long a busy thread may keep the interpreter from others, in place of Python's five milliseconds: answers are to
+leave while the next batch is decided."""
 READY, MEASURED = "ready", "measured"
 """What can be asked for beside operations."""
 
@@ -83,9 +87,14 @@ class Clerk:
 
     def _receive(self, messages: Requests) -> None:
         for number, asked in messages:
+            if self._office.decide(asked, partial(self._tell, number)):
+                continue
             task = asyncio.create_task(self._carry_out(number, asked))
             self._running.add(task)
             task.add_done_callback(self._running.discard)
+
+    def _tell(self, number: int, answer: Told) -> None:
+        self.frames.send((number, answer))
 
     async def _carry_out(self, number: int, asked: Asked) -> None:
         if asked.operation == READY:
@@ -124,6 +133,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     set_up_logs()
+    sys.setswitchinterval(SWITCH_SECONDS)
     settings: dict[str, str] = msgspec.json.decode(sys.stdin.buffer.readline(), type=dict[str, str])
     with socket.socket(fileno=int(sys.argv[1])) as end, asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         end.setblocking(False)

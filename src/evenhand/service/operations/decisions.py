@@ -21,12 +21,20 @@ if TYPE_CHECKING:
 
 async def decide(call: Call) -> Answer:
     """Choose among candidates: the odds of each, in their order, and who was drawn."""
-    candidates = call.body.candidates
-    most = call.service.settings.max_candidates
+    counter = await call.service.desks.get(call.desk)
+    return decided(await counter.record(wanted(call)))
+
+
+def wanted(call: Call) -> Decide:
+    """What a request for a decision asks of the desk."""
+    candidates, most = call.body.candidates, call.service.settings.max_candidates
     if len(candidates) > most:
         raise Problem("invalid", f"there are {len(candidates)} candidates; allowed are up to {most}")
-    counter = await call.service.desks.get(call.desk)
-    event = await counter.record(Decide(candidates, actor=call.caller.name, idempotency_key=call.key))
+    return Decide(candidates, actor=call.caller.name, idempotency_key=call.key)
+
+
+def decided(event: Event) -> Answer:
+    """The answer to it, once the decision's line is durable."""
     return Answer(_told(event), 201)
 
 

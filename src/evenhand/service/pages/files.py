@@ -14,6 +14,7 @@ from importlib.resources.abc import Traversable
 from typing import TYPE_CHECKING
 
 from starlette.exceptions import HTTPException
+from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
 from evenhand.service.door import door_of
@@ -47,7 +48,6 @@ KINDS = {
 }
 FOR_EVER = "public, max-age=31536000, immutable"
 PAGES = {
-    "/": "home",
     "/sign-in": "sign-in",
     "/review/{desk}": "review",
     "/interview/{desk}": "interview",
@@ -90,6 +90,7 @@ def add_files(app: Starlette, pages: dict[str, str] | None = None) -> None:
     """Add pages, by path, and all static files."""
     for path, name in (PAGES if pages is None else pages).items():
         app.router.routes.append(Route(path, _endpoint(name), methods=["GET", "HEAD"], include_in_schema=False))
+    app.router.routes.append(Route("/", _to_desks, methods=["GET", "HEAD"], include_in_schema=False))
     app.router.routes.append(Route("/static/{version}/{path:path}", _static, methods=["GET", "HEAD"]))
 
 
@@ -98,6 +99,11 @@ def _endpoint(name: str) -> Callable[[Request], File]:
         return File(page_of(name), "html", "no-cache")
 
     return page
+
+
+def _to_desks(request: Request) -> RedirectResponse:
+    """The way in is the list of desks, which sends on to signing in whoever has not."""
+    return RedirectResponse("/desks", 303, {**ALWAYS, "cache-control": "no-cache"})
 
 
 def _static(request: Request) -> File:

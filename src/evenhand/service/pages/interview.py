@@ -34,7 +34,7 @@ async def next_question(call: Call) -> Answer:
 
 
 async def answer_interview(call: Call) -> Answer:
-    """What a reviewer says to a question, and the next one. An unsure answer teaches nothing and is not recorded."""
+    """What a reviewer says to a question, and the next one. An unsure answer is recorded and teaches nothing."""
     opened = await call.service.desks.get(call.desk)
     interviewing, said = interviewing_of(opened.desk), call.body
     remarks = {"reason": said.reason, "note": said.note, **times(said.started, said.ended)}
@@ -45,7 +45,7 @@ async def answer_interview(call: Call) -> Answer:
 
     content, command = await asyncio.to_thread(read)
     try:
-        line = (await opened.record(command)).id if command is not None else None
+        line = (await opened.record(command)).id
     except IdempotencyConflict:
         raise Problem("conflict", "you have answered this question already, perhaps in another window") from None
     after = await asyncio.to_thread(interviewing.heard, content, said.answer, line)

@@ -62,9 +62,9 @@ class QuestionTold(Struct):
 
 
 class QuestionAnswered(Struct):
-    """An interview's answer that is in the ledger now, if it teaches anything, and the next question."""
+    """An interview's answer that is in the ledger now, and the next question."""
 
-    review: str | None
+    review: str
     why: str
     next: dict[str, Any]
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evenhand.desk.showing import in_words, ordered
-from evenhand.service.window.attributes import attributes_of
+from evenhand.desk.showing import features_of, in_words, ordered
 
 if TYPE_CHECKING:
     from evenhand.desk.desk import Desk
@@ -25,7 +24,7 @@ def decision_told(desk: Desk, name: str) -> dict[str, Any]:
 
 def _in_words(desk: Desk, body: dict[str, Any]) -> dict[str, Any]:
     """The candidates' attributes in words: names in the desk's order, and a row for each candidate."""
-    rows = attributes_of(body, desk.settings)
+    rows = features_of(body, body["candidates"], desk.settings)
     names = ordered(rows[0], desk.settings) if rows else []
     schema = desk.settings.schema
     return {"names": names, "rows": [[in_words(row.get(name), schema, name) for name in names] for row in rows]}

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from evenhand.service.window.attributes import attributes_of
+from evenhand.desk.showing import features_of
 
 if TYPE_CHECKING:
     from evenhand.desk.ledger import Ledger, Row
@@ -56,7 +56,7 @@ def rows_of(decision: Row, later: Sequence[Row], settings: Settings, names: Sequ
     rewards = {name: reward for kind, said in told if kind == "outcome" for name, reward in said["rewards"].items()}
     reviews = [said for kind, said in told if kind == "review"]
     instead = [said["chosen"] for kind, said in told if kind == "override"]
-    features = attributes_of(body, settings)
+    features = features_of(body, body["candidates"], settings)
     for place, name in enumerate(body["candidates"]):
         counts = [sum(name in pair for said in reviews for pair in said[how]) for how in ("unfair", "fair")]
         yield [

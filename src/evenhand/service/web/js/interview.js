@@ -93,7 +93,7 @@ async function answer(name) {
   const body = { item, answer: name, ...takeRemarks(), started, ended: new Date().toISOString() };
   try {
     const told = await outbox.send("POST", deskPath(desk, "/interview/answers"), body, item.slice(-64));
-    if (told.review) given.push(told.review);
+    given.push(told.review);
     said(name, told);
     accept(told.next);
   } catch (error) {
@@ -102,9 +102,9 @@ async function answer(name) {
 }
 
 function said(name, told) {
-  const undoButton = told.review && el("button", { class: "button small", type: "button", id: "undo", onclick: undo }, "Undo ", el("kbd", { "aria-hidden": "true" }, "⌫"));
+  const undoButton = el("button", { class: "button small", type: "button", id: "undo", onclick: undo }, "Undo ", el("kbd", { "aria-hidden": "true" }, "⌫"));
   show($("#after"), el("div", { class: "banner plain", id: "last" },
-    el("p", {}, el("b", {}, `${told.review ? "Recorded" : "Passed over"}: ${ANSWERS[name].told}. `), el("span", { class: "muted", id: "why" }, `Why you were asked: ${told.why}`)),
+    el("p", {}, el("b", {}, `Recorded: ${ANSWERS[name].told}. `), el("span", { class: "muted", id: "why" }, `Why you were asked: ${told.why}`)),
     undoButton));
 }
 

@@ -25,7 +25,7 @@ function wordmark() {
       fill: "none", stroke: "currentColor", "stroke-width": 2.4, "stroke-linecap": "round", "stroke-linejoin": "round",
     }),
   );
-  return el("a", { class: "wordmark", href: "/" }, scales, "evenhand");
+  return el("a", { class: "wordmark", href: "/desks" }, scales, "evenhand");
 }
 
 function places(person, desk, here) {

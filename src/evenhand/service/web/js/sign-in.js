@@ -8,12 +8,12 @@ masthead();
 
 /** Where to go then: only ever a path of this service. */
 function destination() {
-  const next = new URLSearchParams(location.search).get("next") ?? "/";
+  const next = new URLSearchParams(location.search).get("next") ?? "/desks";
   try {
     const url = new URL(next, location.origin);
-    return url.origin === location.origin && next.startsWith("/") && !next.startsWith("//") ? url.pathname : "/";
+    return url.origin === location.origin && next.startsWith("/") && !next.startsWith("//") ? url.pathname : "/desks";
   } catch {
-    return "/";
+    return "/desks";
   }
 }
 

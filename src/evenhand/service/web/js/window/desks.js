@@ -20,12 +20,13 @@ async function begin() {
 
 function card(desk, person) {
   const name = encodeURIComponent(desk.name);
+  const to = (path, text, kind = "") => el("a", { class: `button small ${kind}`, href: path + name }, text);
   const reviews = ["review", "admin"].some((role) => person.roles.includes(role));
   return el("li", { class: "card stack" },
     el("h2", {}, el("a", { href: `/desks/${name}` }, desk.name)),
     el("p", {}, `${count(desk.decisions, "decision")}, ${count(desk.lines, "line")} in its ledger.`),
     el("p", { class: "small muted" }, `Last written to ${ago(desk.last)}.`),
-    reviews && el("p", { class: "row" }, el("a", { class: "button small", href: `/desks/${name}` }, "Look at it"), el("a", { class: "button small", href: `/review/${name}` }, "Review")));
+    el("p", { class: "row" }, reviews && [to("/review/", "Review", "primary"), to("/interview/", "Interview")], to("/desks/", "Look at it")));
 }
 
 begin().catch((error) => refusal($("#banners"), error));

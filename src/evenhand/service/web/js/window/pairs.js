@@ -17,11 +17,10 @@ export function bindingTable(pairs, desk) {
 }
 
 function line(pair, known, desk) {
-  const upper = pair.upper === null ? "no end" : number(pair.upper);
   return el("tr", {},
     el("th", { scope: "row", class: "who" }, `${pair.first} and ${pair.second}`),
     el("td", { class: "right number" }, pair.gap < 1e-9 ? "nothing" : pointsOf(pair.gap)),
-    known && el("td", { class: "right number" }, number(pair.distance), el("span", { class: "block small muted" }, `${number(pair.lower)} to ${upper}`)),
+    known && el("td", { class: "right number" }, number(pair.distance), el("span", { class: "block small muted" }, `${number(pair.lower)} to ${pair.upper === null ? "no end" : number(pair.upper)}`)),
     known && el("td", { class: "right number" }, percent(pair.chance_unfair)),
     known && el("td", {}, quotes(pair.shaped_by, desk)));
 }

@@ -1,0 +1,70 @@
+"""What reviewers see of candidates whose contexts no schema made."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from evenhand.desk import Desk
+from evenhand.desk.interview_people import known_people
+from evenhand.desk.interviewing import Interviewing
+from evenhand.desk.reviewing import Reviewing
+from evenhand.desk.showing import features_of_contexts
+from evenhand.schema import Category, Number, Schema
+
+SCHEMA = Schema([Number("income", low=0, high=100_000, unit="EUR"), Category("purpose", levels=("car", "home"))])
+FIT = {"income": 50_000.0, "purpose": "car"}
+
+
+def raw(number: int) -> list[dict[str, object]]:
+    """Four candidates given as contexts that are nobody's features."""
+    rng = np.random.default_rng(number)
+    contexts = rng.uniform(-0.4, 0.4, (4, SCHEMA.n_features)).tolist()
+    return [{"id": f"p{number}-{i}", "context": context} for i, context in enumerate(contexts)]
+
+
+def shown_pair(desk: Desk) -> dict[str, dict[str, object]]:
+    """The rows of the pair before a reviewer, by name; its answer can be recorded."""
+    desk.fold(wait=True)
+    reviewing = Reviewing(desk)
+    item = reviewing.next("Kim")
+    assert item is not None
+    rows = {row["name"]: row for row in reviewing.shown(item)["rows"]}
+    told = reviewing.command(item, "unfair", {}).circumstances
+    assert told is not None
+    assert told["shown"] == list(rows)
+    return rows
+
+
+def test_contexts_that_are_nobodys_features_are_shown_by_coordinate() -> None:
+    """A pair of them can be reviewed: every coordinate has its name, says that it is encoded, and has no unit."""
+    with Desk.open("memory:", "loans", schema=SCHEMA, seed=1) as desk:
+        made = [desk.decide(raw(number)) for number in range(4)]
+        rows = shown_pair(desk)
+        assert set(rows) == {f"{name} (encoded)" for name in SCHEMA.coordinates}
+        assert all("EUR" not in str(row["left"]) for row in rows.values())
+        body = desk.event(made[0].id).body
+        assert list(features_of_contexts(body["contexts"], desk.settings)[0].values()) == body["contexts"][0]
+
+
+def test_coordinates_of_a_hidden_feature_are_hidden() -> None:
+    """Hiding an attribute hides it in whatever form it would be shown."""
+    with Desk.open("memory:", "loans", schema=SCHEMA, seed=1, reviewing={"hidden": ["purpose"]}) as desk:
+        for number in range(4):
+            desk.decide(raw(number))
+        assert not [name for name in shown_pair(desk) if "purpose" in name]
+
+
+@pytest.mark.parametrize("encoded", [True, False])
+def test_an_interview_shows_two_people_by_the_same_rows(encoded: bool) -> None:
+    """Where some people are nobody's features, all are shown by coordinates; else all in words."""
+    with Desk.open("memory:", "loans", schema=SCHEMA, seed=1) as desk:
+        if encoded:
+            desk.decide(raw(0))
+        other = {"income": 10_000.0, "purpose": "home"}
+        desk.decide([{"id": "a", "features": FIT}, {"id": "b", "features": other}])
+        rows = known_people(desk.ledger, desk.name, desk.settings).rows
+        assert len({frozenset(row) for row in rows}) == 1
+        assert ("income (encoded)" in rows[0]) == encoded
+        assert ("income" in rows[0]) != encoded
+        assert Interviewing(desk).asked("Kim")["item"] is not None

@@ -1,0 +1,81 @@
+"""Pairs whose answer was taken back: whom they go to, and when."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from evenhand.desk import Desk, Withdraw
+from evenhand.desk.review_item import Item
+from evenhand.desk.reviewing import Reviewing
+from tests.desk.test_reviewing import asked, opened, say
+
+
+@pytest.fixture(params=["memory:", "sqlite"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where the ledger is."""
+    return "memory:" if request.param == "memory:" else f"sqlite:///{tmp_path}/ledger.db"
+
+
+def undone_long_ago(desk: Desk, reviewing: Reviewing, answer: str = "unfair") -> Item:
+    """A pair that Kim answered and took back, longer ago than a lease lasts; Kim has seen it again, and went home."""
+    item = asked(reviewing, "Kim")
+    desk.execute([Withdraw(say(reviewing, item, answer).id, actor="Kim")])
+    again = asked(reviewing, "Kim")
+    assert (again.why, again.pair) == ("again", item.pair)
+    time.sleep(1.1)
+    return again
+
+
+@pytest.mark.parametrize("answer", ["unfair", "unsure", "skip"])
+def test_an_undone_pair_goes_to_others_when_its_lease_ends(url: str, answer: str) -> None:
+    """Before that it is kept for whoever undid it; then somebody else answers it, and it waits no more."""
+    with opened(url, 6, reviewing={"lease": 1.0}) as desk:
+        reviewing = Reviewing(desk)
+        waiting = desk.ledger.pairs.count("loans")
+        undone = undone_long_ago(desk, reviewing, answer)
+        desk.fold()
+        assert desk.ledger.pairs.count("loans") == waiting - (answer != "skip")
+        seen = []
+        while (item := reviewing.next("Lee")) is not None:
+            say(reviewing, item, "acceptable")
+            desk.fold()
+            seen.append((item.decision, item.pair))
+        assert seen.count((undone.decision, undone.pair)) == 1
+        assert len(seen) == waiting
+        assert reviewing.next("Kim") is Reviewing(desk).next("Ada") is None
+
+
+def test_an_undone_pair_is_not_lost_where_there_is_nobody_else(url: str) -> None:
+    """Whoever undid it gets it from the queue like anybody else."""
+    with opened(url, 6, reviewing={"lease": 1.0}) as desk:
+        reviewing = Reviewing(desk)
+        undone = undone_long_ago(desk, reviewing)
+        item = asked(reviewing, "Kim")
+        assert (item.why, item.decision, item.pair) == ("taken back", undone.decision, undone.pair)
+        say(reviewing, item, "acceptable")
+        assert asked(reviewing, "Kim").pair != item.pair
+
+
+def test_an_undone_pair_that_others_have_answered_meanwhile(url: str) -> None:
+    """The answer of whoever undid it and comes back late is kept and marked."""
+    with opened(url, 6, reviewing={"lease": 1.0}) as desk:
+        reviewing = Reviewing(desk)
+        undone = undone_long_ago(desk, reviewing)
+        item = asked(reviewing, "Lee")
+        assert (item.decision, item.pair) == (undone.decision, undone.pair)
+        say(reviewing, item, "unfair")
+        assert say(reviewing, undone, "acceptable").body["circumstances"]["late"] is True
+
+
+def test_what_was_replaced_is_not_asked_again(url: str) -> None:
+    """A review that its reviewer superseded has its new answer already."""
+    with opened(url, 6) as desk:
+        reviewing = Reviewing(desk)
+        item = asked(reviewing, "Kim")
+        given = say(reviewing, item, "unfair")
+        said = {"fair": [(item.left, item.right)], "reviewer": "Kim", "actor": "Kim", "supersedes": given.id}
+        desk.review(item.decision, "partial", **said)
+        assert asked(reviewing, "Kim").pair != item.pair

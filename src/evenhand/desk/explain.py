@@ -168,13 +168,14 @@ def _price(decision: Decision, ids: list[str], estimated: Floats) -> Price:
 def _sentences(shares: tuple[CandidateShare, ...], pairs: tuple[BindingPair, ...], price: Price) -> tuple[str, ...]:
     best = max(shares, key=lambda share: share.optimistic_reward)
     told = [
-        f"Candidate {best.id} was expected to bring the most, {best.estimated_reward:.2f}, at best "
-        f"{best.optimistic_reward:.2f}, and had odds of {best.probability:.1%}."
+        f"The most could be hoped for from candidate {best.id}: {best.optimistic_reward:.2f} at best, "
+        f"{best.estimated_reward:.2f} expected; the odds were {best.probability:.1%}."
     ]
     for pair in pairs[:3]:
         told.append(
-            f"Candidates {pair.first} and {pair.second} could not be treated more differently than by {pair.gap:.1%}: "
-            f"their distance is taken to be {pair.distance:.3f}, from {pair.lower:.3f} to {pair.upper:.3f}."
+            f"The odds of candidates {pair.first} and {pair.second} were kept within {pair.gap:.1%} of each other, to "
+            f"be on the safe side: their distance is taken to be {pair.distance:.3f}, from {pair.lower:.3f} to "
+            f"{pair.upper:.3f}."
         )
     if len(pairs) > 3:
         told.append(f"{len(pairs) - 3} more pairs bound the odds.")

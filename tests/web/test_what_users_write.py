@@ -65,5 +65,5 @@ def test_the_policy_forbids_scripts_from_elsewhere(page: Page, nasty: Serving) -
 def test_a_link_can_sign_in_and_leads_nowhere_else(page: Page, nasty: Serving) -> None:
     """A token after the # signs in and vanishes from the address; `next` leads to this service only."""
     page.goto(f"{nasty.url}/sign-in?next=//example.org/#token={nasty.tokens['owner']}")
-    page.wait_for_url(f"{nasty.url}/")
-    expect(page.get_by_role("heading", name="Your desks")).to_be_visible()
+    page.wait_for_url(f"{nasty.url}/desks")
+    expect(page.get_by_role("heading", name="Desks", exact=True)).to_be_visible()

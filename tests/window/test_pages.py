@@ -29,9 +29,16 @@ def decide(serving: Serving, ids: list[str], desk: str = "loans") -> dict[str, A
     return decision
 
 
-def review(serving: Serving, decision: dict[str, Any], reviewer: str = "Kim") -> None:
-    """Its first two candidates are called unfair."""
-    body = {"kind": "partial", "unfair": [decision["candidates"][:2]], "reviewer": reviewer}
+def most_apart(decision: dict[str, Any]) -> list[str]:
+    """The two whose odds differ most: a flag on equal odds is no flag."""
+    ordered = sorted(zip(decision["probabilities"], decision["candidates"], strict=True))
+    assert ordered[-1][0] - ordered[0][0] > 1e-6
+    return [ordered[0][1], ordered[-1][1]]
+
+
+def review(serving: Serving, decision: dict[str, Any], reviewer: str = "Kim", pair: list[str] | None = None) -> None:
+    """Its first two candidates, or others, are called unfair."""
+    body = {"kind": "partial", "unfair": [pair or decision["candidates"][:2]], "reviewer": reviewer}
     answer = serving.ask("POST", f"/api/desks/loans/decisions/{decision['id']}/reviews", by="owner", body=body)
     assert answer.status_code == 201, answer.text
 
@@ -133,7 +140,8 @@ def test_the_metric_responds_to_a_review(page: Page, serving: Serving) -> None:
     expect(page.locator("#live-state")).to_have_text("Live", timeout=PATIENCE)
     before = page.locator(".effect-value b").all_inner_texts()
     flagged = int(page.locator("#figure-flagged").inner_text())
-    review(serving, decide(serving, ["alike", "as well", "other"]))
+    made = decide(serving, ["alike", "as well", "other"])
+    review(serving, made, pair=most_apart(made))
     expect(page.locator("#figure-flagged")).to_have_text(str(flagged + 1), timeout=PATIENCE)
     expect(page.locator(".was:not([hidden])").first).to_be_attached(timeout=PATIENCE)
     assert page.locator(".effect-value b").all_inner_texts() != before

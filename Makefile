@@ -3,6 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PRODUCT := $(VENV)/.product
 READY := $(VENV)/.ready
 PEERS := $(VENV)/.peers
 
@@ -10,12 +11,16 @@ PEERS := $(VENV)/.peers
 
 setup: $(READY)
 
-$(READY): pyproject.toml
+$(PRODUCT): pyproject.toml  # what a user installs; the tools of developers are many more
 	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --editable '.[lab,service]'
+	@touch $@
+
+$(READY): $(PRODUCT)
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	@touch $@
 
-demo: $(READY)  ## a simulated lending desk: a table, and a picture in demo.png
+demo: $(PRODUCT)  ## a simulated lending desk: a table, and a picture in demo.png
 	$(BIN)/evenhand demo
 
 test: $(READY)  ## all tests, doctests and the README's example; pages in a real Chromium

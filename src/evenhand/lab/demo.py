@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -75,7 +76,7 @@ def show_demo(*, rounds: int, seed: int, picture: Path, console: Console | None 
         console.print(_understood(evenhand, world))
     draw_picture(accounts, picture)
     console.print(f"\nThe picture is in [bold]{picture}[/], the algorithm in [bold]src/evenhand/bandit.py[/].")
-    console.print("To be the reviewer yourself, in a browser: [bold]evenhand serve --demo[/].")
+    console.print(f"To be the reviewer yourself, in a browser: [bold]{_command()} serve --demo[/].")
     return accounts
 
 
@@ -123,3 +124,9 @@ def _understood(bandit: FairBandit, world: LendingWorld) -> Table:
 def _extremes(effect: FeatureEffect) -> str:
     feature = effect.feature
     return f"{feature.low:,.0f} or {feature.high:,.0f} {feature.unit}" if isinstance(feature, Number) else "yes or no"
+
+
+def _command() -> str:
+    """How this program was called, so that the line above can be typed as it stands."""
+    called = Path(sys.argv[0])
+    return str(called) if called.name == "evenhand" else "evenhand"

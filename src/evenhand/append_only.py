@@ -1,10 +1,13 @@
-"""Lists and sets that only grow: a copy costs nothing, and neither sees what the other adds."""
+"""Lists, sets and tables that only grow: a copy costs nothing, and neither sees what the other adds."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Set
 from itertools import islice
 from typing import Generic, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 Item = TypeVar("Item")
 
@@ -88,3 +91,53 @@ class GrowingSet(Set[int]):
         twin = GrowingSet.__new__(GrowingSet)
         twin._places, twin._length = self._places, self._length
         return twin
+
+
+class GrowingRows:
+    """A table of numbers to which rows are added, and nothing else; copies as in `GrowingList`.
+
+    A kernel may write rows straight into the room after the last one; `add` says how many it wrote.
+
+    >>> rows = GrowingRows(2)
+    >>> twin = rows.copied()
+    >>> rows.room(1)[len(rows)] = 3.0, 4.0
+    >>> rows.add(1)
+    >>> rows.all().tolist(), twin.all().tolist()
+    ([[3.0, 4.0]], [])
+    """
+
+    def __init__(self, width: int) -> None:
+        self._shared = _Table(np.empty((0, width)))
+        self._length = 0
+
+    def __len__(self) -> int:
+        return self._length
+
+    def all(self) -> NDArray[np.float64]:
+        """All rows, (n, width); a view, not to be written to."""
+        return self._shared.rows[: self._length]
+
+    def room(self, n: int) -> NDArray[np.float64]:
+        """The table, with room for n rows after those there are. Twice as large whenever it is full."""
+        if self._shared.used != self._length or self._length + n > len(self._shared.rows):
+            rows = np.empty((max(2 * self._length, self._length + n), self._shared.rows.shape[1]))
+            rows[: self._length] = self.all()
+            self._shared = _Table(rows, self._length)
+        return self._shared.rows
+
+    def add(self, n: int) -> None:
+        """The first n rows of the room are filled."""
+        self._length = self._shared.used = self._length + n
+
+    def copied(self) -> Self:
+        """A copy that grows on its own. O(1)."""
+        twin = self.__class__.__new__(self.__class__)
+        twin._shared, twin._length = self._shared, self._length
+        return twin
+
+
+class _Table:
+    """Memory that copies share: as far as it is used, nothing is written to it any more."""
+
+    def __init__(self, rows: NDArray[np.float64], used: int = 0) -> None:
+        self.rows, self.used = rows, used

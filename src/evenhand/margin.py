@@ -66,7 +66,9 @@ class Margin:
             self._s -= self.step
 
     def copied(self) -> Margin:
-        """A copy that goes its own way."""
+        """A copy that goes its own way; without a target there is no way to go."""
+        if self.target is None:
+            return self
         margin = Margin.__new__(Margin)
         margin.__dict__.update(self.__dict__)
         return margin

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from evenhand.allocation import BoundedDistances
 from evenhand.append_only import GrowingSet
 from evenhand.certificates import ANSWER, Evidence, Gathering, lower_bounds
+from evenhand.certificates.statements import Statements
 from evenhand.checks import is_whole
 from evenhand.decision import Decision, Pair, Review
 from evenhand.errors import InvalidInput
@@ -60,14 +61,15 @@ class Safeguards:
             distances = as_square(len(contexts), lower_bounds(self.evidence, pairs))
         else:
             distances = metric.playable_distances(contexts)
-        return self.margin.scale * distances  # what is proved as well: the margin's promise is for any reviewer
+        scale = self.margin.scale  # of what is proved as well: the margin's promise is for any reviewer
+        return distances if scale == 1.0 else scale * distances
 
     def distances_that_matter(self, metric: MetricLearner, contexts: Floats) -> Floats | BoundedDistances:
         """The same distances; if they take long to find, only bounds, and a way to find out those that matter."""
-        bounds = None if self.is_capped or self.margin.scale == 0.0 else metric.playable_bounds(contexts)
+        scale = self.margin.scale
+        bounds = None if self._capped_at is not None or scale == 0.0 else metric.playable_bounds(contexts)
         if bounds is None:
             return self.distances_to_play(metric, contexts)
-        scale = self.margin.scale
 
         def may_reach(odds: Floats, tolerance: float, settled: NDArray[np.bool_]) -> NDArray[np.int64]:
             return bounds.may_reach(odds / scale, tolerance / scale, settled)
@@ -99,6 +101,10 @@ class Safeguards:
     def hear_answer(self, verdicts: Verdicts) -> None:
         """Take in an answer on two people who were shown without a decision: evidence, but no round is flagged."""
         self._gathering.hear(verdicts, source=ANSWER)
+
+    def statements(self) -> Statements:
+        """What reviewers said, as far as it is remembered."""
+        return self._gathering.statements()
 
     def flagged_pairs(self, decision: Decision) -> frozenset[Pair]:
         """The pairs of a decision that somebody called unfair, as far as it is remembered."""

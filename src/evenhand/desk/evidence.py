@@ -44,7 +44,7 @@ class Remembered:
     """The verdicts that a bandit keeps as evidence: all early ones, then the newest that were unfair or bound odds."""
 
     def __init__(self, bandit: QuietBandit) -> None:
-        said = Statements.from_state(bandit.safeguards.state()["gathering"]["said"])
+        said = bandit.safeguards.statements()
         # An interview's answers are about two contexts, of no decision that could be quoted.
         self._statements = said.take(np.flatnonzero([source != ANSWER for source in said.sources]))
 

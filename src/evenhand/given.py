@@ -56,7 +56,7 @@ def check_part(part: object, kind: type[MetricLearner] | type[RewardModel], name
 
 def check_rewards(decision: Decision, rewards: Mapping[int, float]) -> tuple[list[int], Floats]:
     """The chosen candidates whose outcome is given, and their rewards, (n,)."""
-    if not isinstance(rewards, Mapping):
+    if type(rewards) is not dict and not isinstance(rewards, Mapping):  # an ABC takes its time
         raise InvalidInput(f"rewards is {rewards!r}; allowed is a dict from a chosen candidate's index to a number")
     for candidate, reward in rewards.items():
         if isinstance(candidate, (bool, np.bool_)) or candidate not in decision.chosen:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Self
 
@@ -51,6 +52,10 @@ class RewardModel(ABC):
     def optimistic(self, contexts: Floats) -> Floats:
         """The highest expected reward still believable, (k,): the paper's r-hat."""
         return self.estimate(contexts) + self.widths(contexts)
+
+    def copied(self) -> Self:
+        """A copy that learns on its own."""
+        return copy.deepcopy(self)
 
     def saved(self) -> dict[str, Any]:
         """The state with the name of the class that can read it."""

@@ -8,9 +8,10 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 
 from evenhand.checks import is_number, is_whole
-from evenhand.compiled import compiled, frozen
+from evenhand.compiled import frozen
 from evenhand.errors import InvalidInput, SolverFailed
 from evenhand.rewards.model import Floats, RewardModel
+from evenhand.rewards.ridge_sums import Bounds, Sums, fill_bounds, joined, no_sums, tell
 
 Width = Literal["self_normalised", "paper"]
 
@@ -76,22 +77,19 @@ class RidgeUCB(RewardModel):
         self.norm_bound = float(norm_bound)
         self.confidence = float(confidence)
         self.n_outcomes = 0
-        self._V = np.eye(int(n_features)) * self.regularisation
-        self._b = np.zeros(int(n_features))
-        self._V_inv = np.eye(int(n_features)) / self.regularisation
-        self._theta = np.zeros(int(n_features))
+        self._sums = no_sums(int(n_features), self.regularisation)
         self._log_det_ratio = 0.0  # log det(V) - d log(lambda)
         self._residuals = 0.0  # sum of squared one-step-ahead residuals, each over 1 + ||x||^2_{V^-1}
 
     @property
     def n_features(self) -> int:
         """How many features a context has: d."""
-        return len(self._b)
+        return int(self._sums.shape[1])
 
     @property
     def theta(self) -> Floats:
         """The ridge estimate of theta, (d,), a copy."""
-        return self._theta.copy()
+        return Sums.of(self._sums).theta.copy()
 
     @property
     def noise_scale(self) -> float:
@@ -102,22 +100,21 @@ class RidgeUCB(RewardModel):
 
     def estimate(self, contexts: Floats) -> Floats:
         """<theta-hat, x> of each row, (k,)."""
-        return self._bounds(contexts)[0]
+        return self._bounds(contexts).estimate
 
     def widths(self, contexts: Floats) -> Floats:
         """||x||_{V^-1} times the radius of each row, cut off where the truth cannot lie, (k,)."""
-        return self._bounds(contexts)[1]
+        return self._bounds(contexts).width
 
     def optimistic(self, contexts: Floats) -> Floats:
         """The highest expected reward still believable, (k,): the paper's r-hat."""
-        estimates, widths = self._bounds(contexts)
-        return estimates + widths
+        return self._bounds(contexts).optimistic
 
-    def _bounds(self, contexts: Floats) -> tuple[Floats, Floats]:
-        found = np.empty(len(contexts)), np.empty(len(contexts))
+    def _bounds(self, contexts: Floats) -> Bounds:
+        found = np.empty((3, len(contexts)))
         most = 1.0 if self.width == "paper" else math.inf
-        _fill_bounds(frozen(contexts), self._theta, self._V_inv, self._radius(), self.norm_bound, most, *found)
-        return found
+        fill_bounds(frozen(contexts), self._sums, self._radius(), self.norm_bound, most, found)
+        return Bounds(*found)
 
     def _radius(self) -> float:
         lam, delta = self.regularisation, self.confidence
@@ -130,48 +127,52 @@ class RidgeUCB(RewardModel):
     def learn(self, contexts: Floats, rewards: Floats) -> None:
         """Take in outcomes: (n, d) contexts and (n,) rewards, one rank-one update each."""
         most = MOST_REWARD * (self.norm_bound + (self.noise or 1.0))
-        if not all(abs(reward) <= most for reward in rewards.tolist()):
+        outcomes = rewards.tolist()
+        if len(outcomes) != len(contexts):
+            raise InvalidInput(f"{len(contexts)} contexts with {len(outcomes)} rewards; allowed is one for each")
+        if any(not -most <= reward <= most for reward in outcomes):
             raise InvalidInput(
                 f"a reward is {rewards[np.argmax(np.abs(rewards))]}; expected ones must be within {self.norm_bound} "
                 f"and none may exceed {most}: divide by their size, or pass reward=RidgeUCB(..., norm_bound=...)"
             )
-        before = self.__dict__.copy()  # updates replace arrays, never write into them
+        contexts, before = frozen(contexts), self.__dict__.copy()  # updates replace arrays, never write into them
         try:
-            for x, reward in zip(contexts, rewards, strict=True):
-                self._learn_one(x, float(reward))
+            for row, reward in enumerate(outcomes):
+                renewed = np.empty(self._sums.shape)
+                spread, residual = tell(contexts, row, reward, self._sums, renewed)
+                self._sums = renewed
+                self._residuals += residual
+                self._log_det_ratio += math.log1p(spread)
+                self.n_outcomes += 1
+                if self.n_outcomes % REFRESH_EVERY == 0:
+                    self._refresh()
         except BaseException:
             self.__dict__.update(before)
             raise
 
-    def _learn_one(self, x: Floats, reward: float) -> None:
-        d = self.n_features
-        V, b, V_inv = np.empty((d, d)), np.empty(d), np.empty((d, d))
-        spread, residual = _tell(frozen(x), reward, self._V, self._b, self._V_inv, self._theta, V, b, V_inv)
-        self._V, self._b, self._V_inv = V, b, V_inv
-        self._residuals += residual
-        self._log_det_ratio += math.log1p(spread)
-        self.n_outcomes += 1
-        if self.n_outcomes % REFRESH_EVERY == 0:
-            self._refresh()
-        self._theta = self._V_inv @ self._b
-
     def _refresh(self) -> None:
         """A fresh inverse and determinant; the carried ones must have been right up to rounding."""
-        drift = float(np.max(np.abs(self._V @ self._V_inv - np.eye(self.n_features))))
+        V, V_inv, b, theta = Sums.of(self._sums)
+        drift = float(np.max(np.abs(V @ V_inv - np.eye(self.n_features))))
         if not drift <= DRIFT_TOLERANCE:
             raise SolverFailed(
                 f"the carried inverse of V has drifted by {drift:.1e}; at most {DRIFT_TOLERANCE} is sound"
             )
-        L = np.linalg.cholesky(self._V)
+        L = np.linalg.cholesky(V)
         half = np.linalg.solve(L, np.eye(self.n_features))
-        self._V_inv = half.T @ half
+        V_inv[:] = half.T @ half  # into sums that were made for this outcome, and that nobody else has seen
+        theta[:] = V_inv @ b
         self._log_det_ratio = float(2 * np.sum(np.log(np.diag(L))) - self.n_features * math.log(self.regularisation))
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """Arrays are replaced, never written into, so a copy may share them."""
+    def copied(self) -> Self:
+        """A copy that learns on its own. Arrays are replaced, never written into, so it may share them."""
         twin = self.__class__.__new__(self.__class__)
         twin.__dict__.update(self.__dict__)
-        memo[id(self)] = twin
+        return twin
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """The same."""
+        memo[id(self)] = twin = self.copied()
         return twin
 
     def state(self) -> dict[str, Any]:
@@ -183,10 +184,7 @@ class RidgeUCB(RewardModel):
             "norm_bound": self.norm_bound,
             "confidence": self.confidence,
             "n_outcomes": self.n_outcomes,
-            "V": self._V,
-            "b": self._b,
-            "V_inv": self._V_inv,
-            "theta": self._theta,
+            **Sums.of(self._sums)._asdict(),
             "log_det_ratio": self._log_det_ratio,
             "residuals": self._residuals,
         }
@@ -196,71 +194,7 @@ class RidgeUCB(RewardModel):
         """The model that was saved, to the bit."""
         settings = ("width", "noise", "regularisation", "norm_bound", "confidence")
         model = cls(len(state["b"]), **{name: state[name] for name in settings})
+        model._sums = joined(*(state[part] for part in Sums._fields))
         model.n_outcomes = int(state["n_outcomes"])
-        model._V, model._b = state["V"].copy(), state["b"].copy()
-        model._V_inv, model._theta = state["V_inv"].copy(), state["theta"].copy()
         model._log_det_ratio, model._residuals = float(state["log_det_ratio"]), float(state["residuals"])
         return model
-
-
-@compiled
-def _fill_bounds(
-    contexts: Floats,
-    theta: Floats,
-    V_inv: Floats,
-    radius: float,
-    norm_bound: float,
-    most: float,
-    estimates: Floats,
-    widths: Floats,
-) -> None:
-    """Estimate and width for each row of `contexts` (k, d), each (k,). O(k d^2).
-
-    most: what cuts widths off; where infinite, as far as the truth can lie at most.
-    """
-    k, d = contexts.shape
-    reach = np.empty(d)
-    for row in range(k):
-        x = contexts[row]
-        estimate, spread, square = 0.0, 0.0, 0.0
-        reach[:] = 0.0
-        for j in range(d):
-            for i in range(d):
-                reach[i] += V_inv[j, i] * x[j]  # V^-1 is symmetric: sums that need not wait for each other
-        for j in range(d):
-            estimate += x[j] * theta[j]
-            spread += x[j] * reach[j]
-            square += x[j] * x[j]
-        farthest = most if most < np.inf else norm_bound * math.sqrt(square) + abs(estimate)
-        estimates[row] = estimate
-        widths[row] = min(math.sqrt(max(spread, 0.0)) * radius, farthest)
-
-
-@compiled
-def _tell(
-    x: Floats,
-    reward: float,
-    V: Floats,
-    b: Floats,
-    V_inv: Floats,
-    theta: Floats,
-    more_V: Floats,
-    more_b: Floats,
-    less_V_inv: Floats,
-) -> tuple[float, float]:
-    """Fill in V, b and V^-1 after one outcome; say ||x||^2_{V^-1} before it, and the squared residual over 1 + that."""
-    d = len(x)
-    direction = np.zeros(d)
-    for j in range(d):
-        for i in range(d):
-            direction[i] += V_inv[j, i] * x[j]
-    spread, foreseen = 0.0, 0.0
-    for i in range(d):
-        spread += x[i] * direction[i]
-        foreseen += x[i] * theta[i]
-    for i in range(d):
-        more_b[i] = b[i] + reward * x[i]
-        for j in range(d):
-            more_V[i, j] = V[i, j] + x[i] * x[j]
-            less_V_inv[i, j] = V_inv[i, j] - direction[i] * direction[j] / (1.0 + spread)
-    return spread, (reward - foreseen) ** 2 / (1.0 + spread)

@@ -37,4 +37,14 @@ def accuracy(epsilon: float | None, rounds: int) -> float:
     """
     if epsilon is not None:
         return epsilon
-    return min(COARSEST, max(FINEST, 2.0 ** -math.floor(math.log2(rounds + 1))))
+    return min(COARSEST, max(FINEST, math.ldexp(2.0, -(rounds + 1).bit_length())))
+
+
+def sharpens(rounds: int) -> bool:
+    """Whether the accuracy without a fixed epsilon halves with the next review after so many.
+
+    >>> [t for t in range(100) if sharpens(t)]
+    [14, 30, 62]
+    """
+    halves = (rounds + 1) & (rounds + 2) == 0  # one more is a power of two
+    return halves and accuracy(None, rounds + 1) < accuracy(None, rounds)

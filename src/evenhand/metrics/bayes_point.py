@@ -11,16 +11,17 @@ import numpy as np
 from evenhand.checks import is_number
 from evenhand.compiled import frozen
 from evenhand.errors import InvalidInput
-from evenhand.metrics.accuracy import accuracy, check_epsilon
+from evenhand.metrics.accuracy import accuracy, check_epsilon, sharpens
 from evenhand.metrics.belief import Belief
-from evenhand.metrics.bound import Memory, first_bound
+from evenhand.metrics.bound import first_bound
 from evenhand.metrics.caution import END, KNOWN, Caution, cautious_squares, fill_distances
 from evenhand.metrics.doubt import Doubt
 from evenhand.metrics.features import Floats, Structure
 from evenhand.metrics.guess_bounds import GuessBounds, is_worth_it
 from evenhand.metrics.half_spaces import HalfSpaces
-from evenhand.metrics.hearing import heard
+from evenhand.metrics.hearing import CONTRADICTION, heard
 from evenhand.metrics.learner import Learned, MetricLearner
+from evenhand.metrics.memory import Memory
 from evenhand.metrics.reviewer_errors import ReviewerReport, check_error_rate
 from evenhand.metrics.semidefinite import TOLERANCE, drawn_metric, mended
 from evenhand.metrics.truncated_normal import chance_below
@@ -32,14 +33,8 @@ BLUR = 1e-4
 SHARE_OF_PRIOR = 0.1
 """Nor by more than this share of the prior's standard deviation."""
 
-SURPRISE = -5.0
-"""A verdict this many standard deviations on the wrong side contradicts what was said before."""
-
 SLIPS = 0.01
 """Below this error rate, wrong verdicts are slips, left out and reported; from it on they are expected, and weighed."""
-
-TELLING = 3.0
-"""A verdict that was surer than this many standard deviations taught nothing, and need not be remembered."""
 
 SURPRISES_FORGIVEN = 3
 """So many contradictions, beyond those the error rate explains, and the belief is widened."""
@@ -105,21 +100,14 @@ class BayesPoint(MetricLearner):
         self.bound = first_bound(bound, self.epsilon)
         self.error_rate = check_error_rate(error_rate)
         self.caution = float(caution)
+        self._rate = self.error_rate or 0.0  # that was told
+        # The score below which a verdict is a contradiction: none is, of somebody who is known to err.
+        self._surprise = CONTRADICTION if self._rate < SLIPS else -math.inf
         self.rounds = 0
         self._surprises = 0.0
-        self._memory = Memory.of(HalfSpaces.none(self.space.n_unknowns))
+        self._memory = Memory(self.space.n_unknowns)
         self._belief = self._prior(self.bound)
         self._doubt = Doubt(self._belief) if self.error_rate is None else None
-
-    @property
-    def _rate(self) -> float:
-        """The error rate that was told, or zero."""
-        return self.error_rate or 0.0
-
-    @property
-    def _surprise(self) -> float:
-        """The score below which a verdict is a contradiction: none is, of somebody who is known to err."""
-        return SURPRISE if self._rate < SLIPS else -math.inf
 
     def _prior(self, bound: float) -> Belief:
         d, m = self.space.n_features, self.space.n_unknowns
@@ -201,25 +189,21 @@ class BayesPoint(MetricLearner):
 
     def _trust(self, verdicts: Verdicts) -> list[int]:
         """Hear verdicts at the rate that was told; those that contradict the belief are not heard, and returned."""
-        surprise, tolerance = self._surprise, TOLERANCE * self.bound
-        settings = {"rate": self._rate, "blur": self._blur(), "surprise": surprise, "tolerance": tolerance}
-        half_spaces, belief, scores, is_metric = heard(self._belief, self.space, verdicts, **settings)
+        rate, bound, surprise = self._rate, self.bound, self._surprise
+        how = (rate, self._blur(), surprise, TOLERANCE * bound)
+        belief, memory, contradicted, is_metric, square = heard(self._belief, self._memory, self.space, verdicts, *how)
         if not is_metric:
-            belief = self._semidefinite(belief)
-        telling = ((scores > SURPRISE) & (scores < TELLING)).nonzero()[0]
-        contradicted = (scores < surprise).nonzero()[0]
-        memory = self._memory.with_new(half_spaces.take(telling))
-        surprises = max(self._surprises + len(contradicted) - self._rate * len(half_spaces), 0.0)
+            belief, square = self._semidefinite(belief), math.inf
+        surprises = max(self._surprises + len(contradicted) - rate * len(verdicts), 0.0)
         if self._sharpens():
             belief = belief.widened(WIDENING)
-        bound = self.bound
-        if belief.surely_exceeds(self.bound):
+        if square > bound**2 and belief.surely_exceeds(bound):
             bound = 2.0 * bound
             belief, _ = self._told(self._prior(bound), memory.all())
         elif surprises > SURPRISES_FORGIVEN:  # not the reviewer's slips: the belief was too sure of itself
             belief, surprises = belief.widened(WIDENING), 0.0
         self.bound, self._belief, self._memory, self._surprises = bound, belief, memory, surprises
-        return [int(row) for row in contradicted]
+        return contradicted
 
     def _doubt_in(self, doubt: Doubt, half_spaces: HalfSpaces, reviewer: str | None) -> None:
         """Hear half-spaces at a rate that is learned on the way."""
@@ -254,7 +238,7 @@ class BayesPoint(MetricLearner):
 
     def _sharpens(self) -> bool:
         """Whether this review is one at which epsilon halves."""
-        return self.epsilon is None and accuracy(None, self.rounds + 1) < accuracy(None, self.rounds)
+        return self.epsilon is None and sharpens(self.rounds)
 
     def _semidefinite(self, belief: Belief) -> Belief:
         """Tell the belief, for sure, that no direction has a negative squared length."""

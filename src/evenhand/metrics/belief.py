@@ -11,10 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.compiled import compiled
 from evenhand.metrics.blocks import tell_in_blocks
 from evenhand.metrics.half_spaces import HalfSpaces
-from evenhand.metrics.moment_matching import tell_all, tell_what_matters
+from evenhand.metrics.moment_matching import largest_deviation, tell_all, tell_what_matters
 from evenhand.metrics.moments import fill_moments
 
 Floats = NDArray[np.float64]
@@ -34,7 +33,7 @@ LIMITS = (MOST_SHRINK, NEGLIGIBLE, KNOWN_VARIANCE)
 ROW_BY_ROW = 250
 """Up to so many unknowns a covariance stays in the cache from row to row; beyond, rows are told in blocks."""
 
-FEW_ROWS = 50
+FEW_ROWS = 4
 """With so many rows or fewer, to find out which cannot matter takes longer than to tell them."""
 
 SMALLEST_EIGENVALUE = 1e-14
@@ -60,7 +59,7 @@ class Belief:
     @cached_property
     def widest(self) -> float:
         """No standard deviation along a u with ||u|| = 1 exceeds this. O(m^2), once."""
-        return _largest_deviation(self.cov)
+        return largest_deviation(self.cov)
 
     def widest_for(self, n: int) -> float:
         """The same if it is worth its time for telling n rows, else infinity."""
@@ -158,16 +157,3 @@ class Told(NamedTuple):
     """How likely each half-space was when its turn came, (n,)."""
     score: Floats
     """How many standard deviations inside each half-space the mean lay when its turn came, (n,)."""
-
-
-@compiled
-def _largest_deviation(cov: Floats) -> float:
-    """An upper end of the root of the largest eigenvalue of cov (m, m): by its Frobenius norm, or its largest row."""
-    squares, largest = 0.0, 0.0
-    for i in range(len(cov)):
-        row, sizes = cov[i], 0.0
-        for j in range(len(cov)):
-            squares += row[j] * row[j]
-            sizes += abs(row[j])
-        largest = max(largest, sizes)
-    return math.sqrt(min(math.sqrt(squares), largest)) * (1.0 + 1e-9)

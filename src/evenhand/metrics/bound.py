@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from evenhand.append_only import GrowingList
 from evenhand.checks import is_number
 from evenhand.errors import InvalidInput, SolverFailed
 from evenhand.linear_programme import LinearProgramme
@@ -47,39 +44,6 @@ def most_remembered(n_unknowns: int) -> int:
 def remembered(memory: HalfSpaces, new: HalfSpaces) -> HalfSpaces:
     """The newest of what was told, within both limits."""
     return memory.joined(new).take(slice(-most_remembered(memory.normals.shape[1]), None))
-
-
-@dataclass(frozen=True, eq=False)
-class Memory:
-    """The same in pieces, so that a review does not copy all that was remembered before it."""
-
-    pieces: GrowingList[HalfSpaces]
-    rows: int
-    """How many half-spaces all pieces have."""
-
-    @classmethod
-    def of(cls, half_spaces: HalfSpaces) -> Memory:
-        """These, in one piece."""
-        return cls(GrowingList([half_spaces]), len(half_spaces))
-
-    def with_new(self, new: HalfSpaces) -> Memory:
-        """This and the newest; the oldest are forgotten, and pieces put together, once there are twice too many."""
-        if len(new) == 0:
-            return self
-        pieces = self.pieces.copied()
-        pieces.append(new)
-        memory = Memory(pieces, self.rows + len(new))
-        return Memory.of(memory.all()) if memory.rows > 2 * most_remembered(new.normals.shape[1]) else memory
-
-    def all(self) -> HalfSpaces:
-        """The newest of what was told, within both limits."""
-        pieces = list(self.pieces)
-        joined = HalfSpaces(
-            np.concatenate([piece.normals for piece in pieces]),
-            np.concatenate([piece.thresholds for piece in pieces]),
-            np.concatenate([piece.sides for piece in pieces]),
-        )
-        return joined.take(slice(-most_remembered(joined.normals.shape[1]), None))
 
 
 def fits(space: MetricSpace, half_spaces: HalfSpaces, bound: float) -> bool:

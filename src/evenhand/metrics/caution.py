@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -43,10 +44,11 @@ class Caution(NamedTuple):
     shade: float
     """How far below its estimate a known distance is played at least."""
 
-    @classmethod
-    def at(cls, epsilon: float, quantile: float) -> Caution:
+    @staticmethod
+    @lru_cache(maxsize=64)
+    def at(epsilon: float, quantile: float) -> Caution:
         """The caution at this accuracy and quantile."""
-        return cls(1.0 - quantile, score_exceeded(1.0 - quantile), END, KNOWN * epsilon, SHADE * epsilon)
+        return Caution(1.0 - quantile, score_exceeded(1.0 - quantile), END, KNOWN * epsilon, SHADE * epsilon)
 
 
 def cautious_squares(mean: Floats, sd: Floats, caution: Caution) -> Floats:
@@ -93,20 +95,23 @@ def fill_distances(
 
     The same to the bit as features, moments, guesses and roots one after the other, without a call for each.
     """
-    k, m = len(contexts), len(mean)
-    lanes, reach = np.empty((m, LANES)), np.empty(LANES)
+    k, d = contexts.shape
+    differences, lanes, reach = np.empty((d, LANES)), np.empty((len(mean), LANES)), np.empty((2, LANES))
     middle, variance = np.empty(LANES), np.empty(LANES)
     first, second = np.empty(LANES, np.int64), np.empty(LANES, np.int64)
     count = 0
     for i in range(k):
         table[i, i] = 0.0
         for j in range(i + 1, k):
-            _lift(contexts[i], contexts[j], is_full, lanes[:, count])
+            for feature in range(d):
+                differences[feature, count] = contexts[i, feature] - contexts[j, feature]
             first[count], second[count] = i, j
             count += 1
             if count < LANES and i + 2 < k:
                 continue
-            moments_of_lanes(lanes, _registers(lanes, count), mean, cov, reach, middle, variance)
+            width = _whole_registers(differences, count)
+            _lift(differences, width, is_full, lanes)
+            moments_of_lanes(lanes, width, mean, cov, reach, middle, variance)
             for p in range(count):
                 sd = math.sqrt(max(variance[p], 0.0))
                 square = cautious_square(middle[p], sd, keep, untruncated, end, known, shade)
@@ -115,24 +120,25 @@ def fill_distances(
 
 
 @compiled
-def _lift(x: Floats, y: Floats, is_full: bool, lane: Floats) -> None:
-    """Fill a lane (m,) with the feature u of x - y."""
-    row, weight = 0, np.sqrt(2.0)
-    for i in range(len(x)):
-        z = x[i] - y[i]
-        lane[row] = z * z
+def _lift(differences: Floats, width: int, is_full: bool, lanes: Floats) -> None:
+    """Fill the columns of `lanes` (m, LANES) with the features u of those of `differences` (d, LANES)."""
+    row, weight, d = 0, np.sqrt(2.0), len(differences)
+    for i in range(d):
+        for p in range(width):
+            lanes[row, p] = differences[i, p] * differences[i, p]
         row += 1
         if is_full:
-            for j in range(i + 1, len(x)):
-                lane[row] = z * (x[j] - y[j]) * weight
+            for j in range(i + 1, d):
+                for p in range(width):
+                    lanes[row, p] = differences[i, p] * differences[j, p] * weight
                 row += 1
 
 
 @compiled
-def _registers(lanes: Floats, count: int) -> int:
+def _whole_registers(differences: Floats, count: int) -> int:
     """How many lanes are worked on for so many that are in use: whole registers; those not in use are emptied."""
     width = (count + 7) // 8 * 8
-    for a in range(len(lanes)):
+    for feature in range(len(differences)):
         for p in range(count, width):
-            lanes[a, p] = 0.0
+            differences[feature, p] = 0.0
     return width

@@ -42,11 +42,8 @@ class MetricSpace:
         else:
             self._rows = self._columns = np.arange(self.n_features)
         self._weights = np.where(self._rows == self._columns, 1.0, np.sqrt(2.0))
-
-    @property
-    def n_unknowns(self) -> int:
+        self.n_unknowns = len(self._rows)
         """The dimension m of alpha."""
-        return len(self._rows)
 
     def features(self, differences: Floats) -> Floats:
         """u of each difference z: (n, d) -> (n, m)."""
@@ -110,12 +107,9 @@ def fill_products(differences: Floats, table: Floats) -> None:
 def has_factor(alpha: Floats, d: int, shift: float) -> bool:
     """Whether G + shift I, G = smat(alpha), has a Cholesky factor."""
     upper = np.empty((d, d))
-    start, weight = 0, np.sqrt(2.0)
+    unflatten(alpha, upper)
     for i in range(d):
-        upper[i, i] = alpha[start] + shift
-        for j in range(i + 1, d):
-            upper[i, j] = alpha[start + j - i] / weight
-        start += d - i
+        upper[i, i] += shift
     for i in range(d):
         if not upper[i, i] > 0.0:
             return False
@@ -126,3 +120,14 @@ def has_factor(alpha: Floats, d: int, shift: float) -> bool:
             for j in range(row, d):
                 upper[row, j] -= upper[i, row] * upper[i, j]
     return True
+
+
+@compiled
+def unflatten(alpha: Floats, matrix: Floats) -> None:
+    """Fill a matrix (d, d) with smat(alpha)."""
+    d, start, weight = len(matrix), 0, np.sqrt(2.0)
+    for i in range(d):
+        matrix[i, i] = alpha[start]
+        for j in range(i + 1, d):
+            matrix[i, j] = matrix[j, i] = alpha[start + j - i] / weight
+        start += d - i

@@ -63,43 +63,83 @@ def tell_what_matters(
     their own were that wide, and teach nothing whatever it is, the scores are what they would be if it were.
     """
     n, m = normals.shape
-    most_shrink, negligible, known_variance = limits
     reach = np.empty(m)
     copies = rows_told_before(normals, thresholds, sides)
     for row in range(n):
         u = normals[row]
-        variance, middle, largest, squares = 0.0, 0.0, 0.0, 0.0
-        for i in range(m):
-            middle += mean[i] * u[i]
-            squares += u[i] * u[i]
+        middle, squares = middle_and_square(mean, u)
         inside = sides[row] * (middle - thresholds[row])
         if inside > SURE * math.sqrt(widest * widest * squares + blur * blur):
             scores[row], evidences[row] = inside / math.sqrt(widest * widest * squares + blur * blur), 1.0
             continue
-        _reach_of(cov, u, reach)
-        for i in range(m):
-            variance += reach[i] * u[i]
-            largest = max(largest, cov[i, i])
-        known = known_variance * largest * squares
-        sd = math.sqrt(max(variance, known, 1e-300) + blur * blur)
-        z = inside / sd
-        scores[row] = z
-        evidences[row] = 1.0 if copies[row] else 0.5 * math.erfc(-z / math.sqrt(2.0))
-        if z < surprise or variance <= known or copies[row]:
-            continue
-        slope = slope_of(z, error_rates[row])
-        if abs(slope) < negligible:
-            continue
-        shrink = min(slope * (slope + z) / (sd * sd), most_shrink / variance)
-        step = sides[row] * slope / sd
+        about = (inside, squares, sides[row], error_rates[row], copies[row])
+        scores[row], evidences[row], shrink = tell_row(mean, cov, u, *about, blur, surprise, limits, reach)
         if shrink < 0.0:
             widest = np.inf
-        for i in range(m):
-            mean[i] += step * reach[i]
-            for j in range(m):
-                # In this order it stays symmetric to the bit: what was off by rounding when the covariance was large
-                # would in the end outweigh a small one.
-                cov[i, j] -= shrink * (reach[i] * reach[j])
+
+
+@compiled
+def tell_row(
+    mean: Floats,
+    cov: Floats,
+    u: Floats,
+    inside: float,
+    squares: float,
+    side: float,
+    error_rate: float,
+    is_copy: bool,
+    blur: float,
+    surprise: float,
+    limits: tuple[float, float, float],
+    reach: Floats,
+) -> tuple[float, float, float]:
+    """Tell N(mean, cov), in place, one half-space with the normal u (m,): its score, its evidence, and the shrink.
+
+    inside: how far inside it the mean lies; squares: <u, u>; reach (m,) is scratch. O(m^2).
+    """
+    m, variance, largest = len(u), 0.0, 0.0
+    most_shrink, negligible, known_variance = limits
+    _reach_of(cov, u, reach)
+    for i in range(m):
+        variance += reach[i] * u[i]
+        largest = max(largest, cov[i, i])
+    known = known_variance * largest * squares
+    sd = math.sqrt(max(variance, known, 1e-300) + blur * blur)
+    z = inside / sd
+    evidence = 1.0 if is_copy else 0.5 * math.erfc(-z / math.sqrt(2.0))
+    if z < surprise or variance <= known or is_copy:
+        return z, evidence, 0.0
+    slope = slope_of(z, error_rate)
+    if abs(slope) < negligible:
+        return z, evidence, 0.0
+    shrink = min(slope * (slope + z) / (sd * sd), most_shrink / variance)
+    step = side * slope / sd
+    for i in range(m):
+        mean[i] += step * reach[i]
+        for j in range(m):
+            # In this order it stays symmetric to the bit: what was off by rounding when the covariance was large
+            # would in the end outweigh a small one.
+            cov[i, j] -= shrink * (reach[i] * reach[j])
+    return z, evidence, shrink
+
+
+@compiled
+def middle_and_square(mean: Floats, u: Floats) -> tuple[float, float]:
+    """<mean, u> and <u, u>, each in four sums that need not wait for each other."""
+    m = len(u)
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    e, f, g, h = 0.0, 0.0, 0.0, 0.0
+    i = 0
+    while i + 4 <= m:
+        a, e = a + mean[i] * u[i], e + u[i] * u[i]
+        b, f = b + mean[i + 1] * u[i + 1], f + u[i + 1] * u[i + 1]
+        c, g = c + mean[i + 2] * u[i + 2], g + u[i + 2] * u[i + 2]
+        d, h = d + mean[i + 3] * u[i + 3], h + u[i + 3] * u[i + 3]
+        i += 4
+    while i < m:
+        a, e = a + mean[i] * u[i], e + u[i] * u[i]
+        i += 1
+    return (a + b) + (c + d), (e + f) + (g + h)
 
 
 @compiled
@@ -165,3 +205,19 @@ def _says_the_same(row: int, other: int, normals: Floats, thresholds: Floats, si
     for i in range(normals.shape[1]):
         same &= normals[row, i] == normals[other, i]
     return same
+
+
+@compiled
+def largest_deviation(cov: Floats) -> float:
+    """An upper end of the root of the largest eigenvalue of cov (m, m): by its Frobenius norm, or its largest row."""
+    m, squares, largest = len(cov), 0.0, 0.0
+    square, size = np.zeros(m), np.zeros(m)
+    for i in range(m):  # by columns, which are the rows of what is symmetric: sums that need not wait for each other
+        row = cov[i]
+        for j in range(m):
+            square[j] += row[j] * row[j]
+            size[j] += abs(row[j])
+    for j in range(m):
+        squares += square[j]
+        largest = max(largest, size[j])
+    return math.sqrt(min(math.sqrt(squares), largest)) * (1.0 + 1e-9)

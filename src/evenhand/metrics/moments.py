@@ -24,7 +24,7 @@ def fill_moments(normals: Floats, mean: Floats, cov: Floats, means: Floats, sds:
     whole of the symmetric `cov` takes.
     """
     n, m = normals.shape
-    lanes, reach = np.empty((m, LANES)), np.empty(LANES)
+    lanes, reach = np.empty((m, LANES)), np.empty((2, LANES))
     middle, variance = np.empty(LANES), np.empty(LANES)
     for start in range(0, n, LANES):
         count = min(LANES, n - start)
@@ -42,28 +42,45 @@ def fill_moments(normals: Floats, mean: Floats, cov: Floats, means: Floats, sds:
 def moments_of_lanes(
     lanes: Floats, width: int, mean: Floats, cov: Floats, reach: Floats, middle: Floats, variance: Floats
 ) -> None:
-    """Fill `middle` and `variance` (LANES,) for the columns of `lanes` (m, LANES); `reach` is scratch.
+    """Fill `middle` and `variance` (LANES,) for the columns of `lanes` (m, LANES); `reach` (2, LANES) is scratch.
 
-    u'Cu = 2 sum_a u_a (C_aa u_a / 2 + sum_{b<a} C_ab u_b): only the lower triangle is read. Four b at a time, since
-    what is summed up has to be fetched and put back for each.
+    u'Cu = 2 sum_a u_a (C_aa u_a / 2 + sum_{b<a} C_ab u_b): only the lower triangle is read. Two a and four b at a
+    time, since what is summed up has to be fetched and put back for each b, and u_b for each a.
     """
+    m, even, odd = len(mean), reach[0], reach[1]
     middle[:width] = 0.0
     variance[:width] = 0.0
-    for a in range(len(mean)):
-        half = 0.5 * cov[a, a]
+    for a in range(0, m - 1, 2):
+        half, other_half, between = 0.5 * cov[a, a], 0.5 * cov[a + 1, a + 1], cov[a + 1, a]
         for p in range(width):
-            reach[p] = half * lanes[a, p]
+            even[p] = half * lanes[a, p]
+            odd[p] = other_half * lanes[a + 1, p] + between * lanes[a, p]
         b = 0
         while b + 4 <= a:
             c0, c1, c2, c3 = cov[a, b], cov[a, b + 1], cov[a, b + 2], cov[a, b + 3]
+            e0, e1, e2, e3 = cov[a + 1, b], cov[a + 1, b + 1], cov[a + 1, b + 2], cov[a + 1, b + 3]
             for p in range(width):
-                reach[p] += c0 * lanes[b, p] + c1 * lanes[b + 1, p] + c2 * lanes[b + 2, p] + c3 * lanes[b + 3, p]
+                u0, u1, u2, u3 = lanes[b, p], lanes[b + 1, p], lanes[b + 2, p], lanes[b + 3, p]
+                even[p] += c0 * u0 + c1 * u1 + c2 * u2 + c3 * u3
+                odd[p] += e0 * u0 + e1 * u1 + e2 * u2 + e3 * u3
             b += 4
         while b < a:
-            c0 = cov[a, b]
+            c0, e0 = cov[a, b], cov[a + 1, b]
             for p in range(width):
-                reach[p] += c0 * lanes[b, p]
+                even[p] += c0 * lanes[b, p]
+                odd[p] += e0 * lanes[b, p]
             b += 1
         for p in range(width):
+            middle[p] += mean[a] * lanes[a, p] + mean[a + 1] * lanes[a + 1, p]
+            variance[p] += 2.0 * (even[p] * lanes[a, p] + odd[p] * lanes[a + 1, p])
+    if m % 2 == 1:
+        a = m - 1
+        for p in range(width):
+            even[p] = 0.5 * cov[a, a] * lanes[a, p]
+        for b in range(a):
+            c0 = cov[a, b]
+            for p in range(width):
+                even[p] += c0 * lanes[b, p]
+        for p in range(width):
             middle[p] += mean[a] * lanes[a, p]
-            variance[p] += 2.0 * reach[p] * lanes[a, p]
+            variance[p] += 2.0 * even[p] * lanes[a, p]

@@ -38,45 +38,6 @@ def differences_of(contexts: Floats, indices: NDArray[np.int64]) -> Floats:
     return differences
 
 
-@compiled
-def _count_unequal(odds: Floats, tolerance: float) -> int:
-    count = 0
-    for i in range(len(odds)):
-        for j in range(i + 1, len(odds)):
-            count += abs(odds[i] - odds[j]) > tolerance
-    return count
-
-
-@compiled
-def _fill_unequal(
-    odds: Floats,
-    contexts: Floats,
-    tolerance: float,
-    rows: NDArray[np.int64],
-    indices: NDArray[np.int64],
-    differences: Floats,
-    gaps: Floats,
-) -> None:
-    count, row, k = 0, 0, len(odds)
-    for i in range(k):
-        for j in range(i + 1, k):
-            gap = abs(odds[i] - odds[j])
-            if gap > tolerance:
-                rows[count], indices[count, 0], indices[count, 1], gaps[count] = row, i, j, gap
-                count += 1
-            row += 1
-    _fill_differences(contexts, indices, differences)
-
-
-def unequal_pairs(decision: Decision) -> tuple[NDArray[np.int64], Pairs, Floats]:
-    """The pairs of a decision whose odds differ, and their gaps (n,); and their rows among `all_pairs` (n,)."""
-    odds, contexts = frozen(decision.probabilities), frozen(decision.contexts)
-    n, d = _count_unequal(odds, ODDS_TOLERANCE), contexts.shape[1]
-    rows, indices, differences, gaps = np.empty(n, np.int64), np.empty((n, 2), np.int64), np.empty((n, d)), np.empty(n)
-    _fill_unequal(odds, contexts, ODDS_TOLERANCE, rows, indices, differences, gaps)
-    return rows, Pairs(indices, differences), gaps
-
-
 @dataclass(frozen=True, eq=False)
 class Pairs:
     """Pairs of candidates: who they are (n, 2), first index smaller, and how they differ (n, d)."""
@@ -131,13 +92,13 @@ class Verdicts:
     @classmethod
     def of(cls, decision: Decision, review: Review) -> Verdicts:
         """The verdicts in a complete or partial review, and in a one-bit review that found nothing unfair."""
-        k = decision.n_candidates
-        flagged, tight = _marked(k, review.unfair), _marked(k, decision.tight_pairs)
-        rows, pairs, gaps = unequal_pairs(decision)
-        verdicts = cls(pairs, gaps, flagged[rows], tight[rows], review.reviewer)
-        if review.kind != "partial":
-            return verdicts
-        return verdicts.take(np.flatnonzero((flagged | _marked(k, review.fair)).take(rows)))
+        odds, contexts = frozen(decision.probabilities), frozen(decision.contexts)
+        marks, is_partial = _marks(decision, review), review.kind == "partial"
+        n, d = _count_said(odds, ODDS_TOLERANCE, marks, is_partial), contexts.shape[1]
+        indices, differences, gaps = np.empty((n, 2), np.int64), np.empty((n, d)), np.empty(n)
+        unfair, tight = np.empty(n, np.bool_), np.empty(n, np.bool_)
+        _fill_said(odds, ODDS_TOLERANCE, marks, is_partial, contexts, indices, differences, gaps, unfair, tight)
+        return cls(Pairs(indices, differences), gaps, unfair, tight, review.reviewer)
 
     @classmethod
     def between(cls, x: Floats, y: Floats, *, gap: float, unfair: bool, reviewer: str | None = None) -> Verdicts:
@@ -153,9 +114,50 @@ class Verdicts:
         return Verdicts(self.pairs.take(rows), self.gaps[rows], self.unfair[rows], self.tight[rows], self.reviewer)
 
 
-def _marked(k: int, pairs: tuple[Pair, ...]) -> NDArray[np.bool_]:
-    """For all pairs of k candidates, (k(k-1)/2,): True at each of these."""
-    marks = np.zeros(k * (k - 1) // 2, dtype=np.bool_)
-    if pairs:
-        marks[[i * (2 * k - i - 1) // 2 + j - i - 1 for i, j in pairs]] = True
-    return marks
+# What is marked of a pair, in the table of marks that kernels read: the smaller index first.
+TIGHT, UNFAIR, FAIR = 1, 2, 4
+
+
+def _marks(decision: Decision, review: Review) -> NDArray[np.uint8]:
+    """What the decision and its review say of each pair, (k * k,)."""
+    k = decision.n_candidates
+    marks = bytearray(k * k)
+    for mark, pairs in ((TIGHT, decision.tight_pairs), (UNFAIR, review.unfair), (FAIR, review.fair)):
+        for i, j in pairs:
+            marks[i * k + j] |= mark
+    return np.frombuffer(marks, np.uint8)
+
+
+@compiled
+def _count_said(odds: Floats, tolerance: float, marks: NDArray[np.uint8], is_partial: bool) -> int:
+    """How many pairs with different odds there are, of those that somebody looked at."""
+    count, k = 0, len(odds)
+    for i in range(k):
+        for j in range(i + 1, k):
+            was_seen = not is_partial or marks[i * k + j] & (UNFAIR | FAIR) != 0
+            count += was_seen and abs(odds[i] - odds[j]) > tolerance
+    return count
+
+
+@compiled
+def _fill_said(
+    odds: Floats,
+    tolerance: float,
+    marks: NDArray[np.uint8],
+    is_partial: bool,
+    contexts: Floats,
+    indices: NDArray[np.int64],
+    differences: Floats,
+    gaps: Floats,
+    unfair: NDArray[np.bool_],
+    tight: NDArray[np.bool_],
+) -> None:
+    row, k = 0, len(odds)
+    for i in range(k):
+        for j in range(i + 1, k):
+            gap, mark = abs(odds[i] - odds[j]), marks[i * k + j]
+            if gap > tolerance and (not is_partial or mark & (UNFAIR | FAIR) != 0):
+                indices[row, 0], indices[row, 1], gaps[row] = i, j, gap
+                unfair[row], tight[row] = mark & UNFAIR != 0, mark & TIGHT != 0
+                row += 1
+    _fill_differences(contexts, indices, differences)

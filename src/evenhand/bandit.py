@@ -14,7 +14,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from evenhand.allocation import draw, fair_distribution_within
+from evenhand.allocation import draw_from, fair_distribution_within
 from evenhand.archive import UNREADABLE, read_archive, write_archive
 from evenhand.certificates import Certificate, certify
 from evenhand.checks import is_whole
@@ -39,7 +39,7 @@ from evenhand.questions import PairToReview, pairs_to_review
 from evenhand.randomness import Seed, as_generator, generator_from
 from evenhand.rewards import RewardModel, RidgeUCB
 from evenhand.safeguards import Safeguards
-from evenhand.seal import is_sealed, key_for, sealed
+from evenhand.seal import is_sealed, key_for, seal
 
 FORMAT = 2
 """The version of the file format; raised whenever an older evenhand could not read the file."""
@@ -140,18 +140,10 @@ class FairBandit:
         rewards = self.reward.optimistic(contexts)
         distances = self.safeguards.distances_that_matter(self.metric, contexts)
         best = fair_distribution_within(rewards, distances, self.capacity)
-        chosen = draw(best.probabilities, self.capacity, lots)
-        decision = Decision(
-            id="",
-            round=number,
-            contexts=contexts,
-            probabilities=best.probabilities,
-            chosen=chosen,
-            capacity=self.capacity,
-            optimistic_rewards=rewards,
-            tight_pairs=best.tight_pairs,
-        )
-        return sealed(decision, self._key)
+        odds, tight = best.probabilities, best.tight_pairs
+        chosen = draw_from(odds, best.programme.capacity, lots)
+        name = seal(self._key, number, contexts, odds, chosen, tight)
+        return Decision(name, number, contexts, odds, chosen, self.capacity, rewards, tight)
 
     def count_decisions(self, n: int = 1) -> None:
         """So many proposals more were carried out."""
@@ -172,14 +164,15 @@ class FairBandit:
         candidates, outcomes = check_rewards(decision, rewards if rewards is not None else {})
         if review is not None:
             check_review(decision, review)
-        before, found_out = copy.deepcopy(self.reward), self.found_out
+        before, found_out = self.reward.copied(), self.found_out
         try:
             self.reward.learn(decision.contexts[candidates], outcomes)
             learned = self._hear(decision, review) if review is not None else Learned()
         except BaseException:
             self.reward = before
             raise
-        self._warn(learned, self.found_out - found_out)
+        if learned.conflicts or self.found_out is not found_out:
+            self._warn(learned, self.found_out - found_out)
         return learned
 
     def _hear(self, decision: Decision, review: Review) -> Learned:
@@ -209,7 +202,9 @@ class FairBandit:
     def _notice(self, learned: Learned) -> None:
         """Count conflicts, and who was found out."""
         self.conflicts += len(learned.conflicts)
-        self.found_out = self.found_out | {name for name, report in self.reviewers().items() if report.misleads}
+        reports = self.metric.reviewers()
+        if reports:
+            self.found_out = self.found_out | {name for name, report in reports.items() if report.misleads}
 
     def _warn(self, learned: Learned, found_out: frozenset[str | None]) -> None:
         if learned.conflicts:

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+from array import array
+from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from evenhand.decision import Decision
+from evenhand.decision import Decision, Pair
+
+Floats = NDArray[np.float64]
 
 
 def key_for(secret: bytes, content: dict[str, Any]) -> bytes:
@@ -31,19 +37,26 @@ def _feed(digest: Any, content: Any) -> None:
 
 def sealed(decision: Decision, key: bytes) -> Decision:
     """The decision with an id that only the holder of `key` could have given it."""
-    twin = object.__new__(Decision)  # every field is there already: a new frozen record would be made up again
-    twin.__dict__.update(decision.__dict__, id=_name(decision, key))
-    return twin
+    return replace(decision, id=_seal_of(decision, key))
+
+
+def seal(
+    key: bytes, number: int, contexts: Floats, probabilities: Floats, chosen: tuple[int, ...], tight: tuple[Pair, ...]
+) -> str:
+    """The id that the holder of `key` gives to a decision in round `number` with all that can be learned from."""
+    numbers = array("q", (number, *contexts.shape, len(chosen), *chosen, *chain.from_iterable(tight)))
+    content = b"".join((numbers.tobytes(), contexts.tobytes(), probabilities.tobytes()))
+    return f"{number}-{hashlib.blake2b(content, key=key, digest_size=16).hexdigest()}"
 
 
 def is_sealed(decision: Decision, key: bytes) -> bool:
     """Whether `key` sealed this decision, and nothing that can be learned from was changed since."""
-    return hmac.compare_digest(decision.id.encode(), _name(decision, key).encode())
+    try:
+        return hmac.compare_digest(decision.id, _seal_of(decision, key))
+    except (TypeError, OverflowError):  # its id is no seal, or it names candidates by what are no indices
+        return False
 
 
-def _name(decision: Decision, key: bytes) -> str:
-    digest = hashlib.blake2b(key=key, digest_size=16)
-    digest.update(f"{decision.round} {decision.contexts.shape} {decision.chosen} {decision.tight_pairs}".encode())
-    for array in (decision.contexts, decision.probabilities):
-        digest.update(np.ascontiguousarray(array).data)
-    return f"{decision.round}-{digest.hexdigest()}"
+def _seal_of(decision: Decision, key: bytes) -> str:
+    found = (decision.contexts, decision.probabilities, decision.chosen, decision.tight_pairs)
+    return seal(key, decision.round, *found)

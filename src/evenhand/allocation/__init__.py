@@ -3,7 +3,7 @@
 from evenhand.allocation.allocation import Allocation
 from evenhand.allocation.bounded_distances import BoundedDistances, fair_distribution_within
 from evenhand.allocation.certificate import Certificate, verify_certificate
-from evenhand.allocation.draw import draw
+from evenhand.allocation.draw import draw, draw_from
 from evenhand.allocation.fair_distribution import fair_distribution
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "BoundedDistances",
     "Certificate",
     "draw",
+    "draw_from",
     "fair_distribution",
     "fair_distribution_within",
     "verify_certificate",

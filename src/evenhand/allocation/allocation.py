@@ -12,7 +12,7 @@ from evenhand.allocation.certificate import Certificate
 from evenhand.allocation.closure import LEAST_GAIN
 from evenhand.allocation.programme import scaled
 from evenhand.allocation.rope_flow import rope_flow
-from evenhand.allocation.taut_ropes import taut_pairs
+from evenhand.allocation.taut_ropes import fill_taut_pairs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -45,8 +45,10 @@ class Allocation:
     @cached_property
     def tight_pairs(self) -> tuple[tuple[int, int], ...]:
         """The pairs (i, j), i < j, whose gap equals their distance, sorted. Cost: O(k^2), once."""
-        pairs = taut_pairs(self.probabilities, self.programme.distances, REPORTED_TOLERANCE)
-        return tuple((i, j) for i, j in pairs.tolist())
+        p, k = self.probabilities, len(self.probabilities)
+        pairs = np.empty((k * (k - 1) // 2, 2), np.int64)
+        count = fill_taut_pairs(p, self.programme.distances, REPORTED_TOLERANCE, pairs)
+        return tuple([(i, j) for i, j in pairs[:count].tolist()])
 
     def rope_prices(self) -> dict[tuple[int, int], float]:
         """For each pair (i, j), i < j: the reward that one more unit of their distance would buy, where not 0.

@@ -31,7 +31,11 @@ def draw(probabilities: ArrayLike, capacity: float | None, rng: np.random.Genera
     >>> draw([0.0, 0.0], 1, np.random.default_rng(0))
     ()
     """
-    p, limit = _check_odds(probabilities, capacity)
+    return draw_from(*_check_odds(probabilities, capacity), rng)
+
+
+def draw_from(p: NDArray[np.float64], limit: float, rng: np.random.Generator) -> tuple[int, ...]:
+    """The same from odds that were verified, read-only; limit: the capacity as a float, inf for None."""
     if limit <= 1.0:
         winner = first_above(p, rng.random())
         return (winner,) if winner < len(p) else ()

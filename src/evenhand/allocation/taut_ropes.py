@@ -71,19 +71,16 @@ def spread_stuck(ropes: TautRopes, stuck: NDArray[np.bool_]) -> None:
 
 
 @compiled
-def taut_pairs(p: NDArray[np.float64], c: NDArray[np.float64], tolerance: float) -> NDArray[np.int64]:
-    """The pairs i < j with |p_i - p_j| = c_ij, sorted, (n, 2). Cost: O(k^2)."""
-    k = len(p)
-    count = 0
-    for i in range(k):
-        for j in range(i + 1, k):
-            count += abs(p[i] - p[j]) >= c[i, j] - tolerance
-    pairs = np.empty((count, 2), np.int64)
-    count = 0
+def fill_taut_pairs(p: NDArray[np.float64], c: NDArray[np.float64], tolerance: float, pairs: NDArray[np.int64]) -> int:
+    """Fill in the pairs i < j with |p_i - p_j| = c_ij, sorted, in front of `pairs` (k(k-1)/2, 2), and count them.
+
+    Cost: O(k^2).
+    """
+    k, count = len(p), 0
     for i in range(k):
         for j in range(i + 1, k):
             if abs(p[i] - p[j]) >= c[i, j] - tolerance:
                 pairs[count, 0] = i
                 pairs[count, 1] = j
                 count += 1
-    return pairs
+    return count

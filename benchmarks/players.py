@@ -24,7 +24,7 @@ class Player(Protocol):
     def choose(self, contexts: Floats) -> int | None:
         """One of the candidates with these contexts (k, d), or nobody."""
 
-    def look_back(self) -> None:
+    def look_back(self, reviewer: eh.auditors.Auditor, contexts: Floats, chosen: int | None) -> None:
         """What somebody else does between the choice and the learning; not timed."""
 
     def learn(self, reward: float | None) -> None:
@@ -37,7 +37,7 @@ class World:
     def __init__(self, k: int, d: int, *, stream: int = 0) -> None:
         self.shape = (k, d)
         self.theta = eh.environments.random_direction(d, seed=1)
-        self.A = eh.environments.random_metric(d, seed=2)
+        self.reviewer = eh.auditors.MahalanobisAuditor(eh.environments.random_metric(d, seed=2))
         self._rng = np.random.default_rng([3, stream])
 
     def rounds(self, n: int) -> tuple[Floats, Floats]:
@@ -60,7 +60,7 @@ class Match:
             start = clock()
             chosen = player.choose(contexts)
             seconds += clock() - start
-            player.look_back()
+            player.look_back(self.world.reviewer, contexts, chosen)
             reward = None if chosen is None else float(outcomes[chosen])
             start = clock()
             player.learn(reward)
@@ -73,16 +73,15 @@ class Evenhand:
 
     def __init__(self, world: World) -> None:
         self.bandit = eh.FairBandit(world.shape[1], seed=0)
-        self._auditor = eh.auditors.MahalanobisAuditor(world.A)
 
     def choose(self, contexts: Floats) -> int | None:
         """Decide."""
         self._decision = self.bandit.decide(contexts)
         return self._decision.chosen[0] if self._decision.chosen else None
 
-    def look_back(self) -> None:
+    def look_back(self, reviewer: eh.auditors.Auditor, contexts: Floats, chosen: int | None) -> None:
         """The reviewer looks at the decision."""
-        self._review = self._auditor.review(self._decision)
+        self._review = reviewer.review(self._decision)
 
     def learn(self, reward: float | None) -> None:
         """Learn from one outcome and a complete review."""
@@ -91,10 +90,13 @@ class Evenhand:
 
 
 class Alone:
-    """A player whom nobody reviews."""
+    """A player who does not listen to reviewers."""
 
-    def look_back(self) -> None:
-        """Nobody looks."""
+    def look_back(self, reviewer: eh.auditors.Auditor, contexts: Floats, chosen: int | None) -> None:
+        """The reviewer looks all the same: so everybody comes to learning with the processor's caches in one state."""
+        odds = np.zeros(len(contexts))
+        odds[chosen] = 1.0
+        reviewer.review(eh.Decision("", 0, contexts, odds, (), 1, odds))
 
 
 class NumpyLinUCB(Alone):

@@ -19,11 +19,12 @@ from evenhand.auditors import MahalanobisAuditor
 from evenhand.environments import make_world
 from evenhand.metrics import BayesPoint, Pairs, Verdicts, bayes_point, blocks
 from evenhand.metrics import belief as belief_module
-from evenhand.metrics.belief import Belief
+from evenhand.metrics.belief import LIMITS, Belief
 from evenhand.metrics.half_spaces import HalfSpaces
 from evenhand.metrics.hearing import heard
 from evenhand.metrics.learner import as_square
 from evenhand.metrics.memory import Memory
+from evenhand.metrics.moment_matching import tell_what_matters
 
 
 class _Rounds:
@@ -228,6 +229,46 @@ def test_a_round_does_not_get_longer() -> None:
         calls.append(counts["calls"])
     assert calls[1] <= 1.1 * calls[0]
     assert sizes[1] <= 1.2 * sizes[0]
+
+
+MOST_CALLS = 300
+"""Of functions, Python's and C's, in deciding and learning: a small round is made of little else."""
+
+
+def test_a_small_round_makes_few_calls() -> None:
+    """Ten candidates with ten features, one outcome, a complete review: some 250 calls in all."""
+    rounds = _Rounds(k=10, d=10)
+    rounds.play(200)
+    most = []
+    for _ in range(20):
+        with _calls() as deciding:
+            decision = rounds.bandit.decide(rounds.contexts)
+        outcome, review = rounds.world.settle(decision.chosen), rounds.auditor.review(decision)
+        with _calls() as learning:
+            rounds.bandit.learn(decision, rewards=outcome, review=review)
+        most.append(deciding["calls"] + learning["calls"])
+        rounds.contexts = rounds.world.advance()
+    assert np.median(most) <= MOST_CALLS
+
+
+def test_rows_that_cannot_matter_are_not_told() -> None:
+    """Once much is known, half the verdicts of a review lie so far inside that no pass over the covariance is spent."""
+    rounds = _Rounds(k=10, d=6)
+    rounds.play(300)
+    metric = rounds.bandit.metric
+    assert isinstance(metric, BayesPoint)
+    decision = rounds.bandit.decide(rounds.contexts)
+    verdicts = Verdicts.of(decision, rounds.auditor.review(decision))
+    half_spaces, belief = HalfSpaces.of(metric.space, verdicts), metric._belief
+    rows = (half_spaces.normals, half_spaces.thresholds, half_spaces.sides, np.full(len(verdicts), 0.001))
+    found = []
+    for widest in (np.inf, belief.widest_for(len(verdicts))):
+        mean, cov, scores = belief.mean.copy(), belief.cov.copy(), np.empty(len(verdicts))
+        tell_what_matters(mean, cov, *rows, 1e-4, -5.0, LIMITS, widest, scores, np.empty(len(verdicts)))
+        found.append(scores)
+    skipped = found[0] != found[1]  # what is not told is scored as if it were as much in doubt as anything
+    assert np.sum(skipped) >= len(verdicts) / 2
+    assert np.all(found[0][skipped] >= found[1][skipped])
 
 
 def test_flags_are_not_copied() -> None:

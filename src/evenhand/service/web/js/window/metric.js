@@ -20,7 +20,7 @@ export function metricView(place, from) {
   show(place, el("div", {}, asBars, asMatrix), el("div", { class: "card" }, el("h3", {}, "In words"), words));
   return {
     update(metric) {
-      from.textContent = metric.reviews ? `From ${count(metric.reviews, "answer")} of reviewers.` : "No reviewer has answered yet: this is what is believed to begin with.";
+      from.textContent = metric.reviews ? `Learned from ${count(metric.reviews, "answer")} of reviewers.` : "No answer has taught anything yet: this is what is believed to begin with.";
       const names = metric.effects.map((effect) => effect.name);
       for (const effect of metric.effects) if (!first.has(effect.name)) first.set(effect.name, effect.value);
       draw(bars, metric.effects, first);

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import statistics
-from collections import Counter
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from evenhand.desk.agreement import agreement, consistency
+from evenhand.desk.agreement import consistency
 from evenhand.desk.desk import Desk
-from evenhand.desk.review_book import ANSWERS
 from evenhand.desk.review_item import WHY, Item
 from evenhand.desk.reviewing import Reviewing
 from evenhand.errors import AlreadyRecorded, IdempotencyConflict
 from evenhand.service.answer import Answer, told
 from evenhand.service.problems import Problem
+from evenhand.service.window.reviewers import reviewers_told
 
 if TYPE_CHECKING:
     from evenhand.service.call import Call
@@ -95,24 +93,5 @@ async def show_reviewers(call: Call) -> Answer:
 
 
 def _reviewers(reviewing: Reviewing) -> dict[str, Any]:
-    book = reviewing.book
-    book.refresh()
-    reviewers = []
-    for name in book.reviewers():
-        standing = [given for given in book.standing() if given.reviewer == name]
-        counts = Counter(given.answer for given in standing)
-        seconds = [given.seconds for given in standing if given.seconds is not None]
-        reviewers.append(
-            {
-                "name": name,
-                "answers": len(standing),
-                **{answer: counts[answer] for answer in ANSWERS},
-                "withdrawn": book.withdrawn(name),
-                "last": max((given.time for given in standing), default=None),
-                "median_seconds": statistics.median(seconds) if seconds else None,
-                "consistency": consistency(standing).to_dict(),
-            }
-        )
-    everything = sorted(book.standing(), key=lambda given: given.seq)
-    steady = consistency(everything)
-    return {"reviewers": reviewers, "agreement": agreement(everything).to_dict(), "consistency": steady.to_dict()}
+    told = reviewers_told(reviewing.book, reviewing.desk.state, reviewing.desk.settings)
+    return {"reviewers": told["people"], "agreement": told["agreement"], "consistency": told["consistency"]}

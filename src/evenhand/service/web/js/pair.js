@@ -5,7 +5,7 @@
 
 import { bar, setBar } from "./bars.js";
 import { el, show } from "./dom.js";
-import { percent, points } from "./format.js";
+import { named, percent, points } from "./format.js";
 
 const SIDES = ["Person on the left", "Person on the right"];
 const PLACES = ["left", "right"];
@@ -36,7 +36,7 @@ function attributeRow(row) {
     ? el("span", { class: "chip marked" }, el("span", { "aria-hidden": "true" }, "≠"), "differs")
     : el("span", { class: "chip" }, el("span", { "aria-hidden": "true" }, "="), "same");
   return el("tr", { role: "row", class: row.differs ? "differs" : "same" },
-    rowHead(el("span", { class: "name" }, row.name), mark), side(row.left, "left"), spacer(), side(row.right, "right"));
+    rowHead(el("span", { class: "name" }, named(row.name)), mark), side(row.left, "left"), spacer(), side(row.right, "right"));
 }
 
 function oddsRow(pair) {
@@ -61,7 +61,7 @@ function gapBar(pair) {
 
 /** What a screen reader says of a new pair. */
 export function pairInWords(pair) {
-  const different = pair.rows.filter((row) => row.differs).map((row) => row.name);
+  const different = pair.rows.filter((row) => row.differs).map((row) => named(row.name));
   const [left, right] = pair.odds.map((odds) => percent(odds, pair.digits));
   const differ = different.length ? `They differ in ${different.join(", ")}.` : "They do not differ in what is shown.";
   return `${differ} Odds: left ${left}, right ${right}, a gap of ${points(pair.gap, pair.digits)}.`;

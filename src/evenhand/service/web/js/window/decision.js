@@ -3,13 +3,13 @@
 import { call, deskOfPage, deskPath, session } from "../api.js";
 import { $, el, show } from "../dom.js";
 import { refusal } from "../banners.js";
-import { count, percent } from "../format.js";
+import { count, named, percent } from "../format.js";
 import { masthead } from "../masthead.js";
 import { bindingTable } from "./pairs.js";
 import { showProofs } from "./proofs.js";
 import { showOdds } from "./ropes.js";
 import { sinceList } from "./since.js";
-import { named, number, time } from "./words.js";
+import { number, time } from "./words.js";
 
 const desk = deskOfPage();
 const id = decodeURIComponent(location.pathname.split("/")[4] ?? "");

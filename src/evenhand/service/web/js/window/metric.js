@@ -1,9 +1,9 @@
 // What the desk has learned about who is alike: bars with their uncertainty, sentences, and the matrix.
 
 import { $, el, show } from "../dom.js";
-import { count } from "../format.js";
+import { count, named } from "../format.js";
 import { matrixTable } from "./matrix.js";
-import { named, pointsOf, readable } from "./words.js";
+import { pointsOf, readable } from "./words.js";
 
 export function metricView(place, from) {
   const bars = el("div", { class: "effects" });
@@ -11,9 +11,10 @@ export function metricView(place, from) {
   const warnings = el("div", { class: "stack" });
   const matrix = el("div", { class: "table-frame matrix-frame", tabindex: "0", role: "region", "aria-label": "The learned matrix" });
   const first = new Map(); // what stood here when the page was opened
+  const far = el("p", { class: "small muted" });
   const asBars = el("div", { class: "card" },
     el("h3", {}, "By how much odds may differ"),
-    el("p", { class: "small muted" }, "of two people who differ in this one thing only, and there as far as they can. In percentage points."),
+    far,
     bars, legend(), warnings);
   const asMatrix = el("details", { class: "card fold", open: window.innerWidth >= 1024 }, el("summary", {}, "The learned matrix"),
       el("p", { class: "small muted" }, "The distance of two people is √(z′Gz), z being the difference of their features as numbers. On the diagonal stands what a feature does alone; beside it, whether two features add up (+) or make up for each other (−)."), matrix);
@@ -21,10 +22,11 @@ export function metricView(place, from) {
   return {
     update(metric) {
       from.textContent = metric.reviews ? `Learned from ${count(metric.reviews, "answer")} of reviewers.` : "No answer has taught anything yet: this is what is believed to begin with.";
+      far.textContent = `of two people who differ in this one thing only, ${metric.by_range ? "and there as far as they can" : "by one unit"}. In percentage points.`;
       const names = metric.effects.map((effect) => effect.name);
       for (const effect of metric.effects) if (!first.has(effect.name)) first.set(effect.name, effect.value);
       draw(bars, metric.effects, first);
-      show(words, metric.sentences.length ? metric.sentences.map((sentence) => el("li", {}, readable(sentence, names))) : el("li", {}, "This desk's features have no names, so there are no sentences about them."));
+      show(words, metric.sentences.map((sentence) => el("li", {}, readable(sentence, names))));
       show(warnings, warningsOf(metric));
       show(matrix, matrixTable(metric.coordinates, metric.matrix));
     },

@@ -179,7 +179,7 @@ def _sentences(shares: tuple[CandidateShare, ...], pairs: tuple[BindingPair, ...
             f"{pair.upper:.3f}."
         )
     if len(pairs) > 3:
-        told.append(f"{len(pairs) - 3} more pairs bound the odds.")
+        told.append(f"{len(pairs) - 3} more pair{'s' if len(pairs) > 4 else ''} bound the odds.")
     told.append(f"Fairness cost {price.expected_reward:.3f} in expected reward.")
     return tuple(told)
 

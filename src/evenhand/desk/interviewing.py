@@ -20,6 +20,7 @@ from evenhand.desk.commands import AnswerQuestion
 from evenhand.desk.desk import Desk
 from evenhand.desk.interview_people import KnownPeople, keep_people, known_people, people_in_csv
 from evenhand.desk.quiet_bandit import QuietBandit
+from evenhand.desk.review_book import ANSWERS, JUDGEMENTS
 from evenhand.desk.reviewing import INSTRUCTION
 from evenhand.desk.sealed import seal, unseal
 from evenhand.desk.showing import ordered, rows_of
@@ -44,6 +45,8 @@ class Conversation:
 
     people: KnownPeople
     interview: Interview
+    expected_first: float
+    """How many unfair pairs were to be expected when nothing was known at all: the meter's full length."""
     synced: float = 0.0
     """When the desk's state was last taken over."""
     given: list[tuple[str, Question]] = field(default_factory=list)
@@ -76,10 +79,14 @@ class Interviewing:
         with self._lock:
             talk = self._conversation(reviewer)
             if talk is None:
-                return {"item": None, "meter": None, "people": 0, "ended": None}
+                return {"item": None, "meter": None, "people": 0, "ended": None, "is_live": self._is_live()}
             self._take_back(talk)
             self._sync(talk)
             return self._told(talk, reviewer)
+
+    def _is_live(self) -> bool:
+        """Whether the desk has decided about anybody yet."""
+        return self.desk.head.decisions > 0
 
     def _conversation(self, reviewer: str) -> Conversation | None:
         if reviewer not in self._conversations:
@@ -94,7 +101,7 @@ class Interviewing:
             # Begun with a bandit that knows nothing, so that the meter tells how much of everything is unknown.
             new = settings.first_bandit()
             interview = Interview(new, people.contexts, epsilon=epsilon, seed=int.from_bytes(seed))
-            self._conversations[reviewer] = Conversation(people, interview)
+            self._conversations[reviewer] = Conversation(people, interview, interview.expected_unfair_pairs)
         return self._conversations[reviewer]
 
     def _sync(self, talk: Conversation, *, wait_for: int = 0) -> None:
@@ -127,7 +134,13 @@ class Interviewing:
 
     def _told(self, talk: Conversation, reviewer: str) -> dict[str, Any]:
         question = talk.question
-        told = {"item": None, "meter": self._meter(talk), "people": len(talk.people.rows), "ended": None}
+        told = {
+            "item": None,
+            "meter": self._meter(talk),
+            "people": len(talk.people.rows),
+            "ended": None,
+            "is_live": self._is_live(),
+        }
         if question is None:
             return {**told, "ended": talk.interview.ended}
         left, right = (talk.people.rows[place] for place in question.pair)
@@ -143,6 +156,7 @@ class Interviewing:
         return {
             **told,
             "item": seal(self._secret, note),
+            "draft": hashlib.blake2b(f"{reviewer} {x} {y}".encode(), digest_size=12, key=self._secret).hexdigest(),
             "rows": rows_of(left, right, self.desk.settings, ()),
             "odds": list(question.odds),
             "gap": question.gap,
@@ -156,6 +170,7 @@ class Interviewing:
         return {
             "unknown": interview.unknown,
             "expected_unfair_pairs": interview.expected_unfair_pairs,
+            "expected_first": talk.expected_first,
             "enough": interview.enough,
             "answers": len(talk.given),
             "epsilon": interview.epsilon,
@@ -171,8 +186,8 @@ class Interviewing:
         return content
 
     def command(self, content: Mapping[str, Any], answer: str, remarks: Mapping[str, Any]) -> AnswerQuestion:
-        """The line to be recorded; that of "unsure" teaches nothing."""
-        unfair = None if check_said(answer) == "unsure" else answer == "unfair"
+        """The line to be recorded; that of "unsure", "skip" and "conflict" teaches nothing."""
+        unfair = None if _passes(answer) else answer == "unfair"
         question = content["question"]
         key = hashlib.blake2b(f"{content['once']} {question} {content['reviewer']}".encode(), digest_size=16)
         circumstances = {
@@ -211,10 +226,10 @@ class Interviewing:
     @staticmethod
     def _learn(talk: Conversation, question: Question, answer: str, reviewer: str) -> None:
         if not talk.again:
-            talk.interview.answer(check_said(answer), reviewer)
+            talk.interview.answer("unsure" if _passes(answer) else check_said(answer), reviewer)
             return
         talk.again.pop()
-        if answer != "unsure":
+        if not _passes(answer):
             x, y = (talk.people.contexts[place] for place in question.pair)
             talk.interview.bandit.learn_pair(x, y, gap=question.gap, unfair=answer == "unfair", reviewer=reviewer)
 
@@ -225,6 +240,13 @@ class Interviewing:
             keep_people(self.desk.ledger, self.desk.name, rows)
             self._conversations.clear()
         return len(rows)
+
+
+def _passes(answer: str) -> bool:
+    """Whether an answer passes the pair over; InvalidInput if it is none."""
+    if answer not in ANSWERS:
+        raise InvalidInput(f"the answer is {answer!r}; allowed are {', '.join(ANSWERS)}")
+    return answer not in JUDGEMENTS
 
 
 def _is_same(talk: Conversation, question: Question, content: Mapping[str, Any]) -> bool:

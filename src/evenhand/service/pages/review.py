@@ -36,6 +36,18 @@ async def next_item(call: Call) -> Answer:
     return told(await asyncio.to_thread(_next, reviewing_of(desk), call.caller.name))
 
 
+async def items_ahead(call: Call) -> Answer:
+    """Pairs that a page keeps at hand, to go on with when the service cannot be reached."""
+    call.query(())
+    desk = (await call.service.desks.get(call.desk)).desk
+    reviewing = reviewing_of(desk)
+
+    def found() -> list[dict[str, Any]]:
+        return [reviewing.shown(item) for item in reviewing.ahead(call.caller.name)]
+
+    return told({"ahead": await asyncio.to_thread(found)})
+
+
 def _next(reviewing: Reviewing, reviewer: str) -> dict[str, Any]:
     item = reviewing.next(reviewer)
     progress = progress_of(reviewing, reviewer, over=item is None)

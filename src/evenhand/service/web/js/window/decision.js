@@ -6,6 +6,7 @@ import { refusal } from "../banners.js";
 import { count, named, percent } from "../format.js";
 import { masthead } from "../masthead.js";
 import { bindingTable } from "./pairs.js";
+import { price } from "./price.js";
 import { showProofs } from "./proofs.js";
 import { showOdds } from "./ropes.js";
 import { sinceList } from "./since.js";
@@ -19,7 +20,6 @@ async function begin() {
   $("#back").href = `/desks/${encodeURIComponent(desk)}`;
   const person = await session();
   masthead({ person, desk, here: "desk" });
-  const judges = person.roles.every((role) => role === "review");
   const told = await call("GET", deskPath(desk, `/decisions/${encodeURIComponent(id)}/window`));
   const { record, explanation } = told;
   const title = `Decision No. ${(record.body.number + 1).toLocaleString("en")}`;
@@ -30,8 +30,7 @@ async function begin() {
   $("#odds").append(bindingTable(explanation.binding_pairs, desk));
   show($("#price"), price(explanation));
   show($("#people"), people(told));
-  show($("#since"), sinceList(record.followed_by), judges ? el("p", { class: "small muted" }, "What other reviewers said is not shown to you: your judgement should be your own.") : null);
-  if (judges) { $("#proofs").closest("section").remove(); return; } // proofs quote what reviewers said
+  show($("#since"), sinceList(record.followed_by));
   await showProofs($("#proofs"), desk, id).catch((error) => show($("#proofs"), el("p", { class: "banner" }, `The certificate cannot be shown: ${error.message}`)));
 }
 
@@ -40,24 +39,16 @@ function facts(record, explanation) {
   const chosen = body.chosen.length ? body.chosen.join(", ") : "nobody";
   const told = [
     ["Made", time(record.time)], ["By", record.actor], ["Chosen", chosen],
-    ["Candidates", `${body.candidates.length}, of whom ${body.capacity === null ? "all" : `at most ${body.capacity}`} could be chosen`],
+    ["Candidates", room(body.candidates.length, body.capacity)],
     ["Decided from", `line ${explanation.decided_from.toLocaleString("en")} of the ledger`], ["Drawn by", `${body.lots.generator}, lot ${body.number + 1}`],
   ];
   return el("dl", { class: "facts card" }, told.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
 }
 
-function price({ candidates, price: told }) {
-  const free = candidates.reduce((sum, one) => sum + one.estimated_reward * told.odds_without[one.id], 0);
-  const played = candidates.reduce((sum, one) => sum + one.estimated_reward * one.probability, 0);
-  const figure = (words, value, note) => el("div", { class: "figure" }, el("span", { class: "muted small" }, words), el("b", { class: "number" }, number(value, 3)), el("span", { class: "muted small" }, note));
-  return el("div", { class: "card stack" },
-    el("div", { class: "price" },
-      figure("Expected reward as played", played, "by the best estimates at the time"),
-      figure("If fairness did not count", free, "the most promising candidate, for certain"),
-      figure("What fairness cost", told.expected_reward, `${number(told.optimistic_reward, 3)} of what was hoped for at best`)),
-    el("p", {}, told.expected_reward > 0.0005
-      ? "That much expected reward was given up so that people who are alike had odds that are alike."
-      : "Fairness cost nothing here that was expected: without it, the odds would have gone to somebody of whom more was hoped for, but not more expected."));
+/** How many there were, and how many of them could be chosen. */
+function room(n, capacity) {
+  if (n === 1) return "1, who could be chosen or not";
+  return `${n}, of whom ${capacity === null || capacity >= n ? "all" : capacity === 1 ? "one" : `at most ${capacity}`} could be chosen`;
 }
 
 function people({ record, explanation, attributes }) {

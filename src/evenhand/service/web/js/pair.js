@@ -11,8 +11,9 @@ const SIDES = ["Person on the left", "Person on the right"];
 const PLACES = ["left", "right"];
 
 /** pair: {names: [l, r] or null, rows: [{name, left, right, differs}], odds: [l, r], gap, digits}. */
-export function showPair(place, pair) {
-  show(place, table(pair), gapBar(pair));
+export function showPair(place, gapPlace, pair) {
+  show(place, table(pair));
+  show(gapPlace, gapBar(pair));
 }
 
 function table(pair) {
@@ -22,8 +23,8 @@ function table(pair) {
   return el("table", { class: "pair", role: "table", "aria-label": "The two people, attribute by attribute" },
     el("colgroup", {}, el("col", { class: "names" }), el("col"), el("col", { class: "gutter" }), el("col")),
     el("thead", { role: "rowgroup" }, head),
-    el("tbody", { role: "rowgroup" }, pair.rows.map(attributeRow)),
-    el("tbody", { role: "rowgroup", class: "odds" }, oddsRow(pair)));
+    el("tbody", { role: "rowgroup", class: "odds" }, oddsRow(pair)),
+    el("tbody", { role: "rowgroup" }, pair.rows.map(attributeRow)));
 }
 
 function sideHead(side, pseudonym, place) {

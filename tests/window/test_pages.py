@@ -70,8 +70,6 @@ def _decision(page: Page, serving: Serving) -> None:
 
 def _window_for_a_reviewer(page: Page, serving: Serving) -> None:
     """What was learned, odds and what others said is neither on the page nor a click away."""
-    made = decide(serving, ["one", "two", "three"])
-    review(serving, made, "Ana")
     sign_in(page, serving, "Kim", "/desks/loans")
     expect(page.locator("#live-state")).to_have_text("Live", timeout=PATIENCE)
     expect(page.locator("#latest")).to_contain_text("No. ")
@@ -210,6 +208,17 @@ def test_the_bound_is_in_the_picture(page: Page, serving: Serving) -> None:
     )
     assert top <= box[0]
     assert box[0] + box[1] <= bottom
+
+
+def test_a_table_that_goes_on_says_so(browser: Browser, serving: Serving) -> None:
+    """Wider than a phone, it has a line that says that it goes on; on a desktop it has none."""
+    for width, hidden in ((360, 0), (1600, 1)):
+        context = browser.new_context(viewport={"width": width, "height": 800})
+        page = context.new_page()
+        sign_in(page, serving, "owner", "/desks/loans")
+        hint = page.locator("#reviewers .goes-on")
+        expect(hint).to_be_hidden() if hidden else expect(hint).to_be_visible()
+        context.close()
 
 
 def test_an_unknown_decision(page: Page, serving: Serving) -> None:

@@ -20,7 +20,7 @@ from evenhand.desk.commands import AnswerQuestion
 from evenhand.desk.desk import Desk
 from evenhand.desk.interview_people import KnownPeople, keep_people, known_people, people_in_csv
 from evenhand.desk.quiet_bandit import QuietBandit
-from evenhand.desk.review_book import ANSWERS, JUDGEMENTS
+from evenhand.desk.review_book import ANSWERS, JUDGEMENTS, ReviewBook
 from evenhand.desk.reviewing import INSTRUCTION
 from evenhand.desk.sealed import seal, unseal
 from evenhand.desk.showing import ordered, rows_of
@@ -54,6 +54,8 @@ class Conversation:
     again: list[Question] = field(default_factory=list)
     """Questions whose answer was taken back; the last one is asked next."""
     name: str = field(default_factory=lambda: secrets.token_hex(8))
+    known: int = 0
+    """How many answers of this reviewer the conversation knows of: those before it began, and its own."""
     turn: int = 0
     """How often another question was asked: one question is answered once, and once more after it was taken back."""
 
@@ -69,6 +71,7 @@ class Interviewing:
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
         self._conversations: dict[str, Conversation] = {}
+        self._book = ReviewBook(desk.ledger, desk.name)
         self._lock = threading.RLock()
         self._secret = hashlib.sha256(b"evenhand questions" + desk.settings.seed.to_bytes(16)).digest()
 
@@ -89,7 +92,9 @@ class Interviewing:
         return self.desk.head.decisions > 0
 
     def _conversation(self, reviewer: str) -> Conversation | None:
-        if reviewer not in self._conversations:
+        self._book.refresh()
+        given, begun = self._book.interviewed(reviewer), self._conversations.get(reviewer)
+        if begun is None or given > begun.known:  # they went on elsewhere: what they were asked there is not asked here
             settings = self.desk.settings
             people = known_people(self.desk.ledger, self.desk.name, settings)
             if len(people.rows) < 2:
@@ -101,7 +106,8 @@ class Interviewing:
             # Begun with a bandit that knows nothing, so that the meter tells how much of everything is unknown.
             new = settings.first_bandit()
             interview = Interview(new, people.contexts, epsilon=epsilon, seed=int.from_bytes(seed))
-            self._conversations[reviewer] = Conversation(people, interview, interview.expected_unfair_pairs)
+            expected = interview.expected_unfair_pairs
+            self._conversations[reviewer] = Conversation(people, interview, expected, known=given)
         return self._conversations[reviewer]
 
     def _sync(self, talk: Conversation, *, wait_for: int = 0) -> None:
@@ -214,10 +220,11 @@ class Interviewing:
         """The next question after an answer, of which `line` is the id."""
         reviewer, question = content["reviewer"], Question.from_dict(content["question"])
         with self._lock:
-            talk = self._conversation(reviewer)
+            talk = self._conversations.get(reviewer)
             if talk is not None and talk.question == question and _is_same(talk, question, content):
                 self._learn(talk, question, answer, reviewer)
                 talk.turn += 1
+                talk.known += 1
                 talk.given.append((line, question))
             elif talk is not None:
                 talk.synced = 0.0  # another process asked, or another window: what was said comes with the state

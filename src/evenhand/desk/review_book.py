@@ -132,6 +132,10 @@ class ReviewBook:
         """What was said of whole decisions and in interviews, and not taken back, the oldest first."""
         return [given for given in self._whole if given.review not in self._withdrawn]
 
+    def interviewed(self, reviewer: str) -> int:
+        """How many questions of interviews this person has answered, those taken back among them."""
+        return sum(given.whole == "answer" and given.reviewer == reviewer for given in self._whole)
+
     def reviewers(self) -> list[str | None]:
         """Everybody who has answered, on whatever."""
         return sorted({*self._by_reviewer, *(given.reviewer for given in self._whole)}, key=lambda name: name or "")

@@ -49,9 +49,16 @@ def amount(value: float, unit: str = "") -> str:
         rounded = round(value, digits)
         text = f"{rounded:,.{max(digits, 0)}f}" if 1e-4 <= abs(value) < 1e15 else f"{value:.3g}"
         text = text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
-    if text == "1" and len(unit) > 2 and unit.endswith("s"):
-        unit = unit[:-1]
-    return f"{text} {unit}" if unit else text
+    return f"{text} {unit_of(text, unit)}" if unit else text
+
+
+def unit_of(number: str, unit: str) -> str:
+    """The unit as it stands after a number.
+
+    >>> unit_of("1", "years"), unit_of("2", "years"), unit_of("1", "ms")
+    ('year', 'years', 'ms')
+    """
+    return unit[:-1] if number == "1" and len(unit) > 2 and unit.endswith("s") else unit
 
 
 def label(name: str) -> str:

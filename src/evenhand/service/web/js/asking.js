@@ -11,6 +11,7 @@ import { Outbox } from "./outbox.js";
 import { pairInWords, showPair } from "./pair.js";
 
 const NAMES = Object.keys(ANSWERS);
+const TOLD = "evenhand-told"; // kept once somebody has answered here: the question need not be explained at length again
 
 export class Asking {
   /** page: {desk, here, help, path, noun, next(), accept(told), ahead()}; `ahead` gives a pair to go on with, or null. */
@@ -31,6 +32,7 @@ export class Asking {
     masthead({ desk, here });
     document.body.append(help);
     $("#open-help").addEventListener("click", () => help.showModal());
+    fold();
     show($("#answers"), answerButtons(NAMES, (name) => this.answer(name)));
     show($("#remarks-place"), remarks());
     $("#remarks").addEventListener("input", () => this.current && this.drafts.keep(this.current.draft));
@@ -95,6 +97,7 @@ export class Asking {
     this.given.push(said);
     const sent = this.outbox.send("POST", deskPath(this.page.desk, this.page.path), body, key);
     this.drafts.drop(pair.draft);
+    remember();
     sent.then((told) => this.took(said, told), (error) => this.refused(error, said));
     await Promise.race([sent.catch(() => null), this.outbox.away()]);
     if (this.outbox.isAway && this.busy && this.current === pair) this.goOn(name);
@@ -169,5 +172,24 @@ export class Asking {
     refusal($("#banners"), error, this.page.desk);
     $("#question").textContent = title;
     for (const part of ["#work", "#open-help", ...parts]) $(part).hidden = true;
+  }
+}
+
+/** Where there is little room the question is explained at length to newcomers, to others when they ask. */
+function fold() {
+  try {
+    if (matchMedia("(max-width: 61.99rem)").matches && localStorage.getItem(TOLD)) $("#intro-fold").open = false;
+  } catch {
+    // It stays open.
+  }
+}
+
+function remember() {
+  try {
+    if (localStorage.getItem(TOLD)) return;
+    localStorage.setItem(TOLD, "yes");
+    fold();
+  } catch {
+    // It is explained again.
   }
 }

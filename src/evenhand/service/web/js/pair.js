@@ -55,7 +55,7 @@ function gapBar(pair) {
   const track = bar("between", 0);
   setBar(track, pair.gap, Math.min(...pair.odds));
   return el("div", { class: "gap card flat" },
-    el("div", { class: "meter-line" }, el("span", {}, "Gap between their odds"), el("b", { id: "gap" }, points(pair.gap, pair.digits))),
+    el("p", { class: "gap-words" }, el("span", {}, "Gap between their odds "), el("b", { id: "gap" }, points(pair.gap, pair.digits))),
     track,
     el("div", { class: "scale", "aria-hidden": "true" }, el("span", {}, "0%"), el("span", {}, "50%"), el("span", {}, "100%")));
 }

@@ -4,6 +4,7 @@
 // that says what it shows; the table below has the numbers.
 
 import { el, show, svg } from "../dom.js";
+import { tableFrame } from "../frames.js";
 
 const HEIGHT = 260;
 const ROOM = { top: 14, right: 16, bottom: 40, left: 48 };
@@ -28,7 +29,7 @@ export function chart({ id, title, note, xName }) {
   const legend = el("ul", { class: "legend" });
   const summary = el("p", { class: "muted small", id: `${id}-summary` });
   const table = el("table", { class: "table compact" });
-  const fold = el("details", { class: "fold" }, el("summary", {}, "The same as a table"), el("div", { class: "table-frame", tabindex: "0", role: "region", "aria-label": `${title}, as a table` }, table));
+  const fold = el("details", { class: "fold" }, el("summary", {}, "The same as a table"), tableFrame(`${title}, as a table`, table));
   const frame = el("div", { class: "plot-frame" }, picture);
   const element = el("figure", { class: "card chart-card", id },
     el("h3", { id: `${id}-title` }, title), note && el("p", { class: "small muted" }, note), frame, readout, legend, summary, fold);

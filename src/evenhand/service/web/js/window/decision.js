@@ -4,6 +4,7 @@ import { call, deskOfPage, deskPath, session } from "../api.js";
 import { $, el, show } from "../dom.js";
 import { refusal } from "../banners.js";
 import { count, named, percent } from "../format.js";
+import { tableFrame } from "../frames.js";
 import { masthead } from "../masthead.js";
 import { bindingTable } from "./pairs.js";
 import { price } from "./price.js";
@@ -61,7 +62,7 @@ function people({ record, explanation, attributes }) {
     attributes.rows[i].map((value) => el("td", {}, value)),
     [percent(one.probability), percent(told.odds_without[one.id]), number(one.estimated_reward), number(one.optimistic_reward), one.id in rewards ? number(rewards[one.id]) : "–"]
       .map((value) => el("td", { class: "right number" }, value))));
-  return el("div", { class: "table-frame", tabindex: "0", role: "region", "aria-label": "Table of candidates" },
+  return tableFrame("Table of candidates",
     el("table", { class: "table" }, el("caption", { class: "visually-hidden" }, count(rows.length, "candidate")),
       el("thead", {}, el("tr", {}, heads.map((head, i) => el("th", { scope: "col", class: i >= right ? "right" : null }, head)))), el("tbody", {}, rows)));
 }

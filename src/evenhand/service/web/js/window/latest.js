@@ -2,6 +2,7 @@
 
 import { el, show } from "../dom.js";
 import { count, percent } from "../format.js";
+import { tableFrame } from "../frames.js";
 import { number, time } from "./words.js";
 
 const HEADS = ["Decision", "Time", "Candidates", "Chosen", "Odds", "Reward", "Said of it"];
@@ -14,7 +15,7 @@ export function latestTable(place, desk, all) {
   const table = el("table", { class: "table latest" },
     el("caption", { class: "visually-hidden" }, "The newest decisions first"),
     el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col", class: `${RIGHT.has(head) ? "right" : ""} ${head === "Candidates" ? "optional" : ""}` }, head)))), body);
-  const frame = el("div", { class: "table-frame", tabindex: "0", role: "region", "aria-label": "Table of the latest decisions" }, table);
+  const frame = tableFrame("Table of the latest decisions", table);
   const empty = el("p", { class: "muted" }, "No decision has been made yet.");
   return {
     update(latest) {

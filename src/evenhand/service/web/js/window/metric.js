@@ -2,6 +2,7 @@
 
 import { $, el, show } from "../dom.js";
 import { count, named } from "../format.js";
+import { tableFrame } from "../frames.js";
 import { matrixTable } from "./matrix.js";
 import { pointsOf, readable } from "./words.js";
 
@@ -9,7 +10,7 @@ export function metricView(place, from) {
   const bars = el("div", { class: "effects" });
   const words = el("ul", { class: "sentences" });
   const warnings = el("div", { class: "stack" });
-  const matrix = el("div", { class: "table-frame matrix-frame", tabindex: "0", role: "region", "aria-label": "The learned matrix" });
+  const matrix = el("div");
   const first = new Map(); // what stood here when the page was opened
   const far = el("p", { class: "small muted" });
   const asBars = el("div", { class: "card" },
@@ -17,7 +18,7 @@ export function metricView(place, from) {
     far,
     bars, legend(), warnings);
   const asMatrix = el("details", { class: "card fold", open: window.innerWidth >= 1024 }, el("summary", {}, "The learned matrix"),
-      el("p", { class: "small muted" }, "The distance of two people is √(z′Gz), z being the difference of their features as numbers. On the diagonal stands what a feature does alone; beside it, whether two features add up (+) or make up for each other (−)."), matrix);
+      el("p", { class: "small muted" }, "The distance of two people is √(z′Gz), z being the difference of their features as numbers. On the diagonal stands what a feature does alone; beside it, whether two features add up (+) or make up for each other (−)."), tableFrame("The learned matrix", matrix, "matrix-frame"));
   show(place, el("div", {}, asBars, asMatrix), el("div", { class: "card" }, el("h3", {}, "In words"), words));
   return {
     update(metric) {

@@ -2,13 +2,14 @@
 
 import { el } from "../dom.js";
 import { count, percent } from "../format.js";
+import { tableFrame } from "../frames.js";
 import { decisionPath } from "./latest.js";
 import { number, pointsOf } from "./words.js";
 
 export function bindingTable(pairs, desk) {
   if (!pairs.length) return el("p", { class: "muted" }, "No pair bound the odds: fairness did not hold anybody back here.");
   const heads = ["Pair", "Their odds differ by", "Distance as known now", "Chance that it was unfair", "What shaped it"];
-  return el("div", { class: "table-frame", tabindex: "0", role: "region", "aria-label": "Table of pairs that bound the odds" },
+  return tableFrame("Table of pairs that bound the odds",
     el("table", { class: "table" }, el("caption", { class: "visually-hidden" }, "Pairs that bound the odds"),
       el("thead", {}, el("tr", {}, heads.map((head, i) => el("th", { scope: "col", class: i && i < 4 ? "right" : null }, head)))),
       el("tbody", {}, pairs.map((pair) => line(pair, desk)))));

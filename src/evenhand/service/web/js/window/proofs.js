@@ -3,6 +3,7 @@
 import { call, deskPath, Unreachable } from "../api.js";
 import { el, show } from "../dom.js";
 import { count, percent } from "../format.js";
+import { tableFrame } from "../frames.js";
 import { decisionPath } from "./latest.js";
 import { number, pointsOf } from "./words.js";
 
@@ -21,7 +22,7 @@ export async function showProofs(place, desk, id) {
   const body = el("tbody", {}, pairs.slice(0, FIRST).map((pair) => line(pair, desk)));
   const more = pairs.length > FIRST && el("button", { class: "button small", type: "button", onclick: (event) => { show(body, pairs.map((pair) => line(pair, desk))); event.target.remove(); } }, `Show all ${count(pairs.length, "pair")}`);
   show(place, counts(told.counts),
-    el("div", { class: "table-frame", tabindex: "0", role: "region", "aria-label": "Table of the certificate" }, el("table", { class: "table" },
+    tableFrame("Table of the certificate", el("table", { class: "table" },
       el("caption", { class: "visually-hidden" }, "What is known of each pair"),
       el("thead", {}, el("tr", {}, ["Pair", "Gap", "Proved distance", "Status", "Resting on"].map((head, i) => el("th", { scope: "col", class: i === 1 || i === 2 ? "right" : null }, head)))), body)),
     more || null,

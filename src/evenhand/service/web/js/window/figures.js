@@ -8,6 +8,7 @@ const whole = (value) => value.toLocaleString("en");
 
 export function figures(place) {
   const made = Object.fromEntries(["decisions", "flagged", "reward", "reviews", "waiting"].map((name) => [name, figure(name)]));
+  place.setAttribute("role", "list");
   show(place, Object.values(made).map((one) => one.element));
   return {
     update({ decisions, rounds, kinds, taught, waiting, behind }) {
@@ -31,7 +32,7 @@ function figure(name) {
   const value = el("b", { class: "number", id: `figure-${name}` });
   const note = el("span", { class: "muted small" });
   return {
-    element: el("div", { class: "figure" }, label, value, note),
+    element: el("div", { class: "figure", role: "listitem" }, label, " ", value, " ", note),
     set(words, number_, more) { label.textContent = words; value.textContent = number_; note.textContent = more; },
   };
 }

@@ -7,7 +7,7 @@ import { matrixTable } from "./matrix.js";
 import { pointsOf, readable } from "./words.js";
 
 export function metricView(place, from) {
-  const bars = el("div", { class: "effects" });
+  const bars = el("div", { class: "effects", role: "list" });
   const words = el("ul", { class: "sentences" });
   const warnings = el("div", { class: "stack" });
   const matrix = el("div");
@@ -40,7 +40,7 @@ function draw(place, effects, first) {
 }
 
 function row() {
-  return el("div", { class: "effect" },
+  return el("div", { class: "effect", role: "listitem" },
     el("div", { class: "effect-name" }, el("b"), el("span", { class: "small muted" })),
     el("div", { class: "effect-value" }, el("b", { class: "number" }), el("span", { class: "small muted" })),
     el("div", { class: "effect-track", "aria-hidden": "true" }, el("i", { class: "fill" }), el("i", { class: "whisker" }), el("i", { class: "was" })));

@@ -54,7 +54,7 @@ function flaggedWords(decisions, flagged) {
 function boundWords({ target, start, late }) {
   if (target === null) return "";
   const more = late ? `, and the ${count(late, "flag")} that came without a target or after all odds had been made equal` : "";
-  return ` The bound is the target, ${start} more that can come before all odds are equal${more}.`;
+  return ` The bound is the target and ${start} more, as many as can come before all odds are equal${more}.`;
 }
 
 function rewardData({ reward }) {

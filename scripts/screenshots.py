@@ -17,7 +17,7 @@ from playwright.sync_api import Page, expect, sync_playwright
 
 FLAGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync")
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-SIZE = {"width": 1280, "height": 960}
+SIZE = {"width": 1280, "height": 720}
 PATIENCE = 60_000
 ANSWERS = "uaaua"
 """What is answered on the first pairs, so that the picture shows a session under way."""

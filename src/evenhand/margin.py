@@ -30,6 +30,8 @@ class Margin:
     always. Every flagged round takes off step, every decision adds at most step * target, and s starts at 1:
     -step (1 + D) < s <= 1 + step * target * T - step * flagged. Divide by step.
 
+    The same proof holds with D counted afterwards: D is at most the number of flags that came while s <= 0.
+
     >>> margin = Margin(0.01)
     >>> for _ in range(20):
     ...     margin.flagged()
@@ -54,6 +56,11 @@ class Margin:
     def scale(self) -> float:
         """What all distances are multiplied by, from 0 to 1."""
         return max(0.0, self._s)
+
+    @property
+    def is_working(self) -> bool:
+        """Whether there is a target, and odds that can still be drawn closer together."""
+        return self.target is not None and self._s > 0.0
 
     def decided(self, rounds: int = 1) -> None:
         """So many more rounds were decided."""

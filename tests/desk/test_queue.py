@@ -132,3 +132,17 @@ def test_nonsense_is_refused(asked: dict[str, object]) -> None:
     """A number of pairs, a name, and seconds above zero."""
     with Desk.open("memory:", "loans", n_features=D) as desk, pytest.raises(InvalidInput):
         desk.queue(**asked)  # type: ignore[arg-type]
+
+
+def test_the_first_decision_waits_for_no_second(ledger: Ledger, name: str) -> None:
+    """Folded in the background, the pairs of a desk's first decision, and of the last before a pause, are there."""
+    with Desk.open(ledger, name, n_features=2, seed=3) as desk:
+        desk.fold_in_background()
+        while desk.state.seq < 1:
+            time.sleep(0.01)
+        for number in (1, 2):
+            made = desk.decide([[0.9, 0.0], [0.0, 0.9], [0.4, 0.4]])
+            patience = time.monotonic() + 20
+            while made.id not in {pair.decision for pair in desk.queue(100)}:
+                assert time.monotonic() < patience, f"decision {number} does not wait"
+                time.sleep(0.02)

@@ -251,3 +251,35 @@ def test_a_misspelt_attribute_is_not_hidden_silently() -> None:
         with pytest.raises(InvalidInput, match="the attributes are income, gender"):
             desk.change_settings(reviewing={"hidden": ["gendre"]})
         assert desk.settings.reviewing.hidden == ("gender",)
+
+
+def test_pairs_at_hand(desk: Desk) -> None:
+    """They wait, are not before the reviewer, were not judged, and stay free for others; each can be answered."""
+    reviewing = Reviewing(desk)
+    say(reviewing, asked(reviewing, "Kim"), "unfair")
+    now = asked(reviewing, "Kim")
+    ahead = reviewing.ahead("Kim")
+    pairs = [(item.decision, item.pair) for item in ahead]
+    judged = [(given.decision, given.pair) for given in reviewing.book.standing()]
+    assert len(set(pairs)) == len(ahead) == 5
+    assert not {(now.decision, now.pair), *judged} & set(pairs)
+    free = {(pair.decision, frozenset((pair.first, pair.second))) for pair in desk.queue(1000)}
+    assert set(pairs) <= free
+    for item in (now, *ahead):
+        assert "late" not in say(reviewing, item, "acceptable").body["circumstances"]
+    after = asked(reviewing, "Kim")
+    assert (after.decision, after.pair) not in pairs
+
+
+def test_a_draft_is_known_by_the_pair_and_tells_nothing(desk: Desk) -> None:
+    """The same while the pair is before somebody, another for everybody else and for every other pair."""
+    first, second = Reviewing(desk), Reviewing(desk)
+    kim, again, lee = (
+        first.shown(asked(first, "Kim")),
+        second.shown(asked(second, "Kim")),
+        first.shown(asked(first, "Lee")),
+    )
+    assert kim["draft"] == again["draft"] != lee["draft"]
+    assert kim["item"] != again["item"]
+    say(first, asked(first, "Kim"), "unsure")
+    assert first.shown(asked(first, "Kim"))["draft"] != kim["draft"]

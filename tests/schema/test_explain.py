@@ -11,6 +11,7 @@ import pytest
 
 from evenhand.errors import InvalidInput
 from evenhand.schema import Category, Distance, Number, Schema, YesNo
+from evenhand.schema.words import label
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -131,7 +132,7 @@ def test_the_sentences() -> None:
     matrix = alone(income=1.6, employment=0.4, purpose=0.3, has_guarantor=0.2, gender=0.004)
     assert str(SCHEMA.explain(matrix)).split("\n") == [
         "By the distance a feature can make alone: income (1.60), then employment (0.40), then purpose (0.30), "
-        "then has_guarantor (0.20).",
+        "then has guarantor (0.20).",
         "A difference of 10,000 EUR in income makes a distance of 0.08: odds may differ by up to 8 percentage points.",
         "The whole range of income, 0 EUR to 200,000 EUR, makes a distance of 1.60: no limit on the odds.",
         "From a difference of about 125,000 EUR in income on there is no limit on the odds.",
@@ -141,10 +142,10 @@ def test_the_sentences() -> None:
         "In purpose, car and home are the farthest apart, which makes a distance of 0.30: "
         "odds may differ by up to 30 percentage points.",
         "In purpose, car and home are the nearest: 0.30.",
-        "has_guarantor, yes or no, makes a distance of 0.20: odds may differ by up to 20 percentage points.",
+        "has guarantor, yes or no, makes a distance of 0.20: odds may differ by up to 20 percentage points.",
         "A difference of 1 year in employment counts for as much as 1,250 EUR in income.",
         "In purpose, car or home counts for as much as 37,500 EUR in income.",
-        "has_guarantor, yes or no, counts for as much as 25,000 EUR in income.",
+        "has guarantor, yes or no, counts for as much as 25,000 EUR in income.",
         "gender makes no difference so far: candidates who differ in nothing else get the same odds, "
         "to 0.4 percentage points.",
     ]
@@ -174,9 +175,28 @@ def test_a_zero_matrix_makes_no_difference_anywhere() -> None:
     """Nobody can be told from anybody: same odds for all."""
     told = SCHEMA.explain(np.zeros((SCHEMA.n_features,) * 2))
     assert told.sentences == tuple(
-        f"{name} makes no difference so far: candidates who differ in nothing else get the same odds."
+        f"{label(name)} makes no difference so far: candidates who differ in nothing else get the same odds."
         for name in SCHEMA.names
     )
+
+
+def test_an_equivalence_carries_its_ends() -> None:
+    """The smallest and the largest amount that both distances' ends allow; without a limit where there is none."""
+    matrix = alone(income=0.8, employment=0.4)
+
+    def ends(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        distances = np.sqrt(np.einsum("ij,jk,ik->i", differences, matrix, differences))
+        return 0.5 * distances, 1.25 * distances
+
+    (same,) = SCHEMA.explain(matrix, ends=ends).equivalences
+    assert same.lower == pytest.approx(0.4 * same.amount)
+    assert same.upper == pytest.approx(2.5 * same.amount)
+    told = SCHEMA.explain(matrix, ends=ends).sentences
+    assert any(
+        sentence.endswith("as much as 2,500 EUR in income (between 1,000 EUR and 6,250 EUR).") for sentence in told
+    )
+    (open_end,) = SCHEMA.explain(matrix, ends=lambda d: (0 * ends(d)[0], ends(d)[1])).equivalences
+    assert (open_end.lower, open_end.upper) == (0.0, math.inf)
 
 
 def test_two_features_that_act_together_are_told_both_ways_round() -> None:
@@ -189,7 +209,7 @@ def test_two_features_that_act_together_are_told_both_ways_round() -> None:
     assert told.interaction.together.value == pytest.approx(0.8)
     assert told.interaction.against.value == pytest.approx(0.0, abs=1e-7)
     assert told.sentences[-4].startswith(
-        "income and has_guarantor act together: (0 EUR, yes) against (200,000 EUR, no) makes 0.80, "
+        "income and has guarantor act together: (0 EUR, yes) against (200,000 EUR, no) makes 0.80, "
         "but (0 EUR, no) against (200,000 EUR, yes) makes "
     )
 
@@ -212,7 +232,7 @@ def test_ends_are_asked_once_and_carried_into_sentences() -> None:
         assert distance.upper == pytest.approx(2.0 * distance.value + 0.02)
     d = told["has_guarantor"].distance.value
     between = f"(between {0.5 * d:.2f} and {2 * d + 0.02:.2f})"
-    assert any(s.startswith("has_guarantor, yes or no, makes") and between in s for s in told.sentences)
+    assert any(s.startswith("has guarantor, yes or no, makes") and between in s for s in told.sentences)
 
 
 def test_a_feature_without_effect_carries_its_ends() -> None:

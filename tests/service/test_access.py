@@ -22,7 +22,7 @@ ALLOWED: dict[tuple[str, str], tuple[str, ...]] = {
     ("POST", DESK + "/answers"): ("admin", "local admin", "review"),
     ("GET", DESK + "/queue"): ("admin", "local admin", "review"),
     ("GET", DESK + "/decisions/x"): EVERYBODY,
-    ("GET", DESK + "/metric"): EVERYBODY,
+    ("GET", DESK + "/metric"): ("admin", "local admin", "decide"),
     ("GET", DESK): EVERYBODY,
     ("GET", DESK + "/events"): ("admin", "local admin"),
     ("POST", DESK + "/settings"): ("admin", "local admin"),

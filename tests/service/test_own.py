@@ -123,10 +123,9 @@ def test_a_decision_does_not_tell_reviewers_what_others_answered(people: Asking)
         "decide": [kim["id"], lee["id"], taken["id"], happened["id"]],
         "admin": [kim["id"], lee["id"], taken["id"], happened["id"]],
     }
-    for path in ("", "/window"):
-        for by, wanted in seen.items():
-            told = people("GET", f"{DESK}/decisions/{decision['id']}{path}", by=by).json()
-            assert [event["id"] for event in told["record"]["followed_by"]] == wanted, (path, by)
+    for by, wanted in seen.items():
+        told = people("GET", f"{DESK}/decisions/{decision['id']}", by=by).json()
+        assert [event["id"] for event in told["record"]["followed_by"]] == wanted, by
 
 
 def bound(ask: Asking) -> dict[str, Any]:
@@ -148,18 +147,32 @@ def quoted_in(explanation: dict[str, Any]) -> set[str]:
 
 
 def test_an_explanation_does_not_tell_reviewers_what_the_desk_thinks(people: Asking) -> None:
-    """Pairs that bound the odds come without distance and chance, and quote nobody but the reviewer who asks."""
+    """Which pairs bound the odds is not told, for their gap is the distance that was played; nor the metric."""
     full = bound(people)
-    for path in ("", "/window"):
-        told = people("GET", f"{DESK}/decisions/{full['id']}{path}", by="Kim").json()["explanation"]
-        pairs = told["binding_pairs"]
-        assert [(pair["first"], pair["second"], pair["gap"]) for pair in pairs] == [
-            (pair["first"], pair["second"], pair["gap"]) for pair in full["explanation"]["binding_pairs"]
-        ]
-        assert all(set(pair) == {"first", "second", "gap", "shaped_by"} for pair in pairs)
-        assert quoted_in(told) == {"Kim"}
-        assert told["sentences"]
-        assert not any("distance" in sentence for sentence in told["sentences"])
+    told = people("GET", f"{DESK}/decisions/{full['id']}", by="Kim").json()
+    assert full["explanation"]["binding_pairs"]
+    assert told["explanation"]["binding_pairs"] == told["record"]["body"]["tight_pairs"] == []
+    assert told["explanation"]["sentences"]
+    assert not any("distance" in sentence for sentence in told["explanation"]["sentences"])
+    for path in (f"{DESK}/metric", f"{DESK}/decisions/{full['id']}/window"):
+        assert people("GET", path, by="Kim").status_code == 403
+        assert people("GET", path, by="decide").status_code == 200
+
+
+def test_the_window_does_not_tell_reviewers_what_was_learned(people: Asking) -> None:
+    """Neither asked for nor live: no metric, no other reviewers, no odds; deciders and admins see all of it."""
+    people.decide()
+    for by, parts in (("Kim", {"desk"}), ("decide", {"desk", "metric", "reviewers"})):
+        told = people("GET", f"{DESK}/window", by=by).json()
+        assert set(told) == {"version", *parts}
+        assert ("odds" in told["desk"]["latest"][0]["chosen"][0]) == (by == "decide")
+        headers, text = {"Authorization": f"Bearer {people.secrets[by]}"}, b""
+        with people.http.stream("GET", f"{DESK}/stream", headers=headers) as answer:
+            for piece in answer.iter_raw():
+                text += piece
+                if b"event: desk" in text and b"id: " in text:
+                    break
+        assert (b"event: metric" in text, b'"odds"' in text) == (by == "decide", by == "decide")
 
 
 def test_certificates_quote_reviewers_and_are_not_for_them(people: Asking) -> None:

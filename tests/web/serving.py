@@ -67,11 +67,15 @@ class Serving:
     port: int = field(default_factory=free_port)
     tokens: dict[str, str] = field(default_factory=dict)
     process: subprocess.Popen[bytes] | None = None
+    options: tuple[str, ...] = ()
+    """More for the command line."""
+    elsewhere: str | None = None
+    """The URL of another database than the SQLite file in its folder."""
 
     @property
     def database(self) -> str:
         """The URL of its database."""
-        return f"sqlite:///{self.folder / 'ledger.db'}"
+        return self.elsewhere or f"sqlite:///{self.folder / 'ledger.db'}"
 
     @property
     def url(self) -> str:
@@ -99,7 +103,7 @@ class Serving:
     def start(self) -> None:
         """Start it and wait until it is ready."""
         command = [sys.executable, "-m", "evenhand.service", "serve", "--database", self.database]
-        command += ["--port", str(self.port), "--no-request-log"]
+        command += ["--port", str(self.port), "--no-request-log", *self.options]
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=log, env=dict(os.environ))
         patience = time.monotonic() + START_SECONDS

@@ -23,8 +23,10 @@ def enter(page: Page, serving: Serving, name: str, path: str) -> None:
 
 
 def people(page: Page) -> tuple[str, str]:
-    """The pseudonyms of the two on the screen."""
-    left, right = page.locator(".pseudonym").all_inner_texts()
+    """The two on the screen, by all that is shown of each: nobody's id is."""
+    left, right = (
+        " | ".join(page.locator(f"table.pair td.side.{side}").all_inner_texts()) for side in ("left", "right")
+    )
     return left, right
 
 

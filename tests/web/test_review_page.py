@@ -21,6 +21,7 @@ def test_twenty_pairs_by_keyboard(page: Page, serving: Serving) -> None:
     pair = people(page)
     answer(page, "u")
     expect(page.locator("#ending-title")).to_have_text("A session of 20 pairs is done")
+    expect(page.locator("#ending-title")).to_be_focused()
     with page.expect_response(lambda response: "/review/next" in response.url):
         page.keyboard.press("Backspace")
     ready(page)
@@ -40,7 +41,7 @@ def test_the_question_is_about_likeness_not_merit(page: Page, serving: Serving) 
     not_merit = ASKED[ASKED.index("It does not matter") : ASKED.index(" would be unfair")]
     alike = ASKED[ASKED.index(" to one of them") :]
     for path in ("/review/loans", "/interview/loans"):
-        enter(page, serving, "Kim", path)
+        enter(page, serving, "Ada", path)
         ready(page)
         assert len(page.get_by_role("heading", level=1).inner_text()) <= 50
         told = page.locator("#intro").inner_text()
@@ -62,6 +63,7 @@ def test_a_record_says_what_was_shown(page: Page, serving: Serving) -> None:
     enter(page, serving, "Ada", "/review/loans")
     ready(page)
     left, right = people(page)
+    shown_text = page.locator("main").inner_text()
     assert "guarantor" not in page.locator("table.pair").inner_text()
     page.get_by_text("Add a reason or a note").click()
     page.get_by_label("Reason").select_option("alike")
@@ -71,7 +73,10 @@ def test_a_record_says_what_was_shown(page: Page, serving: Serving) -> None:
     expect(page.locator("#why")).to_contain_text("expected to teach most")
     (review,) = [event for event in serving.events("review") if event["body"]["reviewer"] == "Ada"]
     said = review["body"]["circumstances"]
-    assert said["sides"] == {"left": left, "right": right}
+    assert set(said["sides"]) == {"left", "right"}
+    ids = [said["sides"][side] for side in ("left", "right")]
+    assert not said["ids_shown"]
+    assert not any(name in shown_text for name in ids)
     assert said["hidden"] == ["guarantor"]
     assert said["shown"] == ["income", "years employed", "purpose"]
     assert said["queue"]["reason"] == "most telling"
@@ -79,8 +84,10 @@ def test_a_record_says_what_was_shown(page: Page, serving: Serving) -> None:
     assert said["note"].startswith("u a s")
     assert said["started"] < said["ended"]
     assert said["instruction"] == "2"
-    assert set(said["odds"]) == {left, right}
-    assert review["body"]["unfair"] == [[left, right]]
+    assert set(said["odds"]) == set(ids)
+    assert review["body"]["unfair"] == [ids]
+    for name, person in zip(ids, (left, right), strict=True):
+        assert person.startswith(f"{100 * said['odds'][name]:.1f}".removesuffix(".0"))
     shown: dict[str, object] = {"changes": {"reviewing": {}}}
     assert serving.ask("POST", "/api/desks/loans/settings", by="owner", body=shown).status_code == 201
 

@@ -46,3 +46,57 @@ def test_a_page_closed_while_the_service_is_away(page: Page, serving: Serving) -
     ready(again)
     assert _answers(serving, "Lee") == ["conflict"]
     assert again.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('evenhand-outbox'))") == []
+
+
+def test_several_answers_wait_in_order(page: Page, serving: Serving) -> None:
+    """One goes on with pairs at hand while the service is away; all answers are kept through a closed window, one can
+    be taken back, and they are sent in their order when the service is back."""
+    with page.expect_response(lambda response: "/review/ahead" in response.url):
+        enter(page, serving, "Max", "/review/loans")
+        ready(page)
+    seen = [people(page)]
+    serving.stop()
+    for number, key in enumerate("uans"):
+        page.keyboard.press(key)
+        expect(page.locator("#away")).to_contain_text(f"{number + 1} answer")
+        ready(page)
+        seen.append(people(page))
+    assert len({frozenset(pair) for pair in seen}) == 5
+    page.keyboard.press("z")
+    expect(page.locator("#away")).to_contain_text("3 answers")
+    assert people(page) == seen[3]
+    page.keyboard.press("c")
+    expect(page.locator("#away")).to_contain_text("4 answers")
+    context = page.context
+    page.close()
+    serving.start()
+    again = context.new_page()
+    again.goto(f"{serving.url}/review/loans")
+    ready(again)
+    assert _answers(serving, "Max") == ["unfair", "acceptable", "unsure", "conflict"]
+    reviews = [event for event in serving.events("review") if event["body"]["reviewer"] == "Max"]
+    for pair, said in zip(seen, (event["body"]["circumstances"] for event in reviews), strict=False):
+        for shown, side in zip(pair, ("left", "right"), strict=True):
+            assert shown.startswith(f"{100 * said['odds'][said['sides'][side]]:.1f}".removesuffix(".0"))
+
+
+def test_going_on_when_the_service_is_back(page: Page, serving: Serving) -> None:
+    """The pair that is before somebody stays when the service comes back, and the next answers go straight to it."""
+    with page.expect_response(lambda response: "/review/ahead" in response.url):
+        enter(page, serving, "Zoe", "/review/loans")
+        ready(page)
+    serving.stop()
+    page.keyboard.press("u")
+    expect(page.locator("#away")).to_contain_text("1 answer is kept")
+    ready(page)
+    before = people(page)
+    serving.start()
+    page.get_by_role("button", name="Try now").click()
+    expect(page.locator("#back")).to_be_visible(timeout=30_000)
+    assert people(page) == before
+    answer(page, "a")
+    assert _answers(serving, "Zoe") == ["unfair", "acceptable"]
+    with page.expect_response(lambda response: "/review/next" in response.url):
+        page.keyboard.press("z")
+    ready(page)
+    assert set(people(page)) == set(before)

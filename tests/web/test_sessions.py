@@ -91,3 +91,16 @@ def test_static_files_are_kept_and_pages_are_not(client: httpx.Client, serving: 
         assert (older.text, older.headers["cache-control"]) == (kept.text, "no-cache")
         for nothing in ("/static/0000/layout.html", "/static/0000/../files.py", "/static/0000/nothing.js"):
             assert client.get(nothing).status_code == 404
+
+
+def test_a_browser_that_goes_astray_is_led_home(client: httpx.Client) -> None:
+    """Whoever asks for HTML at a path that is not there gets a page with a link; a program gets a problem document."""
+    with client:
+        for path in ("/nothing", "/review", "/desks/loans/nothing"):
+            lost = client.get(path, headers={"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"})
+            assert (lost.status_code, lost.headers["content-type"]) == (404, "text/html; charset=utf-8")
+            assert 'href="/desks"' in lost.text
+            assert "default-src 'none'" in lost.headers["content-security-policy"]
+            assert client.get(path).headers["content-type"] == "application/problem+json"
+        api = client.get("/api/nothing", headers={"Accept": "text/html"})
+        assert (api.status_code, api.headers["content-type"]) == (401, "application/problem+json")

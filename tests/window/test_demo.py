@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
@@ -23,7 +24,7 @@ BEGIN = "from evenhand.service.demo import serve_demo; serve_demo(port=0, decisi
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[subprocess.Popen[str], str, Path]]:
     """A demonstration with a short past, its link, and where it may leave things."""
     folder = tmp_path_factory.mktemp("demo")
-    environment = {"TMPDIR": str(folder), "PATH": "/usr/bin:/bin"}
+    environment = {**os.environ, "TMPDIR": str(folder)}
     with subprocess.Popen([sys.executable, "-c", BEGIN], stdout=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stdout is not None
         said = ""

@@ -41,10 +41,12 @@ def test_a_state_comes_back(outcomes: list[tuple[int, float]]) -> None:
     again, copy = RoundHistory.from_state(history.state()), history.copied()
     for one in (history, again):
         one.line(99, "review")
-        one.flag(3, 10)
+        one.flag(10, promised=True)
         one.outcome(7, {"b": 0.5})
     assert again.state().keys() == history.state().keys()
-    assert (again.width, again.kinds, again.news, again.latest_flag) == (history.width, history.kinds, 99, 7)
+    assert (again.width, again.kinds, again.news, again.targets) == (history.width, history.kinds, 99, history.targets)
+    assert np.array_equal(again.flags, history.flags)
+    assert history.flags[:, 0].sum() == 1
     assert np.array_equal(again.rewards, history.rewards)
     assert copy.rewards[:, 0].sum() == len(outcomes)
     assert copy.news == 0
@@ -79,18 +81,25 @@ def test_it_survives_the_process(tmp_path: object) -> None:
     with Desk.open(url, "loans") as desk:
         desk.fold(wait=True)
         after = desk.state.history
-        assert (after.kinds, after.news, after.latest_flag) == (before.kinds, before.news, before.latest_flag)
+        assert (after.kinds, after.news, after.taught) == (before.kinds, before.news, before.taught)
+        assert after.targets == before.targets == [(0, SETTINGS["target_unfair_share"])]
+        assert np.array_equal(after.flags, before.flags)
         assert np.array_equal(after.rewards, before.rewards)
 
 
-def test_a_flag_knows_how_late_it_was() -> None:
-    """The first flag of a decision counts, with the decisions made until then; a flag taken back does not."""
+def test_what_taught_is_counted() -> None:
+    """Judgements count; unsure, skipped and repeated answers do not, nor does what was taken back."""
     with Desk.open("memory:", "loans", n_features=2, seed=1) as desk:
-        decisions = [desk.decide([[1.0, 0.0], [0.0, 1.0]]) for _ in range(5)]
-        assert desk.state.history.latest_flag == 0
-        first = desk.review(decisions[1].id, "partial", unfair=[("0", "1")], reviewer="Kim")
+        made = [desk.decide([[1.0, 0.0], [0.0, 1.0]]) for _ in range(4)]
+        first = desk.review(made[0].id, "partial", unfair=[("0", "1")], reviewer="Kim")
+        desk.review(made[0].id, "partial", unfair=[("0", "1")], reviewer="Kim", circumstances={"repeat": True})
+        desk.review(made[1].id, "partial", reviewer="Kim", circumstances={"answer": "unsure", "pair": ["0", "1"]})
+        desk.review(made[2].id, "complete", reviewer="Kim")
+        desk.review(made[3].id, "one_bit", any_unfair=False, reviewer="Kim")
+        desk.answer([1.0, 0.0], [0.0, 1.0], gap=0.3, unfair=None, reviewer="Kim")
+        desk.answer([1.0, 0.0], [0.0, 1.0], gap=0.3, unfair=False, reviewer="Kim")
         desk.fold(wait=True)
-        assert desk.state.history.latest_flag == 4
+        assert desk.state.history.taught == 4
         desk.withdraw(first.id)
         desk.fold(wait=True)
-        assert desk.state.history.latest_flag == 0
+        assert desk.state.history.taught == 3

@@ -31,11 +31,14 @@ def test_bars_and_words_are_the_schemas() -> None:
 @pytest.mark.parametrize("settings", [{"n_features": 3}, {"features": ["age", "income"]}])
 @pytest.mark.parametrize("metric", ["BayesPoint", "Ellipsoid"])
 def test_without_a_schema(settings: dict[str, object], metric: str) -> None:
-    """A bar for each coordinate, no sentences, and nothing that JSON cannot hold, on a desk that knows nothing yet."""
+    """A bar and a sentence for each coordinate, and nothing JSON cannot hold, on a desk that knows nothing yet."""
     with Desk.open("memory:", "loans", seed=1, metric=metric, epsilon=0.1, **settings) as desk:
         told = orjson.loads(orjson.dumps(metric_told(desk)))
         assert len(told["effects"]) == desk.settings.n_features == len(told["coordinates"])
-        assert told["sentences"] == []
+        names = settings.get("features") or ["feature 1", "feature 2", "feature 3"]
+        assert isinstance(names, list)
+        for name in names:
+            assert any(f" {name} " in f" {sentence} " for sentence in told["sentences"])
         assert all(effect["value"] is not None for effect in told["effects"])
 
 
@@ -77,3 +80,26 @@ def test_reviewers_are_counted_without_what_was_taken_back() -> None:
             assert person["acceptable"] == sum(len(body["fair"]) for body in standing)
             assert person["error"]["rate"] == desk.state.bandit.reviewers()[person["name"]].error_rate
         assert told["errors_are_learned"]
+
+
+def test_reviews_given_over_http_count() -> None:
+    """Complete and one-bit reviews and answers of interviews are work too, and complete ones agree or differ."""
+    with Desk.open("memory:", "loans", n_features=2, seed=1) as desk:
+        made = [desk.decide([[0.9, 0.0], [0.0, 0.9], [0.5, 0.5]]) for _ in range(3)]
+        desk.review(made[0].id, "complete", unfair=[("0", "1")], reviewer="Kim")
+        desk.review(made[0].id, "complete", unfair=[("0", "1"), ("1", "2")], reviewer="Lee")
+        desk.review(made[1].id, "one_bit", any_unfair=False, reviewer="Kim")
+        gone = desk.review(made[2].id, "complete", reviewer="Kim")
+        desk.withdraw(gone.id, actor="Kim")
+        desk.answer([0.9, 0.0], [0.0, 0.9], gap=0.3, unfair=None, reviewer="Ana")
+        desk.fold(wait=True)
+        told = Overview(desk).since(None)["reviewers"]
+    people = {person["name"]: person for person in told["people"]}
+    assert set(people) == {"Kim", "Lee", "Ana"}
+    seen = {
+        name: [one[key] for key in ("answers", "unfair", "acceptable", "withdrawn")] for name, one in people.items()
+    }
+    assert seen == {"Kim": [2, 1, 1, 1], "Lee": [1, 2, 0, 0], "Ana": [1, 0, 0, 0]}
+    assert people["Ana"]["unsure"] == 1
+    (two,) = told["agreement"]["between"]
+    assert (two["pairs"], two["same"]) == (3, 2)

@@ -68,17 +68,22 @@ def _decision(page: Page, serving: Serving) -> None:
         page.locator("details:not([open]) > summary").first.click()
 
 
-def _decision_for_a_reviewer(page: Page, serving: Serving) -> None:
-    """What others said of it is neither on the page nor sent to it, nor what the desk thinks of the pairs."""
-    made = decide(serving, ["one", "two", "three"])
-    review(serving, made, "Ana")
-    review(serving, made, "Kim")
-    sign_in(page, serving, "Kim", f"/desks/loans/decisions/{made['id']}")
-    expect(page.locator("#since")).to_contain_text("What other reviewers said is not shown to you")
-    expect(page.locator("#since")).to_contain_text("Kim called unfair: one and two")
-    expect(page.locator("#people table")).to_be_visible()
+def _window_for_a_reviewer(page: Page, serving: Serving) -> None:
+    """What was learned, odds and what others said is neither on the page nor a click away."""
+    sign_in(page, serving, "Kim", "/desks/loans")
+    expect(page.locator("#live-state")).to_have_text("Live", timeout=PATIENCE)
+    expect(page.locator("#latest")).to_contain_text("No. ")
+    assert page.locator("#metric, #reviewers, #latest a").count() == 0
     told = page.locator("main").inner_text()
-    assert not [word for word in ("Ana", "false", "undefined", "NaN", "Distance", "certificate") if word in told]
+    assert not [word for word in ("Ana", "undefined", "NaN", "Distance", "Odds") if word in told]
+
+
+def _decision_for_a_reviewer(page: Page, serving: Serving) -> None:
+    """The page of a decision shows odds beyond a pair: a reviewer is told that it is not for them."""
+    made = decide(serving, ["one", "two", "three"])
+    sign_in(page, serving, "Kim", f"/desks/loans/decisions/{made['id']}")
+    expect(page.get_by_role("alert")).to_contain_text("You are not allowed")
+    expect(page.locator("#odds")).to_be_hidden()
 
 
 def _turned_away(page: Page, serving: Serving) -> None:
@@ -92,6 +97,7 @@ PAGES: dict[str, Callable[[Page, Serving], None]] = {
     "window": _window,
     "window-empty": _empty,
     "decision": _decision,
+    "window-reviewer": _window_for_a_reviewer,
     "decision-reviewer": _decision_for_a_reviewer,
     "window-turned-away": _turned_away,
 }
@@ -171,6 +177,48 @@ def test_the_page_of_a_decision_says_what_is_in_the_ledger(page: Page, serving: 
     expect(page.locator(".odds-bar")).to_have_count(3)
     expect(page.locator("#since")).to_contain_text("Kim called unfair: one and two")
     expect(page.locator("#proofs tbody tr")).to_have_count(3, timeout=PATIENCE)
+
+
+WITHOUT = {
+    (1.0, 0.0, 0.0): "the most promising candidate, for certain",
+    (1.0, 1.0, 0.0): "the two most promising candidates, for certain",
+    (1.0, 1.0): "both candidates, for certain",
+    (1.0,): "the only candidate, for certain",
+    (0.0, 0.0): "nobody: no good was hoped for from anybody",
+    (0.5, 0.5, 0.0): "a lot among the most promising candidates",
+    (1.0, 0.5, 0.5, 0.0): "the most promising candidate for certain, and a lot among equals",
+}
+
+
+def test_whoever_would_be_chosen_without_fairness_is_told_for_every_capacity(page: Page, serving: Serving) -> None:
+    """One, several, all, nobody, or a lot among equals: the sentence follows the odds."""
+    page.goto(f"{serving.url}/sign-in")
+    for odds, words in WITHOUT.items():
+        script = "async (odds) => (await import('/static/0/js/window/price.js')).whoWithout(odds)"
+        assert page.evaluate(script, list(odds)) == words
+
+
+def test_the_bound_is_in_the_picture(page: Page, serving: Serving) -> None:
+    """Drawn below the upper edge, or named there with its number where it lies far above."""
+    sign_in(page, serving, "owner", "/desks/loans")
+    expect(page.locator("#live-state")).to_have_text("Live", timeout=PATIENCE)
+    top, bottom = page.locator("#chart-flagged .plot").evaluate("e => [0, e.viewBox.baseVal.height]")
+    box = page.locator("#chart-flagged path.bound, #chart-flagged .beyond").first.evaluate(
+        "e => [e.getBBox().y, e.getBBox().height]"
+    )
+    assert top <= box[0]
+    assert box[0] + box[1] <= bottom
+
+
+def test_a_table_that_goes_on_says_so(browser: Browser, serving: Serving) -> None:
+    """Wider than a phone, it has a line that says that it goes on; on a desktop it has none."""
+    for width, hidden in ((360, 0), (1600, 1)):
+        context = browser.new_context(viewport={"width": width, "height": 800})
+        page = context.new_page()
+        sign_in(page, serving, "owner", "/desks/loans")
+        hint = page.locator("#reviewers .goes-on")
+        expect(hint).to_be_hidden() if hidden else expect(hint).to_be_visible()
+        context.close()
 
 
 def test_an_unknown_decision(page: Page, serving: Serving) -> None:

@@ -11,6 +11,8 @@ import orjson
 import pytest
 
 from evenhand.append_only import GrowingSet
+from evenhand.desk import Desk
+from evenhand.desk.desk_decision import DeskDecision
 from evenhand.desk.history_of_rounds import RoundHistory
 from evenhand.desk.settings import Settings
 from evenhand.desk.state import State
@@ -67,8 +69,36 @@ def test_ends_hold_the_mean() -> None:
     assert told["low"][1] == told["by_span"][1] == told["high"][1]
 
 
-def test_the_bound_is_the_margins_promise() -> None:
-    """Target times decisions, 1/step + 1, and the decisions that waited for a flag."""
-    state = made(100, [3], [])
-    state.history.flag(3, 40)
-    assert rounds_of(state, SETTINGS)["flagged"]["allowance"] == 20 + 1 + 37
+def test_the_bound_holds_whoever_flags_and_however_late() -> None:
+    """At every moment as many flags as have come lie below it; late flags on old decisions do not move it by
+    themselves, as the span they came late would."""
+    rng = np.random.default_rng(1)
+    with Desk.open("memory:", "loans", n_features=2, seed=1, target_unfair_share=0.05) as desk:
+        waiting: list[DeskDecision] = []
+        for turn in range(300):
+            waiting.append(desk.decide(rng.random((3, 2)) / 2))
+            if turn == 150:
+                desk.change_settings(target_unfair_share=0.02)
+            if turn % 3 == 2:
+                late = waiting.pop(int(rng.integers(len(waiting))))
+                order = sorted(late.candidates, key=lambda name: late.probabilities[name])
+                desk.review(late.id, "partial", unfair=[(order[0], order[-1])], reviewer="Eve")
+        desk.fold(wait=True)
+        told = rounds_of(desk.state, desk.settings)["flagged"]
+    assert told["came"][-1] == told["total"] > 0
+    assert all(came <= bound for came, bound in zip(told["came"], told["bound_by"], strict=True))
+    assert told["bound_by"][-1] == pytest.approx(0.05 * 151 + 0.02 * 149 + 21 + told["late"], abs=0.05)
+    assert told["late"] < told["total"] / 2
+
+
+def test_flags_before_there_was_a_target_are_no_broken_promise() -> None:
+    """Whatever was flagged without a target lies within the bound of a target set later."""
+    with Desk.open("memory:", "loans", n_features=2, seed=1) as desk:
+        for _ in range(40):
+            decision = desk.decide([[0.9, 0.0], [0.0, 0.9]])
+            desk.review(decision.id, "partial", unfair=[("0", "1")], reviewer="Eve")
+        desk.change_settings(target_unfair_share=0.01)
+        desk.decide([[0.9, 0.0], [0.0, 0.9]])
+        desk.fold(wait=True)
+        told = rounds_of(desk.state, desk.settings)["flagged"]
+    assert told["total"] <= told["bound_by"][-1]

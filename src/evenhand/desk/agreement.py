@@ -15,6 +15,9 @@ from typing import Any
 
 from evenhand.desk.review_book import JUDGEMENTS, Given
 
+Said = dict[tuple[str, frozenset[str]], dict[str, str]]
+"""Of each pair of a decision, what each person judged."""
+
 Z = 1.959963984540054
 """Of a normal distribution 95% lies within so many standard deviations."""
 
@@ -88,21 +91,43 @@ def consistency(answers: Iterable[Given]) -> Consistency:
     return Consistency(n, same, same / n if n else None, low, high)
 
 
-def agreement(answers: Iterable[Given]) -> Agreement:
+def agreement(answers: Iterable[Given], whole: Iterable[Given] = ()) -> Agreement:
     """Agreement of people on the pairs they have in common. A person's latest judgement of a pair counts, once.
+
+    whole: reviews of whole decisions; whoever gave a complete one has judged every pair of it.
 
     >>> kim = Given("rev_1", 1, "", "Kim", "dec_1", frozenset("ab"), "unfair")
     >>> lee = Given("rev_2", 2, "", "Lee", "dec_1", frozenset("ab"), "acceptable")
     >>> agreement([kim, lee]).share
     0.0
     """
-    said: dict[tuple[str, frozenset[str]], dict[str, str]] = {}
+    said: Said = {}
     for given in answers:
         if given.answer in JUDGEMENTS and given.repeat_of is None and given.reviewer is not None:
             said.setdefault((given.decision, given.pair), {})[given.reviewer] = given.answer
-    shared = [judged for judged in said.values() if len(judged) >= 2]
+    shared = [judged for judged in (*said.values(), *_judged_whole(said, whole)) if len(judged) >= 2]
     share, kappa = fleiss([Counter(judged.values()) for judged in shared])
     return Agreement(len(shared), sum(map(len, shared)), share, kappa, _between(shared))
+
+
+def _judged_whole(
+    said: dict[tuple[str, frozenset[str]], dict[str, str]], whole: Iterable[Given]
+) -> list[dict[str, str]]:
+    """Add to what was said of pairs what complete reviews imply; gives the pairs that nobody named."""
+    complete: dict[str, dict[str, int]] = {}
+    for given in whole:
+        if given.whole == "complete" and given.reviewer is not None:
+            complete.setdefault(given.decision, {})[given.reviewer] = given.pairs
+    named = Counter(decision for decision, _ in said)
+    for (decision, _), judged in said.items():
+        for reviewer in complete.get(decision, ()):
+            judged.setdefault(reviewer, "acceptable")
+    return [
+        dict.fromkeys(reviewers, "acceptable")
+        for decision, reviewers in complete.items()
+        if len(reviewers) >= 2
+        for _ in range(max(reviewers.values()) - named[decision])
+    ]
 
 
 def _between(shared: Sequence[Mapping[str, str]]) -> tuple[PairAgreement, ...]:

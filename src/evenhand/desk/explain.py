@@ -16,6 +16,7 @@ from evenhand.desk.ledger import Ledger
 from evenhand.desk.records import decision_of
 from evenhand.desk.settings import Settings
 from evenhand.desk.state import State
+from evenhand.schema.named import sentences_of_names
 
 Floats = NDArray[np.float64]
 
@@ -95,7 +96,7 @@ class Metric:
     lower: list[float]
     upper: list[float]
     sentences: tuple[str, ...]
-    """In words, if the desk has a schema."""
+    """In words: of the schema's features, or else of what one more unit of each does."""
     reviews_in_conflict: int
     misleading_reviewers: list[str]
 
@@ -178,7 +179,7 @@ def _sentences(shares: tuple[CandidateShare, ...], pairs: tuple[BindingPair, ...
             f"{pair.upper:.3f}."
         )
     if len(pairs) > 3:
-        told.append(f"{len(pairs) - 3} more pairs bound the odds.")
+        told.append(f"{len(pairs) - 3} more pair{'s' if len(pairs) > 4 else ''} bound the odds.")
     told.append(f"Fairness cost {price.expected_reward:.3f} in expected reward.")
     return tuple(told)
 
@@ -188,16 +189,20 @@ def metric_of(state: State, settings: Settings) -> Metric:
     learner, d = state.bandit.metric, settings.n_features
     matrix = learner.get_mahalanobis_matrix()
     lower, upper = learner.ends_of(np.eye(d))
-    names = settings.schema.coordinates if settings.schema is not None else settings.features
-    told = settings.schema.explain(matrix, ends=learner.ends_of).sentences if settings.schema is not None else ()
+    named = settings.features or tuple(f"feature {i + 1}" for i in range(d))
+    if settings.schema is not None:
+        named = settings.schema.coordinates
+        told = settings.schema.explain(matrix, ends=learner.ends_of).sentences
+    else:
+        told = sentences_of_names(named, matrix, ends=learner.ends_of)
     return Metric(
         state.seq,
         matrix.tolist(),
-        list(names) if names is not None else [str(i) for i in range(d)],
+        list(named),
         np.sqrt(np.maximum(np.diag(matrix), 0.0)).tolist(),
         lower.tolist(),
         upper.tolist(),
-        tuple(told),
+        told,
         state.bandit.conflicts,
         sorted(str(name) for name in state.bandit.found_out),
     )

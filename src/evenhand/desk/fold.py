@@ -73,18 +73,21 @@ class Fold:
             raise DamagedLedger(f"line {line.seq} speaks of decision {line.target}, which is not in the ledger")
         self.history.line(line.seq, line.kind)
         if line.kind == "decision":
+            self.history.decided(self.bandit.rounds, self.bandit.safeguards.margin.target)
             self.bandit.count_decisions()
         elif line.seq not in gone and line.kind in LEARNING:
             self.heard = self.heard or line.kind != "outcome"
-            flagged = len(self.bandit.safeguards.flagged_rounds)
+            safeguards = self.bandit.safeguards
+            flagged, promised = len(safeguards.flagged_rounds), safeguards.margin.is_working
             try:
                 LEARNING[line.kind](self.bandit, body, decision)
+                self.history.heard(line.kind, body)
             except (EvenhandError, np.linalg.LinAlgError):
                 self.passed_over.append(line.seq)
             if decision is not None and line.kind == "outcome":
                 self.history.outcome(decision["number"], body["rewards"])
             elif decision is not None and len(self.bandit.safeguards.flagged_rounds) > flagged:
-                self.history.flag(decision["number"], self.bandit.rounds)
+                self.history.flag(self.bandit.rounds, promised=promised)
 
 
 def _told(line: ToFold) -> dict[str, Any]:

@@ -88,6 +88,7 @@ class Folding:
         if head.seq <= self._fold.stamp.seq:
             if self._is_snapshot_due():  # whoever follows waits for what was folded last, too
                 self._keep_snapshot(self._fold)
+            self._feeder.put(self._state, patiently=patiently)  # what it was too early for when it was folded
             return False
         with self._ledger.reading(self._name) as view:
             undone = view.undone()

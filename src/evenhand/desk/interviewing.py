@@ -20,6 +20,7 @@ from evenhand.desk.commands import AnswerQuestion
 from evenhand.desk.desk import Desk
 from evenhand.desk.interview_people import KnownPeople, keep_people, known_people, people_in_csv
 from evenhand.desk.quiet_bandit import QuietBandit
+from evenhand.desk.review_book import ANSWERS, JUDGEMENTS, ReviewBook
 from evenhand.desk.reviewing import INSTRUCTION
 from evenhand.desk.sealed import seal, unseal
 from evenhand.desk.showing import ordered, rows_of
@@ -44,6 +45,8 @@ class Conversation:
 
     people: KnownPeople
     interview: Interview
+    expected_first: float
+    """How many unfair pairs were to be expected when nothing was known at all: the meter's full length."""
     synced: float = 0.0
     """When the desk's state was last taken over."""
     given: list[tuple[str, Question]] = field(default_factory=list)
@@ -51,6 +54,8 @@ class Conversation:
     again: list[Question] = field(default_factory=list)
     """Questions whose answer was taken back; the last one is asked next."""
     name: str = field(default_factory=lambda: secrets.token_hex(8))
+    known: int = 0
+    """How many answers of this reviewer the conversation knows of: those before it began, and its own."""
     turn: int = 0
     """How often another question was asked: one question is answered once, and once more after it was taken back."""
 
@@ -66,6 +71,7 @@ class Interviewing:
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
         self._conversations: dict[str, Conversation] = {}
+        self._book = ReviewBook(desk.ledger, desk.name)
         self._lock = threading.RLock()
         self._secret = hashlib.sha256(b"evenhand questions" + desk.settings.seed.to_bytes(16)).digest()
 
@@ -76,13 +82,19 @@ class Interviewing:
         with self._lock:
             talk = self._conversation(reviewer)
             if talk is None:
-                return {"item": None, "meter": None, "people": 0, "ended": None}
+                return {"item": None, "meter": None, "people": 0, "ended": None, "is_live": self._is_live()}
             self._take_back(talk)
             self._sync(talk)
             return self._told(talk, reviewer)
 
+    def _is_live(self) -> bool:
+        """Whether the desk has decided about anybody yet."""
+        return self.desk.head.decisions > 0
+
     def _conversation(self, reviewer: str) -> Conversation | None:
-        if reviewer not in self._conversations:
+        self._book.refresh()
+        given, begun = self._book.interviewed(reviewer), self._conversations.get(reviewer)
+        if begun is None or given > begun.known:  # they went on elsewhere: what they were asked there is not asked here
             settings = self.desk.settings
             people = known_people(self.desk.ledger, self.desk.name, settings)
             if len(people.rows) < 2:
@@ -94,7 +106,8 @@ class Interviewing:
             # Begun with a bandit that knows nothing, so that the meter tells how much of everything is unknown.
             new = settings.first_bandit()
             interview = Interview(new, people.contexts, epsilon=epsilon, seed=int.from_bytes(seed))
-            self._conversations[reviewer] = Conversation(people, interview)
+            expected = interview.expected_unfair_pairs
+            self._conversations[reviewer] = Conversation(people, interview, expected, known=given)
         return self._conversations[reviewer]
 
     def _sync(self, talk: Conversation, *, wait_for: int = 0) -> None:
@@ -127,7 +140,13 @@ class Interviewing:
 
     def _told(self, talk: Conversation, reviewer: str) -> dict[str, Any]:
         question = talk.question
-        told = {"item": None, "meter": self._meter(talk), "people": len(talk.people.rows), "ended": None}
+        told = {
+            "item": None,
+            "meter": self._meter(talk),
+            "people": len(talk.people.rows),
+            "ended": None,
+            "is_live": self._is_live(),
+        }
         if question is None:
             return {**told, "ended": talk.interview.ended}
         left, right = (talk.people.rows[place] for place in question.pair)
@@ -143,6 +162,7 @@ class Interviewing:
         return {
             **told,
             "item": seal(self._secret, note),
+            "draft": hashlib.blake2b(f"{reviewer} {x} {y}".encode(), digest_size=12, key=self._secret).hexdigest(),
             "rows": rows_of(left, right, self.desk.settings, ()),
             "odds": list(question.odds),
             "gap": question.gap,
@@ -156,6 +176,7 @@ class Interviewing:
         return {
             "unknown": interview.unknown,
             "expected_unfair_pairs": interview.expected_unfair_pairs,
+            "expected_first": talk.expected_first,
             "enough": interview.enough,
             "answers": len(talk.given),
             "epsilon": interview.epsilon,
@@ -171,8 +192,8 @@ class Interviewing:
         return content
 
     def command(self, content: Mapping[str, Any], answer: str, remarks: Mapping[str, Any]) -> AnswerQuestion:
-        """The line to be recorded; that of "unsure" teaches nothing."""
-        unfair = None if check_said(answer) == "unsure" else answer == "unfair"
+        """The line to be recorded; that of "unsure", "skip" and "conflict" teaches nothing."""
+        unfair = None if _passes(answer) else answer == "unfair"
         question = content["question"]
         key = hashlib.blake2b(f"{content['once']} {question} {content['reviewer']}".encode(), digest_size=16)
         circumstances = {
@@ -199,10 +220,11 @@ class Interviewing:
         """The next question after an answer, of which `line` is the id."""
         reviewer, question = content["reviewer"], Question.from_dict(content["question"])
         with self._lock:
-            talk = self._conversation(reviewer)
+            talk = self._conversations.get(reviewer)
             if talk is not None and talk.question == question and _is_same(talk, question, content):
                 self._learn(talk, question, answer, reviewer)
                 talk.turn += 1
+                talk.known += 1
                 talk.given.append((line, question))
             elif talk is not None:
                 talk.synced = 0.0  # another process asked, or another window: what was said comes with the state
@@ -211,10 +233,10 @@ class Interviewing:
     @staticmethod
     def _learn(talk: Conversation, question: Question, answer: str, reviewer: str) -> None:
         if not talk.again:
-            talk.interview.answer(check_said(answer), reviewer)
+            talk.interview.answer("unsure" if _passes(answer) else check_said(answer), reviewer)
             return
         talk.again.pop()
-        if answer != "unsure":
+        if not _passes(answer):
             x, y = (talk.people.contexts[place] for place in question.pair)
             talk.interview.bandit.learn_pair(x, y, gap=question.gap, unfair=answer == "unfair", reviewer=reviewer)
 
@@ -225,6 +247,13 @@ class Interviewing:
             keep_people(self.desk.ledger, self.desk.name, rows)
             self._conversations.clear()
         return len(rows)
+
+
+def _passes(answer: str) -> bool:
+    """Whether an answer passes the pair over; InvalidInput if it is none."""
+    if answer not in ANSWERS:
+        raise InvalidInput(f"the answer is {answer!r}; allowed are {', '.join(ANSWERS)}")
+    return answer not in JUDGEMENTS
 
 
 def _is_same(talk: Conversation, question: Question, content: Mapping[str, Any]) -> bool:

@@ -57,9 +57,14 @@ class Feeder:
         patiently: not more often than once in a while, since it takes as long as deciding does.
         """
         self._settle(after, state.seq)
-        if patiently and time.monotonic() - self._fed_at < FEED_PAUSE:
+        self.put(state, patiently=patiently)
+
+    def put(self, state: State, *, patiently: bool) -> None:
+        """Put in pairs of decisions not looked at before. A pause is kept after pairs were put in, not before."""
+        until = state.bandit.rounds
+        if until <= self._fed or (patiently and time.monotonic() - self._fed_at < FEED_PAUSE):
             return
-        self._fed_at, until = time.monotonic(), state.bandit.rounds
+        self._fed_at = time.monotonic()
         with self._ledger.reading(self._desk) as view:
             decisions = view.by_number(range(max(self._fed, until - MOST_DECISIONS), until))
             last = view.last(("opened", "settings"), state.seq)

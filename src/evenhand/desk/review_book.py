@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -16,7 +16,7 @@ ANSWERS = (*JUDGEMENTS, "unsure", "skip", "conflict")
 DECLINED = ("skip", "conflict")
 """Answers that leave the pair to somebody else."""
 
-KINDS = ("review", "withdrawal", "settings")
+KINDS = ("review", "answer", "withdrawal", "settings")
 CHUNK = 2000
 
 PairOfDecision = tuple[str, frozenset[str]]
@@ -42,6 +42,10 @@ class Given:
     """The answer, taken back, that it replaces."""
     seconds: float | None = None
     """From seeing the pair to answering."""
+    whole: str = ""
+    """"complete" or "one_bit" of a review of a whole decision, "answer" of an interview's; the pair is then empty."""
+    pairs: int = 0
+    """Of a complete review: how many pairs the decision has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,7 @@ class ReviewBook:
         self._by_review: dict[str, list[Given]] = {}
         self._by_reviewer: dict[str | None, list[Given]] = {}
         self._by_pair: dict[PairOfDecision, list[Given]] = {}
+        self._whole: list[Given] = []
         self._withdrawn: dict[str, Undoing] = {}
         self._answered_again: set[str] = set()
         self._undone: list[Given] = []
@@ -78,15 +83,20 @@ class ReviewBook:
                     rows = view.after(self._read_to, CHUNK, KINDS) if head > self._read_to else []
                     if self._read_to == 0:
                         rows = [*view.after(0, 1, ("opened",)), *rows]
+                    decisions = view.by_id({row.target or "" for row in rows if _is_complete(row)})
                 for row in rows:
-                    self._take_in(row)
+                    self._take_in(row, decisions)
                 if len(rows) < CHUNK:
                     self._read_to = head
                     return
                 self._read_to = rows[-1].seq
 
-    def _take_in(self, row: Row) -> None:
+    def _take_in(self, row: Row, decisions: Mapping[str, Row]) -> None:
         body = row.event.body
+        if row.kind in ("review", "answer"):
+            self._whole += whole_in(row, decisions)
+        if row.kind == "answer":
+            return
         if row.kind == "review":
             for given in answers_in(row):
                 self._by_review.setdefault(given.review, []).append(given)
@@ -118,17 +128,27 @@ class ReviewBook:
         groups = [self._by_reviewer.get(reviewer, [])] if reviewer is not None else list(self._by_reviewer.values())
         return (given for group in groups for given in list(group) if given.review not in self._withdrawn)
 
+    def whole(self) -> list[Given]:
+        """What was said of whole decisions and in interviews, and not taken back, the oldest first."""
+        return [given for given in self._whole if given.review not in self._withdrawn]
+
+    def interviewed(self, reviewer: str) -> int:
+        """How many questions of interviews this person has answered, those taken back among them."""
+        return sum(given.whole == "answer" and given.reviewer == reviewer for given in self._whole)
+
     def reviewers(self) -> list[str | None]:
-        """Everybody who has answered."""
-        return sorted(self._by_reviewer, key=lambda name: name or "")
+        """Everybody who has answered, on whatever."""
+        return sorted({*self._by_reviewer, *(given.reviewer for given in self._whole)}, key=lambda name: name or "")
 
     def on(self, decision: str, pair: frozenset[str]) -> list[Given]:
         """Answers on this pair that were not taken back."""
         return [given for given in self._by_pair.get((decision, pair), ()) if given.review not in self._withdrawn]
 
     def withdrawn(self, reviewer: str | None) -> int:
-        """How many of this person's answers were taken back."""
-        return sum(given.review in self._withdrawn for given in self._by_reviewer.get(reviewer, ()))
+        """How many of this person's reviews and answers were taken back."""
+        mine = {given.review for given in self._by_reviewer.get(reviewer, ())}
+        mine |= {given.review for given in self._whole if given.reviewer == reviewer}
+        return len(mine & self._withdrawn.keys())
 
     def taken_back(self, reviewer: str, since: float) -> Given | None:
         """The oldest answer that this person took back, since this moment, and has not given again.
@@ -170,7 +190,7 @@ class ReviewBook:
 
 
 def answers_in(row: Row) -> list[Given]:
-    """The answers on single pairs that a review tells: one from the review page, any number of a partial review."""
+    """The answers on single pairs that a review tells: one from the review page, else all pairs that it names."""
     event = row.event
     body, circumstances = event.body, event.body["circumstances"] or {}
     common = (row.id, row.seq, event.time, body["reviewer"], body["decision"])
@@ -187,10 +207,29 @@ def answers_in(row: Row) -> list[Given]:
                 circumstances.get("seconds"),
             )
         ]
-    if body["kind"] != "partial":
-        return []
     told: Sequence[tuple[str, Any]] = [
         *(("unfair", p) for p in body["unfair"]),
         *(("acceptable", p) for p in body["fair"]),
     ]
     return [Given(*common, frozenset(pair), answer) for answer, pair in told]
+
+
+def whole_in(row: Row, decisions: Mapping[str, Row]) -> list[Given]:
+    """What a line says of a whole decision, or of the two people of an interview's question."""
+    event = row.event
+    body, circumstances = event.body, event.body["circumstances"] or {}
+    common = (row.id, row.seq, event.time, body["reviewer"], body.get("decision", ""), frozenset[str]())
+    if row.kind == "answer":
+        said = {True: "unfair", False: "acceptable"}.get(body["unfair"], circumstances.get("answer", "unsure"))
+        return [Given(*common, said, seconds=circumstances.get("seconds"), whole="answer")]
+    if body["kind"] == "one_bit":
+        return [Given(*common, "unfair" if body["any_unfair"] else "acceptable", whole="one_bit")]
+    if not _is_complete(row):
+        return []
+    k = len(decisions[row.target or ""].event.body["candidates"])
+    said = "unfair" if body["unfair"] else "acceptable"
+    return [Given(*common, said, whole="complete", pairs=k * (k - 1) // 2)]
+
+
+def _is_complete(row: Row) -> bool:
+    return row.kind == "review" and row.event.body["kind"] == "complete"

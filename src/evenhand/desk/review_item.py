@@ -42,6 +42,8 @@ class Item:
     again_of: str | None = None
     """The answer, taken back, that it is asked for to replace."""
     hidden: tuple[str, ...] = ()
+    ids: bool = False
+    """Whether the candidates' ids were shown."""
 
     @property
     def pair(self) -> frozenset[str]:
@@ -53,6 +55,10 @@ class Item:
         """An idempotency key: one item is answered once, however often and from however many windows it is sent."""
         said = "\n".join([self.reviewer, str(self.number), self.decision, *sorted(self.pair), self.why])
         return f"item-{hashlib.blake2b(said.encode(), digest_size=16).hexdigest()}"
+
+    def draft(self, secret: bytes) -> str:
+        """By what a browser knows a note that was begun; it tells nothing of the pair, nor whether it came before."""
+        return hashlib.blake2b(self.key.encode(), digest_size=12, key=secret).hexdigest()
 
     def sealed(self, secret: bytes) -> str:
         """For the browser."""

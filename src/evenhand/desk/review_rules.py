@@ -21,6 +21,8 @@ class ReviewRules:
 
     hidden: tuple[str, ...] = ()
     """Attributes that reviewers do not see; every answer's record says which."""
+    ids: bool = False
+    """Whether reviewers see candidates' ids. By them a pair that comes a second time is known at a glance."""
     controls: float = 0.05
     """The share of pairs drawn by lot from all decisions, whatever the desk thinks of them."""
     repeats: float = 0.05
@@ -50,6 +52,8 @@ class ReviewRules:
         return rules
 
     def _check(self) -> None:
+        if not isinstance(self.ids, bool):
+            raise InvalidInput(f"reviewing.ids is {self.ids!r}; allowed are True and False")
         for name, share in (("controls", self.controls), ("repeats", self.repeats)):
             if not is_number(share) or not 0 <= share <= 0.5:
                 raise InvalidInput(f"reviewing.{name} is {share!r}; allowed is a share from 0 to 0.5")

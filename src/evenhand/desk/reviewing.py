@@ -38,6 +38,9 @@ TAKEN_BACK = "taken back"
 COUNT_SECONDS = 5.0
 """How many pairs wait is counted again after this: it is read by people."""
 
+AHEAD, AHEAD_OF = 5, 60
+"""So many pairs a page has at hand for when the service cannot be reached, drawn from so many that wait."""
+
 TRIES = 20
 """So often another pair is asked for when one turns out to have been answered."""
 
@@ -84,6 +87,7 @@ class Reviewing:
             "repeat_of": repeat_of,
             "again_of": again_of,
             "hidden": self.book.rules.hidden,
+            "ids": self.book.rules.ids,
         }
         return Item(reviewer, number, given.decision, left, right, why, **known)
 
@@ -119,7 +123,26 @@ class Reviewing:
         named = waiting.reason if waiting.reason in ("random control", TAKEN_BACK) else "most telling"
         why = "planned overlap" if waiting.copy and named == "most telling" else named
         known = (waiting.reason, waiting.priority, waiting.copy)
-        return Item(reviewer, number, waiting.decision, left, right, why, *known, hidden=self.book.rules.hidden)
+        rules = self.book.rules
+        return Item(reviewer, number, waiting.decision, left, right, why, *known, hidden=rules.hidden, ids=rules.ids)
+
+    def ahead(self, reviewer: str) -> list[Item]:
+        """Some pairs to go on with while the service cannot be reached: waiting, judged by nobody, kept for nobody.
+
+        By lot, so that two who go on at the same time seldom answer on the same pair; if they do, the later answer's
+        record says that it came late.
+        """
+        self.book.refresh()
+        number = self.book.count(reviewer) + 1
+        found = self.desk.queue(AHEAD_OF)
+        free = [waiting for waiting in found if self._is_new(waiting, reviewer)]
+        order = sorted(free, key=lambda one: self._lot(reviewer, number, f"{one.decision} {one.first} {one.second}"))
+        return [self._item(waiting, reviewer, number + i) for i, waiting in enumerate(order[:AHEAD])]
+
+    def _is_new(self, waiting: WaitingPair, reviewer: str) -> bool:
+        pair = frozenset((waiting.first, waiting.second))
+        given = self.book.on(waiting.decision, pair)
+        return not any(one.reviewer == reviewer or self._took(one, waiting.copy, reviewer) for one in given)
 
     def _put_control(self, reviewer: str, number: int) -> None:
         """A pair by lot from all decisions goes to the head of the queue, unless somebody answered on it."""
@@ -183,8 +206,8 @@ class Reviewing:
         odds = [body["probabilities"][body["candidates"].index(name)] for name in (item.left, item.right)]
         return {
             "item": item.sealed(self._secret),
-            "decision": item.decision,
-            "names": [item.left, item.right],
+            "draft": item.draft(self._secret),
+            "names": [item.left, item.right] if item.ids else None,
             "rows": rows_of(left, right, self.desk.settings, item.hidden),
             "odds": odds,
             "gap": abs(odds[0] - odds[1]),
@@ -227,6 +250,7 @@ class Reviewing:
             "sides": {"left": item.left, "right": item.right},
             "shown": [name for name in names if name not in hidden],
             "hidden": hidden,
+            "ids_shown": item.ids,
             "odds": odds,
             "queue": {"reason": item.why, "detail": item.detail, "score": item.score, "place": item.place},
             "instruction": INSTRUCTION,

@@ -10,6 +10,7 @@ import numpy as np
 from evenhand.desk.settings import Settings
 from evenhand.errors import EvenhandError
 from evenhand.schema import Number, Schema
+from evenhand.schema.words import unit_of
 
 Row = dict[str, Any]
 
@@ -104,7 +105,7 @@ def in_words(value: Any, schema: Schema | None, name: str) -> str:
         return str(value)
     number = f"{value:,.0f}" if float(value).is_integer() else _shortest(float(value))
     feature = schema.feature(name) if schema is not None and name in schema.names else None
-    return f"{number} {feature.unit}".strip() if isinstance(feature, Number) else number
+    return f"{number} {unit_of(number, feature.unit)}".strip() if isinstance(feature, Number) else number
 
 
 def _shortest(value: float) -> str:

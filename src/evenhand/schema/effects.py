@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -78,6 +79,22 @@ class Equivalence:
     comparison: Comparison
     number: Feature
     amount: float
+    lower: float | None = None
+    upper: float | None = None
+    """The smallest and largest amount that the ends of both distances allow; infinite where nothing limits it."""
+
+    @classmethod
+    def of(cls, comparison: Comparison, number: Feature, span: float, whole: Distance) -> Equivalence:
+        """The comparison in terms of a number of which `span` makes the distance `whole`."""
+        made = comparison.distance
+        if made.lower is None or made.upper is None or whole.lower is None or whole.upper is None:
+            return cls(comparison, number, _ratio(made.value, whole.value) * span)
+        ends = (_ratio(made.lower, whole.upper) * span, _ratio(made.upper, whole.lower) * span)
+        return cls(comparison, number, _ratio(made.value, whole.value) * span, *ends)
+
+
+def _ratio(distance: float, whole: float) -> float:
+    return distance / whole if whole > 0.0 and not math.isinf(distance) else math.inf
 
 
 @dataclass(frozen=True)

@@ -162,7 +162,7 @@ def _equivalences(effects: Sequence[FeatureEffect], negligible: float) -> tuple[
     found = []
     for effect in counting:
         told = effect.nearest if isinstance(effect.feature, Number) else effect.farthest
-        amount = told.distance.value / reference.distance.value * span
-        if effect is not reference and amount <= span and math.isfinite(amount):
-            found.append(Equivalence(told, reference.feature, amount))
+        same = Equivalence.of(told, reference.feature, span, reference.distance)
+        if effect is not reference and same.amount <= span and math.isfinite(same.amount):
+            found.append(same)
     return tuple(found)

@@ -49,9 +49,25 @@ def amount(value: float, unit: str = "") -> str:
         rounded = round(value, digits)
         text = f"{rounded:,.{max(digits, 0)}f}" if 1e-4 <= abs(value) < 1e15 else f"{value:.3g}"
         text = text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
-    if text == "1" and len(unit) > 2 and unit.endswith("s"):
-        unit = unit[:-1]
-    return f"{text} {unit}" if unit else text
+    return f"{text} {unit_of(text, unit)}" if unit else text
+
+
+def unit_of(number: str, unit: str) -> str:
+    """The unit as it stands after a number.
+
+    >>> unit_of("1", "years"), unit_of("2", "years"), unit_of("1", "ms")
+    ('year', 'years', 'ms')
+    """
+    return unit[:-1] if number == "1" and len(unit) > 2 and unit.endswith("s") else unit
+
+
+def label(name: str) -> str:
+    """A feature's name as people write it.
+
+    >>> label("lives_in_the_north")
+    'lives in the north'
+    """
+    return name.replace("_", " ").strip() or name
 
 
 def value_words(feature: Feature, value: float | str | bool) -> str:
@@ -109,7 +125,7 @@ def _makes(distance: Distance) -> str:
 
 
 def _ranking(effects: Sequence[FeatureEffect]) -> str:
-    told = ", then ".join(f"{effect.name} ({_short(effect.distance.value)})" for effect in effects)
+    told = ", then ".join(f"{label(effect.name)} ({_short(effect.distance.value)})" for effect in effects)
     return f"By the distance a feature can make alone: {told}."
 
 
@@ -118,52 +134,64 @@ def _effect(effect: FeatureEffect) -> list[str]:
         return _number(effect.feature, effect)
     if isinstance(effect.feature, Category):
         return _category(effect)
-    return [f"{effect.name}, yes or no, {_makes(effect.distance)}"]
+    return [f"{label(effect.name)}, yes or no, {_makes(effect.distance)}"]
 
 
 def _number(feature: Number, effect: FeatureEffect) -> list[str]:
     whole, step = effect.comparisons
     ends = f"{value_words(feature, feature.low)} to {value_words(feature, feature.high)}"
-    said = [f"The whole range of {feature.name}, {ends}, {_makes(whole.distance)}"]
+    said = [f"The whole range of {label(feature.name)}, {ends}, {_makes(whole.distance)}"]
     if feature.step != feature.high - feature.low:
         said.insert(0, f"{_amount_of(step)} {_makes(step.distance)}")
     if whole.distance.value > 1.0:
         free = amount((feature.high - feature.low) / whole.distance.value, feature.unit)
-        said.append(f"From a difference of about {free} in {feature.name} on there is no limit on the odds.")
+        said.append(f"From a difference of about {free} in {label(feature.name)} on there is no limit on the odds.")
     return said
 
 
 def _category(effect: FeatureEffect) -> list[str]:
     far, near = effect.farthest, effect.nearest
     if len(effect.comparisons) == 1:
-        return [f"In {effect.name}, {far.first} or {far.second} {_makes(far.distance)}"]
-    said = [f"In {effect.name}, {far.first} and {far.second} are the farthest apart, which {_makes(far.distance)}"]
+        return [f"In {label(effect.name)}, {far.first} or {far.second} {_makes(far.distance)}"]
+    said = [
+        f"In {label(effect.name)}, {far.first} and {far.second} are the farthest apart, which {_makes(far.distance)}"
+    ]
     alike = "count as almost alike" if near.distance.value <= ALMOST_ALIKE else "are the nearest"
-    said.append(f"In {effect.name}, {near.first} and {near.second} {alike}: {distance_words(near.distance)}.")
+    said.append(f"In {label(effect.name)}, {near.first} and {near.second} {alike}: {distance_words(near.distance)}.")
     return said
 
 
 def _idle(effect: FeatureEffect) -> str:
     ends = "" if effect.distance.lower is None else f"; its distance is {distance_words(effect.distance)}"
     same = "the same odds" if effect.distance.value == 0.0 else f"the same odds, to {_points(effect.distance.value)}"
-    return f"{effect.name} makes no difference so far: candidates who differ in nothing else get {same}{ends}."
+    return f"{label(effect.name)} makes no difference so far: candidates who differ in nothing else get {same}{ends}."
 
 
 def _amount_of(comparison: Comparison) -> str:
     feature = comparison.feature
     if isinstance(feature, Number):
         assert feature.step is not None
-        return f"A difference of {amount(feature.step, feature.unit)} in {feature.name}"
+        return f"A difference of {amount(feature.step, feature.unit)} in {label(feature.name)}"
     if isinstance(feature, Category):
-        return f"In {feature.name}, {comparison.first} or {comparison.second}"
-    return f"{feature.name}, yes or no,"
+        return f"In {label(feature.name)}, {comparison.first} or {comparison.second}"
+    return f"{label(feature.name)}, yes or no,"
 
 
 def _equivalence(equivalence: Equivalence) -> str:
     number = equivalence.number
     unit = number.unit if isinstance(number, Number) else ""
-    same = f"{amount(equivalence.amount, unit)} in {number.name}"
-    return f"{_amount_of(equivalence.comparison)} counts for as much as {same}."
+    same = f"{amount(equivalence.amount, unit)} in {label(number.name)}"
+    return f"{_amount_of(equivalence.comparison)} counts for as much as {same}{between_words(equivalence, unit)}."
+
+
+def between_words(equivalence: Equivalence, unit: str) -> str:
+    """Where the amount may lie, in brackets; nothing where no ends are known."""
+    lower, upper = equivalence.lower, equivalence.upper
+    if lower is None or upper is None:
+        return ""
+    if math.isinf(upper):
+        return f" (at least {amount(lower, unit)})" if lower > 0.0 else " (as yet it may be any amount)"
+    return f" (between {amount(lower, unit)} and {amount(upper, unit)})"
 
 
 def _interaction(interaction: Interaction) -> str:
@@ -172,7 +200,7 @@ def _interaction(interaction: Interaction) -> str:
     low, high = value_words(a, first.first), value_words(a, first.second)
     one, other = value_words(b, second.first), value_words(b, second.second)
     return (
-        f"{a.name} and {b.name} act together: ({low}, {one}) against ({high}, {other}) makes "
+        f"{label(a.name)} and {label(b.name)} act together: ({low}, {one}) against ({high}, {other}) makes "
         f"{distance_words(interaction.together)}, but ({low}, {other}) against ({high}, {one}) makes "
         f"{distance_words(interaction.against)}."
     )

@@ -17,7 +17,7 @@ from evenhand.service.door import door_of
 from evenhand.service.office import answer_to
 from evenhand.service.operation import Operation
 from evenhand.service.operations.table import BUSIEST, OPERATIONS
-from evenhand.service.pages.files import add_pages
+from evenhand.service.pages.files import add_pages, not_found
 from evenhand.service.problems import Problem, problem_of_status
 from evenhand.service.replies import Standing
 from evenhand.service.route import StraightRoute
@@ -102,7 +102,8 @@ def _add_problems(app: FastAPI, service: Service) -> None:
                 await service.caller(dict(request.scope["headers"]), request.method)
         except Problem as not_known:
             problem = not_known
-        answer = answer_to(problem, "an unknown path")
+        page = not_found(request) if isinstance(problem, Problem) and problem.status == 404 else None
+        answer = page or answer_to(problem, "an unknown path")
         service.measures.request("unknown", answer.status, 0.0)
         return answer
 

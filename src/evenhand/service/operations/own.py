@@ -1,7 +1,9 @@
 """A reviewer's own: in whose name she answers, what she may take back, and what others said that she must not see.
 
 Judgements are worth something only if they are independent. So whoever has the role review and no other is shown
-neither what other reviewers answered nor what the desk has learned about a pair. Admins see everything.
+neither what other reviewers answered nor what the desk has learned about a pair: not the metric, and not which pairs
+bound the odds, for the gap between those is the distance that was played. The odds of a decision stay in its record,
+since nobody could review it as a whole without them. Admins see everything.
 """
 
 from __future__ import annotations
@@ -22,8 +24,8 @@ if TYPE_CHECKING:
 JUDGED = ("review", "answer")
 SHOWN_OF_A_PAIR = ("decision", "first", "second", "gap", "copy")
 """What a reviewer is told of a pair that waits: not why it waits, nor how the desk would answer."""
-LEARNED = ("distance", "lower", "upper", "chance_unfair")
-"""What the desk thinks of a pair that bound the odds."""
+SHOWN_OF_A_LINE = ("id", "number", "time", "candidates", "chosen", "overridden")
+"""What a reviewer is told of the latest decisions: neither odds nor what was said of them."""
 
 
 def only_reviews(caller: Caller) -> bool:
@@ -83,11 +85,19 @@ def decision_for(caller: Caller, told: dict[str, Any]) -> dict[str, Any]:
     record, explanation = told["record"], told["explanation"]
     return {
         **told,
-        "record": {**record, "followed_by": _own_lines(caller, record["followed_by"])},
+        "record": {
+            **record,
+            "body": {**record["body"], "tight_pairs": []},
+            "followed_by": _own_lines(caller, record["followed_by"]),
+        },
         "explanation": {
             **explanation,
-            "binding_pairs": [_own_quotes(caller, pair) for pair in explanation["binding_pairs"]],
-            "sentences": [sentence for sentence in explanation["sentences"] if "distance" not in sentence],
+            "binding_pairs": [],
+            "sentences": [
+                sentence
+                for sentence in explanation["sentences"]
+                if "distance" not in sentence and "bound" not in sentence
+            ],
         },
     }
 
@@ -104,6 +114,17 @@ def _own_lines(caller: Caller, lines: list[dict[str, Any]]) -> list[dict[str, An
     ]
 
 
-def _own_quotes(caller: Caller, pair: dict[str, Any]) -> dict[str, Any]:
-    quoted = [quote for quote in pair["shaped_by"] if quote["reviewer"] == caller.name]
-    return {**{name: value for name, value in pair.items() if name not in LEARNED}, "shaped_by": quoted}
+def window_for(caller: Caller, told: dict[str, Any]) -> dict[str, Any]:
+    """What the window shows of a desk, as far as the caller may know it."""
+    if not only_reviews(caller):
+        return told
+    parts = {name: part for name, part in told.items() if name not in ("metric", "reviewers")}
+    if "desk" in parts:
+        lines = [_without_odds(line) for line in parts["desk"]["latest"]]
+        parts["desk"] = {**parts["desk"], "latest": lines}
+    return parts
+
+
+def _without_odds(line: dict[str, Any]) -> dict[str, Any]:
+    shown = {name: line[name] for name in SHOWN_OF_A_LINE}
+    return {**shown, "chosen": [{"id": one["id"], "reward": one["reward"]} for one in line["chosen"]]}

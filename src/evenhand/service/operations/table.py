@@ -45,7 +45,8 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     Operation("POST", DESK + "/answers", reviews.answer_question, Recorded, REVIEW, 201, NewAnswer),
     Operation("GET", DESK + "/queue", reviews.show_queue, Queue, REVIEW, query={"limit": LIMIT, "reviewer": REVIEWER}),
-    Operation("GET", DESK + "/metric", desks.show_metric, MetricTold),
+    # What was learned of who is alike is not for reviewers: their judgement should be their own.
+    Operation("GET", DESK + "/metric", desks.show_metric, MetricTold, DECIDE),
     Operation("GET", DESK + "/events", desks.list_events, EventPage, ADMIN, query={"after": AFTER_SEQ, "limit": LIMIT}),
     Operation("POST", DESK + "/settings", desks.change_settings, Recorded, ADMIN, 201, NewSettings),
     Operation("GET", DESK, desks.show_desk, DeskState),

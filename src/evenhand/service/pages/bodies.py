@@ -31,7 +31,7 @@ class QuestionAnswer(Struct, forbid_unknown_fields=True):
     """What a reviewer says to an interview's question."""
 
     item: Annotated[str, Meta(min_length=1, max_length=20_000)]
-    answer: Literal["unfair", "acceptable", "unsure"]
+    answer: Literal["unfair", "acceptable", "unsure", "skip", "conflict"]
     started: Moment
     ended: Moment
     reason: Annotated[str, Meta(max_length=200)] | None = None

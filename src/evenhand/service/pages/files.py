@@ -63,8 +63,8 @@ META = re.compile(r"<!-- (\w+): (.*?) -->\n")
 class File:
     """One file as an answer."""
 
-    def __init__(self, body: bytes, kind: str, cache_control: str) -> None:
-        self.body = body
+    def __init__(self, body: bytes, kind: str, cache_control: str, status: int = 200) -> None:
+        self.body, self.status = body, status
         named = {
             **ALWAYS,
             "content-type": KINDS[kind],
@@ -75,7 +75,7 @@ class File:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send it; of HEAD only the headers."""
-        await send({"type": "http.response.start", "status": 200, "headers": self.headers})
+        await send({"type": "http.response.start", "status": self.status, "headers": self.headers})
         await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else self.body})
 
 
@@ -92,6 +92,13 @@ def add_files(app: Starlette, pages: dict[str, str] | None = None) -> None:
         app.router.routes.append(Route(path, _endpoint(name), methods=["GET", "HEAD"], include_in_schema=False))
     app.router.routes.append(Route("/", _to_desks, methods=["GET", "HEAD"], include_in_schema=False))
     app.router.routes.append(Route("/static/{version}/{path:path}", _static, methods=["GET", "HEAD"]))
+
+
+def not_found(request: Request) -> File | None:
+    """A page for a browser that asks for what is not there; None for programs, and of what the API has."""
+    wants = "text/html" in request.headers.get("accept", "")
+    is_page = request.method in ("GET", "HEAD") and not request.url.path.startswith(("/api", "/static"))
+    return File(page_of("not-found"), "html", "no-cache", 404) if wants and is_page else None
 
 
 def _endpoint(name: str) -> Callable[[Request], File]:

@@ -22,13 +22,20 @@ class ItemTold(Struct):
 
     item: str | None
     progress: dict[str, Any]
-    decision: str | None = None
+    draft: str | None = None
+    """By what the page knows a note that was begun."""
     names: list[str] | None = None
     rows: list[dict[str, Any]] | None = None
     odds: list[float] | None = None
     gap: float | None = None
     digits: int | None = None
     instruction: str | None = None
+
+
+class AheadTold(Struct):
+    """Pairs to go on with while the service cannot be reached."""
+
+    ahead: list[dict[str, Any]]
 
 
 class AnswerTold(Struct):
@@ -54,6 +61,9 @@ class QuestionTold(Struct):
     meter: dict[str, Any] | None
     people: int
     ended: str | None
+    is_live: bool
+    """Whether the desk has decided about anybody yet."""
+    draft: str | None = None
     rows: list[dict[str, Any]] | None = None
     odds: list[float] | None = None
     gap: float | None = None

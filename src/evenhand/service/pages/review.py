@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import statistics
-from collections import Counter
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from evenhand.desk.agreement import agreement, consistency
+from evenhand.desk.agreement import consistency
 from evenhand.desk.desk import Desk
-from evenhand.desk.review_book import ANSWERS
 from evenhand.desk.review_item import WHY, Item
 from evenhand.desk.reviewing import Reviewing
 from evenhand.errors import AlreadyRecorded, IdempotencyConflict
 from evenhand.service.answer import Answer, told
 from evenhand.service.problems import Problem
+from evenhand.service.window.reviewers import reviewers_told
 
 if TYPE_CHECKING:
     from evenhand.service.call import Call
@@ -36,6 +34,18 @@ async def next_item(call: Call) -> Answer:
     call.query(())
     desk = (await call.service.desks.get(call.desk)).desk
     return told(await asyncio.to_thread(_next, reviewing_of(desk), call.caller.name))
+
+
+async def items_ahead(call: Call) -> Answer:
+    """Pairs that a page keeps at hand, to go on with when the service cannot be reached."""
+    call.query(())
+    desk = (await call.service.desks.get(call.desk)).desk
+    reviewing = reviewing_of(desk)
+
+    def found() -> list[dict[str, Any]]:
+        return [reviewing.shown(item) for item in reviewing.ahead(call.caller.name)]
+
+    return told({"ahead": await asyncio.to_thread(found)})
 
 
 def _next(reviewing: Reviewing, reviewer: str) -> dict[str, Any]:
@@ -95,24 +105,5 @@ async def show_reviewers(call: Call) -> Answer:
 
 
 def _reviewers(reviewing: Reviewing) -> dict[str, Any]:
-    book = reviewing.book
-    book.refresh()
-    reviewers = []
-    for name in book.reviewers():
-        standing = [given for given in book.standing() if given.reviewer == name]
-        counts = Counter(given.answer for given in standing)
-        seconds = [given.seconds for given in standing if given.seconds is not None]
-        reviewers.append(
-            {
-                "name": name,
-                "answers": len(standing),
-                **{answer: counts[answer] for answer in ANSWERS},
-                "withdrawn": book.withdrawn(name),
-                "last": max((given.time for given in standing), default=None),
-                "median_seconds": statistics.median(seconds) if seconds else None,
-                "consistency": consistency(standing).to_dict(),
-            }
-        )
-    everything = sorted(book.standing(), key=lambda given: given.seq)
-    steady = consistency(everything)
-    return {"reviewers": reviewers, "agreement": agreement(everything).to_dict(), "consistency": steady.to_dict()}
+    told = reviewers_told(reviewing.book, reviewing.desk.state, reviewing.desk.settings)
+    return {"reviewers": told["people"], "agreement": told["agreement"], "consistency": told["consistency"]}

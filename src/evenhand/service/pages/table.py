@@ -6,6 +6,7 @@ from evenhand.service.operation import ADMIN, ANYONE, Operation
 from evenhand.service.pages import interview, review, sign_in
 from evenhand.service.pages.bodies import ItemAnswer, People, QuestionAnswer, SignIn
 from evenhand.service.pages.replies import (
+    AheadTold,
     AnswerTold,
     ItemTold,
     PeopleTold,
@@ -23,6 +24,7 @@ PAGE_OPERATIONS: tuple[Operation, ...] = (
     Operation("GET", "/session", sign_in.show_session, SessionTold, ANYONE),
     Operation("DELETE", "/session", sign_in.sign_out, SessionTold, ANYONE),
     Operation("GET", DESK + "/review/next", review.next_item, ItemTold, REVIEW),
+    Operation("GET", DESK + "/review/ahead", review.items_ahead, AheadTold, REVIEW),
     Operation("POST", DESK + "/review/answers", review.answer_item, AnswerTold, REVIEW, 201, ItemAnswer),
     Operation("GET", DESK + "/reviewers", review.show_reviewers, ReviewersTold, ADMIN),
     Operation("GET", DESK + "/interview/next", interview.next_question, QuestionTold, REVIEW),

@@ -17,6 +17,7 @@ from evenhand.service.asked import Asked, Caller
 from evenhand.service.door import admitted, door_of
 from evenhand.service.office import answer_to
 from evenhand.service.operation import ADMIN, ANYONE, Operation
+from evenhand.service.operations.own import only_reviews
 from evenhand.service.problems import Problem
 from evenhand.service.route import StraightRoute
 from evenhand.service.window.operations import DECIDE, DESK, WINDOW_OPERATIONS, show_window
@@ -36,8 +37,10 @@ MAY_STILL = 5.0
 LINES = 500
 """Lines of a ledger that go out together."""
 
-Make = Callable[[str, dict[bytes, bytes]], Awaitable[Answer]]
-"""The answer for a desk, given the headers."""
+Make = Callable[[str, dict[bytes, bytes], Caller], Awaitable[Answer]]
+"""The answer for a desk, given the headers and who asks."""
+WINDOW = {False: Caller("window", ()), True: Caller("window", ("review",))}
+"""In whose name a stream asks the office: for those who see all, and for those who see what reviewers do."""
 
 
 class Refused(Exception):
@@ -73,8 +76,8 @@ def _application(operation: Operation, service: Service, make: Make) -> ASGIApp:
             return await admitted(operation, service, headers, scope)
 
         try:
-            await may()
-            answer = await make(scope["path_params"]["desk"], headers)
+            caller = await may()
+            answer = await make(scope["path_params"]["desk"], headers, caller)
             if isinstance(answer, Streamed):
                 answer.pieces = _while(may, answer.pieces)
         except Refused as refused:
@@ -107,49 +110,52 @@ class Streams:
 
     def __init__(self, service: Service) -> None:
         self._service = service
-        self._hubs: dict[str, Hub] = {}
+        self._hubs: dict[tuple[str, bool], Hub] = {}
 
-    async def stream(self, desk: str, headers: dict[bytes, bytes]) -> Answer:
-        """What the window shows, live."""
+    async def stream(self, desk: str, headers: dict[bytes, bytes], caller: Caller) -> Answer:
+        """What the window shows, live, as far as the caller may see it."""
         known = headers.get(b"last-event-id", b"").decode("latin-1") or None
-        hub = self._hubs.setdefault(desk, Hub(lambda version: self._ask(desk, version)))
+        key = (desk, only_reviews(caller))
+        hub = self._hubs.setdefault(key, Hub(lambda version: self._ask(*key, version)))
         pieces = hub.watch(known)
         try:
             first = await anext(pieces)
         except BaseException:
-            self._forget(desk, hub)
+            self._forget(key, hub)
             raise
-        return Streamed(self._watched(desk, hub, first, pieces), b"text/event-stream", ((b"x-accel-buffering", b"no"),))
+        return Streamed(self._watched(key, hub, first, pieces), b"text/event-stream", ((b"x-accel-buffering", b"no"),))
 
-    async def _watched(self, desk: str, hub: Hub, first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    async def _watched(
+        self, key: tuple[str, bool], hub: Hub, first: bytes, rest: AsyncIterator[bytes]
+    ) -> AsyncIterator[bytes]:
         try:
             yield first
             async for piece in rest:
                 yield piece
         finally:
             await rest.aclose()  # type: ignore[attr-defined]  # it is a generator
-            self._forget(desk, hub)
+            self._forget(key, hub)
 
-    def _forget(self, desk: str, hub: Hub) -> None:
-        if hub.viewers == 0 and self._hubs.get(desk) is hub:
-            del self._hubs[desk]
+    def _forget(self, key: tuple[str, bool], hub: Hub) -> None:
+        if hub.viewers == 0 and self._hubs.get(key) is hub:
+            del self._hubs[key]
 
-    async def _ask(self, desk: str, version: str | None) -> dict[str, Any]:
+    async def _ask(self, desk: str, limited: bool, version: str | None) -> dict[str, Any]:
         query = b"" if version is None else f"since={quote(version)}".encode()
-        asked = Asked(show_window.__name__, Caller("window", ()), {"desk": desk}, None, query, b"")
+        asked = Asked(show_window.__name__, WINDOW[limited], {"desk": desk}, None, query, b"")
         told = await self._service.office.carry_out(asked)
         if told.status != 200:
             raise Refused(Answer(told.body, told.status, told.media_type, told.headers))
         content: dict[str, Any] = orjson.loads(told.body)
         return content
 
-    async def ledger(self, desk: str, headers: dict[bytes, bytes]) -> Answer:
+    async def ledger(self, desk: str, headers: dict[bytes, bytes], caller: Caller) -> Answer:
         """The whole ledger as JSON lines; its hashes can be checked as it stands."""
         ledger, _ = await self._found(desk)
         lines = (f"{line}\n" for line in to_jsonl(ledger, desk))
         return _attached(_in_threads(lines, LINES), b"application/jsonl", f"{desk}-ledger.jsonl")
 
-    async def decisions(self, desk: str, headers: dict[bytes, bytes]) -> Answer:
+    async def decisions(self, desk: str, headers: dict[bytes, bytes], caller: Caller) -> Answer:
         """All decisions as a table."""
         ledger, settings = await self._found(desk)
         return _attached(

@@ -25,7 +25,8 @@ def metric_told(desk: Desk) -> dict[str, Any]:
     return {
         "state": state.seq,
         "kind": settings.metric,
-        "reviews": sum(state.history.kinds.get(kind, 0) for kind in ("review", "answer")),
+        "by_range": settings.schema is not None,
+        "reviews": state.history.taught,
         "effects": _effects(state, settings) if settings.schema is not None else _coordinates(metric.to_dict()),
         "sentences": list(metric.sentences),
         "coordinates": metric.coordinates[:shown],

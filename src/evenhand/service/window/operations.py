@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand.errors import UnknownRecord
 from evenhand.service.answer import Answer, told
 from evenhand.service.operation import ANYONE, Operation
-from evenhand.service.operations.own import decision_for
+from evenhand.service.operations.own import window_for
 from evenhand.service.window.decision import decision_told
 from evenhand.service.window.overview import overview_of
 from evenhand.service.window.proofs import proofs_told, prover_of
@@ -29,7 +29,7 @@ async def show_window(call: Call) -> Answer:
     """What the window shows of a desk: all of it, or what is new since a version told before."""
     known = call.query(("since",)).get("since")
     desk = (await call.service.desks.get(call.desk)).desk
-    return told(await asyncio.to_thread(overview_of(desk).since, known))
+    return told(window_for(call.caller, await asyncio.to_thread(overview_of(desk).since, known)))
 
 
 async def show_desks(call: Call) -> Answer:
@@ -52,10 +52,10 @@ def _entry(ledger: Any, name: str) -> dict[str, Any]:
 
 
 async def show_decision_page(call: Call) -> Answer:
-    """A decision, what followed it, why it had these odds, and who its candidates are; of reviews perhaps one's own."""
+    """A decision, what followed it, why it had these odds, and who its candidates are."""
     call.query(())
     desk = (await call.service.desks.get(call.desk)).desk
-    return told(decision_for(call.caller, await asyncio.to_thread(decision_told, desk, call.path["decision"])))
+    return told(await asyncio.to_thread(decision_told, desk, call.path["decision"]))
 
 
 async def show_proofs(call: Call) -> Answer:
@@ -94,8 +94,8 @@ def decision_event(desk: Desk, name: str) -> Event:
 WINDOW_OPERATIONS: tuple[Operation, ...] = (
     Operation("GET", DESK + "/window", show_window, None, ANYONE),
     Operation("GET", "/api/window", show_desks, None, ANYONE),
-    Operation("GET", DECISION + "/window", show_decision_page, None, ANYONE),
-    # Both quote what reviewers said, so that it can be checked: they are not for reviewers.
+    # Not for reviewers: they show odds beyond a pair, learned distances, and quote what others said.
+    Operation("GET", DECISION + "/window", show_decision_page, None, DECIDE),
     Operation("GET", DECISION + "/proofs", show_proofs, None, DECIDE),
     Operation("GET", DECISION + "/certificate", download_certificate, None, DECIDE),
 )

@@ -60,6 +60,7 @@ class Overview:
             "decisions": head.decisions,
             "behind": head.seq - state.seq,
             "kinds": state.history.kinds,
+            "taught": state.history.taught,
             "waiting": self._count(),
             "capacity": settings.capacity,
             "rounds": rounds_of(state, settings),

@@ -16,31 +16,32 @@ if TYPE_CHECKING:
 
 
 def reviewers_told(book: ReviewBook, state: State, settings: Settings) -> dict[str, Any]:
-    """Everybody who has answered, and what is known of them together. O(answers)."""
+    """Everybody who has answered, on the page or over HTTP, and what is known of them together. O(answers)."""
     book.refresh()
     by_name: dict[str | None, list[Given]] = {name: [] for name in book.reviewers()}
-    standing = sorted(book.standing(), key=lambda given: given.seq)
-    for given in standing:
+    standing, whole = sorted(book.standing(), key=lambda given: given.seq), book.whole()
+    for given in sorted([*standing, *whole], key=lambda given: given.seq):
         by_name[given.reviewer].append(given)
     errors = state.bandit.reviewers()
     people = [_person(name, given, book.withdrawn(name), errors.get(name)) for name, given in by_name.items()]
     return {
         "people": sorted(people, key=lambda person: (-person["answers"], person["name"] or "")),
-        "agreement": agreement(standing).to_dict(),
+        "agreement": agreement(standing, whole).to_dict(),
         "consistency": consistency(standing).to_dict(),
         "errors_are_learned": settings.reviewer_error is None and settings.metric in ("BayesPoint", "Guarded"),
     }
 
 
 def _person(name: str | None, given: list[Given], withdrawn: int, report: Any) -> dict[str, Any]:
-    counts = Counter(answer.answer for answer in given)
+    # Of a complete review that found something unfair, the pairs it named are counted.
+    counts = Counter(answer.answer for answer in given if answer.whole != "complete" or answer.answer == "acceptable")
     seconds = [answer.seconds for answer in given if answer.seconds is not None]
     error = None
     if report is not None:
         error = {"rate": report.error_rate, "lower": report.lower, "upper": report.upper, "misleads": report.misleads}
     return {
         "name": name,
-        "answers": len(given),
+        "answers": len({answer.review for answer in given}),
         **{answer: counts[answer] for answer in ANSWERS},
         "withdrawn": withdrawn,
         "last": given[-1].time if given else None,

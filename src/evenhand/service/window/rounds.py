@@ -21,6 +21,9 @@ POINTS = 120
 MEANS = 30
 """The chart of rewards has at most so many: a mean of few rewards says little."""
 
+BEYOND_TARGET = 1.0 / STEP + 1.0
+"""So many flags more than the target allows can come before all odds are equal: 1/step + 1, see `Margin`."""
+
 Z = 1.96
 """Of a normal distribution 95% lies within so many standard deviations."""
 
@@ -46,25 +49,34 @@ def _flagged(state: State, settings: Settings, edges: NDArray[np.int64]) -> dict
     """How many rounds were flagged by each edge; what was asked for, and what is promised."""
     safeguards = state.bandit.safeguards
     numbers = np.sort(np.fromiter(safeguards.flagged_rounds, dtype=np.int64, count=len(safeguards.flagged_rounds)))
-    target = settings.target_unfair_share
+    came, unpromised = _by_edge(state.history.flags, state.history.width, edges).T
     return {
         "total": len(numbers),
         "edges": edges.tolist(),
         "by_edge": np.searchsorted(numbers, edges).tolist(),
-        "target": target,
-        "allowance": None if target is None else allowance(state),
+        "came": came.astype(int).tolist(),
+        "target": settings.target_unfair_share,
+        "target_by": np.round(state.history.target_by(edges), 6).tolist(),
+        "bound_by": None if settings.target_unfair_share is None else _bound(state, edges, unpromised),
+        "start": BEYOND_TARGET,
+        "late": int(unpromised[-1]) if len(edges) else 0,
         "cap": settings.max_unfair_rounds,
         "is_capped": safeguards.is_capped,
         "scale": safeguards.margin.scale,
     }
 
 
-def allowance(state: State) -> float:
-    """What may be flagged beyond target * decisions: 1/step + 1 + D, see `Margin`.
+def _bound(state: State, edges: NDArray[np.int64], unpromised: Floats) -> list[float]:
+    """How many flags can have come by each edge, whoever flags: see `Margin`, with D counted as it came."""
+    bound: list[float] = np.round(state.history.target_by(edges) + BEYOND_TARGET + unpromised, 6).tolist()
+    return bound
 
-    D is taken to be the most decisions that lay between a flagged one and its flag.
-    """
-    return 1.0 / STEP + 1.0 + state.history.latest_flag
+
+def _by_edge(spans: Floats, width: int, edges: NDArray[np.int64]) -> Floats:
+    """Sums over all spans up to each edge."""
+    ends = np.minimum(-(-edges // width), SPANS)
+    summed: Floats = np.cumsum(np.vstack([np.zeros(spans.shape[1]), spans]), axis=0)[ends]
+    return summed
 
 
 def _rewards(state: State, edges: NDArray[np.int64]) -> dict[str, Any]:
@@ -72,8 +84,7 @@ def _rewards(state: State, edges: NDArray[np.int64]) -> dict[str, Any]:
     history = state.history
     if not len(edges):
         return {"outcomes": 0, "mean": None, "edges": [], "by_span": [], "low": [], "high": [], "so_far": []}
-    ends = np.minimum(-(-edges // history.width), SPANS)
-    up_to = np.cumsum(np.vstack([np.zeros(3), history.rewards]), axis=0)[ends]
+    up_to = _by_edge(history.rewards, history.width, edges)
     sums = np.diff(up_to, axis=0, prepend=np.zeros((1, 3)))
     mean, half = _mean_and_half(sums)
     so_far, _ = _mean_and_half(up_to)

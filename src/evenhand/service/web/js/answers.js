@@ -46,33 +46,8 @@ export function remarks() {
         el("span", { class: "hint" }, "Kept in the record with your answer. Ctrl+Enter goes back to the answers."))));
 }
 
-/** What was remarked, and the fields empty again for the next pair. */
-export function takeRemarks() {
+/** What was remarked on this pair. */
+export function remarked() {
   const [reason, note] = ["#reason", "#note"].map((id) => $(id).value.trim() || null);
-  $("#reason").value = "";
-  $("#note").value = "";
   return { reason, note };
-}
-
-export function keepDraft(place, item) {
-  const draft = { item, reason: $("#reason").value, note: $("#note").value };
-  try {
-    localStorage.setItem(place, JSON.stringify(draft));
-  } catch {
-    // Then only the page remembers.
-  }
-}
-
-/** A reason and note begun before the page was closed, if they were about this item. */
-export function restoreDraft(place, item) {
-  let draft = null;
-  try {
-    draft = JSON.parse(localStorage.getItem(place));
-  } catch {
-    return;
-  }
-  if (draft?.item !== item || !(draft.reason || draft.note)) return;
-  $("#reason").value = draft.reason;
-  $("#note").value = draft.note;
-  $("#remarks").open = true;
 }

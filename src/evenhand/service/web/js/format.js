@@ -20,3 +20,6 @@ function trimmed(value, digits) {
 export function count(number, one, many = `${one}s`) {
   return `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
 }
+
+/** A feature's name as people write it. */
+export const named = (name) => name.replaceAll("_", " ").trim() || name;

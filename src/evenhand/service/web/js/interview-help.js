@@ -7,14 +7,14 @@ export function interviewHelp() {
   return helpDialog("How the interview works", [
     { heading: "The question", parts: [
       el("p", {}, "Two people are shown with odds that were made up for them, of a lottery between the two. You are asked about the gap alone: whether it is too wide for two people who are as alike as these two. It does not matter which of them has the better odds, nor who deserves them: the answer would be the same if their odds were swapped."),
-      el("p", {}, "Your answers teach the desk who is alike before it decides about anybody."),
-      el("p", {}, "“Unsure” passes the pair over: it is recorded, and nothing is learned from it."),
+      el("p", {}, "Your answers teach the desk who is alike: before it decides about anybody, and later what its decisions have not shown yet."),
+      el("p", {}, "“Unsure”, “Skip” and “Conflict of interest” pass the pair over: they are recorded, and nothing is learned from them."),
     ] },
     { heading: "The meters", parts: [
-      el("p", {}, "“Still unknown” is the share of all there is to know about who is alike. “To expect” is how many unfair pairs reviewers would have to find if the desk went live now. When little is to be feared any more, the interview stops by itself. You may stop at any time and go on later."),
+      el("p", {}, "“Still unknown” is the share of all there is to know about who is alike. “To expect” is how many unfair pairs reviewers would have to find if nothing more were learned before the next decisions; the full bar is what was to be expected when nothing was known. When little is to be feared any more, the interview stops by itself. You may stop at any time and go on later."),
     ] },
   ], [
-    [["u"], "unfair"], [["a"], "acceptable"], [["n", "?"], "unsure"],
+    [["u"], "unfair"], [["a"], "acceptable"], [["n", "?"], "unsure"], [["s"], "skip"], [["c"], "conflict of interest"],
     [["Backspace", "z"], "take the last answer back"], [["h", "F1"], "this help"],
   ]);
 }

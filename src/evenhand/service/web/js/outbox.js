@@ -1,6 +1,6 @@
-// What could not be sent yet. Kept in this browser until the service has it, so that a closed laptop loses nothing.
+// What could not be sent yet. Kept in this browser, in order, until the service has it: a closed laptop loses nothing.
 //
-// Every entry carries an idempotency key: sending it twice does nothing twice.
+// Every entry carries an idempotency key: sending it twice, from two windows even, does nothing twice.
 
 import { call, Refused, Unreachable } from "./api.js";
 
@@ -13,9 +13,13 @@ export class Outbox {
     this.place = `evenhand-outbox:${name}`;
     this.tell = tell;
     this.pause = FIRST_PAUSE;
-    this.timer = null;
     this.memory = [];
     this.wakers = [];
+    this.waiters = new Map(); // by key: what to do with the answer to what this window sent
+    this.isAway = false;
+    this.leavers = [];
+    this.trying = null;
+    this.running = null;
     window.addEventListener("online", () => this.tryNow());
   }
 
@@ -37,45 +41,84 @@ export class Outbox {
     }
   }
 
-  /** Sends a request, however long that takes, and gives its answer; kept until it is answered. */
-  async send(method, path, body, key) {
+  /** Keeps a request and sends it after those that wait already, however long that takes; gives its answer. */
+  send(method, path, body, key) {
     const entry = { method, path, body, key };
-    this.entries = [...this.entries, entry];
-    return this.deliver(entry);
+    this.entries = [...this.entries.filter((other) => other.key !== key), entry];
+    const answer = new Promise((resolve, reject) => { this.waiters.set(key, { entry, resolve, reject }); });
+    this.run();
+    return answer;
   }
 
   /** Sends whatever an earlier visit left; gives the refusals, for they must be told. */
   async flush() {
     const refusals = [];
-    for (const entry of this.entries) {
-      try {
-        await this.deliver(entry);
-      } catch (error) {
-        if (!(error instanceof Refused)) throw error;
-        refusals.push(error);
-      }
-    }
+    const left = this.entries.filter((entry) => !this.waiters.has(entry.key));
+    const answers = left.map((entry) => new Promise((resolve, reject) => { this.waiters.set(entry.key, { entry, resolve, reject }); }));
+    this.run();
+    for (const answer of answers) await answer.catch((error) => refusals.push(error));
     return refusals;
   }
 
-  async deliver(entry) {
+  /** Takes back what has not been tried yet; whether that was possible. */
+  drop(key) {
+    if (this.trying === key || !this.entries.some((entry) => entry.key === key)) return false;
+    this.entries = this.entries.filter((entry) => entry.key !== key);
+    this.waiters.delete(key);
+    this.tell({ waiting: this.entries.length, reachable: false, sentence: "The service does not answer." });
+    return true;
+  }
+
+  /** Resolves as soon as the service turns out to be away. */
+  away() {
+    return this.isAway ? Promise.resolve() : new Promise((resolve) => { this.leavers.push(resolve); });
+  }
+
+  run() {
+    this.running ??= this.deliver().finally(() => { this.running = null; if (this.waiters.size) this.run(); });
+  }
+
+  async deliver() {
     for (;;) {
-      try {
-        const answer = await call(entry.method, entry.path, entry.body, { "Idempotency-Key": entry.key });
-        this.done(entry);
-        return answer;
-      } catch (error) {
-        if (error instanceof Refused && error.status !== 401) this.done(entry);
-        if (!(error instanceof Unreachable)) throw error;
-        this.tell({ waiting: this.entries.length, reachable: false, sentence: error.message });
-        await this.rest(error.after);
-      }
+      // What another window has sent meanwhile is sent again, to have its answer here too.
+      const entry = this.entries.find((one) => this.waiters.has(one.key)) ?? this.waiters.values().next().value?.entry;
+      if (!entry) return;
+      this.trying = entry.key;
+      await this.attempt(entry);
     }
   }
 
-  done(entry) {
-    this.entries = this.entries.filter((other) => other.key !== entry.key);
+  async attempt(entry) {
+    try {
+      const answer = await alone(this.place, () => call(entry.method, entry.path, entry.body, { "Idempotency-Key": entry.key }));
+      this.done(entry, "resolve", answer);
+    } catch (error) {
+      if (!(error instanceof Unreachable)) return this.done(entry, "reject", error);
+      this.left(error);
+      await this.rest(error.after);
+    }
+  }
+
+  done(entry, how, what) {
+    // Signed out: it stays here, to be sent after signing in.
+    if (!(what instanceof Refused && what.status === 401)) this.entries = this.entries.filter((other) => other.key !== entry.key);
+    const waiter = this.waiters.get(entry.key);
+    this.waiters.delete(entry.key);
+    this.trying = null;
+    this.returned();
+    waiter?.[how](what);
+  }
+
+  left(error) {
+    this.isAway = true;
+    for (const leave of this.leavers.splice(0)) leave();
+    this.tell({ waiting: this.entries.length, reachable: false, sentence: error.message });
+  }
+
+  returned() {
     this.pause = FIRST_PAUSE;
+    if (this.entries.length && this.isAway) return; // it is back when it has everything
+    this.isAway = false;
     this.tell({ waiting: this.entries.length, reachable: true, sentence: "" });
   }
 
@@ -84,12 +127,11 @@ export class Outbox {
     for (;;) {
       try {
         const answer = await attempt();
-        this.pause = FIRST_PAUSE;
-        this.tell({ waiting: this.entries.length, reachable: true, sentence: "" });
+        this.returned();
         return answer;
       } catch (error) {
         if (!(error instanceof Unreachable)) throw error;
-        this.tell({ waiting: this.entries.length, reachable: false, sentence: error.message });
+        this.left(error);
         await this.rest(error.after);
       }
     }
@@ -108,4 +150,9 @@ export class Outbox {
   tryNow() {
     for (const wake of this.wakers.splice(0)) wake();
   }
+}
+
+/** One window at a time sends, so that the order is kept; where a browser has no locks, keys keep it harmless. */
+function alone(name, attempt) {
+  return navigator.locks ? navigator.locks.request(name, attempt) : attempt();
 }

@@ -5,14 +5,15 @@
 
 import { bar, setBar } from "./bars.js";
 import { el, show } from "./dom.js";
-import { percent, points } from "./format.js";
+import { named, percent, points } from "./format.js";
 
 const SIDES = ["Person on the left", "Person on the right"];
 const PLACES = ["left", "right"];
 
 /** pair: {names: [l, r] or null, rows: [{name, left, right, differs}], odds: [l, r], gap, digits}. */
-export function showPair(place, pair) {
-  show(place, table(pair), gapBar(pair));
+export function showPair(place, gapPlace, pair) {
+  show(place, table(pair));
+  show(gapPlace, gapBar(pair));
 }
 
 function table(pair) {
@@ -22,8 +23,8 @@ function table(pair) {
   return el("table", { class: "pair", role: "table", "aria-label": "The two people, attribute by attribute" },
     el("colgroup", {}, el("col", { class: "names" }), el("col"), el("col", { class: "gutter" }), el("col")),
     el("thead", { role: "rowgroup" }, head),
-    el("tbody", { role: "rowgroup" }, pair.rows.map(attributeRow)),
-    el("tbody", { role: "rowgroup", class: "odds" }, oddsRow(pair)));
+    el("tbody", { role: "rowgroup", class: "odds" }, oddsRow(pair)),
+    el("tbody", { role: "rowgroup" }, pair.rows.map(attributeRow)));
 }
 
 function sideHead(side, pseudonym, place) {
@@ -36,7 +37,7 @@ function attributeRow(row) {
     ? el("span", { class: "chip marked" }, el("span", { "aria-hidden": "true" }, "≠"), "differs")
     : el("span", { class: "chip" }, el("span", { "aria-hidden": "true" }, "="), "same");
   return el("tr", { role: "row", class: row.differs ? "differs" : "same" },
-    rowHead(el("span", { class: "name" }, row.name), mark), side(row.left, "left"), spacer(), side(row.right, "right"));
+    rowHead(el("span", { class: "name" }, named(row.name)), mark), side(row.left, "left"), spacer(), side(row.right, "right"));
 }
 
 function oddsRow(pair) {
@@ -54,14 +55,14 @@ function gapBar(pair) {
   const track = bar("between", 0);
   setBar(track, pair.gap, Math.min(...pair.odds));
   return el("div", { class: "gap card flat" },
-    el("div", { class: "meter-line" }, el("span", {}, "Gap between their odds"), el("b", { id: "gap" }, points(pair.gap, pair.digits))),
+    el("p", { class: "gap-words" }, el("span", {}, "Gap between their odds "), el("b", { id: "gap" }, points(pair.gap, pair.digits))),
     track,
     el("div", { class: "scale", "aria-hidden": "true" }, el("span", {}, "0%"), el("span", {}, "50%"), el("span", {}, "100%")));
 }
 
 /** What a screen reader says of a new pair. */
 export function pairInWords(pair) {
-  const different = pair.rows.filter((row) => row.differs).map((row) => row.name);
+  const different = pair.rows.filter((row) => row.differs).map((row) => named(row.name));
   const [left, right] = pair.odds.map((odds) => percent(odds, pair.digits));
   const differ = different.length ? `They differ in ${different.join(", ")}.` : "They do not differ in what is shown.";
   return `${differ} Odds: left ${left}, right ${right}, a gap of ${points(pair.gap, pair.digits)}.`;

@@ -7,14 +7,24 @@ import { count } from "./format.js";
 export function progressBar(place) {
   const bar = meter("answered", "Answered today");
   const waiting = el("p", { class: "small muted", id: "waiting" });
+  let last = null;
   show(place, bar.element, waiting);
+  const fill = ({ today, goal }) => {
+    const done = today % goal === 0 && today > 0 ? goal : today % goal;
+    const session = Math.max(1, Math.ceil(today / goal));
+    bar.set(done / goal, session === 1 ? `${done} of ${goal}` : `${today}, ${done} of ${goal} in session ${session}`);
+  };
   return {
-    set({ today, goal, waiting: left }, over = false) {
-      const done = today % goal === 0 && today > 0 ? goal : today % goal;
-      const session = Math.max(1, Math.ceil(today / goal));
-      bar.set(done / goal, session === 1 ? `${done} of ${goal}` : `${today}, ${done} of ${goal} in session ${session}`);
+    set(told, over = false) {
+      last = told;
+      fill(told);
       const where = over ? "for other reviewers" : "on this desk";
-      waiting.textContent = left === 0 ? "No other pair waits." : `${count(left, "pair")} wait${left === 1 ? "s" : ""} ${where}.`;
+      waiting.textContent = told.waiting === 0 ? "No other pair waits." : `${count(told.waiting, "pair")} wait${told.waiting === 1 ? "s" : ""} ${where}.`;
+    },
+    /** One more was answered, which the service does not know yet. */
+    another() {
+      last = { ...last, today: last.today + 1 };
+      fill(last);
     },
   };
 }

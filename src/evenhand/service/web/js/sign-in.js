@@ -1,6 +1,6 @@
 // Signing in: a token typed here, or handed over after the # of a link, which no server ever sees.
 
-import { Refused, signIn } from "./api.js";
+import { call, Refused, signIn } from "./api.js";
 import { $ } from "./dom.js";
 import { masthead } from "./masthead.js";
 
@@ -46,4 +46,8 @@ const handed = new URLSearchParams(location.hash.slice(1)).get("token");
 if (handed) {
   history.replaceState(null, "", location.pathname + location.search);
   enter(handed);
-} else $("#token").focus();
+} else {
+  $("#token").focus();
+  // Whoever is let in without a cookie needs none: the service asks for no tokens.
+  call("GET", "/session").then((found) => { if (!found.session) location.replace(destination()); }, () => {});
+}

@@ -4,6 +4,7 @@
 // that says what it shows; the table below has the numbers.
 
 import { el, show, svg } from "../dom.js";
+import { tableFrame } from "../frames.js";
 
 const HEIGHT = 260;
 const ROOM = { top: 14, right: 16, bottom: 40, left: 48 };
@@ -20,14 +21,15 @@ export function ticks(low, high, wanted) {
   return found;
 }
 
-/** A chart in a card. `update` takes {x, low, high, lines: [{name, kind, y, told}], band, summary, format}. */
+/** A chart in a card. `update` takes {x, low, high, lines: [{name, kind, y, told, above}], band, summary, format}; a line
+ * without y is not drawn, and what its `above` says stands at the upper edge. */
 export function chart({ id, title, note, xName }) {
   const picture = svg("svg", { role: "img", "aria-labelledby": `${id}-title ${id}-summary`, class: "plot" });
   const readout = el("p", { class: "readout small", "aria-hidden": "true" });
   const legend = el("ul", { class: "legend" });
   const summary = el("p", { class: "muted small", id: `${id}-summary` });
   const table = el("table", { class: "table compact" });
-  const fold = el("details", { class: "fold" }, el("summary", {}, "The same as a table"), el("div", { class: "table-frame", tabindex: "0", role: "region", "aria-label": `${title}, as a table` }, table));
+  const fold = el("details", { class: "fold" }, el("summary", {}, "The same as a table"), tableFrame(`${title}, as a table`, table));
   const frame = el("div", { class: "plot-frame" }, picture);
   const element = el("figure", { class: "card chart-card", id },
     el("h3", { id: `${id}-title` }, title), note && el("p", { class: "small muted" }, note), frame, readout, legend, summary, fold);
@@ -82,7 +84,14 @@ function plot(picture, width, data, xName) {
   const lines = data.lines.filter((line) => line.y).map((line) =>
     svg("path", { class: `line ${line.kind}`, d: path(data.x, line, sx, sy) }));
   const floor = svg("line", { class: "floor", x1: ROOM.left, x2: width - ROOM.right, y1: sy(data.low), y2: sy(data.low) });
-  show(picture, ...grid, ...marks, name, band, floor, ...lines);
+  show(picture, ...grid, ...marks, name, band, floor, ...lines, ...beyond(data, width));
+}
+
+/** Limits that lie above the picture: a mark at its upper edge with their number. */
+function beyond({ lines }, width) {
+  return lines.filter((line) => line.above).map(({ kind, above }, i) => svg("g", { class: "beyond" },
+    svg("line", { class: `line ${kind}`, x1: ROOM.left, x2: width - ROOM.right, y1: ROOM.top + 18 * i - 8, y2: ROOM.top + 18 * i - 8 }),
+    svg("text", { class: "tick over", x: width - ROOM.right, y: ROOM.top + 18 * i + 8, "text-anchor": "end" }, `↑ ${above}`)));
 }
 
 function path(x, { y, steps, from }, sx, sy) {

@@ -12,8 +12,8 @@ export function downloads(place, desk, person) {
     el("ul", { class: "takeaways" },
       has("admin") && link("/ledger.jsonl", "Ledger (JSONL)", "every event with its hashes; whoever has it can check that nothing was changed"),
       has("decide", "admin") && link("/decisions.csv", "Decisions (CSV)", "one row for each candidate, with odds, outcome and what was said"),
-      link("/metric", "Metric (JSON)", "the learned matrix with its uncertainty")),
-    el("p", { class: "small muted" }, "The certificate of a decision is on its page."),
+      has("decide", "admin") && link("/metric", "Metric (JSON)", "the learned matrix with its uncertainty")),
+    has("decide", "admin") && el("p", { class: "small muted" }, "The certificate of a decision is on its page."),
     el("p", { class: "small" }, "The ledger has ", lines, " lines. Note its last hash somewhere else, and nobody can cut off its end unnoticed: ", seal)));
   return { update({ lines: n, hash }) { lines.textContent = n.toLocaleString("en"); seal.textContent = hash; } };
 }

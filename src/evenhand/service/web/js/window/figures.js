@@ -8,14 +8,15 @@ const whole = (value) => value.toLocaleString("en");
 
 export function figures(place) {
   const made = Object.fromEntries(["decisions", "flagged", "reward", "reviews", "waiting"].map((name) => [name, figure(name)]));
+  place.setAttribute("role", "list");
   show(place, Object.values(made).map((one) => one.element));
   return {
-    update({ decisions, rounds, kinds, waiting, behind }) {
+    update({ decisions, rounds, kinds, taught, waiting, behind }) {
       const { flagged, reward } = rounds;
       made.decisions.set("Decisions", whole(decisions), behind ? `${count(behind, "line")} still to be learned from` : "all learned from");
       made.flagged.set("Called unfair", whole(flagged.total), flaggedNote(flagged, rounds.decisions));
       made.reward.set("Mean reward", reward.mean === null ? "–" : number(reward.mean), `of ${count(reward.outcomes, "outcome")}`);
-      made.reviews.set("Reviews", whole((kinds.review ?? 0) + (kinds.answer ?? 0)), `${whole(kinds.withdrawal ?? 0)} taken back`);
+      made.reviews.set("Answers learned from", whole(taught), `of ${whole((kinds.review ?? 0) + (kinds.answer ?? 0))} recorded; ${whole(kinds.withdrawal ?? 0)} taken back`);
       made.waiting.set("Pairs waiting", whole(waiting), waiting ? "for a reviewer" : "nothing to review");
     },
   };
@@ -31,7 +32,7 @@ function figure(name) {
   const value = el("b", { class: "number", id: `figure-${name}` });
   const note = el("span", { class: "muted small" });
   return {
-    element: el("div", { class: "figure" }, label, value, note),
+    element: el("div", { class: "figure", role: "listitem" }, label, " ", value, " ", note),
     set(words, number_, more) { label.textContent = words; value.textContent = number_; note.textContent = more; },
   };
 }

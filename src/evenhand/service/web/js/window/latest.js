@@ -2,39 +2,43 @@
 
 import { el, show } from "../dom.js";
 import { count, percent } from "../format.js";
+import { tableFrame } from "../frames.js";
 import { number, time } from "./words.js";
 
 const HEADS = ["Decision", "Time", "Candidates", "Chosen", "Odds", "Reward", "Said of it"];
 const RIGHT = new Set(["Candidates", "Odds", "Reward"]);
 
-export function latestTable(place, desk) {
+/** `all`: whether who looks may see odds, what was said, and the page of a decision. */
+export function latestTable(place, desk, all) {
+  const heads = HEADS.filter((head) => all || !["Odds", "Said of it"].includes(head));
   const body = el("tbody");
   const table = el("table", { class: "table latest" },
     el("caption", { class: "visually-hidden" }, "The newest decisions first"),
-    el("thead", {}, el("tr", {}, HEADS.map((head) => el("th", { scope: "col", class: `${RIGHT.has(head) ? "right" : ""} ${head === "Candidates" ? "optional" : ""}` }, head)))), body);
-  const frame = el("div", { class: "table-frame", tabindex: "0", role: "region", "aria-label": "Table of the latest decisions" }, table);
+    el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col", class: `${RIGHT.has(head) ? "right" : ""} ${head === "Candidates" ? "optional" : ""}` }, head)))), body);
+  const frame = tableFrame("Table of the latest decisions", table);
   const empty = el("p", { class: "muted" }, "No decision has been made yet.");
   return {
     update(latest) {
       show(place, latest.length ? frame : empty);
-      show(body, latest.map((decision) => line(decision, desk)));
+      show(body, latest.map((decision) => line(decision, desk, all)));
     },
   };
 }
 
 export const decisionPath = (desk, id) => `/desks/${encodeURIComponent(desk)}/decisions/${encodeURIComponent(id)}`;
 
-function line(decision, desk) {
+function line(decision, desk, all) {
+  const name = `No. ${(decision.number + 1).toLocaleString("en")}`;
   const { chosen } = decision;
   const each = (tell) => (chosen.length ? chosen.map((one, i) => [i ? ", " : "", tell(one)]).flat() : ["–"]);
   return el("tr", {},
-    el("th", { scope: "row" }, el("a", { href: decisionPath(desk, decision.id) }, `No. ${(decision.number + 1).toLocaleString("en")}`)),
+    el("th", { scope: "row" }, all ? el("a", { href: decisionPath(desk, decision.id) }, name) : name),
     el("td", {}, time(decision.time)),
     el("td", { class: "right number optional" }, String(decision.candidates)),
     el("td", { class: "who" }, chosen.length ? each((one) => one.id) : "nobody"),
-    el("td", { class: "right number" }, each((one) => percent(one.odds))),
+    all && el("td", { class: "right number" }, each((one) => percent(one.odds))),
     el("td", { class: "right number" }, each((one) => (one.reward === null ? "–" : number(one.reward)))),
-    el("td", {}, said(decision)));
+    all && el("td", {}, said(decision)));
 }
 
 function said({ reviews, flagged, overridden }) {

@@ -1,7 +1,7 @@
 // The learned matrix as a table: numbers with their sign, shaded by size.
 
 import { el } from "../dom.js";
-import { named } from "./words.js";
+import { named } from "../format.js";
 
 const MOST = 40;
 

@@ -1,30 +1,33 @@
 // What the desk has learned about who is alike: bars with their uncertainty, sentences, and the matrix.
 
 import { $, el, show } from "../dom.js";
-import { count } from "../format.js";
+import { count, named } from "../format.js";
+import { tableFrame } from "../frames.js";
 import { matrixTable } from "./matrix.js";
-import { named, pointsOf, readable } from "./words.js";
+import { pointsOf, readable } from "./words.js";
 
 export function metricView(place, from) {
-  const bars = el("div", { class: "effects" });
+  const bars = el("div", { class: "effects", role: "list" });
   const words = el("ul", { class: "sentences" });
   const warnings = el("div", { class: "stack" });
-  const matrix = el("div", { class: "table-frame matrix-frame", tabindex: "0", role: "region", "aria-label": "The learned matrix" });
+  const matrix = el("div");
   const first = new Map(); // what stood here when the page was opened
+  const far = el("p", { class: "small muted" });
   const asBars = el("div", { class: "card" },
     el("h3", {}, "By how much odds may differ"),
-    el("p", { class: "small muted" }, "of two people who differ in this one thing only, and there as far as they can. In percentage points."),
+    far,
     bars, legend(), warnings);
   const asMatrix = el("details", { class: "card fold", open: window.innerWidth >= 1024 }, el("summary", {}, "The learned matrix"),
-      el("p", { class: "small muted" }, "The distance of two people is √(z′Gz), z being the difference of their features as numbers. On the diagonal stands what a feature does alone; beside it, whether two features add up (+) or make up for each other (−)."), matrix);
+      el("p", { class: "small muted" }, "The distance of two people is √(z′Gz), z being the difference of their features as numbers. On the diagonal stands what a feature does alone; beside it, whether two features add up (+) or make up for each other (−)."), tableFrame("The learned matrix", matrix, "matrix-frame"));
   show(place, el("div", {}, asBars, asMatrix), el("div", { class: "card" }, el("h3", {}, "In words"), words));
   return {
     update(metric) {
-      from.textContent = metric.reviews ? `From ${count(metric.reviews, "answer")} of reviewers.` : "No reviewer has answered yet: this is what is believed to begin with.";
+      from.textContent = metric.reviews ? `Learned from ${count(metric.reviews, "answer")} of reviewers.` : "No answer has taught anything yet: this is what is believed to begin with.";
+      far.textContent = `of two people who differ in this one thing only, ${metric.by_range ? "and there as far as they can" : "by one unit"}. In percentage points.`;
       const names = metric.effects.map((effect) => effect.name);
       for (const effect of metric.effects) if (!first.has(effect.name)) first.set(effect.name, effect.value);
       draw(bars, metric.effects, first);
-      show(words, metric.sentences.length ? metric.sentences.map((sentence) => el("li", {}, readable(sentence, names))) : el("li", {}, "This desk's features have no names, so there are no sentences about them."));
+      show(words, metric.sentences.map((sentence) => el("li", {}, readable(sentence, names))));
       show(warnings, warningsOf(metric));
       show(matrix, matrixTable(metric.coordinates, metric.matrix));
     },
@@ -37,7 +40,7 @@ function draw(place, effects, first) {
 }
 
 function row() {
-  return el("div", { class: "effect" },
+  return el("div", { class: "effect", role: "listitem" },
     el("div", { class: "effect-name" }, el("b"), el("span", { class: "small muted" })),
     el("div", { class: "effect-value" }, el("b", { class: "number" }), el("span", { class: "small muted" })),
     el("div", { class: "effect-track", "aria-hidden": "true" }, el("i", { class: "fill" }), el("i", { class: "whisker" }), el("i", { class: "was" })));

@@ -3,6 +3,7 @@
 import { call, deskPath, Unreachable } from "../api.js";
 import { el, show } from "../dom.js";
 import { count, percent } from "../format.js";
+import { tableFrame } from "../frames.js";
 import { decisionPath } from "./latest.js";
 import { number, pointsOf } from "./words.js";
 
@@ -19,9 +20,9 @@ export async function showProofs(place, desk, id) {
   place.setAttribute("aria-busy", "false");
   const pairs = told.pairs.toSorted((a, b) => b.binding - a.binding || ORDER.indexOf(a.status) - ORDER.indexOf(b.status) || b.gap - a.gap);
   const body = el("tbody", {}, pairs.slice(0, FIRST).map((pair) => line(pair, desk)));
-  const more = pairs.length > FIRST && el("button", { class: "button small", type: "button", onclick: (event) => { show(body, pairs.map((pair) => line(pair, desk))); event.target.remove(); } }, `Show all ${pairs.length} pairs`);
+  const more = pairs.length > FIRST && el("button", { class: "button small", type: "button", onclick: (event) => { show(body, pairs.map((pair) => line(pair, desk))); event.target.remove(); } }, `Show all ${count(pairs.length, "pair")}`);
   show(place, counts(told.counts),
-    el("div", { class: "table-frame", tabindex: "0", role: "region", "aria-label": "Table of the certificate" }, el("table", { class: "table" },
+    tableFrame("Table of the certificate", el("table", { class: "table" },
       el("caption", { class: "visually-hidden" }, "What is known of each pair"),
       el("thead", {}, el("tr", {}, ["Pair", "Gap", "Proved distance", "Status", "Resting on"].map((head, i) => el("th", { scope: "col", class: i === 1 || i === 2 ? "right" : null }, head)))), body)),
     more || null,
@@ -58,8 +59,8 @@ function line(pair, desk) {
 }
 
 function evidence(pair, desk) {
-  if (!pair.evidence.length) return el("span", { class: "muted" }, "no review says anything of it yet");
-  const what = pair.status === "proved" ? count(pair.evidence.length, "review") : `${count(pair.evidence.length, "review")}, not enough`;
+  if (!pair.evidence.length) return el("span", { class: "muted" }, "no review proves any distance for it; those of similar pairs make an estimate, not a proof");
+  const what = pair.status === "proved" ? count(pair.evidence.length, "review") : `${count(pair.evidence.length, "review")}, not enough for a proof`;
   return el("details", { class: "fold" }, el("summary", {}, what), el("ul", { class: "evidence" }, pair.evidence.map((quote) => el("li", {},
     `${quote.reviewer ?? "Somebody"} called `, quote.names ? `${quote.names[0]} and ${quote.names[1]} ` : "two people in an interview ",
     el("b", {}, quote.unfair ? "unfair" : "acceptable"), ` at ${pointsOf(quote.gap)}`,

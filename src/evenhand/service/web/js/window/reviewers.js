@@ -2,6 +2,7 @@
 
 import { el, show } from "../dom.js";
 import { count, percent } from "../format.js";
+import { tableFrame } from "../frames.js";
 import { ago, number } from "./words.js";
 
 const HEADS = ["Reviewer", "Answers", "Unfair", "Acceptable", "Other", "Taken back", "Seconds each", "Same when asked twice", "Thought to err", "Last"];
@@ -35,7 +36,7 @@ function kappaWords(kappa) {
 
 function table(people, learned) {
   const heads = HEADS.filter((head) => learned || head !== "Thought to err");
-  return el("div", { class: "table-frame", tabindex: "0", role: "region", "aria-label": "Table of reviewers" },
+  return tableFrame("Table of reviewers",
     el("table", { class: "table" },
       el("caption", { class: "visually-hidden" }, "What each reviewer has done"),
       el("thead", {}, el("tr", {}, heads.map((head, i) => el("th", { scope: "col", class: i && i < heads.length - 1 ? "right" : null }, head)))),

@@ -18,13 +18,13 @@ export function showOdds(place, candidates, pairs, without) {
   const ropes = pairs.slice(0, MOST_ROPES).map((pair) => ({ ...pair, ends: [rows.get(pair.first), rows.get(pair.second)].toSorted((a, b) => a - b) }));
   const picture = svg("svg", { class: "odds", role: "img", "aria-label": inWords(sorted, pairs) });
   const frame = el("div", { class: "odds-frame" }, picture);
-  show(place, el("div", { class: "card stack" }, frame, legend(pairs.length > 0), pairs.length > MOST_ROPES && el("p", { class: "small muted" }, `${pairs.length - MOST_ROPES} more ropes are not drawn.`)));
+  show(place, el("div", { class: "card stack" }, frame, legend(pairs.length > 0), pairs.length > MOST_ROPES && el("p", { class: "small muted" }, `${count(pairs.length - MOST_ROPES, "more rope is", "more ropes are")} not drawn.`)));
   new ResizeObserver(() => draw(picture, frame.clientWidth, sorted, ropes, without)).observe(frame);
 }
 
 function inWords(sorted, pairs) {
   const odds = sorted.slice(0, 12).map((one) => `${one.id} ${percent(one.probability)}${one.chosen ? ", chosen" : ""}`).join("; ");
-  return `Odds, the highest first: ${odds}. ${count(pairs.length, "pair")} bound them; they are listed below.`;
+  return `Odds, the highest first: ${odds}. ${pairs.length ? `${count(pairs.length, "pair")} bound them, listed below` : "No pair bound them"}.`;
 }
 
 function legend(ropes) {

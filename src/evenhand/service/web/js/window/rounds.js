@@ -6,10 +6,10 @@ import { chart } from "./chart.js";
 import { number } from "./words.js";
 
 const X = "Decisions";
-const FAR = 2.5; // a bound so many times above all else would flatten everything; it is told in words instead
+const FAR = 6; // a limit so many times above all else would flatten everything: it is told at the upper edge instead
 
 export function roundCharts(place) {
-  const flagged = chart({ id: "chart-flagged", title: "Decisions that were called unfair", xName: X });
+  const flagged = chart({ id: "chart-flagged", title: "Decisions that were called unfair", note: "Counted when the flag came, by the number of decisions made until then.", xName: X });
   const reward = chart({ id: "chart-reward", title: "What chosen people brought", xName: X });
   show(place, flagged.element, reward.element);
   return {
@@ -21,31 +21,40 @@ export function roundCharts(place) {
 }
 
 function flaggedData({ decisions, flagged }) {
-  const { edges, total, target, allowance, cap } = flagged;
-  const lines = [{ name: "Called unfair so far", kind: "main", y: flagged.by_edge, steps: true, from: 0, told: total.toLocaleString("en") }];
-  let top = Math.max(total, 4);
+  const { edges, total, target, target_by: targets, bound_by: bounds, start, cap } = flagged;
+  const lines = [{ name: "Called unfair by then", kind: "main", y: flagged.came, steps: true, from: 0, told: total.toLocaleString("en") }];
+  const most = { now: Math.max(total, 4) };
   if (target !== null) {
-    top = Math.max(top, target * decisions);
-    lines.push({ name: `Target, ${percent(target)} of decisions`, kind: "target", y: edges.map((at) => target * at), from: 0, told: number(target * decisions, 1) });
-    const bound = allowance + target * decisions;
-    const near = bound <= FAR * top;
-    const y = near ? edges.map((at) => allowance + target * at) : null;
-    lines.push({ name: near ? "Never more than, whoever flags" : "Never more than (above the picture)", kind: "bound", y, from: near ? allowance : undefined, told: number(bound, 0) });
-    if (near) top = Math.max(top, bound);
+    lines.push({ name: `Target, ${percent(target)} of decisions`, kind: "target", y: targets, from: 0, told: number(targets.at(-1) ?? 0, 1) });
+    most.now = Math.max(most.now, targets.at(-1) ?? 0);
+    lines.push(limit("Cannot be more than, whoever flags", "bound", bounds, bounds.at(-1) ?? start, most, start));
   }
-  if (cap !== null) {
-    lines.push({ name: "Cap: then only what is proved fair is played", kind: "bound", y: cap <= FAR * top ? edges.map(() => cap) : null, told: String(cap) });
-    if (cap <= FAR * top) top = Math.max(top, cap);
-  }
-  return { x: edges, low: 0, high: top * 1.08, lines, band: null, summary: flaggedWords(decisions, flagged), format: (value) => number(value, Number.isInteger(value) ? 0 : 1) };
+  if (cap !== null) lines.push(limit("Cap: then only what is proved fair is played", "cap", edges.map(() => cap), cap, most, cap));
+  return { x: edges, low: 0, high: most.now * 1.08, lines, band: null, summary: flaggedWords(decisions, flagged), format: (value) => number(value, Number.isInteger(value) ? 0 : 1) };
 }
 
-function flaggedWords(decisions, { total, target, is_capped: capped, by_edge: by }) {
+/** A line that nothing may cross: drawn, or told at the upper edge of the picture if it is far above it. */
+function limit(name, kind, y, last, most, from) {
+  const told = number(last, 0);
+  if (last > FAR * most.now) return { name: `${name} (above the picture)`, kind, y: null, told, above: `${name.split(",")[0].split(":")[0]}: ${told}` };
+  most.now = Math.max(most.now, last);
+  return { name, kind, y, from, told };
+}
+
+function flaggedWords(decisions, flagged) {
+  const { total, target, is_capped: capped, by_edge: by, target_by: targets } = flagged;
   if (!decisions) return "No decision has been made yet.";
   const half = total - (by[Math.floor((by.length - 1) / 2)] ?? 0);
-  const share = `${count(total, "decision was", "decisions were")} called unfair of ${decisions.toLocaleString("en")} (${percent(total / decisions)}), ${half} of them in the later half.`;
-  const goal = target === null ? "" : total <= target * decisions ? " That is within the target." : " That is above the target so far; odds are drawn closer together until it is met.";
-  return share + goal + (capped ? " The cap is reached: only what is proved fair is played." : "");
+  const share = `${count(total, "decision was", "decisions were")} called unfair of ${decisions.toLocaleString("en")} (${percent(total / decisions)}), ${half} of them among the later half.`;
+  const goal = target === null ? "" : total <= targets.at(-1) ? " That is within the target." : " That is above the target so far; odds are drawn closer together until it is met.";
+  return share + goal + boundWords(flagged) + (capped ? " The cap is reached: only what is proved fair is played." : "");
+}
+
+/** Where the bound comes from, so that nobody has to believe it. */
+function boundWords({ target, start, late }) {
+  if (target === null) return "";
+  const more = late ? `, and the ${count(late, "flag")} that came without a target or after all odds had been made equal` : "";
+  return ` The bound is the target and ${start} more, as many as can come before all odds are equal${more}.`;
 }
 
 function rewardData({ reward }) {

@@ -1,7 +1,7 @@
 // The desk window: everything about one desk, kept up to date by a stream.
 
 import { call, deskOfPage, deskPath, Refused, session } from "../api.js";
-import { $ } from "../dom.js";
+import { $, el } from "../dom.js";
 import { refusal } from "../banners.js";
 import { masthead } from "../masthead.js";
 import { downloads } from "./downloads.js";
@@ -20,11 +20,13 @@ async function begin() {
   $("#title").textContent = desk;
   const person = await session();
   masthead({ person, desk, here: "desk" });
+  const all = ["decide", "admin"].some((role) => person.roles.includes(role));
+  if (!all) judging();
   const told = await call("GET", deskPath(desk, "/window"));
   const views = {
-    desk: [figures($("#figures")), latestTable($("#latest"), desk), downloads($("#downloads"), desk, person), roundCharts($("#charts"))],
-    metric: [metricView($("#metric"), $("#metric-from"))],
-    reviewers: [reviewersView($("#reviewers"))],
+    desk: [figures($("#figures")), latestTable($("#latest"), desk, all), downloads($("#downloads"), desk, person), roundCharts($("#charts"))],
+    metric: all ? [metricView($("#metric"), $("#metric-from"))] : [],
+    reviewers: all ? [reviewersView($("#reviewers"))] : [],
   };
   const [top, latest, seal, charts] = views.desk;
   const take = (parts) => {
@@ -43,6 +45,12 @@ async function begin() {
     $("#to-review").hidden = false;
   }
   follow(desk, $("#live"), take);
+}
+
+/** Whoever only reviews is not shown what was learned, nor what others said: their judgement should be their own. */
+function judging() {
+  for (const part of ["#metric", "#reviewers"]) $(part).closest("section").remove();
+  $("#charts").after(el("p", { class: "small muted" }, "What the desk has learned, the odds of others and what other reviewers said is not shown to you: your judgement should be your own."));
 }
 
 begin().catch((error) => {

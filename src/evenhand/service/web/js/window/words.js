@@ -1,7 +1,6 @@
 // Words for the window: names, times, numbers.
 
-/** A feature's name as people write it. */
-export const named = (name) => name.replaceAll("_", " ");
+import { named } from "../format.js";
 
 /** A sentence of the service with the names of features as people write them. */
 export function readable(sentence, names) {

@@ -1,0 +1,195 @@
+// What the review page and the interview share: a pair, an answer, the next pair; undo; refusals; going on offline.
+
+import { deskPath, goToSignIn, Refused, session } from "./api.js";
+import { ANSWERS, answerButtons, answerKeys, remarked, remarks } from "./answers.js";
+import { offlineBanner, refusal } from "./banners.js";
+import { $, announce, el, show } from "./dom.js";
+import { Drafts } from "./drafts.js";
+import { listen } from "./keys.js";
+import { masthead } from "./masthead.js";
+import { Outbox } from "./outbox.js";
+import { pairInWords, showPair } from "./pair.js";
+
+const NAMES = Object.keys(ANSWERS);
+const TOLD = "evenhand-told"; // kept once somebody has answered here: the question need not be explained at length again
+
+export class Asking {
+  /** page: {desk, here, help, path, noun, next(), accept(told), ahead()}; `ahead` gives a pair to go on with, or null. */
+  constructor(page) {
+    this.page = page;
+    this.current = null; // the pair on the screen
+    this.started = null;
+    this.given = []; // answers of this visit, the newest last: {review}, or {key, pair} of one that is not sent yet
+    this.busy = true;
+    this.resting = false; // at a natural end
+    this.after = $("#after"); // what became of the last answer; it moves between the pair and the end
+    this.heard = ""; // what a screen reader is to be told of it, before the next pair
+  }
+
+  /** Everything but the pair is put on the page, and whoever looks is known. */
+  async begin() {
+    const { desk, here, help } = this.page;
+    masthead({ desk, here });
+    document.body.append(help);
+    $("#open-help").addEventListener("click", () => help.showModal());
+    fold();
+    show($("#answers"), answerButtons(NAMES, (name) => this.answer(name)));
+    show($("#remarks-place"), remarks());
+    $("#remarks").addEventListener("input", () => this.current && this.drafts.keep(this.current.draft));
+    $("#note").addEventListener("keydown", (event) => { if (event.key === "Enter" && event.ctrlKey) $("#answer-unfair").focus(); });
+    const undo = () => this.undo();
+    const open = () => help.showModal();
+    listen({ ...answerKeys(NAMES, (name) => this.answer(name)), Backspace: undo, z: undo, h: open, F1: open });
+    const banner = offlineBanner($("#banners"), () => this.outbox.tryNow());
+    this.outbox = new Outbox("", banner);
+    const person = await this.outbox.persist(session);
+    const name = `${here === "review" ? "" : `${here}:`}${person.name}:${desk}`;
+    this.outbox = new Outbox(name, banner);
+    this.drafts = new Drafts(name);
+    this.name = name;
+    masthead({ person, desk, here });
+    const refusals = await this.outbox.flush();
+    if (refusals.some((error) => error.status === 401)) return goToSignIn();
+    if (refusals.length) refusal($("#banners"), refusals[0]);
+    await this.page.next();
+  }
+
+  work(on) {
+    this.busy = on;
+    $("#work").setAttribute("aria-busy", String(on));
+  }
+
+  /** Puts a pair on the screen, to be answered. */
+  reveal(pair, words) {
+    this.current = pair;
+    this.rest(false);
+    showPair($("#pair"), $("#gap-place"), pair);
+    this.drafts.restore(pair.draft);
+    this.announce(`${words} ${pairInWords(pair)}`);
+    this.started = new Date().toISOString();
+    this.work(false);
+  }
+
+  /** Says something to a screen reader, after what became of the last answer. */
+  announce(words) {
+    announce($("#announcer"), `${this.heard} ${words}`.trim());
+    this.heard = "";
+  }
+
+  /** Shows the end in place of a pair, or the pair again. What was answered last stays in sight, to be taken back. */
+  rest(on) {
+    const moved = this.resting !== on;
+    this.resting = on;
+    $("#work").hidden = on;
+    $("#ending").hidden = !on;
+    $(on ? "#ending" : "#ask").append(this.after);
+    if (on) this.busy = false;
+    if (moved) $(on ? "#ending-title" : "#question").focus();
+  }
+
+  async answer(name) {
+    if (this.busy || this.resting || this.current === null) return;
+    this.work(true);
+    const pair = this.current;
+    const key = pair.item.slice(-64);
+    const body = { item: pair.item, answer: name, ...remarked(), started: this.started, ended: new Date().toISOString() };
+    const said = { key, pair, name };
+    this.given.push(said);
+    const sent = this.outbox.send("POST", deskPath(this.page.desk, this.page.path), body, key);
+    this.drafts.drop(pair.draft);
+    remember();
+    sent.then((told) => this.took(said, told), (error) => this.refused(error, said));
+    await Promise.race([sent.catch(() => null), this.outbox.away()]);
+    if (this.outbox.isAway && this.busy && this.current === pair) this.goOn(name);
+  }
+
+  /** The service has an answer. Whoever went on without it meanwhile keeps the pair that is before them. */
+  took(said, told) {
+    said.review = told.review;
+    this.said(said.name, `Why you were asked: ${told.why}`);
+    if (this.busy) this.page.accept(told.next);
+    else this.announce("");
+  }
+
+  /** The service is away: another pair that is at hand, if there is one. */
+  goOn(name) {
+    const pair = this.page.ahead();
+    this.said(name, "It is kept in this browser until the service is back.", "Kept");
+    if (pair) this.reveal(pair, "The service is away. Next pair.");
+    else this.announce("The service is away, and no other pair is at hand. The next one comes when it is back.");
+  }
+
+  said(name, more, begun = "Recorded") {
+    this.heard = `${begun}: ${ANSWERS[name].told}.`;
+    show(this.after, el("div", { class: "banner plain", id: "last" },
+      el("p", {}, el("b", {}, `${begun}: ${ANSWERS[name].told}. `), el("span", { class: "muted", id: "why" }, more)),
+      el("button", { class: "button small", type: "button", id: "undo", onclick: () => this.undo() }, "Undo ", el("kbd", { "aria-hidden": "true" }, "⌫"))));
+  }
+
+  async undo() {
+    const last = this.given.at(-1);
+    if (last === undefined) return this.busy || announce($("#announcer"), "There is no answer of this visit to take back.");
+    if (last.review === undefined) return this.takeOut(last);
+    if (this.busy) return;
+    this.work(true);
+    try {
+      await this.outbox.send("DELETE", deskPath(this.page.desk, `/reviews/${encodeURIComponent(last.review)}`), undefined, `undo-${last.review}`);
+      this.given.pop();
+      this.tookBack();
+      await this.page.next();
+    } catch (error) {
+      await this.refused(error, null);
+    }
+  }
+
+  /** An answer that was not sent yet is simply not sent; what is being sent may have arrived already. */
+  takeOut(last) {
+    if (!this.outbox.isAway) return;
+    if (!this.outbox.drop(last.key)) return announce($("#announcer"), "This answer is on its way. It can be taken back when the service is back.");
+    this.given.pop();
+    this.tookBack();
+    this.reveal(last.pair, `The ${this.page.noun} again.`);
+  }
+
+  tookBack() {
+    this.heard = "Your last answer was taken back.";
+    show(this.after, el("p", { class: "banner plain", id: "last" }, `Your last answer was taken back. Here is the ${this.page.noun} again.`));
+  }
+
+  /** What the service would not take: say why; go on unless there is nothing to go on with. */
+  async refused(error, said) {
+    this.given = this.given.filter((one) => one !== said);
+    if (!(error instanceof Refused)) throw error;
+    if (error.status === 401) return goToSignIn();
+    refusal($("#banners"), error);
+    if (!this.busy) return;
+    if (error.status === 409 || error.status === 422) await this.page.next();
+    else this.work(false);
+  }
+
+  /** The page cannot be used at all. */
+  fail(error, title, parts) {
+    refusal($("#banners"), error, this.page.desk);
+    $("#question").textContent = title;
+    for (const part of ["#work", "#open-help", ...parts]) $(part).hidden = true;
+  }
+}
+
+/** Where there is little room the question is explained at length to newcomers, to others when they ask. */
+function fold() {
+  try {
+    if (matchMedia("(max-width: 61.99rem)").matches && localStorage.getItem(TOLD)) $("#intro-fold").open = false;
+  } catch {
+    // It stays open.
+  }
+}
+
+function remember() {
+  try {
+    if (localStorage.getItem(TOLD)) return;
+    localStorage.setItem(TOLD, "yes");
+    fold();
+  } catch {
+    // It is explained again.
+  }
+}

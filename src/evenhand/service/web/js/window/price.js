@@ -1,0 +1,37 @@
+// What fairness cost a decision: the odds as played against the odds if fairness did not count.
+
+import { el } from "../dom.js";
+import { number } from "./words.js";
+
+const SURE = 1 - 1e-6;
+const NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+
+export function price({ candidates, price: told }) {
+  const free = candidates.reduce((sum, one) => sum + one.estimated_reward * told.odds_without[one.id], 0);
+  const played = candidates.reduce((sum, one) => sum + one.estimated_reward * one.probability, 0);
+  const figure = (words, value, note) => el("div", { class: "figure" }, el("span", { class: "muted small" }, words), el("b", { class: "number" }, number(value, 3)), el("span", { class: "muted small" }, note));
+  return el("div", { class: "card stack" },
+    el("div", { class: "price" },
+      figure("Expected reward as played", played, "by the best estimates at the time"),
+      figure("If fairness did not count", free, whoWithout(Object.values(told.odds_without))),
+      figure("What fairness cost", told.expected_reward, `${number(told.optimistic_reward, 3)} of what was hoped for at best`)),
+    el("p", {}, verdict(candidates, told)));
+}
+
+/** Who would be chosen if fairness did not count, from the odds they would have. */
+export function whoWithout(odds) {
+  const sure = odds.filter((one) => one >= SURE).length;
+  const shared = odds.some((one) => one > 1 - SURE && one < SURE);
+  if (shared) return sure ? `${people(sure)} for certain, and a lot among equals` : "a lot among the most promising candidates";
+  if (!sure) return "nobody: no good was hoped for from anybody";
+  if (sure === odds.length) return sure === 1 ? "the only candidate, for certain" : sure === 2 ? "both candidates, for certain" : `all ${NUMBERS[sure] ?? sure} candidates, for certain`;
+  return `${people(sure)}, for certain`;
+}
+
+const people = (n) => (n === 1 ? "the most promising candidate" : `the ${NUMBERS[n] ?? n} most promising candidates`);
+
+function verdict(candidates, { expected_reward: cost, odds_without: without }) {
+  if (candidates.every((one) => Math.abs(one.probability - without[one.id]) < 1e-6)) return "Fairness cost nothing here: the odds would have been the same without it.";
+  if (cost > 0.0005) return "That much expected reward was given up so that people who are alike had odds that are alike.";
+  return "Fairness cost nothing here that was expected: without it, the odds would have gone to people of whom more was hoped for, but not more expected.";
+}

@@ -1,0 +1,75 @@
+"""What a screen reader has of the review page: names, tables, announcements, and where the focus goes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.web.serving import Serving
+from tests.web.steps import answer, enter, ready
+
+NEXT = re.compile(r"^Recorded: unfair\. Next pair\. They .* Odds: left .*, right .*, a gap of")
+SNAPSHOT = """
+- region "Is this gap unfair, or acceptable?":
+  - group:
+    - paragraph: /These two took part in the same decision/
+  - table "The two people, attribute by attribute":
+    - rowgroup:
+      - row "Attribute Person on the left Person on the right"
+    - rowgroup:
+      - row /Odds of being chosen .*%/
+    - rowgroup:
+      - row /income (differs|same) .* EUR .* EUR/
+  - paragraph: /Gap between their odds .* percentage points/
+  - group "Your answer":
+    - button "Unfair"
+    - button "Acceptable"
+    - button "Unsure"
+    - button "Skip"
+    - button "Conflict of interest"
+"""
+
+
+@pytest.fixture(scope="module")
+def short(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """A desk where a session has two answers."""
+    service = Serving(tmp_path_factory.mktemp("short"))
+    service.open_desk("loans", 12, reviewing={"session": 2})
+    service.token("Kim", ["review"])
+    try:
+        service.start()
+        yield service
+    finally:
+        service.stop()
+
+
+def test_a_session_without_seeing_it(page: Page, short: Serving) -> None:
+    """Everything has a name; each answer is confirmed and the next pair told; the focus is never lost."""
+    enter(page, short, "Kim", "/review/loans")
+    ready(page)
+    expect(page.locator("main")).to_match_aria_snapshot(SNAPSHOT)
+    told, focused = page.locator("#announcer"), "document.activeElement.id"
+    expect(told).to_contain_text("a gap of")
+    page.locator("#answer-unfair").focus()
+    with page.expect_response(lambda response: "/review/answers" in response.url):
+        page.keyboard.press("Enter")
+    ready(page)
+    expect(told).to_have_text(NEXT)
+    assert page.evaluate(focused) == "answer-unfair"
+    answer(page, "n")
+    expect(told).to_have_text("Recorded: unsure. A session of 2 pairs is done")
+    assert page.evaluate(focused) == "ending-title"
+    page.get_by_role("button", name="Go on").press("Enter")
+    ready(page)
+    assert page.evaluate(focused) == "question"
+    with page.expect_response(lambda response: "/review/next" in response.url):
+        page.keyboard.press("z")
+    ready(page)
+    expect(told).to_contain_text("Your last answer was taken back.")
+    page.keyboard.press("h")
+    expect(page.get_by_role("dialog", name="How to review")).to_be_visible()
+    page.keyboard.press("Escape")
+    assert page.evaluate(focused) == "question"

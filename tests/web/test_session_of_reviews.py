@@ -1,0 +1,111 @@
+"""What a session is like: notes are kept, the end stays, everything is in sight, and no id gives a repeat away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.web.serving import Serving
+from tests.web.steps import answer, enter, ready
+
+LINES = """all => all.map((button) => {
+  const range = document.createRange();
+  range.selectNodeContents(button.firstChild);
+  return range.getClientRects().length;
+})"""
+
+
+@pytest.fixture(scope="module")
+def short(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """A desk where a session has three answers."""
+    service = Serving(tmp_path_factory.mktemp("short"))
+    service.open_desk("loans", 30, reviewing={"session": 3})
+    for name in ("Kim", "Lee", "Ada", "Max"):
+        service.token(name, ["review"])
+    try:
+        service.start()
+        yield service
+    finally:
+        service.stop()
+
+
+def test_a_note_survives_a_closed_window(page: Page, short: Serving) -> None:
+    """What was written on a pair is there when the page is opened again, and gone with the answer."""
+    enter(page, short, "Kim", "/review/loans")
+    ready(page)
+    page.get_by_text("Add a reason or a note").click()
+    page.get_by_label("Note").fill("half a thou")
+    context = page.context
+    page.close()
+    again = context.new_page()
+    again.goto(f"{short.url}/review/loans")
+    ready(again)
+    expect(again.get_by_label("Note")).to_have_value("half a thou")
+    again.get_by_role("heading", level=1).click()
+    answer(again, "u")
+    expect(again.get_by_label("Note")).to_have_value("")
+    again.reload()
+    ready(again)
+    expect(again.get_by_label("Note")).to_have_value("")
+    assert again.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('evenhand-drafts'))") == []
+
+
+@pytest.mark.parametrize("size", [(1366, 700), (1280, 900), (360, 740)])
+def test_all_that_is_needed_is_in_sight(browser: Browser, short: Serving, size: tuple[int, int]) -> None:
+    """Without scrolling: every answer, and what became of the last one; on a desktop also odds, gap and attributes."""
+    width, height = size
+    context = browser.new_context(viewport={"width": width, "height": height})
+    page = context.new_page()
+    enter(page, short, "Lee" if width > 1300 else "Ada" if width > 1000 else "Max", "/review/loans")
+    ready(page)
+    answer(page, "n")
+    needed = [".answers .button", "#last", "#undo"]
+    needed += ["h1", "#intro", "#gap", ".pair .odds td.side", ".pair tbody tr"] if width > 1000 else []
+    for selector in needed:
+        for part in page.locator(selector).all():
+            box = part.bounding_box()
+            assert box is not None
+            assert box["y"] >= 0, selector
+            assert box["y"] + box["height"] <= height, selector
+    context.close()
+
+
+def test_a_finger_needs_no_keys(browser: Browser, short: Serving) -> None:
+    """On a touch screen no key is drawn on a button, and no answer takes two lines."""
+    context = browser.new_context(viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True)
+    page = context.new_page()
+    enter(page, short, "Max", "/review/loans")
+    ready(page)
+    for key in page.locator(".button kbd").all():
+        expect(key).to_be_hidden()
+    assert page.locator(".answers .button").evaluate_all(LINES) == [1] * 5
+    context.close()
+
+
+def test_the_end_of_a_session_stays_until_somebody_goes_on(page: Page, short: Serving) -> None:
+    """After the last answer, loaded again, the end is there, with ways onward; going on holds after a reload too."""
+    enter(page, short, "Kim", "/review/loans")
+    ready(page)
+    for _ in range(2):
+        answer(page, "n")
+    for _ in range(2):
+        expect(page.locator("#ending-title")).to_have_text("A session of 3 pairs is done")
+        expect(page.locator("#onward")).to_have_attribute("href", "/desks/loans")
+        page.reload()
+    page.get_by_role("button", name="Go on").click()
+    for _ in range(2):
+        ready(page)
+        expect(page.locator("#ending")).to_be_hidden()
+        page.reload()
+
+
+def test_no_id_tells_that_a_pair_came_before(page: Page, short: Serving) -> None:
+    """Neither on the page nor in what it is told stands who the two are, or of which decision."""
+    with page.expect_response(lambda response: "/review/next" in response.url) as told:
+        enter(page, short, "Ada", "/review/loans")
+    said = told.value.json()
+    assert said["names"] is None
+    assert "decision" not in said
+    assert "applicant" not in told.value.text()

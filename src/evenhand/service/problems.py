@@ -28,6 +28,7 @@ KINDS: dict[str, tuple[int, str]] = {
     "key-reused": (422, "The idempotency key was used for something else"),
     "rate": (429, "Too many requests"),
     "internal": (500, "The service failed"),
+    "damaged": (500, "The ledger is damaged"),
     "unavailable": (503, "The service cannot do this now"),
 }
 """The kinds of problems, each with its status and title."""

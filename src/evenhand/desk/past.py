@@ -75,8 +75,7 @@ def _read_review(said: Any, ids: list[str]) -> dict[str, Any]:
     }
     if body["reviewer"] is not None:
         check_name(body["reviewer"], "reviewer")
-    if review_of(body, ids).any_unfair:
-        raise InvalidInput("a past review is one bit that says something was unfair; name the pairs to import it")
+    review_of(body, ids)  # refuses what it must
     return body
 
 
@@ -87,6 +86,9 @@ def learn_past(bandit: QuietBandit, body: Mapping[str, Any]) -> None:
     bandit.reward.learn(contexts[chosen], np.array(list(body["rewards"].values()), dtype=np.float64))
     for said in body["reviews"]:
         review = review_of(said, ids)
+        if review.any_unfair:
+            bandit.learn_past_bit(contexts, body["probabilities"], review)
+            continue
         for i, j in _looked_at(review, len(ids)):
             gap = abs(body["probabilities"][i] - body["probabilities"][j])
             if gap > ODDS_TOLERANCE:

@@ -127,7 +127,7 @@ class Desk:
         return self._one(said.Withdraw(review_id, reason, **who))
 
     def override(self, decision: str, chosen: Sequence[str], reason: str | None = None, **who: Any) -> Event:
-        """Somebody chose otherwise."""
+        """Somebody chose otherwise; outcomes are then taken of these candidates. The last override stands."""
         return self._one(said.Override(decision, chosen, reason, **who))
 
     def change_settings(self, *, actor: str = "desk", idempotency_key: str | None = None, **changes: Any) -> Event:

@@ -125,9 +125,10 @@ class Recording:
         body, rewards = row.event.body, command.rewards
         if not hasattr(rewards, "items") or not rewards:
             raise InvalidInput(f"rewards is {rewards!r}; allowed is a dict from a chosen candidate's id to a number")
+        chosen = self._chosen(row)
         for candidate, reward in rewards.items():
-            if candidate not in body["chosen"]:
-                raise NotChosen(f"candidate {candidate!r} was not chosen; outcomes are known of {body['chosen']}")
+            if candidate not in chosen:
+                raise NotChosen(f"candidate {candidate!r} was not chosen; outcomes are known of {chosen}")
             if not is_number(reward):
                 raise InvalidInput(f"the reward of candidate {candidate!r} is {reward!r}; allowed is a finite number")
         for earlier in self.about.get(row.id, ()):
@@ -138,6 +139,12 @@ class Recording:
         contexts = np.array([body["contexts"][body["candidates"].index(candidate)] for candidate in values])
         copy.deepcopy(self._bandit.reward).learn(contexts, np.array(list(values.values())))  # refuses what it must
         return Draft("outcome", new_id("outcome"), {"decision": row.id, "rewards": values}, target=row.id)
+
+    def _chosen(self, row: Row) -> list[str]:
+        """Who was really chosen: as the last override says, or as the lottery drew."""
+        overrides = [line for line in self.about.get(row.id, ()) if line.kind == "override"]
+        chosen: list[str] = (overrides[-1] if overrides else row).event.body["chosen"]
+        return chosen
 
     def _review(self, wish: Wish) -> Draft:
         command = wish.command
@@ -211,8 +218,12 @@ class Recording:
         row = self._decision_row(command.decision)
         if isinstance(command.chosen, str) or not isinstance(command.chosen, Sequence):
             raise InvalidInput(f"chosen is {command.chosen!r}; allowed is a list of candidates' ids")
-        chosen = list(command.chosen)
+        chosen, capacity = list(command.chosen), row.event.body["capacity"]
         indices_of(chosen, row.event.body["candidates"])
+        if len(set(chosen)) < len(chosen):
+            raise InvalidInput(f"chosen is {chosen}; allowed is each candidate once")
+        if capacity is not None and len(chosen) > capacity:
+            raise InvalidInput(f"chosen has {len(chosen)} candidates; the decision's capacity allows up to {capacity}")
         body = {"decision": row.id, "chosen": chosen, "reason": as_text(command.reason, "reason")}
         return Draft("override", new_id("override"), body, target=row.id)
 

@@ -77,7 +77,7 @@ class NewReview(Struct, forbid_unknown_fields=True):
 
 
 class NewOverride(Struct, forbid_unknown_fields=True):
-    """Somebody chose otherwise than the lottery did."""
+    """Somebody chose otherwise than the lottery did: these candidates, or nobody."""
 
     chosen: list[Id]
     reason: Reason | None = None

@@ -81,7 +81,7 @@ def ledger(url: str) -> Iterator[Ledger]:
 @pytest.fixture
 def name() -> str:
     """A desk's name that no other test uses: they share one PostgreSQL."""
-    return f"loans {uuid.uuid4().hex[:12]}"
+    return f"loans-{uuid.uuid4().hex[:12]}"
 
 
 @pytest.fixture

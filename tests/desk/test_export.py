@@ -77,7 +77,7 @@ def test_an_imported_ledger_teaches_what_it_taught(played: Desk, tmp_path: Path)
     """A new desk with the lines of another knows the same of rewards, and has the same verdicts to learn from."""
     file = tmp_path / "past.jsonl"
     file.write_text("\n".join(to_jsonl(played.ledger, played.name)))
-    with Desk.open(played.ledger, played.name + " anew", n_features=D, seed=2) as desk:
+    with Desk.open(played.ledger, played.name + "-anew", n_features=D, seed=2) as desk:
         told = import_jsonl(desk, file)
         assert told.refused == []
         desk.fold(wait=True)

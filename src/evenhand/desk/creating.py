@@ -11,6 +11,7 @@ import orjson
 
 from evenhand.desk.event import FIRST, Event, canonical, chained, new_id, now, request_digest
 from evenhand.desk.ledger import Ledger, Row, View
+from evenhand.desk.names import check_desk_name
 from evenhand.desk.settings import Settings
 from evenhand.desk.verify import check_text
 from evenhand.errors import AlreadyRecorded, DamagedFile, DamagedLedger, IdempotencyConflict, InvalidInput, NewerFile
@@ -48,6 +49,7 @@ def open_once(ledger: Ledger, name: str, settings: Mapping[str, Any], *, actor: 
 def _create(
     ledger: Ledger, name: str, settings: Settings, actor: str, key: str | None, fingerprint: str | None
 ) -> Event:
+    check_desk_name(name)
     event_id, moment = new_id("opened"), now()
     content = {"desk": name, "seq": 1, "id": event_id, "time": moment, "actor": actor, "kind": "opened"}
     body = {"settings": settings.to_dict(), "code": __version__}

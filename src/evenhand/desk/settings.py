@@ -73,6 +73,11 @@ class Settings:
             raise InvalidInput(f"metric is {self.metric!r}; allowed are {', '.join(METRICS)}")
         if self.structure not in ("full", "diagonal"):
             raise InvalidInput(f"structure is {self.structure!r}; allowed are 'full' and 'diagonal'")
+        error = self.reviewer_error
+        if error is not None and (not is_number(error) or not 0 <= error < 0.5):
+            raise InvalidInput(
+                f"reviewer_error is {error!r}; allowed is a number from 0 to below 0.5, or None to learn it"
+            )
         self._check_changeable()
         try:
             self.first_bandit()  # whatever else is wrong, its parts say
@@ -180,7 +185,9 @@ class Settings:
 def _read_schema(schema: Any) -> Schema | None:
     if schema is None or isinstance(schema, Schema):
         return schema
-    return Schema.from_dict(schema)
+    if not isinstance(schema, Mapping):
+        raise InvalidInput(f"schema is {schema!r}; allowed is an evenhand.Schema, or what its to_dict() gave")
+    return Schema.from_dict(dict(schema))
 
 
 def _read_names(names: Any, schema: Schema | None) -> tuple[str, ...] | None:

@@ -21,7 +21,7 @@ KINDS: dict[str, tuple[int, str]] = {
     "forbidden": (403, "The token does not allow this"),
     "not-found": (404, "There is no such thing"),
     "method-not-allowed": (405, "The path knows no such method"),
-    "conflict": (409, "It is there already, and differs"),
+    "conflict": (409, "The ledger holds this already"),
     "too-large": (413, "The request is too large"),
     "media-type": (415, "The body is no JSON"),
     "invalid": (422, "The request does not fit"),

@@ -53,6 +53,13 @@ class Desk:
         check_end(ledger, name, self._folding.state.seq)
         self._folder: Folder | None = None
 
+    def __repr__(self) -> str:
+        settings = self.settings
+        return (
+            f"Desk({self._name!r}, {settings.n_features} features, capacity {settings.capacity}, "
+            f"knows {self.state.bandit.rounds} decisions in {self.state.seq} lines)"
+        )
+
     @classmethod
     def open(cls, url: str | Ledger, name: str, **settings: Any) -> Self:
         """The desk of this name; made, with these settings, if it is not there.

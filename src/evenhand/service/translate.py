@@ -46,7 +46,9 @@ def problem_of(error: EvenhandError) -> Problem | None:
             if name == "unavailable":
                 # Its words name files and hosts: they are for the log, not for whoever asks.
                 return Problem(
-                    name, "the ledger cannot be reached now; send the request again", headers={"Retry-After": "1"}
+                    name,
+                    "the ledger cannot be read or written now; what was acknowledged is safe, send the request again",
+                    headers={"Retry-After": "1"},
                 )
             return Problem(name, str(error))
     if isinstance(error, DamagedLedger):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from evenhand.desk.verify import Chain
@@ -34,7 +34,7 @@ class Checking:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._told: dict[str, str] = {}
-        self._waiting: SimpleQueue[str] = SimpleQueue()
+        self._waiting: SimpleQueue[str | None] = SimpleQueue()
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="evenhand-checking", daemon=True)
         self._thread.start()
@@ -54,11 +54,7 @@ class Checking:
                 break
             except EvenhandError:
                 self._stopped.wait(AGAIN_SECONDS)
-        while not self._stopped.is_set():
-            try:
-                desk = self._waiting.get(timeout=0.5)
-            except Empty:
-                continue
+        while (desk := self._waiting.get()) is not None and not self._stopped.is_set():
             if self._told[desk] == BEING_CHECKED:
                 self._check(desk)
 
@@ -96,4 +92,5 @@ class Checking:
     def stop(self) -> None:
         """End after what is being checked now."""
         self._stopped.set()
+        self._waiting.put(None)
         self._thread.join()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ def as_contexts(value: Any, n_features: int | None = None) -> NDArray[np.float64
     if not largest <= (1.0 + NORM_TOLERANCE) ** 2:  # also if it is no number
         _refuse_unfinite(contexts)
         raise InvalidInput(
-            f"candidate {longest} has a context of norm {np.linalg.norm(contexts[longest]):.6g}; "
+            f"candidate {longest} has a context of norm {math.hypot(*contexts[longest]):.6g}; "
             "contexts must have norm <= 1, see evenhand.Schema"
         )
     return contexts

@@ -114,10 +114,11 @@ def test_one_rule_for_names_of_desks(ask: Asking, name: Any) -> None:
         ([[0.1, None]], "feature 1 of candidate 0 is None"),
         ([[0.1, 0.2], 5], "candidate 1 is 5, not a list of numbers"),
         ([{"id": "a", "context": [0, "x"]}], "feature 1 of candidate 0 is 'x'"),
+        ([[1.7e308, 1.7e308]], "candidate 0 has a context of norm inf"),  # numpy would warn
     ],
 )
 def test_contexts_that_are_no_numbers_are_shown(given: Any, said: str) -> None:
-    """Which value of whom, in place of the name of a type of numpy's."""
+    """Which value of whom, in place of the name of a type of numpy's, or of a warning."""
     with Desk.open("memory:", "loans", n_features=2) as desk, pytest.raises(InvalidInput) as raised:
         desk.decide(given)
     assert said in str(raised.value)

@@ -49,8 +49,8 @@ class Checking:
     def _run(self) -> None:
         while not self._stopped.is_set():
             try:
-                for desk in self._ledger.names():
-                    self.standing(desk)
+                for name in self._ledger.names():
+                    self.standing(name)
                 break
             except EvenhandError:
                 self._stopped.wait(AGAIN_SECONDS)

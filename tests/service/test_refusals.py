@@ -132,6 +132,11 @@ def test_contexts_that_are_no_numbers_are_shown(given: Any, said: str) -> None:
         ({"reviewer_error": 0.7}, "reviewer_error is 0.7; allowed"),
         ({"schema": 5}, "schema is 5; allowed"),
         ({"n_features": "two"}, "n_features is 'two'; allowed"),
+        ({"n_features": 101}, "n_features is 101; allowed are up to 100 with structure 'full'"),
+        (
+            {"n_features": None, "features": [f"f{i}" for i in range(201)], "structure": "diagonal"},
+            "n_features is 201;",
+        ),
     ],
 )
 def test_settings_are_called_by_their_names(wrong: dict[str, Any], field: str) -> None:

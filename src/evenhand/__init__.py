@@ -14,12 +14,14 @@ from evenhand.version import __version__
 
 if TYPE_CHECKING:
     from evenhand import auditors, baselines, environments
+    from evenhand.desk import Desk
     from evenhand.interview import Interview
 
 __all__ = [
     "Allocation",
     "Category",
     "Decision",
+    "Desk",
     "Distances",
     "EvenhandError",
     "FairBandit",
@@ -51,6 +53,8 @@ def __getattr__(name: str) -> Any:
         return import_module(f"evenhand.{name}")
     if name == "Interview":  # it computes with scipy, which takes as long to load as all the rest
         return import_module("evenhand.interview").Interview
+    if name == "Desk":  # its ledger needs SQLAlchemy, which the extra evenhand[desk] brings
+        return import_module("evenhand.desk").Desk
     raise AttributeError(f"module 'evenhand' has no attribute {name!r}")
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 
-from evenhand.desk.command_line import add_ledger
+from evenhand.desk.command_line import add_ledger, end
 from evenhand.errors import EvenhandError
 from evenhand.service.command_line import add_serve, add_token
 from evenhand.version import __version__
@@ -20,7 +20,7 @@ EXTRAS = {"serve": "service", "token": "service", "ledger": "desk"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit status."""
+    """Run one command; returns the exit status: 0 done, 1 found wrong or not to be done now, 2 asked wrongly."""
     parser = argparse.ArgumentParser(
         prog="evenhand", description="Fair decisions under a metric nobody can write down."
     )
@@ -34,15 +34,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _add_lab(commands.add_parser("lab", help="experiments: list, run, report"))
     options = parser.parse_args(arguments)
     try:
-        options.run(options)
+        status: int | None = options.run(options)
     except ModuleNotFoundError as error:
         extra = EXTRAS.get(options.command, "lab")
         parser.error(f"{error.name} is missing: this command needs pip install 'evenhand[{extra}]'")
     except EvenhandError as error:
-        parser.error(str(error))
+        end(parser, error)
     except KeyboardInterrupt:
         parser.exit(130, "\nstopped\n")
-    return 0
+    return status or 0
 
 
 def _add_demo(parser: argparse.ArgumentParser) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand.checks import is_number
 from evenhand.compiled import FLOAT, compiled
 from evenhand.errors import InvalidInput
 
@@ -38,7 +40,7 @@ def as_contexts(value: Any, n_features: int | None = None) -> NDArray[np.float64
     if not largest <= (1.0 + NORM_TOLERANCE) ** 2:  # also if it is no number
         _refuse_unfinite(contexts)
         raise InvalidInput(
-            f"candidate {longest} has a context of norm {np.linalg.norm(contexts[longest]):.6g}; "
+            f"candidate {longest} has a context of norm {math.hypot(*contexts[longest]):.6g}; "
             "contexts must have norm <= 1, see evenhand.Schema"
         )
     return contexts
@@ -66,10 +68,27 @@ def _as_float_array(value: Any) -> NDArray[np.float64]:
     try:
         array = np.array(table)
         if array.dtype.kind not in "iuf" and not (array.dtype.kind == "O" and hasattr(value, "to_numpy")):
-            raise TypeError(f"their type is {array.dtype}")
+            raise TypeError
         return np.array(array, dtype=np.float64, order="C")
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(f"contexts must be a (k, d) table of numbers: {error}") from None
+    except (TypeError, ValueError):
+        raise InvalidInput(f"contexts must be a (k, d) table of numbers: {_misfit(table)}") from None
+
+
+def _misfit(table: Any) -> str:
+    """What is no table of numbers about it; numpy would speak of types and shapes."""
+    rows = table.tolist() if isinstance(table, np.ndarray) else table
+    if not isinstance(rows, (list, tuple)):
+        return f"{rows!r} is none"
+    sizes = [len(row) if isinstance(row, (list, tuple, np.ndarray)) else None for row in rows]
+    for at, row in enumerate(rows):
+        if sizes[at] is None:
+            return f"candidate {at} is {row!r}, not a list of numbers"
+        if sizes[at] != sizes[0]:
+            return f"candidate {at} has {sizes[at]} features, candidate 0 has {sizes[0]}"
+        for feature, number in enumerate(row):
+            if not is_number(number):
+                return f"feature {feature} of candidate {at} is {number!r}"
+    return "its numbers cannot be read"
 
 
 def _refuse_unfinite(contexts: NDArray[np.float64]) -> None:

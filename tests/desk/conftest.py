@@ -11,9 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from evenhand.desk import Ledger, open_ledger
+from evenhand.desk import Desk, Ledger, open_ledger
+from tests.desk.play import D, people, play
 
 
 def start_postgresql(folder: Path) -> Any:
@@ -79,4 +81,14 @@ def ledger(url: str) -> Iterator[Ledger]:
 @pytest.fixture
 def name() -> str:
     """A desk's name that no other test uses: they share one PostgreSQL."""
-    return f"loans {uuid.uuid4().hex[:12]}"
+    return f"loans-{uuid.uuid4().hex[:12]}"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """An SQLite file with a desk that has played some days."""
+    file = tmp_path / "ledger.db"
+    with Desk.open(f"sqlite:///{file}", "loans", n_features=D, seed=1) as desk:
+        play(desk, 3)
+        desk.decide(people(np.random.default_rng(1)), idempotency_key="the last day")
+    return file

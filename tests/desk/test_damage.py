@@ -1,4 +1,4 @@
-"""Tampering, truncation, a full disk, a database that goes away: found out, said, and nothing acknowledged lost."""
+"""Truncation, a full disk, a database that goes away: found out, said, and nothing acknowledged lost."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import contextlib
 import os
 import re
 import signal
-import sqlite3
 import subprocess
 import time
 from pathlib import Path
@@ -16,107 +15,12 @@ import numpy as np
 import pytest
 
 from evenhand.desk import Decide, Desk, Ledger, open_ledger
-from evenhand.desk.event import chained
 from evenhand.desk.sql_ledger import SqlLedger
 from evenhand.desk.verify import verify
 from evenhand.errors import DamagedLedger, EvenhandError, InvalidInput, LedgerUnavailable, NewerFile
 from tests.desk.conftest import running_postgresql
 from tests.desk.play import D, done, people, play
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    """An SQLite file with a desk that has played some days."""
-    file = tmp_path / "ledger.db"
-    with Desk.open(f"sqlite:///{file}", "loans", n_features=D, seed=1) as desk:
-        play(desk, 3)
-    return file
-
-
-def tampered(file: Path, *statements: str) -> None:
-    """What somebody with a database tool could do, triggers removed."""
-    connection = sqlite3.connect(file)
-    for trigger in ("events_no_update", "events_no_delete"):
-        connection.execute(f"DROP TRIGGER IF EXISTS {trigger}")
-    for statement in statements:
-        connection.execute(statement)
-    connection.commit()
-    connection.close()
-
-
-@pytest.mark.parametrize(
-    ("statement", "line"),
-    [
-        ("UPDATE events SET text = replace(text, 'person 0', 'person O') WHERE seq = 5", 5),
-        ("UPDATE events SET text = replace(text, '0.', '1.') WHERE seq = 3", 3),
-        ("UPDATE events SET text = 'nonsense' WHERE seq = 7", 7),
-        ("UPDATE events SET hash = previous WHERE seq = 6", 6),
-        ("UPDATE events SET previous = hash WHERE seq = 6", 6),
-        ("UPDATE events SET target = NULL WHERE seq = 4", 4),
-        ("UPDATE events SET number = 99 WHERE seq = 2", 2),
-        ("UPDATE events SET kind = 'outcome' WHERE seq = 2", 2),
-        ("UPDATE events SET id = 'dec_0' WHERE seq = 2", 2),
-        ("UPDATE events SET undoes = 3 WHERE seq = 5", 5),
-        ("DELETE FROM events WHERE seq = 5", 5),
-        ("DELETE FROM events WHERE seq > 8", None),
-        ("UPDATE events SET seq = seq + 100 WHERE seq = 3", 3),
-        ("UPDATE desks SET decisions = decisions + 1", None),
-        ("UPDATE desks SET seq = seq - 1", None),
-    ],
-)
-def test_any_change_is_found(path: Path, statement: str, line: int | None) -> None:
-    """verify names the line that was changed, whichever column it was."""
-    tampered(path, statement)
-    ledger = open_ledger(f"sqlite:///{path}")
-    try:
-        with pytest.raises(DamagedLedger) as raised:
-            verify(ledger, "loans")
-    finally:
-        ledger.close()
-    if line is not None:
-        assert f"line {line} " in str(raised.value)
-
-
-def test_a_ledger_written_anew_is_found_by_a_noted_line(path: Path) -> None:
-    """Somebody who chains everything again passes, but not whoever noted a hash before."""
-    ledger = open_ledger(f"sqlite:///{path}")
-    noted = verify(ledger, "loans")
-    with ledger.reading("loans") as view:
-        rows = view.after(0, 1000)
-    ledger.close()
-    connection = sqlite3.connect(path)
-    connection.execute("DROP TRIGGER events_no_update")
-    previous = rows[0].previous
-    for row in rows:
-        text = row.text.replace("person 0", "person O")
-        digest = chained(previous, text)
-        connection.execute(
-            "UPDATE events SET text = ?, previous = ?, hash = ? WHERE seq = ?", (text, previous, digest, row.seq)
-        )
-        previous = digest
-    connection.execute("UPDATE desks SET hash = ?", (previous,))
-    connection.commit()
-    connection.close()
-    ledger = open_ledger(f"sqlite:///{path}")
-    try:
-        assert verify(ledger, "loans").seq == noted.seq
-        with pytest.raises(DamagedLedger):
-            verify(ledger, "loans", known=(noted.seq, noted.hash))
-        with pytest.raises(DamagedLedger):
-            verify(ledger, "loans", known=(noted.seq + 1, noted.hash))
-    finally:
-        ledger.close()
-
-
-def test_the_database_itself_refuses_changes(durable_url: str, name: str) -> None:
-    """Rows of the ledger can be neither changed nor removed, short of removing the triggers."""
-    with Desk.open(durable_url, name, n_features=D) as desk:
-        done(desk.execute([Decide(people(np.random.default_rng(0)))]))
-        assert isinstance(desk.ledger, SqlLedger)
-        for statement in ("UPDATE events SET kind = 'x'", "DELETE FROM events"):
-            with pytest.raises(Exception, match="append-only"), desk.ledger.transaction(writes=True) as connection:
-                connection.exec_driver_sql(statement)
-        assert verify(desk.ledger, name).seq == 2
+from tests.desk.test_tampering import tampered
 
 
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.3, 0.6, 0.95])

@@ -264,7 +264,7 @@ def test_candidates_by_name_and_by_schema(ledger: Ledger, name: str) -> None:
         with pytest.raises(InvalidInput):
             desk.decide([{"id": "x", "features": {"a": 0.1}}])
     schema = Schema([Number("income", low=0, high=100), Category("purpose", levels=("car", "home"))])
-    with Desk.open(ledger, name + "'", schema=schema) as desk:
+    with Desk.open(ledger, name + "-2", schema=schema) as desk:
         frame = pd.DataFrame({"income": [10, 90], "purpose": ["car", "home"]}, index=["p", "q"])
         made = desk.decide(frame)
         assert made.candidates == ["p", "q"]

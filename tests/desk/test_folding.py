@@ -21,6 +21,7 @@ from evenhand.desk.records import review_of as review_in
 from evenhand.desk.replay import Walk, digest_of, replay
 from evenhand.desk.settings import Settings
 from evenhand.desk.snapshots import from_bytes, to_bytes, to_drop
+from evenhand.errors import DamagedLedger
 from tests.desk.play import D, done, people, play, review_of
 
 
@@ -132,7 +133,8 @@ def test_a_snapshot_is_the_state(ledger: Ledger, name: str) -> None:
         kept = from_bytes(to_bytes(fold, "chain"), "chain")
         assert kept is not None
         assert digest_of(kept) == digest_of(fold) == digest(desk)
-        assert from_bytes(to_bytes(fold, "chain"), "another chain") is None
+        with pytest.raises(DamagedLedger, match="another hash"):
+            from_bytes(to_bytes(fold, "chain"), "another chain")
         assert from_bytes(b"nonsense") is None
 
 

@@ -18,7 +18,7 @@ from tests.desk.play import D, outcome_of, people, review_of
 def main(url: str, name: str, seed: int) -> None:
     """Decide, record outcomes, review, now and then withdraw; for ever."""
     rng = np.random.default_rng(seed)
-    with Desk.open("memory:", "warm up", n_features=D) as desk:  # the first decision of a process loads compiled code
+    with Desk.open("memory:", "warm-up", n_features=D) as desk:  # the first decision of a process loads compiled code
         desk.decide(people(rng))
     with Desk.open(url, name, n_features=D, seed=1) as desk:
         desk.fold_in_background()

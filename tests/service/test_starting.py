@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
+import os
+import re
+import socket
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +19,10 @@ from evenhand.desk import Desk
 from evenhand.desk.fold import Fold
 from evenhand.errors import DamagedLedger, EvenhandError
 from evenhand.service import Settings, create_app
+from evenhand.service.apart import Apart, OfficeFailed
+from evenhand.service.serve import serve as start
+from tests.desk.conftest import running_postgresql
+from tests.desk.test_tampering import tampered
 from tests.service.asking import ADMIN
 
 
@@ -63,3 +73,81 @@ def test_a_folder_that_fails_logs_a_sentence(
                 desk._folder.join(0.02)
     assert "line 2 of the ledger cannot be read" in caplog.records[0].getMessage()
     assert not any(record.exc_info for record in caplog.records)
+
+
+def serve(*options: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """`evenhand serve` with these options, once it has ended by itself."""
+    return subprocess.run(
+        [sys.executable, "-m", "evenhand", "serve", "--port", "0", *options],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env={**os.environ, **environment},
+    )
+
+
+@pytest.mark.parametrize("token", ["", ADMIN])
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("postgresql+psycopg://nobody:very-secret@127.0.0.1:1/none", "the database cannot be used now"),
+        ("sqlite:///{folder}/newer.db", "the database is at step 9999"),
+        ("sqlite:///{folder}/letter.db", "the database was damaged"),
+        ("sqlite:////proc/ledger.db", "the database cannot be used now"),
+    ],
+)
+def test_serve_says_in_a_sentence_why_it_cannot(tmp_path: Path, url: str, said: str, token: str) -> None:
+    """Unreachable, newer, damaged, not to be written: one sentence, status 1, no traceback and no password."""
+    Desk.open(f"sqlite:///{tmp_path}/newer.db", "loans", n_features=2).close()
+    tampered(tmp_path / "newer.db", "UPDATE evenhand_version SET version_num = '9999'")
+    (tmp_path / "letter.db").write_text("Dear Sir or Madam, " * 500)
+    ended = serve("--database", url.format(folder=tmp_path), EVENHAND_ADMIN_TOKEN=token)
+    assert ended.returncode == 1
+    assert ended.stderr.startswith(said)
+    assert ended.stderr.count("\n") == 1
+    assert "very-secret" not in ended.stderr
+    assert ended.stdout == ""
+
+
+def test_a_user_whom_postgresql_does_not_let_in_is_told() -> None:
+    """In its own words, in a sentence, without the password."""
+    with running_postgresql() as server:
+        url = re.sub("^postgresql://postgres:?", "postgresql+psycopg://nobody:very-secret", server.get_uri())
+        ended = serve("--database", url)
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("the database cannot be used now")
+    assert ended.stderr.count("\n") == 1
+    assert "very-secret" not in ended.stderr
+
+
+def test_an_office_that_cannot_work_logs_a_sentence(tmp_path: Path) -> None:
+    """The process that has the desks ends with one line of JSON that says why, and status 1."""
+    here, there = socket.socketpair()
+    with here, there:
+        ended = subprocess.run(
+            [sys.executable, "-m", "evenhand.service.office_process", str(there.fileno())],
+            input=json.dumps({"EVENHAND_DATABASE_URL": f"sqlite:///{tmp_path}/nowhere/ledger.db"}) + "\n",
+            pass_fds=[there.fileno()],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+    assert ended.returncode == 1
+    (line,) = ended.stderr.splitlines()
+    assert "there is no folder" in json.loads(line)["message"]
+
+
+def test_a_server_that_cannot_start_ends_with_status_1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also when the ledger opened at first and the part that has the desks did not start."""
+
+    async def failing(*_: Any) -> None:
+        raise OfficeFailed("the part of the service that has the desks did not start; its log says why")
+
+    monkeypatch.setattr(Apart, "opened", failing)
+    settings = Settings(database_url=f"sqlite:///{tmp_path}/ledger.db", admin_token=ADMIN)
+    monkeypatch.setattr("evenhand.service.serve.set_up_logs", lambda: None)
+    with pytest.raises(SystemExit) as ended:
+        start(settings, port=0, say=lambda words: None)
+    assert ended.value.code == 1

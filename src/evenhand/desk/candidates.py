@@ -61,8 +61,13 @@ def _from_entries(entries: Sequence[Any], settings: Settings) -> Candidates:
         else:
             contexts, features = None, [entry["features"] for entry in entries]
     except (KeyError, TypeError, IndexError):
+        wanted = {"id", "context" if "context" in entries[0] else "features"}
+        misfits = [(i, e) for i, e in enumerate(entries) if not isinstance(e, Mapping) or not wanted <= set(e)]
+        at, entry = misfits[0] if misfits else (0, entries[0])
+        has = f"has {', '.join(map(str, entry)) or 'nothing'}" if isinstance(entry, Mapping) else f"is {entry!r}"
         raise InvalidInput(
-            'each candidate must be {"id": ..., "context": [...]}, or all of them {"id": ..., "features": {...}}'
+            f'candidate {at} {has}; allowed is {{"id": ..., "context": [...]}}, or for all of them '
+            '{"id": ..., "features": {...}}'
         ) from None
     if contexts is not None:
         return Candidates(_checked(ids), contexts)

@@ -8,16 +8,23 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from evenhand.errors import DamagedLedger, InvalidInput
+from evenhand.errors import DamagedLedger, EvenhandError, InvalidInput, LedgerUnavailable, NewerFile
 
 if TYPE_CHECKING:
+    from evenhand.desk.desk import Desk
     from evenhand.desk.ledger import Ledger
 
 DATA = Path("evenhand-data")
 FILE = "ledger.db"
 ENVIRONMENT = "EVENHAND_DATABASE_URL"
+
+MOST_TOLD = 100
+"""So many refused lines are listed."""
+
+WHAT = {"n_features", "features", "schema"}
+"""Settings that say what a candidate is: one of them takes the place of the others."""
 
 
 def add_ledger(parser: argparse.ArgumentParser) -> None:
@@ -36,16 +43,35 @@ def add_ledger(parser: argparse.ArgumentParser) -> None:
     export.add_argument("--output", type=Path, help="the file (standard output)")
     export.set_defaults(run=run_export)
     importing = actions.add_parser("import", help="a warm start from past decisions, outcomes and reviews")
-    importing.add_argument("desk", help="the name of the desk that is to learn from them; it must be there")
+    importing.add_argument("desk", help="the name of the desk that is to learn from them; made if it is not there")
     importing.add_argument("file", type=Path, help="JSON lines: an exported ledger, or past decisions")
+    importing.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        dest="settings",
+        help="a setting of a new desk, as features=income,debt or capacity=2 or epsilon=0.05; may be given more than "
+        "once, and goes before those in the file",
+    )
     importing.set_defaults(run=run_import)
     for action in (verify, replay, export, importing):
         action.add_argument("--data", type=Path, help=f"the folder of the SQLite ledger ({DATA})")
         action.add_argument("--database", metavar="URL", help=f"of a database instead; also by {ENVIRONMENT}")
 
 
+def end(parser: argparse.ArgumentParser, error: EvenhandError) -> NoReturn:
+    """Leave a command that failed: with the sentence alone and status 1, or with the usage and status 2.
+
+    2 is for what was asked wrongly. A verdict, a database that does not answer or belongs to a newer version: 1.
+    """
+    if isinstance(error, (DamagedLedger, LedgerUnavailable, NewerFile)):
+        parser.exit(1, f"{error}\n")
+    parser.error(str(error))
+
+
 @contextmanager
-def _ledger(options: argparse.Namespace) -> Iterator[Ledger]:
+def _ledger(options: argparse.Namespace, *, make: bool = False) -> Iterator[Ledger]:
     from evenhand.desk.ledger import open_ledger
 
     if options.database is not None and options.data is not None:
@@ -53,7 +79,9 @@ def _ledger(options: argparse.Namespace) -> Iterator[Ledger]:
     url = options.database or (os.environ.get(ENVIRONMENT) if options.data is None else None)
     if not url:
         path = (options.data or DATA) / FILE
-        if not path.is_file():
+        if make:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        elif not path.is_file():
             raise InvalidInput(f"there is no ledger {path}; give --data or --database")
         url = f"sqlite:///{path}"
     ledger = open_ledger(url)
@@ -121,16 +149,52 @@ def run_export(options: argparse.Namespace) -> None:
                 file.write(line + "\n")
 
 
-def run_import(options: argparse.Namespace) -> None:
-    """Take in past decisions; say how many, and what was wrong with the others."""
-    from evenhand.desk.desk import Desk
+def run_import(options: argparse.Namespace) -> int:
+    """Take in past decisions; say how many, and what was wrong with the others: then the status is 1."""
     from evenhand.desk.importing import import_jsonl
 
     if not options.file.is_file():
         raise InvalidInput(f"there is no file {options.file}")
-    with _ledger(options) as ledger, Desk.open(ledger, options.desk) as desk:
+    with _ledger(options, make=True) as ledger, _desk_to_fill(ledger, options) as desk:
         told = import_jsonl(desk, options.file)
         desk.fold()
-    print(f"desk {options.desk}: {told.taken} records taken in, {len(told.refused)} refused")
-    for number, error in told.refused[:20]:
+    print(f"desk {options.desk}: {told}")
+    for number, error in told.refused[:MOST_TOLD]:
         print(f"line {number}: {error}")
+    if len(told.refused) > MOST_TOLD:
+        print(f"and {len(told.refused) - MOST_TOLD} lines more")
+    return 1 if told.refused else 0
+
+
+def _desk_to_fill(ledger: Ledger, options: argparse.Namespace) -> Desk:
+    """The desk that is to learn: the one that is there, or a new one with settings from the options and the file."""
+    from evenhand.desk.desk import Desk
+    from evenhand.desk.importing import settings_of
+
+    given = dict(_setting(text) for text in options.settings)
+    told, is_wanted = settings_of(options.file)
+    if not WHAT.isdisjoint(given):
+        told = {name: value for name, value in told.items() if name not in WHAT}
+    if options.desk in ledger.names():
+        return Desk.open(ledger, options.desk, **({**told, **given} if is_wanted else given))
+    if not told and not given:
+        raise InvalidInput(
+            f"there is no desk {options.desk!r}, and nothing says how to make one: give --set features=NAME,NAME or "
+            '--set n_features=N, or begin the file with a line such as {"settings": {"n_features": 3, "capacity": 1}}'
+        )
+    desk = Desk.open(ledger, options.desk, **{**told, **given})
+    print(f"desk {desk.name}: made, with {desk.settings.n_features} features and capacity {desk.settings.capacity}")
+    return desk
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    """A setting from NAME=VALUE: the value as JSON, or else as it stands, features at their commas."""
+    import json
+
+    name, is_there, value = text.partition("=")
+    if not is_there:
+        raise InvalidInput(f"--set is {text!r}; allowed is NAME=VALUE, as in --set capacity=2")
+    try:
+        return name, json.loads(value)
+    except json.JSONDecodeError:
+        return name, value.split(",") if name == "features" else value

@@ -27,7 +27,7 @@ class Decide(Command):
 
 @dataclass(frozen=True)
 class RecordOutcome(Command):
-    """What came of chosen candidates of a decision, by candidate id."""
+    """What came of chosen candidates of a decision, by candidate id: those drawn, or those of the last override."""
 
     decision: str
     rewards: Mapping[str, float]
@@ -61,7 +61,11 @@ class Withdraw(Command):
 
 @dataclass(frozen=True)
 class Override(Command):
-    """Somebody chose otherwise than the lottery did; recorded, and nothing is learned from it."""
+    """Somebody chose otherwise than the lottery did: nobody, or up to the decision's capacity.
+
+    From then on outcomes are taken of those who are named here, and of nobody else. Overridden again, the last override
+    stands. Outcomes recorded before stay.
+    """
 
     decision: str
     chosen: Sequence[str]

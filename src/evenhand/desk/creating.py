@@ -9,9 +9,11 @@ from typing import Any
 
 import orjson
 
-from evenhand.desk.event import FIRST, Event, canonical, chained, new_id, now
+from evenhand.desk.event import FIRST, Event, canonical, chained, new_id, now, request_digest
 from evenhand.desk.ledger import Ledger, Row, View
+from evenhand.desk.names import check_desk_name
 from evenhand.desk.settings import Settings
+from evenhand.desk.verify import check_text
 from evenhand.errors import AlreadyRecorded, DamagedFile, DamagedLedger, IdempotencyConflict, InvalidInput, NewerFile
 from evenhand.version import __version__
 
@@ -47,9 +49,11 @@ def open_once(ledger: Ledger, name: str, settings: Mapping[str, Any], *, actor: 
 def _create(
     ledger: Ledger, name: str, settings: Settings, actor: str, key: str | None, fingerprint: str | None
 ) -> Event:
+    check_desk_name(name)
     event_id, moment = new_id("opened"), now()
     content = {"desk": name, "seq": 1, "id": event_id, "time": moment, "actor": actor, "kind": "opened"}
-    text = canonical({**content, "body": {"settings": settings.to_dict(), "code": __version__}})
+    body = {"settings": settings.to_dict(), "code": __version__}
+    text = canonical({**content, "body": body, "request": request_digest(key, fingerprint)})
     row = Row(1, event_id, "opened", None, None, None, key, fingerprint, text, FIRST, chained(FIRST, text))
     ledger.create(name, row, moment)
     return row.event
@@ -72,9 +76,23 @@ def _opened_before(ledger: Ledger, name: str, key: str | None, fingerprint: str 
     return first.event
 
 
+def first_settings(row: Row | None) -> Settings:
+    """The settings that a desk was opened with, from its first line."""
+    if row is None or row.seq != 1:
+        raise DamagedLedger("the first line of the ledger is missing; verify it")
+    return _settings_of(row)
+
+
+def _settings_of(row: Row) -> Settings:
+    try:
+        return Settings.from_dict(check_text(row).event.body["settings"])
+    except (KeyError, TypeError):
+        raise DamagedLedger(f"line {row.seq} of the ledger should have settings, and has none; verify it") from None
+
+
 def settings_in(view: View) -> tuple[int, Settings]:
     """The settings in force, and the seq of the line that has them."""
     row = view.last(("opened", "settings"), view.head.settings)
     if row is None:
         raise DamagedLedger("the ledger has no line with the desk's settings; verify it")
-    return row.seq, Settings.from_dict(row.event.body["settings"])
+    return row.seq, _settings_of(row)

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from evenhand.desk import commands as said
 from evenhand.desk.commands import Command
-from evenhand.desk.creating import create_desk, settings_in
+from evenhand.desk.creating import create_desk, first_settings, settings_in
 from evenhand.desk.desk_decision import DeskDecision
 from evenhand.desk.event import Event
 from evenhand.desk.executing import carry_out, read
@@ -22,6 +22,7 @@ from evenhand.desk.queue import LEASE, queue
 from evenhand.desk.recording import Recording
 from evenhand.desk.settings import Settings
 from evenhand.desk.state import State
+from evenhand.desk.verify import check_end
 from evenhand.desk.waiting import WaitingPair
 from evenhand.errors import EvenhandError, InvalidInput, UnknownRecord
 
@@ -44,11 +45,20 @@ class Desk:
         self.ledger, self._name, self._owns_ledger = ledger, name, owns_ledger
         self._writing = threading.Lock()
         with ledger.reading(name) as view:
-            self._opened = Settings.from_dict(view.after(0, 1)[0].event.body["settings"])
+            first = view.after(0, 1)
+            self._opened = first_settings(first[0] if first else None)
             self._settings = settings_in(view)
         self._lots = Lots(self._opened.seed)
         self._folding = Folding(ledger, name, self._opened)
+        check_end(ledger, name, self._folding.state.seq)
         self._folder: Folder | None = None
+
+    def __repr__(self) -> str:
+        settings = self.settings
+        return (
+            f"Desk({self._name!r}, {settings.n_features} features, capacity {settings.capacity}, "
+            f"knows {self.state.bandit.rounds} decisions in {self.state.seq} lines)"
+        )
 
     @classmethod
     def open(cls, url: str | Ledger, name: str, **settings: Any) -> Self:
@@ -57,6 +67,7 @@ class Desk:
         url: "memory:", "sqlite:///path", "postgresql+psycopg://...", or an open Ledger. settings: n_features, or
         features (names), or schema; capacity, epsilon, structure, metric, reviewer_error, target_unfair_share,
         max_unfair_rounds, overlap, pairs_per_decision, seed. Of a desk that is there they must be those it has.
+        DamagedLedger if a line was changed that this relies on: one after the newest snapshot, or where that was taken.
         """
         check_name(name, "the name of a desk")
         ledger = url if isinstance(url, Ledger) else open_ledger(url)
@@ -123,7 +134,7 @@ class Desk:
         return self._one(said.Withdraw(review_id, reason, **who))
 
     def override(self, decision: str, chosen: Sequence[str], reason: str | None = None, **who: Any) -> Event:
-        """Somebody chose otherwise."""
+        """Somebody chose otherwise; outcomes are then taken of these candidates. The last override stands."""
         return self._one(said.Override(decision, chosen, reason, **who))
 
     def change_settings(self, *, actor: str = "desk", idempotency_key: str | None = None, **changes: Any) -> Event:

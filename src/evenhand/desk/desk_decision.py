@@ -6,12 +6,20 @@ from dataclasses import dataclass
 
 from evenhand.desk.event import Event
 
+MOST_SHOWN = 6
+"""Odds of so many candidates are shown when a decision is printed."""
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class DeskDecision:
     """What was decided: the line of the ledger, and what one wants of it most."""
 
     event: Event
+
+    def __repr__(self) -> str:
+        odds = [f"{name!r}: {p:.3g}" for name, p in self.probabilities.items()]
+        shown = ", ".join(odds if len(odds) <= MOST_SHOWN else [*odds[:MOST_SHOWN], f"... {len(odds)} in all"])
+        return f"DeskDecision({self.id}, number {self.number}, odds {{{shown}}}, chosen {self.chosen})"
 
     @property
     def id(self) -> str:

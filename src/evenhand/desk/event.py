@@ -49,7 +49,7 @@ class Event:
     """
 
     text: str
-    """Canonical JSON of desk, seq, id, time, actor, kind and body: keys sorted, no spaces."""
+    """Canonical JSON of desk, seq, id, time, actor, kind, body and request: keys sorted, no spaces."""
     previous: str
     hash: str
 
@@ -59,7 +59,7 @@ class Event:
         try:
             content: dict[str, Any] = orjson.loads(self.text)
         except orjson.JSONDecodeError:
-            raise DamagedLedger(f"a line of the ledger cannot be read: {self.text[:60]!r}; verify the ledger") from None
+            raise DamagedLedger("a line of the ledger cannot be read; verify the ledger") from None
         return content
 
     @property
@@ -119,6 +119,19 @@ def chained(previous: str, text: str) -> str:
     for at in range(0, len(content), PIECE):
         digest.update(content[at : at + PIECE])
     return digest.hexdigest()
+
+
+def request_digest(key: str | None, fingerprint: str | None) -> str | None:
+    """What an event's text says of its idempotency key and of the command that came with it; None without a key.
+
+    A digest: the columns beside the text cannot be changed unnoticed, and whoever may read the text learns no key.
+
+    >>> request_digest(None, None), len(request_digest("day 1", "0a1b") or "")
+    (None, 32)
+    """
+    if key is None:
+        return None
+    return hashlib.blake2b(f"{key}\n{fingerprint}".encode(), digest_size=16).hexdigest()
 
 
 def new_id(kind: str) -> str:

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Sequence
 
 from evenhand.desk.commands import Command, Decide
-from evenhand.desk.event import Event, canonical, chained, now
+from evenhand.desk.event import Event, canonical, chained, now, request_digest
 from evenhand.desk.ledger import Head, Row, View
 from evenhand.desk.names import is_name
 from evenhand.desk.recording import Recording
@@ -105,6 +105,7 @@ class Batch:
                 "actor": wish.command.actor,
                 "kind": draft.kind,
                 "body": draft.body,
+                "request": request_digest(key, wish.fingerprint),
             }
         )
         places = (draft.target, draft.number, draft.undoes, key, wish.fingerprint)

@@ -129,7 +129,7 @@ def _outcome(bandit: QuietBandit, body: dict[str, Any], decision: dict[str, Any]
     assert decision is not None
     places = indices_of(list(body["rewards"]), decision["candidates"])
     rewards = dict(zip(places, body["rewards"].values(), strict=True))
-    bandit.learn(decision_of(decision), rewards=rewards)
+    bandit.learn_outcomes(decision_of(decision), rewards)
 
 
 def _review(bandit: QuietBandit, body: dict[str, Any], decision: dict[str, Any] | None) -> None:

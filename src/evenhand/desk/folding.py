@@ -127,7 +127,9 @@ class Folding:
         blob = self._ledger.snapshot(self._name, stamp.seq)
         with self._ledger.reading(self._name) as view:
             lines = view.after(stamp.seq - 1, 1)
-        fold = from_bytes(blob, lines[0].hash) if blob is not None and lines else None
+        if not lines or lines[0].seq != stamp.seq:
+            raise DamagedLedger(f"line {stamp.seq} of desk {self._name!r} is missing: a snapshot was taken there")
+        fold = from_bytes(blob, lines[0].hash) if blob is not None else None
         if fold is None or fold.stamp != stamp:
             log.warning("a snapshot at line %d cannot be used; the ledger is folded from further back", stamp.seq)
             return None

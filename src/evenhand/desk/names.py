@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from evenhand.errors import InvalidInput
@@ -22,6 +23,25 @@ def is_name(name: Any) -> bool:
 def check_name(name: Any, what: str) -> str:
     """The name, or InvalidInput; `what` begins the sentence."""
     if not is_name(name):
-        shown = name if isinstance(name, str) and len(name) <= LONGEST else type(name).__name__
-        raise InvalidInput(f"{what} is {shown!r}; allowed is text of 1 to {LONGEST} printable characters")
+        raise InvalidInput(f"{what} is {_shown(name)}; allowed is text of 1 to {LONGEST} printable characters")
     return str(name)
+
+
+DESK_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
+DESK_NAME_IN_WORDS = "1 to 100 letters, digits, dots, underscores and hyphens, a letter or digit first"
+"""What a new desk may be called: it stands in paths and on command lines. Older desks keep the names they have."""
+
+
+def check_desk_name(name: Any) -> str:
+    """The name of a new desk, or InvalidInput.
+
+    >>> check_desk_name("loans-2")
+    'loans-2'
+    """
+    if not isinstance(name, str) or not re.fullmatch(DESK_NAME[1:-1], name):
+        raise InvalidInput(f"name is {_shown(name)}; allowed is {DESK_NAME_IN_WORDS}")
+    return name
+
+
+def _shown(name: Any) -> str:
+    return repr(name) if not isinstance(name, str) or len(name) <= LONGEST else f"text of {len(name)} characters"

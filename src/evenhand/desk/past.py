@@ -12,6 +12,7 @@ from evenhand.checks import is_number
 from evenhand.contexts import as_contexts
 from evenhand.decision import ODDS_TOLERANCE, Review
 from evenhand.desk.candidates import read_candidates
+from evenhand.desk.given import as_pairs, check_kind
 from evenhand.desk.names import check_name
 from evenhand.desk.quiet_bandit import QuietBandit
 from evenhand.desk.records import indices_of, review_of
@@ -68,15 +69,15 @@ def _read_review(said: Any, ids: list[str]) -> dict[str, Any]:
         raise InvalidInput(f"a review is {said!r}; allowed is a dict with kind, unfair, fair and reviewer")
     body = {
         "kind": said.get("kind", "partial"),
-        "unfair": [list(pair) for pair in said.get("unfair") or ()],
-        "fair": [list(pair) for pair in said.get("fair") or ()],
+        "unfair": as_pairs(said.get("unfair") or (), "unfair"),
+        "fair": as_pairs(said.get("fair") or (), "fair"),
         "any_unfair": said.get("any_unfair"),
         "reviewer": said.get("reviewer"),
     }
     if body["reviewer"] is not None:
         check_name(body["reviewer"], "reviewer")
-    if review_of(body, ids).any_unfair:
-        raise InvalidInput("a past review is one bit that says something was unfair; name the pairs to import it")
+    check_kind(body)
+    review_of(body, ids)  # refuses what it must
     return body
 
 
@@ -87,6 +88,9 @@ def learn_past(bandit: QuietBandit, body: Mapping[str, Any]) -> None:
     bandit.reward.learn(contexts[chosen], np.array(list(body["rewards"].values()), dtype=np.float64))
     for said in body["reviews"]:
         review = review_of(said, ids)
+        if review.any_unfair:
+            bandit.learn_past_bit(contexts, body["probabilities"], review)
+            continue
         for i, j in _looked_at(review, len(ids)):
             gap = abs(body["probabilities"][i] - body["probabilities"][j])
             if gap > ODDS_TOLERANCE:

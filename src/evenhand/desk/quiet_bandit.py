@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+from collections.abc import Mapping, Sequence
 from typing import Self
 
+import numpy as np
+from numpy.typing import NDArray
+
 from evenhand.bandit import FairBandit
-from evenhand.metrics import Learned
+from evenhand.decision import Decision, Review
+from evenhand.errors import UnsupportedReview
+from evenhand.metrics import Learned, Verdicts
+
+Floats = NDArray[np.float64]
 
 
 class QuietBandit(FairBandit):
@@ -14,6 +23,30 @@ class QuietBandit(FairBandit):
 
     def _warn(self, learned: Learned, found_out: frozenset[str | None]) -> None:
         """Both are counted already; the warnings module would be shared by all threads besides."""
+
+    def learn_outcomes(self, decision: Decision, rewards: Mapping[int, float]) -> None:
+        """Learn what came of whoever was really chosen, be it that somebody overrode the lottery.
+
+        The reward model only asks what was seen of which context, not why it was looked at; so an outcome of somebody
+        whom the lottery did not draw is one more observation. Nothing is learned about distances.
+        """
+        if set(rewards) <= set(decision.chosen):
+            self.learn(decision, rewards=rewards)
+            return
+        self._check_own(decision)
+        model = copy.deepcopy(self.reward)
+        model.learn(decision.contexts[list(rewards)], np.array(list(rewards.values()), dtype=np.float64))
+        self.reward = model
+
+    def learn_past_bit(self, contexts: Floats, odds: Sequence[float], review: Review) -> None:
+        """Learn that some pair of a decision made elsewhere was unfair; nothing, if the metric learner cannot."""
+        k = len(odds)
+        past = Decision("", 0, contexts, np.array(odds, dtype=np.float64), (), None, np.zeros(k))
+        verdicts = Verdicts.of(past, review)
+        if len(verdicts) == 0:
+            return
+        with contextlib.suppress(UnsupportedReview):
+            self._notice(self.metric.learn_bit(verdicts, any_unfair=True))
 
     def published(self, previous: Self | None = None) -> Self:
         """A copy that decides as this one does now, and that nothing learned later reaches.

@@ -25,7 +25,7 @@ from evenhand.desk.commands import (
     Withdraw,
 )
 from evenhand.desk.event import new_id
-from evenhand.desk.given import as_circumstances, as_pairs, as_text
+from evenhand.desk.given import as_circumstances, as_numbers, as_pairs, as_text, check_kind
 from evenhand.desk.ledger import Row
 from evenhand.desk.lots import Lots
 from evenhand.desk.names import check_name
@@ -125,9 +125,10 @@ class Recording:
         body, rewards = row.event.body, command.rewards
         if not hasattr(rewards, "items") or not rewards:
             raise InvalidInput(f"rewards is {rewards!r}; allowed is a dict from a chosen candidate's id to a number")
+        chosen = self._chosen(row)
         for candidate, reward in rewards.items():
-            if candidate not in body["chosen"]:
-                raise NotChosen(f"candidate {candidate!r} was not chosen; outcomes are known of {body['chosen']}")
+            if candidate not in chosen:
+                raise NotChosen(f"candidate {candidate!r} was not chosen; outcomes are known of {chosen}")
             if not is_number(reward):
                 raise InvalidInput(f"the reward of candidate {candidate!r} is {reward!r}; allowed is a finite number")
         for earlier in self.about.get(row.id, ()):
@@ -139,6 +140,12 @@ class Recording:
         copy.deepcopy(self._bandit.reward).learn(contexts, np.array(list(values.values())))  # refuses what it must
         return Draft("outcome", new_id("outcome"), {"decision": row.id, "rewards": values}, target=row.id)
 
+    def _chosen(self, row: Row) -> list[str]:
+        """Who was really chosen: as the last override says, or as the lottery drew."""
+        overrides = [line for line in self.about.get(row.id, ()) if line.kind == "override"]
+        chosen: list[str] = (overrides[-1] if overrides else row).event.body["chosen"]
+        return chosen
+
     def _review(self, wish: Wish) -> Draft:
         command = wish.command
         assert isinstance(command, GiveReview)
@@ -148,13 +155,14 @@ class Recording:
         body = {
             "decision": row.id,
             "kind": command.kind,
-            "unfair": as_pairs(command.unfair),
-            "fair": as_pairs(command.fair),
+            "unfair": as_pairs(command.unfair, "unfair"),
+            "fair": as_pairs(command.fair, "fair"),
             "any_unfair": command.any_unfair,
             "reviewer": command.reviewer,
             "circumstances": as_circumstances(command.circumstances),
             "supersedes": command.supersedes,
         }
+        check_kind(body)
         review = review_of(body, row.event.body["candidates"])
         self._refuse_unlearnable(row, review)
         undone = None if command.supersedes is None else self._to_undo(command.supersedes)
@@ -211,8 +219,12 @@ class Recording:
         row = self._decision_row(command.decision)
         if isinstance(command.chosen, str) or not isinstance(command.chosen, Sequence):
             raise InvalidInput(f"chosen is {command.chosen!r}; allowed is a list of candidates' ids")
-        chosen = list(command.chosen)
+        chosen, capacity = list(command.chosen), row.event.body["capacity"]
         indices_of(chosen, row.event.body["candidates"])
+        if len(set(chosen)) < len(chosen):
+            raise InvalidInput(f"chosen is {chosen}; allowed is each candidate once")
+        if capacity is not None and len(chosen) > capacity:
+            raise InvalidInput(f"chosen has {len(chosen)} candidates; the decision's capacity allows up to {capacity}")
         body = {"decision": row.id, "chosen": chosen, "reason": as_text(command.reason, "reason")}
         return Draft("override", new_id("override"), body, target=row.id)
 
@@ -226,16 +238,22 @@ class Recording:
     def _answer(self, wish: Wish) -> Draft:
         command = wish.command
         assert isinstance(command, AnswerQuestion)
-        both = as_contexts([list(command.x), list(command.y)], self.settings.n_features)
+        said = {"x": as_numbers(command.x, "x"), "y": as_numbers(command.y, "y")}
+        for name, context in said.items():
+            if len(context) != self.settings.n_features:
+                raise InvalidInput(
+                    f"{name} has {len(context)} numbers; allowed are {self.settings.n_features}, one for each feature"
+                )
+        both = as_contexts(list(said.values()), self.settings.n_features)
         if not is_number(command.gap) or not 0 <= command.gap <= 1:
             raise InvalidInput(f"gap is {command.gap!r}; allowed is a number from 0 to 1")
         if command.unfair is not None and not isinstance(command.unfair, bool):
             raise InvalidInput(f"unfair is {command.unfair!r}; allowed are True, False, and None for unsure")
         if command.reviewer is not None:
             check_name(command.reviewer, "reviewer")
-        said = {"gap": float(command.gap), "unfair": command.unfair, "reviewer": command.reviewer}
+        told = {"gap": float(command.gap), "unfair": command.unfair, "reviewer": command.reviewer}
         circumstances = as_circumstances(command.circumstances)
-        return Draft("answer", new_id("answer"), {"x": both[0], "y": both[1], **said, "circumstances": circumstances})
+        return Draft("answer", new_id("answer"), {"x": both[0], "y": both[1], **told, "circumstances": circumstances})
 
     def _import(self, wish: Wish) -> Draft:
         command = wish.command

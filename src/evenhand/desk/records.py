@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.decision import Decision, Pair, Review
-from evenhand.errors import UnknownPair
+from evenhand.errors import ContradictoryReview, UnknownPair
 
 
 def decision_of(body: Mapping[str, Any]) -> Decision:
@@ -35,13 +35,12 @@ def _fixed(values: Any) -> NDArray[np.float64]:
 
 def review_of(body: Mapping[str, Any], candidates: Sequence[str]) -> Review:
     """The review that a line of kind "review" tells, with indices in place of ids."""
-    return Review(
-        body["kind"],
-        unfair=_pairs(body["unfair"], candidates),
-        fair=_pairs(body["fair"], candidates),
-        any_unfair=body["any_unfair"],
-        reviewer=body["reviewer"],
-    )
+    unfair, fair = _pairs(body["unfair"], candidates), _pairs(body["fair"], candidates)
+    both = {frozenset(pair) for pair in unfair} & {frozenset(pair) for pair in fair}
+    if both:
+        names = [candidates[i] for i in sorted(min(both, key=sorted))]
+        raise ContradictoryReview(f"pair {names} is said to be both fair and unfair; say one of them")
+    return Review(body["kind"], unfair=unfair, fair=fair, any_unfair=body["any_unfair"], reviewer=body["reviewer"])
 
 
 def _pairs(pairs: Sequence[Sequence[str]], candidates: Sequence[str]) -> tuple[Pair, ...]:

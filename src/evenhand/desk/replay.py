@@ -15,7 +15,7 @@ from evenhand.desk.ledger import Ledger, Row
 from evenhand.desk.lots import Lots
 from evenhand.desk.settings import Settings
 from evenhand.desk.snapshots import from_bytes, to_drop
-from evenhand.desk.verify import lines_of
+from evenhand.desk.verify import lines_of, verify
 from evenhand.errors import DamagedLedger, EvenhandError
 
 AT_ONCE = 200
@@ -52,8 +52,9 @@ def replay(ledger: Ledger, desk: str) -> Replayed:
     """Make every decision of a ledger again, from nothing but its lines; snapshots are compared, not used.
 
     Takes about as long as all the folding and deciding took at first. Bit for bit the same is promised for the same
-    version of evenhand, numpy and processor.
+    version of evenhand, numpy and processor. DamagedLedger, before anything is made again, if a line was changed.
     """
+    verify(ledger, desk)
     with ledger.reading(desk) as view:
         head, undone = view.head, view.undone()
     walk = Walk(ledger, desk, undone)

@@ -54,6 +54,10 @@ class Settings:
     @classmethod
     def given(cls, **given: Any) -> Settings:
         """Settings as a user gives them: one of n_features, features and schema, and any others; all checked."""
+        return cls._read(given, is_new=True)
+
+    @classmethod
+    def _read(cls, given: Mapping[str, Any], *, is_new: bool) -> Settings:
         known = {field.name for field in fields(cls)}
         wrong = sorted(set(given) - known)
         if wrong:
@@ -65,14 +69,30 @@ class Settings:
         wanted["seed"] = _read_seed(given.get("seed"))
         wanted["reviewing"] = ReviewRules.given(given.get("reviewing"))
         settings = cls(**wanted)
+        if is_new:
+            settings._check_fits_memory()
         settings._check()
         return settings
+
+    def _check_fits_memory(self) -> None:
+        """InvalidInput for a new desk whose metric learner would hold more than a machine should be asked for."""
+        most = MOST_FEATURES if self.structure == "diagonal" else MOST_FULL
+        if self.n_features > most:
+            raise InvalidInput(
+                f"n_features is {self.n_features}; allowed are up to {MOST_FULL} with structure 'full' and up to "
+                f"{MOST_FEATURES} with structure 'diagonal'"
+            )
 
     def _check(self) -> None:
         if self.metric not in METRICS:
             raise InvalidInput(f"metric is {self.metric!r}; allowed are {', '.join(METRICS)}")
         if self.structure not in ("full", "diagonal"):
             raise InvalidInput(f"structure is {self.structure!r}; allowed are 'full' and 'diagonal'")
+        error = self.reviewer_error
+        if error is not None and (not is_number(error) or not 0 <= error < 0.5):
+            raise InvalidInput(
+                f"reviewer_error is {error!r}; allowed is a number from 0 to below 0.5, or None to learn it"
+            )
         self._check_changeable()
         try:
             self.first_bandit()  # whatever else is wrong, its parts say
@@ -166,7 +186,7 @@ class Settings:
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Settings:
         """The settings that `to_dict` wrote down."""
-        return cls.given(**{**record, "seed": int(record["seed"], 16)})
+        return cls._read({**record, "seed": int(record["seed"], 16)}, is_new=False)
 
     def differences(self, given: Mapping[str, Any]) -> list[str]:
         """Names of given settings that are not as they are here; a seed that was not given is no difference."""
@@ -180,7 +200,9 @@ class Settings:
 def _read_schema(schema: Any) -> Schema | None:
     if schema is None or isinstance(schema, Schema):
         return schema
-    return Schema.from_dict(schema)
+    if not isinstance(schema, Mapping):
+        raise InvalidInput(f"schema is {schema!r}; allowed is an evenhand.Schema, or what its to_dict() gave")
+    return Schema.from_dict(dict(schema))
 
 
 def _read_names(names: Any, schema: Schema | None) -> tuple[str, ...] | None:
@@ -208,7 +230,9 @@ def _read_size(size: Any, names: tuple[str, ...] | None, schema: Schema | None) 
 
 
 MOST_FEATURES = 200
-"""A learner of d features holds a table of d^4 / 4 numbers: beyond this it does not fit into memory."""
+MOST_FULL = 100
+"""With the structure full a learner of d features holds a table of d^4 / 4 numbers: at 100 it takes 200 megabytes and
+a second or two to make, at 200 sixteen times as much. Desks that were opened before with more stay as they are."""
 
 
 def _read_seed(seed: Any) -> int:

@@ -13,7 +13,7 @@ from evenhand.desk.fold import Fold
 from evenhand.desk.history_of_rounds import RoundHistory
 from evenhand.desk.ledger import Stamp
 from evenhand.desk.quiet_bandit import QuietBandit
-from evenhand.errors import DamagedFile, EvenhandError
+from evenhand.errors import DamagedFile, DamagedLedger, EvenhandError
 
 FORMAT = 2
 """Raised whenever an older evenhand could not read a snapshot; it then folds from the first line."""
@@ -39,17 +39,25 @@ def to_bytes(fold: Fold, chain: str) -> bytes:
 
 
 def from_bytes(blob: bytes, chain: str | None = None) -> Fold | None:
-    """The fold that was kept; None if it cannot be read or belongs to another ledger: folding again is always right."""
+    """The fold that was kept; None if it cannot be read: folding again is always right.
+
+    chain: the hash that its last line has now; DamagedLedger if it was another when the snapshot was taken.
+    """
     try:
         with tempfile.TemporaryDirectory(prefix="evenhand-") as folder:
             path = Path(folder) / "snapshot"
             path.write_bytes(blob)
             content = read_archive(path, kind="DeskSnapshot", version=FORMAT)
         if chain is not None and content["chain"] != chain:
-            return None
+            raise DamagedLedger(
+                f"line {content['seq']} was changed: it had another hash when a snapshot was taken there; verify the "
+                "ledger, against a hash noted elsewhere (if it is whole, delete its snapshots)"
+            )
         stamp = Stamp(int(content["seq"]), int(content["until"]))
         passed_over, history = [int(seq) for seq in content["passed_over"]], RoundHistory.from_state(content["history"])
         return Fold(QuietBandit.from_state(content["bandit"]), stamp, passed_over, history=history)
+    except DamagedLedger:
+        raise
     except (DamagedFile, EvenhandError, *UNREADABLE, AttributeError, IndexError, np.linalg.LinAlgError):
         return None
 

@@ -8,11 +8,14 @@ from typing import Any
 
 import orjson
 
-from evenhand.desk.event import FIRST, chained
+from evenhand.desk.event import FIRST, chained, request_digest
 from evenhand.desk.ledger import Head, Ledger, Row
 from evenhand.errors import DamagedLedger
 
 CHUNK = 1000
+
+NEWEST = 2_000
+"""So many lines are checked when a desk is opened, at most: opening takes no longer, however long the ledger is."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,25 @@ def verify(ledger: Ledger, desk: str, *, known: tuple[int, str] | None = None) -
     if known is not None and known[0] > chain.seq:
         raise DamagedLedger(f"the ledger of desk {desk!r} ends at line {chain.seq}; line {known[0]} was noted before")
     chain.compare(head)
-    return Verified(desk, chain.seq, chain.hash, chain.decisions)
+    return Verified(desk, chain.seq, chain.hash, head.decisions)
+
+
+def check_end(ledger: Ledger, desk: str, after: int) -> None:
+    """Check the lines from `after` on, but no more than the newest of a long ledger: what opening a desk relies on."""
+    with ledger.reading(desk) as view:
+        head = view.head
+    chain = None
+    for row in lines_of(ledger, desk, head.seq, max(0, after - 1, head.seq - NEWEST)):
+        chain = chain or (Chain(desk) if row.seq == 1 else Chain.within(desk, row))
+        chain.add(row)
+    (chain or Chain(desk)).compare(head)
+
+
+def check_text(row: Row) -> Row:
+    """The line, whose text has its hash."""
+    if chained(row.previous, row.text) != row.hash:
+        raise DamagedLedger(f"line {row.seq} was changed: its text does not have its hash")
+    return row
 
 
 def lines_of(ledger: Ledger, desk: str, until: int, after: int = 0) -> Iterator[Row]:
@@ -64,10 +85,18 @@ class Chain:
     desk: str
     seq: int = 0
     hash: str = FIRST
-    decisions: int = 0
-    settings: int = 0
+    decisions: int | None = 0
+    """How many there were; None if it begins within a ledger and has seen none yet."""
+    settings: int | None = 0
+    """The line of those in force; None if it begins within a ledger and has seen none yet."""
     _reviews: dict[str, int] = field(default_factory=dict)
     """The seq of every review and answer."""
+    _is_whole: bool = True
+
+    @classmethod
+    def within(cls, desk: str, row: Row) -> Chain:
+        """A chain whose first line is one in the middle: what lies before it is taken for granted."""
+        return cls(desk, row.seq - 1, row.previous, None, None, _is_whole=False)
 
     def add(self, row: Row) -> None:
         """Check the next line."""
@@ -84,9 +113,10 @@ class Chain:
         except (orjson.JSONDecodeError, KeyError, TypeError):
             raise DamagedLedger(f"{where} cannot be read: its text is no event") from None
         if wrong is not None:
-            raise DamagedLedger(f"{where} was changed: its column {wrong} does not say what its text says")
+            raise DamagedLedger(f"{where} was changed: its column {wrong} does not fit its text")
         self.seq, self.hash = row.seq, row.hash
-        self.decisions += row.kind == "decision"
+        if row.kind == "decision":
+            self.decisions = content["body"]["number"] + 1
         if row.kind in ("opened", "settings"):
             self.settings = row.seq
         if row.kind in ("review", "answer"):
@@ -102,18 +132,29 @@ class Chain:
             "id": (row.id, content["id"]),
             "kind": (row.kind, content["kind"]),
             "target": (row.target, target if row.kind in ("outcome", "review", "override", "withdrawal") else None),
-            "number": (row.number, self.decisions if row.kind == "decision" else None),
-            "undoes": (row.undoes, None if undone is None else self._reviews.get(undone)),
+            "number": (row.number, body["number"] if row.kind == "decision" else None),
+            "undoes": (row.undoes, None if undone is None else self._seq_of(undone, row.undoes)),
         }
-        if row.kind == "decision" and body["number"] != self.decisions:
+        if row.kind == "decision" and body["number"] != (body["number"] if self.decisions is None else self.decisions):
             return "number"
+        if "request" in content and content["request"] != request_digest(row.key, row.fingerprint):
+            return "key or fingerprint"  # the first ledgers did not seal them
         return next((name for name, (column, text) in told.items() if column != text), None)
+
+    def _seq_of(self, review: str, column: int | None) -> int | None:
+        """Where a review stands; of one before the first line of this chain only that the column says something."""
+        return self._reviews.get(review, None if self._is_whole else column or 0)
 
     def compare(self, head: Head) -> None:
         """Check where the desk says that its ledger stands."""
+        if head.seq == self.seq and head.hash != self.hash:
+            raise DamagedLedger(f"desk {self.desk!r} was changed: its hash is not that of line {self.seq}, its last")
         if (head.seq, head.hash) != (self.seq, self.hash):
             raise DamagedLedger(
                 f"desk {self.desk!r} says that its ledger has {head.seq} lines, but it ends at line {self.seq}"
             )
-        if (head.decisions, head.settings) != (self.decisions, self.settings):
-            raise DamagedLedger(f"desk {self.desk!r} counts {head.decisions} decisions, its ledger {self.decisions}")
+        if self.decisions not in (None, head.decisions) or self.settings not in (None, head.settings):
+            raise DamagedLedger(
+                f"desk {self.desk!r} was changed: it counts {head.decisions} decisions and has the settings of line "
+                f"{head.settings}, its ledger says {self.decisions} and {self.settings}"
+            )

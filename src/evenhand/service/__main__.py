@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
+from evenhand.desk.command_line import end
 from evenhand.errors import EvenhandError
 from evenhand.service.command_line import add_serve, add_token
 
@@ -19,7 +20,7 @@ def main() -> int:
     try:
         options.run(options)
     except EvenhandError as error:
-        parser.error(str(error))
+        end(parser, error)
     return 0
 
 

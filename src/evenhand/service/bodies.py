@@ -7,13 +7,14 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from evenhand.desk.names import DESK_NAME, DESK_NAME_IN_WORDS
+from evenhand.desk.settings import MOST_FEATURES
+
 Id = Annotated[str, Meta(min_length=1, max_length=200)]
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
 Reason = Annotated[str, Meta(max_length=2_000)]
 Pair = Annotated[list[Id], Meta(min_length=2, max_length=2, description="Two different candidates of the decision.")]
 Value = float | str | bool | None
-
-DESK_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
 
 
 class Candidate(TypedDict):
@@ -27,9 +28,9 @@ class Candidate(TypedDict):
 class NewDesk(Struct, forbid_unknown_fields=True, omit_defaults=True):
     """A desk to be opened. Exactly one of n_features, features and schema says what a candidate is."""
 
-    name: Annotated[str, Meta(pattern=DESK_NAME, description="Letters, digits, dot, underscore and hyphen.")]
-    n_features: Annotated[int, Meta(ge=1, le=1_000)] | UnsetType = UNSET
-    features: Annotated[list[Name], Meta(min_length=1, max_length=1_000)] | UnsetType = UNSET
+    name: Annotated[str, Meta(pattern=DESK_NAME, description=f"{DESK_NAME_IN_WORDS.capitalize()}.")]
+    n_features: Annotated[int, Meta(ge=1, le=MOST_FEATURES)] | UnsetType = UNSET
+    features: Annotated[list[Name], Meta(min_length=1, max_length=MOST_FEATURES)] | UnsetType = UNSET
     schema: Annotated[dict[str, Any], Meta(description="As evenhand.Schema.to_dict() writes it.")] | UnsetType = UNSET
     capacity: Annotated[int, Meta(ge=1, le=1000000)] | UnsetType | None = UNSET
     epsilon: Annotated[float, Meta(gt=0, lt=1)] | UnsetType | None = UNSET
@@ -77,7 +78,7 @@ class NewReview(Struct, forbid_unknown_fields=True):
 
 
 class NewOverride(Struct, forbid_unknown_fields=True):
-    """Somebody chose otherwise than the lottery did."""
+    """Somebody chose otherwise than the lottery did: these candidates, or nobody."""
 
     chosen: list[Id]
     reason: Reason | None = None
@@ -89,7 +90,7 @@ class NewAnswer(Struct, forbid_unknown_fields=True):
     x: Annotated[list[float], Meta(min_length=1)]
     y: Annotated[list[float], Meta(min_length=1)]
     gap: Annotated[float, Meta(ge=0, le=1)]
-    unfair: bool
+    unfair: Annotated[bool | None, Meta(description="null: unsure, which is kept and teaches nothing.")]
     reviewer: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
     circumstances: dict[str, Any] | None = None
 

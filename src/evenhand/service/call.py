@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl
 import msgspec
 
 from evenhand.service.problems import Problem
+from evenhand.service.refusals import refusal
 
 if TYPE_CHECKING:
     from evenhand.service.asked import Caller
@@ -46,7 +47,11 @@ class Call:
         if len(key) >= 2 and key[0] == key[-1] == '"':
             key = key[1:-1]
         if not 1 <= len(key) <= LONGEST_KEY or not key.isascii() or not key.isprintable():
-            raise Problem("invalid", f"the Idempotency-Key must be 1 to {LONGEST_KEY} printable ASCII characters")
+            raise Problem(
+                "invalid",
+                f"Idempotency-Key is {key[:40]!r}, of {len(key)} characters; allowed are 1 to {LONGEST_KEY} printable "
+                "ASCII characters",
+            )
         return key
 
     def query(self, allowed: tuple[str, ...]) -> dict[str, str]:
@@ -59,7 +64,10 @@ class Call:
             raise Problem("malformed", "the query is not UTF-8, percent-encoded") from None
         values = dict(given)
         if len(values) < len(given) or not set(values) <= set(allowed):
-            raise Problem("invalid", f"the query may have each of these once: {', '.join(allowed) or 'nothing'}")
+            named = ", ".join(name[:40] for name, _ in given[:20])
+            raise Problem(
+                "invalid", f"the query has {named}; it may have each of these once: {', '.join(allowed) or 'nothing'}"
+            )
         return values
 
     def whole_number(self, values: dict[str, str], name: str, default: int, least: int, most: int) -> int:
@@ -83,6 +91,6 @@ def decoded(decoder: msgspec.json.Decoder[Any], body: bytes) -> Any:
     try:
         return decoder.decode(body)
     except msgspec.ValidationError as error:
-        raise Problem("invalid", f"the body does not fit: {error}") from None
+        raise Problem("invalid", refusal(error, decoder.type, body)) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Problem("malformed", f"the body is no JSON: {error}") from None

@@ -13,6 +13,7 @@ from evenhand.errors import EvenhandError
 from evenhand.service.answer import Answer
 from evenhand.service.asked import Asked, Told
 from evenhand.service.call import KEY, Call, decoded
+from evenhand.service.checking import Checking
 from evenhand.service.desks import Desks
 from evenhand.service.logs import places
 from evenhand.service.measures import DeskMeasures
@@ -42,6 +43,7 @@ class Office:
         self.settings = settings
         self.measures = DeskMeasures()
         self.desks = Desks(ledger, settings, self.measures)
+        self.checking = Checking(ledger)
         everything = (*OPERATIONS, *WINDOW_OPERATIONS, *PAGE_OPERATIONS)
         operations = [operation for operation in everything if operation.is_of_office]
         self._run = {operation.name: operation.run for operation in operations}
@@ -111,6 +113,7 @@ class Office:
     async def close(self) -> None:
         """Write what waits; the ledger stays open."""
         self._measuring.cancel()
+        await asyncio.to_thread(self.checking.stop)
         await self.desks.close()
 
 

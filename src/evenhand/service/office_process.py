@@ -7,6 +7,7 @@ goes out as one frame. The process ends when the other end of the socket does.
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
 import socket
 import sys
@@ -16,10 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from evenhand.errors import EvenhandError
 from evenhand.service.asked import Asked, Told
+from evenhand.service.starting import reason_of
 
 if TYPE_CHECKING:
     from evenhand.service.office import Office
+
+log = logging.getLogger("evenhand.service.office_process")  # as a program its own name would be __main__
 
 LENGTH = 4
 SWITCH_SECONDS = 0.0005
@@ -137,7 +142,12 @@ def main() -> None:
     settings: dict[str, str] = msgspec.json.decode(sys.stdin.buffer.readline(), type=dict[str, str])
     with socket.socket(fileno=int(sys.argv[1])) as end, asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         end.setblocking(False)
-        runner.run(work(end, settings))
+        try:
+            runner.run(work(end, settings))
+        except EvenhandError as error:
+            log.error("the office cannot work: %s", reason_of(error))
+            log.debug("the office cannot work", exc_info=True)
+            sys.exit(1)
 
 
 if __name__ == "__main__":

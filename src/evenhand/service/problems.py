@@ -21,13 +21,14 @@ KINDS: dict[str, tuple[int, str]] = {
     "forbidden": (403, "The token does not allow this"),
     "not-found": (404, "There is no such thing"),
     "method-not-allowed": (405, "The path knows no such method"),
-    "conflict": (409, "It is there already, and differs"),
+    "conflict": (409, "The ledger holds this already"),
     "too-large": (413, "The request is too large"),
     "media-type": (415, "The body is no JSON"),
     "invalid": (422, "The request does not fit"),
     "key-reused": (422, "The idempotency key was used for something else"),
     "rate": (429, "Too many requests"),
     "internal": (500, "The service failed"),
+    "damaged": (500, "The ledger is damaged"),
     "unavailable": (503, "The service cannot do this now"),
 }
 """The kinds of problems, each with its status and title."""

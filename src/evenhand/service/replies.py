@@ -25,6 +25,7 @@ class DeskState(Struct):
     decisions: int
     head: str
     state: int
+    ledger: str
 
 
 class DeskPage(Struct):

@@ -40,6 +40,7 @@ def serve(
     check_may_listen(settings, host)
     if settings.database_url == "memory:" and workers > 1:
         raise InvalidInput("a ledger in memory belongs to one process; give a database, or one worker")
+    check_opens(settings)
     secret = first_token(settings, may_make=is_loopback(host))
     if secret is not None:
         say(f"the admin token, shown this once: {secret}")
@@ -54,7 +55,7 @@ def serve(
         sys.stdout.flush()
 
     if workers == 1:
-        Announced(config, announce).run(sockets=[listening])
+        run(Announced(config, announce), listening)
     else:
         announce()
         Multiprocess(config, sockets=[listening]).run()
@@ -72,6 +73,25 @@ class Announced(uvicorn.Server):
         await super().startup(sockets)
         if self.started:
             self._announce()
+
+
+def run(server: uvicorn.Server, listening: socket.socket) -> None:
+    """Serve until told to stop; a server that cannot start has logged why, and ends the process with status 1."""
+    try:
+        server.run(sockets=[listening])
+    except SystemExit:
+        if server.started:
+            raise
+    finally:
+        listening.close()
+    if not server.started:
+        raise SystemExit(1)
+
+
+def check_opens(settings: Settings) -> None:
+    """Open the ledger and close it: what is wrong with it is raised here, before any process is started."""
+    if settings.database_url != "memory:":
+        open_ledger(settings.database_url).close()
 
 
 def check_may_listen(settings: Settings, host: str) -> None:

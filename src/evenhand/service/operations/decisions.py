@@ -100,7 +100,10 @@ async def record_outcomes(call: Call) -> Answer:
 
 
 async def record_override(call: Call) -> Answer:
-    """Somebody chose otherwise than the lottery did. It is recorded; nothing is learned from it."""
+    """Somebody chose otherwise than the lottery did: nobody, or as many as the decision's capacity allows.
+
+    From then on outcomes are taken of those who were really chosen, and of nobody else. The last override stands.
+    """
     command = Override(
         call.path["decision"], call.body.chosen, call.body.reason, actor=call.caller.name, idempotency_key=call.key
     )

@@ -41,10 +41,14 @@ async def list_desks(call: Call) -> Answer:
 
 
 async def show_desk(call: Call) -> Answer:
-    """A desk: its settings in force, how long its ledger is, and how far the state it decides from has come."""
+    """A desk: its settings in force, how long its ledger is, how far the state it decides from has come.
+
+    `ledger` says what came of going through the whole ledger when the service started: checked, being checked, or
+    damaged at event N.
+    """
     call.query(())
     desk = (await call.service.desks.get(call.desk)).desk
-    return told(await asyncio.to_thread(_state_of, desk))
+    return told({**await asyncio.to_thread(_state_of, desk), "ledger": call.service.checking.standing(desk.name)})
 
 
 def _state_of(desk: Any) -> dict[str, Any]:

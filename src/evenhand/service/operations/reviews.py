@@ -75,7 +75,7 @@ async def show_queue(call: Call) -> Answer:
     query = call.query(("limit", "reviewer"))
     limit, reviewer = call.page_size(query), query.get("reviewer")
     if reviewer is not None and not 1 <= len(reviewer) <= 200:
-        raise Problem("invalid", "the reviewer's name must have 1 to 200 characters")
+        raise Problem("invalid", f"reviewer has {len(reviewer)} characters; allowed are 1 to 200")
     if reviewer is not None:
         reviewer = name_of(call.caller, reviewer)
     desk = (await call.service.desks.get(call.desk)).desk

@@ -1,0 +1,170 @@
+"""Past decisions come in as a warm start: counted truly, refused by the line, into a desk that need not be there."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from evenhand.desk import Desk, Ledger
+from evenhand.desk.export import to_jsonl
+from evenhand.desk.importing import import_jsonl
+from evenhand.desk.replay import replay
+from evenhand.errors import LedgerUnavailable
+from tests.desk.play import D, done, outcome_of, people, play
+from tests.desk.test_export import run
+
+PEOPLE: list[dict[str, Any]] = [{"id": "a", "context": [0.9, 0, 0]}, {"id": "b", "context": [0, 0.9, 0]}]
+REVIEW = {"kind": "partial", "unfair": [["a", "b"]], "reviewer": "Kim"}
+ODDS = {"a": 0.4, "b": 0.1}
+GOOD = {"candidates": PEOPLE, "probabilities": ODDS, "rewards": {"a": 0.5}, "reviews": [REVIEW]}
+
+
+def written(path: Path, *records: Any) -> Path:
+    """A file of these records, text as it stands."""
+    path.write_text("\n".join(record if isinstance(record, str) else json.dumps(record) for record in records))
+    return path
+
+
+def distance(desk: Desk) -> float:
+    """How far a is from b, as the desk knows."""
+    return float(desk.state.bandit.distances([person["context"] for person in PEOPLE]).estimate[0, 1])
+
+
+def test_past_decisions_from_elsewhere(ledger: Ledger, name: str, tmp_path: Path) -> None:
+    """Good records are taken in, bad ones are told with their line, and a flag shortens the distance."""
+    bad = [
+        {**GOOD, "probabilities": None},
+        {**GOOD, "rewards": {"c": 1.0}},
+        {**GOOD, "candidates": []},
+        {**GOOD, "reviews": [{"kind": "one_bit", "any_unfair": "yes"}]},
+        {**GOOD, "reviews": [{"unfair": [7]}]},
+        {"nothing": 1},
+        [1],
+    ]
+    file = written(tmp_path / "past.jsonl", GOOD, *bad, GOOD, "no json", {"settings": {"n_features": D}})
+    with Desk.open(ledger, name, n_features=D, seed=2) as desk:
+        before = distance(desk)
+        told = import_jsonl(desk, file)
+        assert (told.lines, told.decisions, told.outcomes, told.reviews, told.answers) == (11, 2, 2, 2, 0)
+        assert [number for number, _ in told.refused] == [2, 3, 4, 5, 6, 7, 8, 10, 11]
+        desk.fold(wait=True)
+        assert distance(desk) < before
+
+
+@pytest.mark.parametrize("metric", ["BayesPoint", "Ellipsoid"])
+def test_one_bit_is_taken_with_its_decision(ledger: Ledger, name: str, tmp_path: Path, metric: str) -> None:
+    """A past review of one bit shortens the distance if the learner can learn from it; the rest is learned."""
+    third = {"id": "c", "context": [0, 0, 0.5]}
+    bit = {"kind": "one_bit", "any_unfair": True, "reviewer": "Kim"}
+    record = {
+        "candidates": [*PEOPLE, third],
+        "probabilities": {**ODDS, "c": 0.3},
+        "rewards": {"a": 0.5},
+        "reviews": [bit],
+    }
+    file = written(tmp_path / "past.jsonl", record)
+    with Desk.open(ledger, name, n_features=D, seed=2, metric=metric) as desk:
+        before, reward = distance(desk), desk.state.bandit.reward.estimate(np.eye(D))[0]
+        told = import_jsonl(desk, file)
+        desk.fold(wait=True)
+        assert (told.decisions, told.outcomes, told.reviews, told.refused) == (1, 1, 1, [])
+        assert desk.state.passed_over == 0
+        assert (distance(desk) < before) == (metric == "BayesPoint")
+        assert desk.state.bandit.reward.estimate(np.eye(D))[0] > reward
+        play(desk, 1)
+        assert replay(ledger, name).is_same
+
+
+def test_one_bit_of_a_live_desk_is_exported_and_imported(ledger: Ledger, name: str, tmp_path: Path) -> None:
+    """The decision comes over with its outcome and its review."""
+    rng = np.random.default_rng(0)
+    with Desk.open(ledger, name, n_features=D, seed=1) as desk:
+        decision = desk.decide(people(rng))
+        outcome = outcome_of(decision.event, rng)
+        assert outcome is not None
+        done(desk.execute([outcome]))
+        desk.review(decision.id, "one_bit", any_unfair=True, reviewer="Kim")
+    file = written(tmp_path / "past.jsonl", *to_jsonl(ledger, name))
+    with Desk.open(ledger, f"{name}-anew", n_features=D) as desk:
+        told = import_jsonl(desk, file)
+    assert (told.lines, told.decisions, told.outcomes, told.reviews, told.refused) == (4, 1, 1, 1, [])
+
+
+def test_lines_of_a_ledger_that_lost_their_decision_are_told(ledger: Ledger, name: str, tmp_path: Path) -> None:
+    """An outcome or a review without its decision, and a line that only looks like one, are refused."""
+    with Desk.open(ledger, name, n_features=D, seed=1) as desk:
+        play(desk, 2)
+        events = [event.to_dict() for event in desk.events()]
+    gone = next(event["id"] for event in events if event["kind"] == "decision")
+    lost = {i for i, event in enumerate(events) if event["body"].get("decision") == gone}
+    hollow = {**events[0], "kind": "review", "body": {}}
+    kept = [event for event in events if event["id"] != gone]
+    file = written(tmp_path / "past.jsonl", *kept, hollow)
+    with Desk.open(ledger, f"{name}-anew", n_features=D) as desk:
+        told = import_jsonl(desk, file)
+    assert [number for number, _ in told.refused] == sorted({*lost, len(kept) + 1})
+    assert sum("not in the file" in str(error) for _, error in told.refused) == len(lost)
+
+
+def test_a_desk_is_made_with_settings_from_file_and_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """From the first line, from an exported ledger, from options; those go first; without any it is asked for."""
+    data = ("--data", str(tmp_path / "data"))
+    plain = written(tmp_path / "plain.jsonl", {**GOOD, "probabilities": [0.4, 0.1]})
+    assert run("import", "bare", str(plain), *data) == 2
+    assert "--set features=" in capsys.readouterr().err
+    assert run("import", "named", str(plain), *data, "--set", "features=income,debt,years", "--set", "capacity=2") == 0
+    told = written(tmp_path / "told.jsonl", {"settings": {"n_features": D, "epsilon": 0.2, "capacity": 2}}, GOOD)
+    assert run("import", "told", str(told), *data, "--set", "capacity=null") == 0
+    assert run("import", "told", str(told), *data, "--set", "capacity=null") == 0
+    assert run("import", "told", str(told), *data) == 2  # its capacity is not the file's
+    assert run("import", "told", str(told), *data, "--set", "capacity") == 2
+    out = capsys.readouterr().out
+    assert "2 lines read; taken in: 1 decisions, 1 outcomes, 1 reviews, 0 answers; 0 lines refused" in out
+    assert "1 decisions and answers were there before" in out
+    url = f"sqlite:///{tmp_path}/data/ledger.db"
+    with Desk.open(url, "named") as desk:
+        assert (desk.settings.features, desk.settings.capacity) == (("income", "debt", "years"), 2)
+        desk.change_settings(capacity=3)
+    assert run("export", "named", *data, "--output", str(tmp_path / "out.jsonl")) == 0
+    assert run("import", "anew", str(tmp_path / "out.jsonl"), *data) == 0
+    with Desk.open(url, "anew") as anew, Desk.open(url, "named") as named, Desk.open(url, "told") as other:
+        assert (anew.settings.features, anew.settings.capacity) == (named.settings.features, 3)
+        assert anew.settings.seed != named.settings.seed
+        assert (other.settings.epsilon, other.settings.capacity) == (0.2, None)
+
+
+def test_refused_lines_end_with_a_status_and_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What fits is taken in and said; what does not is listed with line and reason; the status is 1."""
+    file = written(tmp_path / "past.jsonl", {"settings": {"n_features": D}}, GOOD, "no json", {**GOOD, "rewards": 3})
+    assert run("import", "loans", str(file), "--data", str(tmp_path)) == 1
+    out = capsys.readouterr().out
+    assert "4 lines read; taken in: 1 decisions, 1 outcomes, 1 reviews, 0 answers; 2 lines refused" in out
+    assert re.search(r"^line 3: this is no JSON", out, re.MULTILINE)
+    assert re.search(r"^line 4: rewards is 3", out, re.MULTILINE)
+
+
+def test_an_import_that_stops_half_way_says_so(
+    ledger: Ledger, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The database goes away after a batch: what was taken in is said, and the same file can be imported again."""
+    monkeypatch.setattr("evenhand.desk.importing.BATCH", 2)
+    file = written(tmp_path / "past.jsonl", GOOD, GOOD, GOOD)
+    with Desk.open(ledger, name, n_features=D) as desk:
+        execute, calls = desk.execute, []
+
+        def failing(commands: Any) -> Any:
+            calls.append(commands)
+            if len(calls) == 2:
+                raise LedgerUnavailable("the database cannot be used now")
+            return execute(commands)
+
+        monkeypatch.setattr(desk, "execute", failing)
+        with pytest.raises(LedgerUnavailable, match=r"half way .*taken in: 2 decisions"):
+            import_jsonl(desk, file)
+        told = import_jsonl(desk, file)
+        assert (told.decisions, told.before) == (1, 2)

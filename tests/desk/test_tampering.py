@@ -1,0 +1,212 @@
+"""A ledger that somebody changed: verify finds it, replay refuses it, and it does not open unnoticed."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import numpy as np
+import orjson
+import pytest
+
+from evenhand.desk import Decide, Desk, open_ledger
+from evenhand.desk.event import canonical, chained
+from evenhand.desk.ledger import Row
+from evenhand.desk.replay import replay
+from evenhand.desk.sql_ledger import SqlLedger
+from evenhand.desk.verify import Chain, verify
+from evenhand.errors import DamagedLedger
+from tests.desk.play import D, done, people, play
+
+LAST = -1
+"""The last line, which came with an idempotency key."""
+
+
+def tampered(file: Path, *statements: str) -> None:
+    """What somebody with a database tool could do, triggers removed."""
+    connection = sqlite3.connect(file)
+    for trigger in ("events_no_update", "events_no_delete"):
+        connection.execute(f"DROP TRIGGER IF EXISTS {trigger}")
+    for statement in statements:
+        connection.execute(statement)
+    connection.commit()
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    ("statement", "line"),
+    [
+        ("UPDATE events SET text = replace(text, 'person 0', 'person O') WHERE seq = 5", 5),
+        ("UPDATE events SET text = replace(text, '0.', '1.') WHERE seq = 3", 3),
+        ("UPDATE events SET text = 'nonsense' WHERE seq = 7", 7),
+        ("UPDATE events SET hash = previous WHERE seq = 6", 6),
+        ("UPDATE events SET previous = hash WHERE seq = 6", 6),
+        ("UPDATE events SET target = NULL WHERE seq = 4", 4),
+        ("UPDATE events SET number = 99 WHERE seq = 2", 2),
+        ("UPDATE events SET kind = 'outcome' WHERE seq = 2", 2),
+        ("UPDATE events SET id = 'dec_0' WHERE seq = 2", 2),
+        ("UPDATE events SET undoes = 3 WHERE seq = 5", 5),
+        ("UPDATE events SET key = 'another' WHERE seq = 4", 4),
+        ("UPDATE events SET key = 'another' WHERE key IS NOT NULL", LAST),
+        ("UPDATE events SET key = NULL WHERE key IS NOT NULL", LAST),
+        ("UPDATE events SET fingerprint = 'another' WHERE key IS NOT NULL", LAST),
+        ("DELETE FROM events WHERE seq = 5", 5),
+        ("DELETE FROM events WHERE seq > 8", None),
+        ("UPDATE events SET seq = seq + 100 WHERE seq = 3", 3),
+        ("UPDATE desks SET decisions = decisions + 1", None),
+        ("UPDATE desks SET seq = seq - 1", None),
+    ],
+)
+def test_any_change_is_found(path: Path, statement: str, line: int | None) -> None:
+    """verify names the line that was changed, whichever column it was."""
+    tampered(path, statement)
+    ledger = open_ledger(f"sqlite:///{path}")
+    try:
+        with pytest.raises(DamagedLedger) as raised:
+            verify(ledger, "loans")
+    finally:
+        ledger.close()
+    if line is not None:
+        assert f"line {len(lines(path)) if line == LAST else line} " in str(raised.value)
+
+
+def test_a_ledger_written_anew_is_found_by_a_noted_line(path: Path) -> None:
+    """Somebody who chains everything again passes, but not whoever noted a hash before."""
+    ledger = open_ledger(f"sqlite:///{path}")
+    noted = verify(ledger, "loans")
+    with ledger.reading("loans") as view:
+        rows = view.after(0, 1000)
+    ledger.close()
+    connection = sqlite3.connect(path)
+    connection.execute("DROP TRIGGER events_no_update")
+    previous = rows[0].previous
+    for row in rows:
+        text = row.text.replace("person 0", "person O")
+        digest = chained(previous, text)
+        connection.execute(
+            "UPDATE events SET text = ?, previous = ?, hash = ? WHERE seq = ?", (text, previous, digest, row.seq)
+        )
+        previous = digest
+    connection.execute("UPDATE desks SET hash = ?", (previous,))
+    connection.commit()
+    connection.close()
+    ledger = open_ledger(f"sqlite:///{path}")
+    try:
+        assert verify(ledger, "loans").seq == noted.seq
+        with pytest.raises(DamagedLedger):
+            verify(ledger, "loans", known=(noted.seq, noted.hash))
+        with pytest.raises(DamagedLedger):
+            verify(ledger, "loans", known=(noted.seq + 1, noted.hash))
+    finally:
+        ledger.close()
+
+
+def test_the_database_itself_refuses_changes(durable_url: str, name: str) -> None:
+    """Rows of the ledger can be neither changed nor removed, short of removing the triggers."""
+    with Desk.open(durable_url, name, n_features=D) as desk:
+        done(desk.execute([Decide(people(np.random.default_rng(0)))]))
+        assert isinstance(desk.ledger, SqlLedger)
+        for statement in ("UPDATE events SET kind = 'x'", "DELETE FROM events"):
+            with pytest.raises(Exception, match="append-only"), desk.ledger.transaction(writes=True) as connection:
+                connection.exec_driver_sql(statement)
+        assert verify(desk.ledger, name).seq == 2
+
+
+def test_a_replay_refuses_what_does_not_verify(path: Path) -> None:
+    """A change that changes no odds: the replay names its line before it makes any decision again."""
+    last = max(seq for seq, kind in lines(path) if kind == "outcome")
+    tampered(path, f"UPDATE events SET text = replace(text, 'rewards', 'Rewards') WHERE seq = {last}")
+    ledger = open_ledger(f"sqlite:///{path}")
+    try:
+        with pytest.raises(DamagedLedger, match=f"line {last} .* was changed"):
+            replay(ledger, "loans")
+    finally:
+        ledger.close()
+
+
+def lines(file: Path) -> list[tuple[int, str]]:
+    """The number and kind of every line."""
+    connection = sqlite3.connect(file)
+    found = connection.execute("SELECT seq, kind FROM events ORDER BY seq").fetchall()
+    connection.close()
+    return found
+
+
+def test_a_first_ledger_still_verifies(path: Path) -> None:
+    """The first ledgers did not seal idempotency keys: they verify as they did, and a desk goes on with them."""
+    connection = sqlite3.connect(path)
+    connection.execute("DROP TRIGGER events_no_update")
+    previous = "0" * 64
+    for seq, text in connection.execute("SELECT seq, text FROM events ORDER BY seq").fetchall():
+        old = {name: value for name, value in orjson.loads(text).items() if name != "request"}
+        digest = chained(previous, canonical(old))
+        connection.execute(
+            "UPDATE events SET text = ?, previous = ?, hash = ? WHERE seq = ?", (canonical(old), previous, digest, seq)
+        )
+        previous = digest
+    connection.execute("UPDATE desks SET hash = ?", (previous,))
+    connection.execute("DELETE FROM snapshots")
+    connection.commit()
+    connection.close()
+    with Desk.open(f"sqlite:///{path}", "loans") as desk:
+        play(desk, 1)
+        assert verify(desk.ledger, "loans").seq == desk.head.seq
+        assert replay(desk.ledger, "loans").is_same
+
+
+@pytest.mark.parametrize("snapshots", ["kept", "deleted"])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE events SET text = replace(text, ':', ': ') WHERE seq = (SELECT max(seq) FROM events)",
+        "UPDATE events SET text = replace(text, ':', ': ') WHERE seq = (SELECT max(seq) FROM snapshots)",
+        "UPDATE events SET kind = 'answer' WHERE seq = (SELECT max(seq) FROM events)",
+        "UPDATE events SET text = replace(text, 'capacity', 'Capacity') WHERE seq = 1",
+        "DELETE FROM events WHERE seq = (SELECT max(seq) FROM events)",
+        "DELETE FROM events WHERE seq = 1",
+        "UPDATE desks SET hash = '0'",
+    ],
+)
+def test_opening_a_changed_ledger_is_refused(path: Path, statement: str, snapshots: str) -> None:
+    """What opening relies on is checked: the first line, the settings, the line of the snapshot, all lines since."""
+    tampered(path, statement, *(["DELETE FROM snapshots"] if snapshots == "deleted" else []))
+    with pytest.raises(DamagedLedger):
+        Desk.open(f"sqlite:///{path}", "loans")
+
+
+def test_a_ledger_written_anew_does_not_fit_its_snapshot(path: Path) -> None:
+    """A whole chain under another name: the hash at the snapshot's line is not the one it was taken at."""
+    connection = sqlite3.connect(path)
+    connection.execute("DROP TRIGGER events_no_update")
+    previous = "0" * 64
+    for seq, text in connection.execute("SELECT seq, text FROM events ORDER BY seq").fetchall():
+        changed = text.replace("person 0", "person O")
+        digest = chained(previous, changed)
+        connection.execute(
+            "UPDATE events SET text = ?, previous = ?, hash = ? WHERE seq = ?", (changed, previous, digest, seq)
+        )
+        previous = digest
+    connection.execute("UPDATE desks SET hash = ?", (previous,))
+    connection.commit()
+    connection.close()
+    with pytest.raises(DamagedLedger, match="another hash when a snapshot was taken"):
+        Desk.open(f"sqlite:///{path}", "loans")
+
+
+def test_opening_checks_the_newest_lines_alone(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long a ledger is, opening it checks so many lines; older ones are verify's business."""
+    monkeypatch.setattr("evenhand.desk.verify.NEWEST", 5)
+    checked: list[int] = []
+    add = Chain.add
+
+    def noticed(self: Chain, row: Row) -> None:
+        checked.append(row.seq)
+        add(self, row)
+
+    monkeypatch.setattr(Chain, "add", noticed)
+    tampered(path, "DELETE FROM snapshots", "UPDATE events SET text = replace(text, '0.', '1.') WHERE seq = 3")
+    with Desk.open(f"sqlite:///{path}", "loans") as desk:
+        head = desk.head.seq
+        assert checked == [*range(head - 4, head + 1)]
+        with pytest.raises(DamagedLedger, match="line 3 "):
+            verify(desk.ledger, "loans")

@@ -1,0 +1,72 @@
+"""A service goes through the ledgers of its desks when it starts, and says what it found."""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import httpx
+import pytest
+
+from evenhand.desk import Desk
+from evenhand.service import Settings
+from tests.desk.play import D, play
+from tests.desk.test_tampering import tampered
+from tests.service.asking import ADMIN, MEMORY, running
+
+HEADERS = {"Authorization": f"Bearer {ADMIN}"}
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """A database with a desk that has played some days."""
+    with Desk.open(f"sqlite:///{tmp_path}/ledger.db", "loans", n_features=D, seed=1) as desk:
+        play(desk, 3)
+    return replace(MEMORY, database_url=f"sqlite:///{tmp_path}/ledger.db", apart=False)
+
+
+def told_of(url: str, desk: str) -> str:
+    """What a desk says of its ledger, once it was checked."""
+    until = time.monotonic() + 60
+    while True:
+        answer = httpx.get(f"{url}/api/desks/{desk}", headers=HEADERS)
+        assert answer.status_code == 200, answer.text
+        said = str(answer.json()["ledger"])
+        if said != "being checked":
+            return said
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+def test_a_whole_ledger_is_said_to_be_checked(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:
+    """Also that of a desk that is opened later."""
+    with caplog.at_level(logging.INFO, "evenhand.service.checking"), running(settings) as (url, _):
+        assert told_of(url, "loans") == "checked"
+        opened = httpx.post(f"{url}/api/desks", json={"name": "more", "n_features": 2}, headers=HEADERS)
+        assert opened.status_code == 201
+        assert told_of(url, "more") == "checked"
+    assert [record.getMessage()[-12:] for record in caplog.records] == ["s, all whole"] * 2
+
+
+def test_an_old_line_that_was_changed_is_found(
+    settings: Settings, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A line from before the snapshot, which opening does not read: the desk and the log name it."""
+    tampered(tmp_path / "ledger.db", "UPDATE events SET text = replace(text, '0.', '1.') WHERE seq = 3")
+    with caplog.at_level(logging.INFO, "evenhand.service.checking"), running(settings) as (url, _):
+        assert told_of(url, "loans") == "damaged at event 3"
+    (said,) = [record.getMessage() for record in caplog.records if record.levelno == logging.ERROR]
+    assert "line 3 of desk 'loans' was changed" in said
+
+
+def test_a_desk_whose_newest_lines_were_changed_is_not_served(settings: Settings, tmp_path: Path) -> None:
+    """Opening it is refused with a problem that says so."""
+    last = "(SELECT max(seq) FROM events)"
+    tampered(tmp_path / "ledger.db", f"UPDATE events SET text = replace(text, ':', ': ') WHERE seq = {last}")
+    with running(settings) as (url, _):
+        answer = httpx.get(f"{url}/api/desks/loans", headers=HEADERS)
+    assert answer.status_code == 500
+    assert answer.json()["type"].endswith(":damaged")
+    assert "evenhand ledger verify" in answer.json()["detail"]

@@ -1,0 +1,164 @@
+"""A database that goes away, fills up or is cut off under a running service: said clearly, nothing answered is lost."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from evenhand.client import DeskClient
+from evenhand.desk import open_ledger
+from evenhand.desk.sql_ledger import SqlLedger
+from evenhand.desk.verify import verify
+from evenhand.errors import EvenhandError
+from evenhand.service import Settings
+from tests.desk.conftest import running_postgresql
+from tests.desk.test_damage import limit, stopped
+from tests.desk.test_damage import started as begun
+from tests.service.asking import ADMIN, MEMORY, asking, candidates
+from tests.service.processes import Running, check_ledger, started
+from tests.service.test_processes import answered, open_desk, streams_of
+
+HEADERS = {"Authorization": f"Bearer {ADMIN}"}
+PEOPLE = {"candidates": [{"id": f"p{i}", "context": [i / 4, 0.1, 0.2]} for i in range(3)]}
+REQUESTS: tuple[tuple[str, str, Any], ...] = (
+    ("POST", "/api/desks/{desk}/decisions", PEOPLE),
+    ("POST", "/api/desks/{desk}/decisions/{decision}/outcomes", {"rewards": {"p0": 1.0}}),
+    ("POST", "/api/desks/{desk}/decisions/{decision}/reviews", {"kind": "complete"}),
+    ("POST", "/api/desks/{desk}/answers", {"x": [0, 0, 0.1], "y": [0, 0.2, 0.1], "gap": 0.1, "unfair": None}),
+    ("POST", "/api/desks", {"name": "another", "n_features": 2}),
+    ("GET", "/api/desks", None),
+    ("GET", "/api/desks/{desk}", None),
+    ("GET", "/api/desks/{desk}/decisions/{decision}", None),
+    ("GET", "/api/desks/{desk}/events", None),
+    ("GET", "/api/desks/{desk}/queue", None),
+    ("GET", "/api/desks/never-opened-here", None),
+    ("GET", "/ready", None),
+)
+
+
+def wait_for(streams: list[Any], more: int, seconds: float = 90) -> None:
+    """Until so many requests more were answered."""
+    before, until = answered(streams), time.monotonic() + seconds
+    while answered(streams) < before + more:
+        assert time.monotonic() < until, "clients do not get on"
+        time.sleep(0.02)
+
+
+def check_said(answer: httpx.Response) -> None:
+    """A problem document that says to come back, and nothing of hosts, files or statements."""
+    problem = answer.json()
+    assert answer.status_code == 503, (answer.request.url.path, problem)
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert int(answer.headers["retry-after"]) >= 1
+    assert problem["type"] == "urn:evenhand:problem:unavailable"
+    assert not re.search("psycopg|sqlite|SELECT|INSERT|socket|/tmp", problem["detail"])
+
+
+@pytest.mark.slow
+def test_postgresql_goes_away_under_load_and_comes_back(tmp_path: Path) -> None:
+    """Twice: every request meanwhile gets 503, clients that try again go on by themselves, all answered is there."""
+    with running_postgresql() as server:
+        url = re.sub("^postgresql", "postgresql+psycopg", server.get_uri())
+        with started(url, tmp_path) as running:
+            open_desk(running, "loans")
+            with DeskClient(running.address, ADMIN) as client:
+                made = client.decide("loans", PEOPLE["candidates"], key="0-0")
+            streams = streams_of([running.address], "loans")
+            try:
+                for seconds in (0.5, 7.0):  # shorter, and longer, than tokens are believed without being read again
+                    wait_for(streams, 20)
+                    stopped(server)
+                    time.sleep(seconds)
+                    away(running, made["id"])
+                    begun(server)
+                    wait_for(streams, 40)
+                folded(running)
+            finally:
+                for stream in streams:
+                    stream.stop()
+            assert "Traceback" not in running.log.read_text()
+            running.stop()
+            check_ledger(url, "loans", streams)
+
+
+def away(running: Running, decision: str) -> None:
+    """Check what every kind of request is told while the database is away."""
+    for method, path, body in REQUESTS:
+        filled = running.address + path.format(desk="loans", decision=decision)
+        check_said(httpx.request(method, filled, json=body, headers=HEADERS, timeout=30))
+    assert httpx.get(f"{running.address}/health").status_code == 200
+
+
+def folded(running: Running, desk: str = "loans") -> None:
+    """Until what is decided from has caught up with the ledger as it is now: the folder goes on, too."""
+    with DeskClient(running.address, ADMIN) as client:
+        wanted, until = client.desk(desk)["events"], time.monotonic() + 60
+        while client.desk(desk)["state"] < wanted:
+            assert time.monotonic() < until, "the folder does not get on"
+            time.sleep(0.05)
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """A service in this process, on SQLite."""
+    return replace(MEMORY, database_url=f"sqlite:///{tmp_path}/ledger.db", apart=False)
+
+
+def test_a_full_disk_under_a_service(settings: Settings) -> None:
+    """Changes get 503 while there is no room, looking on works, and with room again it goes on; nothing is lost."""
+    with asking(settings) as ask:
+        ledger = ask.service.ledger
+        assert isinstance(ledger, SqlLedger)
+        limit(ledger, 0)
+        made = []
+        while (answer := ask("POST", "/api/desks/loans/decisions", candidates())).status_code == 201:
+            made.append(answer.json())
+            assert len(made) < 2_000
+        check_said(answer)
+        check_said(ask("POST", "/api/desks/loans/decisions", candidates(100)))
+        assert ask("GET", f"/api/desks/loans/decisions/{made[-1]['id']}").status_code == 200
+        limit(ledger, 1 << 30)
+        made.append(ask.decide())
+        assert verify(ledger, "loans").decisions == len(made)
+        for decision in made[:: max(1, len(made) // 20)]:
+            assert ask("GET", f"/api/desks/loans/decisions/{decision['id']}").status_code == 200
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.9])
+def test_a_file_cut_off_under_a_service(settings: Settings, tmp_path: Path, share: float) -> None:
+    """Every request is answered rightly or with a problem document; the next start, or verify, tells what is wrong."""
+    file = tmp_path / "ledger.db"
+    with asking(settings) as ask:
+        for _ in range(30):
+            made = ask.decide()
+        noted = ask("GET", "/api/desks/loans").json()
+        ledger = ask.service.ledger
+        assert isinstance(ledger, SqlLedger)
+        ledger.engine.dispose()  # connections that are opened anew have nothing in memory
+        os.truncate(file, int(file.stat().st_size * share))
+        for method, path, body in REQUESTS:
+            filled = path.format(desk="loans", decision=made["id"])
+            answer = ask(method, filled, body)
+            if answer.status_code >= 400:
+                assert answer.headers["content-type"] == "application/problem+json"
+                kind = answer.json()["type"].rsplit(":", 1)[1]
+                assert kind in ("damaged", "unavailable", "not-found", "invalid"), answer.json()
+        assert ask("GET", "/health").status_code == 200
+    with pytest.raises(EvenhandError):
+        check_whole(settings.database_url, (noted["events"], noted["head"]))
+
+
+def check_whole(url: str, known: tuple[int, str]) -> None:
+    """Open a ledger and verify it against a noted line."""
+    ledger = open_ledger(url)
+    try:
+        verify(ledger, "loans", known=known)
+    finally:
+        ledger.close()

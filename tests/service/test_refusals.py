@@ -1,0 +1,157 @@
+"""Every refusal names the field, what was given and what is allowed, at the desk and over HTTP."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from evenhand.desk import Desk
+from evenhand.errors import EvenhandError, InvalidInput
+from tests.service.asking import Asking
+from tests.service.test_problems import DECISIONS, is_problem
+
+NAME = "1 to 100 letters, digits, dots, underscores and hyphens, a letter or digit first"
+
+
+def one(**person: Any) -> dict[str, Any]:
+    """A request for a decision about one candidate."""
+    return {"candidates": [person]}
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "detail"),
+    [
+        ("/api/desks", {"name": 5}, f"name is 5; allowed is {NAME}"),
+        ("/api/desks", {"name": "a b", "n_features": 2}, f"name is 'a b'; allowed is {NAME}"),
+        ("/api/desks", {"name": "x", "structure": "round"}, "structure is 'round'; allowed is 'diagonal' or 'full'"),
+        ("/api/desks", {"name": "x", "capacity": "1"}, "capacity is '1'; allowed is a whole number >= 1 and"),
+        ("/api/desks", {"name": "x", "epsilon": 3}, "epsilon is 3; allowed is a number > 0 and < 1 or null"),
+        ("/api/desks", {"name": "x", "colour": 3}, "the body has colour, which is not known; allowed are name,"),
+        ("/api/desks", {}, "the body has no name; it must have name"),
+        ("/api/desks", [], "the body is []; allowed is an object with name,"),
+        (DECISIONS, one(id="a", context=[0, "1"]), "candidates[0].context[1] is '1'; allowed is a number"),
+        (DECISIONS, one(id="", context=[0, 1]), "candidates[0].id is ''; allowed is text of 1 to 200 characters"),
+        (DECISIONS, one(context=[0, 1]), "candidates[0] has no id; it must have id"),
+        (DECISIONS, one(id="a", features={"b": 1, "x": []}), "candidates[0].features['x'] is []; allowed is a number"),
+        (DECISIONS, one(id="a"), "candidate 0 has id; allowed is"),
+        (DECISIONS, {"candidates": []}, "candidates is []; allowed is a list of 1 or more entries"),
+        ("outcomes", {"rewards": {"c0": 1.0, "c1": "x"}}, "rewards['c1'] is 'x'; allowed is a number >="),
+        ("outcomes", {"rewards": {"": 1.0}}, "a key of rewards is ''; allowed is text of 1 to 200 characters"),
+        ("outcomes", {"rewards": {"c9": 1.0}}, "candidate 'c9' was not chosen; outcomes are known of ['c"),
+        ("reviews", {"kind": "full"}, "kind is 'full'; allowed is 'complete' or 'one_bit' or 'partial'"),
+        ("reviews", {"kind": "partial", "unfair": [["c0"]]}, 'unfair[0] is ["c0"]; allowed is a list of 2 entries'),
+        (
+            "reviews",
+            {"kind": "partial", "unfair": [["c0", "c0"]]},
+            "unfair has ['c0', 'c0'] in it, one candidate twice",
+        ),
+        ("reviews", {"kind": "partial", "fair": [["c0", "c9"]]}, "'c9' is no candidate of this decision; its"),
+        ("reviews", {"kind": "complete", "fair": [["c0", "c1"]]}, "fair is [['c0', 'c1']]; a complete review names"),
+        ("reviews", {"kind": "complete", "any_unfair": True}, "any_unfair is True; a complete review names pairs"),
+        (
+            "reviews",
+            {"kind": "one_bit", "any_unfair": True, "unfair": [["c0", "c1"]]},
+            "unfair is [['c0', 'c1']]; a one_",
+        ),
+        ("reviews", {"kind": "one_bit"}, "any_unfair is None; allowed are True and False"),
+        (
+            "reviews",
+            {"kind": "partial", "unfair": [["c0", "c1"]], "fair": [["c1", "c0"]]},
+            "pair ['c0', 'c1'] is said to be both fair and unfair",
+        ),
+        ("overrides", {"chosen": [1]}, "chosen[0] is 1; allowed is text of 1 to 200 characters"),
+        ("overrides", {"chosen": ["c0", "c1"]}, "chosen has 2 candidates; the decision's capacity allows up to 1"),
+        (
+            "/api/desks/loans/answers",
+            {"x": [0.1, 0.2], "y": [0.3], "gap": 0.1, "unfair": True},
+            "y has 1 numbers; allowed",
+        ),
+        (
+            "/api/desks/loans/answers",
+            {"x": [0], "y": [0], "gap": 2, "unfair": True},
+            "gap is 2; allowed is a number >= 0",
+        ),
+        (
+            "/api/desks/loans/answers",
+            {"x": [0], "y": [0], "gap": 1, "unfair": 1},
+            "unfair is 1; allowed is true or false",
+        ),
+    ],
+)
+def test_a_refusal_is_a_sentence(ask: Asking, path: str, body: Any, detail: str) -> None:
+    """The field, what was given, what is allowed; and no name of a type that only programmers know."""
+    where = path if path.startswith("/") else f"{DECISIONS}/{ask.decide()['id']}/{path}"
+    said = is_problem(ask("POST", where, body), 422, "invalid")["detail"]
+    assert said.startswith(detail)
+
+
+def test_what_is_there_already_is_called_so(ask: Asking) -> None:
+    """The title of a conflict is true of every conflict."""
+    made = ask.decide()
+    rewards = {"rewards": {made["chosen"][0]: 1.0}}
+    assert ask("POST", f"{DECISIONS}/{made['id']}/outcomes", rewards).status_code == 201
+    again = is_problem(ask("POST", f"{DECISIONS}/{made['id']}/outcomes", rewards), 409, "conflict")
+    assert again["title"] == "The ledger holds this already"
+
+
+@pytest.mark.parametrize("name", ["a b", "", "-a", "a/b", "é", "a" * 101, "a\n", 5, None])
+def test_one_rule_for_names_of_desks(ask: Asking, name: Any) -> None:
+    """What HTTP refuses the library refuses, with the same words; what one takes the other takes."""
+    with pytest.raises(InvalidInput, match="allowed is"):
+        Desk.open("memory:", name, n_features=2)
+    is_problem(ask("POST", "/api/desks", {"name": name, "n_features": 2}), 422, "invalid")
+    for fine in ("a", "A.b_c-9", "0" * 100):
+        with Desk.open("memory:", fine, n_features=2):
+            assert ask("POST", "/api/desks", {"name": fine, "n_features": 2}).status_code == 201
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ([["a", "b"]], "feature 0 of candidate 0 is 'a'"),
+        ([[0.1, 0.2], [0.1]], "candidate 1 has 1 features, candidate 0 has 2"),
+        ([[0.1, None]], "feature 1 of candidate 0 is None"),
+        ([[0.1, 0.2], 5], "candidate 1 is 5, not a list of numbers"),
+        ([{"id": "a", "context": [0, "x"]}], "feature 1 of candidate 0 is 'x'"),
+        ([[1.7e308, 1.7e308]], "candidate 0 has a context of norm inf"),  # numpy would warn
+    ],
+)
+def test_contexts_that_are_no_numbers_are_shown(given: Any, said: str) -> None:
+    """Which value of whom, in place of the name of a type of numpy's, or of a warning."""
+    with Desk.open("memory:", "loans", n_features=2) as desk, pytest.raises(InvalidInput) as raised:
+        desk.decide(given)
+    assert said in str(raised.value)
+    assert "dtype" not in str(raised.value)
+    assert "<U" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field"),
+    [
+        ({"reviewer_error": 0.7}, "reviewer_error is 0.7; allowed"),
+        ({"schema": 5}, "schema is 5; allowed"),
+        ({"n_features": "two"}, "n_features is 'two'; allowed"),
+        ({"n_features": 101}, "n_features is 101; allowed are up to 100 with structure 'full'"),
+        (
+            {"n_features": None, "features": [f"f{i}" for i in range(201)], "structure": "diagonal"},
+            "n_features is 201;",
+        ),
+    ],
+)
+def test_settings_are_called_by_their_names(wrong: dict[str, Any], field: str) -> None:
+    """Not by what the part is called that they are for."""
+    with pytest.raises(EvenhandError, match=field):
+        Desk.open("memory:", "loans", **{"n_features": 2, **wrong})
+
+
+def test_an_unsure_answer_is_taken(ask: Asking) -> None:
+    """null says unsure: it is kept and teaches nothing; without a word the answer is refused."""
+    said = {"x": [0.1, 0.2], "y": [0.3, 0.1], "gap": 0.4, "unfair": None}
+    before = ask("GET", "/api/desks/loans/metric").json()["matrix"]
+    assert ask("POST", "/api/desks/loans/answers", said).status_code == 201
+    last = ask("GET", "/api/desks/loans/events").json()["events"][-1]
+    assert (last["kind"], last["body"]["unfair"]) == ("answer", None)
+    assert ask("GET", "/api/desks/loans/metric").json()["matrix"] == before
+    del said["unfair"]
+    is_problem(ask("POST", "/api/desks/loans/answers", said), 422, "invalid")

@@ -11,7 +11,7 @@ import msgspec
 from evenhand.service.problems import Problem
 
 if TYPE_CHECKING:
-    from evenhand.service.asked import Caller
+    from evenhand.service.asked import Caller, Packed
 
 LONGEST_KEY = 200
 KEY = b"idempotency-key"
@@ -30,6 +30,8 @@ class Call:
     """By lower-case name. The office gets the idempotency key alone."""
     query_string: bytes = b""
     body: Any = None
+    packed: Packed | None = None
+    """Candidates in place of a body, if the door has read them."""
 
     @property
     def desk(self) -> str:

@@ -14,9 +14,11 @@ import msgspec
 
 from evenhand.service.answer import Answer
 from evenhand.service.asked import Asked
+from evenhand.service.bodies import NewDecision
 from evenhand.service.body import ClientGone, read_body
 from evenhand.service.call import KEY, Call, decoded
 from evenhand.service.office import answer_to
+from evenhand.service.operations.decisions import packing
 from evenhand.service.problems import Problem
 
 if TYPE_CHECKING:
@@ -60,11 +62,14 @@ def door_of(operation: Operation, service: Service) -> ASGIApp:
 
 def _in_office(operation: Operation, service: Service) -> CarryOut:
     name, is_write = operation.name, operation.is_write
+    pack = packing(service.settings) if operation.body is NewDecision else None
 
     async def carry_out(caller: Caller, headers: Headers, scope: Scope, body: bytes) -> Answer:
         key = headers.get(KEY) if is_write else None
+        packed = pack(body) if pack is not None else None
+        rest = body if packed is None else b""
         told = await service.office.carry_out(
-            Asked(name, caller, scope.get("path_params", {}), key, scope["query_string"], body)
+            Asked(name, caller, scope.get("path_params", {}), key, scope["query_string"], rest, packed)
         )
         return Answer(told.body, told.status, told.media_type, told.headers)
 

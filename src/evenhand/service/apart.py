@@ -27,6 +27,8 @@ log = logging.getLogger(__name__)
 START_SECONDS = 120.0
 STOP_SECONDS = 60.0
 AGAIN_SECONDS = 0.5
+BUSY = 8
+"""With so many requests on their way the office is at work, and new ones may gather for a moment."""
 
 
 Tell = Callable[[Told | Exception], None]
@@ -69,7 +71,7 @@ class Apart:
             raise _away()
         self._number += 1
         self._waiting[self._number] = tell
-        self._frames.send((self._number, asked))
+        self._frames.send((self._number, asked), patiently=len(self._waiting) > BUSY)
         return True
 
     async def is_ready(self) -> bool:
@@ -136,6 +138,7 @@ class Apart:
             with contextlib.suppress(asyncio.CancelledError):
                 await self._keeping
         if self._frames is not None:
+            self._frames.flush()
             self._frames.transport.write_eof()
         if self._process is not None:
             try:

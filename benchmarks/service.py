@@ -1,10 +1,11 @@
-"""Decisions over HTTP against an empty FastAPI endpoint, served the same way, measured in turn in the same run.
+"""Decisions over HTTP against empty FastAPI endpoints, served the same way, measured in turn in the same run.
 
 python -m benchmarks.service [--quick]
 
 32 keep-alive connections, k = 10 candidates, d = 10 features, a ledger in SQLite, synced to disk before every answer.
 Servers are processes of their own: the service as `evenhand serve` starts it, with its defaults but for the rate that a
-token may have; once with 10^3 events in the ledger, once with 10^6. This process makes the load.
+token may have; once with 10^3 events in the ledger, once with 10^6. One empty endpoint is asked without a body; the
+other takes the body that a decision takes, as FastAPI reads it, and does nothing with it. This process makes the load.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
@@ -32,14 +34,19 @@ TOKEN = "a-token-for-the-benchmark-only"
 K = D = 10
 BODIES = 512
 
-EMPTY = "an empty endpoint"
+EMPTY, TAKING = "an empty endpoint", "one that takes a body"
 EMPTY_SERVER = """
 import sys, uvicorn
+from typing import Any
 from fastapi import FastAPI
 app = FastAPI()
 
 @app.get("/empty")
 async def empty() -> dict[str, str]:
+    return {}
+
+@app.post("/taking", status_code=201)
+async def taking(body: dict[str, Any]) -> dict[str, str]:
     return {}
 
 config = uvicorn.Config(app, port=int(sys.argv[1]), loop="uvloop", http="httptools", ws="none", access_log=False,
@@ -79,7 +86,16 @@ def wait_for(port: int) -> None:
     raise RuntimeError(f"nobody listens on port {port}")
 
 
-def decisions_to_ask(desk: str, rng: np.random.Generator) -> list[bytes]:
+@dataclass(frozen=True)
+class Target:
+    """A server's port, what it is asked, and the status it answers with."""
+
+    port: int
+    requests: list[bytes]
+    status: int = 201
+
+
+def decisions_to_ask(path: str, rng: np.random.Generator) -> list[bytes]:
     """Requests for decisions, all of them different."""
     headers = {"Authorization": f"Bearer {TOKEN}"}
     requests = []
@@ -87,9 +103,7 @@ def decisions_to_ask(desk: str, rng: np.random.Generator) -> list[bytes]:
         contexts = rng.normal(size=(K, D))
         contexts /= np.linalg.norm(contexts, axis=1, keepdims=True) * rng.uniform(1.0, 2.0, size=(K, 1))
         candidates = [{"id": f"a{i}", "context": row} for i, row in enumerate(contexts.tolist())]
-        requests.append(
-            request("POST", f"/api/desks/{desk}/decisions", orjson.dumps({"candidates": candidates}), headers)
-        )
+        requests.append(request("POST", path, orjson.dumps({"candidates": candidates}), headers))
     return requests
 
 
@@ -114,18 +128,17 @@ def fill(folder: Path, events: int, rng: np.random.Generator) -> None:
     print(f"a ledger of {events:,} events, filled in {time.perf_counter() - began:.0f} s", flush=True)
 
 
-def measured(ports: dict[str, int], asks: list[bytes], seconds: float, stretches: int) -> dict[str, list[Load]]:
+def measured(targets: dict[str, Target], seconds: float, stretches: int) -> dict[str, list[Load]]:
     """Stretches of load on each server in turn, so that whatever disturbs one disturbs the others as well."""
-    loads: dict[str, list[Load]] = {name: [] for name in ports}
-    for name, port in ports.items():
-        if name != EMPTY:
-            load(port, asks, seconds=2.0, status=201)  # compiled kernels, warm caches
+    loads: dict[str, list[Load]] = {name: [] for name in targets}
+    for target in targets.values():
+        load(target.port, target.requests, seconds=2.0, status=target.status)  # compiled kernels, warm caches
     for _ in range(stretches):
-        for name, port in ports.items():
-            requests, status = ([request("GET", "/empty")], 200) if name == EMPTY else (asks, 201)
-            loads[name].append(load(port, requests, seconds=seconds, status=status))
-            if loads[name][-1].wrong:
-                raise RuntimeError(f"{loads[name][-1].wrong} answers of {name} had another status than {status}")
+        for name, target in targets.items():
+            found = load(target.port, target.requests, seconds=seconds, status=target.status)
+            if found.wrong:
+                raise RuntimeError(f"{found.wrong} answers of {name} had another status than {target.status}")
+            loads[name].append(found)
     return loads
 
 
@@ -135,12 +148,13 @@ def ratio(one: list[Load], other: list[Load]) -> float:
 
 
 def say(loads: dict[str, list[Load]]) -> None:
-    """A line for each server, and the two ratios."""
+    """A line for each server, and the ratios."""
     for name, parts in loads.items():
         rate, p50, p99 = (median(getattr(part, what) for part in parts) for what in ("rate", "p50", "p99"))
-        print(f"{name:>18}: {rate:8,.0f} answers/s   p50 {p50:6.1f} ms   p99 {p99:6.1f} ms")
-    empty, few, many = loads.values()
+        print(f"{name:>22}: {rate:8,.0f} answers/s   p50 {p50:6.1f} ms   p99 {p99:6.1f} ms")
+    empty, taking, few, many = loads.values()
     print(f"decisions / empty endpoint: {ratio(few, empty):.2f} (wanted: 0.5)")
+    print(f"decisions / empty endpoint that takes the same body: {ratio(few, taking):.2f}")
     print(f"many events / few events: {ratio(many, few):.2f} (wanted: 0.9)")
 
 
@@ -157,8 +171,14 @@ def main() -> None:
         fill(many, most, rng)
         plain = [sys.executable, "-c", EMPTY_SERVER, "0"]
         with started(plain) as empty, started(server(few)) as port, started(server(many)) as full:
-            ports = {EMPTY: empty, "1,000 events": port, f"{most:,} events": full}
-            say(measured(ports, decisions_to_ask("bench", rng), seconds, stretches))
+            asks = decisions_to_ask("/api/desks/bench/decisions", rng)
+            targets = {
+                EMPTY: Target(empty, [request("GET", "/empty")], status=200),
+                TAKING: Target(empty, decisions_to_ask("/taking", rng)),
+                "1,000 events": Target(port, asks),
+                f"{most:,} events": Target(full, asks),
+            }
+            say(measured(targets, seconds, stretches))
 
 
 if __name__ == "__main__":

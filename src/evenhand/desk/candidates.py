@@ -37,6 +37,25 @@ def read_candidates(given: Any, settings: Settings) -> Candidates:
     return Candidates([str(i) for i in range(len(contexts))], contexts)
 
 
+def with_contexts(entries: Any) -> Candidates | None:
+    """Candidates of a list of {"id", "context"}, checked as far as that goes without a desk, contexts as one array.
+
+    None for anything else, wrong or not: `read_candidates` says which. For whoever reads requests before they come to
+    the desk; that contexts are lists of floats was seen to already.
+
+    >>> with_contexts([{"id": "a", "context": [0.5, 0.0]}]).contexts
+    array([[0.5, 0. ]])
+    >>> with_contexts([{"id": "a", "features": {"age": 0.5}}]) is None
+    True
+    """
+    try:
+        ids = _checked([entry["id"] for entry in entries])
+        contexts = np.array([entry["context"] for entry in entries], dtype=np.float64)
+    except (InvalidInput, KeyError, TypeError, ValueError):
+        return None
+    return Candidates(ids, contexts) if contexts.ndim == 2 else None
+
+
 def _from_frame(frame: Any, settings: Settings) -> Candidates:
     """Rows of a pandas or polars frame; pandas' index gives the ids."""
     k = len(frame)

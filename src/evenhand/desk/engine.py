@@ -26,6 +26,7 @@ PRAGMAS = (
     "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = FULL",  # a commit is on disk when it returns
     "PRAGMA cache_size = -65536",
+    "PRAGMA wal_autocheckpoint = 4000",  # pages; as a rule `checkpoints` is there before
 )
 
 
@@ -80,7 +81,7 @@ def _sqlite(url: Any) -> Engine:
 @contextmanager
 def transaction(engine: Engine, *, writes: bool) -> Iterator[Connection]:
     """A connection within one transaction; what goes wrong with the database comes out as an EvenhandError."""
-    turn = _turn_to_write(engine) if writes and engine.dialect.name == "sqlite" else nullcontext()
+    turn = turn_to_write(engine) if writes and engine.dialect.name == "sqlite" else nullcontext()
     with translated(), turn, engine.connect() as connection:
         if writes:
             connection.execution_options(evenhand_writes=True)
@@ -92,7 +93,7 @@ _writers: WeakKeyDictionary[Engine, threading.Lock] = WeakKeyDictionary()
 
 
 @contextmanager
-def _turn_to_write(engine: Engine) -> Iterator[None]:
+def turn_to_write(engine: Engine) -> Iterator[None]:
     """One thread after the other: left to SQLite, a thread that finds the file locked sleeps longer than need be."""
     lock = _writers.setdefault(engine, threading.Lock())
     if not lock.acquire(timeout=WAIT):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
-from evenhand.desk.engine import open_engine, transaction, translated
+from evenhand.desk.checkpoints import Checkpoints
+from evenhand.desk.engine import open_engine, transaction, translated, turn_to_write
 from evenhand.desk.fold_locks import AdvisoryLock, FileLock
 from evenhand.desk.ledger import FoldLock, Ledger, Row, Stamp
 from evenhand.desk.migrate import bring_up_to_date, is_current
@@ -33,6 +35,11 @@ class SqlLedger(Ledger):
             self.engine.dispose()
             raise
         self.pairs = SqlPairs(self.engine)
+        self._checkpoints = (
+            Checkpoints(str(self.engine.url.database), partial(turn_to_write, self.engine))
+            if self.engine.dialect.name == "sqlite"
+            else None
+        )
 
     def transaction(self, *, writes: bool = False) -> AbstractContextManager[Connection]:
         """A connection in one transaction of the ledger's database, for whoever keeps other tables in it."""
@@ -69,7 +76,11 @@ class SqlLedger(Ledger):
     def writing(self, name: str) -> Iterator[SqlView]:
         """The same, with the desk's row locked (PostgreSQL) or the database (SQLite)."""
         with self.transaction(writes=True) as connection:
-            yield SqlView(connection, name, writes=True)
+            view = SqlView(connection, name, writes=True)
+            before = view.head.seq
+            yield view
+        if self._checkpoints is not None:
+            self._checkpoints.wrote(view.head.seq - before)
 
     def snapshots(self, name: str) -> list[Stamp]:
         """Which snapshots there are."""
@@ -100,6 +111,8 @@ class SqlLedger(Ledger):
 
     def close(self) -> None:
         """Close all connections."""
+        if self._checkpoints is not None:
+            self._checkpoints.close()
         self.engine.dispose()
 
 

@@ -99,6 +99,17 @@ class Access:
             raise _unauthorized()
         return await self.holder(digest_of(given[7:].strip()))
 
+    def at_hand(self, headers: Headers) -> Caller | None:
+        """The same for a bearer token without waiting; None, and nothing has happened, for whoever else it may be."""
+        if not self._settings.tokens:
+            return self._allowed(self._somebody_local(headers))
+        given = headers.get(b"authorization", b"")
+        if given[:7].lower() != b"bearer " or time.monotonic() - self._read_at > STALE_SECONDS:
+            return None
+        digest = digest_of(given[7:].strip())
+        known = self._callers.get(digest) or self._fixed.get(digest)
+        return None if known is None else self._allowed(known)
+
     async def holder(self, digest: str) -> Caller:
         """Whoever holds the token with this digest, once their rate allows another request."""
         if time.monotonic() - self._read_at > STALE_SECONDS:

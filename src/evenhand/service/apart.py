@@ -8,6 +8,7 @@ import logging
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,11 @@ log = logging.getLogger(__name__)
 START_SECONDS = 120.0
 STOP_SECONDS = 60.0
 AGAIN_SECONDS = 0.5
+BUSY = 8
+"""With so many requests on their way the office is at work, and new ones may gather for a moment."""
+
+
+Tell = Callable[[Told | Exception], None]
 
 
 class OfficeFailed(EvenhandError, RuntimeError):
@@ -38,7 +44,7 @@ class Apart:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._frames: Frames | None = None
-        self._waiting: dict[int, asyncio.Future[Told]] = {}
+        self._waiting: dict[int, Tell] = {}
         self._number = 0
         self._closing = False
         self._process: subprocess.Popen[bytes] | None = None
@@ -55,14 +61,18 @@ class Apart:
 
     async def carry_out(self, asked: Asked) -> Told:
         """The answer to a request. A Problem if the office ended before: whether it was carried out is not known."""
+        answer, tell = _future()
+        self.decide(asked, tell)
+        return await answer
+
+    def decide(self, asked: Asked, tell: Tell) -> bool:
+        """The same without a task: `tell` gets the answer, or the Problem. True, always: it is on its way."""
         if self._frames is None:
             raise _away()
         self._number += 1
-        number = self._number
-        answer: asyncio.Future[Told] = asyncio.get_running_loop().create_future()
-        self._waiting[number] = answer
-        self._frames.send((number, asked))
-        return await answer
+        self._waiting[self._number] = tell
+        self._frames.send((self._number, asked), patiently=len(self._waiting) > BUSY)
+        return True
 
     async def is_ready(self) -> bool:
         """Whether the ledger answers."""
@@ -84,8 +94,7 @@ class Apart:
             told = replace(self._settings, admin_token=None, metrics_token=None).to_environment()
             line.write(msgspec.json.encode(told) + b"\n")
         self._process = process
-        begun: asyncio.Future[Told] = asyncio.get_running_loop().create_future()
-        self._waiting[0] = begun
+        begun, self._waiting[0] = _future()
         self._lost.clear()
         frames = Frames(Answers, self._receive, self._on_lost)
         await asyncio.get_running_loop().create_connection(lambda: frames, sock=here)
@@ -98,17 +107,16 @@ class Apart:
 
     def _receive(self, answers: Answers) -> None:
         for number, told in answers:
-            answer = self._waiting.pop(number, None)
-            if answer is not None and not answer.done():
-                answer.set_result(told)
+            tell = self._waiting.pop(number, None)
+            if tell is not None:
+                tell(told)
 
     def _on_lost(self) -> None:
         self._frames = None
         self._lost.set()
         waiting, self._waiting = self._waiting, {}
-        for answer in waiting.values():
-            if not answer.done():
-                answer.set_exception(_away())
+        for tell in waiting.values():
+            tell(_away())
 
     async def _keep(self) -> None:
         """Start another process whenever the last one ended, until closed."""
@@ -130,12 +138,28 @@ class Apart:
             with contextlib.suppress(asyncio.CancelledError):
                 await self._keeping
         if self._frames is not None:
+            self._frames.flush()
             self._frames.transport.write_eof()
         if self._process is not None:
             try:
                 await asyncio.to_thread(self._process.wait, STOP_SECONDS)
             except subprocess.TimeoutExpired:
                 self._process.kill()
+
+
+def _future() -> tuple[asyncio.Future[Told], Tell]:
+    """A future, and what gives it its result."""
+    future: asyncio.Future[Told] = asyncio.get_running_loop().create_future()
+
+    def tell(told: Told | Exception) -> None:
+        if future.done():
+            return
+        if isinstance(told, Exception):
+            future.set_exception(told)
+        else:
+            future.set_result(told)
+
+    return future, tell
 
 
 def _plain(operation: str) -> Asked:

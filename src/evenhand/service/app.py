@@ -23,6 +23,7 @@ from evenhand.service.replies import Standing
 from evenhand.service.route import StraightRoute
 from evenhand.service.service import Service
 from evenhand.service.starting import say_why_it_fails
+from evenhand.service.straight import Straight
 from evenhand.service.window.door import add_window
 from evenhand.version import __version__
 
@@ -63,6 +64,7 @@ def create_app(settings: Settings) -> FastAPI:
     for operation in OPERATIONS:
         _add(app, operation, service)
     app.shorten(BUSIEST.method, BUSIEST.path, door_of(BUSIEST, service))
+    app.straight = Straight(BUSIEST, service)
     add_window(app, service)
     add_pages(app, service)
     _add_document(app, service)

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
+import numpy as np
+
+from evenhand.desk.candidates import Candidates
+
+if TYPE_CHECKING:
+    from typing import Self
 
 
 class Caller(msgspec.Struct, array_like=True, frozen=True):
@@ -23,8 +31,25 @@ class Caller(msgspec.Struct, array_like=True, frozen=True):
         return self.desks is None or desk in self.desks
 
 
+class Packed(msgspec.Struct, array_like=True, frozen=True, gc=False):
+    """Candidates of a decision, read and checked at the door: text becomes numbers once, and not in the office."""
+
+    ids: list[str]
+    contexts: bytes
+    """Doubles, row by row."""
+
+    @classmethod
+    def of(cls, candidates: Candidates) -> Self:
+        """The same, to be sent."""
+        return cls(candidates.ids, candidates.contexts.tobytes())
+
+    def candidates(self) -> Candidates:
+        """What was packed."""
+        return Candidates(self.ids, np.frombuffer(self.contexts).reshape(len(self.ids), -1))
+
+
 class Asked(msgspec.Struct, array_like=True, frozen=True, gc=False):
-    """One request, once its token, rate, role and desk were found to allow it; its body is not read yet."""
+    """One request, once its token, rate, role and desk were found to allow it; of its body only candidates are read."""
 
     operation: str
     caller: Caller
@@ -33,6 +58,8 @@ class Asked(msgspec.Struct, array_like=True, frozen=True, gc=False):
     """The idempotency key as it was sent."""
     query: bytes
     body: bytes
+    packed: Packed | None = None
+    """In place of a body that asks for a decision."""
 
 
 class Told(msgspec.Struct, array_like=True, frozen=True, gc=False):

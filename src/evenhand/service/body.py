@@ -14,11 +14,16 @@ class ClientGone(Exception):
     """The client went away before its request was whole."""
 
 
-async def read_body(headers: dict[bytes, bytes], receive: Receive, limit: int) -> bytes:
-    """The whole body, or a Problem as soon as it is too long or no JSON."""
+def check_kind(headers: dict[bytes, bytes]) -> None:
+    """A Problem unless the body is said to be JSON."""
     kind = headers.get(b"content-type", b"")
     if kind != b"application/json" and kind.partition(b";")[0].strip().lower() != b"application/json":
         raise Problem("media-type", "send the body as application/json", headers={"Accept": "application/json"})
+
+
+async def read_body(headers: dict[bytes, bytes], receive: Receive, limit: int) -> bytes:
+    """The whole body, or a Problem as soon as it is too long or no JSON."""
+    check_kind(headers)
     length = headers.get(b"content-length")
     if length is not None and length.isdigit() and int(length) > limit:
         raise _too_large(limit)

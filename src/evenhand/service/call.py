@@ -12,7 +12,7 @@ from evenhand.service.problems import Problem
 from evenhand.service.refusals import refusal
 
 if TYPE_CHECKING:
-    from evenhand.service.asked import Caller
+    from evenhand.service.asked import Caller, Packed
 
 LONGEST_KEY = 200
 KEY = b"idempotency-key"
@@ -31,6 +31,8 @@ class Call:
     """By lower-case name. The office gets the idempotency key alone."""
     query_string: bytes = b""
     body: Any = None
+    packed: Packed | None = None
+    """Candidates in place of a body, if the door has read them."""
 
     @property
     def desk(self) -> str:

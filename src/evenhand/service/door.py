@@ -7,16 +7,18 @@ would cost more than all that is done here.
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from evenhand.service.answer import Answer
 from evenhand.service.asked import Asked
+from evenhand.service.bodies import NewDecision
 from evenhand.service.body import ClientGone, read_body
 from evenhand.service.call import KEY, Call, decoded
+from evenhand.service.logs import RequestLine, moment
 from evenhand.service.office import answer_to
+from evenhand.service.operations.decisions import packing
 from evenhand.service.problems import Problem
 
 if TYPE_CHECKING:
@@ -50,21 +52,21 @@ def door_of(operation: Operation, service: Service) -> ASGIApp:
         except Exception as error:
             answer = answer_to(error, operation.name)
         await answer(scope, receive, send)
-        seconds = time.perf_counter() - start
-        service.measures.request(operation.name, answer.status, seconds)
-        if settings.log_requests:
-            service.requests.add(_line(operation, caller, scope, answer, seconds))
+        noted(service, operation, caller, scope.get("path_params", {}), answer, time.perf_counter() - start)
 
     return handle
 
 
 def _in_office(operation: Operation, service: Service) -> CarryOut:
     name, is_write = operation.name, operation.is_write
+    pack = packing(service.settings) if operation.body is NewDecision else None
 
     async def carry_out(caller: Caller, headers: Headers, scope: Scope, body: bytes) -> Answer:
         key = headers.get(KEY) if is_write else None
+        packed = pack(body) if pack is not None else None
+        rest = body if packed is None else b""
         told = await service.office.carry_out(
-            Asked(name, caller, scope.get("path_params", {}), key, scope["query_string"], body)
+            Asked(name, caller, scope.get("path_params", {}), key, scope["query_string"], rest, packed)
         )
         return Answer(told.body, told.status, told.media_type, told.headers)
 
@@ -88,24 +90,27 @@ async def admitted(operation: Operation, service: Service, headers: Headers, sco
     if operation.roles is None:
         return service.nobody
     caller = await service.caller(headers, scope["method"])
-    if not caller.may(operation.roles):
-        raise Problem("forbidden", f"this needs a token of the role {' or '.join(sorted(operation.roles))}")
-    desk = scope.get("path_params", {}).get("desk")
-    if desk is not None and not caller.sees(desk):
-        raise Problem("forbidden", "this token is not for this desk")
+    check_may(operation, caller, scope.get("path_params", {}))
     return caller
 
 
-def _line(operation: Operation, caller: Caller | None, scope: Scope, answer: Answer, seconds: float) -> dict[str, Any]:
-    return {
-        "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
-        "level": "info",
-        "message": "request",
-        "operation": operation.name,
-        "status": answer.status,
-        "microseconds": round(seconds * 1e6),
-        "bytes": len(answer.body),
-        "caller": caller.name if caller is not None else None,
+def check_may(operation: Operation, caller: Caller, path: dict[str, str]) -> None:
+    """A Problem unless their role and their desks allow it."""
+    if operation.roles is not None and not caller.may(operation.roles):
+        raise Problem("forbidden", f"this needs a token of the role {' or '.join(sorted(operation.roles))}")
+    desk = path.get("desk")
+    if desk is not None and not caller.sees(desk):
+        raise Problem("forbidden", "this token is not for this desk")
+
+
+def noted(
+    service: Service, operation: Operation, caller: Caller | None, path: dict[str, str], answer: Answer, seconds: float
+) -> None:
+    """A request was answered: count it, and log it if that is wanted."""
+    service.measures.request(operation.name, answer.status, seconds)
+    if service.settings.log_requests:
         # What somebody without a token wrote into the path may be anything.
-        "desk": scope.get("path_params", {}).get("desk") if caller is not None else None,
-    }
+        who, desk = (None, None) if caller is None else (caller.name, path.get("desk"))
+        service.requests.add(
+            RequestLine(moment(), operation.name, answer.status, round(seconds * 1e6), len(answer.body), who, desk)
+        )

@@ -1,7 +1,8 @@
 """Group commit: what comes in while one batch is written is the next batch.
 
 A request puts its command here and waits. At the end of the event loop's turn all that came in goes to one thread,
-which writes it in one transaction and wakes the loop once. The busier the service, the larger the batches.
+which writes it in one transaction, wakes the loop once, and goes on with whatever came in meanwhile, without waiting
+for the loop. The busier the service, the larger the batches.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ class Gatherer(Generic[Command, Result]):
         self._waiting: deque[tuple[Command, Tell[Result]]] = deque()
         self._handed: SimpleQueue[Batch[Command, Result] | None] = SimpleQueue()
         self._busy = False
+        """Whether the thread has work, or gets some at the end of this turn; changed with the lock alone."""
+        self._lock = threading.Lock()
         self._closed = False
         self._idle = asyncio.Event()
         self._idle.set()
@@ -67,31 +70,36 @@ class Gatherer(Generic[Command, Result]):
                 "the service is stopping" if self._closed else f"{self._max_waiting} commands wait already",
                 headers={"Retry-After": "1"},
             )
-        self._waiting.append((command, tell))
-        if not self._busy:
-            self._busy = True
+        with self._lock:
+            self._waiting.append((command, tell))
+            begins, self._busy = not self._busy, True
+        if begins:
             self._idle.clear()
             self._loop.call_soon(self._hand_over)
 
     def _hand_over(self) -> None:
-        waiting = self._waiting
-        self._handed.put([waiting.popleft() for _ in range(min(len(waiting), self._max_batch))])
+        self._handed.put(self._next())
+
+    def _next(self) -> Batch[Command, Result]:
+        """What waits, as far as it may go together; if nothing does, whoever comes next begins anew."""
+        with self._lock:
+            waiting = self._waiting
+            self._busy = bool(waiting)
+            return [waiting.popleft() for _ in range(min(len(waiting), self._max_batch))]
 
     def _work(self) -> None:
         while (batch := self._handed.get()) is not None:
-            results: Sequence[Result | Exception]
-            try:
-                results = self._execute([command for command, _ in batch])
-            except Exception as error:
-                results = [error] * len(batch)
-            self._loop.call_soon_threadsafe(self._deliver, batch, results)
+            while batch:
+                results: Sequence[Result | Exception]
+                try:
+                    results = self._execute([command for command, _ in batch])
+                except Exception as error:
+                    results = [error] * len(batch)
+                done, batch = batch, self._next()
+                self._loop.call_soon_threadsafe(self._deliver, done, results)
 
     def _deliver(self, batch: Batch[Command, Result], results: Sequence[Result | Exception]) -> None:
-        # The next batch goes first: its writing runs while these answers are sent.
-        if self._waiting:
-            self._hand_over()
-        else:
-            self._busy = False
+        if not self._busy:
             self._idle.set()
         self._written(len(batch))
         for (_, tell), result in zip(batch, results, strict=True):

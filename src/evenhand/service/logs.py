@@ -10,10 +10,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
+import time
 import traceback
 from datetime import UTC, datetime
 from typing import Any, TextIO
 
+import msgspec
 import orjson
 
 FLUSH_SECONDS = 0.2
@@ -57,15 +59,42 @@ def set_up_logs(stream: TextIO | None = None) -> None:
     logging.getLogger("evenhand").setLevel(logging.INFO)
 
 
+class RequestLine(msgspec.Struct, gc=False):
+    """What is logged of one request."""
+
+    time: str
+    operation: str
+    status: int
+    microseconds: int
+    bytes: int
+    caller: str | None
+    desk: str | None
+    level: str = "info"
+    message: str = "request"
+
+
+_last = (-1, "")
+
+
+def moment() -> str:
+    """This millisecond, UTC; many requests share one, and it is written out once."""
+    global _last
+    now = time.time_ns() // 1_000_000
+    if _last[0] != now:
+        _last = (now, datetime.fromtimestamp(now / 1000, UTC).isoformat(timespec="milliseconds"))
+    return _last[1]
+
+
 class RequestLog:
     """Lines about requests, written out a few times a second: a write for each would cost as much as the request."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream
-        self._lines: list[dict[str, Any]] = []
+        self._lines: list[RequestLine] = []
         self._flushing = False
+        self._write_out = msgspec.json.Encoder().encode_lines
 
-    def add(self, line: dict[str, Any]) -> None:
+    def add(self, line: RequestLine) -> None:
         """Keep a line until the next flush."""
         self._lines.append(line)
         if not self._flushing:
@@ -77,5 +106,5 @@ class RequestLog:
         lines, self._lines, self._flushing = self._lines, [], False
         if lines:
             stream = self._stream or sys.stderr
-            stream.write(b"\n".join(map(orjson.dumps, lines)).decode() + "\n")
+            stream.write(self._write_out(lines).decode())
             stream.flush()

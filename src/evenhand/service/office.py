@@ -64,9 +64,9 @@ class Office:
 
     def _call(self, asked: Asked) -> Call:
         decoder = self._decoders.get(asked.operation)
-        body = decoded(decoder, asked.body) if decoder is not None else None
+        body = decoded(decoder, asked.body) if decoder is not None and asked.packed is None else None
         headers = {KEY: asked.key} if asked.key is not None else {}
-        return Call(self, asked.caller, asked.path, headers, asked.query, body)
+        return Call(self, asked.caller, asked.path, headers, asked.query, body, asked.packed)
 
     def decide(self, asked: Asked, tell: Callable[[Told], None]) -> bool:
         """The same for a decision, without a task of its own: `tell` gets the answer. False if it needs a task.

@@ -1,7 +1,8 @@
 """The office as a process of its own, so that HTTP and deciding do not wait for each other's interpreter.
 
 Messages are frames on a socket: four bytes of length, then MessagePack. What gathers within one turn of the event loop
-goes out as one frame. The process ends when the other end of the socket does.
+goes out as one frame; under load, what gathers within a millisecond. The process ends when the other end of the socket
+does.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ LENGTH = 4
 SWITCH_SECONDS = 0.0005
 """So long a busy thread may keep the interpreter from others, in place of Python's five milliseconds: answers are to
 leave while the next batch is decided."""
+PAUSE_SECONDS = 0.001
 READY, MEASURED = "ready", "measured"
 """What can be asked for beside operations."""
 
@@ -44,6 +46,7 @@ class Frames(asyncio.Protocol):
         self._decode = msgspec.msgpack.Decoder(kind).decode
         self._encode = msgspec.msgpack.Encoder().encode
         self._receive, self._lost = receive, lost
+        self._sent = float("-inf")
         self._buffer = bytearray()
         self._waiting: list[Any] = []
 
@@ -52,15 +55,19 @@ class Frames(asyncio.Protocol):
         self.transport: Any = transport
         self._loop = asyncio.get_running_loop()
 
-    def send(self, message: Any) -> None:
-        """Send with all else of this turn."""
+    def send(self, message: Any, *, patiently: bool = False) -> None:
+        """Send with all else of this turn; patiently: with all of a pause, so that the reader is not always roused."""
         if not self._waiting:
-            self._loop.call_soon(self._flush)
+            if patiently and self._loop.time() < self._sent + PAUSE_SECONDS:
+                self._loop.call_later(PAUSE_SECONDS, self.flush)
+            else:
+                self._loop.call_soon(self.flush)
         self._waiting.append(message)
 
-    def _flush(self) -> None:
-        messages, self._waiting = self._waiting, []
-        if not self.transport.is_closing():  # else nobody is there any more to be told
+    def flush(self) -> None:
+        """Send what waits now."""
+        messages, self._waiting, self._sent = self._waiting, [], self._loop.time()
+        if messages and not self.transport.is_closing():  # else nobody is there any more to be told
             content = self._encode(messages)
             self.transport.write(len(content).to_bytes(LENGTH) + content)
 

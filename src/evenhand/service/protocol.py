@@ -1,15 +1,47 @@
-"""HTTP as uvicorn speaks it, but for what cannot be read as HTTP at all: that gets a problem document too."""
+"""HTTP as uvicorn speaks it, but for what cannot be read as HTTP at all, and for decisions.
+
+The former gets a problem document too. The latter go straight to the office, if the application says so: a task, a
+receiving and a sending end for each request cost more than all that is to be done with it.
+"""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import orjson
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from evenhand.service.problems import MEDIA_TYPE, Problem
+
+if TYPE_CHECKING:
+    from evenhand.service.straight import Request, Straight
 
 
 class DeskProtocol(HttpToolsProtocol):
     """One connection."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._straight: Straight | None = getattr(self.app, "straight", None)
+        self._held: Request | None = None
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        """Begin with a request whose head is there: wait for its body if it goes straight."""
+        if self._straight is not None and app is self.app:
+            taken = self._straight.taken(cycle)
+            if taken is not None and cycle.more_body:
+                self._held = taken
+                return
+            if taken is not None and self._straight.begin(taken):
+                return
+        super()._start_asgi_task(cycle, app)
+
+    def on_message_complete(self) -> None:
+        """The body is there."""
+        super().on_message_complete()
+        held, self._held = self._held, None
+        if held is not None and self._straight is not None and not self._straight.begin(held):
+            super()._start_asgi_task(held.cycle, self.app)
 
     def send_400_response(self, msg: str) -> None:
         """What is sent before the connection is closed."""

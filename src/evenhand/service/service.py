@@ -19,6 +19,8 @@ from evenhand.service.problems import Problem
 from evenhand.service.token_store import token_store_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from evenhand.desk.ledger import Ledger
     from evenhand.service.asked import Asked, Told
     from evenhand.service.settings import Settings
@@ -35,6 +37,9 @@ class AnOffice(Protocol):
 
     async def carry_out(self, asked: Asked) -> Told:
         """The answer to a request."""
+
+    def decide(self, asked: Asked, tell: Callable[[Told | Exception], None]) -> bool:
+        """The same without a task, if that can be."""
 
     async def is_ready(self) -> bool:
         """Whether the ledger answers."""

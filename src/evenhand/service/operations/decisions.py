@@ -8,15 +8,22 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import Raw, Struct
 
+from evenhand.desk.candidates import with_contexts
 from evenhand.desk.commands import Decide, Override, RecordOutcome
 from evenhand.service.answer import Answer, told
+from evenhand.service.asked import Packed
+from evenhand.service.bodies import NewDecision
+from evenhand.service.call import decoded
 from evenhand.service.operations.own import decision_for
 from evenhand.service.operations.recorded import recorded
 from evenhand.service.problems import Problem
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from evenhand.desk.event import Event
     from evenhand.service.call import Call
+    from evenhand.service.settings import Settings
 
 
 async def decide(call: Call) -> Answer:
@@ -25,8 +32,22 @@ async def decide(call: Call) -> Answer:
     return decided(await counter.record(wanted(call)))
 
 
+def packing(settings: Settings) -> Callable[[bytes], Packed | None]:
+    """Reads the body of a request for a decision at the door; None if it is to be read in the office after all."""
+    decoder = msgspec.json.Decoder(NewDecision)
+
+    def pack(body: bytes) -> Packed | None:
+        given = decoded(decoder, body).candidates
+        candidates = with_contexts(given) if len(given) <= settings.max_candidates else None
+        return None if candidates is None else Packed.of(candidates)
+
+    return pack
+
+
 def wanted(call: Call) -> Decide:
     """What a request for a decision asks of the desk."""
+    if call.packed is not None:
+        return Decide(call.packed.candidates(), actor=call.caller.name, idempotency_key=call.key)
     candidates, most = call.body.candidates, call.service.settings.max_candidates
     if len(candidates) > most:
         raise Problem("invalid", f"there are {len(candidates)} candidates; allowed are up to {most}")

@@ -1,0 +1,60 @@
+"""Checkpoints: what SQLite's write-ahead log holds goes into its file, beside the writing and not within a commit.
+
+Left to itself SQLite does it at the end of some commit, which then takes many times as long as the others. Durability
+is not touched: a commit is synced to the log before it returns, and the log is read after a crash as ever.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager, closing
+
+log = logging.getLogger(__name__)
+
+LINES = 1_000
+"""After so many lines a checkpoint is due. Much longer lines reach the limit at which SQLite does it itself."""
+
+
+class Checkpoints:
+    """A thread for one file that is started when there is first something to do.
+
+    turn: what keeps other threads of this process from writing.
+    """
+
+    def __init__(self, path: str, turn: Callable[[], AbstractContextManager[None]]) -> None:
+        self._path, self._turn = path, turn
+        self._lines = 0
+        self._due, self._closed = threading.Event(), False
+        self._thread: threading.Thread | None = None
+
+    def wrote(self, lines: int) -> None:
+        """So many lines were committed."""
+        self._lines += lines
+        if self._lines < LINES or self._closed:
+            return
+        self._lines = 0
+        self._due.set()
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._work, name="checkpoints", daemon=True)
+            self._thread.start()
+
+    def _work(self) -> None:
+        try:
+            with closing(sqlite3.connect(self._path, isolation_level=None)) as connection:
+                while self._due.wait() and not self._closed:
+                    self._due.clear()
+                    connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+                    with self._turn():  # the little that was written meanwhile: then the log begins anew
+                        connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        except Exception as error:  # whatever it is, SQLite does it within commits again
+            log.warning("checkpoints are left to SQLite: %s", error)
+
+    def close(self) -> None:
+        """End the thread."""
+        self._closed = True
+        self._due.set()
+        if self._thread is not None:
+            self._thread.join()

@@ -1,0 +1,35 @@
+"""Checkpoints: SQLite's log is emptied beside the writing."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evenhand.desk import Decide, Desk
+from evenhand.desk.ledger import open_ledger
+from evenhand.desk.verify import verify
+from tests.desk.play import D, done, people
+
+
+def test_what_is_written_reaches_the_file_and_the_thread_ends_with_the_ledger(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Long before SQLite would do it itself; the ledger is whole, and no thread is left."""
+    monkeypatch.setattr("evenhand.desk.checkpoints.LINES", 50)
+    file, rng = tmp_path / "ledger.db", np.random.default_rng(0)
+    with Desk.open(f"sqlite:///{file}", "loans", n_features=D, seed=1) as desk:
+        before = file.stat().st_size
+        for _ in range(6):
+            done(desk.execute([Decide(people(rng)) for _ in range(50)]))
+        until = time.monotonic() + 60
+        while file.stat().st_size < before + 50_000:
+            assert time.monotonic() < until, "nothing reaches the file"
+            time.sleep(0.01)
+    assert not [thread for thread in threading.enumerate() if thread.name == "checkpoints"]
+    ledger = open_ledger(f"sqlite:///{file}")
+    assert verify(ledger, "loans").seq == 301
+    ledger.close()

@@ -52,7 +52,7 @@ def test_what_is_wrong_with_candidates_is_said_in_the_same_words_as_before(ask: 
         ([{"id": "a", "context": [0.1, 0.2]}, {"id": "b", "context": [0.1]}], "contexts must be"),
         ([{"id": "a", "context": [0.1, 0.2]}, {"id": "a", "context": [0.2, 0.2]}], "two candidates have the id 'a'"),
         ([{"id": "a", "context": [3.0, 4.0]}], "candidate 0 has a context of norm 5"),
-        ([{"id": "a", "context": [0.1, "x"]}], "$.candidates[0].context[1]"),
+        ([{"id": "a", "context": [0.1, "x"]}], "candidates[0].context[1] is 'x'"),
         ([{"id": "a", "context": [0.1]}], "contexts have 1 features"),
         ([{"id": str(i), "context": [0.0, 0.0]} for i in range(501)], "there are 501 candidates"),
     ):

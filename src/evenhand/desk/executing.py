@@ -139,7 +139,7 @@ class Batch:
                 "actor": wish.command.actor,
                 "kind": draft.kind,
                 "body": draft.body,
-                "request": request_digest(key, wish.fingerprint),
+                "request": request_digest(wish.command.idempotency_key, wish.fingerprint),
             }
         )
 

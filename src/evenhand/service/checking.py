@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-AT_ONCE = 100
+AT_ONCE = 20
 """Lines that are checked in one go."""
 
-REST = 4.0
-"""After each go the thread rests so many times as long as it took: it takes at most a fifth of a core."""
+REST = 49.0
+"""After each go the thread rests so many times as long as it took: it takes at most a fiftieth of a core, and a million
+lines a quarter of an hour. What it took more would be missing to decisions: both want the interpreter."""
 
 AGAIN_SECONDS = 5.0
 """After this a ledger that could not be read is tried again."""

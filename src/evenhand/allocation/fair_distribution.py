@@ -21,7 +21,7 @@ from evenhand.allocation.programme import (
     refuse_bad,
     scaled,
 )
-from evenhand.allocation.taut_ropes import TAUT_TOLERANCE, find_taut, spread_stuck
+from evenhand.allocation.taut_ropes import TAUT_TOLERANCE, fill_taut_pairs, find_taut, spread_stuck
 from evenhand.allocation.verify import refuse_excess, verify_odds, worst_excess
 from evenhand.allocation.water_filling import fill
 from evenhand.compiled import compiled
@@ -57,6 +57,9 @@ ROWS_PER_CANDIDATE = 300
 
 Capacity 1 takes fewer than 10, and 300 take less time than the search then does."""
 
+SMALL = 64
+"""Of so many candidates the taut ropes are found with the odds, in one call; of more when they are asked for."""
+
 
 def fair_distribution(
     rewards: ArrayLike, distances: ArrayLike, capacity: float | None = 1, *, method: Method = "auto"
@@ -82,15 +85,20 @@ def fair_distribution(
         return _checked(solve_by_lazy_rows(programme), programme)
     a, raw, limit = read_programme(rewards, distances, capacity)
     rows, changes = ROWS_PER_CANDIDATE * len(a), CHANGES_PER_CANDIDATE * len(a)
-    c, p = np.empty(raw.shape), np.empty(len(a))
-    found, value, price, worst, i, j = along_ropes(a, raw, limit, TAUT_TOLERANCE, LEAST_GAIN, rows, changes, c, p)
+    k = len(a)
+    c, p, taut = np.empty(raw.shape), np.empty(k), np.empty((k * (k - 1) // 2 if k <= SMALL else 0, 2), np.int64)
+    how = (TAUT_TOLERANCE, LEAST_GAIN, REPORTED_TOLERANCE, rows, changes)
+    found, value, price, worst, i, j, count = along_ropes(a, raw, limit, *how, c, p, taut)
     if not found:
         refuse_bad(a, raw, i, j)
         programme = FairProgramme(a, c, limit)
         return _checked(_when_ropes_give_up(programme), programme)
     refuse_excess(worst, i, j)
     p.setflags(write=False)
-    return Allocation(p, value, price, FairProgramme(a, c, limit))
+    best = Allocation(p, value, price, FairProgramme(a, c, limit))
+    if k <= SMALL:
+        best.__dict__["tight_pairs"] = tuple([(i, j) for i, j in taut[:count].tolist()])  # found on the way
+    return best
 
 
 @compiled
@@ -100,33 +108,37 @@ def along_ropes(
     capacity: float,
     tolerance: float,
     least_gain: float,
+    reported: float,
     rows: int,
     changes: int,
     c: Floats,
     p: Floats,
-) -> tuple[bool, float, float, float, int, int]:
+    taut: NDArray[np.int64],
+) -> tuple[bool, float, float, float, int, int, int]:
     """Examine the input, solve and verify in one go, since each call of a kernel costs as much as ten candidates do.
 
     Fills distances c (k, k) and odds p (k,); returns whether there are any, their value, the price of capacity, and
     what `worst_excess` says of them. There are none when the input is bad, and then the last two are what `examine`
-    says of it, or when neither `rows` nor `changes` were enough.
+    says of it, or when neither `rows` nor `changes` were enough. If there is room in `taut` (n, 2), pairs whose rope is
+    taut, by the tolerance `reported`, are written there, and the last number is how many they are.
     """
     i, j = examine(a, raw, c)
     if i >= 0:
-        return False, 0.0, 0.0, 0.0, i, j
+        return False, 0.0, 0.0, 0.0, i, j, 0
     if capacity < len(a):
         odds, price, used = fill(a, c, capacity, tolerance, least_gain, rows)
     else:
         odds, used = search_price(a, c, np.inf, least_gain, changes)
         price = 0.0
     if used < 0:
-        return False, 0.0, 0.0, 0.0, -1, -1
+        return False, 0.0, 0.0, 0.0, -1, -1, 0
     value = 0.0
     for i in range(len(a)):
         p[i] = odds[i]
         value += a[i] * p[i]
     worst, i, j = worst_excess(p, c, capacity)
-    return True, value, price, worst, i, j
+    count = fill_taut_pairs(p, c, reported, taut) if len(taut) else 0
+    return True, value, price, worst, i, j, count
 
 
 def _when_ropes_give_up(programme: FairProgramme) -> Floats:

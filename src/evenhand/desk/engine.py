@@ -146,12 +146,20 @@ def translated() -> Iterator[None]:
     except (EvenhandError, IntegrityError, DataError, sqlite3.IntegrityError):  # but for the first: evenhand is wrong
         raise
     except DBAPIError as error:
-        raise _as_sentence(error.orig if error.orig is not None else error) from error
+        told = _as_sentence(error.orig if error.orig is not None else error)
+        raise told from None if is_undecodable(error.orig) else error
     except (SQLAlchemyError, OSError, sqlite3.Error) as error:
-        raise _as_sentence(error) from error
+        raise _as_sentence(error) from None if is_undecodable(error) else error
+
+
+def is_undecodable(error: BaseException | None) -> bool:
+    """Whether SQLite's driver found a text that is no UTF-8; its words quote the whole of it."""
+    return isinstance(error, sqlite3.OperationalError) and str(error).startswith("Could not decode to UTF-8")
 
 
 def _as_sentence(error: BaseException) -> EvenhandError:
+    if is_undecodable(error):
+        return DamagedLedger("the database was damaged: it has a text that is no UTF-8; verify the ledger")
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     shown = " ".join(str(error).split())
     if code in DAMAGED:

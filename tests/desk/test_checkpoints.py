@@ -40,7 +40,8 @@ def test_what_is_written_reaches_the_file_and_the_thread_ends_with_the_ledger(
 
 def test_a_checkpoint_that_fails_is_not_the_last(tmp_path: Path) -> None:
     """The next one is made when it is due."""
-    file, turns = tmp_path / "some.db", []
+    file = tmp_path / "some.db"
+    turns: list[int] = []
 
     @contextmanager
     def turn() -> Iterator[None]:

@@ -28,7 +28,10 @@ PARTS = {
 """What is measured against peers, in this order: the module and its function that lists the cases."""
 
 PROGRAMS = {"learners": "benchmarks.learners", "sweep": "benchmarks.sweep", "service": "benchmarks.service"}
-"""Programs of their own, which print a table and write nothing; only run when they are asked for."""
+"""Programs of their own, which print a table and write nothing; run when they are asked for, and in a full run:"""
+
+LAST = ("service",)
+"""These, after everything else."""
 
 FOLDER = Path("build/benchmarks")
 
@@ -37,14 +40,19 @@ def main(arguments: list[str] | None = None) -> int:
     """Measure, and write table, JSON and figure; 0 if all went through, 130 if it was interrupted."""
     options = _parse(arguments)
     size = Size(options.size)
-    chosen = options.only or list(PARTS)
-    for name in chosen:
-        if name in PROGRAMS:
-            _run_program(PROGRAMS[name])
+    chosen = options.only or [*PARTS, *(LAST if size is Size.FULL else ())]
+    programs = [name for name in chosen if name in PROGRAMS]
     parts = [name for name in PARTS if name in chosen]
-    if not parts:
-        return 0
-    report = Report.begun(options.output, size)
+    if parts and not _measured(parts, size, options.output):
+        return 130
+    for name in programs:
+        _run_program(PROGRAMS[name])
+    return 0
+
+
+def _measured(parts: list[str], size: Size, output: Path) -> bool:
+    """Measure parts against peers, print and write what came of it; False if that was interrupted."""
+    report = Report.begun(output, size)
     cases = [case for name in parts for case in _cases(name, size)]
     before = signal.signal(signal.SIGTERM, _as_interrupt)
     try:
@@ -53,8 +61,8 @@ def main(arguments: list[str] | None = None) -> int:
     finally:
         signal.signal(signal.SIGTERM, before)
     print(report.markdown())
-    print(f"written to {options.output}: {', '.join(report.write())}")
-    return 0 if finished else 130
+    print(f"written to {output}: {', '.join(report.write())}")
+    return finished
 
 
 def _parse(arguments: list[str] | None) -> argparse.Namespace:

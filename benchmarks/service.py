@@ -4,7 +4,8 @@ python -m benchmarks.service [--quick]
 
 32 keep-alive connections, k = 10 candidates, d = 10 features, a ledger in SQLite, synced to disk before every answer.
 Servers are processes of their own: the service as `evenhand serve` starts it, with its defaults but for the rate that a
-token may have; once with 10^3 events in the ledger, once with 10^6. One empty endpoint is asked without a body; the
+token may have; once with 10^3 events in the ledger, once with 10^6. Before that it is measured how long a new process
+needs to open the desk with the latter. One empty endpoint is asked without a body; the
 other takes the body that a decision takes, as FastAPI reads it, and does nothing with it. This process makes the load.
 """
 
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib.util
 import os
 import signal
 import socket
@@ -128,6 +130,34 @@ def fill(folder: Path, events: int, rng: np.random.Generator) -> None:
     print(f"a ledger of {events:,} events, filled in {time.perf_counter() - began:.0f} s", flush=True)
 
 
+OPENING = """
+import sys, time
+from evenhand.desk import Desk
+began = time.perf_counter()
+with Desk.open(sys.argv[1], "bench") as desk:
+    desk.fold()
+    took = time.perf_counter() - began
+    assert desk.state.seq == desk.head.seq == int(sys.argv[2]), (desk.state.seq, desk.head.seq)
+print(took)
+"""
+
+
+def say_opening(folder: Path, events: int, times: int = 3) -> None:
+    """How long a new process needs until a desk of so many events is ready to decide from all of them."""
+    command = [sys.executable, "-c", OPENING, f"sqlite:///{folder / 'ledger.db'}", str(events)]
+    opening, whole = [], []
+    for _ in range(times):
+        began = time.perf_counter()
+        told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        whole.append(time.perf_counter() - began)
+        opening.append(float(told))
+    print(
+        f"opening a desk of {events:,} events in a new process: {median(opening):.2f} s (wanted: 2), "
+        f"{median(whole):.2f} s with starting Python",
+        flush=True,
+    )
+
+
 def measured(targets: dict[str, Target], seconds: float, stretches: int) -> dict[str, list[Load]]:
     """Stretches of load on each server in turn, so that whatever disturbs one disturbs the others as well."""
     loads: dict[str, list[Load]] = {name: [] for name in targets}
@@ -163,12 +193,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="shorter stretches, and 10^5 events for 10^6")
     options = parser.parse_args()
+    missing = [name for name in ("fastapi", "sqlalchemy", "uvloop") if importlib.util.find_spec(name) is None]
+    if missing:
+        print(f"the service was not measured: {', '.join(missing)} missing; pip install 'evenhand[service]'")
+        return
     seconds, stretches, most = (2.0, 3, 100_000) if options.quick else (5.0, 7, 1_000_000)
     rng = np.random.default_rng(0)
     with tempfile.TemporaryDirectory() as name:
         few, many = Path(name) / "few", Path(name) / "many"
         fill(few, 1_000, rng)
         fill(many, most, rng)
+        say_opening(many, most)
         plain = [sys.executable, "-c", EMPTY_SERVER, "0"]
         with started(plain) as empty, started(server(few)) as port, started(server(many)) as full:
             asks = decisions_to_ask("/api/desks/bench/decisions", rng)

@@ -78,3 +78,18 @@ def test_an_unknown_name_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         command.main(["--only", "everything"])
     assert "allocation-sweep" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("words", "last"), [([], ["service"]), (["--quick"], [])])
+def test_a_full_run_ends_with_the_service(monkeypatch: pytest.MonkeyPatch, words: list[str], last: list[str]) -> None:
+    """After all parts were measured; a quick one leaves it out."""
+    done: list[str] = []
+
+    def measured(parts: list[str], size: Size, output: Path) -> bool:
+        done.extend(parts)
+        return True
+
+    monkeypatch.setattr(command, "_measured", measured)
+    monkeypatch.setattr(command, "_run_program", lambda module: done.append(module.rpartition(".")[2]))
+    assert command.main(words) == 0
+    assert done == [*command.PARTS, *last]

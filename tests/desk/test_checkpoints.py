@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from evenhand.desk import Decide, Desk
+from evenhand.desk.checkpoints import LINES, Checkpoints
 from evenhand.desk.ledger import open_ledger
 from evenhand.desk.verify import verify
 from tests.desk.play import D, done, people
@@ -33,3 +36,26 @@ def test_what_is_written_reaches_the_file_and_the_thread_ends_with_the_ledger(
     ledger = open_ledger(f"sqlite:///{file}")
     assert verify(ledger, "loans").seq == 301
     ledger.close()
+
+
+def test_a_checkpoint_that_fails_is_not_the_last(tmp_path: Path) -> None:
+    """The next one is made when it is due."""
+    file = tmp_path / "some.db"
+    turns: list[int] = []
+
+    @contextmanager
+    def turn() -> Iterator[None]:
+        turns.append(len(turns))
+        if len(turns) == 1:
+            raise OSError("no space left on device")
+        yield
+
+    checkpoints = Checkpoints(str(file), turn)
+    until = time.monotonic() + 30
+    for wanted in (1, 2):
+        checkpoints.wrote(LINES)
+        while len(turns) < wanted:
+            assert time.monotonic() < until
+            time.sleep(0.01)
+    checkpoints.close()
+    assert turns == [0, 1]

@@ -89,6 +89,27 @@ def test_then_is_what_was_known_when_it_was_decided(ledger: Ledger, name: str) -
         assert desk.explain(event.id).state == desk.head.seq
 
 
+def test_verdicts_given_after_a_decision_are_marked(ledger: Ledger, name: str) -> None:
+    """They tell of a distance as it is known now, and had no part in the odds."""
+    with Desk.open(ledger, name, n_features=D, seed=1) as desk:
+        play(desk, 2)
+        event = bound(desk, np.random.default_rng(4))
+        quoted = [said for pair in desk.explain(event.id).binding_pairs for said in pair.shaped_by]
+        assert quoted
+        assert not any(said.is_later for said in quoted)
+        play(desk, 8, seed=3)
+        marks = {
+            said.is_later == (desk.event(said.review).seq > event.body["state"])
+            for pair in desk.explain(event.id).binding_pairs
+            for said in pair.shaped_by
+        }
+        later = [said.is_later for pair in desk.explain(event.id).binding_pairs for said in pair.shaped_by]
+        assert marks == {True}
+        assert any(later)
+        then = [said for pair in desk.explain(event.id, then=True).binding_pairs for said in pair.shaped_by]
+        assert not any(said.is_later for said in then)
+
+
 def test_only_decisions_are_explained(ledger: Ledger, name: str) -> None:
     """Anything else, and what is not there, is said to be unknown."""
     with Desk.open(ledger, name, n_features=D) as desk:

@@ -112,6 +112,28 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert run("verify", "loans", "--data", str(tmp_path / "nowhere")) == 2
 
 
+def test_an_exported_file_is_compared_with_a_noted_line(
+    path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Lines cut off its end, or written anew, are found as in a database; a file that is no text is told so."""
+    file = tmp_path / "lines.jsonl"
+    assert run("export", "loans", "--data", str(tmp_path), "--output", str(file)) == 0
+    lines = file.read_text().splitlines(keepends=True)
+    last = from_line(lines[-1])
+    assert run("verify", str(file), "--known", f"{last.seq}:{last.hash}") == 0
+    assert run("verify", str(file), "--known", f"{last.seq - 1}:{last.previous}") == 0
+    assert run("verify", str(file), "--known", f"{last.seq}:{last.previous}") == 1
+    assert run("verify", str(file), "--known", "nonsense") == 2
+    file.write_text("".join(lines[:-3]))
+    assert run("verify", str(file)) == 0
+    capsys.readouterr()
+    assert run("verify", str(file), "--known", f"{last.seq}:{last.hash}") == 1
+    assert capsys.readouterr().err == f"the file ends at line {last.seq - 3}; line {last.seq} was noted before\n"
+    file.write_bytes(b"\xff" + file.read_bytes())
+    assert run("verify", str(file)) == 1
+    assert "no UTF-8" in capsys.readouterr().err
+
+
 def test_a_verdict_is_a_sentence_of_its_own(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A damaged ledger ends verify and replay with status 1 and one sentence, without a word about usage."""
     file = tmp_path / "lines.jsonl"

@@ -195,6 +195,26 @@ def test_deciding_goes_on_while_a_fold_runs(ledger: Ledger, name: str, monkeypat
         assert desk.state.seq == desk.head.seq > seq
 
 
+def test_a_folder_that_fails_lets_another_one_try(ledger: Ledger, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever went wrong, the lock is free afterwards."""
+    with Desk.open(ledger, name, n_features=D, seed=3) as desk:
+        done(desk.execute([Decide(people(np.random.default_rng(9)))]))
+
+        def failing(self: Fold, *arguments: Any) -> None:
+            raise OSError("no space left on device")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(Fold, "advance", failing)
+            with pytest.raises(OSError, match="no space"):
+                desk._folding.fold(wait=False, keep_lock=True)
+        assert not desk.is_folder
+        other = ledger.fold_lock(name)
+        assert other.acquire()
+        other.release()
+        desk.fold(wait=True)
+        assert desk.state.seq == desk.head.seq
+
+
 def test_one_folds_and_the_other_follows(ledger: Ledger, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of two desk objects with folders one holds the lock; the other follows its snapshots, and takes over."""
     monkeypatch.setattr(folding_module, "SNAPSHOT_PAUSE", 0.0)

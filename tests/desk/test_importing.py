@@ -138,6 +138,35 @@ def test_a_desk_is_made_with_settings_from_file_and_options(tmp_path: Path, caps
         assert (other.settings.epsilon, other.settings.capacity) == (0.2, None)
 
 
+def test_rewards_that_cannot_be_learned_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Rewards in euros are told at once, with the line, and not passed over later."""
+    euros = {**GOOD, "rewards": dict.fromkeys(GOOD["rewards"], 500.0)}
+    file = written(tmp_path / "past.jsonl", {"settings": {"n_features": D}}, GOOD, euros)
+    assert run("import", "loans", str(file), "--data", str(tmp_path)) == 1
+    told = capsys.readouterr().out
+    assert "taken in: 1 decisions" in told
+    assert "line 3: a reward is 500.0" in told
+    with Desk.open(f"sqlite:///{tmp_path}/ledger.db", "loans") as desk:
+        desk.fold(wait=True)
+        assert desk.state.passed_over == 0
+
+
+def test_a_ledger_of_other_features_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As many features, but of other names: nothing is taken in unless somebody says that they mean the same."""
+    data = ("--data", str(tmp_path))
+    names, others = [f"f{i}" for i in range(D)], [f"g{i}" for i in range(D)]
+    url, file = f"sqlite:///{tmp_path}/ledger.db", tmp_path / "out.jsonl"
+    with Desk.open(url, "old", features=names, seed=1) as desk:
+        play(desk, 2)
+    Desk.open(url, "same", features=names).close()
+    Desk.open(url, "new", features=others).close()
+    assert run("export", "old", *data, "--output", str(file)) == 0
+    assert run("import", "same", str(file), *data) == 0
+    assert run("import", "new", str(file), *data) == 2
+    assert "features f0" in capsys.readouterr().err
+    assert run("import", "new", str(file), *data, "--set", f"features={','.join(others)}") == 0
+
+
 def test_refused_lines_end_with_a_status_and_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What fits is taken in and said; what does not is listed with line and reason; the status is 1."""
     file = written(tmp_path / "past.jsonl", {"settings": {"n_features": D}}, GOOD, "no json", {**GOOD, "rewards": 3})

@@ -39,6 +39,13 @@ def tampered(file: Path, *statements: str) -> None:
         ("UPDATE events SET text = replace(text, 'person 0', 'person O') WHERE seq = 5", 5),
         ("UPDATE events SET text = replace(text, '0.', '1.') WHERE seq = 3", 3),
         ("UPDATE events SET text = 'nonsense' WHERE seq = 7", 7),
+        ("UPDATE events SET text = CAST(x'7bff7d' AS TEXT) WHERE seq = 7", 7),
+        ("UPDATE events SET text = CAST(text AS BLOB) WHERE seq = 7", 7),
+        ("UPDATE events SET text = 17 WHERE seq = 7", 7),
+        ("UPDATE events SET hash = CAST(hash AS BLOB) WHERE seq = 6", 6),
+        ("UPDATE events SET id = CAST(x'ff' AS TEXT) WHERE seq = 6", 6),
+        ("UPDATE desks SET hash = CAST(x'ff' AS TEXT)", None),
+        ("UPDATE desks SET seq = 'many'", None),
         ("UPDATE events SET hash = previous WHERE seq = 6", 6),
         ("UPDATE events SET previous = hash WHERE seq = 6", 6),
         ("UPDATE events SET target = NULL WHERE seq = 4", 4),
@@ -66,6 +73,7 @@ def test_any_change_is_found(path: Path, statement: str, line: int | None) -> No
             verify(ledger, "loans")
     finally:
         ledger.close()
+    assert "{" not in str(raised.value), "what a line says is nobody's business here"
     if line is not None:
         assert f"line {len(lines(path)) if line == LAST else line} " in str(raised.value)
 

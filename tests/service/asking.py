@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import httpx
 import uvicorn
@@ -66,11 +66,11 @@ def candidates(k: int = 3) -> dict[str, Any]:
 
 
 @contextmanager
-def running(settings: Settings) -> Iterator[tuple[str, Service]]:
+def running(settings: Settings, loop: Literal["asyncio", "uvloop"] = "asyncio") -> Iterator[tuple[str, Service]]:
     """A service in a thread; gives its address."""
     app = create_app(settings)
     config = uvicorn.Config(
-        app, port=0, log_config=None, access_log=False, ws="none", lifespan="on", loop="asyncio", http=DeskProtocol
+        app, port=0, log_config=None, access_log=False, ws="none", lifespan="on", loop=loop, http=DeskProtocol
     )
     server = uvicorn.Server(config)
     listening = config.bind_socket()
@@ -88,9 +88,9 @@ def running(settings: Settings) -> Iterator[tuple[str, Service]]:
 
 
 @contextmanager
-def asking(settings: Settings = MEMORY) -> Iterator[Asking]:
+def asking(settings: Settings = MEMORY, loop: Literal["asyncio", "uvloop"] = "asyncio") -> Iterator[Asking]:
     """A running service with the desks loans and jobs, deciders and reviewers of each."""
-    with running(settings) as (url, service), httpx.Client(base_url=url, timeout=30) as http:
+    with running(settings, loop) as (url, service), httpx.Client(base_url=url, timeout=30) as http:
         ask = Asking(http, service)
         if settings.tokens:
             ask.token("decide", ["decide"], ["loans"])

@@ -10,8 +10,11 @@ from pathlib import Path
 import httpx
 import pytest
 
-from evenhand.desk import Desk
+from evenhand.desk import Desk, open_ledger
+from evenhand.desk.ledger import Row
+from evenhand.desk.verify import Chain
 from evenhand.service import Settings
+from evenhand.service.checking import Checking
 from tests.desk.play import D, play
 from tests.desk.test_tampering import tampered
 from tests.service.asking import ADMIN, MEMORY, running
@@ -61,10 +64,44 @@ def test_an_old_line_that_was_changed_is_found(
     assert "line 3 of desk 'loans' was changed" in said
 
 
-def test_a_desk_whose_newest_lines_were_changed_is_not_served(settings: Settings, tmp_path: Path) -> None:
+@pytest.mark.parametrize("value", ["CAST(x'7bff7d' AS TEXT)", "CAST(text AS BLOB)"])
+def test_a_line_that_is_no_text_is_found(settings: Settings, tmp_path: Path, value: str) -> None:
+    """The desk names it, and other desks are checked after it."""
+    tampered(tmp_path / "ledger.db", f"UPDATE events SET text = {value} WHERE seq = 3")
+    with running(settings) as (url, _):
+        assert told_of(url, "loans") == "damaged at event 3"
+        opened = httpx.post(f"{url}/api/desks", json={"name": "more", "n_features": 2}, headers=HEADERS)
+        assert opened.status_code == 201
+        assert told_of(url, "more") == "checked"
+
+
+def test_checking_goes_on_after_any_error(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The thread that checks survives what nobody expected, and tries again."""
+    errors, add = [TypeError("of a kind nobody thought of")], Chain.add
+
+    def failing(self: Chain, row: Row) -> None:
+        if errors:
+            raise errors.pop()
+        add(self, row)
+
+    monkeypatch.setattr(Chain, "add", failing)
+    monkeypatch.setattr("evenhand.service.checking.AGAIN_SECONDS", 0.01)
+    ledger = open_ledger(settings.database_url)
+    checking = Checking(ledger)
+    until = time.monotonic() + 30
+    while checking.standing("loans") != "checked":
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    checking.stop()
+    ledger.close()
+    assert errors == []
+
+
+@pytest.mark.parametrize("value", ["replace(text, ':', ': ')", "CAST(x'7bff7d' AS TEXT)", "CAST(text AS BLOB)"])
+def test_a_desk_whose_newest_lines_were_changed_is_not_served(settings: Settings, tmp_path: Path, value: str) -> None:
     """Opening it is refused with a problem that says so."""
     last = "(SELECT max(seq) FROM events)"
-    tampered(tmp_path / "ledger.db", f"UPDATE events SET text = replace(text, ':', ': ') WHERE seq = {last}")
+    tampered(tmp_path / "ledger.db", f"UPDATE events SET text = {value} WHERE seq = {last}")
     with running(settings) as (url, _):
         answer = httpx.get(f"{url}/api/desks/loans", headers=HEADERS)
     assert answer.status_code == 500

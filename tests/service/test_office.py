@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import os
 import signal
+import subprocess
 import threading
 import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -89,6 +92,63 @@ def test_an_error_of_one_command_is_its_own_and_of_a_batch_everybodys() -> None:
             found = await asyncio.gather(*futures, return_exceptions=True)
             assert [type(answer) for answer in found] == wanted
         await gathering.close()
+
+    asyncio.run(run())
+
+
+def test_an_error_of_whoever_is_told_keeps_no_answer_from_the_others() -> None:
+    """In a batch at the desk, and in a frame from the office."""
+
+    def broken(result: object) -> None:
+        raise RuntimeError("the handler is closed")
+
+    async def run() -> None:
+        gathering = gatherer(lambda commands: commands)
+        gathering.hand_in(1, broken)
+        assert await asyncio.wait_for(gathering.submit(2), 10) == 2
+        await gathering.close()
+        apart, told = Apart(MEMORY), Told(b"", 200, b"")
+        heard: list[object] = []
+        apart._waiting.update({1: broken, 2: heard.append})
+        apart._receive([(1, told), (2, told)])
+        assert heard == [told]
+        apart._waiting.update({3: broken, 4: heard.append})
+        apart._on_lost()
+        assert isinstance(heard[1], Problem)
+
+    asyncio.run(run())
+
+
+def test_an_office_that_cannot_be_started_is_tried_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No memory for a process, or one that ends before it was told anything: the next attempt may go well."""
+    popen, failures = subprocess.Popen, [OSError("no memory"), BrokenPipeError()]
+
+    class Broken(io.BytesIO):
+        def write(self, data: Any) -> int:
+            raise BrokenPipeError
+
+    def failing(command: list[str], **named: Any) -> Any:
+        if not failures:
+            return popen(command, **named)
+        error = failures.pop(0)
+        if not isinstance(error, BrokenPipeError):
+            raise error
+        return SimpleNamespace(stdin=Broken(), kill=lambda: None, wait=lambda *_: 0)
+
+    monkeypatch.setattr("evenhand.service.apart.AGAIN_SECONDS", 0.01)
+
+    async def run() -> None:
+        apart = await Apart.opened(replace(MEMORY, database_url=f"sqlite:///{tmp_path}/ledger.db"))
+        assert apart._process is not None
+        monkeypatch.setattr("evenhand.service.apart.subprocess.Popen", failing)
+        apart._process.kill()
+        async with asyncio.timeout(60):
+            while apart._frames is not None or failures:
+                await asyncio.sleep(0.02)
+            while apart._frames is None:
+                await asyncio.sleep(0.02)
+        assert await apart.is_ready()
+        await apart.close()
 
     asyncio.run(run())
 

@@ -42,6 +42,7 @@ def test_what_is_no_table_with_good_ids_is_left_to_the_desk() -> None:
         [{"id": "a", "context": [0.1]}, {"id": "a", "context": [0.2]}],
         [{"id": "a\n", "context": [0.1]}],
         [{"id": "a", "context": [0.1]}, {"id": "b", "features": {"x": 0.1}}],
+        [{"id": "a", "context": [0.1]}, {"id": "b", "context": [0.1], "features": {"x": 0.1}}],
     ]
     assert [with_contexts(entries) for entries in odd] == [None] * len(odd)
 
@@ -54,6 +55,7 @@ def test_what_is_wrong_with_candidates_is_said_in_the_same_words_as_before(ask: 
         ([{"id": "a", "context": [3.0, 4.0]}], "candidate 0 has a context of norm 5"),
         ([{"id": "a", "context": [0.1, "x"]}], "candidates[0].context[1] is 'x'"),
         ([{"id": "a", "context": [0.1]}], "contexts have 1 features"),
+        ([{"id": "a", "context": [0.1, 0.2], "features": {"x": 1.0}}], "candidate 0 has a context and features"),
         ([{"id": str(i), "context": [0.0, 0.0]} for i in range(501)], "there are 501 candidates"),
     ):
         answer = ask("POST", "/api/desks/loans/decisions", {"candidates": candidates})

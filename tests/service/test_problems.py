@@ -182,7 +182,12 @@ def test_logs_of_requests_hold_nothing_about_people(monkeypatch: pytest.MonkeyPa
         ask("DELETE", f"/api/desks/loans/reviews/{given['id']}", params={"reason": SECRET_PERSON})
         ask("POST", DECISIONS, {"candidates": [{"id": SECRET_PERSON}]})
         ask("GET", f"/api/desks/{SECRET_PERSON}", by="nobody")
+        ask.token(SECRET_PERSON, ["review"], ["loans"])
+        ask("POST", f"{DECISIONS}/{made['id']}/reviews", {"kind": "partial"}, by=SECRET_PERSON)
+        assert ask.service.tokens is not None
+        token = ask.service.tokens.all()[-1].id
     text = lines.getvalue()
+    assert f'"caller":"{token}"' in text
     assert '"operation":"decide"' in text
     for word in ("Mustermann", "0.123456", made["id"], given["id"], "127.0.0.1"):
         assert word not in text

@@ -6,11 +6,19 @@ import json
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from tests.service.asking import ADMIN, Asking, candidates
+from evenhand.service.answer import Answer
+from evenhand.service.apart import Apart
+from evenhand.service.operations.table import BUSIEST
+from evenhand.service.straight import Request, Straight
+from tests.service.asking import ADMIN, MEMORY, Asking, asking, candidates
 
 BODY = json.dumps(candidates()).encode()
 
@@ -63,6 +71,65 @@ def test_thousands_of_bad_requests_at_once_are_all_refused(ask: Asking) -> None:
         connection.sendall(request(b"{") * 1500)
         assert {status for status, _, _ in answers(connection, 1500)} == {400}
     assert ask.decide()["number"] == 1
+
+
+def test_hundreds_of_bad_keys_at_once_are_all_refused_in_their_order(ask: Asking) -> None:
+    """What is refused on its way to the desk is not answered within another answer either."""
+    ask.decide()
+    bad = request(more=f"Idempotency-Key: {'k' * 201}\r\n")
+    with connected(ask) as connection:
+        connection.settimeout(60)
+        connection.sendall(bad * 600 + request())
+        assert [status for status, _, _ in answers(connection, 601)] == [422] * 600 + [201]
+
+
+@pytest.mark.parametrize("is_apart", [False, True])
+def test_a_client_that_leaves_behind_its_requests_disturbs_nobody(tmp_path: Path, is_apart: bool) -> None:
+    """Several requests at once, then the end: the office stays, and everybody else is answered."""
+    settings = replace(MEMORY, database_url=f"sqlite:///{tmp_path}/ledger.db") if is_apart else MEMORY
+    with asking(settings, loop="uvloop") as ask:
+        ask.decide()
+        office = ask.service.office
+        process = office._process if isinstance(office, Apart) else None
+        for _ in range(5):
+            with connected(ask) as connection:
+                connection.sendall(request() * 3)
+                connection.shutdown(socket.SHUT_WR)
+                with suppress(ConnectionError):
+                    while connection.recv(65536):
+                        pass
+            ask.decide("jobs")
+        if isinstance(office, Apart):
+            assert office._process is process
+            assert office._frames is not None
+
+
+class Closed:
+    """A transport that is closed already, as uvloop's behaves."""
+
+    def is_closing(self) -> bool:
+        """It is."""
+        return True
+
+    def write(self, data: bytes) -> None:
+        """Not any more."""
+        raise RuntimeError("the handler is closed")
+
+
+def test_nothing_is_written_to_a_connection_that_is_closed(ask: Asking) -> None:
+    """Even if nobody told the request so: the answer is counted, and that is all."""
+    straight = Straight(BUSIEST, ask.service)
+    for is_paused in (False, True):
+        flow = SimpleNamespace(write_paused=is_paused)
+        cycle: Any = SimpleNamespace(disconnected=False, transport=Closed(), flow=flow, keep_alive=True)
+        straight._end(Request(cycle, {}, {"desk": "loans"}, 0.0), None, Answer(b"{}"))
+
+
+def test_requests_of_an_unknown_server_take_the_usual_way(ask: Asking) -> None:
+    """A version of uvicorn whose insides are others costs speed, not answers."""
+    straight = Straight(BUSIEST, ask.service)
+    cycle: Any = SimpleNamespace(scope={"method": "POST", "path": "/api/desks/loans/decisions", "headers": []})
+    assert straight.taken(cycle) is None
 
 
 def test_a_body_may_come_in_pieces_or_never(ask: Asking) -> None:

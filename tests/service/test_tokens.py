@@ -62,7 +62,16 @@ def test_the_database_never_sees_a_secret(url: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "roles", "desks"),
-    [("", ["decide"], None), ("a\nb", ["decide"], None), ("a", [], None), ("a", ["root"], None), ("a", ["decide"], [])],
+    [
+        ("", ["decide"], None),
+        ("a\nb", ["decide"], None),
+        ("a", [], None),
+        ("a", ["root"], None),
+        ("a", ["decide"], []),
+        ("admin", ["review"], None),
+        ("Metrics", ["review"], None),
+        ("local", ["decide"], ["loans"]),
+    ],
 )
 def test_a_token_that_makes_no_sense_is_refused(name: str, roles: list[str], desks: list[str] | None) -> None:
     """A name, one role or more of those there are, and desks or none for all."""

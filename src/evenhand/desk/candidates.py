@@ -48,6 +48,8 @@ def with_contexts(entries: Any) -> Candidates | None:
     >>> with_contexts([{"id": "a", "features": {"age": 0.5}}]) is None
     True
     """
+    if sum(map(len, entries)) > 2 * len(entries):
+        return None  # somebody has a context and features
     try:
         ids = _checked([entry["id"] for entry in entries])
         contexts = np.array([entry["context"] for entry in entries], dtype=np.float64)
@@ -88,6 +90,9 @@ def _from_entries(entries: Sequence[Any], settings: Settings) -> Candidates:
             f'candidate {at} {has}; allowed is {{"id": ..., "context": [...]}}, or for all of them '
             '{"id": ..., "features": {...}}'
         ) from None
+    for at, entry in enumerate(entries):
+        if "context" in entry and "features" in entry:
+            raise InvalidInput(f"candidate {at} has a context and features; allowed is one of the two")
     if contexts is not None:
         return Candidates(_checked(ids), contexts)
     return Candidates(_checked(ids), encode(features, settings), features)

@@ -42,15 +42,20 @@ class Checkpoints:
             self._thread.start()
 
     def _work(self) -> None:
-        try:
-            with closing(sqlite3.connect(self._path, isolation_level=None)) as connection:
-                while self._due.wait() and not self._closed:
-                    self._due.clear()
+        while self._is_due():
+            try:
+                with closing(sqlite3.connect(self._path, isolation_level=None)) as connection:
                     connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
                     with self._turn():  # the little that was written meanwhile: then the log begins anew
                         connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
-        except Exception as error:  # whatever it is, SQLite does it within commits again
-            log.warning("checkpoints are left to SQLite: %s", error)
+            except Exception as error:  # whatever it is, SQLite does it within commits until it is over
+                log.warning("a checkpoint is left to SQLite: %s", error)
+
+    def _is_due(self) -> bool:
+        """Wait until there is something to do; False if that is to end."""
+        self._due.wait()
+        self._due.clear()  # before looking: who closes says so first, and rouses then
+        return not self._closed
 
     def close(self) -> None:
         """End the thread."""

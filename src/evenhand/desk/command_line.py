@@ -97,8 +97,13 @@ def run_verify(options: argparse.Namespace) -> None:
     from evenhand.desk.verify import verify
 
     if options.database is None and options.data is None and Path(options.desk).is_file():
-        with open(options.desk, encoding="utf-8") as file:
-            last = verify_lines(file)
+        known = _known(options.known)
+        try:
+            # Not universal newlines: a line ends where `ledger export` ended it.
+            with open(options.desk, encoding="utf-8", newline="\n") as file:
+                last = verify_lines(file, known=known)
+        except UnicodeDecodeError:
+            raise DamagedLedger(f"{options.desk} is no exported ledger, or was changed: it is no UTF-8") from None
         print(f"{last.seq} lines, every hash and link is right; the last is {last.seq}:{last.hash}")
         return
     with _ledger(options) as ledger:
@@ -113,9 +118,9 @@ def _known(text: str | None) -> tuple[int, str] | None:
     if text is None:
         return None
     seq, _, digest = text.partition(":")
-    if not seq.isdecimal() or len(digest) != 64:
+    if not (seq.isascii() and seq.isdecimal()) or int(seq) < 1 or len(digest) != 64:
         raise InvalidInput(f"--known is {text!r}; allowed is SEQ:HASH, as verify prints it")
-    return int(seq), digest
+    return int(seq), digest.lower()
 
 
 def run_replay(options: argparse.Namespace) -> None:
@@ -156,14 +161,19 @@ def run_import(options: argparse.Namespace) -> int:
     if not options.file.is_file():
         raise InvalidInput(f"there is no file {options.file}")
     with _ledger(options, make=True) as ledger, _desk_to_fill(ledger, options) as desk:
+        desk.fold()
+        before = desk.state.passed_over
         told = import_jsonl(desk, options.file)
         desk.fold()
+        passed_over = desk.state.passed_over - before
     print(f"desk {options.desk}: {told}")
+    if passed_over:
+        print(f"{passed_over} of the lines taken in were passed over: the desk could not learn from them")
     for number, error in told.refused[:MOST_TOLD]:
         print(f"line {number}: {error}")
     if len(told.refused) > MOST_TOLD:
         print(f"and {len(told.refused) - MOST_TOLD} lines more")
-    return 1 if told.refused else 0
+    return 1 if told.refused or passed_over else 0
 
 
 def _desk_to_fill(ledger: Ledger, options: argparse.Namespace) -> Desk:
@@ -176,7 +186,10 @@ def _desk_to_fill(ledger: Ledger, options: argparse.Namespace) -> Desk:
     if not WHAT.isdisjoint(given):
         told = {name: value for name, value in told.items() if name not in WHAT}
     if options.desk in ledger.names():
-        return Desk.open(ledger, options.desk, **({**told, **given} if is_wanted else given))
+        desk = Desk.open(ledger, options.desk, **({**told, **given} if is_wanted else given))
+        if not is_wanted and WHAT.isdisjoint(given):
+            _check_same_features(told, desk)
+        return desk
     if not told and not given:
         raise InvalidInput(
             f"there is no desk {options.desk!r}, and nothing says how to make one: give --set features=NAME,NAME or "
@@ -185,6 +198,25 @@ def _desk_to_fill(ledger: Ledger, options: argparse.Namespace) -> Desk:
     desk = Desk.open(ledger, options.desk, **{**told, **given})
     print(f"desk {desk.name}: made, with {desk.settings.n_features} features and capacity {desk.settings.capacity}")
     return desk
+
+
+def _check_same_features(told: dict[str, Any], desk: Desk) -> None:
+    """InvalidInput if a file says that its numbers are of other features than the desk's; not every file says."""
+    here = desk.settings.to_dict()
+    for what in ("n_features", "features", "schema"):
+        there = told.get(what)
+        if there is not None and here[what] is not None and there != here[what]:
+            shown = "another schema" if what == "schema" else f"{what} {_shown(there)}"
+            own = "" if what == "schema" else f" {_shown(here[what])}"
+            desk.close()
+            raise InvalidInput(
+                f"the file is of a desk with {shown}, but desk {desk.name!r} has{own or ' one of its own'}; if its "
+                "numbers mean the same all the same, say so with --set features=... as this desk has them"
+            )
+
+
+def _shown(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _setting(text: str) -> tuple[str, Any]:

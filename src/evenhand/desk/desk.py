@@ -98,13 +98,14 @@ class Desk:
         commands with a key can be sent again.
         """
         wishes = [read(command, self._opened) for command in commands]
-        with self._writing, self.ledger.writing(self._name) as view:
-            state = self._folding.state
-            if view.head.settings != self._settings[0]:
-                self._settings = settings_in(view)
-            recording = Recording((state.seq, state.bandit), self._settings, view.head.decisions, self._lots)
-            results = carry_out(self._name, wishes, recording, view)
-        self._settings = (recording.settings_seq, recording.settings)
+        with self._writing:
+            with self.ledger.writing(self._name) as view:
+                state = self._folding.state
+                if view.head.settings != self._settings[0]:
+                    self._settings = settings_in(view)
+                recording = Recording((state.seq, state.bandit), self._settings, view.head.decisions, self._lots)
+                results = carry_out(self._name, wishes, recording, view)
+            self._settings = (recording.settings_seq, recording.settings)  # committed, and still nobody else's turn
         return results
 
     # The same for notebooks: one command, its event or its error raised.

@@ -30,6 +30,32 @@ PRAGMAS = (
 )
 
 
+PATIENCE = {
+    "connect_timeout": 10,
+    "keepalives": 1,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 25_000,
+}
+"""How long a silent PostgreSQL is waited for, unless the URL says otherwise. A machine that vanishes closes no
+connection: without these a request would hang for minutes instead of being told to come again."""
+
+OF_SESSION = {
+    "lock_timeout": f"{WAIT:g}s",
+    "idle_in_transaction_session_timeout": "5min",
+    "tcp_keepalives_idle": "10",
+    "tcp_keepalives_interval": "5",
+    "tcp_keepalives_count": "3",
+}
+"""The same for the server's end: what a process held that vanished in the middle of something falls free."""
+
+SESSION = "SELECT " + ", ".join(f"set_config('{name}', '{value}', false)" for name, value in OF_SESSION.items())
+DURABLE = (  # a commit is on disk when it returns; what is stricter stays
+    "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
+)
+
+
 def open_engine(url: str) -> Engine:
     """An engine for a URL; SQLite with a write-ahead log, one fsync a commit, and transactions that begin when told."""
     try:
@@ -48,11 +74,19 @@ def open_engine(url: str) -> Engine:
 def _postgresql(url: Any) -> Engine:
     try:
         # psycopg prepares a statement once it was sent five times; a broken connection shows before it is used.
-        return create_engine(
-            url, pool_size=8, max_overflow=24, pool_pre_ping=True, connect_args={"connect_timeout": 10}
-        )
+        arguments = {name: value for name, value in PATIENCE.items() if name not in url.query}
+        engine = create_engine(url, pool_size=8, max_overflow=24, pool_pre_ping=True, connect_args=arguments)
     except (ImportError, NoSuchModuleError):
         raise MissingExtra("PostgreSQL needs psycopg: pip install 'evenhand[postgres]'") from None
+
+    @event.listens_for(engine, "connect")
+    def _connected(connection: Any, record: Any) -> None:
+        connection.autocommit = True  # what is set in a transaction goes when it is rolled back
+        connection.execute(SESSION)
+        connection.execute(DURABLE)
+        connection.autocommit = False
+
+    return engine
 
 
 def _sqlite(url: Any) -> Engine:
@@ -112,12 +146,20 @@ def translated() -> Iterator[None]:
     except (EvenhandError, IntegrityError, DataError, sqlite3.IntegrityError):  # but for the first: evenhand is wrong
         raise
     except DBAPIError as error:
-        raise _as_sentence(error.orig if error.orig is not None else error) from error
+        told = _as_sentence(error.orig if error.orig is not None else error)
+        raise told from None if is_undecodable(error.orig) else error
     except (SQLAlchemyError, OSError, sqlite3.Error) as error:
-        raise _as_sentence(error) from error
+        raise _as_sentence(error) from None if is_undecodable(error) else error
+
+
+def is_undecodable(error: BaseException | None) -> bool:
+    """Whether SQLite's driver found a text that is no UTF-8; its words quote the whole of it."""
+    return isinstance(error, sqlite3.OperationalError) and str(error).startswith("Could not decode to UTF-8")
 
 
 def _as_sentence(error: BaseException) -> EvenhandError:
+    if is_undecodable(error):
+        return DamagedLedger("the database was damaged: it has a text that is no UTF-8; verify the ledger")
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     shown = " ".join(str(error).split())
     if code in DAMAGED:

@@ -56,6 +56,8 @@ class Event:
     @cached_property
     def content(self) -> dict[str, Any]:
         """What `text` says."""
+        if not isinstance(self.text, str):  # SQLite keeps whatever somebody puts into a column
+            raise DamagedLedger("a line of the ledger is no text; verify the ledger")
         try:
             content: dict[str, Any] = orjson.loads(self.text)
         except orjson.JSONDecodeError:

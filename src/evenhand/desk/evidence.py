@@ -38,6 +38,9 @@ class Quoted:
     A verdict on z says something of x'Gx by the overlap of zz' and xx', two directions in the space of metrics, whose
     cosine this is.
     """
+    is_later: bool = False
+    """Whether it was given after the explained decision was made: it tells of the distance as it is known now, and had
+    no part in the odds."""
 
 
 class Remembered:
@@ -48,15 +51,18 @@ class Remembered:
         # An interview's answers are about two contexts, of no decision that could be quoted.
         self._statements = said.take(np.flatnonzero([source != ANSWER for source in said.sources]))
 
-    def most_alike(self, differences: Floats, ledger: Ledger, desk: str) -> list[tuple[Quoted, ...]]:
-        """For each difference of two contexts (n, d) the verdicts on pairs that differ most alike."""
+    def most_alike(self, differences: Floats, ledger: Ledger, desk: str, decided_from: int) -> list[tuple[Quoted, ...]]:
+        """For each difference of two contexts (n, d) the verdicts on pairs that differ most alike.
+
+        decided_from: the line up to which everything was known then; what was said after it is marked.
+        """
         said = self._statements
         if len(said) == 0:
             return [()] * len(differences)
         lengths = np.maximum(np.sum(differences**2, axis=1), 1e-300)[:, None] * np.maximum(said.squared_lengths, 1e-300)
         likeness = (differences @ said.differences.T) ** 2 / lengths
         best = np.argsort(-likeness, axis=1, kind="stable")[:, :QUOTED]
-        book = _Book(ledger, desk, {_number(said.sources[row]) for row in best.ravel()})
+        book = _Book(ledger, desk, {_number(said.sources[row]) for row in best.ravel()}, decided_from)
         return [
             tuple(book.quoted(said, int(row), float(likeness[at, row])) for row in best[at]) for at in range(len(best))
         ]
@@ -70,7 +76,8 @@ def _number(seal: str) -> int:
 class _Book:
     """Decisions by number, with their reviews."""
 
-    def __init__(self, ledger: Ledger, desk: str, numbers: set[int]) -> None:
+    def __init__(self, ledger: Ledger, desk: str, numbers: set[int], decided_from: int) -> None:
+        self._decided_from = decided_from
         with ledger.reading(desk) as view:
             self._decisions = view.by_number(numbers)
             about = view.about([row.id for row in self._decisions.values()])
@@ -89,9 +96,9 @@ class _Book:
         for review in self._reviews[decision.id]:
             told = review_of(review.event.body, candidates)
             if told.reviewer == reviewer and ((i, j) in told.unfair) == unfair:
-                found = review.id
+                found, seq = review.id, review.seq
                 break
         else:
-            found = ""
-        names = (candidates[i], candidates[j])
-        return Quoted(found, decision.id, *names, unfair, float(said.gaps[row]), reviewer, likeness)
+            found, seq = "", decision.seq
+        names, is_later = (candidates[i], candidates[j]), seq > self._decided_from
+        return Quoted(found, decision.id, *names, unfair, float(said.gaps[row]), reviewer, likeness, is_later)

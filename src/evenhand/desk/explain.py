@@ -115,22 +115,23 @@ def explain(event: Event, state: State, ledger: Ledger, desk: str) -> Explanatio
             zip(ids, decision.probabilities, estimated, decision.optimistic_rewards, strict=True)
         )
     )
-    pairs = _binding_pairs(decision, ids, state, ledger, desk)
+    pairs = _binding_pairs(event, decision, state, ledger, desk)
     price = _price(decision, ids, estimated)
     known = (event.id, decision.round, body["state"], state.seq)
     return Explanation(*known, shares, pairs, price, _sentences(shares, pairs, price))
 
 
 def _binding_pairs(
-    decision: Decision, ids: list[str], state: State, ledger: Ledger, desk: str
+    event: Event, decision: Decision, state: State, ledger: Ledger, desk: str
 ) -> tuple[BindingPair, ...]:
     if not decision.tight_pairs:
         return ()
+    ids = event.body["candidates"]
     known = state.bandit.distances(decision.contexts)
     chances = _chances(decision, state)
     remembered = Remembered(state.bandit)
     differences = np.array([decision.contexts[i] - decision.contexts[j] for i, j in decision.tight_pairs])
-    quoted = remembered.most_alike(differences, ledger, desk)
+    quoted = remembered.most_alike(differences, ledger, desk, event.body["state"])
     return tuple(
         BindingPair(
             ids[i],

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from evenhand.desk.event import Event
 from evenhand.desk.ledger import Ledger
-from evenhand.desk.verify import lines_of
+from evenhand.desk.verify import check_kinds, lines_of
 from evenhand.errors import DamagedLedger
 
 HASHES = len(',"previous":"","hash":""}') + 2 * 64
@@ -18,6 +18,7 @@ def to_jsonl(ledger: Ledger, desk: str) -> Iterator[str]:
     with ledger.reading(desk) as view:
         head = view.head
     for row in lines_of(ledger, desk, head.seq):
+        check_kinds(row, f"line {row.seq} of desk {desk!r}")
         yield as_line(row.event)
 
 
@@ -36,8 +37,11 @@ def from_line(line: str) -> Event:
     return Event(content[:-HASHES] + "}", previous, own)
 
 
-def verify_lines(lines: Iterable[str]) -> Event:
-    """The last event of an exported ledger, once every hash and link of it was checked; else DamagedLedger."""
+def verify_lines(lines: Iterable[str], *, known: tuple[int, str] | None = None) -> Event:
+    """The last event of an exported ledger, once every hash and link of it was checked; else DamagedLedger.
+
+    known: the seq and hash of a line as noted elsewhere before; it must be among them.
+    """
     from evenhand.desk.event import FIRST, chained
 
     previous, last = FIRST, None
@@ -45,7 +49,11 @@ def verify_lines(lines: Iterable[str]) -> Event:
         event = from_line(line)
         if event.previous != previous or chained(event.previous, event.text) != event.hash or event.seq != number:
             raise DamagedLedger(f"line {number} was changed, or one before it was removed")
+        if known is not None and known[0] == number and known[1] != event.hash:
+            raise DamagedLedger(f"line {number} is not the one that was noted: the ledger was rewritten")
         previous, last = event.hash, event
     if last is None:
         raise DamagedLedger("there is no line at all")
+    if known is not None and known[0] > last.seq:
+        raise DamagedLedger(f"the file ends at line {last.seq}; line {known[0]} was noted before")
     return last

@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from typing import IO
+import threading
+from contextlib import suppress
+from typing import IO, Any
 
-from sqlalchemy import Connection, Engine, text
+from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 if sys.platform == "win32":
@@ -47,42 +49,87 @@ class FileLock:
             self._file = None
 
 
-class AdvisoryLock:
-    """A session-level advisory lock of PostgreSQL, on a connection of its own."""
+class LockSession:
+    """One session of PostgreSQL that holds the advisory locks of all desks which this process folds.
 
-    def __init__(self, engine: Engine, desk: str) -> None:
+    Its connection is not the pool's: locks are held as long as a process lives, and one connection a desk would leave
+    none to read and write with. The session's own locks do not shut each other out; that is done here.
+    """
+
+    def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        assert engine.dialect.dbapi is not None
+        self._errors: tuple[type[BaseException], ...] = (SQLAlchemyError, engine.dialect.dbapi.Error)
+        self._turn = threading.Lock()
+        self._connection: Any = None
+        self._holders: dict[int, object] = {}
+
+    def acquire(self, key: int, holder: object) -> bool:
+        """Whether this holder has the lock now; a session that broke has lost all of them."""
+        with self._turn:
+            if not self._is_there():
+                return False
+            if key in self._holders:
+                return self._holders[key] is holder
+            if self._asked("SELECT pg_try_advisory_lock(%s)", key) is not True:
+                return False
+            self._holders[key] = holder
+            return True
+
+    def release(self, key: int, holder: object) -> None:
+        """Let others have it; without effect if this holder has it not."""
+        with self._turn:
+            if self._holders.get(key) is holder:
+                del self._holders[key]
+                self._asked("SELECT pg_advisory_unlock(%s)", key)
+
+    def _is_there(self) -> bool:
+        if self._connection is not None and self._asked("SELECT 1") is not None:
+            return True
+        try:
+            pooled = self._engine.raw_connection()
+            connection: Any = pooled.driver_connection
+            pooled.detach()
+            connection.rollback()
+            connection.autocommit = True
+        except self._errors:
+            return False
+        self._connection = connection
+        return True
+
+    def _asked(self, statement: str, *values: int) -> object:
+        """The value that a statement gives; None if the session is broken, which ends it."""
+        try:
+            return self._connection.execute(statement, values).fetchone()[0]
+        except self._errors:
+            self._end()
+            return None
+
+    def _end(self) -> None:
+        connection, self._connection = self._connection, None
+        self._holders.clear()
+        if connection is not None:
+            with suppress(*self._errors):
+                connection.close()
+
+    def close(self) -> None:
+        """End the session, and all its locks with it."""
+        with self._turn:
+            self._end()
+
+
+class AdvisoryLock:
+    """A session-level advisory lock of PostgreSQL."""
+
+    def __init__(self, session: LockSession, desk: str) -> None:
+        self._session = session
         digest = hashlib.blake2b(f"evenhand fold {desk}".encode(), digest_size=8).digest()
         self._key = int.from_bytes(digest, signed=True)
-        self._connection: Connection | None = None
 
     def acquire(self) -> bool:
         """Whether it is held now; a session that broke has lost it."""
-        if self._connection is not None:
-            try:
-                self._connection.execute(text("SELECT 1"))
-                return True
-            except SQLAlchemyError:
-                self.release()
-        try:
-            connection = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
-        except SQLAlchemyError:
-            return False
-        got = False
-        try:
-            got = bool(connection.execute(text("SELECT pg_try_advisory_lock(:key)"), {"key": self._key}).scalar())
-        except SQLAlchemyError:
-            pass
-        finally:
-            if got:
-                self._connection = connection
-            else:
-                connection.close()
-        return got
+        return self._session.acquire(self._key, self)
 
     def release(self) -> None:
-        """Let others fold: the session ends, and the lock with it."""
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            connection.invalidate()
-            connection.close()
+        """Let others fold."""
+        self._session.release(self._key, self)

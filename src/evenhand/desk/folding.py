@@ -71,7 +71,7 @@ class Folding:
                 if not wait or self._state.seq >= head.seq:
                     return moved
                 time.sleep(PAUSE)
-        except LedgerUnavailable:
+        except BaseException:  # whatever this process cannot do, another one may
             self._let_go()
             raise
         finally:

@@ -18,6 +18,7 @@ from evenhand.desk.quiet_bandit import QuietBandit
 from evenhand.desk.records import indices_of, review_of
 from evenhand.desk.settings import Settings
 from evenhand.errors import InvalidInput
+from evenhand.rewards import RewardModel
 
 
 def read_past(record: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
@@ -81,11 +82,17 @@ def _read_review(said: Any, ids: list[str]) -> dict[str, Any]:
     return body
 
 
+def learn_rewards(reward: RewardModel, body: Mapping[str, Any]) -> None:
+    """Let a reward model learn from a past decision; it refuses rewards that are too large for it."""
+    contexts = np.array(body["contexts"], dtype=np.float64)
+    chosen = indices_of(list(body["rewards"]), body["candidates"])
+    reward.learn(contexts[chosen], np.array(list(body["rewards"].values()), dtype=np.float64))
+
+
 def learn_past(bandit: QuietBandit, body: Mapping[str, Any]) -> None:
     """Let a bandit learn from a past decision: outcomes, and each verdict as an answer on two contexts."""
     ids, contexts = body["candidates"], np.array(body["contexts"], dtype=np.float64)
-    chosen = indices_of(list(body["rewards"]), ids)
-    bandit.reward.learn(contexts[chosen], np.array(list(body["rewards"].values()), dtype=np.float64))
+    learn_rewards(bandit.reward, body)
     for said in body["reviews"]:
         review = review_of(said, ids)
         if review.any_unfair:

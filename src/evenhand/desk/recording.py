@@ -29,7 +29,7 @@ from evenhand.desk.given import as_circumstances, as_numbers, as_pairs, as_text,
 from evenhand.desk.ledger import Row
 from evenhand.desk.lots import Lots
 from evenhand.desk.names import check_name
-from evenhand.desk.past import read_past
+from evenhand.desk.past import learn_rewards, read_past
 from evenhand.desk.quiet_bandit import QuietBandit
 from evenhand.desk.records import decision_of, indices_of, review_of
 from evenhand.desk.settings import Settings
@@ -258,7 +258,9 @@ class Recording:
     def _import(self, wish: Wish) -> Draft:
         command = wish.command
         assert isinstance(command, ImportPast)
-        return Draft("imported", new_id("imported"), read_past(command.record, self.settings))
+        body = read_past(command.record, self.settings)
+        learn_rewards(copy.deepcopy(self._bandit.reward), body)  # refuses what it must
+        return Draft("imported", new_id("imported"), body)
 
 
 KINDS: dict[type[Command], Callable[[Recording, Wish], Draft]] = {

@@ -11,7 +11,7 @@ from sqlalchemy.exc import IntegrityError
 
 from evenhand.desk.checkpoints import Checkpoints
 from evenhand.desk.engine import open_engine, transaction, translated, turn_to_write
-from evenhand.desk.fold_locks import AdvisoryLock, FileLock
+from evenhand.desk.fold_locks import AdvisoryLock, FileLock, LockSession
 from evenhand.desk.ledger import FoldLock, Ledger, Row, Stamp
 from evenhand.desk.migrate import bring_up_to_date, is_current
 from evenhand.desk.sql_pairs import SqlPairs
@@ -35,6 +35,7 @@ class SqlLedger(Ledger):
             self.engine.dispose()
             raise
         self.pairs = SqlPairs(self.engine)
+        self._locks = LockSession(self.engine) if self.engine.dialect.name == "postgresql" else None
         self._checkpoints = (
             Checkpoints(str(self.engine.url.database), partial(turn_to_write, self.engine))
             if self.engine.dialect.name == "sqlite"
@@ -105,14 +106,16 @@ class SqlLedger(Ledger):
 
     def fold_lock(self, name: str) -> FoldLock:
         """An advisory lock of a session, or a locked file beside the database: both end with their process."""
-        if self.engine.dialect.name == "postgresql":
-            return AdvisoryLock(self.engine, name)
+        if self._locks is not None:
+            return AdvisoryLock(self._locks, name)
         return FileLock(str(self.engine.url.database), name)
 
     def close(self) -> None:
         """Close all connections."""
         if self._checkpoints is not None:
             self._checkpoints.close()
+        if self._locks is not None:
+            self._locks.close()
         self.engine.dispose()
 
 

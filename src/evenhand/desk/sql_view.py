@@ -7,9 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, cast
 
 from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError
 
+from evenhand.desk.engine import is_undecodable
 from evenhand.desk.ledger import Head, Row, ToFold
-from evenhand.errors import UnknownRecord
+from evenhand.errors import DamagedLedger, UnknownRecord
 
 COLUMNS = ", ".join(Row._fields)
 AT_ONCE = 500
@@ -31,6 +33,14 @@ def insert(driver: sqlite3.Connection, desk: str, rows: Sequence[Row]) -> None:
     for at in range(0, len(rows), TOGETHER):
         some = rows[at : at + TOGETHER]
         driver.execute(INSERTS[len(some) - 1], [value for row in some for value in (desk, *row)])
+
+
+def text_or_bytes(content: bytes) -> str | bytes:
+    """Text, or the bytes if they are none."""
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        return content
 
 
 class Statements:
@@ -67,7 +77,22 @@ class SqlView(Statements):
         ).fetchone()
         if found is None:
             raise UnknownRecord(f"there is no desk {desk!r}")
+        if [type(value) for value in found] != [int, str, int, int]:
+            raise DamagedLedger(f"desk {desk!r} was changed: where its ledger stands cannot be read")
         self.head = Head(*found)
+
+    def _rows(self, statement: str, values: tuple[Any, ...]) -> list[Any]:
+        """All that a query finds. What is no UTF-8 comes as bytes: whoever checks lines says which one it is in."""
+        try:
+            return list(self.run(statement, values).fetchall())
+        except DBAPIError as error:
+            if self._driver is None or not is_undecodable(error.orig):
+                raise
+        before, self._driver.text_factory = self._driver.text_factory, text_or_bytes
+        try:
+            return self._driver.execute(statement, values).fetchall()
+        finally:
+            self._driver.text_factory = before
 
     def _straight(self, statement: str, values: tuple[Any, ...]) -> Any:
         return self.run(statement, values) if self._driver is None else self._driver.execute(statement, values)
@@ -80,8 +105,8 @@ class SqlView(Statements):
         for at in range(0, len(wanted), AT_ONCE):
             some = wanted[at : at + AT_ONCE]
             marks = ", ".join("?" * len(some))
-            rows = self.run(f"{select} AND {column} IN ({marks})", (self._desk, *some))
-            yield from (Row(*row) for row in rows.fetchall())
+            rows = self._rows(f"{select} AND {column} IN ({marks})", (self._desk, *some))
+            yield from (Row(*row) for row in rows)
 
     def by_id(self, ids: Iterable[str]) -> dict[str, Row]:
         """The events with these ids."""
@@ -102,21 +127,21 @@ class SqlView(Statements):
     def after(self, seq: int, limit: int, kinds: Sequence[str] | None = None) -> list[Row]:
         """Up to `limit` events after `seq`, in order."""
         index, kind, values = _kinds(kinds)
-        found = self.run(
+        found = self._rows(
             f"{self._select(index)} AND seq > ?{kind} ORDER BY seq LIMIT ?", (self._desk, seq, *values, limit)
         )
-        return [Row(*row) for row in found.fetchall()]
+        return [Row(*row) for row in found]
 
     def to_fold(self, after: int, until: int, limit: int) -> list[ToFold]:
         """What a fold needs of the events after `after`; decisions are not read at all, whatever is missing is one."""
         end = min(until, self.head.seq, after + limit)
-        found = self.run(
+        found = self._rows(
             f"SELECT seq, kind, target, undoes, text FROM events{self.using('events_learned')} "
             "WHERE desk = ? AND kind <> 'decision' AND seq > ? AND seq <= ?",
             (self._desk, after, end),
         )
         lines = [ToFold(seq, "decision") for seq in range(after + 1, end + 1)]
-        for row in found.fetchall():
+        for row in found:
             lines[row[0] - after - 1] = ToFold(*row)
         return lines
 
@@ -133,10 +158,10 @@ class SqlView(Statements):
         found = []
         for name in kinds:
             index, kind, values = _kinds((name,))
-            rows = self.run(
+            rows = self._rows(
                 f"{self._select(index)} AND seq <= ?{kind} ORDER BY seq DESC LIMIT 1", (self._desk, until, *values)
             )
-            found += [Row(*row) for row in rows.fetchall()]
+            found += [Row(*row) for row in rows]
         return max(found, default=None)
 
     def append(self, rows: Sequence[Row], head: Head) -> None:

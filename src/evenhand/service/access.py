@@ -61,7 +61,7 @@ class Access:
         self._fixed = self._fixed_callers()
         self._callers: dict[str, Known] = {}
         self._read_at = float("-inf")
-        self._everybody = (Caller("local", ("admin",)), self._bucket("local"))
+        self._everybody = (Caller("local", ("admin",), token="local"), self._bucket("local"))
 
     def _bucket(self, name: str) -> Bucket:
         return self._buckets.setdefault(name, Bucket(self._settings.rate, self._settings.burst))
@@ -69,7 +69,7 @@ class Access:
     def _fixed_callers(self) -> dict[str, Known]:
         named = {"admin": self._settings.admin_token, "metrics": self._settings.metrics_token}
         return {
-            digest_of(secret): (Caller(name, (name,)), self._bucket(name))
+            digest_of(secret): (Caller(name, (name,), token=name), self._bucket(name))
             for name, secret in named.items()
             if secret is not None
         }
@@ -81,7 +81,7 @@ class Access:
         self._read_at = read_at
 
     def _holder(self, token: Token) -> Known:
-        return Caller(token.name, token.roles, token.desks), self._bucket(token.id)
+        return Caller(token.name, token.roles, token.desks, token.id), self._bucket(token.id)
 
     async def keep_fresh(self) -> None:
         """Read the tokens again, if the database lets us."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 import orjson
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,6 +17,7 @@ Headers = tuple[tuple[bytes, bytes], ...]
 
 # An answer speaks of people's cases: no cache keeps it, no browser guesses its kind.
 ALWAYS: Headers = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
+STATUS_LINE = {int(one): b"HTTP/1.1 %d %b\r\n" % (one, one.phrase.encode()) for one in HTTPStatus}
 ALWAYS_LINES = b"".join(b"%b: %b\r\n" % header for header in ALWAYS)
 
 

@@ -16,8 +16,10 @@ import msgspec
 
 from evenhand.errors import EvenhandError
 from evenhand.service.asked import Asked, Caller, Told
+from evenhand.service.logs import places
 from evenhand.service.office_process import MEASURED, READY, Answers, Frames
 from evenhand.service.problems import Problem
+from evenhand.service.telling import give
 
 if TYPE_CHECKING:
     from evenhand.service.settings import Settings
@@ -84,39 +86,54 @@ class Apart:
 
     async def _start(self) -> None:
         here, there = socket.socketpair()
-        here.setblocking(False)
-        command = [sys.executable, "-m", "evenhand.service.office_process", str(there.fileno())]
-        # Settings go by the pipe, not by arguments, which others on the machine may read; the office needs no token.
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=[there.fileno()])
-        there.close()
-        assert process.stdin is not None
-        with process.stdin as line:
-            told = replace(self._settings, admin_token=None, metrics_token=None).to_environment()
-            line.write(msgspec.json.encode(told) + b"\n")
-        self._process = process
-        begun, self._waiting[0] = _future()
-        self._lost.clear()
-        frames = Frames(Answers, self._receive, self._on_lost)
-        await asyncio.get_running_loop().create_connection(lambda: frames, sock=here)
+        try:
+            with there:
+                self._process = process = self._begun(there)
+            self._lost.clear()
+            frames = Frames(Answers, self._receive, self._on_lost)
+            begun, self._waiting[0] = _future()
+            here.setblocking(False)
+            await asyncio.get_running_loop().create_connection(lambda: frames, sock=here)
+        except BaseException:
+            here.close()
+            raise
         try:
             await asyncio.wait_for(begun, START_SECONDS)
-        except (Problem, TimeoutError):
+        except BaseException as error:
             process.kill()
+            if not isinstance(error, Problem | TimeoutError):
+                raise
             raise OfficeFailed("the part of the service that has the desks did not start; its log says why") from None
         self._frames = frames
+
+    def _begun(self, end: socket.socket) -> subprocess.Popen[bytes]:
+        """The process, which has been told its settings."""
+        command = [sys.executable, "-m", "evenhand.service.office_process", str(end.fileno())]
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=[end.fileno()])
+        # Settings go by the pipe, not by arguments, which others on the machine may read; the office needs no token.
+        told = replace(self._settings, admin_token=None, metrics_token=None).to_environment()
+        try:
+            assert process.stdin is not None
+            with process.stdin as line:
+                line.write(msgspec.json.encode(told) + b"\n")
+        except OSError:
+            process.kill()
+            process.wait()
+            raise
+        return process
 
     def _receive(self, answers: Answers) -> None:
         for number, told in answers:
             tell = self._waiting.pop(number, None)
             if tell is not None:
-                tell(told)
+                give(tell, told)
 
     def _on_lost(self) -> None:
         self._frames = None
         self._lost.set()
         waiting, self._waiting = self._waiting, {}
         for tell in waiting.values():
-            tell(_away())
+            give(tell, _away())
 
     async def _keep(self) -> None:
         """Start another process whenever the last one ended, until closed."""
@@ -127,7 +144,8 @@ class Apart:
             log.error("the office ended; it is started again")
             try:
                 await self._start()
-            except OfficeFailed:
+            except Exception as error:  # whatever it was, it may be over the next time
+                log.error("the office did not start", extra={"error": type(error).__name__, "at": places(error)})
                 self._lost.set()
                 await asyncio.sleep(AGAIN_SECONDS)
 

@@ -21,6 +21,8 @@ class Caller(msgspec.Struct, array_like=True, frozen=True):
     roles: tuple[str, ...]
     desks: tuple[str, ...] | None = None
     """The desks the token is for; None for all."""
+    token: str | None = None
+    """The token's id: what logs say, since its name is that of a person."""
 
     def may(self, roles: frozenset[str]) -> bool:
         """Whether one of these roles is theirs; admin may do everything."""

@@ -9,7 +9,8 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from evenhand.desk.verify import Chain
-from evenhand.errors import DamagedLedger, EvenhandError
+from evenhand.errors import DamagedLedger
+from evenhand.service.logs import places
 
 if TYPE_CHECKING:
     from evenhand.desk.ledger import Ledger
@@ -53,7 +54,8 @@ class Checking:
                 for name in self._ledger.names():
                     self.standing(name)
                 break
-            except EvenhandError:
+            except Exception as error:
+                log.warning("the ledgers cannot be listed now; it is tried again", extra=_named(error))
                 self._stopped.wait(AGAIN_SECONDS)
         while (desk := self._waiting.get()) is not None and not self._stopped.is_set():
             if self._told[desk] == BEING_CHECKED:
@@ -73,8 +75,9 @@ class Checking:
         except DamagedLedger as error:
             self._told[desk] = f"damaged at event {min(chain.seq + 1, last)}"
             log.error("the ledger of a desk is damaged: %s", error, extra={"desk": desk})
-        except EvenhandError:
-            log.warning("the ledger of a desk cannot be checked now; it is tried again", extra={"desk": desk})
+        except Exception as error:  # this thread is the only one that checks: it goes on, whatever it was
+            about = {"desk": desk, **_named(error)}
+            log.warning("the ledger of a desk cannot be checked now; it is tried again", extra=about)
             self._stopped.wait(AGAIN_SECONDS)
             self._waiting.put(desk)
         else:
@@ -95,3 +98,8 @@ class Checking:
         self._stopped.set()
         self._waiting.put(None)
         self._thread.join()
+
+
+def _named(error: Exception) -> dict[str, object]:
+    """What is logged of an error: not its words, which may quote a line."""
+    return {"error": type(error).__name__, "at": places(error)}

@@ -110,7 +110,7 @@ def noted(
     service.measures.request(operation.name, answer.status, seconds)
     if service.settings.log_requests:
         # What somebody without a token wrote into the path may be anything.
-        who, desk = (None, None) if caller is None else (caller.name, path.get("desk"))
+        who, desk = (None, None) if caller is None else (caller.token, path.get("desk"))
         service.requests.add(
             RequestLine(moment(), operation.name, answer.status, round(seconds * 1e6), len(answer.body), who, desk)
         )

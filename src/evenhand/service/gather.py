@@ -15,6 +15,7 @@ from queue import SimpleQueue
 from typing import Generic, TypeVar
 
 from evenhand.service.problems import Problem
+from evenhand.service.telling import give
 
 Command = TypeVar("Command")
 Result = TypeVar("Result")
@@ -103,7 +104,7 @@ class Gatherer(Generic[Command, Result]):
             self._idle.set()
         self._written(len(batch))
         for (_, tell), result in zip(batch, results, strict=True):
-            tell(result)
+            give(tell, result)
 
     async def close(self) -> None:
         """Write what waits, then end."""

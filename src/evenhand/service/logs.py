@@ -1,6 +1,6 @@
 """Structured logs: one JSON object a line, and nothing in it about a person.
 
-What is logged of a request: time, method, the path's pattern, desk, status, microseconds, the token's name, bytes.
+What is logged of a request: time, method, the path's pattern, desk, status, microseconds, the token's id, bytes.
 Not logged: the path itself, the query, bodies, addresses, candidates, reviewers, and the words of an error, which may
 quote what was sent.
 """

@@ -6,6 +6,7 @@ In a service of several workers the numbers of all of them are added up, by file
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Literal
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -20,6 +21,24 @@ def are_shared() -> bool:
     return bool(os.environ.get("PROMETHEUS_MULTIPROC_DIR"))
 
 
+def forget_the_dead(folder: str) -> None:
+    """Remove what processes that have ended said of themselves as they stood; what they counted stays."""
+    for file in Path(folder).glob("gauge_live*_*.db"):
+        pid = file.stem.rpartition("_")[2]
+        if pid.isdecimal() and not _is_alive(int(pid)):
+            file.unlink(missing_ok=True)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # there is one, and it is somebody else's
+        return True
+    return True
+
+
 class _Measures:
     """Numbers of one process."""
 
@@ -30,6 +49,7 @@ class _Measures:
         """All numbers, as Prometheus reads them; of all processes, where they keep them in a folder."""
         registry = self.registry
         if are_shared():
+            forget_the_dead(os.environ["PROMETHEUS_MULTIPROC_DIR"])
             registry = CollectorRegistry()
             MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
         return generate_latest(registry)

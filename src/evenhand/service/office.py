@@ -89,7 +89,8 @@ class Office:
         try:
             counter.gatherer.hand_in(wanted(self._call(asked)), made)
         except Exception as error:
-            made(error)
+            # Not at once: whoever is told may ask for the next decision there and then, and so on within each other.
+            asyncio.get_running_loop().call_soon(made, error)
         return True
 
     async def is_ready(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import sys
 import tempfile
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 FIRST_TOKEN = "first admin"
 STOP_SECONDS = 30
+MEASURES = "PROMETHEUS_MULTIPROC_DIR"
+"""The variable that names the folder where several workers keep their numbers."""
 
 
 def serve(
@@ -58,7 +61,10 @@ def serve(
         run(Announced(config, announce), listening)
     else:
         announce()
-        Multiprocess(config, sockets=[listening]).run()
+        try:
+            Multiprocess(config, sockets=[listening]).run()
+        finally:
+            shutil.rmtree(os.environ.pop(MEASURES), ignore_errors=True)
 
 
 class Announced(uvicorn.Server):
@@ -135,7 +141,7 @@ def config_of(settings: Settings, host: str, port: int, workers: int) -> uvicorn
         app = create_app(settings)
     else:
         os.environ.update(settings.to_environment())
-        os.environ["PROMETHEUS_MULTIPROC_DIR"] = tempfile.mkdtemp(prefix="evenhand-measures-")
+        os.environ[MEASURES] = tempfile.mkdtemp(prefix="evenhand-measures-")
     return uvicorn.Config(
         app,
         factory=workers > 1,

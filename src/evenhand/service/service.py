@@ -54,7 +54,7 @@ class AnOffice(Protocol):
 class Service:
     """Made with the application; opens its ledger when the application starts."""
 
-    nobody = Caller("nobody", (), ())
+    nobody = Caller("nobody", (), (), "nobody")
     """Who asks where no token is needed."""
 
     def __init__(self, settings: Settings) -> None:

@@ -8,6 +8,7 @@ to the door, before anything has happened.
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 import time
 from functools import partial
@@ -30,8 +31,17 @@ if TYPE_CHECKING:
     from evenhand.service.operation import Operation
     from evenhand.service.service import Service
 
+log = logging.getLogger(__name__)
+
 LONGEST_BODY = 65_536
 """From here on the server stops reading until somebody asks for more of the body, and nobody would."""
+
+
+PARTS = (
+    *("scope", "body", "more_body", "keep_alive", "waiting_for_100_continue", "default_headers", "disconnected"),
+    *("response_started", "response_complete", "transport", "on_response", "receive", "send"),
+)
+"""What this file uses of uvicorn's request and response, none of which uvicorn promises to keep."""
 
 
 class Request(NamedTuple):
@@ -43,6 +53,16 @@ class Request(NamedTuple):
     start: float
 
 
+def is_known(cycle: object) -> bool:
+    """Whether the server's requests have all that the straight way uses; those of another version go the usual way."""
+    missing = [name for name in PARTS if not hasattr(cycle, name)]
+    if not hasattr(getattr(cycle, "flow", None), "write_paused"):
+        missing.append("flow.write_paused")
+    if missing:
+        log.warning("this version of uvicorn has no %s: decisions take the usual way", ", ".join(missing))
+    return not missing
+
+
 class Straight:
     """Takes requests for decisions as the server's protocol has them."""
 
@@ -52,9 +72,14 @@ class Straight:
         self._longest = min(service.settings.max_body, LONGEST_BODY)
         self._pack = packing(service.settings)
         self._tasks: set[asyncio.Task[None]] = set()
+        self._is_known: bool | None = None
 
     def taken(self, cycle: RequestResponseCycle) -> Request | None:
         """A request that can go this way, once its body is there; None for any other."""
+        if self._is_known is None:
+            self._is_known = is_known(cycle)
+        if not self._is_known:
+            return None
         scope = cycle.scope
         if scope["method"] != self._operation.method or scope.get("root_path") or cycle.waiting_for_100_continue:
             return None
@@ -107,10 +132,12 @@ class Straight:
 
     def _end(self, request: Request, caller: Caller | None, answer: Answer) -> None:
         cycle, flow = request.cycle, request.cycle.flow
-        if flow.write_paused and not cycle.disconnected:
+        # Of requests that wait behind each other, only the newest is told that its client has gone.
+        is_there = not cycle.disconnected and not cycle.transport.is_closing()
+        if is_there and flow.write_paused:
             # The client does not read: the server's own way waits until it does.
             self._keep(answer(cycle.scope, cycle.receive, cycle.send))  # type: ignore[arg-type]
-        elif not cycle.disconnected:
+        elif is_there:
             cycle.transport.write(answer.whole(cycle.default_headers, keep_alive=cycle.keep_alive))
             cycle.response_started = cycle.response_complete = True
             if not cycle.keep_alive or (b"connection", b"close") in answer.headers:

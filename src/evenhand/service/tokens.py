@@ -14,6 +14,8 @@ from evenhand.errors import EvenhandError, InvalidInput
 ROLES = ("decide", "review", "admin")
 PREFIX = "eh_"
 LONGEST_NAME = 100
+OWN_NAMES = ("admin", "metrics", "local")
+"""Actors of tokens that come with the service's settings, and of a service without tokens."""
 
 
 class UnknownToken(EvenhandError, KeyError):
@@ -71,6 +73,8 @@ def new_token(name: str, roles: Iterable[str], desks: Iterable[str] | None = Non
     """
     if not 1 <= len(name) <= LONGEST_NAME or not name.isprintable() or name != name.strip():
         raise InvalidInput(f"the name {name!r} does not fit; allowed are 1 to {LONGEST_NAME} printable characters")
+    if name.casefold() in OWN_NAMES:
+        raise InvalidInput(f"the name {name!r} is the service's own; {', '.join(OWN_NAMES)} are not allowed as names")
     held = tuple(role for role in ROLES if role in set(roles))
     unknown = set(roles) - set(ROLES)
     if unknown or not held:

@@ -21,7 +21,7 @@ from evenhand.desk.desk import Desk
 from evenhand.desk.queue import MOST_WAITING
 from evenhand.desk.review_book import ANSWERS, DECLINED, Given, ReviewBook
 from evenhand.desk.review_item import Item
-from evenhand.desk.showing import features_of, is_hidden, ordered, rows_of
+from evenhand.desk.showing import features_of, rows_of, shown_and_hidden
 from evenhand.desk.waiting import Answered, WaitingPair
 from evenhand.errors import InvalidInput
 from evenhand.metrics.verdicts import Pairs
@@ -241,14 +241,13 @@ class Reviewing:
     def _circumstances(self, item: Item) -> dict[str, Any]:
         body = self.desk.event(item.decision).body
         features = features_of(body, [item.left, item.right], self.desk.settings)[0]
-        names = ordered(features, self.desk.settings)
-        hidden = [name for name in names if is_hidden(name, item.hidden, self.desk.settings.schema)]
+        shown, hidden = shown_and_hidden(features, self.desk.settings, item.hidden)
         odds = {name: body["probabilities"][body["candidates"].index(name)] for name in (item.left, item.right)}
         told: dict[str, Any] = {
             "item": item.key,
             "pair": [item.left, item.right],
             "sides": {"left": item.left, "right": item.right},
-            "shown": [name for name in names if name not in hidden],
+            "shown": shown,
             "hidden": hidden,
             "ids_shown": item.ids,
             "odds": odds,

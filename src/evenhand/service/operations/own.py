@@ -12,11 +12,13 @@ import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from evenhand.desk.showing import features_of, shown_and_hidden
 from evenhand.errors import UnknownRecord
 from evenhand.service.problems import Problem
 
 if TYPE_CHECKING:
     from evenhand.desk.event import Event
+    from evenhand.desk.settings import Settings
     from evenhand.desk.waiting import WaitingPair
     from evenhand.service.asked import Caller
     from evenhand.service.call import Call
@@ -78,7 +80,7 @@ def pair_for(caller: Caller, pair: WaitingPair) -> dict[str, Any]:
     return {name: told[name] for name in SHOWN_OF_A_PAIR} if only_reviews(caller) else told
 
 
-def decision_for(caller: Caller, told: dict[str, Any]) -> dict[str, Any]:
+def decision_for(caller: Caller, told: dict[str, Any], settings: Settings) -> dict[str, Any]:
     """A decision's record and explanation, as far as the caller may know them."""
     if not only_reviews(caller):
         return told
@@ -87,7 +89,7 @@ def decision_for(caller: Caller, told: dict[str, Any]) -> dict[str, Any]:
         **told,
         "record": {
             **record,
-            "body": {**record["body"], "tight_pairs": []},
+            "body": {**_without_hidden(record["body"], settings), "tight_pairs": []},
             "followed_by": _own_lines(caller, record["followed_by"]),
         },
         "explanation": {
@@ -100,6 +102,19 @@ def decision_for(caller: Caller, told: dict[str, Any]) -> dict[str, Any]:
             ],
         },
     }
+
+
+def _without_hidden(body: dict[str, Any], settings: Settings) -> dict[str, Any]:
+    """A decision without the attributes that this desk hides from reviewers: then no contexts either, which hold them.
+
+    What contexts alone were given for is told by name instead, so that the decision can still be reviewed.
+    """
+    hidden = settings.reviewing.hidden
+    if not hidden:
+        return body
+    rows = features_of(body, body["candidates"], settings)
+    shown = [{name: row[name] for name in shown_and_hidden(row, settings, hidden)[0]} for row in rows]
+    return {**{name: value for name, value in body.items() if name != "contexts"}, "features": shown}
 
 
 def _own_lines(caller: Caller, lines: list[dict[str, Any]]) -> list[dict[str, Any]]:

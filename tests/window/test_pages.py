@@ -140,6 +140,30 @@ def test_a_decision_appears_by_itself(page: Page, serving: Serving) -> None:
     expect(newest).to_have_text(f"No. {later['number'] + 1}", timeout=PATIENCE)
 
 
+def test_news_leave_alone_what_somebody_is_at(page: Page, serving: Serving) -> None:
+    """A focused line of the table keeps the focus while decisions come, even when it is no longer among the latest, and
+    leads to its page; a fold that was opened stays open, and a table scrolled sideways stays where it was."""
+    sign_in(page, serving, "owner", "/desks/loans")
+    expect(page.locator("#live-state")).to_have_text("Live", timeout=PATIENCE)
+    review(serving, decide(serving, ["alpha", "beta"]), "Ana")
+    page.locator("#reviewers summary").evaluate("e => { e.parentElement.hidden = false; e.click(); }")
+    page.set_viewport_size({"width": 360, "height": 800})
+    page.locator("#latest .table-frame").evaluate("e => { e.scrollLeft = 40; }")
+    link = page.locator("#latest a").nth(2)
+    name, path = link.inner_text(), link.get_attribute("href")
+    link.evaluate("e => e.focus({ preventScroll: true })")
+    for number in range(14):
+        made = decide(serving, [f"{number} one", f"{number} two"])
+    review(serving, made, "Ben")
+    expect(page.locator("#latest tbody th").first).to_have_text(f"No. {made['number'] + 1:,}", timeout=PATIENCE)
+    expect(page.locator("#latest tbody tr").first).to_contain_text("called unfair", timeout=PATIENCE)
+    assert page.evaluate("document.activeElement.textContent") == name
+    assert page.locator("#latest .table-frame").evaluate("e => e.scrollLeft") == 40
+    expect(page.locator("#reviewers details")).to_have_attribute("open", "")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**{path}")
+
+
 def test_the_metric_responds_to_a_review(page: Page, serving: Serving) -> None:
     """A pair called unfair changes the bars while one looks, and a mark shows where they stood before."""
     sign_in(page, serving, "owner", "/desks/loans")

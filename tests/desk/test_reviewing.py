@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from evenhand.desk import Desk, Event, Withdraw
+from evenhand.desk.agreement import consistency
 from evenhand.desk.review_item import Item
 from evenhand.desk.reviewing import Reviewing
-from evenhand.errors import EvenhandError, IdempotencyConflict, InvalidInput
+from evenhand.errors import AlreadyRecorded, EvenhandError, IdempotencyConflict, InvalidInput
 
 SAID: dict[str, Any] = {"reason": None, "note": None, "seconds": 1.0}
 
@@ -116,6 +117,44 @@ def test_an_item_is_answered_once(desk: Desk) -> None:
     assert say(reviewing, item, "unfair") == say(reviewing, item, "unfair")
     with pytest.raises(IdempotencyConflict):
         say(reviewing, item, "acceptable")
+
+
+def test_nobody_answers_twice_on_one_pair(desk: Desk) -> None:
+    """Two items of one pair, one at hand and one from the queue: whichever comes second is refused, whatever it says;
+    what was skipped may be answered, and the first one sent again is still the same line."""
+    reviewing = Reviewing(desk)
+    say(reviewing, asked(reviewing, "Kim"), "unsure")
+    ahead = reviewing.ahead("Kim")
+    at_hand = {(item.decision, item.pair): item for item in ahead}
+    assert at_hand
+    while at_hand and (item := reviewing.next("Kim")) is not None:
+        first = say(reviewing, item, "unfair")
+        other = at_hand.pop((item.decision, item.pair), None)
+        if other is not None and other.key != item.key:
+            for answer in ("acceptable", "unfair", "unsure"):
+                with pytest.raises(AlreadyRecorded):
+                    say(reviewing, other, answer)
+        assert say(reviewing, item, "unfair") == first
+    judged = [(given.decision, given.pair) for given in reviewing.book.standing("Kim")]
+    assert len(judged) == len(set(judged))
+
+
+def test_a_repeat_counts_as_first_answered(url: str) -> None:
+    """Told after answering that a pair came twice, whoever undoes it and answers as before has not become steadier."""
+    with opened(url, 20, reviewing={"repeats": 0.5, "repeat_after": 1}) as desk:
+        reviewing = Reviewing(desk)
+        while (item := asked(reviewing, "Kim")).why != "repeat":
+            say(reviewing, item, "unfair")
+        given = say(reviewing, item, "acceptable")
+        found = [consistency(reviewing.book.compared("Kim"))]
+        desk.execute([Withdraw(given.id, actor="Kim")])
+        again = asked(reviewing, "Kim")
+        assert (again.why, again.again_of) == ("repeat", given.id)
+        say(reviewing, again, "unfair")
+        reviewing.book.refresh()
+        found.append(consistency(reviewing.book.compared("Kim")))
+        assert [(one.repeats, one.same) for one in found] == [(1, 0), (1, 0)]
+        assert found[1] == consistency(reviewing.book.compared())
 
 
 def test_undo_shows_the_pairs_again_in_their_order(desk: Desk) -> None:

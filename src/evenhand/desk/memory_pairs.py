@@ -100,6 +100,21 @@ class MemoryPairs:
                     if held.leases.get(place, ("", 0))[0] == reviewer:
                         del held.leases[place]
 
+    def claim(
+        self, desk: str, decision: str, pair: frozenset[str], place: int, reviewer: str, now: float, until: float
+    ) -> bool:
+        """Keep a place for a reviewer, unless it is somebody else's."""
+        with self._lock:
+            held = self._desks.setdefault(desk, _Desk())
+            for at in held.decisions.get(decision, ()):
+                if frozenset(at[1:3]) == pair and at[3] == place:
+                    leased_to, leased_until = held.leases.get(at, (reviewer, until))
+                    if leased_to != reviewer and leased_until > now:
+                        return False
+                    held.leases[at] = (reviewer, until)
+                    held.answered.get(at[:3], set()).discard(reviewer)
+            return True
+
     @staticmethod
     def _remove(held: _Desk, place: Place) -> None:
         held.places.pop(place, None)

@@ -172,6 +172,25 @@ class SqlPairs:
                         (json.dumps([*place.not_for, reviewer]), *lease, *place.at(desk)),
                     )
 
+    def claim(
+        self, desk: str, decision: str, pair: frozenset[str], place: int, reviewer: str, now: float, until: float
+    ) -> bool:
+        """Keep a place for a reviewer, unless it is somebody else's."""
+        with self._alone(desk) as statements:
+            rows = statements.run(f"{SELECT} WHERE desk = ? AND decision = ?", (desk, decision)).fetchall()
+            places = [found for found in map(_Place.of, rows) if frozenset(found.names[1:]) == pair]
+            wanted = next((one for one in places if one.pair.copy == place), None)
+            if wanted is None or (wanted.leased_to != reviewer and wanted.leased_until > now):
+                return wanted is None
+            for one in places:
+                not_for = json.dumps([name for name in one.not_for if name != reviewer])
+                lease = (reviewer, until) if one.pair.copy == place else (one.leased_to, one.leased_until)
+                statements.run(
+                    f"UPDATE waiting_pairs SET not_for = ?, leased_to = ?, leased_until = ? WHERE {AT_THIS_PLACE}",
+                    (not_for, *lease, *one.at(desk)),
+                )
+            return True
+
     def count(self, desk: str) -> int:
         """How many places wait."""
         with transaction(self._engine, writes=False) as connection:

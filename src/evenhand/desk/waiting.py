@@ -54,6 +54,14 @@ class WaitingPairs(Protocol):
         reviewer the pairs are only shown, not leased.
         """
 
+    def claim(
+        self, desk: str, decision: str, pair: frozenset[str], place: int, reviewer: str, now: float, until: float
+    ) -> bool:
+        """Keep a place for a reviewer who wants the pair after all, also if they had declined it.
+
+        False if somebody else looks at it; True also if it does not wait: then nobody else gets it.
+        """
+
     def settle(self, desk: str, answers: Sequence[Answered]) -> None:
         """Reviewers have answered: one place of each pair waits no more. Told twice, it is the same one place."""
 

@@ -43,6 +43,7 @@ export function follow(desk, place, take) {
       take(await call("GET", deskPath(desk, "/window")));
     } catch (error) {
       if (error instanceof Refused && error.status === 401) return goToSignIn();
+      if (error instanceof Refused && error.status < 500) return tell("refused", "You may not look at this desk any more", true);
       line.timer = setTimeout(retry, AGAIN);
       return;
     }

@@ -198,6 +198,7 @@ def test_hidden_repeats(url: str) -> None:
         assert len({(item.decision, item.pair) for item in repeats}) == len(repeats)
         shown = [reviewing.shown(item) for item in (items[0], repeats[0])]
         assert shown[0].keys() == shown[1].keys()
+        assert len(shown[0]["item"]) == len(shown[1]["item"])
         marked = [e for e in desk.events(kinds=["review"]) if e.body["circumstances"].get("repeat")]
         assert len(marked) == len(repeats)
 

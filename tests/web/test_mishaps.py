@@ -143,7 +143,7 @@ def test_an_error_of_the_services_own_loses_nothing(page: Page, serving: Serving
 
 
 def test_a_window_closed_while_the_service_is_away(two: tuple[Page, Page], serving: Serving) -> None:
-    """What it had kept is sent by the window that is still open, which then says that the service is back."""
+    """What it had kept is sent by the window that is still open, which says what was refused of it."""
     before = answers(serving, "Ada")
     first, second = two
     for page in two:
@@ -162,10 +162,10 @@ def test_a_window_closed_while_the_service_is_away(two: tuple[Page, Page], servi
     second.close()
     serving.start()
     first.get_by_role("button", name="Try now").press("Enter")
-    expect(first.locator("#back")).to_contain_text("Everything you answered has been sent")
+    expect(first.locator("#refusal")).to_contain_text("answered on this pair already")
     expect(first.locator("h1")).to_be_focused()
     assert first.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('evenhand-outbox'))") == []
-    assert sorted(answers(serving, "Ada")[len(before) :]) == ["skip", "unsure"]
+    assert sorted(answers(serving, "Ada")[len(before) :]) == ["skip", "unfair"]
 
 
 def test_what_comes_next_is_known_after_the_last_answer(page: Page, serving: Serving) -> None:

@@ -13,6 +13,7 @@ import { likeness, pairInWords, showPair } from "./pair.js";
 const NAMES = Object.keys(ANSWERS);
 const TOLD = "evenhand-told"; // kept once somebody has answered here: the question need not be explained at length again
 
+const LONG = 2000; // milliseconds after which it is said that the service has not answered yet
 const TAKEN_BACK = "Your last answer was taken back.";
 
 export class Asking {
@@ -61,6 +62,15 @@ export class Asking {
   work(on) {
     this.busy = on;
     $("#work").setAttribute("aria-busy", String(on));
+    clearTimeout(this.timer);
+    $("#waits")?.remove();
+    if (on) this.timer = setTimeout(() => this.isWaiting(), LONG);
+  }
+
+  /** Says that the service takes its time; whether it is away turns out later. */
+  isWaiting() {
+    if (!this.busy || this.resting || this.outbox.isAway) return;
+    $("#banners").append(el("p", { class: "banner plain", id: "waits" }, "Waiting for the service …"));
   }
 
   /** Puts a pair on the screen, to be answered. */
@@ -90,6 +100,7 @@ export class Asking {
     const place = $(on ? "#ending" : "#ask");
     if (this.after.parentElement !== place || on) place.append(this.after); // put in anew, it would lose the focus
     if (on) this.busy = false;
+    $("#waits")?.remove();
     if (moved) $(on ? "#ending-title" : "#question").focus();
   }
 
@@ -134,7 +145,8 @@ export class Asking {
   said(name, more, begun = "Recorded") {
     this.heard = `${begun}: ${ANSWERS[name].told}.`;
     this.tell(el("div", { class: "banner plain", id: "last" },
-      el("p", {}, el("b", {}, `${begun}: ${ANSWERS[name].told}. `), el("span", { class: "muted", id: "why" }, more)),
+      // On a telephone it has two lines until it is touched.
+      el("p", { onclick: (event) => event.currentTarget.classList.toggle("whole") }, el("b", {}, `${begun}: ${ANSWERS[name].told}. `), el("span", { class: "muted", id: "why" }, more)),
       el("button", { class: "button small", type: "button", id: "undo", onclick: () => this.undo() }, "Undo ", el("kbd", { "aria-hidden": "true" }, "⌫"))));
   }
 

@@ -43,10 +43,12 @@ function limit(name, kind, y, last, most, from) {
 }
 
 function flaggedWords(decisions, flagged) {
-  const { total, target, is_capped: capped, by_edge: by, target_by: targets } = flagged;
+  const { total, target, is_capped: capped, by_edge: by, edges, target_by: targets } = flagged;
   if (!decisions) return "No decision has been made yet.";
-  const half = total - (by[Math.floor((by.length - 1) / 2)] ?? 0);
-  const share = `${count(total, "decision was", "decisions were")} called unfair of ${decisions.toLocaleString("en")} (${percent(total / decisions)}), ${half} of them among the later half.`;
+  const middle = edges.findIndex((edge) => edge >= decisions / 2);
+  const later = decisions - edges[middle];
+  const lately = later ? `, ${total - by[middle]} of them among the last ${later.toLocaleString("en")}` : "";
+  const share = `${count(total, "decision was", "decisions were")} called unfair of ${decisions.toLocaleString("en")} (${percent(total / decisions)})${lately}.`;
   const goal = target === null ? "" : total <= targets.at(-1) ? " That is within the target." : " That is above the target so far; odds are drawn closer together until it is met.";
   return share + goal + boundWords(flagged) + (capped ? " The cap is reached: only what is proved fair is played." : "");
 }

@@ -216,6 +216,17 @@ def test_random_controls_come_from_all_decisions(url: str) -> None:
         assert len(decisions) >= 10
 
 
+def test_a_control_that_waits_already_moves_up(url: str) -> None:
+    """Where every pair waits or was answered, the planned share of controls is asked for all the same."""
+    with opened(url, 30, pairs_per_decision=6, reviewing={"controls": 0.5}) as desk:
+        reviewing, whys = Reviewing(desk), []
+        for number in range(60):
+            item = asked(reviewing, f"reviewer {number}")
+            say(reviewing, item, "acceptable")
+            whys.append(item.why)
+        assert 20 <= whys.count("random control") <= 40
+
+
 def test_planned_overlap(url: str) -> None:
     """With overlap 1 every pair is answered by exactly two people, and one of the two answers says it was planned."""
     with opened(url, 6, overlap=1.0) as desk:

@@ -44,7 +44,7 @@ def kept(process: subprocess.Popen[str], folder: Path) -> list[Path]:
 
 
 def test_it_plays_by_itself_and_leaves_nothing(demo: tuple[subprocess.Popen[str], str, Path]) -> None:
-    """The link signs in once as somebody who may review and look, the token after that; decisions come; Ctrl-C ends all."""
+    """The link signs in once, with all roles, the token as often as one likes; decisions come; Ctrl-C ends it."""
     process, link, folder = demo
     base = link.split("/welcome/")[0]
     assert len(kept(process, folder)) == 1

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.decision import ODDS_TOLERANCE
 from evenhand.desk.commands import GiveReview
 from evenhand.desk.desk import Desk
 from evenhand.desk.queue import MOST_WAITING
+from evenhand.desk.random_control import draw_control
 from evenhand.desk.review_book import ANSWERS, DECLINED, Given, ReviewBook
 from evenhand.desk.review_item import Item
 from evenhand.desk.showing import features_of, rows_of, shown_and_hidden
@@ -150,20 +150,17 @@ class Reviewing:
         return not any(one.reviewer == reviewer or self._took(one, waiting.copy, reviewer) for one in given)
 
     def _put_control(self, reviewer: str, number: int) -> None:
-        """A pair by lot from all decisions goes to the head of the queue, unless somebody answered on it."""
-        with self.desk.ledger.reading(self.desk.name) as view:
-            decisions = view.head.decisions
-            row = view.by_number([int(self._lot(reviewer, number, "decision") * decisions)]) if decisions else {}
-        for event in (found.event for found in row.values()):
-            odds, names = np.array(event.body["probabilities"]), event.body["candidates"]
-            first, second = np.triu_indices(len(odds), 1)
-            apart = np.flatnonzero(np.abs(odds[first] - odds[second]) > ODDS_TOLERANCE)
-            if len(apart):
-                at = apart[int(self._lot(reviewer, number, "pair") * len(apart))]
-                i, j = int(first[at]), int(second[at])
-                if not self.book.on(event.id, frozenset((names[i], names[j]))):
-                    control = self._waiting_pair(event.id, event.body, i, j, "random control", 0)
-                    self.desk.ledger.pairs.put(self.desk.name, [control], MOST_WAITING)
+        """A pair by lot from all decisions goes to the head of the queue, one that nobody has answered on."""
+        drawn = draw_control(
+            self.desk.ledger,
+            self.desk.name,
+            lambda purpose: self._lot(reviewer, number, purpose),
+            lambda decision, pair: not self.book.on(decision, pair),
+        )
+        if drawn is not None:
+            event, i, j = drawn
+            control = self._waiting_pair(event.id, event.body, i, j, "random control", 0)
+            self.desk.ledger.pairs.put(self.desk.name, [control], MOST_WAITING, anew=True)
 
     def _put_back(self, until: float) -> None:
         """Pairs whose answer was taken back by this moment, and not given again, wait for anybody."""

@@ -17,6 +17,7 @@ from evenhand.desk.waiting import Answered, WaitingPair
 PLACE = "desk, decision, first_id, second_id, place"
 KNOWN = "reason, gap, distance, doubt, chance_unfair, priority"
 SELECT = f"SELECT decision, first_id, second_id, {KNOWN}, place, leased_to, leased_until, not_for FROM waiting_pairs"
+ANEW = "reason = excluded.reason, priority = excluded.priority"
 AT_THIS_PLACE = "desk = ? AND decision = ? AND first_id = ? AND second_id = ? AND place = ?"
 
 
@@ -55,14 +56,14 @@ class SqlPairs:
                 statements.run("SELECT pg_advisory_xact_lock(?)", (int.from_bytes(digest, signed=True),))
             yield statements
 
-    def put(self, desk: str, pairs: Sequence[WaitingPair], most: int) -> None:
+    def put(self, desk: str, pairs: Sequence[WaitingPair], most: int, *, anew: bool = False) -> None:
         """Add pairs that are not there; beyond `most` the least telling go."""
         if not pairs:
             return
         with self._alone(desk) as statements:
             statements.run(
                 f"INSERT INTO waiting_pairs ({PLACE}, {KNOWN}, leased_until) VALUES (?{', ?' * 11}) "
-                "ON CONFLICT DO NOTHING",
+                + (f"ON CONFLICT ({PLACE}) DO UPDATE SET {ANEW}" if anew else "ON CONFLICT DO NOTHING"),
                 [(desk, p.decision, p.first, p.second, p.copy, *_known(p), p.priority, 0.0) for p in pairs],
             )
             there = statements.run("SELECT count(*) FROM waiting_pairs WHERE desk = ?", (desk,)).scalar()

@@ -44,8 +44,11 @@ class Answered:
 class WaitingPairs(Protocol):
     """A store of waiting pairs."""
 
-    def put(self, desk: str, pairs: Sequence[WaitingPair], most: int) -> None:
-        """Add pairs; those there already stay as they are. Beyond `most` the least telling are dropped."""
+    def put(self, desk: str, pairs: Sequence[WaitingPair], most: int, *, anew: bool = False) -> None:
+        """Add pairs; those there already stay as they are, or with `anew` get this reason and this priority.
+
+        Beyond `most` the least telling are dropped.
+        """
 
     def lease(self, desk: str, n: int, reviewer: str | None, now: float, until: float) -> list[WaitingPair]:
         """The n most telling pairs that nobody else looks at, kept for this reviewer until the given time.

@@ -119,8 +119,8 @@ def test_the_end_of_a_session_stays_until_somebody_goes_on(page: Page, short: Se
 
 
 def test_a_pair_is_kept_while_somebody_looks(page: Page, brief: Serving) -> None:
-    """Looked at, its lease is renewed and nothing on the page changes; after a long absence, when it has gone to somebody
-    else, the page shows another pair and says so."""
+    """Looked at, its lease is renewed and nothing on the page changes; after a long absence, when somebody else has it,
+    the page shows another pair and says so."""
     looks = "document.dispatchEvent(new Event('visibilitychange'))"
     enter(page, brief, "Kim", "/review/loans")
     ready(page)

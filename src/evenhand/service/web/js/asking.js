@@ -98,7 +98,7 @@ export class Asking {
     $("#work").hidden = on;
     $("#ending").hidden = !on;
     const place = $(on ? "#ending" : "#ask");
-    if (this.after.parentElement !== place || on) place.append(this.after); // put in anew, it would lose the focus
+    if (this.after.parentElement !== place) place.append(this.after); // put in anew, it would lose the focus
     if (on) this.busy = false;
     $("#waits")?.remove();
     if (moved) $(on ? "#ending-title" : "#question").focus();

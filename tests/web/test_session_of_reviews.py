@@ -108,9 +108,8 @@ def test_the_end_of_a_session_stays_until_somebody_goes_on(page: Page, short: Se
         expect(page.locator("#ending-title")).to_have_text("A session of 3 pairs is done")
         expect(page.locator("#onward")).to_have_attribute("href", "/desks/loans")
         page.reload()
-    with page.expect_response(
-        lambda response: "/review/next" in response.url
-    ):  # the pair may be somebody else's by now
+    # Asked for anew: it may be somebody else's by now.
+    with page.expect_response(lambda response: "/review/next" in response.url):
         page.get_by_role("button", name="Go on").click()
     for _ in range(2):
         ready(page)

@@ -222,6 +222,14 @@ def test_whoever_would_be_chosen_without_fairness_is_told_for_every_capacity(pag
         assert page.evaluate(script, list(odds)) == words
 
 
+def test_no_zero_has_a_sign(page: Page, serving: Serving) -> None:
+    """What rounds to zero is written without one."""
+    page.goto(f"{serving.url}/sign-in")
+    words = "import('/static/0/js/window/words.js')"
+    script = f"async (values) => {{ const {{ number }} = await {words}; return values.map((v) => number(v)); }}"
+    assert page.evaluate(script, [-0.001, -0.006, 0, 1234.5]) == ["0.00", "-0.01", "0.00", "1,234.50"]
+
+
 def test_the_bound_is_in_the_picture(page: Page, serving: Serving) -> None:
     """Drawn below the upper edge, or named there with its number where it lies far above."""
     sign_in(page, serving, "owner", "/desks/loans")

@@ -185,8 +185,10 @@ def test_certificates_quote_reviewers_and_are_not_for_them(people: Asking) -> No
 
 def test_hidden_attributes_are_in_no_record_that_a_reviewer_reads(people: Asking) -> None:
     """Neither by name nor as a coordinate, however the candidates were given; whoever decides sees all."""
-    opened = {"name": "hiding", "features": ["income", "gender"], "seed": 3, "reviewing": {"hidden": ["gender"]}}
+    opened = {"name": "hiding", "features": ["income", "gender"], "seed": 3}
     assert people("POST", "/api/desks", opened).status_code == 201
+    hidden = {"changes": {"reviewing": {"hidden": ["gender"]}}}
+    assert people("POST", "/api/desks/hiding/settings", hidden).status_code == 201
     people.token("Ada", ["review"], ["hiding"])
     given = [
         [{"id": f"c{i}", "features": {"income": 0.2 * i, "gender": 0.125 + i / 4}} for i in range(3)],

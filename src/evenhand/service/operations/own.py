@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 JUDGED = ("review", "answer")
 SHOWN_OF_A_PAIR = ("decision", "first", "second", "gap", "copy")
 """What a reviewer is told of a pair that waits: not why it waits, nor how the desk would answer."""
+MADE_OF_ALL = ("contexts", "estimated_rewards", "optimistic_rewards")
+"""What in a decision's record is made of all attributes, the hidden ones too."""
 SHOWN_OF_A_LINE = ("id", "number", "time", "candidates", "chosen", "overridden")
 """What a reviewer is told of the latest decisions: neither odds nor what was said of them."""
 
@@ -92,20 +94,25 @@ def decision_for(caller: Caller, told: dict[str, Any], settings: Settings) -> di
             "body": {**_without_hidden(record["body"], settings), "tight_pairs": []},
             "followed_by": _own_lines(caller, record["followed_by"]),
         },
-        "explanation": {
-            **explanation,
-            "binding_pairs": [],
-            "sentences": [
-                sentence
-                for sentence in explanation["sentences"]
-                if "distance" not in sentence and "bound" not in sentence
-            ],
-        },
+        "explanation": _explained(explanation, hides=bool(settings.reviewing.hidden)),
     }
 
 
+def _explained(explanation: dict[str, Any], *, hides: bool) -> dict[str, Any]:
+    """Why these odds, without what was learned of pairs.
+
+    hides: whether attributes are kept from reviewers; then without rewards, which were estimated from those as well.
+    """
+    told = {**explanation, "binding_pairs": []}
+    if hides:
+        shares = [{name: one[name] for name in ("id", "probability", "chosen")} for one in explanation["candidates"]]
+        return {name: told[name] for name in told if name != "price"} | {"candidates": shares, "sentences": []}
+    sentences = (text for text in explanation["sentences"] if "distance" not in text and "bound" not in text)
+    return {**told, "sentences": list(sentences)}
+
+
 def _without_hidden(body: dict[str, Any], settings: Settings) -> dict[str, Any]:
-    """A decision without the attributes that this desk hides from reviewers: then no contexts either, which hold them.
+    """A decision without the attributes hidden from reviewers, and without what is made of all attributes.
 
     What contexts alone were given for is told by name instead, so that the decision can still be reviewed.
     """
@@ -114,7 +121,7 @@ def _without_hidden(body: dict[str, Any], settings: Settings) -> dict[str, Any]:
         return body
     rows = features_of(body, body["candidates"], settings)
     shown = [{name: row[name] for name in shown_and_hidden(row, settings, hidden)[0]} for row in rows]
-    return {**{name: value for name, value in body.items() if name != "contexts"}, "features": shown}
+    return {**{name: value for name, value in body.items() if name not in MADE_OF_ALL}, "features": shown}
 
 
 def _own_lines(caller: Caller, lines: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -87,11 +87,13 @@ def _not_found(page: Page, serving: Serving) -> None:
 
 
 def _away(page: Page, serving: Serving) -> None:
-    enter(page, serving, "Zoe", "/review/loans")
-    ready(page)
+    with page.expect_response(lambda response: "/review/ahead" in response.url):
+        enter(page, serving, "Zoe", "/review/loans")
+        ready(page)
     page.route("**/review/answers", lambda route: route.abort())
     page.keyboard.press("u")
     expect(page.locator("#away")).to_contain_text("1 answer is kept")
+    ready(page)
 
 
 PAGES: dict[str, Callable[[Page, Serving], None]] = {

@@ -145,8 +145,10 @@ def test_news_leave_alone_what_somebody_is_at(page: Page, serving: Serving) -> N
     leads to its page; a fold that was opened stays open, and a table scrolled sideways stays where it was."""
     sign_in(page, serving, "owner", "/desks/loans")
     expect(page.locator("#live-state")).to_have_text("Live", timeout=PATIENCE)
-    review(serving, decide(serving, ["alpha", "beta"]), "Ana")
-    page.locator("#reviewers summary").evaluate("e => { e.parentElement.hidden = false; e.click(); }")
+    both = decide(serving, ["alpha", "beta"])
+    for reviewer in ("Ana", "Ben"):
+        review(serving, both, reviewer)
+    page.locator("#reviewers summary").click()
     page.set_viewport_size({"width": 360, "height": 800})
     page.locator("#latest .table-frame").evaluate("e => { e.scrollLeft = 40; }")
     link = page.locator("#latest a").nth(2)

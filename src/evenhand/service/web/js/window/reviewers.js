@@ -26,13 +26,15 @@ export function reviewersView(place) {
 function begun(place, learned) {
   const [sentence, body, list] = [el("p"), el("tbody"), el("ul", { class: "sentences" })];
   const fold = el("details", { class: "fold" }, el("summary", {}, "Agreement of each two"), list);
-  show(place, sentence, table(body, learned), fold,
+  const frame = table(body, learned);
+  show(place, sentence, frame,
     learned ? null : el("p", { class: "small muted" }, "This desk takes the error of its reviewers as given, so none is estimated. Open a desk with reviewer_error none to have it learned."));
   const fill = liveRows(body, (person) => JSON.stringify(person.name), (person) => line(person, learned));
   return (people, agreement, consistency) => {
     sentence.textContent = together(agreement, consistency);
     fill(people.map((person) => ({ ...person, ago: person.last === null ? "–" : ago(person.last) })));
-    fold.hidden = !agreement.between.length;
+    if (!agreement.between.length) fold.remove();
+    else if (!fold.isConnected) frame.after(fold);
     show(list, agreement.between.map(betweenTwo));
   };
 }

@@ -102,7 +102,7 @@ def test_the_end_of_a_session_stays_until_somebody_goes_on(page: Page, short: Se
     """After the last answer, loaded again, the end is there, with ways onward; going on holds after a reload too."""
     enter(page, short, "Kim", "/review/loans")
     ready(page)
-    for _ in range(2):
+    while page.locator("#ending:not([hidden])").count() == 0:
         answer(page, "n")
     for _ in range(2):
         expect(page.locator("#ending-title")).to_have_text("A session of 3 pairs is done")
@@ -148,7 +148,7 @@ def test_a_slow_service_is_waited_for_aloud(page: Page, short: Serving) -> None:
     enter(page, short, "Lee", "/review/loans")
     ready(page)
     held: list[Route] = []
-    page.route("**/review/answers", held.append)
+    page.route("**/review/answers", lambda route: held.append(route))
     page.keyboard.press("n")
     expect(page.locator("#waits")).to_be_visible()
     held[0].continue_()

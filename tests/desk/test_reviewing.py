@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from evenhand.desk import Desk, Event, Withdraw
+from evenhand.desk.agreement import consistency
 from evenhand.desk.review_item import Item
 from evenhand.desk.reviewing import Reviewing
-from evenhand.errors import EvenhandError, IdempotencyConflict, InvalidInput
+from evenhand.errors import AlreadyRecorded, EvenhandError, IdempotencyConflict, InvalidInput
 
 SAID: dict[str, Any] = {"reason": None, "note": None, "seconds": 1.0}
 
@@ -118,6 +119,45 @@ def test_an_item_is_answered_once(desk: Desk) -> None:
         say(reviewing, item, "acceptable")
 
 
+def test_nobody_answers_twice_on_one_pair(desk: Desk) -> None:
+    """Two items of one pair, one at hand and one from the queue: whichever comes second is refused, whatever it says;
+    what was skipped may be answered, and the first one sent again is still the same line."""
+    reviewing = Reviewing(desk)
+    say(reviewing, asked(reviewing, "Kim"), "unsure")
+    ahead = reviewing.ahead("Kim")
+    at_hand = {(item.decision, item.pair): item for item in ahead}
+    assert at_hand
+    while at_hand and (item := reviewing.next("Kim")) is not None:
+        first = say(reviewing, item, "unfair")
+        other = at_hand.pop((item.decision, item.pair), None)
+        if other is not None and other.key != item.key:
+            for answer in ("acceptable", "unfair", "unsure"):
+                with pytest.raises(AlreadyRecorded):
+                    say(reviewing, other, answer)
+        assert say(reviewing, item, "unfair") == first
+    judged = [(given.decision, given.pair) for given in reviewing.book.standing("Kim")]
+    assert len(judged) == len(set(judged))
+
+
+def test_a_repeat_counts_as_first_answered(url: str) -> None:
+    """Told after answering that a pair came twice, whoever undoes it and answers as before has not become steadier."""
+    with opened(url, 20, reviewing={"repeats": 0.5, "repeat_after": 1}) as desk:
+        reviewing = Reviewing(desk)
+        while (item := asked(reviewing, "Kim")).why != "repeat":
+            say(reviewing, item, "unfair")
+        given = say(reviewing, item, "acceptable")
+        reviewing.book.refresh()
+        found = [consistency(reviewing.book.compared("Kim"))]
+        desk.execute([Withdraw(given.id, actor="Kim")])
+        again = asked(reviewing, "Kim")
+        assert (again.why, again.again_of) == ("repeat", given.id)
+        say(reviewing, again, "unfair")
+        reviewing.book.refresh()
+        found.append(consistency(reviewing.book.compared("Kim")))
+        assert [(one.repeats, one.same) for one in found] == [(1, 0), (1, 0)]
+        assert found[1] == consistency(reviewing.book.compared())
+
+
 def test_undo_shows_the_pairs_again_in_their_order(desk: Desk) -> None:
     """After three undos the three pairs come again, the first first; then the queue goes on."""
     reviewing = Reviewing(desk)
@@ -159,6 +199,7 @@ def test_hidden_repeats(url: str) -> None:
         assert len({(item.decision, item.pair) for item in repeats}) == len(repeats)
         shown = [reviewing.shown(item) for item in (items[0], repeats[0])]
         assert shown[0].keys() == shown[1].keys()
+        assert len(shown[0]["item"]) == len(shown[1]["item"])
         marked = [e for e in desk.events(kinds=["review"]) if e.body["circumstances"].get("repeat")]
         assert len(marked) == len(repeats)
 
@@ -174,6 +215,17 @@ def test_random_controls_come_from_all_decisions(url: str) -> None:
                 say(reviewing, item, "acceptable")
                 decisions.add(item.decision)
         assert len(decisions) >= 10
+
+
+def test_a_control_that_waits_already_moves_up(url: str) -> None:
+    """Where every pair waits or was answered, the planned share of controls is asked for all the same."""
+    with opened(url, 30, pairs_per_decision=6, reviewing={"controls": 0.5}) as desk:
+        reviewing, whys = Reviewing(desk), []
+        for number in range(60):
+            item = asked(reviewing, f"reviewer {number}")
+            say(reviewing, item, "acceptable")
+            whys.append(item.why)
+        assert 20 <= whys.count("random control") <= 40
 
 
 def test_planned_overlap(url: str) -> None:

@@ -68,3 +68,44 @@ def test_an_interview_shows_two_people_by_the_same_rows(encoded: bool) -> None:
         assert ("income (encoded)" in rows[0]) == encoded
         assert ("income" in rows[0]) != encoded
         assert Interviewing(desk).asked("Kim")["item"] is not None
+
+
+def decide_about_many(desk: Desk) -> None:
+    """Decisions about people with features a and b, far enough from each other for an interview to have questions."""
+    rng = np.random.default_rng(3)
+    for _ in range(6):
+        people = rng.uniform(-0.7, 0.7, (4, 2)).tolist()
+        desk.decide([{"id": str(i), "features": {"a": a, "b": b}} for i, (a, b) in enumerate(people)])
+    desk.fold(wait=True)
+
+
+def test_an_interview_hides_what_the_desk_hides() -> None:
+    """In its rows; the record says what was shown and what was not, and who stood on the left."""
+    with Desk.open("memory:", "loans", features=["a", "b"], seed=5, reviewing={"hidden": ["b"]}) as desk:
+        decide_about_many(desk)
+        interviewing = Interviewing(desk)
+        asked = interviewing.asked("Kim")
+        assert [row["name"] for row in asked["rows"]] == ["a"]
+        content = interviewing.opened(asked["item"], "Kim")
+        desk.change_settings(reviewing={})
+        said = interviewing.command(content, "unfair", {})
+        told = said.circumstances or {}
+        assert (told["shown"], told["hidden"]) == (["a"], ["b"])
+        left = {"x": said.x, "y": said.y}[told["left"]]
+        assert float(asked["rows"][0]["left"]) == pytest.approx(left[0], abs=1e-4)
+
+
+def test_an_interview_draws_sides_by_lot() -> None:
+    """Who comes first in the list of people stands now on the left, now on the right; asked again, where they stood."""
+    with Desk.open("memory:", "loans", features=["a", "b"], seed=5) as desk:
+        decide_about_many(desk)
+        interviewing, lefts = Interviewing(desk), set()
+        for number in range(12):
+            asked = interviewing.asked(f"reviewer {number}")
+            again = interviewing.asked(f"reviewer {number}")
+            assert (asked["rows"], asked["odds"]) == (again["rows"], again["odds"])
+            content = interviewing.opened(asked["item"], f"reviewer {number}")
+            side = "xy".index(content["left"])
+            assert asked["odds"][0] == content["question"]["odds"][side]
+            lefts.add(content["left"])
+        assert lefts == {"x", "y"}

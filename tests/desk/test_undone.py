@@ -70,6 +70,63 @@ def test_an_undone_pair_that_others_have_answered_meanwhile(url: str) -> None:
         assert say(reviewing, undone, "acceptable").body["circumstances"]["late"] is True
 
 
+@pytest.mark.parametrize("overlap", [0.0, 1.0])
+def test_a_skipped_pair_is_kept_for_whoever_undid_skipping(url: str, overlap: float) -> None:
+    """While its lease lasts nobody else gets the place; answered, it is gone, and each place is answered once."""
+    with opened(url, 6, overlap=overlap) as desk:
+        reviewing = Reviewing(desk)
+        waiting = desk.ledger.pairs.count("loans")
+        item = asked(reviewing, "Kim")
+        desk.execute([Withdraw(say(reviewing, item, "skip").id, actor="Kim")])
+        again = asked(reviewing, "Kim")
+        assert (again.why, again.pair) == ("again", item.pair)
+        seen = []
+        while (other := reviewing.next("Lee")) is not None:
+            assert (other.decision, other.pair, other.place) != (item.decision, item.pair, item.place)
+            say(reviewing, other, "acceptable")
+            seen.append((other.decision, other.pair))
+        assert "late" not in say(reviewing, again, "unfair").body["circumstances"]
+        desk.fold()
+        assert seen.count((item.decision, item.pair)) == overlap
+        while (own := reviewing.next("Kim")) is not None:
+            assert (own.decision, own.pair) != (item.decision, item.pair)
+            say(reviewing, own, "acceptable")
+        assert desk.ledger.pairs.count("loans") == 0
+        assert reviewing.book.count("Kim") + reviewing.book.count("Lee") == waiting + 1
+
+
+@pytest.mark.parametrize("answers", [False, True])
+def test_a_skipped_pair_that_is_before_somebody_else_is_not_asked_for_again(url: str, *, answers: bool) -> None:
+    """Whoever undoes skipping then gets another pair, so that no answer comes late."""
+    with opened(url, 6) as desk:
+        reviewing = Reviewing(desk)
+        item = asked(reviewing, "Kim")
+        skipped = say(reviewing, item, "skip")
+        taken = asked(reviewing, "Lee")
+        assert taken.pair == item.pair
+        if answers:
+            say(reviewing, taken, "unfair")
+        desk.execute([Withdraw(skipped.id, actor="Kim")])
+        other = asked(reviewing, "Kim")
+        assert (other.decision, other.pair) != (item.decision, item.pair)
+        assert "late" not in say(reviewing, other, "unfair").body["circumstances"]
+
+
+def test_undoing_an_answer_leaves_the_second_place_to_somebody_else(url: str) -> None:
+    """Of a pair with two places whoever answers, undoes and answers again takes one."""
+    with opened(url, 6, overlap=1.0) as desk:
+        reviewing = Reviewing(desk)
+        item = asked(reviewing, "Kim")
+        waiting = desk.ledger.pairs.count("loans")
+        desk.execute([Withdraw(say(reviewing, item, "unfair").id, actor="Kim")])
+        again = asked(reviewing, "Kim")
+        assert again.pair == item.pair
+        say(reviewing, again, "acceptable")
+        desk.fold()
+        assert desk.ledger.pairs.count("loans") == waiting - 1
+        assert asked(reviewing, "Kim").pair != item.pair
+
+
 def test_what_was_replaced_is_not_asked_again(url: str) -> None:
     """A review that its reviewer superseded has its new answer already."""
     with opened(url, 6) as desk:

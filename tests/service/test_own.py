@@ -181,3 +181,25 @@ def test_certificates_quote_reviewers_and_are_not_for_them(people: Asking) -> No
     for path in ("proofs", "certificate"):
         assert people("GET", f"{DESK}/decisions/{decision}/{path}", by="Kim").status_code == 403
         assert people("GET", f"{DESK}/decisions/{decision}/{path}", by="decide").status_code in (200, 503)
+
+
+def test_hidden_attributes_are_in_no_record_that_a_reviewer_reads(people: Asking) -> None:
+    """Neither by name nor as a coordinate, however the candidates were given; whoever decides sees all."""
+    opened = {"name": "hiding", "features": ["income", "gender"], "seed": 3}
+    assert people("POST", "/api/desks", opened).status_code == 201
+    hidden = {"changes": {"reviewing": {"hidden": ["gender"]}}}
+    assert people("POST", "/api/desks/hiding/settings", hidden).status_code == 201
+    people.token("Ada", ["review"], ["hiding"])
+    given = [
+        [{"id": f"c{i}", "features": {"income": 0.2 * i, "gender": 0.125 + i / 4}} for i in range(3)],
+        [{"id": f"c{i}", "context": [0.2 * i, 0.125 + i / 4]} for i in range(3)],
+    ]
+    for candidates in given:
+        made = people("POST", "/api/desks/hiding/decisions", {"candidates": candidates})
+        path = f"/api/desks/hiding/decisions/{made.json()['id']}"
+        seen, full = (people("GET", path, by=by) for by in ("Ada", "admin"))
+        body = seen.json()["record"]["body"]
+        assert "contexts" not in body
+        assert [list(row) for row in body["features"]] == [["income"]] * 3
+        assert "0.125" not in seen.text
+        assert "0.125" in full.text

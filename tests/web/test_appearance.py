@@ -67,6 +67,35 @@ def _interview(page: Page, serving: Serving) -> None:
     ready(page)
 
 
+def _interview_help(page: Page, serving: Serving) -> None:
+    enter(page, serving, "Ada", "/interview/loans")
+    ready(page)
+    page.keyboard.press("h")
+    expect(page.get_by_role("dialog")).to_contain_text("How the interview works")
+
+
+def _interview_end(page: Page, serving: Serving) -> None:
+    over = {"item": None, "meter": None, "people": 7, "ended": "every pair is known to within 0.05", "is_live": True}
+    page.route("**/interview/next", lambda route: route.fulfill(json=over))
+    enter(page, serving, "Ada", "/interview/loans")
+    expect(page.locator("#ending-title")).to_have_text("The interview is over")
+
+
+def _not_found(page: Page, serving: Serving) -> None:
+    page.goto(f"{serving.url}/no/such/page")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+
+
+def _away(page: Page, serving: Serving) -> None:
+    with page.expect_response(lambda response: "/review/ahead" in response.url):
+        enter(page, serving, "Zoe", "/review/loans")
+        ready(page)
+    page.route("**/review/answers", lambda route: route.abort())
+    page.keyboard.press("u")
+    expect(page.locator("#away")).to_contain_text("1 answer is kept")
+    ready(page)
+
+
 PAGES: dict[str, Callable[[Page, Serving], None]] = {
     "sign-in": _sign_in_page,
     "home": _home,
@@ -75,6 +104,10 @@ PAGES: dict[str, Callable[[Page, Serving], None]] = {
     "ending": _ending,
     "turned-away": _turned_away,
     "interview": _interview,
+    "interview-help": _interview_help,
+    "interview-end": _interview_end,
+    "not-found": _not_found,
+    "away": _away,
 }
 
 
@@ -94,7 +127,7 @@ def test_every_page(name: str, window: tuple[Page, str], serving: Serving, scree
     """axe finds no violation, nothing reaches beyond the window, and the screenshot is there to be looked at."""
     page, kind = window
     PAGES[name](page, serving)
-    page.screenshot(path=screenshots / f"{name}-{kind}.png", full_page=name != "help")
+    page.screenshot(path=screenshots / f"{name}-{kind}.png", full_page="help" not in name)
     violations = Axe().run(page).response["violations"]
     assert [(v["id"], [node["target"] for node in v["nodes"]]) for v in violations] == []
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

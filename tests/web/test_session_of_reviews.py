@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.web.serving import Serving
-from tests.web.steps import answer, enter, ready
+from tests.web.steps import answer, enter, people, ready
 
 LINES = """all => all.map((button) => {
   const range = document.createRange();
@@ -23,6 +23,20 @@ def short(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     service = Serving(tmp_path_factory.mktemp("short"))
     service.open_desk("loans", 30, reviewing={"session": 3})
     for name in ("Kim", "Lee", "Ada", "Max"):
+        service.token(name, ["review"])
+    try:
+        service.start()
+        yield service
+    finally:
+        service.stop()
+
+
+@pytest.fixture(scope="module")
+def brief(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """A desk where a pair is kept for two seconds."""
+    service = Serving(tmp_path_factory.mktemp("brief"))
+    service.open_desk("loans", 30, reviewing={"lease": 2.0, "repeats": 0.0, "controls": 0.0})
+    for name in ("Kim", "Lee", "Ada"):
         service.token(name, ["review"])
     try:
         service.start()
@@ -88,17 +102,58 @@ def test_the_end_of_a_session_stays_until_somebody_goes_on(page: Page, short: Se
     """After the last answer, loaded again, the end is there, with ways onward; going on holds after a reload too."""
     enter(page, short, "Kim", "/review/loans")
     ready(page)
-    for _ in range(2):
+    while page.locator("#ending:not([hidden])").count() == 0:
         answer(page, "n")
     for _ in range(2):
         expect(page.locator("#ending-title")).to_have_text("A session of 3 pairs is done")
         expect(page.locator("#onward")).to_have_attribute("href", "/desks/loans")
         page.reload()
-    page.get_by_role("button", name="Go on").click()
+    # Asked for anew: it may be somebody else's by now.
+    with page.expect_response(lambda response: "/review/next" in response.url):
+        page.get_by_role("button", name="Go on").click()
     for _ in range(2):
         ready(page)
         expect(page.locator("#ending")).to_be_hidden()
         page.reload()
+
+
+def test_a_pair_is_kept_while_somebody_looks(page: Page, brief: Serving) -> None:
+    """Looked at, its lease is renewed and nothing on the page changes; after a long absence, when somebody else has it,
+    the page shows another pair and says so."""
+    looks = "document.dispatchEvent(new Event('visibilitychange'))"
+    enter(page, brief, "Kim", "/review/loans")
+    ready(page)
+    pair = people(page)
+    page.get_by_text("Add a reason or a note").click()
+    page.get_by_label("Note").fill("half a thou")
+    for _ in range(3):
+        page.wait_for_timeout(800)
+        with page.expect_response(lambda response: "/review/next" in response.url):
+            page.evaluate(looks)
+    lee = brief.ask("GET", "/api/desks/loans/review/next", by="Lee").json()
+    assert people(page) == pair
+    expect(page.get_by_label("Note")).to_have_value("half a thou")
+    page.wait_for_timeout(2200)
+    brief.ask("GET", "/api/desks/loans/review/next", by="Ada")
+    with page.expect_response(lambda response: "/review/next" in response.url):
+        page.evaluate(looks)
+    expect(page.locator("#last")).to_contain_text("before somebody else")
+    assert set(people(page)) != set(pair)
+    shown = {f"{100 * odds:.1f}".removesuffix(".0") for odds in lee["odds"]}
+    assert not all(person.startswith(tuple(shown)) for person in pair)
+
+
+def test_a_slow_service_is_waited_for_aloud(page: Page, short: Serving) -> None:
+    """After two seconds without an answer the page says that it waits, and no longer when the answer is there."""
+    enter(page, short, "Lee", "/review/loans")
+    ready(page)
+    held: list[Route] = []
+    page.route("**/review/answers", lambda route: held.append(route))
+    page.keyboard.press("n")
+    expect(page.locator("#waits")).to_be_visible()
+    held[0].continue_()
+    ready(page)
+    expect(page.locator("#waits")).to_have_count(0)
 
 
 def test_no_id_tells_that_a_pair_came_before(page: Page, short: Serving) -> None:

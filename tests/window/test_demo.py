@@ -44,7 +44,7 @@ def kept(process: subprocess.Popen[str], folder: Path) -> list[Path]:
 
 
 def test_it_plays_by_itself_and_leaves_nothing(demo: tuple[subprocess.Popen[str], str, Path]) -> None:
-    """The link signs in once as somebody who may review and look; decisions come; Ctrl-C ends it and removes all."""
+    """The link signs in once, with all roles, the token as often as one likes; decisions come; Ctrl-C ends it."""
     process, link, folder = demo
     base = link.split("/welcome/")[0]
     assert len(kept(process, folder)) == 1
@@ -62,6 +62,10 @@ def test_it_plays_by_itself_and_leaves_nothing(demo: tuple[subprocess.Popen[str]
     again = httpx.get(link)
     assert (again.status_code, again.headers["location"]) == (303, "/sign-in")
     assert "set-cookie" not in again.headers
+    assert process.stdout is not None
+    while (token := re.search(r"with this token: (\S+)", process.stdout.readline())) is None:
+        pass
+    assert httpx.post(f"{base}/session", json={"token": token.group(1)}).status_code == 201
     process.send_signal(signal.SIGINT)
     assert process.wait(60) == 0
     assert kept(process, folder) == []

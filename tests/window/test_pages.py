@@ -36,9 +36,15 @@ def most_apart(decision: dict[str, Any]) -> list[str]:
     return [ordered[0][1], ordered[-1][1]]
 
 
-def review(serving: Serving, decision: dict[str, Any], reviewer: str = "Kim", pair: list[str] | None = None) -> None:
-    """Its first two candidates, or others, are called unfair."""
-    body = {"kind": "partial", "unfair": [pair or decision["candidates"][:2]], "reviewer": reviewer}
+def review(
+    serving: Serving,
+    decision: dict[str, Any],
+    reviewer: str = "Kim",
+    pair: list[str] | None = None,
+    said: str = "unfair",
+) -> None:
+    """Its first two candidates, or others, are called unfair, or fair."""
+    body = {"kind": "partial", said: [pair or decision["candidates"][:2]], "reviewer": reviewer}
     answer = serving.ask("POST", f"/api/desks/loans/decisions/{decision['id']}/reviews", by="owner", body=body)
     assert answer.status_code == 201, answer.text
 
@@ -140,6 +146,32 @@ def test_a_decision_appears_by_itself(page: Page, serving: Serving) -> None:
     expect(newest).to_have_text(f"No. {later['number'] + 1}", timeout=PATIENCE)
 
 
+def test_news_leave_alone_what_somebody_is_at(page: Page, serving: Serving) -> None:
+    """A focused line of the table keeps the focus while decisions come, even when it is no longer among the latest, and
+    leads to its page; a fold that was opened stays open, and a table scrolled sideways stays where it was."""
+    sign_in(page, serving, "owner", "/desks/loans")
+    expect(page.locator("#live-state")).to_have_text("Live", timeout=PATIENCE)
+    both = decide(serving, ["alpha", "beta"])
+    for reviewer in ("Ana", "Ben"):
+        review(serving, both, reviewer, said="fair")  # flags would draw the odds together for other tests
+    page.locator("#reviewers summary").click()
+    page.set_viewport_size({"width": 360, "height": 800})
+    page.locator("#latest .table-frame").evaluate("e => { e.scrollLeft = 40; }")
+    link = page.locator("#latest a").nth(2)
+    name, path = link.inner_text(), link.get_attribute("href")
+    link.evaluate("e => e.focus({ preventScroll: true })")
+    for number in range(14):
+        made = decide(serving, [f"{number} one", f"{number} two"])
+    review(serving, made, "Ben", said="fair")
+    expect(page.locator("#latest tbody th").first).to_have_text(f"No. {made['number'] + 1:,}", timeout=PATIENCE)
+    expect(page.locator("#latest tbody tr").first).to_contain_text("1 review", timeout=PATIENCE)
+    assert page.evaluate("document.activeElement.textContent") == name
+    assert page.locator("#latest .table-frame").evaluate("e => e.scrollLeft") == 40
+    expect(page.locator("#reviewers details")).to_have_attribute("open", "")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**{path}")
+
+
 def test_the_metric_responds_to_a_review(page: Page, serving: Serving) -> None:
     """A pair called unfair changes the bars while one looks, and a mark shows where they stood before."""
     sign_in(page, serving, "owner", "/desks/loans")
@@ -196,6 +228,14 @@ def test_whoever_would_be_chosen_without_fairness_is_told_for_every_capacity(pag
     for odds, words in WITHOUT.items():
         script = "async (odds) => (await import('/static/0/js/window/price.js')).whoWithout(odds)"
         assert page.evaluate(script, list(odds)) == words
+
+
+def test_no_zero_has_a_sign(page: Page, serving: Serving) -> None:
+    """What rounds to zero is written without one."""
+    page.goto(f"{serving.url}/sign-in")
+    words = "import('/static/0/js/window/words.js')"
+    script = f"async (values) => {{ const {{ number }} = await {words}; return values.map((v) => number(v)); }}"
+    assert page.evaluate(script, [-0.001, -0.006, 0, 1234.5]) == ["0.00", "-0.01", "0.00", "1,234.50"]
 
 
 def test_the_bound_is_in_the_picture(page: Page, serving: Serving) -> None:

@@ -63,10 +63,12 @@ def test_decisions_without_outcomes() -> None:
 
 
 def test_ends_hold_the_mean() -> None:
-    """The ends of a span's mean lie around it, and a single reward has no width."""
+    """The ends of a span's mean lie around it as far as Student's quantile says; of a single reward nothing is said."""
     told = rounds_of(made(2, [], [(0, 0.5), (0, 0.7), (1, 0.1)]), SETTINGS)["reward"]
     assert told["low"][0] < told["by_span"][0] < told["high"][0]
-    assert told["low"][1] == told["by_span"][1] == told["high"][1]
+    # Two rewards 0.2 apart: 12.706 standard errors of 0.1 each way.
+    assert told["high"][0] - told["by_span"][0] == pytest.approx(12.706 * 0.1, abs=1e-3)
+    assert (told["by_span"][1], told["low"][1], told["high"][1]) == (0.1, None, None)
 
 
 def test_the_bound_holds_whoever_flags_and_however_late() -> None:

@@ -75,6 +75,8 @@ class Agreement:
 def consistency(answers: Iterable[Given]) -> Consistency:
     """Repeats against the answers they repeat; only where both are judgements.
 
+    The first answer to a repeat counts, not one that was given when it had been told that the pair came twice.
+
     >>> first = Given("rev_1", 1, "", "Kim", "dec_1", frozenset("ab"), "unfair")
     >>> again = Given("rev_2", 2, "", "Kim", "dec_1", frozenset("ab"), "unfair", repeat_of="rev_1")
     >>> consistency([first, again]).share
@@ -84,7 +86,10 @@ def consistency(answers: Iterable[Given]) -> Consistency:
     compared = [
         known[given.repeat_of].answer == given.answer
         for given in known.values()
-        if given.answer in JUDGEMENTS and given.repeat_of in known and known[given.repeat_of].answer in JUDGEMENTS
+        if given.answer in JUDGEMENTS
+        and given.again_of is None
+        and given.repeat_of in known
+        and known[given.repeat_of].answer in JUDGEMENTS
     ]
     n, same = len(compared), sum(compared)
     low, high = wilson(same, n)

@@ -23,7 +23,7 @@ from evenhand.desk.quiet_bandit import QuietBandit
 from evenhand.desk.review_book import ANSWERS, JUDGEMENTS, ReviewBook
 from evenhand.desk.reviewing import INSTRUCTION
 from evenhand.desk.sealed import seal, unseal
-from evenhand.desk.showing import ordered, rows_of
+from evenhand.desk.showing import rows_of, shown_and_hidden
 from evenhand.errors import InvalidInput
 from evenhand.interview import Interview
 from evenhand.interview.choice import steps_in_one
@@ -149,26 +149,39 @@ class Interviewing:
         }
         if question is None:
             return {**told, "ended": talk.interview.ended}
-        left, right = (talk.people.rows[place] for place in question.pair)
+        return {**told, **self._shown(talk, question, reviewer)}
+
+    def _shown(self, talk: Conversation, question: Question, reviewer: str) -> dict[str, Any]:
+        """A question for the page: two people, who is on the left by lot, without what is hidden from reviewers."""
+        rows, rules = talk.people.rows, self._book.rules
         x, y = (talk.people.contexts[place].tolist() for place in question.pair)
+        sides = self._sides(f"{reviewer} {question.number} {x} {y}")
+        left, right = (rows[question.pair[side]] for side in sides)
+        shown, hidden = shown_and_hidden(left, self.desk.settings, rules.hidden)
         note = {
             "reviewer": reviewer,
             "question": question.to_dict(),
             "x": x,
             "y": y,
-            "names": ordered(left, self.desk.settings),
+            "names": shown,
+            "hidden": hidden,
+            "left": "xy"[sides[0]],
             "once": f"{talk.name} {talk.turn}",
         }
         return {
-            **told,
             "item": seal(self._secret, note),
             "draft": hashlib.blake2b(f"{reviewer} {x} {y}".encode(), digest_size=12, key=self._secret).hexdigest(),
-            "rows": rows_of(left, right, self.desk.settings, ()),
-            "odds": list(question.odds),
+            "rows": rows_of(left, right, self.desk.settings, rules.hidden),
+            "odds": [question.odds[side] for side in sides],
             "gap": question.gap,
             "digits": max(0, len(str(steps_in_one(talk.interview.epsilon))) - 3),
             "instruction": INSTRUCTION,
         }
+
+    def _sides(self, question: str) -> tuple[int, int]:
+        """Who of the two stands on the left, by lot: the same whenever the question is shown."""
+        lot = hashlib.blake2b(f"sides {question}".encode(), digest_size=1, key=self._secret).digest()[0] % 2
+        return (1, 0) if lot else (0, 1)
 
     @staticmethod
     def _meter(talk: Conversation) -> dict[str, Any]:
@@ -200,7 +213,8 @@ class Interviewing:
             "interview": True,
             "question": question,
             "shown": content["names"],
-            "hidden": [],
+            "hidden": content["hidden"],
+            "left": content["left"],
             "instruction": INSTRUCTION,
             "answer": answer,
             **remarks,

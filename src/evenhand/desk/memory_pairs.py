@@ -30,7 +30,7 @@ class MemoryPairs:
         self._desks: dict[str, _Desk] = {}
         self._lock = threading.Lock()
 
-    def put(self, desk: str, pairs: Sequence[WaitingPair], most: int) -> None:
+    def put(self, desk: str, pairs: Sequence[WaitingPair], most: int, *, anew: bool = False) -> None:
         """Add pairs that are not there; beyond `most` the least telling go."""
         with self._lock:
             held = self._desks.setdefault(desk, _Desk())
@@ -39,9 +39,13 @@ class MemoryPairs:
                 if place not in held.places:
                     if not any(other[:3] == place[:3] for other in held.decisions.get(pair.decision, ())):
                         held.answered.pop(place[:3], None)  # it waits anew, for everybody
-                    held.places[place] = pair
                     held.decisions.setdefault(pair.decision, set()).add(place)
-                    insort(held.order, (-pair.priority, place))
+                elif anew:
+                    held.order.remove((-held.places[place].priority, place))
+                else:
+                    continue
+                held.places[place] = pair
+                insort(held.order, (-pair.priority, place))
             while len(held.places) > most and held.order:
                 self._remove(held, held.order.pop()[1])
 
@@ -99,6 +103,21 @@ class MemoryPairs:
                     held.answered.setdefault(place[:3], set()).add(reviewer)
                     if held.leases.get(place, ("", 0))[0] == reviewer:
                         del held.leases[place]
+
+    def claim(
+        self, desk: str, decision: str, pair: frozenset[str], place: int, reviewer: str, now: float, until: float
+    ) -> bool:
+        """Keep a place for a reviewer, unless it is somebody else's."""
+        with self._lock:
+            held = self._desks.setdefault(desk, _Desk())
+            for at in held.decisions.get(decision, ()):
+                if frozenset(at[1:3]) == pair and at[3] == place:
+                    leased_to, leased_until = held.leases.get(at, (reviewer, until))
+                    if leased_to != reviewer and leased_until > now:
+                        return False
+                    held.leases[at] = (reviewer, until)
+                    held.answered.get(at[:3], set()).discard(reviewer)
+            return True
 
     @staticmethod
     def _remove(held: _Desk, place: Place) -> None:

@@ -44,6 +44,8 @@ class Given:
     """From seeing the pair to answering."""
     whole: str = ""
     """"complete" or "one_bit" of a review of a whole decision, "answer" of an interview's; the pair is then empty."""
+    item: str | None = None
+    """The item that it answers, on the review page."""
     pairs: int = 0
     """Of a complete review: how many pairs the decision has."""
 
@@ -128,6 +130,18 @@ class ReviewBook:
         groups = [self._by_reviewer.get(reviewer, [])] if reviewer is not None else list(self._by_reviewer.values())
         return (given for group in groups for given in list(group) if given.review not in self._withdrawn)
 
+    def compared(self, reviewer: str | None = None) -> Iterator[Given]:
+        """The same, and first answers to repeats although whoever gave them took them back.
+
+        After an answer to a repeat its reviewer is told that it was one: what they would say then is no second answer.
+        """
+        groups = [self._by_reviewer.get(reviewer, [])] if reviewer is not None else list(self._by_reviewer.values())
+        return (given for group in groups for given in list(group) if self._counts(given))
+
+    def _counts(self, given: Given) -> bool:
+        undone = self._withdrawn.get(given.review)
+        return undone is None or (given.repeat_of is not None and undone.actor == given.reviewer)
+
     def whole(self) -> list[Given]:
         """What was said of whole decisions and in interviews, and not taken back, the oldest first."""
         return [given for given in self._whole if given.review not in self._withdrawn]
@@ -150,8 +164,8 @@ class ReviewBook:
         mine |= {given.review for given in self._whole if given.reviewer == reviewer}
         return len(mine & self._withdrawn.keys())
 
-    def taken_back(self, reviewer: str, since: float) -> Given | None:
-        """The oldest answer that this person took back, since this moment, and has not given again.
+    def taken_back(self, reviewer: str, since: float) -> list[Given]:
+        """Answers that this person took back, since this moment, and nobody has given in their place; the oldest first.
 
         A repeat waits for them however long ago that was: nobody else can answer it.
         """
@@ -161,8 +175,9 @@ class ReviewBook:
             if given.reviewer == reviewer
             and self._is_open(given)
             and (given.repeat_of is not None or self._withdrawn[given.review].moment > since)
+            and (given.repeat_of is not None or not self._is_replaced(given))
         )
-        return min(found, key=lambda given: given.seq, default=None)
+        return sorted(found, key=lambda given: given.seq)
 
     def left_open(self, until: float) -> list[Given]:
         """Answers that were taken back by this moment, not given again, and that nobody gave in their place."""
@@ -172,21 +187,16 @@ class ReviewBook:
             if self._withdrawn[given.review].moment <= until
             and self._is_open(given)
             and given.repeat_of is None
-            and not any(other.place == given.place for other in self._judged(given))
+            and not self._is_replaced(given)
         ]
 
     def _is_open(self, given: Given) -> bool:
         return given.review not in self._answered_again
 
-    def _judged(self, given: Given) -> Iterator[Given]:
-        """What stands of the pair's first answers: neither repeats, nor those that left it to somebody else."""
-        there = self.on(given.decision, given.pair)
-        return (other for other in there if other.repeat_of is None and other.answer not in DECLINED)
-
-    def given(self, review: str) -> Given | None:
-        """The answer with this id, if it was one on a single pair."""
-        found = self._by_review.get(review, [])
-        return found[0] if len(found) == 1 else None
+    def _is_replaced(self, given: Given) -> bool:
+        """Whether somebody took the place of an answer: repeats do not, nor answers that leave the pair to others."""
+        there = (other for other in self.on(given.decision, given.pair) if other.place == given.place)
+        return any(other.repeat_of is None and other.answer not in DECLINED for other in there)
 
 
 def answers_in(row: Row) -> list[Given]:
@@ -205,6 +215,7 @@ def answers_in(row: Row) -> list[Given]:
                 circumstances.get("repeat_of"),
                 circumstances.get("again_of"),
                 circumstances.get("seconds"),
+                item=circumstances.get("item"),
             )
         ]
     told: Sequence[tuple[str, Any]] = [

@@ -15,15 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.decision import ODDS_TOLERANCE
 from evenhand.desk.commands import GiveReview
 from evenhand.desk.desk import Desk
 from evenhand.desk.queue import MOST_WAITING
+from evenhand.desk.random_control import draw_control
 from evenhand.desk.review_book import ANSWERS, DECLINED, Given, ReviewBook
 from evenhand.desk.review_item import Item
-from evenhand.desk.showing import features_of, is_hidden, ordered, rows_of
+from evenhand.desk.showing import features_of, rows_of, shown_and_hidden
 from evenhand.desk.waiting import Answered, WaitingPair
-from evenhand.errors import InvalidInput
+from evenhand.errors import AlreadyRecorded, InvalidInput
 from evenhand.metrics.verdicts import Pairs
 
 INSTRUCTION = "2"
@@ -64,10 +64,10 @@ class Reviewing:
         self.book.refresh()
         number, rules = self.book.count(reviewer), self.book.rules
         lease_ended = time.time() - rules.lease
-        undone = self.book.taken_back(reviewer, lease_ended)
-        if undone is not None:
+        for undone in self.book.taken_back(reviewer, lease_ended):
             why = "again" if undone.repeat_of is None else "repeat"
-            return self._earlier(undone, reviewer, number, why, undone.repeat_of, undone.review)
+            if why == "repeat" or self._claimed(undone, reviewer):
+                return self._earlier(undone, reviewer, number, why, undone.repeat_of, undone.review)
         self._put_back(lease_ended)
         lot = self._lot(reviewer, number, "kind")
         if lot < rules.repeats:
@@ -90,6 +90,11 @@ class Reviewing:
             "ids": self.book.rules.ids,
         }
         return Item(reviewer, number, given.decision, left, right, why, **known)
+
+    def _claimed(self, undone: Given, reviewer: str) -> bool:
+        """Whether a pair whose answer was taken back is kept for its reviewer again; a skipped one may be elsewhere."""
+        place, now = (undone.decision, undone.pair, undone.place), time.time()
+        return self.desk.ledger.pairs.claim(self.desk.name, *place, reviewer, now, now + self.book.rules.lease)
 
     def _to_repeat(self, reviewer: str, number: int) -> Given | None:
         """One of this person's judgements, some answers ago, that was not asked about a second time yet."""
@@ -145,20 +150,17 @@ class Reviewing:
         return not any(one.reviewer == reviewer or self._took(one, waiting.copy, reviewer) for one in given)
 
     def _put_control(self, reviewer: str, number: int) -> None:
-        """A pair by lot from all decisions goes to the head of the queue, unless somebody answered on it."""
-        with self.desk.ledger.reading(self.desk.name) as view:
-            decisions = view.head.decisions
-            row = view.by_number([int(self._lot(reviewer, number, "decision") * decisions)]) if decisions else {}
-        for event in (found.event for found in row.values()):
-            odds, names = np.array(event.body["probabilities"]), event.body["candidates"]
-            first, second = np.triu_indices(len(odds), 1)
-            apart = np.flatnonzero(np.abs(odds[first] - odds[second]) > ODDS_TOLERANCE)
-            if len(apart):
-                at = apart[int(self._lot(reviewer, number, "pair") * len(apart))]
-                i, j = int(first[at]), int(second[at])
-                if not self.book.on(event.id, frozenset((names[i], names[j]))):
-                    control = self._control(event.id, event.body, i, j)
-                    self.desk.ledger.pairs.put(self.desk.name, [control], MOST_WAITING)
+        """A pair by lot from all decisions goes to the head of the queue, one that nobody has answered on."""
+        drawn = draw_control(
+            self.desk.ledger,
+            self.desk.name,
+            lambda purpose: self._lot(reviewer, number, purpose),
+            lambda decision, pair: not self.book.on(decision, pair),
+        )
+        if drawn is not None:
+            event, i, j = drawn
+            control = self._waiting_pair(event.id, event.body, i, j, "random control", 0)
+            self.desk.ledger.pairs.put(self.desk.name, [control], MOST_WAITING, anew=True)
 
     def _put_back(self, until: float) -> None:
         """Pairs whose answer was taken back by this moment, and not given again, wait for anybody."""
@@ -169,9 +171,6 @@ class Reviewing:
                 waiting = self._waiting_pair(given.decision, body, i, j, TAKEN_BACK, given.place)
                 self.desk.ledger.pairs.put(self.desk.name, [waiting], MOST_WAITING)
                 self._back.add(given.review)
-
-    def _control(self, decision: str, body: Mapping[str, Any], i: int, j: int) -> WaitingPair:
-        return self._waiting_pair(decision, body, i, j, "random control", 0)
 
     def _waiting_pair(
         self, decision: str, body: Mapping[str, Any], i: int, j: int, reason: str, place: int
@@ -226,6 +225,7 @@ class Reviewing:
         if answer not in ANSWERS:
             raise InvalidInput(f"the answer is {answer!r}; allowed are {', '.join(ANSWERS)}")
         self.book.refresh()
+        self._refuse_second(item)
         pair = [item.left, item.right]
         return GiveReview(
             item.decision,
@@ -238,17 +238,23 @@ class Reviewing:
             idempotency_key=item.key,
         )
 
+    def _refuse_second(self, item: Item) -> None:
+        """A pair is answered once by one person, though another item of it was before them in another window."""
+        for given in self.book.on(item.decision, item.pair) if item.repeat_of is None else ():
+            is_answer = given.repeat_of is None and given.answer not in DECLINED
+            if is_answer and given.reviewer == item.reviewer and given.item != item.key:
+                raise AlreadyRecorded(f"this pair was answered before by {item.reviewer}, see {given.review}")
+
     def _circumstances(self, item: Item) -> dict[str, Any]:
         body = self.desk.event(item.decision).body
         features = features_of(body, [item.left, item.right], self.desk.settings)[0]
-        names = ordered(features, self.desk.settings)
-        hidden = [name for name in names if is_hidden(name, item.hidden, self.desk.settings.schema)]
+        shown, hidden = shown_and_hidden(features, self.desk.settings, item.hidden)
         odds = {name: body["probabilities"][body["candidates"].index(name)] for name in (item.left, item.right)}
         told: dict[str, Any] = {
             "item": item.key,
             "pair": [item.left, item.right],
             "sides": {"left": item.left, "right": item.right},
-            "shown": [name for name in names if name not in hidden],
+            "shown": shown,
             "hidden": hidden,
             "ids_shown": item.ids,
             "odds": odds,
@@ -273,10 +279,7 @@ class Reviewing:
         if answer in DECLINED:
             pairs.decline(self.desk.name, item.decision, item.pair, item.reviewer)
             return
-        before = self.book.given(item.again_of) if item.again_of is not None else None
-        # Whoever declined at first is not expected by the queue any more: the place is taken in nobody's name.
-        reviewer = None if before is not None and before.answer in DECLINED else item.reviewer
-        pairs.settle(self.desk.name, [Answered(item.decision, frozenset({item.pair}), reviewer)])
+        pairs.settle(self.desk.name, [Answered(item.decision, frozenset({item.pair}), item.reviewer)])
 
     # How far it has come.
 

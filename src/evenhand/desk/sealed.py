@@ -18,12 +18,16 @@ import orjson
 from evenhand.errors import InvalidInput
 
 NONCE, TAG = 12, 16
+EVEN = 1024
+"""Content is filled up to a multiple of so many bytes: the length of a note tells nothing of what is in it."""
 
 
 def seal(secret: bytes, content: Any) -> str:
     """Content that JSON can tell, sealed: letters, digits, - and _."""
     nonce = os.urandom(NONCE)
-    hidden = _hidden(_key(secret, b"hide"), nonce, orjson.dumps(content))
+    text = orjson.dumps(content)
+    text += b" " * (-len(text) % EVEN)
+    hidden = _hidden(_key(secret, b"hide"), nonce, text)
     return base64.urlsafe_b64encode(nonce + hidden + _tag(secret, nonce + hidden)).decode().rstrip("=")
 
 

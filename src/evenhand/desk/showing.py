@@ -74,8 +74,17 @@ def rows_of(left: Mapping[str, Any], right: Mapping[str, Any], settings: Setting
     >>> rows_of({"income": 0.5, "age": 0.25}, {"income": 0.5, "age": 0.75}, settings, ["income"])
     [{'name': 'age', 'left': '0.25', 'right': '0.75', 'differs': True}]
     """
-    shown = [name for name in ordered(left, settings) if not is_hidden(name, hidden, settings.schema)]
+    shown, _ = shown_and_hidden(left, settings, hidden)
     return [_row(name, left.get(name), right.get(name), settings) for name in shown]
+
+
+def shown_and_hidden(
+    features: Mapping[str, Any], settings: Settings, hidden: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """The names of features that reviewers see, and of those kept from them, each in the desk's order."""
+    names = ordered(features, settings)
+    kept = [name for name in names if is_hidden(name, hidden, settings.schema)]
+    return [name for name in names if name not in kept], kept
 
 
 def _row(name: str, left: Any, right: Any, settings: Settings) -> Row:

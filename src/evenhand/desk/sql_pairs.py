@@ -17,6 +17,7 @@ from evenhand.desk.waiting import Answered, WaitingPair
 PLACE = "desk, decision, first_id, second_id, place"
 KNOWN = "reason, gap, distance, doubt, chance_unfair, priority"
 SELECT = f"SELECT decision, first_id, second_id, {KNOWN}, place, leased_to, leased_until, not_for FROM waiting_pairs"
+ANEW = "reason = excluded.reason, priority = excluded.priority"
 AT_THIS_PLACE = "desk = ? AND decision = ? AND first_id = ? AND second_id = ? AND place = ?"
 
 
@@ -55,14 +56,14 @@ class SqlPairs:
                 statements.run("SELECT pg_advisory_xact_lock(?)", (int.from_bytes(digest, signed=True),))
             yield statements
 
-    def put(self, desk: str, pairs: Sequence[WaitingPair], most: int) -> None:
+    def put(self, desk: str, pairs: Sequence[WaitingPair], most: int, *, anew: bool = False) -> None:
         """Add pairs that are not there; beyond `most` the least telling go."""
         if not pairs:
             return
         with self._alone(desk) as statements:
             statements.run(
                 f"INSERT INTO waiting_pairs ({PLACE}, {KNOWN}, leased_until) VALUES (?{', ?' * 11}) "
-                "ON CONFLICT DO NOTHING",
+                + (f"ON CONFLICT ({PLACE}) DO UPDATE SET {ANEW}" if anew else "ON CONFLICT DO NOTHING"),
                 [(desk, p.decision, p.first, p.second, p.copy, *_known(p), p.priority, 0.0) for p in pairs],
             )
             there = statements.run("SELECT count(*) FROM waiting_pairs WHERE desk = ?", (desk,)).scalar()
@@ -171,6 +172,25 @@ class SqlPairs:
                         f"UPDATE waiting_pairs SET not_for = ?, leased_to = ?, leased_until = ? WHERE {AT_THIS_PLACE}",
                         (json.dumps([*place.not_for, reviewer]), *lease, *place.at(desk)),
                     )
+
+    def claim(
+        self, desk: str, decision: str, pair: frozenset[str], place: int, reviewer: str, now: float, until: float
+    ) -> bool:
+        """Keep a place for a reviewer, unless it is somebody else's."""
+        with self._alone(desk) as statements:
+            rows = statements.run(f"{SELECT} WHERE desk = ? AND decision = ?", (desk, decision)).fetchall()
+            places = [found for found in map(_Place.of, rows) if frozenset(found.names[1:]) == pair]
+            wanted = next((one for one in places if one.pair.copy == place), None)
+            if wanted is None or (wanted.leased_to != reviewer and wanted.leased_until > now):
+                return wanted is None
+            for one in places:
+                not_for = json.dumps([name for name in one.not_for if name != reviewer])
+                lease = (reviewer, until) if one.pair.copy == place else (one.leased_to, one.leased_until)
+                statements.run(
+                    f"UPDATE waiting_pairs SET not_for = ?, leased_to = ?, leased_until = ? WHERE {AT_THIS_PLACE}",
+                    (not_for, *lease, *one.at(desk)),
+                )
+            return True
 
     def count(self, desk: str) -> int:
         """How many places wait."""

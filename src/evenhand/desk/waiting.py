@@ -44,14 +44,25 @@ class Answered:
 class WaitingPairs(Protocol):
     """A store of waiting pairs."""
 
-    def put(self, desk: str, pairs: Sequence[WaitingPair], most: int) -> None:
-        """Add pairs; those there already stay as they are. Beyond `most` the least telling are dropped."""
+    def put(self, desk: str, pairs: Sequence[WaitingPair], most: int, *, anew: bool = False) -> None:
+        """Add pairs; those there already stay as they are, or with `anew` get this reason and this priority.
+
+        Beyond `most` the least telling are dropped.
+        """
 
     def lease(self, desk: str, n: int, reviewer: str | None, now: float, until: float) -> list[WaitingPair]:
         """The n most telling pairs that nobody else looks at, kept for this reviewer until the given time.
 
         What the reviewer has on lease already comes again. Of a pair with two places nobody gets both. Without a
         reviewer the pairs are only shown, not leased.
+        """
+
+    def claim(
+        self, desk: str, decision: str, pair: frozenset[str], place: int, reviewer: str, now: float, until: float
+    ) -> bool:
+        """Keep a place for a reviewer who wants the pair after all, also if they had declined it.
+
+        False if somebody else looks at it; True also if it does not wait: then nobody else gets it.
         """
 
     def settle(self, desk: str, answers: Sequence[Answered]) -> None:

@@ -58,7 +58,9 @@ def serve_demo(
         listening = config.bind_socket()
         base = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
         code = add_welcome(config.app, secrets[VISITOR])
-        server = _Server(config, lambda: _say(say, WELCOME.format(link=f"{base}/welcome/{code}")))
+        server = _Server(
+            config, lambda: _say(say, WELCOME.format(link=f"{base}/welcome/{code}", token=secrets[VISITOR]))
+        )
         # uvicorn has ended in order by then, and says again that it was interrupted.
         with suppress(KeyboardInterrupt), Arrivals(base, secrets["intake"], made):
             server.run(sockets=[listening])
@@ -83,6 +85,8 @@ WELCOME = """
 Open this link; it signs you in, once:
 
     {link}
+
+To come in again, or from another browser, sign in with this token: {token}
 
 You see the desk as its owner does. Every second somebody applies for a loan. Press "Review" to play the reviewer: call
 pairs unfair or acceptable, then come back and see what the desk made of it. Stop with Ctrl-C; nothing stays.

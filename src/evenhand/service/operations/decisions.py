@@ -111,7 +111,7 @@ async def show_decision(call: Call) -> Answer:
         record, explanation = desk.decision(name), desk.explain(name)
         return {"id": name, "record": record, "explanation": explanation.to_dict()}
 
-    return told(decision_for(call.caller, await asyncio.to_thread(found)))
+    return told(decision_for(call.caller, await asyncio.to_thread(found), desk.settings))
 
 
 async def record_outcomes(call: Call) -> Answer:

@@ -12,11 +12,13 @@ import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from evenhand.desk.showing import features_of, shown_and_hidden
 from evenhand.errors import UnknownRecord
 from evenhand.service.problems import Problem
 
 if TYPE_CHECKING:
     from evenhand.desk.event import Event
+    from evenhand.desk.settings import Settings
     from evenhand.desk.waiting import WaitingPair
     from evenhand.service.asked import Caller
     from evenhand.service.call import Call
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 JUDGED = ("review", "answer")
 SHOWN_OF_A_PAIR = ("decision", "first", "second", "gap", "copy")
 """What a reviewer is told of a pair that waits: not why it waits, nor how the desk would answer."""
+MADE_OF_ALL = ("contexts", "estimated_rewards", "optimistic_rewards")
+"""What in a decision's record is made of all attributes, the hidden ones too."""
 SHOWN_OF_A_LINE = ("id", "number", "time", "candidates", "chosen", "overridden")
 """What a reviewer is told of the latest decisions: neither odds nor what was said of them."""
 
@@ -78,7 +82,7 @@ def pair_for(caller: Caller, pair: WaitingPair) -> dict[str, Any]:
     return {name: told[name] for name in SHOWN_OF_A_PAIR} if only_reviews(caller) else told
 
 
-def decision_for(caller: Caller, told: dict[str, Any]) -> dict[str, Any]:
+def decision_for(caller: Caller, told: dict[str, Any], settings: Settings) -> dict[str, Any]:
     """A decision's record and explanation, as far as the caller may know them."""
     if not only_reviews(caller):
         return told
@@ -87,19 +91,37 @@ def decision_for(caller: Caller, told: dict[str, Any]) -> dict[str, Any]:
         **told,
         "record": {
             **record,
-            "body": {**record["body"], "tight_pairs": []},
+            "body": {**_without_hidden(record["body"], settings), "tight_pairs": []},
             "followed_by": _own_lines(caller, record["followed_by"]),
         },
-        "explanation": {
-            **explanation,
-            "binding_pairs": [],
-            "sentences": [
-                sentence
-                for sentence in explanation["sentences"]
-                if "distance" not in sentence and "bound" not in sentence
-            ],
-        },
+        "explanation": _explained(explanation, hides=bool(settings.reviewing.hidden)),
     }
+
+
+def _explained(explanation: dict[str, Any], *, hides: bool) -> dict[str, Any]:
+    """Why these odds, without what was learned of pairs.
+
+    hides: whether attributes are kept from reviewers; then without rewards, which were estimated from those as well.
+    """
+    told = {**explanation, "binding_pairs": []}
+    if hides:
+        shares = [{name: one[name] for name in ("id", "probability", "chosen")} for one in explanation["candidates"]]
+        return {name: told[name] for name in told if name != "price"} | {"candidates": shares, "sentences": []}
+    sentences = (text for text in explanation["sentences"] if "distance" not in text and "bound" not in text)
+    return {**told, "sentences": list(sentences)}
+
+
+def _without_hidden(body: dict[str, Any], settings: Settings) -> dict[str, Any]:
+    """A decision without the attributes hidden from reviewers, and without what is made of all attributes.
+
+    What contexts alone were given for is told by name instead, so that the decision can still be reviewed.
+    """
+    hidden = settings.reviewing.hidden
+    if not hidden:
+        return body
+    rows = features_of(body, body["candidates"], settings)
+    shown = [{name: row[name] for name in shown_and_hidden(row, settings, hidden)[0]} for row in rows]
+    return {**{name: value for name, value in body.items() if name not in MADE_OF_ALL}, "features": shown}
 
 
 def _own_lines(caller: Caller, lines: list[dict[str, Any]]) -> list[dict[str, Any]]:

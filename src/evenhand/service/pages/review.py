@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 from evenhand.desk.agreement import consistency
 from evenhand.desk.desk import Desk
-from evenhand.desk.review_item import WHY, Item
+from evenhand.desk.review_item import WHY
 from evenhand.desk.reviewing import Reviewing
 from evenhand.errors import AlreadyRecorded, IdempotencyConflict
 from evenhand.service.answer import Answer, told
@@ -58,8 +58,15 @@ def progress_of(reviewing: Reviewing, reviewer: str, *, over: bool) -> dict[str,
     """How far a reviewer has come today, and how steady they were; `pause` proposes an end."""
     today, goal = reviewing.today(reviewer), reviewing.book.rules.session
     pause = today > 0 and today % goal == 0
-    steady = consistency(reviewing.book.standing(reviewer)).to_dict() if pause else None
-    return {"today": today, "goal": goal, "waiting": reviewing.waiting(now=over), "pause": pause, "consistency": steady}
+    steady = consistency(reviewing.book.compared(reviewer)).to_dict() if pause else None
+    return {
+        "today": today,
+        "goal": goal,
+        "waiting": reviewing.waiting(now=over),
+        "lease": reviewing.book.rules.lease,
+        "pause": pause,
+        "consistency": steady,
+    }
 
 
 async def answer_item(call: Call) -> Answer:
@@ -68,13 +75,9 @@ async def answer_item(call: Call) -> Answer:
     reviewing, said = reviewing_of(opened.desk), call.body
     remarks = {"reason": said.reason, "note": said.note, **times(said.started, said.ended)}
 
-    def read() -> tuple[Item, Any]:
-        item = reviewing.opened(said.item, call.caller.name)
-        return item, reviewing.command(item, said.answer, remarks)
-
-    item, command = await asyncio.to_thread(read)
+    item = reviewing.opened(said.item, call.caller.name)
     try:
-        event = await opened.record(command)
+        event = await opened.record(await asyncio.to_thread(reviewing.command, item, said.answer, remarks))
     except (AlreadyRecorded, IdempotencyConflict):
         # The pair must not come again and again to somebody whose answer cannot be taken.
         await asyncio.to_thread(reviewing.settle, item, said.answer)

@@ -129,7 +129,8 @@ class Sessions:
             raise Problem("unauthorized", "you are not signed in any more; sign in again")
         given = headers.get(CSRF_HEADER, b"").decode("latin-1")
         if method not in SAFE and not hmac.compare_digest(given.encode(), csrf_of(secret).encode()):
-            raise Problem("forbidden", "a request by cookie that changes something needs the header X-CSRF-Token")
+            needed = "a request by cookie that changes something needs the header X-CSRF-Token"
+            raise Problem("forbidden", needed, csrf=True)  # by which a page knows that another sign-in has a new one
         return await self._access.holder(kept[0])
 
     async def _kept(self, digest: str) -> Kept | None:

@@ -22,12 +22,19 @@ def reviewers_told(book: ReviewBook, state: State, settings: Settings) -> dict[s
     standing, whole = sorted(book.standing(), key=lambda given: given.seq), book.whole()
     for given in sorted([*standing, *whole], key=lambda given: given.seq):
         by_name[given.reviewer].append(given)
+    compared: dict[str | None, list[Given]] = {}
+    for given in book.compared():
+        compared.setdefault(given.reviewer, []).append(given)
     errors = state.bandit.reviewers()
-    people = [_person(name, given, book.withdrawn(name), errors.get(name)) for name, given in by_name.items()]
+    people = [
+        _person(name, given, book.withdrawn(name), errors.get(name))
+        | {"consistency": consistency(compared.get(name, ())).to_dict()}
+        for name, given in by_name.items()
+    ]
     return {
         "people": sorted(people, key=lambda person: (-person["answers"], person["name"] or "")),
         "agreement": agreement(standing, whole).to_dict(),
-        "consistency": consistency(standing).to_dict(),
+        "consistency": consistency(book.compared()).to_dict(),
         "errors_are_learned": settings.reviewer_error is None and settings.metric in ("BayesPoint", "Guarded"),
     }
 
@@ -46,6 +53,5 @@ def _person(name: str | None, given: list[Given], withdrawn: int, report: Any) -
         "withdrawn": withdrawn,
         "last": given[-1].time if given else None,
         "median_seconds": statistics.median(seconds) if seconds else None,
-        "consistency": consistency(given).to_dict(),
         "error": error,
     }

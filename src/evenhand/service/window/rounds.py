@@ -24,8 +24,7 @@ MEANS = 30
 BEYOND_TARGET = 1.0 / STEP + 1.0
 """So many flags more than the target allows can come before all odds are equal: 1/step + 1, see `Margin`."""
 
-Z = 1.96
-"""Of a normal distribution 95% lies within so many standard deviations."""
+CONFIDENCE = 0.95
 
 
 def rounds_of(state: State, settings: Settings) -> dict[str, Any]:
@@ -100,12 +99,15 @@ def _rewards(state: State, edges: NDArray[np.int64]) -> dict[str, Any]:
 
 
 def _mean_and_half(sums: Floats) -> tuple[Floats, Floats]:
-    """Means, NaN where there is nothing, and half the width of their intervals; a single reward has none."""
+    """Means, NaN where there is nothing, and half the width of Student's intervals, NaN for less than two rewards."""
+    from scipy.special import stdtrit  # which takes longer to load than a first decision may take
+
     count = sums[:, 0]
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = sums[:, 1] / count
         variance = np.maximum(sums[:, 2] / count - mean**2, 0.0) * count / (count - 1)
-        half = np.where(count > 1, Z * np.sqrt(variance / count), 0.0)
+        quantile = stdtrit(np.maximum(count - 1, 1), (1 + CONFIDENCE) / 2)
+        half = np.where(count > 1, quantile * np.sqrt(variance / count), np.nan)
     return mean, half
 
 

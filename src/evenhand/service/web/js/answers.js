@@ -20,12 +20,18 @@ export const REASONS = [
   ["other", "Another reason: see my note"],
 ];
 
-/** Buttons for these answers; answer(name) is called when one is pressed. */
+/** Buttons for these answers; answer(name) is called when one is pressed.
+ *
+ * The next pair comes while the button is still under the finger: the second click of two, and a key that is held, would
+ * answer on a pair that nobody has seen.
+ */
 export function answerButtons(names, answer) {
-  return el("div", { class: "answers", role: "group", "aria-label": "Your answer" }, names.map((name) => {
+  const held = (event) => { if (event.repeat && ["Enter", " "].includes(event.key)) event.preventDefault(); };
+  return el("div", { class: "answers", role: "group", "aria-label": "Your answer", onkeydown: held }, names.map((name) => {
     const { label, keys, kind } = ANSWERS[name];
     return el("button", {
-      class: `button ${kind}`, type: "button", id: `answer-${name}`, "aria-keyshortcuts": keys.join(" "), onclick: () => answer(name),
+      class: `button ${kind}`, type: "button", id: `answer-${name}`, "aria-keyshortcuts": keys.join(" "),
+      onclick: (event) => { if (event.detail <= 1) answer(name); },
     }, label, el("kbd", { "aria-hidden": "true" }, keys[0]));
   }));
 }

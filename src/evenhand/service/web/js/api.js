@@ -3,6 +3,7 @@
 const PATIENCE = 15000; // milliseconds until a request counts as unanswered
 
 let csrf = null;
+let name = null; // who has signed in, as far as this page knows
 
 /** What the service refused, with its status and the problem document. */
 export class Refused extends Error {
@@ -26,6 +27,7 @@ export async function call(method, path, body, headers = {}) {
   if (response.status === 204) return null;
   const content = await read(response);
   if (response.ok) return content;
+  if (response.status === 403 && content?.csrf && await isStillSignedIn()) return call(method, path, body, headers);
   if ([429, 502, 503, 504].includes(response.status)) {
     throw new Unreachable(content?.detail, Number(response.headers.get("Retry-After")) || null);
   }
@@ -50,6 +52,15 @@ async function sent(method, path, body, headers) {
   }
 }
 
+/** After signing in elsewhere in this browser there is another value to send. Whether the page may go on with it. */
+async function isStillSignedIn() {
+  const [before, who] = [csrf, name];
+  const found = await call("GET", "/session");
+  if (who !== null && found.name !== who) throw new Refused(401, { detail: `${found.name} has signed in in this browser; sign in again as ${who}` });
+  csrf = found.csrf;
+  return csrf !== before;
+}
+
 async function read(response) {
   try {
     return await response.json();
@@ -62,7 +73,7 @@ async function read(response) {
 export async function session() {
   try {
     const found = await call("GET", "/session");
-    csrf = found.csrf;
+    ({ csrf, name } = found);
     return found;
   } catch (error) {
     if (error instanceof Refused && error.status === 401) {
@@ -79,12 +90,17 @@ export function goToSignIn() {
 
 export async function signIn(token) {
   const found = await call("POST", "/session", { token });
-  csrf = found.csrf;
+  ({ csrf, name } = found);
   return found;
 }
 
+/** Whose session has ended already is out. */
 export async function signOut() {
-  await call("DELETE", "/session");
+  try {
+    await call("DELETE", "/session");
+  } catch (error) {
+    if (!(error instanceof Refused && error.status === 401)) throw error;
+  }
   location.assign("/sign-in");
 }
 

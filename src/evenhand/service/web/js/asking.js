@@ -8,18 +8,22 @@ import { Drafts } from "./drafts.js";
 import { listen } from "./keys.js";
 import { masthead } from "./masthead.js";
 import { Outbox } from "./outbox.js";
-import { pairInWords, showPair } from "./pair.js";
+import { likeness, pairInWords, showPair } from "./pair.js";
 
 const NAMES = Object.keys(ANSWERS);
 const TOLD = "evenhand-told"; // kept once somebody has answered here: the question need not be explained at length again
 
+const LONG = 2000; // milliseconds after which it is said that the service has not answered yet
+const TAKEN_BACK = "Your last answer was taken back.";
+
 export class Asking {
-  /** page: {desk, here, help, path, noun, next(), accept(told), ahead()}; `ahead` gives a pair to go on with, or null. */
+  /** page: {desk, here, help, path, noun, next(), accept(told), ahead(fits)}; `ahead` gives a pair to go on with, or null. */
   constructor(page) {
     this.page = page;
     this.current = null; // the pair on the screen
     this.started = null;
-    this.given = []; // answers of this visit, the newest last: {review}, or {key, pair} of one that is not sent yet
+    this.given = []; // answers of this visit, the newest last: {key, pair, name, remarks}, and {review} once it is recorded
+    this.seen = new Set(); // pairs of this visit, by their likeness
     this.busy = true;
     this.resting = false; // at a natural end
     this.after = $("#after"); // what became of the last answer; it moves between the pair and the end
@@ -46,6 +50,7 @@ export class Asking {
     const name = `${here === "review" ? "" : `${here}:`}${person.name}:${desk}`;
     this.outbox = new Outbox(name, banner);
     this.drafts = new Drafts(name);
+    this.outbox.refused = (error) => (error.status === 401 ? goToSignIn() : refusal($("#banners"), error));
     this.name = name;
     masthead({ person, desk, here });
     const refusals = await this.outbox.flush();
@@ -57,11 +62,21 @@ export class Asking {
   work(on) {
     this.busy = on;
     $("#work").setAttribute("aria-busy", String(on));
+    clearTimeout(this.timer);
+    $("#waits")?.remove();
+    if (on) this.timer = setTimeout(() => this.isWaiting(), LONG);
+  }
+
+  /** Says that the service takes its time; whether it is away turns out later. */
+  isWaiting() {
+    if (!this.busy || this.resting || this.outbox.isAway) return;
+    $("#banners").append(el("p", { class: "banner plain", id: "waits" }, "Waiting for the service …"));
   }
 
   /** Puts a pair on the screen, to be answered. */
   reveal(pair, words) {
     this.current = pair;
+    this.seen.add(likeness(pair));
     this.rest(false);
     showPair($("#pair"), $("#gap-place"), pair);
     this.drafts.restore(pair.draft);
@@ -82,8 +97,10 @@ export class Asking {
     this.resting = on;
     $("#work").hidden = on;
     $("#ending").hidden = !on;
-    $(on ? "#ending" : "#ask").append(this.after);
+    const place = $(on ? "#ending" : "#ask");
+    if (this.after.parentElement !== place) place.append(this.after); // put in anew, it would lose the focus
     if (on) this.busy = false;
+    $("#waits")?.remove();
     if (moved) $(on ? "#ending-title" : "#question").focus();
   }
 
@@ -92,8 +109,9 @@ export class Asking {
     this.work(true);
     const pair = this.current;
     const key = pair.item.slice(-64);
-    const body = { item: pair.item, answer: name, ...remarked(), started: this.started, ended: new Date().toISOString() };
-    const said = { key, pair, name };
+    const remarks = remarked();
+    const body = { item: pair.item, answer: name, ...remarks, started: this.started, ended: new Date().toISOString() };
+    const said = { key, pair, name, remarks };
     this.given.push(said);
     const sent = this.outbox.send("POST", deskPath(this.page.desk, this.page.path), body, key);
     this.drafts.drop(pair.draft);
@@ -107,13 +125,18 @@ export class Asking {
   took(said, told) {
     said.review = told.review;
     this.said(said.name, `Why you were asked: ${told.why}`);
-    if (this.busy) this.page.accept(told.next);
-    else this.announce("");
+    if (this.busy && !this.isSending) this.page.accept(told.next);
+    else if (!this.busy) this.announce("");
+  }
+
+  /** Whether answers of this visit are still to be sent: what comes next is known after the last of them only. */
+  get isSending() {
+    return this.given.some((one) => one.review === undefined);
   }
 
   /** The service is away: another pair that is at hand, if there is one. */
   goOn(name) {
-    const pair = this.page.ahead();
+    const pair = this.page.ahead((one) => !this.seen.has(likeness(one)));
     this.said(name, "It is kept in this browser until the service is back.", "Kept");
     if (pair) this.reveal(pair, "The service is away. Next pair.");
     else this.announce("The service is away, and no other pair is at hand. The next one comes when it is back.");
@@ -121,9 +144,17 @@ export class Asking {
 
   said(name, more, begun = "Recorded") {
     this.heard = `${begun}: ${ANSWERS[name].told}.`;
-    show(this.after, el("div", { class: "banner plain", id: "last" },
-      el("p", {}, el("b", {}, `${begun}: ${ANSWERS[name].told}. `), el("span", { class: "muted", id: "why" }, more)),
+    this.tell(el("div", { class: "banner plain", id: "last" },
+      // On a telephone it has two lines until it is touched.
+      el("p", { onclick: (event) => event.currentTarget.classList.toggle("whole") }, el("b", {}, `${begun}: ${ANSWERS[name].told}. `), el("span", { class: "muted", id: "why" }, more)),
       el("button", { class: "button small", type: "button", id: "undo", onclick: () => this.undo() }, "Undo ", el("kbd", { "aria-hidden": "true" }, "⌫"))));
+  }
+
+  /** Says what became of the last answer; whoever stood on a button that goes is not left nowhere. */
+  tell(content) {
+    const focused = this.after.contains(document.activeElement);
+    show(this.after, content);
+    if (focused) ($("button", this.after) ?? $("#question")).focus();
   }
 
   async undo() {
@@ -135,8 +166,10 @@ export class Asking {
     try {
       await this.outbox.send("DELETE", deskPath(this.page.desk, `/reviews/${encodeURIComponent(last.review)}`), undefined, `undo-${last.review}`);
       this.given.pop();
-      this.tookBack();
+      this.heard = TAKEN_BACK;
+      this.tookBack("");
       await this.page.next();
+      this.tookBack(this.isBack(last) ? ` Here is the ${this.page.noun} again.` : ` That ${this.page.noun} is not to be had now.`);
     } catch (error) {
       await this.refused(error, null);
     }
@@ -147,13 +180,21 @@ export class Asking {
     if (!this.outbox.isAway) return;
     if (!this.outbox.drop(last.key)) return announce($("#announcer"), "This answer is on its way. It can be taken back when the service is back.");
     this.given.pop();
-    this.tookBack();
+    this.heard = TAKEN_BACK;
+    this.tookBack(` Here is the ${this.page.noun} again.`);
     this.reveal(last.pair, `The ${this.page.noun} again.`);
+    this.drafts.refill(last.pair.draft, last.remarks);
   }
 
-  tookBack() {
-    this.heard = "Your last answer was taken back.";
-    show(this.after, el("p", { class: "banner plain", id: "last" }, `Your last answer was taken back. Here is the ${this.page.noun} again.`));
+  /** Whether the pair of an answer is before its reviewer again, as it should be; then what was remarked is there too. */
+  isBack({ pair, remarks }) {
+    const same = this.current !== null && likeness(this.current) === likeness(pair);
+    if (same) this.drafts.refill(this.current.draft, remarks);
+    return same;
+  }
+
+  tookBack(then) {
+    this.tell(el("p", { class: "banner plain", id: "last" }, TAKEN_BACK + then));
   }
 
   /** What the service would not take: say why; go on unless there is nothing to go on with. */
@@ -162,7 +203,7 @@ export class Asking {
     if (!(error instanceof Refused)) throw error;
     if (error.status === 401) return goToSignIn();
     refusal($("#banners"), error);
-    if (!this.busy) return;
+    if (!this.busy || this.isSending) return;
     if (error.status === 409 || error.status === 422) await this.page.next();
     else this.work(false);
   }

@@ -1,22 +1,26 @@
 // Messages at the top of a page: the service is away, or it refused something.
 
-import { el, show } from "./dom.js";
+import { $, el, show } from "./dom.js";
 import { count } from "./format.js";
 
 /** A function for Outbox: shows a banner while the service is away, and says when it is back. */
 export function offlineBanner(place, tryNow) {
   let away = false;
+  let kept = false; // whether any answer had to wait
   return ({ waiting, reachable, sentence }) => {
     if (reachable && !away) return;
     if (reachable) {
-      away = false;
-      show(place, el("div", { class: "banner good", id: "back" }, el("p", {}, "The service is back. Everything you answered has been sent.")));
+      const focused = place.contains(document.activeElement);
+      show(place, el("div", { class: "banner good", id: "back" }, el("p", {}, `The service is back.${kept ? " Everything you answered has been sent." : ""}`)));
+      if (focused) $("h1").focus();
+      away = kept = false;
       setTimeout(() => { if (place.querySelector("#back")) show(place); }, 6000);
       return;
     }
     away = true;
-    const kept = waiting ? ` ${count(waiting, "answer is", "answers are")} kept in this browser and will be sent as soon as it is back.` : "";
-    const text = `${sentence} It is tried again by itself.${kept} You may close this page.`;
+    kept ||= waiting > 0;
+    const waits = waiting ? ` ${count(waiting, "answer is", "answers are")} kept in this browser and will be sent as soon as it is back.` : "";
+    const text = `${sentence} It is tried again by itself.${waits} You may close this page.`;
     const shown = place.querySelector("#away p");
     if (shown) shown.textContent = text;
     else show(place, el("div", { class: "banner", id: "away" }, el("p", {}, text), el("button", { class: "button small", type: "button", onclick: tryNow }, "Try now")));

@@ -35,13 +35,22 @@ export class Drafts {
 
   /** The fields as they were left for this pair, or empty. */
   restore(id) {
-    const { reason = "", note = "" } = this.all.find((one) => one.id === id) ?? {};
-    $("#reason").value = reason;
-    $("#note").value = note;
-    if (reason || note) $("#remarks").open = true;
+    fill(this.all.find((one) => one.id === id) ?? {});
+  }
+
+  /** What went with an answer that was taken back stands in the fields again. */
+  refill(id, remarks) {
+    fill(remarks);
+    this.keep(id);
   }
 
   drop(id) {
     this.all = this.all.filter((one) => one.id !== id);
   }
+}
+
+function fill({ reason, note }) {
+  $("#reason").value = reason ?? "";
+  $("#note").value = note ?? "";
+  if (reason || note) $("#remarks").open = true;
 }

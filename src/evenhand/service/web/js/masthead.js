@@ -1,6 +1,7 @@
 // The head of every page: where one is, who one is, the theme, and the way out.
 
 import { signOut } from "./api.js";
+import { refusal } from "./banners.js";
 import { $, el, show, svg } from "./dom.js";
 import { themeSwitch } from "./theme.js";
 
@@ -36,7 +37,7 @@ function places(person, desk, here) {
 }
 
 function tools(person) {
-  const out = person?.session && el("button", { class: "button quiet small", type: "button", id: "sign-out", onclick: signOut }, "Sign out");
+  const out = person?.session && el("button", { class: "button quiet small", type: "button", id: "sign-out", onclick: () => signOut().catch((error) => refusal($("#banners"), error)) }, "Sign out");
   const name = person && el("span", { class: "small muted" }, el("span", { class: "words" }, "Signed in as "), el("b", {}, person.name));
   return el("div", { class: "masthead-tools" }, name, themeSwitch(), out);
 }

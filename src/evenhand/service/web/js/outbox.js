@@ -20,6 +20,8 @@ export class Outbox {
     this.leavers = [];
     this.trying = null;
     this.running = null;
+    this.kept = new Set(); // keys of what was refused for now, and is not tried again before the next visit
+    this.refused = () => {}; // told what the service would not take of what another window had left
     window.addEventListener("online", () => this.tryNow());
   }
 
@@ -44,17 +46,22 @@ export class Outbox {
   /** Keeps a request and sends it after those that wait already, however long that takes; gives its answer. */
   send(method, path, body, key) {
     const entry = { method, path, body, key };
+    this.kept.delete(key);
     this.entries = [...this.entries.filter((other) => other.key !== key), entry];
     const answer = new Promise((resolve, reject) => { this.waiters.set(key, { entry, resolve, reject }); });
     this.run();
     return answer;
   }
 
+  /** What no window that is open waits for, as far as this one knows. */
+  get orphans() {
+    return this.entries.filter((entry) => !this.waiters.has(entry.key) && !this.kept.has(entry.key));
+  }
+
   /** Sends whatever an earlier visit left; gives the refusals, for they must be told. */
   async flush() {
     const refusals = [];
-    const left = this.entries.filter((entry) => !this.waiters.has(entry.key));
-    const answers = left.map((entry) => new Promise((resolve, reject) => { this.waiters.set(entry.key, { entry, resolve, reject }); }));
+    const answers = this.orphans.map((entry) => new Promise((resolve, reject) => { this.waiters.set(entry.key, { entry, resolve, reject }); }));
     this.run();
     for (const answer of answers) await answer.catch((error) => refusals.push(error));
     return refusals;
@@ -100,8 +107,9 @@ export class Outbox {
   }
 
   done(entry, how, what) {
-    // Signed out: it stays here, to be sent after signing in.
-    if (!(what instanceof Refused && what.status === 401)) this.entries = this.entries.filter((other) => other.key !== entry.key);
+    // Signed out, or an error of the service's own: it stays here, to be sent after signing in, or with the next visit.
+    if (what instanceof Refused && (what.status === 401 || what.status >= 500)) this.kept.add(entry.key);
+    else this.entries = this.entries.filter((other) => other.key !== entry.key);
     const waiter = this.waiters.get(entry.key);
     this.waiters.delete(entry.key);
     this.trying = null;
@@ -117,7 +125,8 @@ export class Outbox {
 
   returned() {
     this.pause = FIRST_PAUSE;
-    if (this.entries.length && this.isAway) return; // it is back when it has everything
+    if (this.isAway && this.orphans.length) this.flush().then((refusals) => refusals.forEach((error) => this.refused(error)));
+    if (this.isAway && this.waiters.size) return; // it is back when it has everything, also of windows closed meanwhile
     this.isAway = false;
     this.tell({ waiting: this.entries.length, reachable: true, sentence: "" });
   }

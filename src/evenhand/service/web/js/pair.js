@@ -60,6 +60,11 @@ function gapBar(pair) {
     el("div", { class: "scale", "aria-hidden": "true" }, el("span", {}, "0%"), el("span", {}, "50%"), el("span", {}, "100%")));
 }
 
+/** The same for the same two people with the same odds, whichever side they are on. */
+export function likeness({ rows, odds }) {
+  return ["left", "right"].map((side, i) => JSON.stringify([odds[i], rows.map((row) => [row.name, row[side]])])).sort().join("\n");
+}
+
 /** What a screen reader says of a new pair. */
 export function pairInWords(pair) {
   const different = pair.rows.filter((row) => row.differs).map((row) => named(row.name));

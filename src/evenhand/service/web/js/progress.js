@@ -1,4 +1,4 @@
-// How far a session has come: answered of the goal, and how many pairs wait.
+// How far a session has come: answered of the goal, and how many answers are wanted.
 
 import { meter } from "./bars.js";
 import { el, show } from "./dom.js";
@@ -18,8 +18,8 @@ export function progressBar(place) {
     set(told, over = false) {
       last = told;
       fill(told);
-      const where = over ? "for other reviewers" : "on this desk";
-      waiting.textContent = told.waiting === 0 ? "No other pair waits." : `${count(told.waiting, "pair")} wait${told.waiting === 1 ? "s" : ""} ${where}.`;
+      const where = over ? "from other reviewers" : "on this desk"; // of some pairs two people are asked
+      waiting.textContent = told.waiting === 0 ? "Nothing else waits." : `${count(told.waiting, "answer is", "answers are")} wanted ${where}.`;
     },
     /** One more was answered, which the service does not know yet. */
     another() {

@@ -2,7 +2,7 @@
 
 import { call, deskOfPage, deskPath } from "./api.js";
 import { Asking } from "./asking.js";
-import { $ } from "./dom.js";
+import { $, el } from "./dom.js";
 import { goneOn, isDone, showEnding } from "./ending.js";
 import { progressBar } from "./progress.js";
 import { reviewHelp } from "./review-help.js";
@@ -11,12 +11,14 @@ import { Stock } from "./stock.js";
 const desk = deskOfPage();
 const progress = progressBar($("#progress"));
 const stock = new Stock(desk);
+const LOOK = 15000; // milliseconds: so often it is looked whether the pair should be asked for anew
+let kept = 0; // when the service was last asked to keep the pair for who looks at it
 
 const asking = new Asking({
   desk, here: "review", help: reviewHelp(), path: "/review/answers", noun: "pair", next, accept,
-  ahead() {
+  ahead(fits) {
     progress.another();
-    return stock.take();
+    return stock.take(fits);
   },
 });
 
@@ -29,15 +31,32 @@ async function next() {
 function accept(told) {
   progress.set(told.progress, told.item === null);
   const over = told.item === null;
+  kept = Date.now();
   if (!over && !isDone(asking.name, told.progress)) {
     asking.reveal(told, "Next pair.");
     stock.refresh();
     return;
   }
   asking.current = null;
-  showEnding($("#ending"), desk, told, () => { goneOn(asking.name, told.progress); accept(told); });
+  showEnding($("#ending"), desk, told, () => { goneOn(asking.name, told.progress); next(); });
   asking.rest(true);
   asking.announce($("#ending-title").textContent);
 }
 
+/** While somebody looks, the pair is kept for them; after a long absence it may be before somebody else. */
+async function renew() {
+  const pair = asking.current;
+  const isOurs = () => asking.current === pair && !asking.busy && !asking.resting && !asking.outbox.isAway;
+  // Pairs at hand are kept for nobody: only what the service put here has its progress with it.
+  if (!pair?.progress || !isOurs() || document.hidden || Date.now() - kept < pair.progress.lease * 333) return;
+  kept = Date.now();
+  const told = await call("GET", deskPath(desk, "/review/next")).catch(() => null); // else the record says that it was late
+  if (told === null || told.draft === pair.draft || !isOurs()) return;
+  asking.heard = "The pair that was here was answered meanwhile, or is before somebody else.";
+  asking.tell(el("p", { class: "banner plain", id: "last" }, asking.heard));
+  accept(told);
+}
+
+setInterval(renew, LOOK);
+document.addEventListener("visibilitychange", renew);
 asking.begin().catch((error) => asking.fail(error, "Review", ["#progress"]));

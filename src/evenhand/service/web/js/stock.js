@@ -24,8 +24,10 @@ export class Stock {
     }, QUIET);
   }
 
-  take() {
+  /** The next pair at hand that fits: one that came just before the service went may have been seen since. */
+  take(fits) {
     clearTimeout(this.timer);
+    while (this.pairs.length && !fits(this.pairs[0])) this.pairs.shift();
     return this.pairs.shift() ?? null;
   }
 }

@@ -80,7 +80,7 @@ function plot(picture, width, data, xName) {
     class: "tick", x: sx(value), y: HEIGHT - ROOM.bottom + 18, "text-anchor": "middle",
   }, value.toLocaleString("en")));
   const name = svg("text", { class: "axis-name", x: (ROOM.left + width - ROOM.right) / 2, y: HEIGHT - 4, "text-anchor": "middle" }, xName);
-  const band = data.band && svg("path", { class: "band", d: area(data.x, data.band, sx, sy) });
+  const band = data.band && svg("path", { class: "band", d: area(data, sx, sy) });
   const lines = data.lines.filter((line) => line.y).map((line) =>
     svg("path", { class: `line ${line.kind}`, d: path(data.x, line, sx, sy) }));
   const floor = svg("line", { class: "floor", x1: ROOM.left, x2: width - ROOM.right, y1: sy(data.low), y2: sy(data.low) });
@@ -104,12 +104,16 @@ function path(x, { y, steps, from }, sx, sy) {
   return told;
 }
 
-function area(x, { low, high }, sx, sy) {
-  const known = x.map((at, i) => i).filter((i) => low[i] !== null);
-  if (known.length < 2) return "";
-  const there = known.map((i) => `${sx(x[i])},${sy(high[i])}`);
-  const back = known.toReversed().map((i) => `${sx(x[i])},${sy(low[i])}`);
-  return `M${there.join("L")}L${back.join("L")}Z`;
+/** The outline of a band, as far as the picture goes; where nothing is known it has a gap. */
+function area({ x, low: least, high: most, band: { low, high } }, sx, sy) {
+  const inside = (value) => sy(Math.max(least, Math.min(most, value)));
+  const runs = [[]];
+  x.forEach((at, i) => { if (low[i] === null) runs.push([]); else runs.at(-1).push(i); });
+  return runs.filter((run) => run.length > 1).map((run) => {
+    const there = run.map((i) => `${sx(x[i])},${inside(high[i])}`);
+    const back = run.toReversed().map((i) => `${sx(x[i])},${inside(low[i])}`);
+    return `M${there.join("L")}L${back.join("L")}Z`;
+  }).join("");
 }
 
 function point(picture, frame, readout, event, data, xName) {

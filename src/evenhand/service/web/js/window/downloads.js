@@ -2,6 +2,7 @@
 
 import { deskPath } from "../api.js";
 import { el, show } from "../dom.js";
+import { count } from "../format.js";
 
 export function downloads(place, desk, person) {
   const has = (...roles) => roles.some((role) => person.roles.includes(role));
@@ -14,6 +15,6 @@ export function downloads(place, desk, person) {
       has("decide", "admin") && link("/decisions.csv", "Decisions (CSV)", "one row for each candidate, with odds, outcome and what was said"),
       has("decide", "admin") && link("/metric", "Metric (JSON)", "the learned matrix with its uncertainty")),
     has("decide", "admin") && el("p", { class: "small muted" }, "The certificate of a decision is on its page."),
-    el("p", { class: "small" }, "The ledger has ", lines, " lines. Note its last hash somewhere else, and nobody can cut off its end unnoticed: ", seal)));
-  return { update({ lines: n, hash }) { lines.textContent = n.toLocaleString("en"); seal.textContent = hash; } };
+    el("p", { class: "small" }, "The ledger has ", lines, ". Note its last hash somewhere else, and nobody can cut off its end unnoticed: ", seal)));
+  return { update({ lines: n, hash }) { lines.textContent = count(n, "line"); seal.textContent = hash; } };
 }

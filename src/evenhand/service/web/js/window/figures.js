@@ -17,7 +17,7 @@ export function figures(place) {
       made.flagged.set("Called unfair", whole(flagged.total), flaggedNote(flagged, rounds.decisions));
       made.reward.set("Mean reward", reward.mean === null ? "–" : number(reward.mean), `of ${count(reward.outcomes, "outcome")}`);
       made.reviews.set("Answers learned from", whole(taught), `of ${whole((kinds.review ?? 0) + (kinds.answer ?? 0))} recorded; ${whole(kinds.withdrawal ?? 0)} taken back`);
-      made.waiting.set("Pairs waiting", whole(waiting), waiting ? "for a reviewer" : "nothing to review");
+      made.waiting.set("Answers wanted", whole(waiting), waiting ? "from reviewers" : "nothing to review");
     },
   };
 }

@@ -3,6 +3,7 @@
 import { el, show } from "../dom.js";
 import { count, percent } from "../format.js";
 import { tableFrame } from "../frames.js";
+import { liveRows } from "./rows.js";
 import { number, time } from "./words.js";
 
 const HEADS = ["Decision", "Time", "Candidates", "Chosen", "Odds", "Reward", "Said of it"];
@@ -17,10 +18,12 @@ export function latestTable(place, desk, all) {
     el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col", class: `${RIGHT.has(head) ? "right" : ""} ${head === "Candidates" ? "optional" : ""}` }, head)))), body);
   const frame = tableFrame("Table of the latest decisions", table);
   const empty = el("p", { class: "muted" }, "No decision has been made yet.");
+  const fill = liveRows(body, (decision) => decision.id, (decision) => line(decision, desk, all));
   return {
     update(latest) {
-      show(place, latest.length ? frame : empty);
-      show(body, latest.map((decision) => line(decision, desk, all)));
+      const wanted = latest.length ? frame : empty;
+      if (place.firstChild !== wanted) show(place, wanted);
+      fill(latest);
     },
   };
 }

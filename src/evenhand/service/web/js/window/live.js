@@ -9,7 +9,7 @@ const AGAIN = 3000;
 export function follow(desk, place, take) {
   const light = el("span", { class: "light", id: "live-state" });
   const told = el("span", { class: "visually-hidden", role: "status" });
-  const button = el("button", { class: "button small", type: "button", id: "hold", "aria-pressed": "false" }, "Hold still");
+  const button = el("button", { class: "button small", type: "button", id: "hold" }, "Hold still");
   show(place, light, told, button);
   const line = { source: null, held: false, timer: null, state: "" };
 
@@ -43,6 +43,7 @@ export function follow(desk, place, take) {
       take(await call("GET", deskPath(desk, "/window")));
     } catch (error) {
       if (error instanceof Refused && error.status === 401) return goToSignIn();
+      if (error instanceof Refused && error.status < 500) return tell("refused", "You may not look at this desk any more", true);
       line.timer = setTimeout(retry, AGAIN);
       return;
     }
@@ -51,7 +52,6 @@ export function follow(desk, place, take) {
 
   button.addEventListener("click", () => {
     line.held = !line.held;
-    button.setAttribute("aria-pressed", String(line.held));
     button.textContent = line.held ? "Go on" : "Hold still";
     clearTimeout(line.timer);
     if (line.held) { line.source?.close(); tell("held", "Held still", false); } else connect();

@@ -3,17 +3,39 @@
 import { el, show } from "../dom.js";
 import { count, percent } from "../format.js";
 import { tableFrame } from "../frames.js";
+import { liveRows } from "./rows.js";
 import { ago, number } from "./words.js";
 
 const HEADS = ["Reviewer", "Answers", "Unfair", "Acceptable", "Other", "Taken back", "Seconds each", "Same when asked twice", "Thought to err", "Last"];
 
 export function reviewersView(place) {
+  let view = null;
   return {
     update({ people, agreement, consistency, errors_are_learned: learned }) {
-      if (!people.length) { show(place, el("p", { class: "muted" }, "Nobody has reviewed this desk's decisions yet.")); return; }
-      show(place, together(agreement, consistency), table(people, learned), between(agreement.between),
-        learned ? null : el("p", { class: "small muted" }, "This desk takes the error of its reviewers as given, so none is estimated. Open a desk with reviewer_error none to have it learned."));
+      if (!people.length) {
+        if (!place.hasChildNodes()) show(place, el("p", { class: "muted" }, "Nobody has reviewed this desk's decisions yet."));
+        return;
+      }
+      view ??= begun(place, learned);
+      view(people, agreement, consistency);
     },
+  };
+}
+
+/** Everything is put in its place once, and filled with each news: a fold that is open stays open. */
+function begun(place, learned) {
+  const [sentence, body, list] = [el("p"), el("tbody"), el("ul", { class: "sentences" })];
+  const fold = el("details", { class: "fold" }, el("summary", {}, "Agreement of each two"), list);
+  const frame = table(body, learned);
+  show(place, sentence, frame,
+    learned ? null : el("p", { class: "small muted" }, "This desk takes the error of its reviewers as given, so none is estimated. Open a desk with reviewer_error none to have it learned."));
+  const fill = liveRows(body, (person) => JSON.stringify(person.name), (person) => line(person, learned));
+  return (people, agreement, consistency) => {
+    sentence.textContent = together(agreement, consistency);
+    fill(people.map((person) => ({ ...person, ago: person.last === null ? "–" : ago(person.last) })));
+    if (!agreement.between.length) fold.remove();
+    else if (!fold.isConnected) frame.after(fold);
+    show(list, agreement.between.map(betweenTwo));
   };
 }
 
@@ -24,7 +46,7 @@ function together({ pairs, share, kappa }, { repeats, same }) {
   const steady = repeats
     ? `Asked a second time without notice, people answered as before ${same} of ${repeats} times.`
     : "No pair has been asked twice yet.";
-  return el("p", {}, `${agreed} ${steady}`);
+  return `${agreed} ${steady}`;
 }
 
 function kappaWords(kappa) {
@@ -34,13 +56,13 @@ function kappaWords(kappa) {
   return kappa > 0.05 ? "little more than chance" : "no more than chance";
 }
 
-function table(people, learned) {
+function table(body, learned) {
   const heads = HEADS.filter((head) => learned || head !== "Thought to err");
   return tableFrame("Table of reviewers",
     el("table", { class: "table" },
       el("caption", { class: "visually-hidden" }, "What each reviewer has done"),
       el("thead", {}, el("tr", {}, heads.map((head, i) => el("th", { scope: "col", class: i && i < heads.length - 1 ? "right" : null }, head)))),
-      el("tbody", {}, people.map((person) => line(person, learned)))));
+      body));
 }
 
 function line(person, learned) {
@@ -53,12 +75,9 @@ function line(person, learned) {
     cell(person.median_seconds === null ? "–" : number(person.median_seconds, 1)),
     cell(consistency.repeats ? `${consistency.same} of ${consistency.repeats}` : "–"),
     learned && el("td", { class: "right number" }, error === null ? "–" : [percent(error.rate, 0), el("span", { class: "block small muted" }, `${percent(error.lower, 0)} to ${percent(error.upper, 0)}`), error.misleads && el("span", { class: "chip marked" }, "not listened to")]),
-    el("td", {}, person.last === null ? "–" : ago(person.last)));
+    el("td", {}, person.ago));
 }
 
-function between(pairs) {
-  if (!pairs.length) return null;
-  return el("details", { class: "fold" }, el("summary", {}, "Agreement of each two"),
-    el("ul", { class: "sentences" }, pairs.map(({ reviewers, pairs: n, same, kappa }) =>
-      el("li", {}, `${reviewers[0]} and ${reviewers[1]}: the same on ${same} of ${count(n, "pair")}${kappa === null ? "" : `, Cohen’s kappa ${number(kappa)}`}.`))));
+function betweenTwo({ reviewers, pairs: n, same, kappa }) {
+  return el("li", {}, `${reviewers[0]} and ${reviewers[1]}: the same on ${same} of ${count(n, "pair")}${kappa === null ? "" : `, Cohen’s kappa ${number(kappa)}`}.`);
 }

@@ -57,7 +57,8 @@ function draw(picture, width, sorted, ropes, without) {
 
 function bar(one, y, { sx, right, most, free }) {
   return svg("g", {},
-    svg("rect", { class: "track", x: 0, y, width: right, height: BAR, rx: 4 }),
+    // A track promises that its end is 100%: where the picture ends before, there is none.
+    most >= 1 && svg("rect", { class: "track", x: 0, y, width: right, height: BAR, rx: 4 }),
     svg("rect", { class: `odds-bar${one.chosen ? " chosen" : ""}`, x: 0, y, width: Math.max(2, sx(one.probability)), height: BAR, rx: 4 }),
     free <= most && svg("line", { class: "without", x1: sx(free) + 1, x2: sx(free) + 1, y1: y - 4, y2: y + BAR + 4 }));
 }

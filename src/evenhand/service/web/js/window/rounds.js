@@ -6,6 +6,7 @@ import { chart } from "./chart.js";
 import { number } from "./words.js";
 
 const X = "Decisions";
+const WIDE = 3; // the band of rewards is drawn as far as so many times the greatest mean
 const FAR = 6; // a limit so many times above all else would flatten everything: it is told at the upper edge instead
 
 export function roundCharts(place) {
@@ -42,10 +43,12 @@ function limit(name, kind, y, last, most, from) {
 }
 
 function flaggedWords(decisions, flagged) {
-  const { total, target, is_capped: capped, by_edge: by, target_by: targets } = flagged;
+  const { total, target, is_capped: capped, by_edge: by, edges, target_by: targets } = flagged;
   if (!decisions) return "No decision has been made yet.";
-  const half = total - (by[Math.floor((by.length - 1) / 2)] ?? 0);
-  const share = `${count(total, "decision was", "decisions were")} called unfair of ${decisions.toLocaleString("en")} (${percent(total / decisions)}), ${half} of them among the later half.`;
+  const middle = edges.findIndex((edge) => edge >= decisions / 2);
+  const later = decisions - edges[middle];
+  const lately = later ? `, ${total - by[middle]} of them among the last ${later.toLocaleString("en")}` : "";
+  const share = `${count(total, "decision was", "decisions were")} called unfair of ${decisions.toLocaleString("en")} (${percent(total / decisions)})${lately}.`;
   const goal = target === null ? "" : total <= targets.at(-1) ? " That is within the target." : " That is above the target so far; odds are drawn closer together until it is met.";
   return share + goal + boundWords(flagged) + (capped ? " The cap is reached: only what is proved fair is played." : "");
 }
@@ -58,8 +61,12 @@ function boundWords({ target, start, late }) {
 }
 
 function rewardData({ reward }) {
-  const known = [...reward.low, ...reward.high, ...reward.so_far].filter((value) => value !== null);
-  const [low, high] = known.length ? [Math.min(0, ...known), Math.max(0, ...known)] : [0, 1];
+  const known = [...reward.by_span, ...reward.so_far].filter((value) => value !== null);
+  const ends = [...reward.low, ...reward.high].filter((value) => value !== null);
+  // The band of a span with two or three outcomes may be so wide that nothing else would be seen: it is cut off then.
+  const reach = WIDE * Math.max(...known.map(Math.abs), 1e-9);
+  const all = [0, ...known, ...ends.map((value) => Math.max(-reach, Math.min(reach, value)))];
+  const [low, high] = known.length ? [Math.min(...all), Math.max(...all)] : [0, 1];
   const room = (high - low || 1) * 0.08;
   const lines = [
     { name: "Mean of each span", kind: "second", y: reward.by_span, told: last(reward.by_span) },

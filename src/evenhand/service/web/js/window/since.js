@@ -1,5 +1,6 @@
 // What happened since a decision: outcomes, reviews, withdrawals, overrides, in their order.
 
+import { REASONS } from "../answers.js";
 import { el } from "../dom.js";
 import { number, time } from "./words.js";
 
@@ -40,6 +41,7 @@ function review(body, actor) {
 }
 
 function remarks({ body }) {
-  const told = [body.reason, body.circumstances?.reason, body.circumstances?.note].filter(Boolean);
+  const reason = body.circumstances?.reason;
+  const told = [body.reason, REASONS.find(([code]) => code === reason)?.[1] ?? reason, body.circumstances?.note].filter(Boolean);
   return told.length ? el("p", { class: "small muted" }, told.map((text) => `“${text}”`).join(" ")) : null;
 }

@@ -10,7 +10,8 @@ export function readable(sentence, names) {
 }
 
 export function number(value, digits = 2) {
-  return value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  const told = Number(value.toFixed(digits)) === 0 ? 0 : value; // never -0.00
+  return told.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
 /** A distance as percentage points; from 1 on it is no limit at all. */

@@ -1,0 +1,191 @@
+"""What goes wrong at a keyboard or in a browser, and answers nothing that was not meant, nor loses what was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, Route, expect
+
+from tests.web.serving import Serving
+from tests.web.steps import answer, enter, people, ready
+
+
+@pytest.fixture
+def two(browser: Browser, serving: Serving) -> Iterator[tuple[Page, Page]]:
+    """Two windows of one browser, in which Ada has signed in."""
+    context = browser.new_context(viewport={"width": 1280, "height": 1000})
+    pages = context.new_page(), context.new_page()
+    for page in pages:
+        enter(page, serving, "Ada", "/review/loans")
+        ready(page)
+    yield pages
+    context.close()
+
+
+def answers(serving: Serving, name: str) -> list[str]:
+    """What somebody has answered, in order."""
+    reviews = [event for event in serving.events("review") if event["body"]["reviewer"] == name]
+    return [event["body"]["circumstances"]["answer"] for event in reviews]
+
+
+def test_a_double_click_answers_once(page: Page, serving: Serving) -> None:
+    """The second click would fall on a pair that nobody has seen."""
+    enter(page, serving, "Kim", "/review/loans")
+    ready(page)
+    first = people(page)
+    with page.expect_response(lambda response: "/review/answers" in response.url):
+        page.locator("#answer-unfair").click()
+    ready(page)
+    second = people(page)
+    assert set(second) != set(first)
+    page.locator("#answer-unfair").dispatch_event("click", {"detail": 2})
+    page.wait_for_timeout(500)
+    assert people(page) == second
+    assert answers(serving, "Kim") == ["unfair"]
+
+
+def test_a_held_key_answers_once(page: Page, serving: Serving) -> None:
+    """Enter held down on a focused answer repeats by itself: it answers the pair that was there when it was pressed."""
+    enter(page, serving, "Lee", "/review/loans")
+    ready(page)
+    page.locator("#answer-acceptable").focus()
+    with page.expect_response(lambda response: "/review/answers" in response.url):
+        page.keyboard.down("Enter")
+    ready(page)
+    second = people(page)
+    for _ in range(5):
+        page.keyboard.down("Enter")  # of a key that is down already: a repeat
+    page.keyboard.up("Enter")
+    page.wait_for_timeout(500)
+    assert people(page) == second
+    assert answers(serving, "Lee") == ["acceptable"]
+
+
+def test_undo_by_button_keeps_the_note_and_the_focus(page: Page, serving: Serving) -> None:
+    """The note and the reason are in their fields again, and the keyboard is at the question."""
+    enter(page, serving, "Max", "/review/loans")
+    ready(page)
+    pair = people(page)
+    page.get_by_text("Add a reason or a note").click()
+    page.get_by_label("Reason").select_option("gap")
+    page.get_by_label("Note").fill("far too wide")
+    page.locator("#answer-unfair").click()
+    expect(page.locator("#undo")).to_be_visible()
+    ready(page)
+    expect(page.get_by_label("Note")).to_have_value("")
+    page.locator("#undo").focus()
+    with page.expect_response(lambda response: "/review/next" in response.url):
+        page.keyboard.press("Enter")
+    expect(page.locator("#last")).to_contain_text("Here is the pair again")
+    assert set(people(page)) == set(pair)
+    expect(page.get_by_label("Note")).to_have_value("far too wide")
+    expect(page.get_by_label("Reason")).to_have_value("gap")
+    expect(page.locator("#question")).to_be_focused()
+    answer(page, "u")
+    said = [event["body"] for event in serving.events("review") if event["body"]["reviewer"] == "Max"]
+    assert [body["circumstances"]["note"] for body in said] == ["far too wide"] * 2
+
+
+def test_signing_in_again_in_another_window(two: tuple[Page, Page], serving: Serving) -> None:
+    """As the same person: the first window goes on. As another: its answer is kept, and she is asked to sign in."""
+    first, second = two
+    enter(second, serving, "Ada", "/review/loans")
+    ready(second)
+    answer(first, "u")
+    ready(first)
+    expect(first.locator("#refusal")).to_have_count(0)
+    assert answers(serving, "Ada") == ["unfair"]
+    enter(second, serving, "Zoe", "/review/loans")
+    ready(second)
+    first.keyboard.press("a")
+    first.wait_for_url("**/sign-in**")
+    assert answers(serving, "Ada") == ["unfair"]
+    enter(first, serving, "Ada", "/review/loans")
+    ready(first)
+    assert answers(serving, "Ada") == ["unfair", "acceptable"]
+
+
+def test_a_session_that_has_ended(page: Page, serving: Serving) -> None:
+    """The answer is kept through signing in again, and signing out of what has ended leads to the sign-in page."""
+    enter(page, serving, "Zoe", "/review/loans")
+    ready(page)
+    page.context.clear_cookies()
+    page.keyboard.press("u")
+    page.wait_for_url("**/sign-in**")
+    enter(page, serving, "Zoe", "/review/loans")
+    ready(page)
+    assert answers(serving, "Zoe") == ["unfair"]
+    page.context.clear_cookies()
+    page.get_by_role("button", name="Sign out").click()
+    page.wait_for_url("**/sign-in")
+
+
+def test_an_error_of_the_services_own_loses_nothing(page: Page, serving: Serving) -> None:
+    """It is said, and the answer is sent with the next visit; signing out while the service is away says so."""
+    before = answers(serving, "Zoe")
+    enter(page, serving, "Zoe", "/review/loans")
+    ready(page)
+
+    def fails(route: Route) -> None:
+        route.fulfill(status=500, json={"status": 500, "detail": "something broke"})
+
+    page.route("**/review/answers", fails)
+    page.keyboard.press("a")
+    expect(page.get_by_role("alert")).to_contain_text("Something broke")
+    page.unroute("**/review/answers")
+    page.reload()
+    ready(page)
+    assert answers(serving, "Zoe") == [*before, "acceptable"]
+    page.route("**/session", lambda route: route.abort())
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_role("alert")).to_contain_text("The service does not answer")
+
+
+def test_a_window_closed_while_the_service_is_away(two: tuple[Page, Page], serving: Serving) -> None:
+    """What it had kept is sent by the window that is still open, which says what was refused of it."""
+    before = answers(serving, "Ada")
+    first, second = two
+    for page in two:
+        with page.expect_response(lambda response: "/review/ahead" in response.url):
+            page.reload()
+            ready(page)
+    serving.stop()
+    first.keyboard.press("u")
+    expect(first.locator("#away")).to_contain_text("1 answer is kept")
+    ready(first)
+    second.keyboard.press("n")  # on the very pair that the first window answered
+    expect(second.locator("#away")).to_be_visible()
+    ready(second)
+    second.keyboard.press("s")
+    expect(second.locator("#away")).to_contain_text("2 answers are kept")
+    second.close()
+    serving.start()
+    first.get_by_role("button", name="Try now").press("Enter")
+    expect(first.locator("#refusal")).to_contain_text("answered on this pair already")
+    expect(first.locator("h1")).to_be_focused()
+    assert first.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('evenhand-outbox'))") == []
+    assert sorted(answers(serving, "Ada")[len(before) :]) == ["skip", "unfair"]
+
+
+def test_what_comes_next_is_known_after_the_last_answer(page: Page, serving: Serving) -> None:
+    """All pairs at hand answered while the service was away: nothing is asked that was answered, and none is lost."""
+    with page.expect_response(lambda response: "/review/ahead" in response.url):
+        enter(page, serving, "Kim", "/review/loans")
+        ready(page)
+    before, seen = len(answers(serving, "Kim")), [frozenset(people(page))]
+    serving.stop()
+    for number in range(6):
+        page.keyboard.press("a")
+        expect(page.locator("#away")).to_contain_text(f"{number + 1} answer")
+        if number < 5:
+            ready(page)
+            seen.append(frozenset(people(page)))
+    expect(page.locator("#work")).to_have_attribute("aria-busy", "true")
+    serving.start()
+    page.get_by_role("button", name="Try now").click()
+    expect(page.locator("#back")).to_be_visible()
+    ready(page)
+    assert len(set(seen)) == 6
+    assert frozenset(people(page)) not in seen
+    assert answers(serving, "Kim")[before:] == ["acceptable"] * 6

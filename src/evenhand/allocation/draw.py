@@ -37,7 +37,7 @@ def draw(probabilities: ArrayLike, capacity: float | None, rng: np.random.Genera
 def draw_from(p: NDArray[np.float64], limit: float, rng: np.random.Generator) -> tuple[int, ...]:
     """The same from odds that were verified, read-only; limit: the capacity as a float, inf for None."""
     if limit <= 1.0:
-        winner = int(p.cumsum().searchsorted(rng.random(), side="right"))  # the first whose running sum exceeds it
+        winner = first_above(p, rng.random())
         return (winner,) if winner < len(p) else ()
     p = np.clip(p, 0.0, 1.0)
     if math.isinf(limit):
@@ -72,6 +72,20 @@ def examine_odds(p: NDArray[np.float64], tolerance: float) -> tuple[float, int]:
             outside = i
         total += p[i]
     return total, outside
+
+
+@compiled
+def first_above(p: NDArray[np.float64], mark: float) -> int:
+    """The first candidate at whom the running sum of the odds (k,) exceeds the mark, k if it never does.
+
+    Odds below 0 or above 1, by rounding, count as 0 and 1.
+    """
+    total = 0.0
+    for i in range(len(p)):
+        total += min(max(p[i], 0.0), 1.0)
+        if total > mark:
+            return i
+    return len(p)
 
 
 def _indices(chosen: NDArray[np.bool_]) -> tuple[int, ...]:

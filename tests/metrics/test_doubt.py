@@ -17,7 +17,8 @@ from evenhand.environments import LinearEnvironment
 from evenhand.errors import MisleadingReviewer
 from evenhand.lab import play
 from evenhand.lab.reviewed_run import reviewed_run
-from evenhand.metrics import BayesPoint, Pairs, Verdicts, bound, doubt
+from evenhand.metrics import BayesPoint, Pairs, Verdicts, doubt
+from evenhand.metrics import memory as memory_module
 from evenhand.metrics.belief import Belief
 from evenhand.metrics.doubt import Doubt
 from evenhand.metrics.half_spaces import HalfSpaces
@@ -109,7 +110,7 @@ def test_a_doubling_keeps_what_was_heard() -> None:
 def test_what_is_remembered_keeps_its_reviewer(monkeypatch: pytest.MonkeyPatch) -> None:
     """Answers that left the window are told to a wider prior at the rate of whoever gave them, the newest of them."""
     monkeypatch.setattr(doubt, "OPEN_ANSWERS", 10)
-    monkeypatch.setattr(bound, "REMEMBERED_PER_UNKNOWN", 10)
+    monkeypatch.setattr(memory_module, "REMEMBERED_PER_UNKNOWN", 10)
     rng = np.random.default_rng(0)
     prior = Belief(np.zeros(2), np.eye(2))
     kept, belief, marks = Doubt(prior), prior, {"Ada": 0.01, "Bob": 0.02, "Eve": 0.03}

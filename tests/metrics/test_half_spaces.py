@@ -7,9 +7,10 @@ import math
 import numpy as np
 
 from evenhand.decision import ODDS_TOLERANCE
-from evenhand.metrics.bound import MOST_NUMBERS_REMEMBERED, REMEMBERED_PER_UNKNOWN, fits, remembered
+from evenhand.metrics.bound import fits
 from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.half_spaces import HalfSpaces
+from evenhand.metrics.memory import MOST_NUMBERS_REMEMBERED, REMEMBERED_PER_UNKNOWN, remembered
 from evenhand.metrics.verdicts import Pairs, Verdicts
 
 

@@ -49,11 +49,8 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     for name in ("Kim", "Lee", "Ada", "Max", "Zoe"):
         service.token(name, ["review"], ["loans"])
     service.token("Eve", ["review"], ["cards"])
-    try:
-        service.start()
+    with service:
         yield service
-    finally:
-        service.stop()
 
 
 @pytest.fixture

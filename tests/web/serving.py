@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from socket import AF_INET, SOCK_STREAM, socket
-from typing import Any
+from typing import Any, Self
 
 import httpx
 import numpy as np
@@ -115,6 +115,17 @@ class Serving:
                 assert self.process.poll() is None, (self.folder / "log").read_text()
             time.sleep(0.05)
         raise AssertionError("the service did not start: " + (self.folder / "log").read_text())
+
+    def __enter__(self) -> Self:
+        try:
+            self.start()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
 
     def stop(self) -> None:
         """Stop it and wait until it is gone."""

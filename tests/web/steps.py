@@ -40,3 +40,9 @@ def answer(page: Page, key: str) -> None:
 def ready(page: Page) -> None:
     """Wait until a pair is there to be answered."""
     expect(page.locator("#work")).to_have_attribute("aria-busy", "false", timeout=20_000)
+
+
+def answers_of(serving: Serving, name: str) -> list[str]:
+    """What this person answered on the review page, as the ledger has it, the oldest first."""
+    reviews = [event for event in serving.events("review") if event["body"]["reviewer"] == name]
+    return [event["body"]["circumstances"]["answer"] for event in reviews]

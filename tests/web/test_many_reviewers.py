@@ -26,11 +26,8 @@ def crowded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     service.token("owner", ["admin"])
     for number in range(REVIEWERS):
         service.token(f"reviewer {number}", ["review"], ["loans"])
-    try:
-        service.start()
+    with service:
         yield service
-    finally:
-        service.stop()
 
 
 def _work(service: Serving, number: int) -> list[tuple[str, str]]:

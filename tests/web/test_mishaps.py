@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.web.serving import Serving
-from tests.web.steps import answer, enter, people, ready
+from tests.web.steps import answer, answers_of, enter, people, ready
 
 
 @pytest.fixture
@@ -21,12 +21,6 @@ def two(browser: Browser, serving: Serving) -> Iterator[tuple[Page, Page]]:
         ready(page)
     yield pages
     context.close()
-
-
-def answers(serving: Serving, name: str) -> list[str]:
-    """What somebody has answered, in order."""
-    reviews = [event for event in serving.events("review") if event["body"]["reviewer"] == name]
-    return [event["body"]["circumstances"]["answer"] for event in reviews]
 
 
 def test_a_double_click_answers_once(page: Page, serving: Serving) -> None:
@@ -42,7 +36,7 @@ def test_a_double_click_answers_once(page: Page, serving: Serving) -> None:
     page.locator("#answer-unfair").dispatch_event("click", {"detail": 2})
     page.wait_for_timeout(500)
     assert people(page) == second
-    assert answers(serving, "Kim") == ["unfair"]
+    assert answers_of(serving, "Kim") == ["unfair"]
 
 
 def test_a_held_key_answers_once(page: Page, serving: Serving) -> None:
@@ -59,7 +53,7 @@ def test_a_held_key_answers_once(page: Page, serving: Serving) -> None:
     page.keyboard.up("Enter")
     page.wait_for_timeout(500)
     assert people(page) == second
-    assert answers(serving, "Lee") == ["acceptable"]
+    assert answers_of(serving, "Lee") == ["acceptable"]
 
 
 def test_undo_by_button_keeps_the_note_and_the_focus(page: Page, serving: Serving) -> None:
@@ -95,15 +89,15 @@ def test_signing_in_again_in_another_window(two: tuple[Page, Page], serving: Ser
     answer(first, "u")
     ready(first)
     expect(first.locator("#refusal")).to_have_count(0)
-    assert answers(serving, "Ada") == ["unfair"]
+    assert answers_of(serving, "Ada") == ["unfair"]
     enter(second, serving, "Zoe", "/review/loans")
     ready(second)
     first.keyboard.press("a")
     first.wait_for_url("**/sign-in**")
-    assert answers(serving, "Ada") == ["unfair"]
+    assert answers_of(serving, "Ada") == ["unfair"]
     enter(first, serving, "Ada", "/review/loans")
     ready(first)
-    assert answers(serving, "Ada") == ["unfair", "acceptable"]
+    assert answers_of(serving, "Ada") == ["unfair", "acceptable"]
 
 
 def test_a_session_that_has_ended(page: Page, serving: Serving) -> None:
@@ -115,7 +109,7 @@ def test_a_session_that_has_ended(page: Page, serving: Serving) -> None:
     page.wait_for_url("**/sign-in**")
     enter(page, serving, "Zoe", "/review/loans")
     ready(page)
-    assert answers(serving, "Zoe") == ["unfair"]
+    assert answers_of(serving, "Zoe") == ["unfair"]
     page.context.clear_cookies()
     page.get_by_role("button", name="Sign out").click()
     page.wait_for_url("**/sign-in")
@@ -123,7 +117,7 @@ def test_a_session_that_has_ended(page: Page, serving: Serving) -> None:
 
 def test_an_error_of_the_services_own_loses_nothing(page: Page, serving: Serving) -> None:
     """It is said, and the answer is sent with the next visit; signing out while the service is away says so."""
-    before = answers(serving, "Zoe")
+    before = answers_of(serving, "Zoe")
     enter(page, serving, "Zoe", "/review/loans")
     ready(page)
 
@@ -136,7 +130,7 @@ def test_an_error_of_the_services_own_loses_nothing(page: Page, serving: Serving
     page.unroute("**/review/answers")
     page.reload()
     ready(page)
-    assert answers(serving, "Zoe") == [*before, "acceptable"]
+    assert answers_of(serving, "Zoe") == [*before, "acceptable"]
     page.route("**/session", lambda route: route.abort())
     page.get_by_role("button", name="Sign out").click()
     expect(page.get_by_role("alert")).to_contain_text("The service does not answer")
@@ -144,7 +138,7 @@ def test_an_error_of_the_services_own_loses_nothing(page: Page, serving: Serving
 
 def test_a_window_closed_while_the_service_is_away(two: tuple[Page, Page], serving: Serving) -> None:
     """What it had kept is sent by the window that is still open, which says what was refused of it."""
-    before = answers(serving, "Ada")
+    before = answers_of(serving, "Ada")
     first, second = two
     for page in two:
         with page.expect_response(lambda response: "/review/ahead" in response.url):
@@ -165,7 +159,7 @@ def test_a_window_closed_while_the_service_is_away(two: tuple[Page, Page], servi
     expect(first.locator("#refusal")).to_contain_text("answered on this pair already")
     expect(first.locator("h1")).to_be_focused()
     assert first.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('evenhand-outbox'))") == []
-    assert sorted(answers(serving, "Ada")[len(before) :]) == ["skip", "unfair"]
+    assert sorted(answers_of(serving, "Ada")[len(before) :]) == ["skip", "unfair"]
 
 
 def test_what_comes_next_is_known_after_the_last_answer(page: Page, serving: Serving) -> None:
@@ -173,7 +167,7 @@ def test_what_comes_next_is_known_after_the_last_answer(page: Page, serving: Ser
     with page.expect_response(lambda response: "/review/ahead" in response.url):
         enter(page, serving, "Kim", "/review/loans")
         ready(page)
-    before, seen = len(answers(serving, "Kim")), [frozenset(people(page))]
+    before, seen = len(answers_of(serving, "Kim")), [frozenset(people(page))]
     serving.stop()
     for number in range(6):
         page.keyboard.press("a")
@@ -188,4 +182,4 @@ def test_what_comes_next_is_known_after_the_last_answer(page: Page, serving: Ser
     ready(page)
     assert len(set(seen)) == 6
     assert frozenset(people(page)) not in seen
-    assert answers(serving, "Kim")[before:] == ["acceptable"] * 6
+    assert answers_of(serving, "Kim")[before:] == ["acceptable"] * 6

@@ -25,11 +25,8 @@ def several(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
         service.token("owner", ["admin"])
         service.token("Kim", ["review"], ["loans"])
         service.token("Lee", ["review"], ["loans"])
-        try:
-            service.start()
+        with service:
             yield service
-        finally:
-            service.stop()
 
 
 @pytest.fixture(scope="module")
@@ -37,11 +34,8 @@ def open_house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """A service on loopback that asks for no token."""
     service = Serving(tmp_path_factory.mktemp("open"), options=("--without-tokens",))
     service.open_desk("loans", 12)
-    try:
-        service.start()
+    with service:
         yield service
-    finally:
-        service.stop()
 
 
 def test_reviews_through_whichever_process(page: Page, several: Serving) -> None:

@@ -39,11 +39,8 @@ def short(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     service = Serving(tmp_path_factory.mktemp("short"))
     service.open_desk("loans", 12, reviewing={"session": 2})
     service.token("Kim", ["review"])
-    try:
-        service.start()
+    with service:
         yield service
-    finally:
-        service.stop()
 
 
 def test_a_session_without_seeing_it(page: Page, short: Serving) -> None:

@@ -5,12 +5,18 @@ from __future__ import annotations
 from playwright.sync_api import Page, expect
 
 from tests.web.serving import Serving
-from tests.web.steps import answer, enter, people, ready
+from tests.web.steps import answer, answers_of, enter, people, ready
 
 
-def _answers(serving: Serving, name: str) -> list[str]:
-    reviews = [event for event in serving.events("review") if event["body"]["reviewer"] == name]
-    return [event["body"]["circumstances"]["answer"] for event in reviews]
+def _opened_again(page: Page, serving: Serving) -> Page:
+    """The page in a new window, after the old one was closed and the service came back."""
+    context = page.context
+    page.close()
+    serving.start()
+    again = context.new_page()
+    again.goto(f"{serving.url}/review/loans")
+    ready(again)
+    return again
 
 
 def test_an_answer_waits_for_the_service(page: Page, serving: Serving) -> None:
@@ -28,7 +34,7 @@ def test_an_answer_waits_for_the_service(page: Page, serving: Serving) -> None:
     expect(page.locator("#back")).to_contain_text("The service is back", timeout=30_000)
     ready(page)
     assert set(people(page)) != set(pair)
-    assert _answers(serving, "Kim") == ["acceptable", "unfair"]
+    assert answers_of(serving, "Kim") == ["acceptable", "unfair"]
 
 
 def test_a_page_closed_while_the_service_is_away(page: Page, serving: Serving) -> None:
@@ -38,13 +44,8 @@ def test_a_page_closed_while_the_service_is_away(page: Page, serving: Serving) -
     serving.stop()
     page.keyboard.press("c")
     expect(page.locator("#away")).to_be_visible()
-    context = page.context
-    page.close()
-    serving.start()
-    again = context.new_page()
-    again.goto(f"{serving.url}/review/loans")
-    ready(again)
-    assert _answers(serving, "Lee") == ["conflict"]
+    again = _opened_again(page, serving)
+    assert answers_of(serving, "Lee") == ["conflict"]
     assert again.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('evenhand-outbox'))") == []
 
 
@@ -67,13 +68,8 @@ def test_several_answers_wait_in_order(page: Page, serving: Serving) -> None:
     assert people(page) == seen[3]
     page.keyboard.press("c")
     expect(page.locator("#away")).to_contain_text("4 answers")
-    context = page.context
-    page.close()
-    serving.start()
-    again = context.new_page()
-    again.goto(f"{serving.url}/review/loans")
-    ready(again)
-    assert _answers(serving, "Max") == ["unfair", "acceptable", "unsure", "conflict"]
+    _opened_again(page, serving)
+    assert answers_of(serving, "Max") == ["unfair", "acceptable", "unsure", "conflict"]
     reviews = [event for event in serving.events("review") if event["body"]["reviewer"] == "Max"]
     for pair, said in zip(seen, (event["body"]["circumstances"] for event in reviews), strict=False):
         for shown, side in zip(pair, ("left", "right"), strict=True):
@@ -95,7 +91,7 @@ def test_going_on_when_the_service_is_back(page: Page, serving: Serving) -> None
     expect(page.locator("#back")).to_be_visible(timeout=30_000)
     assert people(page) == before
     answer(page, "a")
-    assert _answers(serving, "Zoe") == ["unfair", "acceptable"]
+    assert answers_of(serving, "Zoe") == ["unfair", "acceptable"]
     with page.expect_response(lambda response: "/review/next" in response.url):
         page.keyboard.press("z")
     ready(page)

@@ -24,11 +24,8 @@ def short(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     service.open_desk("loans", 30, reviewing={"session": 3})
     for name in ("Kim", "Lee", "Ada", "Max"):
         service.token(name, ["review"])
-    try:
-        service.start()
+    with service:
         yield service
-    finally:
-        service.stop()
 
 
 @pytest.fixture(scope="module")
@@ -38,11 +35,8 @@ def brief(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     service.open_desk("loans", 30, reviewing={"lease": 2.0, "repeats": 0.0, "controls": 0.0})
     for name in ("Kim", "Lee", "Ada"):
         service.token(name, ["review"])
-    try:
-        service.start()
+    with service:
         yield service
-    finally:
-        service.stop()
 
 
 def test_a_note_survives_a_closed_window(page: Page, short: Serving) -> None:

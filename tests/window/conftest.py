@@ -22,8 +22,5 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     service.token("owner", ["admin"])
     service.token("Kim", ["review"], ["loans"])
     service.token("Eve", ["review"], ["empty"])
-    try:
-        service.start()
+    with service:
         yield service
-    finally:
-        service.stop()

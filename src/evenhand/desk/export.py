@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from evenhand.desk.event import Event
 from evenhand.desk.ledger import Ledger
-from evenhand.desk.verify import check_kinds, lines_of
+from evenhand.desk.verify import check_column_types, lines_of
 from evenhand.errors import DamagedLedger
 
 HASHES = len(',"previous":"","hash":""}') + 2 * 64
@@ -18,7 +18,7 @@ def to_jsonl(ledger: Ledger, desk: str) -> Iterator[str]:
     with ledger.reading(desk) as view:
         head = view.head
     for row in lines_of(ledger, desk, head.seq):
-        check_kinds(row, f"line {row.seq} of desk {desk!r}")
+        check_column_types(row, f"line {row.seq} of desk {desk!r}")
         yield as_line(row.event)
 
 

@@ -22,7 +22,7 @@ def as_pairs(pairs: Any, what: str) -> list[list[str]]:
     return found
 
 
-def check_kind(review: Mapping[str, Any]) -> None:
+def check_review_kind(review: Mapping[str, Any]) -> None:
     """Refuse what a review of its kind cannot say; other kinds than the three are refused elsewhere."""
     kind = review["kind"]
     if kind == "complete" and review["fair"]:

@@ -12,7 +12,7 @@ from evenhand.checks import is_number
 from evenhand.contexts import as_contexts
 from evenhand.decision import ODDS_TOLERANCE, Review
 from evenhand.desk.candidates import read_candidates
-from evenhand.desk.given import as_pairs, check_kind
+from evenhand.desk.given import as_pairs, check_review_kind
 from evenhand.desk.names import check_name
 from evenhand.desk.quiet_bandit import QuietBandit
 from evenhand.desk.records import indices_of, review_of
@@ -77,7 +77,7 @@ def _read_review(said: Any, ids: list[str]) -> dict[str, Any]:
     }
     if body["reviewer"] is not None:
         check_name(body["reviewer"], "reviewer")
-    check_kind(body)
+    check_review_kind(body)
     review_of(body, ids)  # refuses what it must
     return body
 

@@ -25,7 +25,7 @@ from evenhand.desk.commands import (
     Withdraw,
 )
 from evenhand.desk.event import new_id
-from evenhand.desk.given import as_circumstances, as_numbers, as_pairs, as_text, check_kind
+from evenhand.desk.given import as_circumstances, as_numbers, as_pairs, as_text, check_review_kind
 from evenhand.desk.ledger import Row
 from evenhand.desk.lots import Lots
 from evenhand.desk.names import check_name
@@ -162,7 +162,7 @@ class Recording:
             "circumstances": as_circumstances(command.circumstances),
             "supersedes": command.supersedes,
         }
-        check_kind(body)
+        check_review_kind(body)
         review = review_of(body, row.event.body["candidates"])
         self._refuse_unlearnable(row, review)
         undone = None if command.supersedes is None else self._to_undo(command.supersedes)

@@ -62,13 +62,13 @@ def check_end(ledger: Ledger, desk: str, after: int) -> None:
 
 def check_text(row: Row) -> Row:
     """The line, whose text has its hash."""
-    check_kinds(row, f"line {row.seq}")
+    check_column_types(row, f"line {row.seq}")
     if chained(row.previous, row.text) != row.hash:
         raise DamagedLedger(f"line {row.seq} was changed: its text does not have its hash")
     return row
 
 
-def check_kinds(row: Row, where: str) -> None:
+def check_column_types(row: Row, where: str) -> None:
     """That text and hashes are text: SQLite keeps whatever somebody puts into a column."""
     if not all(isinstance(column, str) for column in (row.text, row.previous, row.hash)):
         raise DamagedLedger(f"{where} was changed: its text or one of its hashes is no text")
@@ -110,7 +110,7 @@ class Chain:
         where = f"line {self.seq + 1} of desk {self.desk!r}"
         if row.seq != self.seq + 1:
             raise DamagedLedger(f"{where} is missing: line {row.seq} comes next")
-        check_kinds(row, where)
+        check_column_types(row, where)
         if row.previous != self.hash:
             raise DamagedLedger(f"{where} does not follow the line before it: one of the two was changed")
         if chained(row.previous, row.text) != row.hash:

@@ -19,6 +19,7 @@ from evenhand.lab.account import Account
 from evenhand.lab.demo_picture import draw_picture
 from evenhand.lab.play import play
 from evenhand.schema import FeatureEffect, Number
+from evenhand.schema.words import label
 
 EPSILON = 0.01
 
@@ -114,7 +115,7 @@ def _understood(bandit: FairBandit, world: LendingWorld) -> Table:
     for effect in learned.effects:
         distance = effect.distance
         table.add_row(
-            f"{effect.name}: {_extremes(effect)}",
+            f"{label(effect.name)}: {_extremes(effect)}",
             f"{distance.value:.3f} ({distance.lower:.3f} to {distance.upper:.3f})",
             f"{truth[effect.name].distance.value:.3f}",
         )

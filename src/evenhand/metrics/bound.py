@@ -1,4 +1,4 @@
-"""The bound on ||G||_F that nobody needs to know: how it starts, and what is kept to go on from when it grows."""
+"""The bound on ||G||_F that nobody needs to know: how it starts, and whether it is what does not fit."""
 
 from __future__ import annotations
 
@@ -17,10 +17,6 @@ SMALLEST_BOUND = 1e-12
 WIDEST_KNOWN = 64.0
 """A bound below this times epsilon squared would make every distance known from the start; it is raised to it."""
 
-REMEMBERED_PER_UNKNOWN = 64
-MOST_NUMBERS_REMEMBERED = 2_000_000
-"""Verdicts kept for each unknown, and numbers kept in all: enough to find the way back after the bound was doubled."""
-
 
 def first_bound(bound: float, epsilon: float | None) -> float:
     """`bound` itself if it is a sound number, and large enough for there to be something to learn at this epsilon.
@@ -34,16 +30,6 @@ def first_bound(bound: float, epsilon: float | None) -> float:
             f"from {SMALLEST_BOUND} to {1 / SMALLEST_BOUND:g}"
         )
     return max(float(bound), WIDEST_KNOWN * accuracy(epsilon, 0) ** 2)
-
-
-def most_remembered(n_unknowns: int) -> int:
-    """How many verdicts are remembered."""
-    return min(REMEMBERED_PER_UNKNOWN * n_unknowns, max(MOST_NUMBERS_REMEMBERED // n_unknowns, 1))
-
-
-def remembered(memory: HalfSpaces, new: HalfSpaces) -> HalfSpaces:
-    """The newest of what was told, within both limits."""
-    return memory.joined(new).take(slice(-most_remembered(memory.normals.shape[1]), None))
 
 
 def fits(space: MetricSpace, half_spaces: HalfSpaces, bound: float) -> bool:

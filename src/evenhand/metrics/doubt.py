@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.metrics.belief import Belief
-from evenhand.metrics.bound import remembered
 from evenhand.metrics.half_spaces import HalfSpaces
+from evenhand.metrics.memory import remembered
 from evenhand.metrics.reviewer_errors import ReviewerErrors
 
 Floats = NDArray[np.float64]

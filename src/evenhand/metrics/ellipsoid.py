@@ -10,10 +10,11 @@ import numpy as np
 
 from evenhand.decision import Pair
 from evenhand.metrics.accuracy import accuracy, check_epsilon
-from evenhand.metrics.bound import first_bound, fits, remembered
+from evenhand.metrics.bound import first_bound, fits
 from evenhand.metrics.features import Floats, Structure
 from evenhand.metrics.half_spaces import HalfSpaces
 from evenhand.metrics.learner import Learned, MetricLearner
+from evenhand.metrics.memory import remembered
 from evenhand.metrics.verdicts import Pairs, Verdicts
 
 ROUNDING = 1e-10

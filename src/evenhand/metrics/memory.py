@@ -8,10 +8,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.append_only import GrowingRows
-from evenhand.metrics.bound import most_remembered
 from evenhand.metrics.half_spaces import HalfSpaces
 
 Floats = NDArray[np.float64]
+
+REMEMBERED_PER_UNKNOWN = 64
+MOST_NUMBERS_REMEMBERED = 2_000_000
+"""Verdicts kept for each unknown, and numbers kept in all: enough to find the way back after the bound was doubled."""
+
+
+def most_remembered(n_unknowns: int) -> int:
+    """How many verdicts are remembered."""
+    return min(REMEMBERED_PER_UNKNOWN * n_unknowns, max(MOST_NUMBERS_REMEMBERED // n_unknowns, 1))
+
+
+def remembered(memory: HalfSpaces, new: HalfSpaces) -> HalfSpaces:
+    """The newest of what was told, within both limits."""
+    return memory.joined(new).take(slice(-most_remembered(memory.normals.shape[1]), None))
 
 
 class Memory:

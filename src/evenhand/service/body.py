@@ -14,7 +14,7 @@ class ClientGone(Exception):
     """The client went away before its request was whole."""
 
 
-def check_kind(headers: dict[bytes, bytes]) -> None:
+def check_content_type(headers: dict[bytes, bytes]) -> None:
     """A Problem unless the body is said to be JSON."""
     kind = headers.get(b"content-type", b"")
     if kind != b"application/json" and kind.partition(b";")[0].strip().lower() != b"application/json":
@@ -23,7 +23,7 @@ def check_kind(headers: dict[bytes, bytes]) -> None:
 
 async def read_body(headers: dict[bytes, bytes], receive: Receive, limit: int) -> bytes:
     """The whole body, or a Problem as soon as it is too long or no JSON."""
-    check_kind(headers)
+    check_content_type(headers)
     length = headers.get(b"content-length")
     if length is not None and length.isdigit() and int(length) > limit:
         raise _too_large(limit)

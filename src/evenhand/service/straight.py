@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evenhand.service.answer import Answer
 from evenhand.service.asked import Asked, Told
-from evenhand.service.body import check_kind
+from evenhand.service.body import check_content_type
 from evenhand.service.call import KEY
 from evenhand.service.door import check_may, noted
 from evenhand.service.office import answer_to
@@ -109,7 +109,7 @@ class Straight:
 
     def _ask(self, request: Request, caller: Caller) -> None:
         check_may(self._operation, caller, request.path)
-        check_kind(request.headers)
+        check_content_type(request.headers)
         scope, body = request.cycle.scope, bytes(request.cycle.body)
         packed, key = self._pack(body), request.headers.get(KEY)
         rest = body if packed is None else b""

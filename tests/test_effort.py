@@ -20,6 +20,7 @@ from evenhand.environments import make_world
 from evenhand.metrics import BayesPoint, Pairs, Verdicts, bayes_point, blocks
 from evenhand.metrics import belief as belief_module
 from evenhand.metrics.belief import LIMITS, Belief
+from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.half_spaces import HalfSpaces
 from evenhand.metrics.hearing import heard
 from evenhand.metrics.learner import as_square
@@ -152,6 +153,23 @@ def test_one_go_is_as_good_as_many() -> None:
         assert at_once.contradicted == np.flatnonzero(told.score < -5.0).tolist()
         assert at_once.is_metric == metric.space.is_metric(told.belief.mean, 1e-9)
         assert at_once.square == pytest.approx(told.belief.mean @ told.belief.mean)
+
+
+def test_a_row_is_judged_by_what_the_rows_before_it_taught() -> None:
+    """A verdict that lay surely inside before a review, and no longer does once three flags are told, is told too."""
+    space, deviation = MetricSpace(3, "full"), 0.01
+    belief = Belief(space.flatten(np.eye(3)), deviation**2 * np.eye(space.n_unknowns))
+    differences = 0.6 * np.array([*np.eye(3), np.ones(3) / np.sqrt(3), np.eye(3)[0]])
+    inside = deviation * 0.36 * np.array([4.5, 4.5, 4.5, 6.6, 99.0])  # the last one says nothing new
+    pairs = Pairs(np.array([[0, i] for i in range(1, 6)]), differences)
+    unfair = np.array([True, True, True, False, False])
+    verdicts = Verdicts(pairs, np.sqrt(np.maximum(0.36 - inside, 1e-6)), unfair, np.ones(5, np.bool_))
+    at_once = heard(belief, Memory(space.n_unknowns), space, verdicts, 0.0, 1e-9, -5.0, 1e-9)
+    told = belief.told_all(HalfSpaces.of(space, verdicts), np.zeros(5), blur=1e-9, surprise=-5.0)
+    assert np.array_equal(at_once.belief.mean, told.belief.mean)
+    assert np.array_equal(at_once.belief.cov, told.belief.cov)
+    assert 0 < told.score[3] < 3, "the fourth row is in doubt by now"
+    assert len(at_once.memory) == 4
 
 
 def test_what_was_computed_before_changes_nothing() -> None:

@@ -292,15 +292,31 @@ def test_threads_share_a_desk(desk: Desk) -> None:
     assert verify(desk.ledger, desk.name).decisions == 80
 
 
-def test_reviews_in_conflict_are_counted_not_warned(desk: Desk) -> None:
-    """A warning in a fold would reach nobody: conflicts are a fact of the state."""
+def test_reviews_in_conflict_are_counted_not_warned(ledger: Ledger, name: str) -> None:
+    """A warning in a fold would reach nobody: conflicts, where answers are taken at their word, are in the state."""
     rng = np.random.default_rng(0)
     x, y = people(rng)[0]["context"], people(rng)[1]["context"]
     answers = [AnswerQuestion(x, y, 0.3, True, f"r{i}") for i in range(30)]
-    done(desk.execute([*answers, AnswerQuestion(x, y, 0.99, False, "contrary")]))
-    desk.fold(wait=True)
-    assert desk.state.bandit.conflicts >= 1
-    assert desk.metric().reviews_in_conflict == desk.state.bandit.conflicts
+    with Desk.open(ledger, name, n_features=D, seed=1, reviewer_error=0.001) as desk:
+        done(desk.execute([*answers, AnswerQuestion(x, y, 0.99, False, "contrary")]))
+        desk.fold(wait=True)
+        assert desk.state.bandit.conflicts >= 1
+        assert desk.metric().reviews_in_conflict == desk.state.bandit.conflicts
+
+
+def test_people_who_err_are_found_out_by_default(ledger: Ledger, name: str) -> None:
+    """Without a word about it a desk learns how often each reviewer errs, from answers on what is known."""
+    rng = np.random.default_rng(0)
+    x, y = people(rng)[0]["context"], people(rng)[1]["context"]
+    told = [(gap, who) for gap in rng.permutation(np.linspace(0.05, 0.95, 40)) for who in ("Ada", "Bob", "Cyn")]
+    answers = [AnswerQuestion(x, y, gap, (gap > 0.5) != (who == "Cyn"), who) for gap, who in told]
+    with Desk.open(ledger, name, n_features=D, seed=1) as desk:
+        done(desk.execute(answers))
+        desk.fold(wait=True)
+        rates = {who: report.error_rate for who, report in desk.state.bandit.reviewers().items()}
+    assert rates["Ada"] < 0.1
+    assert rates["Bob"] < 0.1
+    assert rates["Cyn"] > 0.5
 
 
 def test_a_frame_is_read_by_its_columns() -> None:

@@ -247,7 +247,7 @@ class Recording:
         both = as_contexts(list(said.values()), self.settings.n_features)
         if not is_number(command.gap) or not 0 <= command.gap <= 1:
             raise InvalidInput(f"gap is {command.gap!r}; allowed is a number from 0 to 1")
-        if command.unfair is not None and not isinstance(command.unfair, bool):
+        if command.unfair is not None and not isinstance(command.unfair, bool | np.bool_):
             raise InvalidInput(f"unfair is {command.unfair!r}; allowed are True, False, and None for unsure")
         if command.reviewer is not None:
             check_name(command.reviewer, "reviewer")

@@ -38,7 +38,9 @@ class Settings:
     capacity: int | None = 1
     epsilon: float | None = None
     structure: Structure = "full"
-    reviewer_error: float | None = 1e-3
+    reviewer_error: float | None = None
+    """How often an answer is wrong; None learns it. People review at desks, and one wrong answer in ten taken at its
+    word ends with equal odds; learning the rate costs next to nothing if nobody errs (docs/findings.md)."""
     target_unfair_share: float | None = None
     max_unfair_rounds: int | None = None
     metric: str = "BayesPoint"

@@ -242,6 +242,20 @@ def test_every_metric_learner_works_at_a_desk(metric: str) -> None:
             assert np.array_equal(again.state.bandit.metric.matrix(), desk.state.bandit.metric.matrix())
 
 
+def test_what_is_hidden_stays_hidden(desk: Desk) -> None:
+    """A change of one rule of reviewing leaves the others as they are; an empty list shows everything again."""
+    desk.change_settings(reviewing={"ids": True, "session": 7})
+    desk.change_settings(reviewing={"lease": 60})
+    desk.change_settings(overlap=0.5)
+    rules = desk.settings.reviewing
+    assert (rules.ids, rules.session, rules.lease) == (True, 7, 60)
+    with Desk.open("memory:", "named", features=["a", "b"], reviewing={"hidden": ["a"]}) as named:
+        named.change_settings(reviewing={"lease": 60})
+        assert named.settings.reviewing.hidden == ("a",)
+        named.change_settings(reviewing={"hidden": []})
+        assert not named.settings.reviewing.hidden
+
+
 def test_opening_again_needs_the_same_settings(desk: Desk) -> None:
     """Other settings than it has are refused; the same, or none, are fine; an unknown desk needs some."""
     Desk.open(desk.ledger, desk.name, n_features=D, seed=1).close()

@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 
 from evenhand.desk import Decide, Desk, Event, Ledger, Withdraw
+from evenhand.desk.explain import Price, price_in_words
 from evenhand.errors import UnknownRecord
 from tests.desk.play import D, done, people, play
+
+HOPED = "Fairness cost 0.360 of the reward hoped for, which the odds were chosen for"
 
 
 def bound(desk: Desk, rng: np.random.Generator) -> Event:
@@ -118,3 +121,16 @@ def test_only_decisions_are_explained(ledger: Ledger, name: str) -> None:
                 desk.explain(nothing)
             with pytest.raises(UnknownRecord):
                 desk.decision(nothing)
+
+
+@pytest.mark.parametrize(
+    ("expected", "hoped", "words"),
+    [
+        (0.01, 0.36, f"{HOPED}, and 0.010 of the reward expected"),
+        (-0.009, 0.36, f"{HOPED}, and nothing of the reward expected"),
+        (-0.0, 1e-12, "Fairness cost nothing: "),
+    ],
+)
+def test_the_price_in_words_is_never_below_zero(expected: float, hoped: float, words: str) -> None:
+    """Odds are chosen for what is hoped for; where the estimates like the fairer odds better, fairness cost nothing."""
+    assert price_in_words(Price(expected, hoped, {})).startswith(words)

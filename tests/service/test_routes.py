@@ -43,6 +43,19 @@ def test_candidates_may_be_given_by_named_features(ask: Asking) -> None:
     assert ask("POST", "/api/desks/named/decisions", body).status_code == 422
 
 
+def test_what_reviewers_do_not_see_is_said_when_a_desk_is_opened(ask: Asking) -> None:
+    """A new desk takes the rules of reviewing; a later change of one of them leaves the others as they are."""
+    rules = {"hidden": ["age"], "session": 5}
+    desk = {"name": "shy", "features": ["age", "income"], "reviewing": rules, "overlap": 0.5, "pairs_per_decision": 2}
+    told = ask("POST", "/api/desks", desk).json()["settings"]
+    assert (told["reviewing"]["hidden"], told["reviewing"]["session"], told["overlap"]) == (["age"], 5, 0.5)
+    assert ask("POST", "/api/desks/shy/settings", {"changes": {"reviewing": {"lease": 60}}}).status_code == 201
+    told = ask("GET", "/api/desks/shy").json()["settings"]
+    assert (told["reviewing"]["hidden"], told["reviewing"]["lease"]) == (["age"], 60)
+    wrong = ask("POST", "/api/desks", {**desk, "name": "other", "reviewing": {"hidden": ["gender"]}})
+    assert wrong.status_code == 422
+
+
 @pytest.mark.parametrize(
     ("by", "review"),
     [

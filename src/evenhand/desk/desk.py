@@ -24,6 +24,7 @@ from evenhand.desk.settings import Settings
 from evenhand.desk.state import State
 from evenhand.desk.verify import check_end
 from evenhand.desk.waiting import WaitingPair
+from evenhand.desk.warm_up import warm_up
 from evenhand.errors import EvenhandError, InvalidInput, UnknownRecord
 
 MOST_EVENTS = 10_000
@@ -98,6 +99,7 @@ class Desk:
         commands with a key can be sent again.
         """
         wishes = [read(command, self._opened) for command in commands]
+        warm_up()
         with self._writing:
             with self.ledger.writing(self._name) as view:
                 state = self._folding.state

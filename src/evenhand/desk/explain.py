@@ -20,6 +20,9 @@ from evenhand.schema.named import sentences_of_names
 
 Floats = NDArray[np.float64]
 
+NEGLIGIBLE = 0.0005
+"""A smaller price is written as none."""
+
 
 @dataclass(frozen=True)
 class CandidateShare:
@@ -181,8 +184,18 @@ def _sentences(shares: tuple[CandidateShare, ...], pairs: tuple[BindingPair, ...
         )
     if len(pairs) > 3:
         told.append(f"{len(pairs) - 3} more pair{'s' if len(pairs) > 4 else ''} bound the odds.")
-    told.append(f"Fairness cost {price.expected_reward:.3f} in expected reward.")
+    told.append(price_in_words(price))
     return tuple(told)
+
+
+def price_in_words(price: Price) -> str:
+    """What fairness cost by the rewards the odds were chosen for, which it can only lower; then by the estimates."""
+    if price.optimistic_reward < NEGLIGIBLE:
+        return "Fairness cost nothing: the odds would have been worth no more without it."
+    told = f"Fairness cost {price.optimistic_reward:.3f} of the reward hoped for, which the odds were chosen for"
+    if price.expected_reward >= NEGLIGIBLE:
+        return f"{told}, and {price.expected_reward:.3f} of the reward expected."
+    return f"{told}, and nothing of the reward expected: more was hoped for from others, but not expected of them."
 
 
 def metric_of(state: State, settings: Settings) -> Metric:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from evenhand.checks import is_number, is_whole
@@ -37,8 +37,16 @@ class ReviewRules:
     @classmethod
     def given(cls, given: Any) -> ReviewRules:
         """Rules as a user gives them, in a dict; what is not said stays as it is by default."""
+        return cls().changed(given)
+
+    def changed(self, given: Any) -> ReviewRules:
+        """These rules with changes, in a dict; what is not said stays as it is: nothing hidden is shown by silence.
+
+        >>> ReviewRules(hidden=("gender",)).changed({"lease": 60}).hidden
+        ('gender',)
+        """
         if given is None or isinstance(given, ReviewRules):
-            return given or cls()
+            return given or self
         if not isinstance(given, Mapping):
             raise InvalidInput(f"reviewing is {given!r}; allowed is a dict of {', '.join(_names())}")
         wrong = sorted(str(name) for name in given if name not in _names())
@@ -47,7 +55,7 @@ class ReviewRules:
         wanted = dict(given)
         if "hidden" in wanted:
             wanted["hidden"] = _read_hidden(wanted["hidden"])
-        rules = cls(**wanted)
+        rules = replace(self, **wanted)
         rules._check()
         return rules
 

@@ -131,8 +131,7 @@ class Settings:
                 f"{', '.join(wrong)} cannot change while a desk runs, only {', '.join(MAY_CHANGE)}; "
                 "open another desk and import this one's ledger for a warm start"
             )
-        settings = replace(self, **changes)
-        settings = replace(settings, reviewing=ReviewRules.given(settings.reviewing))
+        settings = replace(self, **{**changes, "reviewing": self.reviewing.changed(changes.get("reviewing"))})
         settings._check_changeable()
         return settings
 

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-START_SECONDS = 120.0
+START_SECONDS = 600.0
+"""A slow machine may take minutes to compile what a new installation needs."""
 STOP_SECONDS = 60.0
 AGAIN_SECONDS = 0.5
 BUSY = 8

@@ -25,6 +25,22 @@ class Candidate(TypedDict):
     features: NotRequired[Annotated[dict[str, Value], Meta(description="Values by the names of the desk's features.")]]
 
 
+Share = Annotated[float, Meta(ge=0, le=0.5)]
+Few = Annotated[int, Meta(ge=1, le=100000)]
+
+
+class Reviewing(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """How people are asked about pairs. What is not said stays as it is."""
+
+    hidden: Annotated[list[Name], Meta(description="Attributes that reviewers do not see.")] | UnsetType = UNSET
+    ids: Annotated[bool, Meta(description="Whether reviewers see candidates' ids.")] | UnsetType = UNSET
+    controls: Annotated[Share, Meta(description="The share of pairs drawn by lot.")] | UnsetType = UNSET
+    repeats: Annotated[Share, Meta(description="The share of pairs asked a second time.")] | UnsetType = UNSET
+    repeat_after: Annotated[Few, Meta(description="After so many other answers at the earliest.")] | UnsetType = UNSET
+    session: Annotated[Few, Meta(description="Answers after which the page proposes to stop.")] | UnsetType = UNSET
+    lease: Annotated[float, Meta(ge=1, le=86400, description="Seconds a pair is kept for.")] | UnsetType = UNSET
+
+
 class NewDesk(Struct, forbid_unknown_fields=True, omit_defaults=True):
     """A desk to be opened. Exactly one of n_features, features and schema says what a candidate is."""
 
@@ -40,11 +56,14 @@ class NewDesk(Struct, forbid_unknown_fields=True, omit_defaults=True):
     target_unfair_share: Annotated[float, Meta(gt=0, lt=1)] | UnsetType | None = UNSET
     max_unfair_rounds: Annotated[int, Meta(ge=0, le=2**53)] | UnsetType | None = UNSET
     metric: Literal["BayesPoint", "ProjectedVolume", "Ellipsoid", "Guarded"] | UnsetType = UNSET
+    overlap: Annotated[float, Meta(ge=0, le=1, description="The share of pairs two are asked.")] | UnsetType = UNSET
+    pairs_per_decision: Annotated[int, Meta(ge=0, le=1000)] | UnsetType = UNSET
+    reviewing: Reviewing | UnsetType = UNSET
 
     def settings(self) -> dict[str, Any]:
         """What was said, without the name."""
-        said = msgspec.structs.asdict(self)
-        return {name: value for name, value in said.items() if name != "name" and value is not UNSET}
+        said: dict[str, Any] = msgspec.to_builtins(self)
+        return {name: value for name, value in said.items() if name != "name"}
 
 
 class NewDecision(Struct, forbid_unknown_fields=True):

@@ -50,7 +50,9 @@ def serve_demo(
         _leaving_on_sigterm(),
         tempfile.TemporaryDirectory(prefix=f"evenhand-demo-{os.getpid()}-", dir=_quick()) as folder,
     ):
-        _say(say, "A lending desk is being made up, with a past of its own. This takes a few seconds.")
+        _say(
+            say, "A lending desk is being made up, with a past. This takes a few seconds, the first time half a minute."
+        )
         url = f"sqlite:///{Path(folder) / 'ledger.db'}"
         made = make_past(url, decisions=decisions)
         secrets = _tokens(url)
@@ -88,8 +90,8 @@ Open this link; it signs you in, once:
 
 To come in again, or from another browser, sign in with this token: {token}
 
-You see the desk as its owner does. Every second somebody applies for a loan. Press "Review" to play the reviewer: call
-pairs unfair or acceptable, then come back and see what the desk made of it. Stop with Ctrl-C; nothing stays.
+You see the desk as its owner does. Every second five people apply for one loan. Press "Review" to play the reviewer:
+call pairs unfair or acceptable, then come back and see what the desk made of it. Stop with Ctrl-C; nothing stays.
 """
 
 

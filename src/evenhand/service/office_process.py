@@ -121,11 +121,13 @@ class Clerk:
 async def work(end: socket.socket, settings: dict[str, str]) -> None:
     """Carry out what comes in, until the other end goes away."""
     from evenhand.desk.ledger import open_ledger
+    from evenhand.desk.warm_up import warm_up
     from evenhand.service.office import Office
     from evenhand.service.settings import Settings
 
     told = Settings.from_environment(settings)
     ledger = open_ledger(told.database_url)
+    await asyncio.to_thread(warm_up)
     office = Office(told, ledger)
     clerk = Clerk(office)
     await asyncio.get_running_loop().create_connection(lambda: clerk.frames, sock=end)

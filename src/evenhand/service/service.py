@@ -8,6 +8,7 @@ import logging
 from typing import TYPE_CHECKING, Protocol
 
 from evenhand.desk.ledger import open_ledger
+from evenhand.desk.warm_up import warm_up
 from evenhand.service.access import Access
 from evenhand.service.apart import Apart
 from evenhand.service.asked import Caller
@@ -109,8 +110,11 @@ class Service:
             self._access = Access(self.tokens, self.settings)
             self._sessions = Sessions(self._ledger, self._access, self.settings)
             await asyncio.to_thread(self._access.refresh)
-            in_process = not self.settings.apart or self.settings.database_url == "memory:"
-            self._office = Office(self.settings, self._ledger) if in_process else await Apart.opened(self.settings)
+            if self.settings.apart and self.settings.database_url != "memory:":
+                self._office = await Apart.opened(self.settings)
+            else:
+                await asyncio.to_thread(warm_up)
+                self._office = Office(self.settings, self._ledger)
         except BaseException:
             await self.stop()
             raise

@@ -4,17 +4,17 @@ import { el } from "../dom.js";
 import { number } from "./words.js";
 
 const SURE = 1 - 1e-6;
+const NOTHING = 0.0005; // a smaller price is written as none
 const NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
 
 export function price({ candidates, price: told }) {
-  const free = candidates.reduce((sum, one) => sum + one.estimated_reward * told.odds_without[one.id], 0);
-  const played = candidates.reduce((sum, one) => sum + one.estimated_reward * one.probability, 0);
+  const worth = (odds) => candidates.reduce((sum, one) => sum + one.optimistic_reward * odds(one), 0);
   const figure = (words, value, note) => el("div", { class: "figure" }, el("span", { class: "muted small" }, words), el("b", { class: "number" }, number(value, 3)), el("span", { class: "muted small" }, note));
   return el("div", { class: "card stack" },
     el("div", { class: "price" },
-      figure("Expected reward as played", played, "by the best estimates at the time"),
-      figure("If fairness did not count", free, whoWithout(Object.values(told.odds_without))),
-      figure("What fairness cost", told.expected_reward, `${number(told.optimistic_reward, 3)} of what was hoped for at best`)),
+      figure("Reward hoped for, as played", worth((one) => one.probability), "by the optimistic estimates that the odds were chosen for"),
+      figure("If fairness did not count", worth((one) => told.odds_without[one.id]), whoWithout(Object.values(told.odds_without))),
+      figure("What fairness cost", told.optimistic_reward, `by the best estimates: ${told.expected_reward < NOTHING ? "nothing" : number(told.expected_reward, 3)}`)),
     el("p", {}, verdict(candidates, told)));
 }
 
@@ -32,6 +32,6 @@ const people = (n) => (n === 1 ? "the most promising candidate" : `the ${NUMBERS
 
 function verdict(candidates, { expected_reward: cost, odds_without: without }) {
   if (candidates.every((one) => Math.abs(one.probability - without[one.id]) < 1e-6)) return "Fairness cost nothing here: the odds would have been the same without it.";
-  if (cost > 0.0005) return "That much expected reward was given up so that people who are alike had odds that are alike.";
-  return "Fairness cost nothing here that was expected: without it, the odds would have gone to people of whom more was hoped for, but not more expected.";
+  if (cost >= NOTHING) return "That much was given up so that people who are alike had odds that are alike.";
+  return "By the best estimates fairness cost nothing here: without it, the odds would have gone to people from whom more was hoped for, but of whom no more was expected.";
 }

@@ -9,7 +9,6 @@ from typing import Any, cast
 
 import numpy as np
 
-from evenhand.allocation.verify import FEASIBILITY_TOLERANCE
 from evenhand.checks import is_number
 from evenhand.contexts import as_contexts
 from evenhand.decision import Review
@@ -105,7 +104,7 @@ class Recording:
             "tight_pairs": decision.tight_pairs,
             "chosen": [ids[i] for i in decision.chosen],
             "lots": {"generator": "Philox", "counter": [0, number, 0, 0]},
-            "worst_residual_at_most": FEASIBILITY_TOLERANCE,
+            "worst_residual": decision.worst_residual,
             "seal": decision.id,
         }
         if candidates.features is not None:

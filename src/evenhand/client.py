@@ -13,6 +13,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import quote
@@ -31,6 +32,8 @@ from evenhand.version import __version__
 AGAIN = frozenset({429, 502, 503, 504})
 """Answers after which the same request may do better a little later."""
 LONGEST_PAUSE = 10.0
+PAGE = 100
+"""Of longer lists the service says itself how much of them is a page."""
 
 
 class ServiceProblem(EvenhandError, RuntimeError):
@@ -156,10 +159,15 @@ class DeskClient:
         """What a reviewer says of two contexts: gap, unfair, reviewer."""
         return self._post(_path(desk, "answers"), {"x": list(x), "y": list(y), **said}, key)
 
-    def queue(self, desk: str, limit: int = 20) -> list[dict[str, Any]]:
-        """Pairs that wait for a review, the most telling first."""
-        pairs: list[dict[str, Any]] = self._get(_path(desk, "queue"), {"limit": limit})["pairs"]
-        return pairs
+    def queue(self, desk: str, limit: int | None = 20, *, reviewer: str | None = None) -> list[dict[str, Any]]:
+        """So many pairs that wait for a review, or with None all of them, the most telling first.
+
+        reviewer: for whom they are then kept for a while, as many as one page has.
+        """
+        query: dict[str, Any] = {} if reviewer is None else {"reviewer": reviewer}
+        if limit is not None and (limit <= PAGE or reviewer is not None):
+            query["limit"] = limit
+        return list(islice(self._pages(_path(desk, "queue"), "pairs", **query), limit))
 
     # Asking.
 

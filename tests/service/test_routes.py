@@ -113,6 +113,34 @@ def test_pairs_wait_for_reviewers(ask: Asking) -> None:
         assert {pair["first"], pair["second"]} <= set(made[pair["decision"]]["candidates"])
 
 
+def test_the_queue_comes_in_pages(ask: Asking) -> None:
+    """Pages put together are the whole queue; what to page on with is the desk's own, and goes without a lease."""
+    path, made = "/api/desks/loans/queue", [ask.decide()["id"] for _ in range(4)]
+    until = time.monotonic() + 20
+    while set(made) - {one["decision"] for one in ask("GET", f"{path}?limit=1000").json()["pairs"]}:
+        assert time.monotonic() < until, "not all decisions came into the queue"
+        time.sleep(0.05)
+    whole = ask("GET", f"{path}?limit=1000", by="review").json()
+    assert whole["next"] is None
+    found, query = [], "?limit=3"
+    while True:
+        page = ask("GET", path + query, by="review").json()
+        assert len(page["pairs"]) <= 3
+        found += page["pairs"]
+        if page["next"] is None:
+            break
+        query = f"?limit=3&after={page['next']}"
+    assert found == whole["pairs"]
+    assert len(found) > 3
+    note = ask("GET", f"{path}?limit=1", by="admin").json()["next"]
+    for wrong in (f"?after={note}&reviewer=admin", f"?after=x{note}", "?after=", f"?after={note[:-4]}"):
+        refused = ask("GET", path + wrong)
+        assert (refused.status_code, refused.headers["content-type"]) == (422, "application/problem+json")
+    assert ask("GET", f"/api/desks/jobs/queue?after={note}").status_code == 422
+    leased = ask("GET", f"{path}?limit=2&reviewer=admin").json()
+    assert (len(leased["pairs"]), leased["next"]) == (2, None)
+
+
 def test_a_seed_is_never_told_but_in_the_ledger_itself(ask: Asking) -> None:
     """Whoever knows the seed can foresee draws: neither opening nor looking at a desk tells it."""
     opened = ask("POST", "/api/desks", {"name": "seeded", "n_features": 2, "seed": 123456789})

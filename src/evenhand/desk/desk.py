@@ -23,7 +23,7 @@ from evenhand.desk.recording import Recording
 from evenhand.desk.settings import Settings
 from evenhand.desk.state import State
 from evenhand.desk.verify import check_end
-from evenhand.desk.waiting import WaitingPair
+from evenhand.desk.waiting import Listed, WaitingPair
 from evenhand.errors import EvenhandError, InvalidInput, UnknownRecord
 
 MOST_EVENTS = 10_000
@@ -209,9 +209,14 @@ class Desk:
         state = self._folding.at(event.body["state"]) if then else self.state
         return explain(event, state, self.ledger, self._name)
 
-    def queue(self, n: int, *, reviewer: str | None = None, lease: float = LEASE) -> list[WaitingPair]:
-        """The n pairs whose review teaches most, kept for this reviewer for `lease` seconds; see `WaitingPairs`."""
-        return queue(self.ledger, self._name, n, reviewer, lease)
+    def queue(
+        self, n: int, *, reviewer: str | None = None, lease: float = LEASE, after: Listed | None = None
+    ) -> list[WaitingPair]:
+        """The n pairs whose review teaches most, kept for this reviewer for `lease` seconds; see `WaitingPairs`.
+
+        after: without a reviewer, the `listed` of the last pair of the page before.
+        """
+        return queue(self.ledger, self._name, n, reviewer, lease, after)
 
     def metric(self) -> Metric:
         """The learned matrix, how sure it is, and what it says in words if there is a schema."""

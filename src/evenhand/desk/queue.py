@@ -13,7 +13,7 @@ from evenhand.desk.names import check_name
 from evenhand.desk.records import decision_of, review_of
 from evenhand.desk.settings import Settings
 from evenhand.desk.state import State
-from evenhand.desk.waiting import Answered, WaitingPair
+from evenhand.desk.waiting import Answered, Listed, WaitingPair
 from evenhand.errors import InvalidInput
 from evenhand.questions import PairToReview
 
@@ -29,18 +29,23 @@ MOST_DECISIONS = 32
 FEED_PAUSE = 1.0
 """Seconds between two times."""
 
-MOST_ASKED = 1000
+MOST_ASKED = 10_000
 
 
-def queue(ledger: Ledger, desk: str, n: int, reviewer: str | None, lease: float) -> list[WaitingPair]:
+def queue(
+    ledger: Ledger, desk: str, n: int, reviewer: str | None, lease: float, after: Listed | None
+) -> list[WaitingPair]:
     """The n most telling pairs that nobody else has on lease."""
     if not is_whole(n) or not 1 <= n <= MOST_ASKED:
         raise InvalidInput(f"n is {n!r}; allowed is a whole number of pairs from 1 to {MOST_ASKED}")
     if not is_number(lease) or lease <= 0:
         raise InvalidInput(f"lease is {lease!r}; allowed is a number of seconds > 0")
-    if reviewer is not None:
-        check_name(reviewer, "reviewer")
     moment = time.time()
+    if reviewer is None:
+        return ledger.pairs.listed(desk, n, moment, after)
+    check_name(reviewer, "reviewer")
+    if after is not None:
+        raise InvalidInput("after goes without a reviewer: what is kept for somebody is one page, and comes again")
     return ledger.pairs.lease(desk, n, reviewer, moment, moment + lease)
 
 

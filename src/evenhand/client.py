@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, Unpack
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -26,6 +26,7 @@ except ModuleNotFoundError as error:  # pragma: no cover - depends on how it was
 
     raise MissingExtra("the client needs httpx: pip install 'evenhand[service]'") from error
 
+from evenhand.circumstances import Circumstances
 from evenhand.errors import EvenhandError, InvalidInput
 from evenhand.version import __version__
 
@@ -144,9 +145,26 @@ class DeskClient:
 
     # Reviews.
 
-    def review(self, desk: str, decision: str, kind: str, *, key: str | None = None, **said: Any) -> dict[str, Any]:
-        """What a reviewer says: complete, partial or one_bit; unfair, fair, any_unfair, reviewer, circumstances."""
-        return self._post(_path(desk, "decisions", decision, "reviews"), {"kind": kind, **said}, key)
+    def review(
+        self,
+        desk: str,
+        decision: str,
+        kind: str,
+        *,
+        unfair: Sequence[Sequence[str]] = (),
+        fair: Sequence[Sequence[str]] = (),
+        any_unfair: bool | None = None,
+        reviewer: str | None = None,
+        circumstances: Mapping[str, Any] | None = None,
+        supersedes: str | None = None,
+        key: str | None = None,
+        **seen: Unpack[Circumstances],
+    ) -> dict[str, Any]:
+        """What a reviewer says: complete, partial or one_bit; and what she saw and how, see `Circumstances`."""
+        said = {"unfair": list(unfair), "fair": list(fair), "any_unfair": any_unfair, "reviewer": reviewer}
+        rest = {"circumstances": circumstances, "supersedes": supersedes}
+        body = {name: value for name, value in {**said, **rest}.items() if value not in (None, [])}
+        return self._post(_path(desk, "decisions", decision, "reviews"), {"kind": kind, **body, **seen}, key)
 
     def withdraw(self, desk: str, review: str, *, reason: str | None = None, key: str | None = None) -> dict[str, Any]:
         """Take a review back."""

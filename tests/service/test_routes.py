@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import pytest
 
-from tests.service.asking import Asking, candidates
+from evenhand.client import DeskClient
+from tests.service.asking import ADMIN, Asking, candidates
 
 
 def test_a_decision_has_odds_in_the_order_of_its_candidates(ask: Asking) -> None:
@@ -111,6 +113,48 @@ def test_pairs_wait_for_reviewers(ask: Asking) -> None:
     assert len(pairs) <= 2
     for pair in pairs:
         assert {pair["first"], pair["second"]} <= set(made[pair["decision"]]["candidates"])
+
+
+def test_a_review_tells_what_was_seen(ask: Asking) -> None:
+    """What is said by name is in the record's circumstances, over HTTP and by the client; a misfit is named."""
+    made = ask.decide()
+    about, (one, other) = f"/api/desks/loans/decisions/{made['id']}/reviews", made["candidates"][:2]
+    seen: dict[str, Any] = {
+        "sides": {"left": one, "right": other},
+        "shown": ["income"],
+        "hidden": [],
+        "odds": {one: 0.25, other: 0.5},
+        "queue": {"reason": "drawn by hand"},
+        "answer": "acceptable",
+        "reason": "other purpose",
+        "started": "2026-11-05T09:00:00Z",
+        "ended": "2026-11-05T09:00:30Z",
+        "instruction": "form 3",
+    }
+    body = {"kind": "partial", "fair": [[one, other]], **seen}
+    assert ask("POST", about, body, by="review").status_code == 201
+    with DeskClient(ask.url, ADMIN) as client:
+        client.review("loans", made["id"], "partial", fair=[(one, other)], reviewer="Kim", **seen)
+        reviews = [event["body"] for event in client.events("loans") if event["kind"] == "review"]
+    for review in reviews:
+        assert review["circumstances"] == {
+            **seen,
+            "pair": [one, other],
+            "started": "2026-11-05T09:00:00+00:00",
+            "ended": "2026-11-05T09:00:30+00:00",
+            "seconds": 30.0,
+        }
+    for wrong, named in (
+        ({"answer": "perhaps"}, "answer"),
+        ({"odds": {one: 2}}, "odds"),
+        ({"queue": {}}, "queue"),
+        ({"started": "2026-11-05 at nine"}, "started"),
+        ({"circumstances": {"shown": ["income"]}}, "shown"),
+        ({"sides": {"left": one, "right": "nobody"}}, "nobody"),
+    ):
+        refused = ask("POST", about, {**body, **wrong}, by="review")
+        assert refused.status_code == 422
+        assert named in refused.json()["detail"]
 
 
 def test_the_queue_comes_in_pages(ask: Asking) -> None:

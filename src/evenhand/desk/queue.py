@@ -7,10 +7,12 @@ import math
 import time
 
 from evenhand.checks import is_number, is_whole
+from evenhand.circumstances import DECLINED
 from evenhand.decision import Decision
 from evenhand.desk.ledger import Ledger, Row
 from evenhand.desk.names import check_name
 from evenhand.desk.records import decision_of, review_of
+from evenhand.desk.review_book import answers_in
 from evenhand.desk.settings import Settings
 from evenhand.desk.state import State
 from evenhand.desk.waiting import Answered, Listed, WaitingPair
@@ -89,13 +91,22 @@ class Feeder:
             reviews = [row for row in reviews if row.seq not in gone]  # of those taken back the pair may wait again
             decisions = view.by_id({row.target for row in reviews if row.target is not None})
         self._ledger.pairs.settle(self._desk, [_answered(row, decisions[row.target or ""]) for row in reviews])
+        for row in reviews:
+            self._leave_to_others(row)
+
+    def _leave_to_others(self, row: Row) -> None:
+        """A pair that somebody declined waits on without them; the review page has seen to its own pairs."""
+        for given in answers_in(row):
+            if given.answer in DECLINED and given.item is None and given.reviewer is not None:
+                self._ledger.pairs.decline(self._desk, given.decision, given.pair, given.reviewer)
 
 
 def _answered(row: Row, decision: Row) -> Answered:
-    """Which pairs a review was about."""
+    """Which pairs a review was about; whoever is unsure of a pair has been asked, and names none."""
     candidates = decision.event.body["candidates"]
     review = review_of(row.event.body, candidates)
     said = frozenset(frozenset((candidates[i], candidates[j])) for i, j in (*review.unfair, *review.fair))
+    said |= {given.pair for given in answers_in(row) if given.answer == "unsure"}
     return Answered(decision.id, said if review.kind == "partial" else None, review.reviewer)
 
 

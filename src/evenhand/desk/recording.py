@@ -24,7 +24,14 @@ from evenhand.desk.commands import (
     Withdraw,
 )
 from evenhand.desk.event import new_id
-from evenhand.desk.given import as_circumstances, as_numbers, as_pairs, as_text, check_review_kind
+from evenhand.desk.given import (
+    as_circumstances,
+    as_numbers,
+    as_pairs,
+    as_text,
+    check_review_kind,
+    circumstances_of_review,
+)
 from evenhand.desk.ledger import Row
 from evenhand.desk.lots import Lots
 from evenhand.desk.names import check_name
@@ -151,17 +158,17 @@ class Recording:
         row = self._decision_row(command.decision)
         if command.reviewer is not None:
             check_name(command.reviewer, "reviewer")
-        body = {
+        body: dict[str, Any] = {
             "decision": row.id,
             "kind": command.kind,
             "unfair": as_pairs(command.unfair, "unfair"),
             "fair": as_pairs(command.fair, "fair"),
             "any_unfair": command.any_unfair,
             "reviewer": command.reviewer,
-            "circumstances": as_circumstances(command.circumstances),
             "supersedes": command.supersedes,
         }
         check_review_kind(body)
+        body["circumstances"] = circumstances_of_review(command.circumstances, body, row.event.body["candidates"])
         review = review_of(body, row.event.body["candidates"])
         self._refuse_unlearnable(row, review)
         undone = None if command.supersedes is None else self._to_undo(command.supersedes)

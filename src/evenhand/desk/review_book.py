@@ -8,13 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from evenhand.circumstances import DECLINED, misfit
 from evenhand.desk.ledger import Ledger, Row
 from evenhand.desk.review_rules import ReviewRules
-
-JUDGEMENTS = ("unfair", "acceptable")
-ANSWERS = (*JUDGEMENTS, "unsure", "skip", "conflict")
-DECLINED = ("skip", "conflict")
-"""Answers that leave the pair to somebody else."""
 
 KINDS = ("review", "answer", "withdrawal", "settings")
 CHUNK = 2000
@@ -204,7 +200,9 @@ def answers_in(row: Row) -> list[Given]:
     event = row.event
     body, circumstances = event.body, event.body["circumstances"] or {}
     common = (row.id, row.seq, event.time, body["reviewer"], body["decision"])
-    if "answer" in circumstances and len(circumstances.get("pair", ())) == 2:
+    if misfit(circumstances) is not None:  # the first ledgers took whatever was said
+        circumstances = {}
+    if circumstances.get("answer") is not None and circumstances.get("pair") is not None:
         queue = circumstances.get("queue") or {}
         return [
             Given(
@@ -229,6 +227,8 @@ def whole_in(row: Row, decisions: Mapping[str, Row]) -> list[Given]:
     """What a line says of a whole decision, or of the two people of an interview's question."""
     event = row.event
     body, circumstances = event.body, event.body["circumstances"] or {}
+    if misfit(circumstances) is not None:
+        circumstances = {}
     common = (row.id, row.seq, event.time, body["reviewer"], body.get("decision", ""), frozenset[str]())
     if row.kind == "answer":
         said = {True: "unfair", False: "acceptable"}.get(body["unfair"], circumstances.get("answer", "unsure"))

@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from evenhand.circumstances import ANSWERS, DECLINED
 from evenhand.desk.commands import GiveReview
 from evenhand.desk.desk import Desk
 from evenhand.desk.queue import MOST_WAITING
 from evenhand.desk.random_control import draw_control
-from evenhand.desk.review_book import ANSWERS, DECLINED, Given, ReviewBook
+from evenhand.desk.review_book import Given, ReviewBook
 from evenhand.desk.review_item import Item
 from evenhand.desk.showing import features_of, rows_of, shown_and_hidden
 from evenhand.desk.waiting import Answered, WaitingPair

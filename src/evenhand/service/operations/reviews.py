@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from evenhand.circumstances import joined
 from evenhand.desk.commands import AnswerQuestion, GiveReview, Withdraw
 from evenhand.desk.queue_pages import QueuePages
 from evenhand.service.answer import Answer, told
@@ -31,7 +32,7 @@ async def give_review(call: Call) -> Answer:
         said.fair,
         said.any_unfair,
         reviewer,
-        said.circumstances,
+        joined(said.circumstances, said.seen()),
         said.supersedes,
         actor=call.caller.name,
         idempotency_key=call.key,

@@ -76,9 +76,10 @@ class Apart:
         self._frames.send((self._number, asked), patiently=len(self._waiting) > BUSY)
         return True
 
-    async def is_ready(self) -> bool:
-        """Whether the ledger answers."""
-        return (await self.carry_out(_plain(READY))).status == 200
+    async def why_not_ready(self) -> str | None:
+        """None if decisions can be made now, or else why not."""
+        told = await self.carry_out(_plain(READY))
+        return None if told.status == 200 else told.body.decode()
 
     async def measured(self) -> bytes:
         """Numbers about desks, for Prometheus."""

@@ -41,8 +41,8 @@ class AnOffice(Protocol):
     def decide(self, asked: Asked, tell: Callable[[Told | Exception], None]) -> bool:
         """The same without a task, if that can be."""
 
-    async def is_ready(self) -> bool:
-        """Whether the ledger answers."""
+    async def why_not_ready(self) -> str | None:
+        """None if decisions can be made now, or else why not."""
 
     async def measured(self) -> bytes:
         """Numbers about desks."""

@@ -23,13 +23,16 @@ async def health(call: Call) -> Answer:
 
 
 async def ready(call: Call) -> Answer:
-    """Whether decisions can be made now: the ledger answers."""
+    """Whether decisions can be made now: the ledger answers, and takes what is written.
+
+    Once a write has failed, as on a full disk, this tries to write until that succeeds.
+    """
     try:
-        is_ready = await asyncio.wait_for(call.service.office.is_ready(), READY_SECONDS)
+        why_not = await asyncio.wait_for(call.service.office.why_not_ready(), READY_SECONDS)
     except (Problem, TimeoutError):
-        is_ready = False
-    if not is_ready:
-        raise Problem("unavailable", "the ledger does not answer", headers={"Retry-After": "1"})
+        why_not = "the ledger does not answer"
+    if why_not is not None:
+        raise Problem("unavailable", why_not, headers={"Retry-After": "1"})
     return told({"status": "ready", "version": __version__})
 
 

@@ -101,10 +101,10 @@ class Office:
             return "the ledger does not answer"
         return None if await self.desks.writable.now() else "the ledger cannot be written now; the log says why"
 
-    async def measured(self) -> bytes:
-        """Numbers about desks, for Prometheus."""
+    async def measured(self, desks: tuple[str, ...] | None) -> bytes:
+        """Numbers about these desks, or all, for Prometheus."""
         self.measures.standing(self.desks.standing())
-        return self.measures.told()
+        return self.measures.told(desks)
 
     async def _measure(self) -> None:
         while True:

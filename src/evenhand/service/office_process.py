@@ -113,7 +113,7 @@ class Clerk:
             why_not = await self._office.why_not_ready()
             answer = Told((why_not or "").encode(), 200 if why_not is None else 503, b"")
         elif asked.operation == MEASURED:
-            answer = Told(await self._office.measured(), 200, b"")
+            answer = Told(await self._office.measured(asked.caller.desks), 200, b"")
         else:
             answer = await self._office.carry_out(asked)
         self.frames.send((number, answer))

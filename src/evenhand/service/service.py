@@ -44,8 +44,8 @@ class AnOffice(Protocol):
     async def why_not_ready(self) -> str | None:
         """None if decisions can be made now, or else why not."""
 
-    async def measured(self) -> bytes:
-        """Numbers about desks."""
+    async def measured(self, desks: tuple[str, ...] | None) -> bytes:
+        """Numbers about these desks, or all."""
 
     async def close(self) -> None:
         """Write what waits, then end."""

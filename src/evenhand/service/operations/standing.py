@@ -37,6 +37,7 @@ async def ready(call: Call) -> Answer:
 
 
 async def metrics(call: Call) -> Answer:
-    """Numbers for Prometheus: of this process, or of all processes of the service."""
-    of_desks = b"" if are_shared() else await call.service.office.measured()
-    return Answer(call.service.measures.told() + of_desks, 200, MEDIA_TYPE)
+    """Numbers for Prometheus: of this process, or of all processes of the service; of desks, those the token is for."""
+    desks = call.caller.desks
+    of_desks = b"" if are_shared() else await call.service.office.measured(desks)
+    return Answer(call.service.measures.told(desks) + of_desks, 200, MEDIA_TYPE)

@@ -11,6 +11,7 @@ from evenhand.desk.ledger import open_ledger
 from evenhand.service.access import Access
 from evenhand.service.apart import Apart
 from evenhand.service.asked import Caller
+from evenhand.service.call import address_of
 from evenhand.service.logs import RequestLog
 from evenhand.service.measures import RequestMeasures
 from evenhand.service.office import Office
@@ -20,6 +21,8 @@ from evenhand.service.token_store import token_store_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from starlette.types import Scope
 
     from evenhand.desk.ledger import Ledger
     from evenhand.service.asked import Asked, Told
@@ -89,9 +92,9 @@ class Service:
             raise _not_started()
         return self._access
 
-    async def caller(self, headers: dict[bytes, bytes], method: str) -> Caller:
+    async def caller(self, headers: dict[bytes, bytes], scope: Scope) -> Caller:
         """Whoever sends a request with these headers, by token or by cookie; a Problem if that is nobody."""
-        return await self.sessions.caller(headers, method)
+        return await self.sessions.caller(headers, scope["method"], address_of(scope))
 
     @property
     def sessions(self) -> Sessions:

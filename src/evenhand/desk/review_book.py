@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from evenhand.circumstances import DECLINED, misfit
 from evenhand.desk.ledger import Ledger, Row
 from evenhand.desk.review_rules import ReviewRules
+from evenhand.errors import AlreadyRecorded
 
 KINDS = ("review", "answer", "withdrawal", "settings")
 CHUNK = 2000
@@ -221,6 +222,23 @@ def answers_in(row: Row) -> list[Given]:
         *(("acceptable", p) for p in body["fair"]),
     ]
     return [Given(*common, frozenset(pair), answer) for answer, pair in told]
+
+
+def refuse_second_answer(body: Mapping[str, Any], standing: Iterable[Row]) -> None:
+    """AlreadyRecorded if a review answers on a pair on which its reviewer has answered, in whichever window.
+
+    Of reviews that answer on a pair, as the review page's do; it may supersede the earlier one. What was skipped may
+    be answered. standing: the reviews of the decision that were not taken back.
+    """
+    told, reviewer = body["circumstances"] or {}, body["reviewer"]
+    if told.get("answer") is None or reviewer is None:
+        return
+    pair = frozenset(told["pair"])
+    for row in standing:
+        for given in answers_in(row) if row.id != body["supersedes"] else ():
+            is_answer = given.repeat_of is None and given.answer not in DECLINED
+            if is_answer and given.pair == pair and given.reviewer == reviewer:
+                raise AlreadyRecorded(f"this pair was answered before by {reviewer}, see {row.id}")
 
 
 def whole_in(row: Row, decisions: Mapping[str, Row]) -> list[Given]:

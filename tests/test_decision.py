@@ -123,10 +123,27 @@ def test_verdicts_carry_what_was_said_of_each_pair() -> None:
     assert partial.unfair.tolist() == [True, False]
 
 
+def test_the_worst_residual_goes_with_the_record() -> None:
+    """It is a number of the decision's own, read back as written; records without it, as once written, are read too."""
+    made = eh.FairBandit(2, seed=0).decide(np.eye(2))
+    assert made.worst_residual is not None
+    assert 0.0 <= made.worst_residual <= 1e-9
+    record = made.to_dict()
+    assert eh.Decision.from_dict({**record, "worst_residual": 3e-17}).worst_residual == 3e-17
+    del record["worst_residual"]
+    assert eh.Decision.from_dict(record).worst_residual is None
+
+
 def test_what_is_no_record_of_a_decision() -> None:
     """A record with parts missing or garbled is refused."""
     record = eh.FairBandit(2, seed=0).decide(np.eye(2)).to_dict()
-    for change in ({"contexts": [[2.0, 2.0]]}, {"chosen": "me"}, {"round": None}, {"probabilities": [1.0]}):
+    for change in (
+        {"contexts": [[2.0, 2.0]]},
+        {"chosen": "me"},
+        {"round": None},
+        {"worst_residual": "x"},
+        {"probabilities": [1.0]},
+    ):
         with pytest.raises(errors.InvalidInput, match="not the record of a decision"):
             eh.Decision.from_dict({**record, **change})
     with pytest.raises(errors.InvalidInput, match="not the record of a decision"):

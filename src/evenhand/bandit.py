@@ -143,7 +143,7 @@ class FairBandit:
         odds, tight = best.probabilities, best.tight_pairs
         chosen = draw_from(odds, best.programme.capacity, lots)
         name = seal(self._key, number, contexts, odds, chosen, tight)
-        return Decision(name, number, contexts, odds, chosen, self.capacity, rewards, tight)
+        return Decision(name, number, contexts, odds, chosen, self.capacity, rewards, tight, best.worst_residual)
 
     def count_decisions(self, n: int = 1) -> None:
         """So many proposals more were carried out."""

@@ -13,8 +13,9 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, Unpack
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -25,12 +26,15 @@ except ModuleNotFoundError as error:  # pragma: no cover - depends on how it was
 
     raise MissingExtra("the client needs httpx: pip install 'evenhand[service]'") from error
 
+from evenhand.circumstances import Circumstances
 from evenhand.errors import EvenhandError, InvalidInput
 from evenhand.version import __version__
 
 AGAIN = frozenset({429, 502, 503, 504})
 """Answers after which the same request may do better a little later."""
 LONGEST_PAUSE = 10.0
+PAGE = 100
+"""Of longer lists the service says itself how much of them is a page."""
 
 
 class ServiceProblem(EvenhandError, RuntimeError):
@@ -141,9 +145,26 @@ class DeskClient:
 
     # Reviews.
 
-    def review(self, desk: str, decision: str, kind: str, *, key: str | None = None, **said: Any) -> dict[str, Any]:
-        """What a reviewer says: complete, partial or one_bit; unfair, fair, any_unfair, reviewer, circumstances."""
-        return self._post(_path(desk, "decisions", decision, "reviews"), {"kind": kind, **said}, key)
+    def review(
+        self,
+        desk: str,
+        decision: str,
+        kind: str,
+        *,
+        unfair: Sequence[Sequence[str]] = (),
+        fair: Sequence[Sequence[str]] = (),
+        any_unfair: bool | None = None,
+        reviewer: str | None = None,
+        circumstances: Mapping[str, Any] | None = None,
+        supersedes: str | None = None,
+        key: str | None = None,
+        **seen: Unpack[Circumstances],
+    ) -> dict[str, Any]:
+        """What a reviewer says: complete, partial or one_bit; and what she saw and how, see `Circumstances`."""
+        said = {"unfair": list(unfair), "fair": list(fair), "any_unfair": any_unfair, "reviewer": reviewer}
+        rest = {"circumstances": circumstances, "supersedes": supersedes}
+        body = {name: value for name, value in {**said, **rest}.items() if value not in (None, [])}
+        return self._post(_path(desk, "decisions", decision, "reviews"), {"kind": kind, **body, **seen}, key)
 
     def withdraw(self, desk: str, review: str, *, reason: str | None = None, key: str | None = None) -> dict[str, Any]:
         """Take a review back."""
@@ -156,10 +177,15 @@ class DeskClient:
         """What a reviewer says of two contexts: gap, unfair, reviewer."""
         return self._post(_path(desk, "answers"), {"x": list(x), "y": list(y), **said}, key)
 
-    def queue(self, desk: str, limit: int = 20) -> list[dict[str, Any]]:
-        """Pairs that wait for a review, the most telling first."""
-        pairs: list[dict[str, Any]] = self._get(_path(desk, "queue"), {"limit": limit})["pairs"]
-        return pairs
+    def queue(self, desk: str, limit: int | None = 20, *, reviewer: str | None = None) -> list[dict[str, Any]]:
+        """So many pairs that wait for a review, or with None all of them, the most telling first.
+
+        reviewer: for whom they are then kept for a while, as many as one page has.
+        """
+        query: dict[str, Any] = {} if reviewer is None else {"reviewer": reviewer}
+        if limit is not None and (limit <= PAGE or reviewer is not None):
+            query["limit"] = limit
+        return list(islice(self._pages(_path(desk, "queue"), "pairs", **query), limit))
 
     # Asking.
 

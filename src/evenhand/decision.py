@@ -40,6 +40,9 @@ class Decision:
     """(k,), the rewards the odds were chosen for."""
     tight_pairs: tuple[Pair, ...] = field(default=())
     """The pairs whose gap was as wide as the distance played allowed: they bound the odds."""
+    worst_residual: float | None = None
+    """By how much the odds exceed the limit that they exceed most - 0 to 1, the capacity, a distance played - as
+    measured: rounding, or 0. None where odds were not worked out under limits, or it was not noted."""
 
     @property
     def n_candidates(self) -> int:
@@ -61,6 +64,7 @@ class Decision:
             "capacity": self.capacity,
             "optimistic_rewards": self.optimistic_rewards.tolist(),
             "tight_pairs": [list(pair) for pair in self.tight_pairs],
+            "worst_residual": self.worst_residual,
         }
 
     @classmethod
@@ -76,6 +80,7 @@ class Decision:
                 capacity=record["capacity"],
                 optimistic_rewards=_read_only(record["optimistic_rewards"]),
                 tight_pairs=tuple((int(i), int(j)) for i, j in record["tight_pairs"]),
+                worst_residual=_number_or_none(record.get("worst_residual")),
             )
             if not len(decision.contexts) == len(decision.probabilities) == len(decision.optimistic_rewards):
                 raise ValueError("its parts speak of different numbers of candidates")
@@ -84,6 +89,10 @@ class Decision:
                 f"this is not the record of a decision ({error}); allowed is what to_dict wrote"
             ) from None
         return decision
+
+
+def _number_or_none(value: Any) -> float | None:
+    return None if value is None else float(value)
 
 
 def _read_only(values: Any) -> NDArray[np.float64]:

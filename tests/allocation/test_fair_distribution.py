@@ -170,6 +170,18 @@ def test_an_answer_that_is_not_fair_never_leaves(
         fair_distribution([1.0, 0.0, 0.0, 0.0], np.full((4, 4), 0.2), capacity, method=method)
 
 
+@pytest.mark.parametrize("method", ["ropes", "highs"])
+def test_the_worst_residual_is_that_of_these_odds(monkeypatch: pytest.MonkeyPatch, method: Any) -> None:
+    """An answer says by how much it exceeds the limit that it exceeds most, as measured, and 0 if it exceeds none."""
+    monkeypatch.setattr(MODULE, "along_ropes", MODULE.along_ropes.py_func)
+    for odds, residual in (([0.5 + 3e-10, 0.3], 3e-10), ([0.6, 0.4 + 2e-10], 2e-10), ([0.5, 0.3], 0.0)):
+        p = np.array(odds)
+        monkeypatch.setattr(MODULE, "fill", lambda *_, p=p: (p, 0.0, 1))
+        monkeypatch.setattr(MODULE, "solve_by_lazy_rows", lambda *_, p=p: p)
+        best = fair_distribution([1.0, 0.0], [[0.0, 0.2], [0.2, 0.0]], method=method)
+        assert best.worst_residual == pytest.approx(residual, abs=2e-16)
+
+
 # Few distinct values: hypothesis then finds the coincidences that break careless tolerances.
 VALUES = st.sampled_from([-1.0, -0.5, 0.0, 1e-9, 0.1, 0.25, 1 / 3, 0.5, 1.0])
 LENGTHS = st.sampled_from([0.0, 1e-13, 1e-9, 0.1, 0.2, 0.25, 0.3, 1 / 3, 0.5, 1.0, 2.0, np.inf])

@@ -44,6 +44,27 @@ def test_an_explanation_says_what_the_record_says(ledger: Ledger, name: str) -> 
         json.dumps(told.to_dict())
 
 
+@pytest.mark.parametrize("capacity", [1, 2, None])
+def test_the_worst_residual_is_measured(ledger: Ledger, name: str, capacity: int | None) -> None:
+    """The record and its explanation tell what the odds exceed their limits by, worked out here by other means."""
+    found = []
+    with Desk.open(ledger, name, n_features=D, seed=1, capacity=capacity) as desk:
+        play(desk, 4)
+        rng = np.random.default_rng(4)
+        for _ in range(12):
+            event = bound(desk, rng)
+            bandit, p = desk.state.bandit, np.array(event.body["probabilities"])
+            assert event.body["state"] == desk.state.seq
+            allowed = bandit.safeguards.distances_to_play(bandit.metric, np.array(event.body["contexts"]))
+            gaps = (np.abs(p[:, None] - p) - allowed)[np.triu_indices(len(p), 1)]
+            most = len(p) if capacity is None else capacity
+            worst = max(0.0, p.sum() - most, (-p).max(), (p - 1).max(), gaps.max())
+            assert event.body["worst_residual"] == pytest.approx(worst, abs=2e-16)
+            assert desk.explain(event.id).worst_residual == event.body["worst_residual"]
+            found.append(event.body["worst_residual"])
+    assert max(found) <= 1e-9
+
+
 def test_fairness_costs_what_the_best_odds_would_bring_more(ledger: Ledger, name: str) -> None:
     """Without ropes the best candidate gets everything: the price is the difference, by hand."""
     with Desk.open(ledger, name, n_features=D, seed=1) as desk:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from evenhand.desk.event import FIRST, canonical, chained, new_id, now
-from evenhand.desk.ledger import Head, Ledger, Row, Stamp
-from evenhand.errors import AlreadyRecorded, UnknownRecord
+from evenhand.desk.ledger import Head, Ledger, Row, Stamp, open_ledger
+from evenhand.errors import AlreadyRecorded, LedgerUnavailable, UnknownRecord
 
 
 def line(desk: str, seq: int, previous: str, kind: str = "decision", **places: object) -> Row:
@@ -38,6 +38,32 @@ def test_a_desk_is_there_once(ledger: Ledger, name: str) -> None:
     assert name in ledger.names()
     with ledger.reading(name) as view:
         assert view.after(0, 10) == lines
+
+
+def test_trying_to_write_leaves_no_trace(ledger: Ledger, name: str) -> None:
+    """A ledger that can be written says so, however often it is asked, and holds what it held."""
+    lines = made(ledger, name, {"number": 0})
+    for _ in range(3):
+        ledger.check_writable()
+    with ledger.reading(name) as view:
+        assert view.after(0, 10) == lines
+    assert ledger.snapshots(name) == []
+    assert "" not in ledger.names()
+
+
+def test_a_database_that_cannot_be_written_says_so(postgresql: str, name: str) -> None:
+    """A PostgreSQL that only reads, as a standby does: what is there is read, and trying to write is refused."""
+    ledger = open_ledger(postgresql)
+    made(ledger, name)
+    ledger.close()
+    sign = "&" if "?" in postgresql else "?"
+    reading = open_ledger(f"{postgresql}{sign}options=-c%20default_transaction_read_only%3Don")
+    try:
+        assert name in reading.names()
+        with pytest.raises(LedgerUnavailable, match="cannot be used now"):
+            reading.check_writable()
+    finally:
+        reading.close()
 
 
 def test_an_unknown_desk_is_refused(ledger: Ledger, name: str) -> None:

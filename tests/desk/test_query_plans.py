@@ -35,6 +35,7 @@ def test_every_query_uses_its_index(tmp_path: Path) -> None:
         done(desk.execute([Withdraw(reviews[0].id)]))
         desk.fold(wait=True)
         desk.queue(3, reviewer="Kim")
+        desk.queue(3, after=desk.queue(1)[0].listed)
         desk.explain(made[0].id)
         desk.explain(made[0].id, then=True)
         desk.decision(made[0].id)

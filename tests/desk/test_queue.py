@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -114,9 +115,44 @@ def test_the_queue_is_bounded(ledger: Ledger, name: str) -> None:
     assert ledger.pairs.count(name) == 30
     ledger.pairs.put(name, [pair(30), pair(31)], 12)
     assert ledger.pairs.count(name) == 12
-    assert [p.priority for p in ledger.pairs.lease(name, 12, None, 0.0, 1.0)] == [float(i) for i in range(31, 19, -1)]
+    assert [p.priority for p in ledger.pairs.listed(name, 12, 0.0)] == [float(i) for i in range(31, 19, -1)]
     ledger.pairs.settle(name, [Answered("dec_31", None, "Kim"), Answered("dec_nothing", None, "Kim")])
     assert ledger.pairs.count(name) == 11
+
+
+def test_the_queue_comes_in_pages(ledger: Ledger, name: str) -> None:
+    """Pages of any size, put together, are the whole queue in its order, though many pairs have one priority."""
+    made = [replace(pair(i), priority=float(i // 4), copy=copy) for i in range(20) for copy in range(1 + i % 2)]
+    ledger.pairs.put(name, made, 100)
+    whole = ledger.pairs.listed(name, 100, 0.0)
+    assert sorted(places(whole)) == sorted({*places(made)})
+    assert [one.priority for one in whole] == sorted((one.priority for one in whole), reverse=True)
+    for size in (1, 3, 7, 20, 50):
+        pages: list[WaitingPair] = []
+        while page := ledger.pairs.listed(name, size, 0.0, pages[-1].listed if pages else None):
+            assert len(page) <= size
+            pages += page
+        assert pages == whole
+
+
+def test_pages_go_on_whatever_happens_between_them(ledger: Ledger, name: str) -> None:
+    """The pair at which a page ended may be gone; what is on lease is left out; what is new comes if later."""
+    ledger.pairs.put(name, [pair(i) for i in range(10)], 100)
+    page = ledger.pairs.listed(name, 3, 0.0)
+    ledger.pairs.settle(name, [Answered(one.decision, None, "Kim") for one in page])
+    assert places(ledger.pairs.lease(name, 1, "Lee", 0.0, 5.0)) == places([pair(6)])
+    ledger.pairs.put(name, [pair(11), replace(pair(12), priority=5.5)], 100)
+    rest = places(ledger.pairs.listed(name, 100, 1.0, page[-1].listed))
+    assert rest == places([pair(12), *(pair(i) for i in range(5, -1, -1))])
+    assert places([pair(6)])[0] in places(ledger.pairs.listed(name, 100, 6.0, page[-1].listed))
+
+
+def test_a_lease_is_one_page(desk: Desk) -> None:
+    """Whoever gets pairs on lease answers them; there is no paging on through everything."""
+    with pytest.raises(InvalidInput, match="without a reviewer"):
+        desk.queue(1, reviewer="Kim", after=desk.queue(1)[0].listed)
+    whole = desk.queue(100)
+    assert [*desk.queue(4), *desk.queue(100, after=whole[3].listed)] == whole
 
 
 def pair(i: int) -> WaitingPair:

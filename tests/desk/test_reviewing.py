@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import threading
+import uuid
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from evenhand.desk import Desk, Event, Withdraw
+from evenhand.desk import Desk, Event, GiveReview, Withdraw
 from evenhand.desk.agreement import consistency
 from evenhand.desk.review_item import Item
 from evenhand.desk.reviewing import Reviewing
@@ -17,10 +20,10 @@ from evenhand.errors import AlreadyRecorded, EvenhandError, IdempotencyConflict,
 SAID: dict[str, Any] = {"reason": None, "note": None, "seconds": 1.0}
 
 
-def opened(url: str, decisions: int = 12, **settings: Any) -> Desk:
+def opened(url: str, decisions: int = 12, *, name: str = "loans", **settings: Any) -> Desk:
     """A desk with some decisions of four candidates, folded."""
     reviewing = {"controls": 0.0, "repeats": 0.0, **settings.pop("reviewing", {})}
-    desk = Desk.open(url, "loans", features=["a", "b"], seed=5, reviewing=reviewing, **settings)
+    desk = Desk.open(url, name, features=["a", "b"], seed=5, reviewing=reviewing, **settings)
     rng = np.random.default_rng(1)
     for number in range(decisions):
         contexts = rng.uniform(-0.7, 0.7, (4, 2)).tolist()
@@ -33,6 +36,13 @@ def opened(url: str, decisions: int = 12, **settings: Any) -> Desk:
 def url(request: pytest.FixtureRequest, tmp_path: Any) -> str:
     """Where the ledger is."""
     return "memory:" if request.param == "memory:" else f"sqlite:///{tmp_path}/ledger.db"
+
+
+@pytest.fixture(params=["memory", "sqlite", "postgresql"])
+def every_url(request: pytest.FixtureRequest, tmp_path: Any) -> str:
+    """The same, and a real PostgreSQL."""
+    known = {"memory": "memory:", "sqlite": f"sqlite:///{tmp_path}/ledger.db"}
+    return known.get(request.param) or str(request.getfixturevalue("postgresql"))
 
 
 @pytest.fixture
@@ -137,6 +147,69 @@ def test_nobody_answers_twice_on_one_pair(desk: Desk) -> None:
         assert say(reviewing, item, "unfair") == first
     judged = [(given.decision, given.pair) for given in reviewing.book.standing("Kim")]
     assert len(judged) == len(set(judged))
+
+
+def two_items(reviewing: Reviewing, reviewer: str) -> tuple[Item, Item]:
+    """Two items of one pair, as on two devices: one that waits at hand there, and one from the queue here."""
+    item = asked(reviewing, reviewer)
+    return item, replace(item, number=item.number + 1)
+
+
+@pytest.mark.parametrize("answers", [("unfair", "acceptable"), ("unsure", "unfair"), ("acceptable", "skip")])
+def test_two_devices_at_once_give_one_answer(every_url: str, answers: tuple[str, str]) -> None:
+    """Both were drawn up before either was recorded: whichever comes second is refused, in one batch or another."""
+    name = f"race-{uuid.uuid4().hex[:8]}"
+    with opened(every_url, 6, name=name) as desk, Desk.open(desk.ledger, name) as other:
+        for apart in (False, True):
+            here, there = (
+                Reviewing(at).command(item, answer, SAID)
+                for at, item, answer in zip((desk, other), two_items(Reviewing(desk), "Kim"), answers, strict=True)
+            )
+            first, second = [*desk.execute([here]), *other.execute([there])] if apart else desk.execute([here, there])
+            assert isinstance(first, Event)
+            assert isinstance(second, AlreadyRecorded)
+
+
+def test_devices_race_and_one_wins(every_url: str) -> None:
+    """Eight threads answer on one pair at the same moment, each with a desk of its own: one line is recorded."""
+    with opened(every_url, 4, name=(name := f"race-{uuid.uuid4().hex[:8]}")) as desk:
+        reviewing = Reviewing(desk)
+        item = asked(reviewing, "Kim")
+        items = [replace(item, number=item.number + i) for i in range(8)]
+        commands = [reviewing.command(one, ("unfair", "acceptable")[i % 2], SAID) for i, one in enumerate(items)]
+        desks = [Desk.open(desk.ledger, name) for _ in items]
+        ready, found = threading.Barrier(8), list[Event | EvenhandError]()
+
+        def race(at: Desk, command: GiveReview) -> None:
+            ready.wait(20)
+            found.extend(at.execute([command]))
+
+        threads = [threading.Thread(target=race, args=both) for both in zip(desks, commands, strict=True)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for one in desks:
+            one.close()
+        assert [type(result).__name__ for result in found].count("Event") == 1
+        assert sum(isinstance(result, AlreadyRecorded) for result in found) == 7
+        assert len(desk.events(kinds=["review"])) == 1
+
+
+def test_an_answer_from_elsewhere_is_once_too(desk: Desk) -> None:
+    """Whoever answers on a pair by name, over HTTP, has answered; another answer supersedes it, or is refused."""
+    item = asked(Reviewing(desk), "Kim")
+    pair = (item.left, item.right)
+    said: Any = {"reviewer": "Kim", "pair": pair}
+    given = desk.review(item.decision, "partial", unfair=[pair], answer="unfair", **said)
+    with pytest.raises(AlreadyRecorded, match=given.id):
+        desk.review(item.decision, "partial", fair=[pair], answer="acceptable", **said)
+    with pytest.raises(AlreadyRecorded):
+        say(Reviewing(desk), item, "acceptable")
+    again = desk.review(item.decision, "partial", fair=[pair], answer="acceptable", supersedes=given.id, **said)
+    assert desk.review(item.decision, "partial", fair=[pair], answer="acceptable", reviewer="Lee", pair=pair)
+    desk.withdraw(again.id)
+    assert desk.review(item.decision, "partial", answer="unsure", **said)
 
 
 def test_a_repeat_counts_as_first_answered(url: str) -> None:
@@ -288,7 +361,7 @@ def test_hidden_attributes_are_not_shown_and_told(url: str) -> None:
         reviewing = Reviewing(desk)
         item = asked(reviewing, "Kim")
         assert [row["name"] for row in reviewing.shown(item)["rows"]] == ["a"]
-        desk.change_settings(reviewing={})
+        desk.change_settings(reviewing={"hidden": []})
         told = say(reviewing, item, "unfair").body["circumstances"]
         assert (told["shown"], told["hidden"]) == (["a"], ["b"])
         assert [row["name"] for row in reviewing.shown(asked(reviewing, "Kim"))["rows"]] == ["a", "b"]

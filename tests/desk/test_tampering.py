@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import orjson
 import pytest
 
 from evenhand.desk import Decide, Desk, open_ledger
-from evenhand.desk.event import canonical, chained
+from evenhand.desk.event import FIRST, canonical, chained
 from evenhand.desk.ledger import Row
 from evenhand.desk.replay import replay
 from evenhand.desk.sql_ledger import SqlLedger
@@ -31,6 +32,27 @@ def tampered(file: Path, *statements: str) -> None:
         connection.execute(statement)
     connection.commit()
     connection.close()
+
+
+def written_anew(file: Path, changed: Callable[[str], str]) -> None:
+    """Every line's text changed, and all of it chained again."""
+    connection = sqlite3.connect(file)
+    connection.execute("DROP TRIGGER events_no_update")
+    previous = FIRST
+    for seq, text in connection.execute("SELECT seq, text FROM events ORDER BY seq").fetchall():
+        digest = chained(previous, changed(text))
+        connection.execute(
+            "UPDATE events SET text = ?, previous = ?, hash = ? WHERE seq = ?", (changed(text), previous, digest, seq)
+        )
+        previous = digest
+    connection.execute("UPDATE desks SET hash = ?", (previous,))
+    connection.commit()
+    connection.close()
+
+
+def with_another_name(text: str) -> str:
+    """A line in which somebody is called otherwise."""
+    return text.replace("person 0", "person O")
 
 
 @pytest.mark.parametrize(
@@ -82,22 +104,8 @@ def test_a_ledger_written_anew_is_found_by_a_noted_line(path: Path) -> None:
     """Somebody who chains everything again passes, but not whoever noted a hash before."""
     ledger = open_ledger(f"sqlite:///{path}")
     noted = verify(ledger, "loans")
-    with ledger.reading("loans") as view:
-        rows = view.after(0, 1000)
     ledger.close()
-    connection = sqlite3.connect(path)
-    connection.execute("DROP TRIGGER events_no_update")
-    previous = rows[0].previous
-    for row in rows:
-        text = row.text.replace("person 0", "person O")
-        digest = chained(previous, text)
-        connection.execute(
-            "UPDATE events SET text = ?, previous = ?, hash = ? WHERE seq = ?", (text, previous, digest, row.seq)
-        )
-        previous = digest
-    connection.execute("UPDATE desks SET hash = ?", (previous,))
-    connection.commit()
-    connection.close()
+    written_anew(path, with_another_name)
     ledger = open_ledger(f"sqlite:///{path}")
     try:
         assert verify(ledger, "loans").seq == noted.seq
@@ -141,25 +149,44 @@ def lines(file: Path) -> list[tuple[int, str]]:
 
 
 def test_a_first_ledger_still_verifies(path: Path) -> None:
-    """The first ledgers did not seal idempotency keys: they verify as they did, and a desk goes on with them."""
-    connection = sqlite3.connect(path)
-    connection.execute("DROP TRIGGER events_no_update")
-    previous = "0" * 64
-    for seq, text in connection.execute("SELECT seq, text FROM events ORDER BY seq").fetchall():
+    """The first ledgers sealed no idempotency keys, and noted of residuals only a limit.
+
+    They verify as they did, a desk goes on with them, and every decision comes out the same.
+    """
+
+    def as_at_first(text: str) -> str:
         old = {name: value for name, value in orjson.loads(text).items() if name != "request"}
-        digest = chained(previous, canonical(old))
-        connection.execute(
-            "UPDATE events SET text = ?, previous = ?, hash = ? WHERE seq = ?", (canonical(old), previous, digest, seq)
-        )
-        previous = digest
-    connection.execute("UPDATE desks SET hash = ?", (previous,))
-    connection.execute("DELETE FROM snapshots")
-    connection.commit()
-    connection.close()
+        if old["kind"] == "decision":
+            del old["body"]["worst_residual"]
+            old["body"]["worst_residual_at_most"] = 1e-9
+        return canonical(old)
+
+    written_anew(path, as_at_first)
+    tampered(path, "DELETE FROM snapshots")
     with Desk.open(f"sqlite:///{path}", "loans") as desk:
+        first = next(event for event in desk.events() if event.kind == "decision")
+        assert desk.explain(first.id).worst_residual is None
         play(desk, 1)
         assert verify(desk.ledger, "loans").seq == desk.head.seq
         assert replay(desk.ledger, "loans").is_same
+
+
+def test_a_residual_that_was_not_measured_is_found(path: Path) -> None:
+    """A chain written anew in which a decision claims another residual: the replay names it."""
+
+    def embellished(text: str) -> str:
+        line = orjson.loads(text)
+        if line["seq"] == 2:
+            line["body"]["worst_residual"] = 1e-17
+        return canonical(line)
+
+    written_anew(path, embellished)
+    ledger = open_ledger(f"sqlite:///{path}")
+    try:
+        (found,) = (one for one in replay(ledger, "loans").differences if "snapshot" not in one.what)
+        assert (found.seq, found.what.split()[0]) == (2, "worst_residual")
+    finally:
+        ledger.close()
 
 
 @pytest.mark.parametrize("snapshots", ["kept", "deleted"])
@@ -184,19 +211,7 @@ def test_opening_a_changed_ledger_is_refused(path: Path, statement: str, snapsho
 
 def test_a_ledger_written_anew_does_not_fit_its_snapshot(path: Path) -> None:
     """A whole chain under another name: the hash at the snapshot's line is not the one it was taken at."""
-    connection = sqlite3.connect(path)
-    connection.execute("DROP TRIGGER events_no_update")
-    previous = "0" * 64
-    for seq, text in connection.execute("SELECT seq, text FROM events ORDER BY seq").fetchall():
-        changed = text.replace("person 0", "person O")
-        digest = chained(previous, changed)
-        connection.execute(
-            "UPDATE events SET text = ?, previous = ?, hash = ? WHERE seq = ?", (changed, previous, digest, seq)
-        )
-        previous = digest
-    connection.execute("UPDATE desks SET hash = ?", (previous,))
-    connection.commit()
-    connection.close()
+    written_anew(path, with_another_name)
     with pytest.raises(DamagedLedger, match="another hash when a snapshot was taken"):
         Desk.open(f"sqlite:///{path}", "loans")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -133,6 +134,6 @@ def test_what_was_replaced_is_not_asked_again(url: str) -> None:
         reviewing = Reviewing(desk)
         item = asked(reviewing, "Kim")
         given = say(reviewing, item, "unfair")
-        said = {"fair": [(item.left, item.right)], "reviewer": "Kim", "actor": "Kim", "supersedes": given.id}
+        said: Any = {"fair": [(item.left, item.right)], "reviewer": "Kim", "actor": "Kim", "supersedes": given.id}
         desk.review(item.decision, "partial", **said)
         assert asked(reviewing, "Kim").pair != item.pair

@@ -75,6 +75,27 @@ def test_a_lost_answer_is_asked_for_again_with_the_same_key() -> None:
     assert pauses[2] >= 3.0
 
 
+def test_the_queue_is_read_page_by_page() -> None:
+    """As many as wanted, or all; kept for a reviewer they are one page."""
+    asked: list[str] = []
+
+    def paged(request: httpx.Request) -> httpx.Response:
+        asked.append(request.url.query.decode())
+        after = int(request.url.params.get("after", 0))
+        pairs = [{"first": number} for number in range(after, min(after + 40, 100))]
+        return httpx.Response(200, json={"pairs": pairs, "next": str(after + 40) if after + 40 < 100 else None})
+
+    client, _, _ = scripted([paged] * 11)
+    with client:
+        for limit, expected in ((None, 100), (7, 7), (90, 90), (500, 100)):
+            assert [one["first"] for one in client.queue("loans", limit)] == list(range(expected))
+        assert client.queue("loans", 30, reviewer="Kim")[0] == {"first": 0}
+    everything = ["", "after=40", "after=80"]
+    assert asked[:3] == asked[7:10] == everything
+    assert asked[3:7] == ["limit=7", "limit=90", "limit=90&after=40", "limit=90&after=80"]
+    assert asked[10:] == ["reviewer=Kim&limit=30"]
+
+
 def test_two_requests_have_two_keys_unless_told() -> None:
     """Deciding twice is two decisions; a key of one's own is used as it is."""
     client, keys, _ = scripted([lambda _: httpx.Response(201, json={})] * 3)

@@ -125,8 +125,13 @@ def test_a_full_disk_under_a_service(settings: Settings) -> None:
             assert len(made) < 2_000
         check_said(answer)
         check_said(ask("POST", "/api/desks/loans/decisions", candidates(100)))
+        for _ in range(2):
+            check_said(refused := ask("GET", "/ready", by="nobody"))
+            assert "cannot be written" in refused.json()["detail"]
         assert ask("GET", f"/api/desks/loans/decisions/{made[-1]['id']}").status_code == 200
         limit(ledger, 1 << 30)
+        assert ask("GET", "/ready", by="nobody").status_code == 200  # nobody has written anything meanwhile
+        assert ledger.snapshots("") == []
         made.append(ask.decide())
         assert verify(ledger, "loans").decisions == len(made)
         for decision in made[:: max(1, len(made) // 20)]:

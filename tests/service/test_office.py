@@ -147,7 +147,7 @@ def test_an_office_that_cannot_be_started_is_tried_again(monkeypatch: pytest.Mon
                 await asyncio.sleep(0.02)
             while apart._frames is None:
                 await asyncio.sleep(0.02)
-        assert await apart.is_ready()
+        assert await apart.why_not_ready() is None
         await apart.close()
 
     asyncio.run(run())

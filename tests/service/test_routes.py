@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import pytest
 
-from tests.service.asking import Asking, candidates
+from evenhand.client import DeskClient
+from tests.service.asking import ADMIN, Asking, candidates
 
 
 def test_a_decision_has_odds_in_the_order_of_its_candidates(ask: Asking) -> None:
@@ -124,6 +126,76 @@ def test_pairs_wait_for_reviewers(ask: Asking) -> None:
     assert len(pairs) <= 2
     for pair in pairs:
         assert {pair["first"], pair["second"]} <= set(made[pair["decision"]]["candidates"])
+
+
+def test_a_review_tells_what_was_seen(ask: Asking) -> None:
+    """What is said by name is in the record's circumstances, over HTTP and by the client; a misfit is named."""
+    made = ask.decide()
+    about, (one, other) = f"/api/desks/loans/decisions/{made['id']}/reviews", made["candidates"][:2]
+    seen: dict[str, Any] = {
+        "sides": {"left": one, "right": other},
+        "shown": ["income"],
+        "hidden": [],
+        "odds": {one: 0.25, other: 0.5},
+        "queue": {"reason": "drawn by hand"},
+        "answer": "acceptable",
+        "reason": "other purpose",
+        "started": "2026-11-05T09:00:00Z",
+        "ended": "2026-11-05T09:00:30Z",
+        "instruction": "form 3",
+    }
+    body = {"kind": "partial", "fair": [[one, other]], **seen}
+    assert ask("POST", about, body, by="review").status_code == 201
+    with DeskClient(ask.url, ADMIN) as client:
+        client.review("loans", made["id"], "partial", fair=[(one, other)], reviewer="Kim", **seen)
+        reviews = [event["body"] for event in client.events("loans") if event["kind"] == "review"]
+    for review in reviews:
+        assert review["circumstances"] == {
+            **seen,
+            "pair": [one, other],
+            "started": "2026-11-05T09:00:00+00:00",
+            "ended": "2026-11-05T09:00:30+00:00",
+            "seconds": 30.0,
+        }
+    for wrong, named in (
+        ({"answer": "perhaps"}, "answer"),
+        ({"odds": {one: 2}}, "odds"),
+        ({"queue": {}}, "queue"),
+        ({"started": "2026-11-05 at nine"}, "started"),
+        ({"circumstances": {"shown": ["income"]}}, "shown"),
+        ({"sides": {"left": one, "right": "nobody"}}, "nobody"),
+    ):
+        refused = ask("POST", about, {**body, **wrong}, by="review")
+        assert refused.status_code == 422
+        assert named in refused.json()["detail"]
+
+
+def test_the_queue_comes_in_pages(ask: Asking) -> None:
+    """Pages put together are the whole queue; what to page on with is the desk's own, and goes without a lease."""
+    path, made = "/api/desks/loans/queue", [ask.decide()["id"] for _ in range(4)]
+    until = time.monotonic() + 20
+    while set(made) - {one["decision"] for one in ask("GET", f"{path}?limit=1000").json()["pairs"]}:
+        assert time.monotonic() < until, "not all decisions came into the queue"
+        time.sleep(0.05)
+    whole = ask("GET", f"{path}?limit=1000", by="review").json()
+    assert whole["next"] is None
+    found, query = [], "?limit=3"
+    while True:
+        page = ask("GET", path + query, by="review").json()
+        assert len(page["pairs"]) <= 3
+        found += page["pairs"]
+        if page["next"] is None:
+            break
+        query = f"?limit=3&after={page['next']}"
+    assert found == whole["pairs"]
+    assert len(found) > 3
+    note = ask("GET", f"{path}?limit=1", by="admin").json()["next"]
+    for wrong in (f"?after={note}&reviewer=admin", f"?after=x{note}", "?after=", f"?after={note[:-4]}"):
+        refused = ask("GET", path + wrong)
+        assert (refused.status_code, refused.headers["content-type"]) == (422, "application/problem+json")
+    assert ask("GET", f"/api/desks/jobs/queue?after={note}").status_code == 422
+    leased = ask("GET", f"{path}?limit=2&reviewer=admin").json()
+    assert (len(leased["pairs"]), leased["next"]) == (2, None)
 
 
 def test_a_seed_is_never_told_but_in_the_ledger_itself(ask: Asking) -> None:

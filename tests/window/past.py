@@ -23,8 +23,9 @@ def play(desk: Desk, decisions: int, *, seed: int = 0, first: int = 0) -> None:
             desk.outcome(decision.id, {decision.chosen[0]: round(float(rng.normal()), 3)})
         if number % 3 == 0:
             a, b, c, _ = decision.candidates
-            said = {"unfair": [(a, b)], "fair": [(b, c)]} if rng.random() < 0.5 else {"fair": [(a, b)]}
-            review = desk.review(decision.id, "partial", **said, reviewer="Ana" if number % 2 else "Ben")
+            unfair, fair = ([(a, b)], [(b, c)]) if rng.random() < 0.5 else ([], [(a, b)])
+            who = "Ana" if number % 2 else "Ben"
+            review = desk.review(decision.id, "partial", unfair=unfair, fair=fair, reviewer=who)
             if number % 7 == 0:
                 desk.withdraw(review.id, "on second thoughts")
         if number % 10 == 9:

@@ -41,6 +41,8 @@ class Allocation:
     """The reward that one more unit of capacity would buy, 0 when the capacity is not used up."""
     programme: FairProgramme = field(repr=False)
     """What was asked."""
+    worst_residual: float = field(repr=False)
+    """By how much the odds exceed the bound, rope or capacity that they exceed most, as measured: rounding, or 0."""
 
     @cached_property
     def tight_pairs(self) -> tuple[tuple[int, int], ...]:

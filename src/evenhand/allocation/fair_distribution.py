@@ -93,9 +93,9 @@ def fair_distribution(
         refuse_bad(a, raw, i, j)
         programme = FairProgramme(a, c, limit)
         return _checked(_when_ropes_give_up(programme), programme)
-    refuse_excess(worst, i, j)
+    residual = refuse_excess(worst, i, j)
     p.setflags(write=False)
-    best = Allocation(p, value, price, FairProgramme(a, c, limit))
+    best = Allocation(p, value, price, FairProgramme(a, c, limit), residual)
     if k <= SMALL:
         best.__dict__["tight_pairs"] = tuple([(i, j) for i, j in taut[:count].tolist()])  # found on the way
     return best
@@ -154,9 +154,9 @@ def _when_ropes_give_up(programme: FairProgramme) -> Floats:
 
 def _checked(p: Floats, programme: FairProgramme) -> Allocation:
     """The answer made of these odds, if they keep to the rules."""
-    verify_odds(p, programme)
+    residual = verify_odds(p, programme)
     p.setflags(write=False)
-    return Allocation(p, float(programme.rewards @ p), _price_of_capacity(p, programme), programme)
+    return Allocation(p, float(programme.rewards @ p), _price_of_capacity(p, programme), programme, residual)
 
 
 def _price_of_capacity(p: Floats, programme: FairProgramme) -> float:

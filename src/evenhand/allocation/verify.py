@@ -33,13 +33,14 @@ def worst_excess(p: NDArray[np.float64], c: NDArray[np.float64], capacity: float
     return worst, first, second
 
 
-def verify_odds(p: NDArray[np.float64], programme: FairProgramme) -> None:
-    """Raise SolverFailed unless p satisfies every constraint of the programme."""
-    refuse_excess(*worst_excess(p, programme.distances, programme.capacity))
+def verify_odds(p: NDArray[np.float64], programme: FairProgramme) -> float:
+    """The worst residual of p, by which it exceeds a constraint of the programme; SolverFailed if it is no rounding."""
+    return refuse_excess(*worst_excess(p, programme.distances, programme.capacity))
 
 
-def refuse_excess(worst: float, i: int, j: int) -> None:
-    """Raise SolverFailed if what `worst_excess` found is more than rounding."""
+def refuse_excess(worst: float, i: int, j: int) -> float:
+    """What `worst_excess` found, 0 where no constraint is exceeded; SolverFailed if it is more than rounding."""
     if worst > FEASIBILITY_TOLERANCE:
         what = "a bound or the capacity" if i < 0 else f"the distance of candidates {i} and {j}"
         raise SolverFailed(f"the odds exceed {what} by {worst:.2e}; at most {FEASIBILITY_TOLERANCE} is allowed")
+    return worst if worst > 0.0 else 0.0

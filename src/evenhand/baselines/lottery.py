@@ -27,6 +27,7 @@ class Odds(NamedTuple):
     rewards: Floats
     """(k,), the rewards the odds were chosen for."""
     tight_pairs: tuple[Pair, ...] = ()
+    worst_residual: float | None = None
 
 
 def hold(odds: Odds, contexts: Floats, *, round: int, capacity: int | None, rng: np.random.Generator) -> Decision:
@@ -40,6 +41,7 @@ def hold(odds: Odds, contexts: Floats, *, round: int, capacity: int | None, rng:
         capacity=capacity,
         optimistic_rewards=odds.rewards,
         tight_pairs=odds.tight_pairs,
+        worst_residual=odds.worst_residual,
     )
 
 
@@ -63,7 +65,7 @@ class Lottery(FairBandit, ABC):
     def fair_odds(self, contexts: Floats, rewards: Floats) -> Odds:
         """The best odds for these rewards (k,) that the metric, as it is, allows."""
         best = fair_distribution(rewards, self.metric.playable_distances(contexts), self.capacity)
-        return Odds(best.probabilities, rewards, best.tight_pairs)
+        return Odds(best.probabilities, rewards, best.tight_pairs, best.worst_residual)
 
     # Saving: as FairBandit, under the policy's own name, so that no file is read as another policy.
 

@@ -13,7 +13,8 @@ from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any
 
-from evenhand.desk.review_book import JUDGEMENTS, Given
+from evenhand.circumstances import JUDGEMENTS
+from evenhand.desk.review_book import Given
 
 Said = dict[tuple[str, frozenset[str]], dict[str, str]]
 """Of each pair of a decision, what each person judged."""

@@ -37,8 +37,9 @@ class RecordOutcome(Command):
 class GiveReview(Command):
     """What a reviewer says of a decision; pairs are pairs of candidate ids.
 
-    circumstances: what the reviewer saw and how, as JSON. {"repeat": true} marks an answer asked for a second time on
-    purpose: it is recorded and not learned from again. supersedes: an earlier review that this one replaces.
+    circumstances: what the reviewer saw and how, as JSON, under the names of `evenhand.circumstances`. {"repeat": true}
+    marks an answer asked for a second time on purpose: it is recorded and not learned from again. supersedes: an
+    earlier review that this one replaces.
     """
 
     decision: str

@@ -5,8 +5,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
+from evenhand.circumstances import Circumstances, joined
 from evenhand.desk import commands as said
 from evenhand.desk.commands import Command
 from evenhand.desk.creating import create_desk, first_settings, settings_in
@@ -23,7 +24,7 @@ from evenhand.desk.recording import Recording
 from evenhand.desk.settings import Settings
 from evenhand.desk.state import State
 from evenhand.desk.verify import check_end
-from evenhand.desk.waiting import WaitingPair
+from evenhand.desk.waiting import Listed, WaitingPair
 from evenhand.desk.warm_up import warm_up
 from evenhand.errors import EvenhandError, InvalidInput, UnknownRecord
 
@@ -128,9 +129,27 @@ class Desk:
         """What came of chosen candidates, by id. who: actor, idempotency_key."""
         return self._one(said.RecordOutcome(decision, rewards, **who))
 
-    def review(self, decision: str, kind: str = "complete", **review: Any) -> Event:
-        """A review: unfair, fair, any_unfair, reviewer, circumstances, supersedes, actor, idempotency_key."""
-        return self._one(said.GiveReview(decision, kind, **review))
+    def review(
+        self,
+        decision: str,
+        kind: str = "complete",
+        *,
+        unfair: said.ChosenPairs = (),
+        fair: said.ChosenPairs = (),
+        any_unfair: bool | None = None,
+        reviewer: str | None = None,
+        circumstances: Mapping[str, Any] | None = None,
+        supersedes: str | None = None,
+        actor: str = "desk",
+        idempotency_key: str | None = None,
+        **seen: Unpack[Circumstances],
+    ) -> Event:
+        """What a reviewer says of a decision; see `GiveReview`, and `Circumstances` for what she saw and how.
+
+        circumstances: whatever else of that is to be kept.
+        """
+        given = (unfair, fair, any_unfair, reviewer, joined(circumstances, seen), supersedes)
+        return self._one(said.GiveReview(decision, kind, *given, actor=actor, idempotency_key=idempotency_key))
 
     def withdraw(self, review_id: str, reason: str | None = None, **who: Any) -> Event:
         """Take a review or an answer back."""
@@ -211,9 +230,14 @@ class Desk:
         state = self._folding.at(event.body["state"]) if then else self.state
         return explain(event, state, self.ledger, self._name)
 
-    def queue(self, n: int, *, reviewer: str | None = None, lease: float = LEASE) -> list[WaitingPair]:
-        """The n pairs whose review teaches most, kept for this reviewer for `lease` seconds; see `WaitingPairs`."""
-        return queue(self.ledger, self._name, n, reviewer, lease)
+    def queue(
+        self, n: int, *, reviewer: str | None = None, lease: float = LEASE, after: Listed | None = None
+    ) -> list[WaitingPair]:
+        """The n pairs whose review teaches most, kept for this reviewer for `lease` seconds; see `WaitingPairs`.
+
+        after: without a reviewer, the `listed` of the last pair of the page before.
+        """
+        return queue(self.ledger, self._name, n, reviewer, lease, after)
 
     def metric(self) -> Metric:
         """The learned matrix, how sure it is, and what it says in words if there is a schema."""

@@ -81,6 +81,9 @@ class Explanation:
     binding_pairs: tuple[BindingPair, ...]
     price: Price
     sentences: tuple[str, ...]
+    worst_residual: float | None
+    """By how much the odds exceed the limit that they exceed most, as measured when it was decided: rounding, or 0.
+    None in the first ledgers, which noted no more than that it was at most 1e-9."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dicts, lists and numbers."""
@@ -121,7 +124,7 @@ def explain(event: Event, state: State, ledger: Ledger, desk: str) -> Explanatio
     pairs = _binding_pairs(event, decision, state, ledger, desk)
     price = _price(decision, ids, estimated)
     known = (event.id, decision.round, body["state"], state.seq)
-    return Explanation(*known, shares, pairs, price, _sentences(shares, pairs, price))
+    return Explanation(*known, shares, pairs, price, _sentences(shares, pairs, price), decision.worst_residual)
 
 
 def _binding_pairs(

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evenhand.checks import is_number
+from evenhand.circumstances import check_circumstances, check_shapes
 from evenhand.errors import InvalidInput
 
 
@@ -53,7 +54,17 @@ def as_circumstances(given: Any) -> dict[str, Any] | None:
         return None
     if not hasattr(given, "items"):
         raise InvalidInput(f"circumstances is {given!r}; allowed is a dict of what the reviewer saw, or None")
-    return dict(given)
+    told = dict(given)
+    check_shapes(told)
+    return told
+
+
+def circumstances_of_review(given: Any, review: Mapping[str, Any], candidates: Sequence[str]) -> dict[str, Any] | None:
+    """The same, checked against what the review says of these candidates."""
+    told = as_circumstances(given)
+    if told is not None:
+        check_circumstances(told, review, candidates)
+    return told
 
 
 def as_text(given: Any, what: str) -> str | None:

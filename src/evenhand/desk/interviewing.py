@@ -16,11 +16,12 @@ from typing import Any
 
 import numpy as np
 
+from evenhand.circumstances import ANSWERS, JUDGEMENTS
 from evenhand.desk.commands import AnswerQuestion
 from evenhand.desk.desk import Desk
 from evenhand.desk.interview_people import KnownPeople, keep_people, known_people, people_in_csv
 from evenhand.desk.quiet_bandit import QuietBandit
-from evenhand.desk.review_book import ANSWERS, JUDGEMENTS, ReviewBook
+from evenhand.desk.review_book import ReviewBook
 from evenhand.desk.reviewing import INSTRUCTION
 from evenhand.desk.sealed import seal, unseal
 from evenhand.desk.showing import rows_of, shown_and_hidden

@@ -134,6 +134,10 @@ class Ledger(ABC):
     def writing(self, name: str) -> AbstractContextManager[View]:
         """The same, alone: nobody else writes to the desk until it ends. Durable once it has ended without error."""
 
+    @abstractmethod
+    def check_writable(self) -> None:
+        """Write something, durably, that leaves no trace; LedgerUnavailable if that cannot be done now."""
+
     # Snapshots of what was folded: made from events, and never the truth.
 
     @abstractmethod

@@ -131,6 +131,9 @@ class MemoryLedger(Ledger):
 
     writing = reading
 
+    def check_writable(self) -> None:
+        """Memory takes what is written, or the process ends."""
+
     def snapshots(self, name: str) -> list[Stamp]:
         """Which snapshots there are."""
         return sorted(stamp for stamp, _ in self._book(name).snapshots.values())

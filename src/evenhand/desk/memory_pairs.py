@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 import threading
-from bisect import insort
+from bisect import bisect_right, insort
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from evenhand.desk.waiting import Answered, WaitingPair
+from evenhand.desk.waiting import Answered, Listed, WaitingPair
 
 Place = tuple[str, str, str, int]
 """Decision, first, second, copy."""
@@ -49,7 +50,7 @@ class MemoryPairs:
             while len(held.places) > most and held.order:
                 self._remove(held, held.order.pop()[1])
 
-    def lease(self, desk: str, n: int, reviewer: str | None, now: float, until: float) -> list[WaitingPair]:
+    def lease(self, desk: str, n: int, reviewer: str, now: float, until: float) -> list[WaitingPair]:
         """The n most telling pairs that nobody else looks at."""
         with self._lock:
             held = self._desks.setdefault(desk, _Desk())
@@ -62,15 +63,27 @@ class MemoryPairs:
                 if self._is_free(held, place, reviewer, mine):
                     found.append(place)
                     mine.add(place[:3])
-            if reviewer is not None:
-                held.leases.update(dict.fromkeys(found, (reviewer, until)))
+            held.leases.update(dict.fromkeys(found, (reviewer, until)))
             return sorted((held.places[place] for place in found), key=lambda pair: -pair.priority)
 
     @staticmethod
-    def _is_free(held: _Desk, place: Place, reviewer: str | None, mine: set[tuple[str, str, str]]) -> bool:
+    def _is_free(held: _Desk, place: Place, reviewer: str, mine: set[tuple[str, str, str]]) -> bool:
         if place not in held.places or place in held.leases or place[:3] in mine:
             return False
-        return reviewer is None or reviewer not in held.answered.get(place[:3], ())
+        return reviewer not in held.answered.get(place[:3], ())
+
+    def listed(self, desk: str, n: int, now: float, after: Listed | None = None) -> list[WaitingPair]:
+        """The n most telling pairs that nobody looks at, from one on."""
+        with self._lock:
+            held = self._desks.setdefault(desk, _Desk())
+            start = 0 if after is None else bisect_right(held.order, (-after.priority, (*after[1:], sys.maxsize)))
+            found: dict[tuple[str, str, str], WaitingPair] = {}
+            for _, place in held.order[start:]:
+                if len(found) >= n:
+                    break
+                if place in held.places and held.leases.get(place, ("", 0.0))[1] <= now:
+                    found.setdefault(place[:3], held.places[place])
+            return list(found.values())
 
     def settle(self, desk: str, answers: Sequence[Answered]) -> None:
         """One place of each answered pair waits no more: the reviewer's own, or else one on nobody's lease."""

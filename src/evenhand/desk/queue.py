@@ -7,13 +7,15 @@ import math
 import time
 
 from evenhand.checks import is_number, is_whole
+from evenhand.circumstances import DECLINED
 from evenhand.decision import Decision
 from evenhand.desk.ledger import Ledger, Row
 from evenhand.desk.names import check_name
 from evenhand.desk.records import decision_of, review_of
+from evenhand.desk.review_book import answers_in
 from evenhand.desk.settings import Settings
 from evenhand.desk.state import State
-from evenhand.desk.waiting import Answered, WaitingPair
+from evenhand.desk.waiting import Answered, Listed, WaitingPair
 from evenhand.errors import InvalidInput
 from evenhand.questions import PairToReview
 
@@ -29,18 +31,23 @@ MOST_DECISIONS = 32
 FEED_PAUSE = 1.0
 """Seconds between two times."""
 
-MOST_ASKED = 1000
+MOST_ASKED = 10_000
 
 
-def queue(ledger: Ledger, desk: str, n: int, reviewer: str | None, lease: float) -> list[WaitingPair]:
+def queue(
+    ledger: Ledger, desk: str, n: int, reviewer: str | None, lease: float, after: Listed | None
+) -> list[WaitingPair]:
     """The n most telling pairs that nobody else has on lease."""
     if not is_whole(n) or not 1 <= n <= MOST_ASKED:
         raise InvalidInput(f"n is {n!r}; allowed is a whole number of pairs from 1 to {MOST_ASKED}")
     if not is_number(lease) or lease <= 0:
         raise InvalidInput(f"lease is {lease!r}; allowed is a number of seconds > 0")
-    if reviewer is not None:
-        check_name(reviewer, "reviewer")
     moment = time.time()
+    if reviewer is None:
+        return ledger.pairs.listed(desk, n, moment, after)
+    check_name(reviewer, "reviewer")
+    if after is not None:
+        raise InvalidInput("after goes without a reviewer: what is kept for somebody is one page, and comes again")
     return ledger.pairs.lease(desk, n, reviewer, moment, moment + lease)
 
 
@@ -84,13 +91,22 @@ class Feeder:
             reviews = [row for row in reviews if row.seq not in gone]  # of those taken back the pair may wait again
             decisions = view.by_id({row.target for row in reviews if row.target is not None})
         self._ledger.pairs.settle(self._desk, [_answered(row, decisions[row.target or ""]) for row in reviews])
+        for row in reviews:
+            self._leave_to_others(row)
+
+    def _leave_to_others(self, row: Row) -> None:
+        """A pair that somebody declined waits on without them; the review page has seen to its own pairs."""
+        for given in answers_in(row):
+            if given.answer in DECLINED and given.item is None and given.reviewer is not None:
+                self._ledger.pairs.decline(self._desk, given.decision, given.pair, given.reviewer)
 
 
 def _answered(row: Row, decision: Row) -> Answered:
-    """Which pairs a review was about."""
+    """Which pairs a review was about; whoever is unsure of a pair has been asked, and names none."""
     candidates = decision.event.body["candidates"]
     review = review_of(row.event.body, candidates)
     said = frozenset(frozenset((candidates[i], candidates[j])) for i, j in (*review.unfair, *review.fair))
+    said |= {given.pair for given in answers_in(row) if given.answer == "unsure"}
     return Answered(decision.id, said if review.kind == "partial" else None, review.reviewer)
 
 

@@ -9,7 +9,6 @@ from typing import Any, cast
 
 import numpy as np
 
-from evenhand.allocation.verify import FEASIBILITY_TOLERANCE
 from evenhand.checks import is_number
 from evenhand.contexts import as_contexts
 from evenhand.decision import Review
@@ -25,13 +24,21 @@ from evenhand.desk.commands import (
     Withdraw,
 )
 from evenhand.desk.event import new_id
-from evenhand.desk.given import as_circumstances, as_numbers, as_pairs, as_text, check_review_kind
+from evenhand.desk.given import (
+    as_circumstances,
+    as_numbers,
+    as_pairs,
+    as_text,
+    check_review_kind,
+    circumstances_of_review,
+)
 from evenhand.desk.ledger import Row
 from evenhand.desk.lots import Lots
 from evenhand.desk.names import check_name
 from evenhand.desk.past import learn_rewards, read_past
 from evenhand.desk.quiet_bandit import QuietBandit
 from evenhand.desk.records import decision_of, indices_of, review_of
+from evenhand.desk.review_book import refuse_second_answer
 from evenhand.desk.settings import Settings
 from evenhand.desk.wish import Wish
 from evenhand.errors import AlreadyRecorded, InvalidInput, NotChosen, UnknownRecord
@@ -105,7 +112,7 @@ class Recording:
             "tight_pairs": decision.tight_pairs,
             "chosen": [ids[i] for i in decision.chosen],
             "lots": {"generator": "Philox", "counter": [0, number, 0, 0]},
-            "worst_residual_at_most": FEASIBILITY_TOLERANCE,
+            "worst_residual": decision.worst_residual,
             "seal": decision.id,
         }
         if candidates.features is not None:
@@ -152,38 +159,43 @@ class Recording:
         row = self._decision_row(command.decision)
         if command.reviewer is not None:
             check_name(command.reviewer, "reviewer")
-        body = {
+        body: dict[str, Any] = {
             "decision": row.id,
             "kind": command.kind,
             "unfair": as_pairs(command.unfair, "unfair"),
             "fair": as_pairs(command.fair, "fair"),
             "any_unfair": command.any_unfair,
             "reviewer": command.reviewer,
-            "circumstances": as_circumstances(command.circumstances),
             "supersedes": command.supersedes,
         }
         check_review_kind(body)
+        body["circumstances"] = circumstances_of_review(command.circumstances, body, row.event.body["candidates"])
         review = review_of(body, row.event.body["candidates"])
         self._refuse_unlearnable(row, review)
         undone = None if command.supersedes is None else self._to_undo(command.supersedes)
         if undone is not None and undone.target != row.id:
             raise InvalidInput(f"review {undone.id} is of another decision; a review supersedes one of its own")
         says_nothing = review.kind == "partial" and not review.unfair and not review.fair  # "unsure", of whichever pair
-        if not says_nothing and not (command.circumstances or {}).get("repeat"):
-            self._refuse_twice(row, review)
+        if not (command.circumstances or {}).get("repeat"):
+            if not says_nothing:
+                self._refuse_twice(row, review)
+            refuse_second_answer(body, self._standing(row))
         return Draft("review", new_id("review"), body, target=row.id, undoes=None if undone is None else undone.seq)
 
     def _refuse_twice(self, row: Row, review: Review) -> None:
         candidates = row.event.body["candidates"]
-        gone = {earlier.undoes for earlier in self.about.get(row.id, ())}
-        for earlier in self.about.get(row.id, ()):
-            if earlier.kind != "review" or earlier.seq in gone or self._withdrawal_of(earlier) is not None:
-                continue
+        for earlier in self._standing(row):
             if review_of(earlier.event.body, candidates) == review:
                 raise AlreadyRecorded(
                     f"this review is in the ledger as {earlier.id}; an answer asked for twice on purpose carries "
                     'circumstances {"repeat": true}'
                 )
+
+    def _standing(self, row: Row) -> list[Row]:
+        """The reviews of a decision that nobody has taken back or superseded."""
+        gone = {earlier.undoes for earlier in self.about.get(row.id, ())}
+        reviews = (line for line in self.about.get(row.id, ()) if line.kind == "review" and line.seq not in gone)
+        return [line for line in reviews if self._withdrawal_of(line) is None]
 
     def _refuse_unlearnable(self, row: Row, review: Review) -> None:
         """One bit is more than some metric learners can learn from."""

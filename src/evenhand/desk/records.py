@@ -24,6 +24,7 @@ def decision_of(body: Mapping[str, Any]) -> Decision:
         capacity=body["capacity"],
         optimistic_rewards=_fixed(body["optimistic_rewards"]),
         tight_pairs=tuple((i, j) for i, j in body["tight_pairs"]),
+        worst_residual=body.get("worst_residual"),  # the first ledgers noted a limit to it
     )
 
 

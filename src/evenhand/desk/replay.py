@@ -158,6 +158,8 @@ def _differs(row: Row, walk: Walk, settings: dict[int, Settings], lots: Lots) ->
         "capacity": made.capacity,
         "seal": made.id,
     }
+    if "worst_residual" in body:  # the first ledgers noted a limit to it
+        told["worst_residual"] = made.worst_residual
     wrong = [name for name, value in told.items() if body[name] != value]
     return None if not wrong else f"{', '.join(wrong)} (made by evenhand {body['code']})"
 

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from evenhand.circumstances import DECLINED, misfit
 from evenhand.desk.ledger import Ledger, Row
 from evenhand.desk.review_rules import ReviewRules
-
-JUDGEMENTS = ("unfair", "acceptable")
-ANSWERS = (*JUDGEMENTS, "unsure", "skip", "conflict")
-DECLINED = ("skip", "conflict")
-"""Answers that leave the pair to somebody else."""
+from evenhand.errors import AlreadyRecorded
 
 KINDS = ("review", "answer", "withdrawal", "settings")
 CHUNK = 2000
@@ -204,7 +201,9 @@ def answers_in(row: Row) -> list[Given]:
     event = row.event
     body, circumstances = event.body, event.body["circumstances"] or {}
     common = (row.id, row.seq, event.time, body["reviewer"], body["decision"])
-    if "answer" in circumstances and len(circumstances.get("pair", ())) == 2:
+    if misfit(circumstances) is not None:  # the first ledgers took whatever was said
+        circumstances = {}
+    if circumstances.get("answer") is not None and circumstances.get("pair") is not None:
         queue = circumstances.get("queue") or {}
         return [
             Given(
@@ -225,10 +224,29 @@ def answers_in(row: Row) -> list[Given]:
     return [Given(*common, frozenset(pair), answer) for answer, pair in told]
 
 
+def refuse_second_answer(body: Mapping[str, Any], standing: Iterable[Row]) -> None:
+    """AlreadyRecorded if a review answers on a pair on which its reviewer has answered, in whichever window.
+
+    Of reviews that answer on a pair, as the review page's do; it may supersede the earlier one. What was skipped may
+    be answered. standing: the reviews of the decision that were not taken back.
+    """
+    told, reviewer = body["circumstances"] or {}, body["reviewer"]
+    if told.get("answer") is None or reviewer is None:
+        return
+    pair = frozenset(told["pair"])
+    for row in standing:
+        for given in answers_in(row) if row.id != body["supersedes"] else ():
+            is_answer = given.repeat_of is None and given.answer not in DECLINED
+            if is_answer and given.pair == pair and given.reviewer == reviewer:
+                raise AlreadyRecorded(f"this pair was answered before by {reviewer}, see {row.id}")
+
+
 def whole_in(row: Row, decisions: Mapping[str, Row]) -> list[Given]:
     """What a line says of a whole decision, or of the two people of an interview's question."""
     event = row.event
     body, circumstances = event.body, event.body["circumstances"] or {}
+    if misfit(circumstances) is not None:
+        circumstances = {}
     common = (row.id, row.seq, event.time, body["reviewer"], body.get("decision", ""), frozenset[str]())
     if row.kind == "answer":
         said = {True: "unfair", False: "acceptable"}.get(body["unfair"], circumstances.get("answer", "unsure"))

@@ -15,15 +15,16 @@ from typing import Any
 
 import numpy as np
 
+from evenhand.circumstances import ANSWERS, DECLINED
 from evenhand.desk.commands import GiveReview
 from evenhand.desk.desk import Desk
 from evenhand.desk.queue import MOST_WAITING
 from evenhand.desk.random_control import draw_control
-from evenhand.desk.review_book import ANSWERS, DECLINED, Given, ReviewBook
+from evenhand.desk.review_book import Given, ReviewBook
 from evenhand.desk.review_item import Item
 from evenhand.desk.showing import features_of, rows_of, shown_and_hidden
 from evenhand.desk.waiting import Answered, WaitingPair
-from evenhand.errors import AlreadyRecorded, InvalidInput
+from evenhand.errors import InvalidInput
 from evenhand.metrics.verdicts import Pairs
 
 INSTRUCTION = "2"
@@ -225,7 +226,6 @@ class Reviewing:
         if answer not in ANSWERS:
             raise InvalidInput(f"the answer is {answer!r}; allowed are {', '.join(ANSWERS)}")
         self.book.refresh()
-        self._refuse_second(item)
         pair = [item.left, item.right]
         return GiveReview(
             item.decision,
@@ -237,13 +237,6 @@ class Reviewing:
             actor=item.reviewer,
             idempotency_key=item.key,
         )
-
-    def _refuse_second(self, item: Item) -> None:
-        """A pair is answered once by one person, though another item of it was before them in another window."""
-        for given in self.book.on(item.decision, item.pair) if item.repeat_of is None else ():
-            is_answer = given.repeat_of is None and given.answer not in DECLINED
-            if is_answer and given.reviewer == item.reviewer and given.item != item.key:
-                raise AlreadyRecorded(f"this pair was answered before by {item.reviewer}, see {given.review}")
 
     def _circumstances(self, item: Item) -> dict[str, Any]:
         body = self.desk.event(item.decision).body

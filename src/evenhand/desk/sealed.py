@@ -19,14 +19,14 @@ from evenhand.errors import InvalidInput
 
 NONCE, TAG = 12, 16
 EVEN = 1024
-"""Content is filled up to a multiple of so many bytes: the length of a note tells nothing of what is in it."""
+"""Content is filled up to a multiple of so many bytes unless told otherwise: the length of a note tells nothing."""
 
 
-def seal(secret: bytes, content: Any) -> str:
-    """Content that JSON can tell, sealed: letters, digits, - and _."""
+def seal(secret: bytes, content: Any, *, even: int = EVEN) -> str:
+    """Content that JSON can tell, sealed: letters, digits, - and _. Its length tells that of the content, to `even`."""
     nonce = os.urandom(NONCE)
     text = orjson.dumps(content)
-    text += b" " * (-len(text) % EVEN)
+    text += b" " * (-len(text) % even)
     hidden = _hidden(_key(secret, b"hide"), nonce, text)
     return base64.urlsafe_b64encode(nonce + hidden + _tag(secret, nonce + hidden)).decode().rstrip("=")
 

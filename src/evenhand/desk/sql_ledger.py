@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
@@ -17,6 +18,9 @@ from evenhand.desk.migrate import bring_up_to_date, is_current
 from evenhand.desk.sql_pairs import SqlPairs
 from evenhand.desk.sql_view import INSERT, SqlView, Statements
 from evenhand.errors import AlreadyRecorded
+
+PROBE = 65_536
+"""Bytes that are written to see whether there is room: as many as a batch of ten or twenty decisions has."""
 
 
 class SqlLedger(Ledger):
@@ -82,6 +86,14 @@ class SqlLedger(Ledger):
             yield view
         if self._checkpoints is not None:
             self._checkpoints.wrote(view.head.seq - before)
+
+    def check_writable(self) -> None:
+        """Add a snapshot of no desk, and remove it again: what a batch needs of room has to be there, and is freed."""
+        with self.transaction(writes=True) as connection:
+            statements, tried = Statements(connection), ("", 0)
+            content = os.urandom(PROBE)  # nothing that could be compressed
+            statements.run("INSERT INTO snapshots (desk, seq, until, blob) VALUES (?, ?, 0, ?)", (*tried, content))
+            statements.run("DELETE FROM snapshots WHERE desk = ? AND seq = ?", tried)
 
     def snapshots(self, name: str) -> list[Stamp]:
         """Which snapshots there are."""

@@ -12,7 +12,7 @@ from sqlalchemy import Engine
 
 from evenhand.desk.engine import transaction
 from evenhand.desk.sql_view import Statements
-from evenhand.desk.waiting import Answered, WaitingPair
+from evenhand.desk.waiting import Answered, Listed, WaitingPair
 
 PLACE = "desk, decision, first_id, second_id, place"
 KNOWN = "reason, gap, distance, doubt, chance_unfair, priority"
@@ -74,11 +74,13 @@ class SqlPairs:
                     (desk, there - most),
                 )
 
-    def lease(self, desk: str, n: int, reviewer: str | None, now: float, until: float) -> list[WaitingPair]:
+    def listed(self, desk: str, n: int, now: float, after: Listed | None = None) -> list[WaitingPair]:
+        """The n most telling pairs that nobody looks at, from one on."""
+        with transaction(self._engine, writes=False) as connection:
+            return [place.pair for place in self._free(Statements(connection), desk, n, None, now, [], after)]
+
+    def lease(self, desk: str, n: int, reviewer: str, now: float, until: float) -> list[WaitingPair]:
         """The n most telling pairs that nobody else looks at."""
-        if reviewer is None:
-            with transaction(self._engine, writes=False) as connection:
-                return [place.pair for place in self._free(Statements(connection), desk, n, None, now, [])]
         with self._alone(desk) as statements:
             mine = [
                 _Place.of(row)
@@ -99,15 +101,23 @@ class SqlPairs:
 
     @staticmethod
     def _free(
-        statements: Statements, desk: str, n: int, reviewer: str | None, now: float, mine: Sequence[_Place]
+        statements: Statements,
+        desk: str,
+        n: int,
+        reviewer: str | None,
+        now: float,
+        mine: Sequence[_Place],
+        after: Listed | None = None,
     ) -> list[_Place]:
         """Up to n places that are on nobody's lease, one for each pair, in order."""
+        beyond = "" if after is None else " AND (priority, decision, first_id, second_id) < (?, ?, ?, ?)"
         taken, found, offset, page = {place.names for place in mine}, list[_Place](), 0, 2 * max(n, 0) + 20
         while len(found) < n:
             rows = statements.run(
-                f"{SELECT}{statements.using('waiting_pairs_order')} WHERE desk = ? AND leased_until <= ? "
+                f"{SELECT}{statements.using('waiting_pairs_order')} "
+                f"WHERE desk = ? AND leased_until <= ?{beyond} "
                 "ORDER BY priority DESC, decision DESC, first_id DESC, second_id DESC, place DESC LIMIT ? OFFSET ?",
-                (desk, now, page, offset),
+                (desk, now, *(after or ()), page, offset),
             ).fetchall()
             for place in map(_Place.of, rows):
                 if len(found) < n and place.names not in taken and (reviewer is None or reviewer not in place.not_for):

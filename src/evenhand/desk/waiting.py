@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,23 @@ class WaitingPair:
     copy: int = 0
     """0, or 1 where a second reviewer is asked about the same pair."""
 
+    @property
+    def listed(self) -> Listed:
+        """Where it stands in the order of the queue."""
+        return Listed(self.priority, self.decision, self.first, self.second)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain strings and numbers."""
         return asdict(self)
+
+
+class Listed(NamedTuple):
+    """Where a pair stands in the order of the queue."""
+
+    priority: float
+    decision: str
+    first: str
+    second: str
 
 
 @dataclass(frozen=True)
@@ -50,11 +64,16 @@ class WaitingPairs(Protocol):
         Beyond `most` the least telling are dropped.
         """
 
-    def lease(self, desk: str, n: int, reviewer: str | None, now: float, until: float) -> list[WaitingPair]:
+    def lease(self, desk: str, n: int, reviewer: str, now: float, until: float) -> list[WaitingPair]:
         """The n most telling pairs that nobody else looks at, kept for this reviewer until the given time.
 
-        What the reviewer has on lease already comes again. Of a pair with two places nobody gets both. Without a
-        reviewer the pairs are only shown, not leased.
+        What the reviewer has on lease already comes again. Of a pair with two places nobody gets both.
+        """
+
+    def listed(self, desk: str, n: int, now: float, after: Listed | None = None) -> list[WaitingPair]:
+        """The n most telling pairs that nobody looks at, each once, none of them leased; those that come after one.
+
+        `after` need not wait any more. A pair with two places of different priority may come on two pages.
         """
 
     def claim(

@@ -9,13 +9,15 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from evenhand.service.asked import Caller
+from evenhand.service.bucket import Bucket
 from evenhand.service.problems import Problem
 from evenhand.service.tokens import Token, TokenStore, digest_of
+from evenhand.service.wrong_tokens import WrongTokens
 
 if TYPE_CHECKING:
     from evenhand.service.settings import Settings
 
-__all__ = ["Access", "Bucket", "Caller", "Headers"]
+__all__ = ["Access", "Caller", "Headers"]
 
 Headers = Mapping[bytes, bytes]
 
@@ -26,27 +28,6 @@ ASK_AGAIN_SECONDS = 0.25
 LOOPBACK_HOSTS = (b"127.0.0.1", b"localhost", b"[::1]")
 
 log = logging.getLogger(__name__)
-
-
-class Bucket:
-    """So many requests a second, and a burst after a pause.
-
-    >>> bucket = Bucket(rate=2.0, burst=1.0)
-    >>> bucket.wait(10.0), bucket.wait(10.0), bucket.wait(10.5)
-    (0.0, 0.5, 0.0)
-    """
-
-    __slots__ = ("at", "burst", "left", "rate")
-
-    def __init__(self, rate: float, burst: float) -> None:
-        self.rate, self.burst, self.left, self.at = rate, burst, burst, 0.0
-
-    def wait(self, now: float) -> float:
-        """Seconds until a request is allowed; 0 and counted if it is allowed now."""
-        left = min(self.burst, self.left + (now - self.at) * self.rate) if self.at else self.burst
-        self.at = now
-        self.left = left - 1 if left >= 1 else left
-        return 0.0 if left >= 1 else (1 - left) / self.rate
 
 
 Known = tuple[Caller, Bucket]
@@ -61,6 +42,7 @@ class Access:
         self._fixed = self._fixed_callers()
         self._callers: dict[str, Known] = {}
         self._read_at = float("-inf")
+        self._wrong = WrongTokens(settings.wrong_tokens)
         self._everybody = (Caller("local", ("admin",), token="local"), self._bucket("local"))
 
     def _bucket(self, name: str) -> Bucket:
@@ -90,14 +72,17 @@ class Access:
         except Exception as error:
             log.warning("tokens cannot be read", extra={"error": type(error).__name__})
 
-    async def caller(self, headers: Headers) -> Caller:
-        """Whoever sent a request with these headers, once their rate allows it; a Problem if that is nobody."""
+    async def caller(self, headers: Headers, address: str | None = None) -> Caller:
+        """Whoever sent a request with these headers, once their rate allows it; a Problem if that is nobody.
+
+        address: where it came from, of which wrong tokens are counted.
+        """
         if not self._settings.tokens:
             return self._allowed(self._somebody_local(headers))
         given = headers.get(b"authorization", b"")
         if given[:7].lower() != b"bearer ":
             raise _unauthorized()
-        return await self.holder(digest_of(given[7:].strip()))
+        return await self.holder_at(address, digest_of(given[7:].strip()))
 
     def at_hand(self, headers: Headers) -> Caller | None:
         """The same for a bearer token without waiting; None, and nothing has happened, for whoever else it may be."""
@@ -109,6 +94,20 @@ class Access:
         digest = digest_of(given[7:].strip())
         known = self._callers.get(digest) or self._fixed.get(digest)
         return None if known is None else self._allowed(known)
+
+    async def holder_at(self, address: str | None, digest: str) -> Caller:
+        """The same as `holder` of a token that was sent from an address: if it is wrong, it counts there."""
+        try:
+            return await self.holder(digest)
+        except Problem as problem:
+            wait = self._wrong.wait(address, time.monotonic()) if problem.kind == "unauthorized" else 0.0
+            if not wait:
+                raise
+        raise Problem(
+            "rate",
+            f"one address may send {self._settings.wrong_tokens:g} wrong tokens a minute; send a right one, or wait",
+            headers=_again_after(wait),
+        )
 
     async def holder(self, digest: str) -> Caller:
         """Whoever holds the token with this digest, once their rate allows another request."""
@@ -129,7 +128,7 @@ class Access:
             raise Problem(
                 "rate",
                 f"this token may send {self._settings.rate:g} requests a second; send this one again later",
-                headers={"Retry-After": str(max(1, round(wait + 0.5)))},
+                headers=_again_after(wait),
             )
         return caller
 
@@ -151,6 +150,10 @@ class Access:
         if name.lower() not in LOOPBACK_HOSTS:
             raise Problem("forbidden", "a service without tokens is asked as localhost only")
         return self._everybody
+
+
+def _again_after(seconds: float) -> dict[str, str]:
+    return {"Retry-After": str(max(1, round(seconds + 0.5)))}
 
 
 def _unauthorized() -> Problem:

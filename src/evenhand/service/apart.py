@@ -77,13 +77,14 @@ class Apart:
         self._frames.send((self._number, asked), patiently=len(self._waiting) > BUSY)
         return True
 
-    async def is_ready(self) -> bool:
-        """Whether the ledger answers."""
-        return (await self.carry_out(_plain(READY))).status == 200
+    async def why_not_ready(self) -> str | None:
+        """None if decisions can be made now, or else why not."""
+        told = await self.carry_out(_plain(READY))
+        return None if told.status == 200 else told.body.decode()
 
-    async def measured(self) -> bytes:
-        """Numbers about desks, for Prometheus."""
-        return (await self.carry_out(_plain(MEASURED))).body
+    async def measured(self, desks: tuple[str, ...] | None) -> bytes:
+        """Numbers about these desks, or all, for Prometheus."""
+        return (await self.carry_out(_plain(MEASURED, desks))).body
 
     async def _start(self) -> None:
         here, there = socket.socketpair()
@@ -181,8 +182,8 @@ def _future() -> tuple[asyncio.Future[Told], Tell]:
     return future, tell
 
 
-def _plain(operation: str) -> Asked:
-    return Asked(operation, Caller("", ()), {}, None, b"", b"")
+def _plain(operation: str, desks: tuple[str, ...] | None = None) -> Asked:
+    return Asked(operation, Caller("", (), desks), {}, None, b"", b"")
 
 
 def _away() -> Problem:

@@ -101,7 +101,7 @@ def _add_problems(app: FastAPI, service: Service) -> None:
         try:
             # Which paths there are is told to those with a token.
             if request.url.path.startswith("/api"):
-                await service.caller(dict(request.scope["headers"]), request.method)
+                await service.caller(dict(request.scope["headers"]), request.scope)
         except Problem as not_known:
             problem = not_known
         page = not_found(request) if isinstance(problem, Problem) and problem.status == 404 else None

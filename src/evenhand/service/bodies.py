@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from evenhand.circumstances import NAMES
 from evenhand.desk.names import DESK_NAME, DESK_NAME_IN_WORDS
 from evenhand.desk.settings import MOST_FEATURES
 
@@ -15,6 +16,8 @@ Name = Annotated[str, Meta(min_length=1, max_length=200)]
 Reason = Annotated[str, Meta(max_length=2_000)]
 Pair = Annotated[list[Id], Meta(min_length=2, max_length=2, description="Two different candidates of the decision.")]
 Value = float | str | bool | None
+Attributes = Annotated[list[Name], Meta(max_length=MOST_FEATURES, description="Names of attributes.")]
+Moment = Annotated[str, Meta(min_length=10, max_length=40, description="ISO 8601, with its time zone.")]
 
 
 class Candidate(TypedDict):
@@ -78,11 +81,28 @@ class NewOutcomes(Struct, forbid_unknown_fields=True):
     rewards: Annotated[dict[Id, Annotated[float, Meta(ge=-1e6, le=1e6)]], Meta(min_length=1)]
 
 
+class SidesSeen(Struct, forbid_unknown_fields=True):
+    """Who of the two was shown where."""
+
+    left: Id
+    right: Id
+
+
+class QueuedFor(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """Why a pair was put before the reviewer."""
+
+    reason: Reason
+    detail: Reason | None = None
+    score: float | None = None
+    place: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
+
+
 class NewReview(Struct, forbid_unknown_fields=True):
     """What a reviewer says of a decision.
 
     complete: every pair was looked at, those named were unfair and all others fine. partial: only the pairs named were
-    looked at. one_bit: only whether anything was unfair.
+    looked at. one_bit: only whether anything was unfair. All that is known of how it came about may be said beside, and
+    is kept in the record's circumstances under the same names, as the review page does.
     """
 
     kind: Literal["complete", "partial", "one_bit"]
@@ -91,9 +111,27 @@ class NewReview(Struct, forbid_unknown_fields=True):
     any_unfair: bool | None = None
     reviewer: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
     circumstances: (
-        Annotated[dict[str, Any], Meta(description="What the reviewer saw, and how: kept as it is.")] | None
+        Annotated[dict[str, Any], Meta(description="Whatever else of what the reviewer saw is to be kept.")] | None
     ) = None
     supersedes: Id | None = None
+    pair: Pair | UnsetType = UNSET
+    sides: SidesSeen | UnsetType = UNSET
+    shown: Attributes | UnsetType = UNSET
+    hidden: Attributes | UnsetType = UNSET
+    ids_shown: bool | UnsetType = UNSET
+    odds: dict[Id, Annotated[float, Meta(ge=0, le=1)]] | UnsetType = UNSET
+    queue: QueuedFor | UnsetType = UNSET
+    answer: Literal["unfair", "acceptable", "unsure", "skip", "conflict"] | UnsetType = UNSET
+    reason: Reason | UnsetType = UNSET
+    note: Reason | UnsetType = UNSET
+    started: Moment | UnsetType = UNSET
+    ended: Moment | UnsetType = UNSET
+    instruction: Name | UnsetType = UNSET
+
+    def seen(self) -> dict[str, Any]:
+        """What was said of the circumstances by name."""
+        said = {name: getattr(self, name) for name in NAMES}
+        return {name: msgspec.to_builtins(value) for name, value in said.items() if value is not UNSET}
 
 
 class NewOverride(Struct, forbid_unknown_fields=True):

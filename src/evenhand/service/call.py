@@ -12,6 +12,8 @@ from evenhand.service.problems import Problem
 from evenhand.service.refusals import refusal
 
 if TYPE_CHECKING:
+    from starlette.types import Scope
+
     from evenhand.service.asked import Caller, Packed
 
 LONGEST_KEY = 200
@@ -33,6 +35,8 @@ class Call:
     body: Any = None
     packed: Packed | None = None
     """Candidates in place of a body, if the door has read them."""
+    address: str | None = None
+    """Where it came from, if the door carries it out."""
 
     @property
     def desk(self) -> str:
@@ -86,6 +90,12 @@ class Call:
         """How many entries are wanted."""
         settings = self.service.settings
         return self.whole_number(values, "limit", min(settings.page, settings.max_page), 1, settings.max_page)
+
+
+def address_of(scope: Scope) -> str | None:
+    """The address that a request came from, be it a proxy's; None from a socket of this machine."""
+    client = scope.get("client")
+    return None if client is None else str(client[0])
 
 
 def decoded(decoder: msgspec.json.Decoder[Any], body: bytes) -> Any:

@@ -25,6 +25,7 @@ def add_serve(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--max-candidates", type=int, metavar="N", help="of one decision (500)")
     parser.add_argument("--rate", type=float, metavar="N", help="requests a second of one token (1000)")
     parser.add_argument("--burst", type=float, metavar="N", help="requests of one token at once (2000)")
+    parser.add_argument("--wrong-tokens", type=float, metavar="N", help="a minute from one address (30)")
     parser.add_argument("--demo", action="store_true", help="a made-up lending desk to play with; nothing stays")
     parser.add_argument("--no-request-log", action="store_true", help="no line for every request")
     parser.set_defaults(run=run_serve)
@@ -79,7 +80,7 @@ def run_serve(options: argparse.Namespace) -> None:
 
     if options.workers < 1 or not 0 <= options.port < 65536:
         raise InvalidInput("--workers must be 1 or more, and --port from 0 to 65535")
-    named = {name: getattr(options, name) for name in ("max_body", "max_candidates", "rate", "burst")}
+    named = {name: getattr(options, name) for name in ("max_body", "max_candidates", "rate", "burst", "wrong_tokens")}
     given: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
     if options.without_tokens:
         given["tokens"] = False

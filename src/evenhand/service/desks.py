@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from evenhand.desk.creating import open_once
@@ -11,6 +12,7 @@ from evenhand.desk.desk import Desk
 from evenhand.errors import UnknownRecord
 from evenhand.service.gather import Gatherer
 from evenhand.service.problems import Problem
+from evenhand.service.writable import Writable
 
 if TYPE_CHECKING:
     from evenhand.desk.commands import Command
@@ -39,6 +41,7 @@ class Desks:
         self.ledger, self._settings, self._measures = ledger, settings, measures
         self._open: dict[str, OpenDesk] = {}
         self._opening = asyncio.Lock()
+        self.writable = Writable(ledger)
 
     def at_hand(self, name: str) -> OpenDesk | None:
         """The desk of this name if it is open already."""
@@ -64,7 +67,7 @@ class Desks:
     def _gatherer(self, desk: Desk) -> Gatherer[Command, Event]:
         return Gatherer(
             desk.name,
-            desk.execute,
+            self.writable.noting(desk.execute),
             max_batch=self._settings.max_batch,
             max_waiting=self._settings.max_waiting,
             written=self._measures.batch,
@@ -72,7 +75,8 @@ class Desks:
 
     async def create(self, name: str, settings: dict[str, Any], key: str | None, actor: str) -> Event:
         """The first event of a new desk, or of the one that the same request made before."""
-        return await asyncio.to_thread(open_once, self.ledger, name, settings, actor=actor, key=key)
+        once = partial(open_once, self.ledger, settings=settings, actor=actor, key=key)
+        return await asyncio.to_thread(self.writable.noting(once), name)
 
     async def names(self) -> list[str]:
         """The names of all desks, sorted."""

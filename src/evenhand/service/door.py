@@ -15,7 +15,7 @@ from evenhand.service.answer import Answer
 from evenhand.service.asked import Asked
 from evenhand.service.bodies import NewDecision
 from evenhand.service.body import ClientGone, read_body
-from evenhand.service.call import KEY, Call, decoded
+from evenhand.service.call import KEY, Call, address_of, decoded
 from evenhand.service.logs import RequestLine, moment
 from evenhand.service.office import answer_to
 from evenhand.service.operations.decisions import packing
@@ -78,9 +78,8 @@ def _here(operation: Operation, service: Service) -> CarryOut:
 
     async def carry_out(caller: Caller, headers: Headers, scope: Scope, body: bytes) -> Answer:
         said = decoded(decoder, body) if decoder is not None else None
-        return await operation.run(
-            Call(service, caller, scope.get("path_params", {}), headers, scope["query_string"], said)
-        )
+        asked = (service, caller, scope.get("path_params", {}), headers, scope["query_string"], said)
+        return await operation.run(Call(*asked, address=address_of(scope)))
 
     return carry_out
 
@@ -89,7 +88,7 @@ async def admitted(operation: Operation, service: Service, headers: Headers, sco
     """Whoever asks, if their token, rate, role and desk allow it."""
     if operation.roles is None:
         return service.nobody
-    caller = await service.caller(headers, scope["method"])
+    caller = await service.caller(headers, scope)
     check_may(operation, caller, scope.get("path_params", {}))
     return caller
 

@@ -6,11 +6,13 @@ In a service of several workers the numbers of all of them are added up, by file
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
 
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
@@ -39,20 +41,36 @@ def _is_alive(pid: int) -> bool:
     return True
 
 
+class _Only(Collector):
+    """What there is, without the numbers of other desks than these."""
+
+    def __init__(self, all_there_is: CollectorRegistry, desks: Sequence[str]) -> None:
+        self._all, self._desks = all_there_is, frozenset(desks)
+
+    def collect(self) -> Iterator[Metric]:
+        """Every measure, with fewer samples."""
+        for metric in self._all.collect():
+            metric.samples = [one for one in metric.samples if one.labels.get("desk") in {None, *self._desks}]
+            yield metric
+
+
 class _Measures:
     """Numbers of one process."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
 
-    def told(self) -> bytes:
-        """All numbers, as Prometheus reads them; of all processes, where they keep them in a folder."""
+    def told(self, desks: Sequence[str] | None) -> bytes:
+        """All numbers, as Prometheus reads them; of all processes, where they keep them in a folder.
+
+        desks: those that whoever asks may know of; None for all.
+        """
         registry = self.registry
         if are_shared():
             forget_the_dead(os.environ["PROMETHEUS_MULTIPROC_DIR"])
             registry = CollectorRegistry()
             MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
-        return generate_latest(registry)
+        return generate_latest(registry if desks is None else cast("CollectorRegistry", _Only(registry, desks)))
 
 
 class RequestMeasures(_Measures):

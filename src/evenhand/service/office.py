@@ -93,18 +93,18 @@ class Office:
             asyncio.get_running_loop().call_soon(made, error)
         return True
 
-    async def is_ready(self) -> bool:
-        """Whether the ledger answers."""
+    async def why_not_ready(self) -> str | None:
+        """None if decisions can be made now, or else why not."""
         try:
             await self.desks.names()
         except Exception:
-            return False
-        return True
+            return "the ledger does not answer"
+        return None if await self.desks.writable.now() else "the ledger cannot be written now; the log says why"
 
-    async def measured(self) -> bytes:
-        """Numbers about desks, for Prometheus."""
+    async def measured(self, desks: tuple[str, ...] | None) -> bytes:
+        """Numbers about these desks, or all, for Prometheus."""
         self.measures.standing(self.desks.standing())
-        return self.measures.told()
+        return self.measures.told(desks)
 
     async def _measure(self) -> None:
         while True:

@@ -110,9 +110,10 @@ class Clerk:
 
     async def _carry_out(self, number: int, asked: Asked) -> None:
         if asked.operation == READY:
-            answer = Told(b"", 200 if await self._office.is_ready() else 503, b"")
+            why_not = await self._office.why_not_ready()
+            answer = Told((why_not or "").encode(), 200 if why_not is None else 503, b"")
         elif asked.operation == MEASURED:
-            answer = Told(await self._office.measured(), 200, b"")
+            answer = Told(await self._office.measured(asked.caller.desks), 200, b"")
         else:
             answer = await self._office.carry_out(asked)
         self.frames.send((number, answer))

@@ -79,6 +79,7 @@ class Queue(Struct):
     """Pairs that wait for a review, the most telling first."""
 
     pairs: list[dict[str, Any]]
+    next: str | None
 
 
 class MetricTold(Struct):

@@ -12,6 +12,7 @@ from evenhand.desk.warm_up import warm_up
 from evenhand.service.access import Access
 from evenhand.service.apart import Apart
 from evenhand.service.asked import Caller
+from evenhand.service.call import address_of
 from evenhand.service.logs import RequestLog
 from evenhand.service.measures import RequestMeasures
 from evenhand.service.office import Office
@@ -21,6 +22,8 @@ from evenhand.service.token_store import token_store_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from starlette.types import Scope
 
     from evenhand.desk.ledger import Ledger
     from evenhand.service.asked import Asked, Told
@@ -42,11 +45,11 @@ class AnOffice(Protocol):
     def decide(self, asked: Asked, tell: Callable[[Told | Exception], None]) -> bool:
         """The same without a task, if that can be."""
 
-    async def is_ready(self) -> bool:
-        """Whether the ledger answers."""
+    async def why_not_ready(self) -> str | None:
+        """None if decisions can be made now, or else why not."""
 
-    async def measured(self) -> bytes:
-        """Numbers about desks."""
+    async def measured(self, desks: tuple[str, ...] | None) -> bytes:
+        """Numbers about these desks, or all."""
 
     async def close(self) -> None:
         """Write what waits, then end."""
@@ -90,9 +93,9 @@ class Service:
             raise _not_started()
         return self._access
 
-    async def caller(self, headers: dict[bytes, bytes], method: str) -> Caller:
+    async def caller(self, headers: dict[bytes, bytes], scope: Scope) -> Caller:
         """Whoever sends a request with these headers, by token or by cookie; a Problem if that is nobody."""
-        return await self.sessions.caller(headers, method)
+        return await self.sessions.caller(headers, scope["method"], address_of(scope))
 
     @property
     def sessions(self) -> Sessions:

@@ -40,6 +40,8 @@ class Settings:
     """Requests a second that one token may send to one process."""
     burst: float = 2_000.0
     """Requests that one token may send at once after a pause."""
+    wrong_tokens: float = 30.0
+    """Wrong tokens a minute from one address that are answered with 401; more get 429. Right ones always open."""
     max_waiting: int = 4_096
     """Commands of one desk that may wait for their turn; more are refused, to be sent again later."""
     max_batch: int = 256
@@ -53,7 +55,8 @@ class Settings:
     """One line of JSON for every request."""
 
     def __post_init__(self) -> None:
-        for name in ("max_body", "max_candidates", "rate", "burst", "max_waiting", "max_batch", "page", "max_page"):
+        numbers = ("max_body", "max_candidates", "rate", "burst", "wrong_tokens", "max_waiting", "max_batch")
+        for name in (*numbers, "page", "max_page"):
             if not getattr(self, name) > 0:
                 raise InvalidInput(f"{name} is {getattr(self, name)!r}; allowed is a number above 0")
         for name in ("admin_token", "metrics_token"):

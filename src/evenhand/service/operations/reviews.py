@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from evenhand.circumstances import joined
 from evenhand.desk.commands import AnswerQuestion, GiveReview, Withdraw
+from evenhand.desk.queue_pages import QueuePages
 from evenhand.service.answer import Answer, told
 from evenhand.service.operations.own import check_own, name_of, pair_for
 from evenhand.service.operations.recorded import recorded
@@ -30,7 +32,7 @@ async def give_review(call: Call) -> Answer:
         said.fair,
         said.any_unfair,
         reviewer,
-        said.circumstances,
+        joined(said.circumstances, said.seen()),
         said.supersedes,
         actor=call.caller.name,
         idempotency_key=call.key,
@@ -68,16 +70,23 @@ async def answer_question(call: Call) -> Answer:
 
 
 async def show_queue(call: Call) -> Answer:
-    """Pairs that wait for a review, the most telling first. Named, a reviewer gets them on lease: nobody else does.
+    """Pairs that wait for a review, the most telling first. Page on with after=<next>.
 
-    A token can name itself alone, an admin anybody. What the desk thinks of a pair is not told to reviewers.
+    Named, a reviewer gets them on lease, and nobody else does; that is one page, and comes again until answered. A
+    token can name itself alone, an admin anybody. What the desk thinks of a pair is not told to reviewers.
     """
-    query = call.query(("limit", "reviewer"))
-    limit, reviewer = call.page_size(query), query.get("reviewer")
+    query = call.query(("after", "limit", "reviewer"))
+    limit, reviewer, after = call.page_size(query), query.get("reviewer"), query.get("after")
     if reviewer is not None and not 1 <= len(reviewer) <= 200:
         raise Problem("invalid", f"reviewer has {len(reviewer)} characters; allowed are 1 to 200")
     if reviewer is not None:
         reviewer = name_of(call.caller, reviewer)
     desk = (await call.service.desks.get(call.desk)).desk
-    pairs = await asyncio.to_thread(lambda: desk.queue(limit, reviewer=reviewer))
-    return told({"pairs": [pair_for(call.caller, pair) for pair in pairs]})
+    pages = QueuePages(desk.name, desk.settings.seed)
+    start = None if after is None else pages.place(after)
+    if reviewer is not None:
+        pairs = await asyncio.to_thread(lambda: desk.queue(limit, reviewer=reviewer, after=start))
+        return told({"pairs": [pair_for(call.caller, pair) for pair in pairs], "next": None})
+    found = await asyncio.to_thread(lambda: desk.queue(limit + 1, after=start))
+    page = [pair_for(call.caller, pair) for pair in found[:limit]]
+    return told({"pairs": page, "next": pages.note(found[limit - 1].listed) if len(found) > limit else None})

@@ -23,17 +23,21 @@ async def health(call: Call) -> Answer:
 
 
 async def ready(call: Call) -> Answer:
-    """Whether decisions can be made now: the ledger answers."""
+    """Whether decisions can be made now: the ledger answers, and takes what is written.
+
+    Once a write has failed, as on a full disk, this tries to write until that succeeds.
+    """
     try:
-        is_ready = await asyncio.wait_for(call.service.office.is_ready(), READY_SECONDS)
+        why_not = await asyncio.wait_for(call.service.office.why_not_ready(), READY_SECONDS)
     except (Problem, TimeoutError):
-        is_ready = False
-    if not is_ready:
-        raise Problem("unavailable", "the ledger does not answer", headers={"Retry-After": "1"})
+        why_not = "the ledger does not answer"
+    if why_not is not None:
+        raise Problem("unavailable", why_not, headers={"Retry-After": "1"})
     return told({"status": "ready", "version": __version__})
 
 
 async def metrics(call: Call) -> Answer:
-    """Numbers for Prometheus: of this process, or of all processes of the service."""
-    of_desks = b"" if are_shared() else await call.service.office.measured()
-    return Answer(call.service.measures.told() + of_desks, 200, MEDIA_TYPE)
+    """Numbers for Prometheus: of this process, or of all processes of the service; of desks, those the token is for."""
+    desks = call.caller.desks
+    of_desks = b"" if are_shared() else await call.service.office.measured(desks)
+    return Answer(call.service.measures.told(desks) + of_desks, 200, MEDIA_TYPE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from evenhand.desk.queue_pages import LONGEST_NOTE
 from evenhand.service.bodies import NewAnswer, NewDecision, NewDesk, NewOutcomes, NewOverride, NewReview, NewSettings
 from evenhand.service.operation import ADMIN, Operation
 from evenhand.service.operations import decisions, desks, reviews, standing
@@ -31,6 +32,14 @@ AFTER_SEQ: dict[str, Any] = {"type": "integer", "minimum": 0, "maximum": 2**53, 
 AFTER_NAME: dict[str, Any] = {"type": "string", "maxLength": 200, "description": "The `next` of the page before."}
 REASON: dict[str, Any] = {"type": "string", "maxLength": reviews.LONGEST_REASON}
 REVIEWER: dict[str, Any] = {"type": "string", "minLength": 1, "maxLength": 200, "description": "Who will answer."}
+AFTER_PAIR: dict[str, Any] = {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": LONGEST_NOTE,
+    "pattern": "^[A-Za-z0-9_-]+$",
+    "description": "The `next` of the page before; not together with a reviewer.",
+}
+OF_QUEUE = {"after": AFTER_PAIR, "limit": LIMIT, "reviewer": REVIEWER}
 
 BUSIEST = Operation("POST", DESK + "/decisions", decisions.decide, DecisionTold, DECIDE, 201, NewDecision)
 
@@ -44,7 +53,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "DELETE", DESK + "/reviews/{review}", reviews.withdraw_review, Recorded, REVIEW, query={"reason": REASON}
     ),
     Operation("POST", DESK + "/answers", reviews.answer_question, Recorded, REVIEW, 201, NewAnswer),
-    Operation("GET", DESK + "/queue", reviews.show_queue, Queue, REVIEW, query={"limit": LIMIT, "reviewer": REVIEWER}),
+    Operation("GET", DESK + "/queue", reviews.show_queue, Queue, REVIEW, query=OF_QUEUE),
     # What was learned of who is alike is not for reviewers: their judgement should be their own.
     Operation("GET", DESK + "/metric", desks.show_metric, MetricTold, DECIDE),
     Operation("GET", DESK + "/events", desks.list_events, EventPage, ADMIN, query={"after": AFTER_SEQ, "limit": LIMIT}),

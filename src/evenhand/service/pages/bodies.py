@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-Moment = Annotated[str, Meta(min_length=10, max_length=40, description="ISO 8601, with its time zone.")]
+from evenhand.service.bodies import Moment
+
 Note = Annotated[str, Meta(max_length=2_000)]
 
 

@@ -6,11 +6,11 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from evenhand.circumstances import times
 from evenhand.desk.desk import Desk
 from evenhand.desk.interviewing import Interviewing
 from evenhand.errors import IdempotencyConflict
 from evenhand.service.answer import Answer, told
-from evenhand.service.pages.review import times
 from evenhand.service.problems import Problem
 
 if TYPE_CHECKING:

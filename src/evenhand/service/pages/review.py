@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from evenhand.circumstances import times
 from evenhand.desk.agreement import consistency
 from evenhand.desk.desk import Desk
 from evenhand.desk.review_item import WHY
@@ -88,16 +88,6 @@ async def answer_item(call: Call) -> Answer:
         return _next(reviewing, call.caller.name)
 
     return told({"review": event.id, "why": WHY[item.why], "next": await asyncio.to_thread(then)}, 201)
-
-
-def times(started: str, ended: str) -> dict[str, Any]:
-    """When a pair was seen and when it was answered, by the reviewer's clock, and the seconds between."""
-    try:
-        begin, end = datetime.fromisoformat(started), datetime.fromisoformat(ended)
-        seconds = (end - begin).total_seconds()
-    except (ValueError, TypeError):
-        raise Problem("invalid", "started and ended must be times as ISO 8601 has them, with a time zone") from None
-    return {"started": begin.isoformat(), "ended": end.isoformat(), "seconds": round(seconds, 3)}
 
 
 async def show_reviewers(call: Call) -> Answer:

@@ -119,11 +119,11 @@ class Sessions:
         self._store, self._access, self._tokens = session_store_of(ledger), access, settings.tokens
         self._read: dict[str, tuple[Kept | None, float]] = {}
 
-    async def caller(self, headers: Headers, method: str) -> Caller:
+    async def caller(self, headers: Headers, method: str, address: str | None = None) -> Caller:
         """Whoever sends this; a Problem if that is nobody, or if a page elsewhere may have made a browser send it."""
         secret = secret_in(headers) if self._tokens and b"authorization" not in headers else None
         if secret is None:
-            return await self._access.caller(headers)
+            return await self._access.caller(headers, address)
         kept = await self._kept(digest_of(secret))
         if kept is None or kept[1] < time.time():
             raise Problem("unauthorized", "you are not signed in any more; sign in again")
@@ -142,10 +142,10 @@ class Sessions:
             self._read[digest] = (kept, time.monotonic())
         return kept
 
-    async def begin(self, token: str) -> tuple[str, Caller]:
+    async def begin(self, token: str, address: str | None = None) -> tuple[str, Caller]:
         """The secret for a new cookie, and who signed in; a Problem if the token is none."""
         digest = digest_of(token.strip())
-        caller = await self._access.holder(digest)
+        caller = await self._access.holder_at(address, digest)
         secret = secrets.token_urlsafe(32)
         await asyncio.to_thread(self._store.add, digest_of(secret), (digest, time.time() + LASTS))
         return secret, caller

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 async def sign_in(call: Call) -> Answer:
     """Exchange a token for a cookie that scripts cannot read and other sites cannot send."""
-    secret, caller = await call.service.sessions.begin(call.body.token)
+    secret, caller = await call.service.sessions.begin(call.body.token, call.address)
     return told(_who(caller, secret), 201, _cookie(secret, call))
 
 

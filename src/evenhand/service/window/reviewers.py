@@ -6,8 +6,9 @@ import statistics
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from evenhand.circumstances import ANSWERS
 from evenhand.desk.agreement import agreement, consistency
-from evenhand.desk.review_book import ANSWERS, Given
+from evenhand.desk.review_book import Given
 
 if TYPE_CHECKING:
     from evenhand.desk.review_book import ReviewBook

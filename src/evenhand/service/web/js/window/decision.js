@@ -42,8 +42,15 @@ function facts(record, explanation) {
     ["Made", time(record.time)], ["By", record.actor], ["Chosen", chosen],
     ["Candidates", room(body.candidates.length, body.capacity)],
     ["Decided from", `line ${explanation.decided_from.toLocaleString("en")} of the ledger`], ["Drawn by", `${body.lots.generator}, lot ${body.number + 1}`],
+    ["Limits exceeded by", residual(explanation.worst_residual)],
   ];
   return el("dl", { class: "facts card" }, told.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
+}
+
+/** By how much the odds exceed the limit that they exceed most, as measured: rounding. */
+function residual(worst) {
+  if (worst === null) return "at most 0.000000001";
+  return worst ? `${worst.toExponential(1)} at most: rounding` : "nothing";
 }
 
 /** How many there were, and how many of them could be chosen. */

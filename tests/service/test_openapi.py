@@ -17,8 +17,6 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from tests.service.asking import MEMORY, Asking, asking
 
-# That norms are at most 1, that ids differ, how many features a desk has: no schema says it. Such requests get 422.
-LEFT_OUT = [positive_data_acceptance]
 GENEROUS = replace(MEMORY, rate=1e6, burst=1e6, wrong_tokens=1e6)
 
 
@@ -47,7 +45,11 @@ def test_the_document_is_complete(running: Asking) -> None:
 @pytest.mark.parametrize("examples", [8, pytest.param(150, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("mode", ["positive", "negative"])
 def test_schemathesis_finds_nothing(running: Asking, mode: str, examples: int) -> None:
-    """Requests made up from the document, fitting and not, are answered as the document says, and never with 500."""
+    """Requests made up from the document, fitting and not, are answered as the document says, and never with 500.
+
+    What fits may still be refused with 422: that norms are at most 1, that ids differ, how many features a desk has,
+    where a page ended, no schema says.
+    """
     schema = schemathesis.openapi.from_url(f"{running.url}/openapi.json")
     made = running.decide()
     headers = {"Authorization": f"Bearer {running.secrets['admin']}"}
@@ -78,6 +80,8 @@ def check_of(
         for name, value in (("desk", "loans"), ("decision", decision)):
             if name in case.path_parameters and mode is GenerationMode.POSITIVE:
                 case.path_parameters[name] = value
-        case.call_and_validate(headers=headers, excluded_checks=LEFT_OUT)
+        answer = case.call(headers=headers)
+        beyond = answer.status_code == 422 and (operation.body or "after" in (case.query or {}))
+        case.validate_response(answer, excluded_checks=[positive_data_acceptance] if beyond else [], headers=headers)
 
     return cast(Callable[[], None], check)

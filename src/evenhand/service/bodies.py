@@ -156,3 +156,7 @@ class NewSettings(Struct, forbid_unknown_fields=True):
     """Settings that may change while a desk runs."""
 
     changes: Annotated[dict[str, Any], Meta(min_length=1)]
+
+
+EXACTLY_ONE = {"Candidate": ("context", "features"), "NewDesk": ("n_features", "features", "schema")}
+"""Of these parts of a body one must be there, and no other: what the types cannot say, the document does."""

@@ -11,12 +11,15 @@ import msgspec
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
+from evenhand.desk.names import DESK_NAME
+from evenhand.service.bodies import EXACTLY_ONE
 from evenhand.service.operation import Operation
 from evenhand.service.problems import KINDS
 from evenhand.service.replies import ProblemDocument
 
 REF = "#/components/schemas/{name}"
 PATH_PART: dict[str, Any] = {"type": "string", "minLength": 1, "maxLength": 200, "pattern": r"^[^/]+$"}
+PATH_PARTS = {"desk": {"type": "string", "pattern": DESK_NAME}}
 KEY = {
     "name": "Idempotency-Key",
     "in": "header",
@@ -32,7 +35,9 @@ WITH_TOKEN = ("unauthorized", "forbidden", "rate")
 def documented(operation: Operation) -> dict[str, Any]:
     """What FastAPI is told of an operation beside its path: parameters, body, answers, who may."""
     parts = [part.strip("{}") for part in operation.path.split("/") if part.startswith("{")]
-    parameters = [{"name": part, "in": "path", "required": True, "schema": PATH_PART} for part in parts]
+    parameters = [
+        {"name": part, "in": "path", "required": True, "schema": PATH_PARTS.get(part, PATH_PART)} for part in parts
+    ]
     parameters += [
         {"name": name, "in": "query", "required": False, "schema": schema} for name, schema in operation.query.items()
     ]
@@ -81,6 +86,8 @@ def document_of(app: FastAPI, operations: tuple[Operation, ...]) -> dict[str, An
     _, schemas = msgspec.json.schema_components(
         sorted({*types, ProblemDocument}, key=lambda kind: kind.__name__), ref_template=REF
     )
+    for name, alternatives in EXACTLY_ONE.items():
+        schemas[name]["oneOf"] = [{"required": [alternative]} for alternative in alternatives]
     components = document.setdefault("components", {})
     components["schemas"] = {**components.get("schemas", {}), **schemas}
     components["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}

@@ -242,6 +242,24 @@ def test_every_metric_learner_works_at_a_desk(metric: str) -> None:
             assert np.array_equal(again.state.bandit.metric.matrix(), desk.state.bandit.metric.matrix())
 
 
+def test_a_closed_desk_writes_nothing(ledger: Ledger, name: str) -> None:
+    """What is asked of a desk that was closed is refused, and the ledger stays as it is, also one that stays open."""
+    with Desk.open(ledger, name, n_features=D, seed=1) as desk:
+        desk.decide(people(np.random.default_rng(0)))
+    for late in (lambda: desk.decide(people(np.random.default_rng(0))), desk.fold, desk.fold_in_background):
+        with pytest.raises(InvalidInput, match="was closed; open it again"):
+            late()
+    assert desk.head.seq == 2
+
+
+def test_a_reward_in_other_units_is_refused(desk: Desk) -> None:
+    """A reward far beyond what is usual says so, with its candidate and what is allowed, and nothing is recorded."""
+    decision = desk.decide(people(np.random.default_rng(0)))
+    with pytest.raises(InvalidInput, match="is 1500.0; allowed are -20 to 20: divide rewards by what is usual"):
+        desk.outcome(decision.id, {decision.chosen[0]: 1500.0})
+    assert desk.head.seq == 2
+
+
 def test_what_is_hidden_stays_hidden(desk: Desk) -> None:
     """A change of one rule of reviewing leaves the others as they are; an empty list shows everything again."""
     desk.change_settings(reviewing={"ids": True, "session": 7})

@@ -233,3 +233,17 @@ def test_opening_checks_the_newest_lines_alone(path: Path, monkeypatch: pytest.M
         assert checked == [*range(head - 4, head + 1)]
         with pytest.raises(DamagedLedger, match="line 3 "):
             verify(desk.ledger, "loans")
+
+
+@pytest.mark.parametrize("change", ["person 0|person O", '"actor":"desk"|"actor":"Kim"', "0.5|0.9"])
+def test_a_changed_line_is_not_shown_as_true(path: Path, change: str) -> None:
+    """Whoever asks an open desk for a line that was changed since is told so, whatever was changed in it."""
+    was, is_now = change.split("|")
+    with Desk.open(f"sqlite:///{path}", "loans") as desk:
+        lines = desk.events()
+        hit = next(event for event in lines if event.kind in ("decision", "outcome") and was in event.text)
+        tampered(path, f"UPDATE events SET text = replace(text, '{was}', '{is_now}') WHERE seq = {hit.seq}")
+        decision = hit.body.get("decision", hit.id)
+        for ask in (desk.events, lambda: desk.event(hit.id), lambda: desk.decision(decision)):
+            with pytest.raises(DamagedLedger, match=f"line {hit.seq} was changed"):
+                ask()

@@ -66,6 +66,13 @@ def test_a_body_that_does_not_fit_is_refused_and_nothing_happens(ask: Asking, bo
     assert ask("GET", "/api/desks/loans").json()["events"] == 1
 
 
+def test_a_request_to_change_the_protocol_is_told_so(ask: Asking) -> None:
+    """A client that asks for HTTP/2 by an Upgrade header learns why its body was not read."""
+    headers = {"Content-Type": "application/json", "Connection": "Upgrade, HTTP2-Settings", "Upgrade": "h2c"}
+    answer = ask("POST", DECISIONS, content=b'{"candidates": []}', headers=headers)
+    assert "without Upgrade" in is_problem(answer, 400, "malformed")["detail"]
+
+
 @pytest.mark.parametrize("depth", [200, 500, 100_000])
 def test_what_is_nested_too_deep_is_refused(ask: Asking, depth: int) -> None:
     """A body that no ledger could hold is refused, and the service lives on."""
@@ -181,7 +188,9 @@ def test_logs_of_requests_hold_nothing_about_people(monkeypatch: pytest.MonkeyPa
         given = ask("POST", f"{DECISIONS}/{made['id']}/reviews", said).json()
         ask("DELETE", f"/api/desks/loans/reviews/{given['id']}", params={"reason": SECRET_PERSON})
         ask("POST", DECISIONS, {"candidates": [{"id": SECRET_PERSON}]})
-        ask("GET", f"/api/desks/{SECRET_PERSON}", by="nobody")
+        for who in ("nobody", "admin", "decide"):
+            ask("GET", f"/api/desks/{SECRET_PERSON}", by=who)
+            ask("POST", f"/api/desks/{SECRET_PERSON.replace(' ', '-')}/decisions", {"candidates": []}, by=who)
         ask.token(SECRET_PERSON, ["review"], ["loans"])
         ask("POST", f"{DECISIONS}/{made['id']}/reviews", {"kind": "partial"}, by=SECRET_PERSON)
         assert ask.service.tokens is not None

@@ -23,7 +23,7 @@ from evenhand.desk.queue import LEASE, queue
 from evenhand.desk.recording import Recording
 from evenhand.desk.settings import Settings
 from evenhand.desk.state import State
-from evenhand.desk.verify import check_end
+from evenhand.desk.verify import check_end, check_text
 from evenhand.desk.waiting import Listed, WaitingPair
 from evenhand.desk.warm_up import warm_up
 from evenhand.errors import EvenhandError, InvalidInput, UnknownRecord
@@ -54,6 +54,7 @@ class Desk:
         self._folding = Folding(ledger, name, self._opened)
         check_end(ledger, name, self._folding.state.seq)
         self._folder: Folder | None = None
+        self._is_closed = False
 
     def __repr__(self) -> str:
         settings = self.settings
@@ -99,6 +100,7 @@ class Desk:
         LedgerUnavailable is raised when the database cannot be written to: then nothing was acknowledged, and
         commands with a key can be sent again.
         """
+        self._check_open()
         wishes = [read(command, self._opened) for command in commands]
         warm_up()
         with self._writing:
@@ -194,19 +196,19 @@ class Desk:
             return view.head
 
     def events(self, after: int = 0, limit: int = 1000, kinds: Sequence[str] | None = None) -> list[Event]:
-        """Up to `limit` lines of the ledger after line `after`."""
+        """Up to `limit` lines of the ledger after line `after`; DamagedLedger if one of them was changed."""
         if not 0 < limit <= MOST_EVENTS:
             raise InvalidInput(f"limit is {limit}; allowed is 1 to {MOST_EVENTS}")
         with self.ledger.reading(self._name) as view:
-            return [row.event for row in view.after(max(0, after), limit, kinds)]
+            return [check_text(row).event for row in view.after(max(0, after), limit, kinds)]
 
     def event(self, name: str) -> Event:
-        """The line with this id."""
+        """The line with this id; DamagedLedger if it was changed."""
         with self.ledger.reading(self._name) as view:
             found = view.by_id([name]) if is_name(name) else {}
         if name not in found:
             raise UnknownRecord(f"this desk's ledger holds nothing with the id {name!r}")
-        return found[name].event
+        return check_text(found[name]).event
 
     def decision(self, decision_id: str) -> dict[str, Any]:
         """The record of a decision: its line, and the outcomes, reviews, withdrawals and overrides that followed."""
@@ -217,7 +219,7 @@ class Desk:
             about = view.about([decision_id])
             later = view.about([row.id for row in about if row.kind == "review"])
         lines = sorted({*about, *later}, key=lambda row: row.seq)
-        return {**event.to_dict(), "followed_by": [row.event.to_dict() for row in lines]}
+        return {**event.to_dict(), "followed_by": [check_text(row).event.to_dict() for row in lines]}
 
     def explain(self, decision_id: str, *, then: bool = False) -> Explanation:
         """Why these odds: rewards, binding pairs, the price of fairness, and the reviews behind the distances.
@@ -250,10 +252,12 @@ class Desk:
 
         wait: until the state holds all that is in the ledger now, whoever folds.
         """
+        self._check_open()
         self._folding.fold(wait=wait, keep_lock=self._folder is not None)
 
     def fold_in_background(self) -> None:
         """Fold in a thread of its own until the desk is closed; one process at a time does, others follow it."""
+        self._check_open()
         if self._folder is None:
             self._folder = Folder(self._folding)
             self._folder.start()
@@ -264,13 +268,18 @@ class Desk:
         return self._folding.is_holding
 
     def close(self) -> None:
-        """Stop folding; close the ledger if this desk opened it."""
+        """Stop folding; close the ledger if this desk opened it. What is asked for after this changes nothing."""
+        self._is_closed = True
         if self._folder is not None:
             self._folder.stop()
             self._folder = None
         self._folding.close()
         if self._owns_ledger:
             self.ledger.close()
+
+    def _check_open(self) -> None:
+        if self._is_closed:
+            raise InvalidInput(f"desk {self._name!r} was closed; open it again with Desk.open")
 
     def __enter__(self) -> Self:
         return self

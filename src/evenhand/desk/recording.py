@@ -132,12 +132,17 @@ class Recording:
         body, rewards = row.event.body, command.rewards
         if not hasattr(rewards, "items") or not rewards:
             raise InvalidInput(f"rewards is {rewards!r}; allowed is a dict from a chosen candidate's id to a number")
-        chosen = self._chosen(row)
+        chosen, most = self._chosen(row), cast("RidgeUCB", self._bandit.reward).largest_reward
         for candidate, reward in rewards.items():
             if candidate not in chosen:
                 raise NotChosen(f"candidate {candidate!r} was not chosen; outcomes are known of {chosen}")
             if not is_number(reward):
                 raise InvalidInput(f"the reward of candidate {candidate!r} is {reward!r}; allowed is a finite number")
+            if abs(reward) > most:
+                raise InvalidInput(
+                    f"the reward of candidate {candidate!r} is {reward!r}; allowed are {-most:g} to {most:g}: divide "
+                    "rewards by what is usual, so that most lie between -1 and 1"
+                )
         for earlier in self.about.get(row.id, ()):
             twice = set(rewards) & set(earlier.event.body["rewards"]) if earlier.kind == "outcome" else ()
             if twice:

@@ -25,7 +25,7 @@ NOISE_PRIOR_WEIGHT = 1.0
 """The starting noise scale counts as much as this many outcomes when the scale is estimated."""
 
 MOST_REWARD = 10.0
-"""A reward beyond this times the bound on theta plus the noise scale is refused: it is in other units."""
+"""Times the bound on theta plus the noise scale: the largest reward that is taken for one."""
 
 
 class RidgeUCB(RewardModel):
@@ -124,9 +124,14 @@ class RidgeUCB(RewardModel):
         log_ratio = 0.5 * self._log_det_ratio + math.log(1 / delta)
         return self.noise_scale * math.sqrt(2 * log_ratio) + math.sqrt(lam) * self.norm_bound
 
+    @property
+    def largest_reward(self) -> float:
+        """A larger one, of either sign, is refused: it is in other units."""
+        return MOST_REWARD * (self.norm_bound + (self.noise or 1.0))
+
     def learn(self, contexts: Floats, rewards: Floats) -> None:
         """Take in outcomes: (n, d) contexts and (n,) rewards, one rank-one update each."""
-        most = MOST_REWARD * (self.norm_bound + (self.noise or 1.0))
+        most = self.largest_reward
         outcomes = rewards.tolist()
         if len(outcomes) != len(contexts):
             raise InvalidInput(f"{len(contexts)} contexts with {len(outcomes)} rewards; allowed is one for each")

@@ -10,12 +10,14 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from evenhand.circumstances import NAMES
 from evenhand.desk.names import DESK_NAME, DESK_NAME_IN_WORDS
 from evenhand.desk.settings import MOST_FEATURES
+from evenhand.rewards import RidgeUCB
 
 Id = Annotated[str, Meta(min_length=1, max_length=200)]
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
 Reason = Annotated[str, Meta(max_length=2_000)]
 Pair = Annotated[list[Id], Meta(min_length=2, max_length=2, description="Two different candidates of the decision.")]
 Value = float | str | bool | None
+LARGEST_REWARD = RidgeUCB(1).largest_reward
 Attributes = Annotated[list[Name], Meta(max_length=MOST_FEATURES, description="Names of attributes.")]
 Moment = Annotated[str, Meta(min_length=10, max_length=40, description="ISO 8601, with its time zone.")]
 
@@ -78,7 +80,7 @@ class NewDecision(Struct, forbid_unknown_fields=True):
 class NewOutcomes(Struct, forbid_unknown_fields=True):
     """What came of chosen candidates: a reward for each, by candidate id."""
 
-    rewards: Annotated[dict[Id, Annotated[float, Meta(ge=-1e6, le=1e6)]], Meta(min_length=1)]
+    rewards: Annotated[dict[Id, Annotated[float, Meta(ge=-LARGEST_REWARD, le=LARGEST_REWARD)]], Meta(min_length=1)]
 
 
 class SidesSeen(Struct, forbid_unknown_fields=True):

@@ -108,8 +108,7 @@ def noted(
     """A request was answered: count it, and log it if that is wanted."""
     service.measures.request(operation.name, answer.status, seconds)
     if service.settings.log_requests:
-        # What somebody without a token wrote into the path may be anything.
-        who, desk = (None, None) if caller is None else (caller.token, path.get("desk"))
+        who, desk = None if caller is None else caller.token, service.requests.known(path.get("desk"), answer.status)
         service.requests.add(
             RequestLine(moment(), operation.name, answer.status, round(seconds * 1e6), len(answer.body), who, desk)
         )

@@ -85,6 +85,9 @@ def moment() -> str:
     return _last[1]
 
 
+BAD_REQUEST = 400
+
+
 class RequestLog:
     """Lines about requests, written out a few times a second: a write for each would cost as much as the request."""
 
@@ -93,6 +96,18 @@ class RequestLog:
         self._lines: list[RequestLine] = []
         self._flushing = False
         self._write_out = msgspec.json.Encoder().encode_lines
+        self._desks: set[str] = set()
+
+    def known(self, desk: str | None, status: int) -> str | None:
+        """The desk's name if some request about it succeeded: what else stands in a path may be anything.
+
+        >>> log = RequestLog()
+        >>> log.known("Ann, born 1980", 404), log.known("loans", 200), log.known("loans", 422)
+        (None, 'loans', 'loans')
+        """
+        if desk is not None and status < BAD_REQUEST:
+            self._desks.add(desk)
+        return desk if desk in self._desks else None
 
     def add(self, line: RequestLine) -> None:
         """Keep a line until the next flush."""

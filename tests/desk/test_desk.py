@@ -255,7 +255,7 @@ def test_a_closed_desk_writes_nothing(ledger: Ledger, name: str) -> None:
 def test_a_reward_in_other_units_is_refused(desk: Desk) -> None:
     """A reward far beyond what is usual says so, with its candidate and what is allowed, and nothing is recorded."""
     decision = desk.decide(people(np.random.default_rng(0)))
-    with pytest.raises(InvalidInput, match="is 1500.0; allowed are -20 to 20: divide rewards by what is usual"):
+    with pytest.raises(InvalidInput, match=r"is 1500\.0; allowed are -20 to 20: divide rewards by what is usual"):
         desk.outcome(decision.id, {decision.chosen[0]: 1500.0})
     assert desk.head.seq == 2
 

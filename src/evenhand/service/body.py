@@ -10,9 +10,6 @@ if TYPE_CHECKING:
     from starlette.types import Receive
 
 
-CLOSE = {"Connection": "close"}
-
-
 class ClientGone(Exception):
     """The client went away before its request was whole."""
 
@@ -27,8 +24,6 @@ def check_content_type(headers: dict[bytes, bytes]) -> None:
 async def read_body(headers: dict[bytes, bytes], receive: Receive, limit: int) -> bytes:
     """The whole body, or a Problem as soon as it is too long or no JSON."""
     check_content_type(headers)
-    if b"upgrade" in headers:  # the server's parser stops there, and the body with it
-        raise Problem("malformed", "this service speaks HTTP/1.1; send the request without Upgrade", headers=CLOSE)
     length = headers.get(b"content-length")
     if length is not None and length.isdigit() and int(length) > limit:
         raise _too_large(limit)
@@ -46,4 +41,4 @@ async def read_body(headers: dict[bytes, bytes], receive: Receive, limit: int) -
 
 
 def _too_large(limit: int) -> Problem:
-    return Problem("too-large", f"the body is longer than {limit} bytes", headers=CLOSE)
+    return Problem("too-large", f"the body is longer than {limit} bytes", headers={"Connection": "close"})

@@ -6,6 +6,7 @@ receiving and a sending end for each request cost more than all that is to be do
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from evenhand.service.straight import Request, Straight
 
 
+UPGRADE = re.compile(rb"\r\nupgrade:", re.IGNORECASE)
+UNHEARD = b"\r\nx-grade:"
+
+
 class DeskProtocol(HttpToolsProtocol):
     """One connection."""
 
@@ -24,6 +29,15 @@ class DeskProtocol(HttpToolsProtocol):
         super().__init__(*arguments, **named)
         self._straight: Straight | None = getattr(self.app, "straight", None)
         self._held: Request | None = None
+
+    def data_received(self, data: bytes) -> None:
+        """Read on. A wish for another protocol, as Java's client has it by default, is not heard, as HTTP allows.
+
+        The parser would stop there, and lose the body. JSON has no line that begins so.
+        """
+        if b"pgrade:" in data:
+            data = UPGRADE.sub(UNHEARD, data)
+        super().data_received(data)
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         """Begin with a request whose head is there: wait for its body if it goes straight."""

@@ -83,7 +83,6 @@ def test_charts_and_their_readouts_need_nothing_that_the_policy_refuses(page: Pa
         readout = point(page, chart)
         expect(readout).to_contain_text("Up to decision")
         expect(readout).to_contain_text(words)
-        # Without the library's styles this would be a black box.
         assert readout.locator(".bg").first.evaluate("e => getComputedStyle(e).fill") == "rgb(255, 255, 255)"
     with page.expect_download() as saved:
         page.locator(REWARD).get_by_role("button", name="Save as picture").click()

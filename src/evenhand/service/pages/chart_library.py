@@ -30,8 +30,8 @@ def head() -> str:
     """What a page with charts has in its head, so that the library needs no style that the policy refuses.
 
     The library writes its rules into the sheet of the element with a certain id; without one it would make a style
-    element, which is refused, and its hover labels would be black boxes. The styles of its maps, which no page shows,
-    it writes into an element of its own, unless something with that element's id is there.
+    element, which is refused, and its layers would lie below each other instead of on each other. The styles of its
+    maps, which no page shows, it writes into an element of its own, unless something with that element's id is there.
     """
     taken = "".join(TAKEN.format(id=id_) for id_ in styles_of_maps())
     return SHEET + taken + ADDRESS.format(digest=digest(), name=NAME)

@@ -23,7 +23,7 @@ const painted = () => new Promise((done) => { requestAnimationFrame(() => setTim
 
 async function load() {
   const sheet = document.getElementById("plotly.js-style-global");
-  // The library looks for the sheet when it starts; without it, it draws hover labels as black boxes.
+  // The library writes into this sheet when it starts, and not later.
   if (!sheet.sheet) await loaded(sheet);
   await painted();
   const script = document.createElement("script");

@@ -74,7 +74,7 @@ function upwards({ low, high, tickFormat }, colours) {
   return {
     range: [low, high], fixedrange: true, automargin: true, gridcolor: colours.line, gridwidth: 1, tickformat: tickFormat, ticklabelstandoff: 4,
     zeroline: low < 0, zerolinecolor: colours["line-strong"], zerolinewidth: 1, showline: false,
-    ...(whole ? { dtick: 1 } : { nticks: 5 }),
+    ...(whole ? { dtick: 1 } : { nticks: 6 }),
   };
 }
 

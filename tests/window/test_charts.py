@@ -140,6 +140,17 @@ def test_charts_follow_the_theme(browser: Browser, serving: Serving) -> None:
     context.close()
 
 
+def test_charts_are_seen_in_high_contrast(browser: Browser, serving: Serving) -> None:
+    """Where the system forces its colours, lines still differ from the paper, and from each other."""
+    context = browser.new_context(forced_colors="active")
+    page = context.new_page()
+    open_window(page, serving)
+    paper = page.locator(f"{FLAGGED} .main-svg").first.evaluate("e => getComputedStyle(e).backgroundColor")
+    lines = page.locator(f"{FLAGGED} .scatterlayer path.js-line")
+    assert len({paper, *(line.evaluate(STROKE) for line in lines.all())}) == 1 + lines.count() > 2
+    context.close()
+
+
 def test_news_add_a_point_and_leave_the_readout_where_it_is(page: Page, serving: Serving) -> None:
     """A decision lengthens the lines while somebody reads them; neither the readout nor the focus is lost."""
     open_window(page, serving)

@@ -6,6 +6,7 @@ const COLOURS = ["surface", "ink", "muted", "line", "line-strong", "accent", "fi
 export function palette() {
   const probe = document.createElement("span");
   probe.hidden = true;
+  probe.style.forcedColorAdjust = "none"; // else, in high contrast, all colours would be worth the same: letters on letters
   document.body.append(probe);
   const worth = (name) => {
     probe.style.color = `var(--${name})`;

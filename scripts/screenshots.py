@@ -67,6 +67,8 @@ def take(link: str, chromium: str, folder: Path) -> None:
         page.goto(desk)
         expect(page.locator("#live-state")).to_have_text("Live", timeout=PATIENCE)
         page.set_viewport_size({"width": 1440, "height": 1330})
+        for chart in ("#chart-flagged", "#chart-reward", ".effects"):
+            expect(page.locator(f"{chart} .main-svg").first).to_be_visible(timeout=PATIENCE)
         page.wait_for_timeout(1500)  # the next decision has come in
         page.screenshot(path=folder / "desk.png")
         browser.close()

@@ -57,6 +57,8 @@ def _list(page: Page, serving: Serving) -> None:
 def _window(page: Page, serving: Serving) -> None:
     sign_in(page, serving, "owner", "/desks/loans")
     expect(page.locator("#live-state")).to_have_text("Live", timeout=PATIENCE)
+    for picture in ("#chart-flagged", "#chart-reward", ".effects"):
+        expect(page.locator(f"{picture} .main-svg").first).to_be_visible(timeout=PATIENCE)
     while page.locator("details:not([open]) > summary").count():
         page.locator("details:not([open]) > summary").first.click()
 
@@ -64,6 +66,7 @@ def _window(page: Page, serving: Serving) -> None:
 def _empty(page: Page, serving: Serving) -> None:
     sign_in(page, serving, "owner", "/desks/empty")
     expect(page.locator("#latest")).to_contain_text("No decision")
+    expect(page.locator("#chart-reward .main-svg").first).to_be_visible(timeout=PATIENCE)
 
 
 def _decision(page: Page, serving: Serving) -> None:
@@ -181,7 +184,7 @@ def test_the_metric_responds_to_a_review(page: Page, serving: Serving) -> None:
     made = decide(serving, ["alike", "as well", "other"])
     review(serving, made, pair=most_apart(made))
     expect(page.locator("#figure-flagged")).to_have_text(str(flagged + 1), timeout=PATIENCE)
-    expect(page.locator(".was:not([hidden])").first).to_be_attached(timeout=PATIENCE)
+    expect(page.locator(".effects .shapelayer path").first).to_be_attached(timeout=PATIENCE)
     assert page.locator(".effect-value b").all_inner_texts() != before
 
 
@@ -236,18 +239,6 @@ def test_no_zero_has_a_sign(page: Page, serving: Serving) -> None:
     words = "import('/static/0/js/window/words.js')"
     script = f"async (values) => {{ const {{ number }} = await {words}; return values.map((v) => number(v)); }}"
     assert page.evaluate(script, [-0.001, -0.006, 0, 1234.5]) == ["0.00", "-0.01", "0.00", "1,234.50"]
-
-
-def test_the_bound_is_in_the_picture(page: Page, serving: Serving) -> None:
-    """Drawn below the upper edge, or named there with its number where it lies far above."""
-    sign_in(page, serving, "owner", "/desks/loans")
-    expect(page.locator("#live-state")).to_have_text("Live", timeout=PATIENCE)
-    top, bottom = page.locator("#chart-flagged .plot").evaluate("e => [0, e.viewBox.baseVal.height]")
-    box = page.locator("#chart-flagged path.bound, #chart-flagged .beyond").first.evaluate(
-        "e => [e.getBBox().y, e.getBBox().height]"
-    )
-    assert top <= box[0]
-    assert box[0] + box[1] <= bottom
 
 
 def test_a_table_that_goes_on_says_so(browser: Browser, serving: Serving) -> None:

@@ -18,6 +18,8 @@ from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
 from evenhand.service.door import door_of
+from evenhand.service.pages import chart_library
+from evenhand.service.pages.file import ALWAYS, FOR_EVER, KINDS, File
 from evenhand.service.pages.table import PAGE_OPERATIONS
 from evenhand.service.route import StraightRoute
 
@@ -25,28 +27,9 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
     from starlette.applications import Starlette
     from starlette.requests import Request
-    from starlette.types import Receive, Scope, Send
 
     from evenhand.service.service import Service
 
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "font-src 'self'; base-uri 'none'; frame-ancestors 'none'; form-action 'self'"
-)
-ALWAYS = {
-    "content-security-policy": POLICY,
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
-    "cross-origin-opener-policy": "same-origin",
-    "cross-origin-resource-policy": "same-origin",
-}
-KINDS = {
-    "css": "text/css; charset=utf-8",
-    "js": "text/javascript; charset=utf-8",
-    "svg": "image/svg+xml",
-    "html": "text/html; charset=utf-8",
-}
-FOR_EVER = "public, max-age=31536000, immutable"
 PAGES = {
     "/sign-in": "sign-in",
     "/review/{desk}": "review",
@@ -58,25 +41,6 @@ PAGES = {
 """Which page is at which path. Pages hold no data: what they show, they ask the service for in the visitor's name."""
 
 META = re.compile(r"<!-- (\w+): (.*?) -->\n")
-
-
-class File:
-    """One file as an answer."""
-
-    def __init__(self, body: bytes, kind: str, cache_control: str, status: int = 200) -> None:
-        self.body, self.status = body, status
-        named = {
-            **ALWAYS,
-            "content-type": KINDS[kind],
-            "cache-control": cache_control,
-            "content-length": str(len(body)),
-        }
-        self.headers = [(name.encode(), value.encode()) for name, value in named.items()]
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send it; of HEAD only the headers."""
-        await send({"type": "http.response.start", "status": self.status, "headers": self.headers})
-        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else self.body})
 
 
 def add_pages(app: FastAPI, service: Service) -> None:
@@ -114,12 +78,18 @@ def _to_desks(request: Request) -> RedirectResponse:
 
 
 def _static(request: Request) -> File:
-    found = static_files().get(request.path_params["path"])
-    if found is None:
+    asked, path = request.path_params["version"], request.path_params["path"]
+    if path == chart_library.NAME:
+        file = chart_library.answer(asked, request.headers.get("accept-encoding", ""))
+    elif path in static_files():
+        # Under the address of another version, as a page from before an update asks: the file, but not for ever.
+        cache_control = FOR_EVER if asked == version() else "no-cache"
+        file = File(static_files()[path], path.rpartition(".")[2], cache_control)
+    else:
+        file = None
+    if file is None:
         raise HTTPException(404)
-    # Under the address of another version, as a page from before an update asks: the file, but not for ever.
-    newest = request.path_params["version"] == version()
-    return File(found, request.path_params["path"].rpartition(".")[2], FOR_EVER if newest else "no-cache")
+    return file
 
 
 @cache
@@ -150,11 +120,13 @@ def version() -> str:
 
 @cache
 def page_of(name: str) -> bytes:
-    """A page: its own content in the layout that all share. Comments at its top name title, styles and scripts."""
+    """A page: its own content in the layout that all share. Comments at its top name title, styles and scripts, and say
+    whether it has charts."""
     root = files("evenhand.service").joinpath("web")
     text = root.joinpath("pages", f"{name}.html").read_text("utf-8")
     said = dict(META.findall(text))
     styles = "".join(f'<link rel="stylesheet" href="/static/@version@/{s}">' for s in said.get("styles", "").split())
+    styles += chart_library.head() if "charts" in said else ""
     scripts = "".join(f'<script type="module" src="/static/@version@/{s}"></script>' for s in said["scripts"].split())
     page = root.joinpath("layout.html").read_text("utf-8")
     parts = {"title": said["title"], "styles": styles, "scripts": scripts, "main": META.sub("", text).strip()}

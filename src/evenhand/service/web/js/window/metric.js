@@ -1,13 +1,16 @@
 // What the desk has learned about who is alike: bars with their uncertainty, sentences, and the matrix.
 
-import { $, el, show } from "../dom.js";
-import { count, named } from "../format.js";
+import { el, show } from "../dom.js";
+import { count } from "../format.js";
 import { tableFrame } from "../frames.js";
+import { effectBars } from "./effects.js";
 import { matrixTable } from "./matrix.js";
-import { pointsOf, readable } from "./words.js";
+import { readable } from "./words.js";
 
 export function metricView(place, from) {
-  const bars = el("div", { class: "effects", role: "list" });
+  const list = el("div", { class: "effects", role: "list" });
+  const undrawn = el("p", { class: "small muted", hidden: true }, "The bars cannot be drawn: the chart library did not come.");
+  const bars = effectBars(list, undrawn);
   const words = el("ul", { class: "sentences" });
   const warnings = el("div", { class: "stack" });
   const matrix = el("div");
@@ -16,7 +19,7 @@ export function metricView(place, from) {
   const asBars = el("div", { class: "card" },
     el("h3", {}, "By how much odds may differ"),
     far,
-    bars, legend(), warnings);
+    list, undrawn, legend(), warnings);
   const asMatrix = el("details", { class: "card fold", open: window.innerWidth >= 1024 }, el("summary", {}, "The learned matrix"),
       el("p", { class: "small muted" }, "The distance of two people is √(z′Gz), z being the difference of their features as numbers. On the diagonal stands what a feature does alone; beside it, whether two features add up (+) or make up for each other (−)."), tableFrame("The learned matrix", matrix, "matrix-frame"));
   show(place, el("div", {}, asBars, asMatrix), el("div", { class: "card" }, el("h3", {}, "In words"), words));
@@ -26,41 +29,13 @@ export function metricView(place, from) {
       far.textContent = `of two people who differ in this one thing only, ${metric.by_range ? "and there as far as they can" : "by one unit"}. In percentage points.`;
       const names = metric.effects.map((effect) => effect.name);
       for (const effect of metric.effects) if (!first.has(effect.name)) first.set(effect.name, effect.value);
-      draw(bars, metric.effects, first);
+      bars.update(metric.effects, first);
       show(words, metric.sentences.map((sentence) => el("li", {}, readable(sentence, names))));
       show(warnings, warningsOf(metric));
       show(matrix, matrixTable(metric.coordinates, metric.matrix));
     },
   };
 }
-
-function draw(place, effects, first) {
-  if (place.children.length !== effects.length) show(place, effects.map(() => row()));
-  effects.forEach((effect, i) => fill(place.children[i], effect, first.get(effect.name)));
-}
-
-function row() {
-  return el("div", { class: "effect", role: "listitem" },
-    el("div", { class: "effect-name" }, el("b"), el("span", { class: "small muted" })),
-    el("div", { class: "effect-value" }, el("b", { class: "number" }), el("span", { class: "small muted" })),
-    el("div", { class: "effect-track", "aria-hidden": "true" }, el("i", { class: "fill" }), el("i", { class: "whisker" }), el("i", { class: "was" })));
-}
-
-function fill(element, effect, was) {
-  const set = (selector, property, value) => $(selector, element).style.setProperty(property, String(Math.min(1, Math.max(0, value))));
-  const upper = effect.upper ?? 1;
-  $(".effect-name b", element).textContent = named(effect.name);
-  $(".effect-name span", element).textContent = effect.between;
-  set(".fill", "--to", effect.value);
-  set(".whisker", "--from", effect.lower ?? effect.value);
-  set(".whisker", "--to", Math.max(upper, effect.lower ?? 0));
-  set(".was", "--at", was);
-  $(".was", element).hidden = Math.abs(was - effect.value) < 0.002;
-  $(".effect-value b", element).textContent = effect.value >= 1 ? "no limit" : `up to ${pointsOf(effect.value)}`;
-  $(".effect-value span", element).textContent = effect.lower === null ? "" : `between ${short(effect.lower)} and ${effect.upper === null ? "no limit" : pointsOf(effect.upper)}`;
-}
-
-const short = (value) => pointsOf(value).replace(/ points?$/, "");
 
 function legend() {
   const sample = (kind) => el("span", { class: `sample ${kind}`, "aria-hidden": "true" });

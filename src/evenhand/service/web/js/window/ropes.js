@@ -3,7 +3,7 @@
 
 import { el, show, svg } from "../dom.js";
 import { count, percent } from "../format.js";
-import { ticks } from "./chart.js";
+import { ticks } from "./ticks.js";
 import { pointsOf } from "./words.js";
 
 const ROW = 62;

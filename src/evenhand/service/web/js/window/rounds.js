@@ -6,6 +6,7 @@ import { chart } from "./chart.js";
 import { number } from "./words.js";
 
 const X = "Decisions";
+const AT = "Up to decision %{x:,d}"; // the heading of a readout
 const WIDE = 3; // the band of rewards is drawn as far as so many times the greatest mean
 const FAR = 6; // a limit so many times above all else would flatten everything: it is told at the upper edge instead
 
@@ -23,23 +24,24 @@ export function roundCharts(place) {
 
 function flaggedData({ decisions, flagged }) {
   const { edges, total, target, target_by: targets, bound_by: bounds, start, cap } = flagged;
-  const lines = [{ name: "Called unfair by then", kind: "main", y: flagged.came, steps: true, from: 0, told: total.toLocaleString("en") }];
+  const lines = [{ name: "Called unfair by then", short: "Called unfair", kind: "main", y: flagged.came, steps: true, from: 0, told: total.toLocaleString("en") }];
   const most = { now: Math.max(total, 4) };
   if (target !== null) {
-    lines.push({ name: `Target, ${percent(target)} of decisions`, kind: "target", y: targets, from: 0, told: number(targets.at(-1) ?? 0, 1) });
+    lines.push({ name: `Target, ${percent(target)} of decisions`, short: "Target", kind: "target", y: targets, from: 0, told: number(targets.at(-1) ?? 0, 1) });
     most.now = Math.max(most.now, targets.at(-1) ?? 0);
     lines.push(limit("Cannot be more than, whoever flags", "bound", bounds, bounds.at(-1) ?? start, most, start));
   }
   if (cap !== null) lines.push(limit("Cap: then only what is proved fair is played", "cap", edges.map(() => cap), cap, most, cap));
-  return { x: edges, low: 0, high: most.now * 1.08, lines, band: null, summary: flaggedWords(decisions, flagged), format: (value) => number(value, Number.isInteger(value) ? 0 : 1) };
+  return { x: edges, low: 0, high: most.now * 1.08, lines, band: null, summary: flaggedWords(decisions, flagged), format: (value) => number(value, Number.isInteger(value) ? 0 : 1), tickFormat: ",d", at: AT };
 }
 
 /** A line that nothing may cross: drawn, or told at the upper edge of the picture if it is far above it. */
 function limit(name, kind, y, last, most, from) {
   const told = number(last, 0);
-  if (last > FAR * most.now) return { name: `${name} (above the picture)`, kind, y: null, told, above: `${name.split(",")[0].split(":")[0]}: ${told}` };
+  const short = name.split(",")[0].split(":")[0];
+  if (last > FAR * most.now) return { name: `${name} (above the picture)`, kind, y: null, told, above: `${short}: ${told}` };
   most.now = Math.max(most.now, last);
-  return { name, kind, y, from, told };
+  return { name, short, kind, y, from, told };
 }
 
 function flaggedWords(decisions, flagged) {
@@ -62,18 +64,19 @@ function boundWords({ target, start, late }) {
 
 function rewardData({ reward }) {
   const known = [...reward.by_span, ...reward.so_far].filter((value) => value !== null);
-  const ends = [...reward.low, ...reward.high].filter((value) => value !== null);
+  const far = [...reward.low, ...reward.high].filter((value) => value !== null);
   // The band of a span with two or three outcomes may be so wide that nothing else would be seen: it is cut off then.
   const reach = WIDE * Math.max(...known.map(Math.abs), 1e-9);
-  const all = [0, ...known, ...ends.map((value) => Math.max(-reach, Math.min(reach, value)))];
+  const all = [0, ...known, ...far.map((value) => Math.max(-reach, Math.min(reach, value)))];
   const [low, high] = known.length ? [Math.min(...all), Math.max(...all)] : [0, 1];
   const room = (high - low || 1) * 0.08;
+  const ends = (i) => (reward.low[i] === null ? "" : `(95%: ${number(reward.low[i])} to ${number(reward.high[i])})`);
   const lines = [
-    { name: "Mean of each span", kind: "second", y: reward.by_span, told: last(reward.by_span) },
-    { name: "Mean of all so far", kind: "main", y: reward.so_far, told: last(reward.so_far) },
+    { name: "Mean of each span", short: "This span", kind: "second", y: reward.by_span, told: last(reward.by_span), more: ends },
+    { name: "Mean of all so far", short: "All so far", kind: "main", y: reward.so_far, told: last(reward.so_far) },
   ];
   const band = { name: "95% of what each span's mean may be", low: reward.low, high: reward.high };
-  return { x: reward.edges, low: low < 0 ? low - room : 0, high: high + room, lines, band, summary: rewardWords(reward), format: (value) => number(value, 2) };
+  return { x: reward.edges, low: low < 0 ? low - room : 0, high: high + room, lines, band, summary: rewardWords(reward), format: (value) => number(value, 2), tickFormat: ",.2f", at: AT };
 }
 
 const last = (values) => {

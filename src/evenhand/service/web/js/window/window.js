@@ -7,6 +7,7 @@ import { masthead } from "../masthead.js";
 import { downloads } from "./downloads.js";
 import { figures } from "./figures.js";
 import { latestTable } from "./latest.js";
+import { fetchLibrary } from "./library.js";
 import { follow } from "./live.js";
 import { metricView } from "./metric.js";
 import { reviewersView } from "./reviewers.js";
@@ -22,6 +23,7 @@ async function begin() {
   masthead({ person, desk, here: "desk" });
   const all = ["decide", "admin"].some((role) => person.roles.includes(role));
   if (!all) judging();
+  fetchLibrary();
   const told = await call("GET", deskPath(desk, "/window"));
   const views = {
     desk: [figures($("#figures")), latestTable($("#latest"), desk, all), downloads($("#downloads"), desk, person), roundCharts($("#charts"))],

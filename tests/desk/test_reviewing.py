@@ -158,18 +158,16 @@ def two_items(reviewing: Reviewing, reviewer: str) -> tuple[Item, Item]:
 @pytest.mark.parametrize("answers", [("unfair", "acceptable"), ("unsure", "unfair"), ("acceptable", "skip")])
 def test_two_devices_at_once_give_one_answer(every_url: str, answers: tuple[str, str]) -> None:
     """Both were drawn up before either was recorded: whichever comes second is refused, in one batch or another."""
-    with opened(every_url, 6, name=(name := f"race-{uuid.uuid4().hex[:8]}")) as desk:
-        with Desk.open(desk.ledger, name) as other:
-            for apart in (False, True):
-                here, there = (
-                    Reviewing(at).command(item, answer, SAID)
-                    for at, item, answer in zip((desk, other), two_items(Reviewing(desk), "Kim"), answers, strict=True)
-                )
-                first, second = (
-                    [*desk.execute([here]), *other.execute([there])] if apart else desk.execute([here, there])
-                )
-                assert isinstance(first, Event)
-                assert isinstance(second, AlreadyRecorded)
+    name = f"race-{uuid.uuid4().hex[:8]}"
+    with opened(every_url, 6, name=name) as desk, Desk.open(desk.ledger, name) as other:
+        for apart in (False, True):
+            here, there = (
+                Reviewing(at).command(item, answer, SAID)
+                for at, item, answer in zip((desk, other), two_items(Reviewing(desk), "Kim"), answers, strict=True)
+            )
+            first, second = [*desk.execute([here]), *other.execute([there])] if apart else desk.execute([here, there])
+            assert isinstance(first, Event)
+            assert isinstance(second, AlreadyRecorded)
 
 
 def test_devices_race_and_one_wins(every_url: str) -> None:

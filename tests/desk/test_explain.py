@@ -134,6 +134,25 @@ def test_verdicts_given_after_a_decision_are_marked(ledger: Ledger, name: str) -
         assert not any(said.is_later for said in then)
 
 
+def test_a_verdict_is_quoted_with_the_review_that_gave_it(ledger: Ledger, name: str) -> None:
+    """Of one person's reviews of single pairs each is found by its pair, and by it whether it came later."""
+    with Desk.open(ledger, name, n_features=D, seed=1) as desk:
+        event = bound(desk, np.random.default_rng(4))
+        names, decided = event.body["candidates"], event.seq
+        pairs = [(names[0], names[1]), (names[2], names[3]), (names[1], names[4]), (names[0], names[3])]
+        given = [desk.review(event.id, "partial", fair=[pair], reviewer="Kim") for pair in pairs[:2]]
+        given += [desk.review(event.id, "partial", unfair=[pair], reviewer="Kim") for pair in pairs[2:]]
+        desk.fold(wait=True)
+        assert decided < given[0].seq
+        later = bound(desk, np.random.default_rng(5))
+        for about, is_later in ((event, True), (later, False)):
+            quoted = [said for pair in desk.explain(about.id).binding_pairs for said in pair.shaped_by]
+            assert quoted
+            for said in quoted:
+                expected = given[[set(pair) for pair in pairs].index({said.first, said.second})]
+                assert (said.review, said.is_later) == (expected.id, is_later)
+
+
 def test_only_decisions_are_explained(ledger: Ledger, name: str) -> None:
     """Anything else, and what is not there, is said to be unknown."""
     with Desk.open(ledger, name, n_features=D) as desk:

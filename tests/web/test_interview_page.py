@@ -60,6 +60,22 @@ def test_an_interview_teaches_the_desk(page: Page, serving: Serving) -> None:
     assert abs(_unknown(page) - unknown) <= 5
 
 
+def test_undo_works_after_a_restart(page: Page, serving: Serving) -> None:
+    """The service that was answered is gone; the one that is there now asks the undone question again."""
+    enter(page, serving, "Zoe", "/interview/loans")
+    ready(page)
+    _answer(page, "u")
+    question = _gap(page)
+    _answer(page, "a")
+    serving.stop()
+    serving.start()
+    with page.expect_response(lambda response: "/interview/next" in response.url):
+        page.keyboard.press("z")
+    ready(page)
+    expect(page.locator("#last")).to_contain_text("Here is the question again")
+    assert _gap(page) == question
+
+
 def test_unsure_is_recorded_and_can_be_undone(page: Page, serving: Serving) -> None:
     """It becomes a line that says so, the meter stays where it is, and taken back the question comes again."""
     enter(page, serving, "Lee", "/interview/loans")

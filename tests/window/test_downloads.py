@@ -106,6 +106,27 @@ def test_proofs_name_people_and_reviews(serving: Serving, events: list[dict[str,
             assert any(set(quote["names"]) == set(pair) for review in said for pair in review[how])
 
 
+def test_proofs_say_what_was_given_later(serving: Serving, events: list[dict[str, Any]]) -> None:
+    """Of each verdict whether it came after the decision, by the ledger; an interview's answer says nothing of it."""
+    made = [event for event in events if event["kind"] == "decision"][8]
+    told = got(serving, f"/decisions/{made['id']}/proofs").json()
+    taken_back = {event["body"]["review"] for event in events if event["kind"] == "withdrawal"}
+    reviews = [event for event in events if event["kind"] == "review" and event["id"] not in taken_back]
+    found = set()
+    for quote in (quote for pair in told["pairs"] for quote in pair["evidence"]):
+        how = "unfair" if quote["unfair"] else "fair"
+        given = [
+            event["seq"]
+            for event in reviews
+            if event["body"]["decision"] == quote["decision"]
+            and event["body"]["reviewer"] == quote["reviewer"]
+            and set(quote["names"] or ()) in [set(pair) for pair in event["body"][how]]
+        ]
+        assert quote["is_later"] == (given[0] > made["body"]["state"] if given else None)
+        found.add(quote["is_later"])
+    assert {True, False} <= found
+
+
 @pytest.mark.parametrize(
     ("path", "by", "status"),
     [

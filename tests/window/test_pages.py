@@ -211,8 +211,32 @@ def test_the_page_of_a_decision_says_what_is_in_the_ledger(page: Page, serving: 
     expect(page.locator(".rope-group")).to_have_count(len(record["explanation"]["binding_pairs"]))
     expect(page.locator(".odds-bar")).to_have_count(3)
     expect(page.locator("#since")).to_contain_text("Kim called unfair: one and two")
+    worst = record["explanation"]["worst_residual"]
+    expect(page.locator("#facts")).to_contain_text("rounding" if worst else "Limits exceeded bynothing")
     expect(page.locator("#proofs tbody tr")).to_have_count(3, timeout=PATIENCE)
 
+
+def test_the_page_of_a_decision_says_what_came_later(page: Page, serving: Serving) -> None:
+    """Each quoted review that was given after the decision says so, in both tables, and no other does."""
+    words = "given after this decision"
+    ids = [event["id"] for event in serving.events("decision") if event["body"]["tight_pairs"]]
+    shown = 0
+    sign_in(page, serving, "owner", "/desks")
+    for name in ids[2:5]:
+        page.goto(f"{serving.url}/desks/loans/decisions/{name}")
+        expect(page.locator("#proofs table")).to_be_visible(timeout=PATIENCE)
+        told = [serving.ask("GET", f"/api/desks/loans/decisions/{name}/{part}", by="owner").json() for part in PARTS]
+        quoted = [quote for pair in told[0]["explanation"]["binding_pairs"] for quote in pair["shaped_by"]]
+        evidence = [quote for pair in told[1]["pairs"] if pair["gap"] >= 1e-9 for quote in pair["evidence"]]
+        for place, quotes in (("#odds", quoted), ("#proofs", evidence)):
+            later = sum(quote["is_later"] is True for quote in quotes)
+            expect(page.locator(f"{place} .evidence li").filter(has_text=words)).to_have_count(later)
+            shown += later
+    assert shown > 0
+
+
+PARTS = ("window", "proofs")
+"""What the page of a decision asks for."""
 
 WITHOUT = {
     (1.0, 0.0, 0.0): "the most promising candidate, for certain",

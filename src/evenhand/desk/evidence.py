@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from evenhand.certificates import ANSWER
 from evenhand.certificates.statements import Statements
+from evenhand.decision import Pair, Review
 from evenhand.desk.ledger import Ledger, Row
 from evenhand.desk.quiet_bandit import QuietBandit
 from evenhand.desk.records import review_of
@@ -62,25 +64,36 @@ class Remembered:
         lengths = np.maximum(np.sum(differences**2, axis=1), 1e-300)[:, None] * np.maximum(said.squared_lengths, 1e-300)
         likeness = (differences @ said.differences.T) ** 2 / lengths
         best = np.argsort(-likeness, axis=1, kind="stable")[:, :QUOTED]
-        book = _Book(ledger, desk, {_number(said.sources[row]) for row in best.ravel()}, decided_from)
+        book = StandingReviews(ledger, desk, {number_of(said.sources[row]) for row in best.ravel()})
         return [
-            tuple(book.quoted(said, int(row), float(likeness[at, row])) for row in best[at]) for at in range(len(best))
+            tuple(_quoted(said, int(row), float(likeness[at, row]), book, decided_from) for row in best[at])
+            for at in range(len(best))
         ]
 
 
-def _number(seal: str) -> int:
+def number_of(seal: str) -> int:
     """The number of the decision that a seal names."""
     return int(seal.split("-", 1)[0])
 
 
-class _Book:
-    """Decisions by number, with their reviews."""
+def _quoted(said: Statements, row: int, likeness: float, book: StandingReviews, decided_from: int) -> Quoted:
+    """One verdict, with the review that gave it."""
+    number, pair = number_of(said.sources[row]), (int(said.pairs[row][0]), int(said.pairs[row][1]))
+    unfair, reviewer, decision = bool(said.unfair[row]), said.reviewers[row], book.decisions[number]
+    review = book.behind(number, pair, unfair=unfair, reviewer=reviewer)
+    names = [decision.event.body["candidates"][i] for i in pair]
+    is_later = (decision if review is None else review).seq > decided_from
+    known = (names[0], names[1], unfair, float(said.gaps[row]), reviewer, likeness, is_later)
+    return Quoted("" if review is None else review.id, decision.id, *known)
 
-    def __init__(self, ledger: Ledger, desk: str, numbers: set[int], decided_from: int) -> None:
-        self._decided_from = decided_from
+
+class StandingReviews:
+    """Decisions by number, with the reviews of them that nobody has taken back."""
+
+    def __init__(self, ledger: Ledger, desk: str, numbers: Iterable[int]) -> None:
         with ledger.reading(desk) as view:
-            self._decisions = view.by_number(numbers)
-            about = view.about([row.id for row in self._decisions.values()])
+            self.decisions = view.by_number(numbers)
+            about = view.about([row.id for row in self.decisions.values()])
             gone = {row.undoes for row in view.about([row.id for row in about if row.kind == "review"])}
         gone |= {row.undoes for row in about}
         self._reviews: dict[str, list[Row]] = defaultdict(list)
@@ -88,17 +101,25 @@ class _Book:
             if row.kind == "review" and row.seq not in gone:
                 self._reviews[row.target or ""].append(row)
 
-    def quoted(self, said: Statements, row: int, likeness: float) -> Quoted:
-        """One verdict, with the review that gave it."""
-        decision = self._decisions[_number(said.sources[row])]
-        i, j = (int(at) for at in said.pairs[row])
-        candidates, unfair, reviewer = decision.event.body["candidates"], bool(said.unfair[row]), said.reviewers[row]
-        for review in self._reviews[decision.id]:
-            told = review_of(review.event.body, candidates)
-            if told.reviewer == reviewer and ((i, j) in told.unfair) == unfair:
-                found, seq = review.id, review.seq
-                break
-        else:
-            found, seq = "", decision.seq
-        names, is_later = (candidates[i], candidates[j]), seq > self._decided_from
-        return Quoted(found, decision.id, *names, unfair, float(said.gaps[row]), reviewer, likeness, is_later)
+    def behind(self, number: int, pair: Pair, *, unfair: bool, reviewer: str | None) -> Row | None:
+        """The review that said this of a pair; None if it was taken back since."""
+        decision = self.decisions[number]
+        for row in self._reviews[decision.id]:
+            told = review_of(row.event.body, decision.event.body["candidates"])
+            is_repeat = bool((row.event.body["circumstances"] or {}).get("repeat"))  # which nothing was learned from
+            if told.reviewer == reviewer and not is_repeat and _says(told, pair, unfair=unfair):
+                return row
+        return None
+
+
+def _says(review: Review, pair: Pair, *, unfair: bool) -> bool:
+    """Whether a review says this of a pair: a partial one of those it names alone.
+
+    >>> _says(Review.partial(fair=[(0, 1)]), (0, 2), unfair=False), _says(Review.complete(), (0, 2), unfair=False)
+    (False, True)
+    """
+    if review.kind == "partial":
+        return pair in (review.unfair if unfair else review.fair)
+    if review.kind == "complete":
+        return (pair in review.unfair) == unfair
+    return review.any_unfair == unfair

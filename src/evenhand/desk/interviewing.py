@@ -1,7 +1,8 @@
 """Interviewing: before a desk goes live, a reviewer answers questions about pairs with made-up odds.
 
 Every answer is a line of the ledger, so an interview can be put down at any time and taken up by any process: what
-is known is the desk's state. Between two folds a copy of the bandit learns the answers of this conversation at once.
+is known is the desk's state, and what was asked, and may be taken back, is read from the lines. Between two folds a
+copy of the bandit learns the answers of this conversation at once.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy as np
 from evenhand.circumstances import ANSWERS, JUDGEMENTS
 from evenhand.desk.commands import AnswerQuestion
 from evenhand.desk.desk import Desk
+from evenhand.desk.interview_past import past_of
 from evenhand.desk.interview_people import KnownPeople, keep_people, known_people, people_in_csv
 from evenhand.desk.quiet_bandit import QuietBandit
 from evenhand.desk.review_book import ReviewBook
@@ -51,7 +53,7 @@ class Conversation:
     synced: float = 0.0
     """When the desk's state was last taken over."""
     given: list[tuple[str, Question]] = field(default_factory=list)
-    """Answers of this conversation: the id of the line, and the question."""
+    """Answers of this conversation, and of those before about the same people: the id of the line, and the question."""
     again: list[Question] = field(default_factory=list)
     """Questions whose answer was taken back; the last one is asked next."""
     name: str = field(default_factory=lambda: secrets.token_hex(8))
@@ -106,9 +108,14 @@ class Interviewing:
             ).digest()
             # Begun with a bandit that knows nothing, so that the meter tells how much of everything is unknown.
             new = settings.first_bandit()
-            interview = Interview(new, people.contexts, epsilon=epsilon, seed=int.from_bytes(seed))
+            past = past_of(self.desk.ledger, self.desk.name, reviewer, people)
+            interview = Interview(
+                new, people.contexts, epsilon=epsilon, seed=int.from_bytes(seed), answers=past.answers
+            )
             expected = interview.expected_unfair_pairs
-            self._conversations[reviewer] = Conversation(people, interview, expected, known=given)
+            self._conversations[reviewer] = Conversation(
+                people, interview, expected, given=past.given, again=past.again, known=given
+            )
         return self._conversations[reviewer]
 
     def _sync(self, talk: Conversation, *, wait_for: int = 0) -> None:

@@ -4,142 +4,161 @@ from __future__ import annotations
 
 import sys
 import threading
-from bisect import bisect_right, insort
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from bisect import bisect_left, insort
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 from evenhand.desk.waiting import Answered, Listed, WaitingPair
 
+Names = tuple[str, str, str]
+"""Decision, first, second."""
+
 Place = tuple[str, str, str, int]
-"""Decision, first, second, copy."""
+"""The same, and copy."""
 
 
 @dataclass
 class _Desk:
     places: dict[Place, WaitingPair] = field(default_factory=dict)
-    decisions: dict[str, set[Place]] = field(default_factory=dict)
+    decisions: defaultdict[str, set[Place]] = field(default_factory=lambda: defaultdict(set))
     order: list[tuple[float, Place]] = field(default_factory=list)
-    """Places by falling priority; some may be gone."""
+    """Places by rising priority."""
     leases: dict[Place, tuple[str, float]] = field(default_factory=dict)
-    answered: dict[tuple[str, str, str], set[str | None]] = field(default_factory=dict)
+    """Who looks at a place, or did, and until when."""
+    not_for: defaultdict[Place, set[str | None]] = field(default_factory=lambda: defaultdict(set))
+
+    def of_pair(self, decision: str, pair: frozenset[str]) -> list[Place]:
+        """The places of one pair."""
+        return sorted(place for place in self.decisions.get(decision, ()) if frozenset(place[1:3]) == pair)
+
+    def free(self, before: int | None, now: float) -> Iterator[Place]:
+        """Places that nobody looks at, the most telling first; only those before this one of the order."""
+        for _, place in reversed(self.order[:before]):
+            if self.leases.get(place, ("", 0.0))[1] <= now:
+                yield place
+
+    def add(self, place: Place, pair: WaitingPair) -> None:
+        """A place waits."""
+        self.places[place] = pair
+        self.decisions[pair.decision].add(place)
+        insort(self.order, (pair.priority, place))
+
+    def remove(self, place: Place) -> None:
+        """A place waits no more."""
+        self.out_of_order(place)
+        del self.places[place]
+        self.leases.pop(place, None)
+        self.not_for.pop(place, None)
+        self.decisions[place[0]].discard(place)
+        if not self.decisions[place[0]]:
+            del self.decisions[place[0]]
+
+    def out_of_order(self, place: Place) -> None:
+        """Its priority is to change, or it goes."""
+        del self.order[bisect_left(self.order, (self.places[place].priority, place))]
 
 
 class MemoryPairs:
     """Waiting pairs of all desks, in order of priority."""
 
     def __init__(self) -> None:
-        self._desks: dict[str, _Desk] = {}
+        self._desks: defaultdict[str, _Desk] = defaultdict(_Desk)
         self._lock = threading.Lock()
 
     def put(self, desk: str, pairs: Sequence[WaitingPair], most: int, *, anew: bool = False) -> None:
         """Add pairs that are not there; beyond `most` the least telling go."""
         with self._lock:
-            held = self._desks.setdefault(desk, _Desk())
+            held = self._desks[desk]
             for pair in pairs:
                 place = (pair.decision, pair.first, pair.second, pair.copy)
-                if place not in held.places:
-                    if not any(other[:3] == place[:3] for other in held.decisions.get(pair.decision, ())):
-                        held.answered.pop(place[:3], None)  # it waits anew, for everybody
-                    held.decisions.setdefault(pair.decision, set()).add(place)
-                elif anew:
-                    held.order.remove((-held.places[place].priority, place))
-                else:
+                known = held.places.get(place)
+                if known is not None and not anew:
                     continue
-                held.places[place] = pair
-                insort(held.order, (-pair.priority, place))
-            while len(held.places) > most and held.order:
-                self._remove(held, held.order.pop()[1])
+                if known is not None:
+                    held.out_of_order(place)
+                    pair = replace(known, reason=pair.reason, priority=pair.priority)
+                held.add(place, pair)
+            for _, place in held.order[: max(0, len(held.places) - most)]:
+                held.remove(place)
 
     def lease(self, desk: str, n: int, reviewer: str, now: float, until: float) -> list[WaitingPair]:
         """The n most telling pairs that nobody else looks at."""
         with self._lock:
-            held = self._desks.setdefault(desk, _Desk())
-            held.leases = {place: lease for place, lease in held.leases.items() if lease[1] > now}
-            mine = {place[:3] for place, (who, _) in held.leases.items() if who == reviewer}
-            found: list[Place] = [place for place, (who, _) in held.leases.items() if who == reviewer][:n]
-            for _, place in held.order:
+            held = self._desks[desk]
+            mine = [place for place, (who, end) in held.leases.items() if who == reviewer and end > now]
+            found = dict.fromkeys(sorted(mine, key=lambda place: held.places[place].order, reverse=True)[:n])
+            taken = {place[:3] for place in mine}
+            for place in held.free(None, now) if len(found) < n else ():
                 if len(found) >= n:
                     break
-                if self._is_free(held, place, reviewer, mine):
-                    found.append(place)
-                    mine.add(place[:3])
+                if place[:3] not in taken and reviewer not in held.not_for.get(place, ()):
+                    found[place] = None
+                    taken.add(place[:3])
             held.leases.update(dict.fromkeys(found, (reviewer, until)))
-            return sorted((held.places[place] for place in found), key=lambda pair: -pair.priority)
-
-    @staticmethod
-    def _is_free(held: _Desk, place: Place, reviewer: str, mine: set[tuple[str, str, str]]) -> bool:
-        if place not in held.places or place in held.leases or place[:3] in mine:
-            return False
-        return reviewer not in held.answered.get(place[:3], ())
+            return sorted((held.places[place] for place in found), key=lambda pair: pair.order, reverse=True)
 
     def listed(self, desk: str, n: int, now: float, after: Listed | None = None) -> list[WaitingPair]:
         """The n most telling pairs that nobody looks at, from one on."""
         with self._lock:
-            held = self._desks.setdefault(desk, _Desk())
-            start = 0 if after is None else bisect_right(held.order, (-after.priority, (*after[1:], sys.maxsize)))
-            found: dict[tuple[str, str, str], WaitingPair] = {}
-            for _, place in held.order[start:]:
+            held = self._desks[desk]
+            before = None if after is None else bisect_left(held.order, (after.priority, (*after[1:], -sys.maxsize)))
+            found: dict[Names, WaitingPair] = {}
+            for place in held.free(before, now):
                 if len(found) >= n:
                     break
-                if place in held.places and held.leases.get(place, ("", 0.0))[1] <= now:
-                    found.setdefault(place[:3], held.places[place])
+                found.setdefault(place[:3], held.places[place])
             return list(found.values())
 
     def settle(self, desk: str, answers: Sequence[Answered]) -> None:
         """One place of each answered pair waits no more: the reviewer's own, or else one on nobody's lease."""
         with self._lock:
-            held = self._desks.setdefault(desk, _Desk())
             for answer in answers:
-                self._settle_one(held, answer)
-            if len(held.order) > 2 * len(held.places) + 100:
-                held.order = [entry for entry in held.order if entry[1] in held.places]
+                self._settle_one(self._desks[desk], answer)
 
-    def _settle_one(self, held: _Desk, answer: Answered) -> None:
-        by_pair: dict[tuple[str, str, str], list[Place]] = {}
+    @staticmethod
+    def _settle_one(held: _Desk, answer: Answered) -> None:
+        by_pair: dict[Names, list[Place]] = {}
         for place in sorted(held.decisions.get(answer.decision, ())):
-            if answer.pairs is None or frozenset(place[1:3]) in answer.pairs:
+            answered_before = answer.reviewer is not None and answer.reviewer in held.not_for.get(place, ())
+            if not answered_before and (answer.pairs is None or frozenset(place[1:3]) in answer.pairs):
                 by_pair.setdefault(place[:3], []).append(place)
-        for pair, places in by_pair.items():
-            if answer.reviewer is not None and answer.reviewer in held.answered.get(pair, ()):
-                continue
-            own = [p for p in places if held.leases.get(p, ("", 0))[0] == answer.reviewer]
-            free = [p for p in places if p not in held.leases]
-            self._remove(held, (own or free or places)[0])
-            held.answered.setdefault(pair, set()).add(answer.reviewer)
+        for places in by_pair.values():
+            own = [p for p in places if p in held.leases and held.leases[p][0] == answer.reviewer]
+            gone = (own or [p for p in places if p not in held.leases] or places)[0]
+            held.remove(gone)
+            for rest in places:
+                if rest != gone:
+                    held.not_for[rest].add(answer.reviewer)
 
     def decline(self, desk: str, decision: str, pair: frozenset[str], reviewer: str) -> None:
         """The pair waits on, for others."""
         with self._lock:
-            held = self._desks.setdefault(desk, _Desk())
-            for place in held.decisions.get(decision, ()):
-                if frozenset(place[1:3]) == pair:
-                    held.answered.setdefault(place[:3], set()).add(reviewer)
-                    if held.leases.get(place, ("", 0))[0] == reviewer:
-                        del held.leases[place]
+            held = self._desks[desk]
+            for place in held.of_pair(decision, pair):
+                if reviewer not in held.not_for[place] and held.leases.get(place, (None,))[0] == reviewer:
+                    del held.leases[place]
+                held.not_for[place].add(reviewer)
 
     def claim(
         self, desk: str, decision: str, pair: frozenset[str], place: int, reviewer: str, now: float, until: float
     ) -> bool:
         """Keep a place for a reviewer, unless it is somebody else's."""
         with self._lock:
-            held = self._desks.setdefault(desk, _Desk())
-            for at in held.decisions.get(decision, ()):
-                if frozenset(at[1:3]) == pair and at[3] == place:
-                    leased_to, leased_until = held.leases.get(at, (reviewer, until))
-                    if leased_to != reviewer and leased_until > now:
-                        return False
-                    held.leases[at] = (reviewer, until)
-                    held.answered.get(at[:3], set()).discard(reviewer)
+            held = self._desks[desk]
+            places = held.of_pair(decision, pair)
+            wanted = next((one for one in places if one[3] == place), None)
+            if wanted is None:
+                return True
+            leased_to, leased_until = held.leases.get(wanted, (reviewer, until))
+            if leased_to != reviewer and leased_until > now:
+                return False
+            held.leases[wanted] = (reviewer, until)
+            for one in places:
+                held.not_for[one].discard(reviewer)
             return True
-
-    @staticmethod
-    def _remove(held: _Desk, place: Place) -> None:
-        held.places.pop(place, None)
-        held.leases.pop(place, None)
-        rest = held.decisions.get(place[0], set()) - {place}
-        held.decisions.pop(place[0], None) if not rest else held.decisions.update({place[0]: rest})
 
     def count(self, desk: str) -> int:
         """How many places wait."""
         with self._lock:
-            return len(self._desks.setdefault(desk, _Desk()).places)
+            return len(self._desks[desk].places)

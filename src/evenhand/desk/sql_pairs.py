@@ -70,7 +70,7 @@ class SqlPairs:
             if there > most:
                 statements.run(
                     f"DELETE FROM waiting_pairs WHERE ({PLACE}) IN (SELECT {PLACE} FROM waiting_pairs "
-                    "WHERE desk = ? ORDER BY priority LIMIT ?)",
+                    "WHERE desk = ? ORDER BY priority, decision, first_id, second_id, place LIMIT ?)",
                     (desk, there - most),
                 )
 
@@ -90,14 +90,14 @@ class SqlPairs:
                     (desk, reviewer, now),
                 ).fetchall()
             ]
-            mine.sort(key=lambda place: -place.pair.priority)
+            mine.sort(key=lambda place: place.pair.order, reverse=True)
             found = [*mine[:n], *self._free(statements, desk, n - len(mine), reviewer, now, mine)]
             if found:
                 statements.run(
                     f"UPDATE waiting_pairs SET leased_to = ?, leased_until = ? WHERE {AT_THIS_PLACE}",
                     [(reviewer, until, *place.at(desk)) for place in found],
                 )
-        return sorted((place.pair for place in found), key=lambda pair: -pair.priority)
+        return sorted((place.pair for place in found), key=lambda pair: pair.order, reverse=True)
 
     @staticmethod
     def _free(

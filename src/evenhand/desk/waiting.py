@@ -32,6 +32,11 @@ class WaitingPair:
         """Where it stands in the order of the queue."""
         return Listed(self.priority, self.decision, self.first, self.second)
 
+    @property
+    def order(self) -> tuple[float, str, str, str, int]:
+        """Which of two places comes first: the one of which this is the larger."""
+        return (self.priority, self.decision, self.first, self.second, self.copy)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain strings and numbers."""
         return asdict(self)
@@ -67,7 +72,8 @@ class WaitingPairs(Protocol):
     def lease(self, desk: str, n: int, reviewer: str, now: float, until: float) -> list[WaitingPair]:
         """The n most telling pairs that nobody else looks at, kept for this reviewer until the given time.
 
-        What the reviewer has on lease already comes again. Of a pair with two places nobody gets both.
+        What the reviewer has on lease already comes again, before anything else. Of a pair with two places nobody gets
+        both.
         """
 
     def listed(self, desk: str, n: int, now: float, after: Listed | None = None) -> list[WaitingPair]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -49,7 +49,8 @@ class Interview:
     (n, d), an array or a data frame, of people like those to come; n may be thousands. epsilon: unfairness up to this
     does not matter; unless told, the metric learner's, or 0.01. enough: it stops when fewer live unfair pairs than this
     are to be expected. max_questions: it stops after so many answers in any case; None for no limit. n_pairs: of how
-    many pairs, drawn by lot, each question is the most telling one.
+    many pairs, drawn by lot, each question is the most telling one. answers: what was asked and said before, and what
+    the bandit has learned from already; it cannot be undone here.
 
     It stops by itself, see `ended`; until then there is always a question, and the same one until it is answered. The
     bandit may go live at any time. A question costs O((n_pairs + 1,000) m^2), m = d(d+1)/2, however many candidates.
@@ -72,6 +73,7 @@ class Interview:
         max_questions: int | None = None,
         n_pairs: int = N_PAIRS,
         seed: Seed = None,
+        answers: Iterable[Answer] = (),
     ) -> None:
         self.bandit = _check_bandit(bandit)
         self.candidates = as_contexts(candidates, bandit.n_features)
@@ -85,7 +87,7 @@ class Interview:
             raise InvalidInput(f"n_pairs is {n_pairs!r}; allowed is a whole number >= 1")
         self._n_pairs = int(n_pairs)
         self._root = int(as_generator(seed).integers(2**63))
-        self._answers: list[Answer] = []
+        self._answers: list[Answer] = list(answers)
         self._question: Question | None = None
         self._start = copy.deepcopy(bandit.state())
         self._meter = self._new_meter()

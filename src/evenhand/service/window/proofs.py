@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 
 from evenhand.certificates import ANSWER, Certificate, certify
 from evenhand.desk.desk import Desk
+from evenhand.desk.evidence import StandingReviews, number_of
 from evenhand.desk.records import decision_of
 from evenhand.safeguards import Safeguards
 from evenhand.service.problems import Problem
@@ -15,7 +16,6 @@ from evenhand.service.problems import Problem
 if TYPE_CHECKING:
     from evenhand.certificates.certificate import PairCertificate, QuotedVerdict
     from evenhand.desk.event import Event
-    from evenhand.desk.ledger import Row
 
 _provers: WeakKeyDictionary[Desk, Prover] = WeakKeyDictionary()
 
@@ -51,16 +51,19 @@ def prover_of(desk: Desk) -> Prover:
 def proofs_told(desk: Desk, event: Event, certificate: Certificate) -> dict[str, Any]:
     """A certificate for people: candidates by name, and each verdict with the decision it was on."""
     names = event.body["candidates"]
-    numbers = {_number(quoted) for pair in certificate.pairs for quoted in pair.evidence} - {None}
-    with desk.ledger.reading(desk.name) as view:
-        decisions = view.by_number([number for number in numbers if number is not None])
+    numbers = {_number(quoted) for pair in certificate.pairs for quoted in pair.evidence}
+    book = StandingReviews(desk.ledger, desk.name, [number for number in numbers if number is not None])
     binding = {tuple(pair) for pair in event.body["tight_pairs"]}
     return {
         "decision": event.id,
         "state": desk.state.seq,
         "counts": {status: certificate.count(status) for status in ("proved", "likely", "unproven")},
         "pairs": [
-            {**_pair(pair, names), "binding": pair.pair in binding, "evidence": _evidence(pair, decisions)}
+            {
+                **_pair(pair, names),
+                "binding": pair.pair in binding,
+                "evidence": _evidence(pair, book, event.body["state"]),
+            }
             for pair in certificate.pairs
         ],
     }
@@ -72,19 +75,22 @@ def _pair(pair: PairCertificate, names: list[str]) -> dict[str, Any]:
     return {"first": names[i], "second": names[j], **known}
 
 
-def _evidence(pair: PairCertificate, decisions: dict[int, Row]) -> list[dict[str, Any]]:
-    """The verdicts a proof rests on, the weightiest first."""
+def _evidence(pair: PairCertificate, book: StandingReviews, decided_from: int) -> list[dict[str, Any]]:
+    """The verdicts a proof rests on, the weightiest first; is_later: given after the decision, None if not known."""
     found = []
     for quoted in sorted(pair.evidence, key=lambda quoted: -quoted.weight):
-        number = _number(quoted)
-        row = None if number is None else decisions.get(number)
-        i, j = quoted.pair
-        names = None if row is None else [row.event.body["candidates"][i], row.event.body["candidates"][j]]
-        said = {"unfair": quoted.unfair, "gap": quoted.gap, "reviewer": quoted.reviewer, "weight": quoted.weight}
+        number, told = _number(quoted), {"unfair": quoted.unfair, "reviewer": quoted.reviewer}
+        row = None if number is None else book.decisions.get(number)
+        names, is_later = None, None  # of an interview's answer
+        if number is not None and row is not None:
+            names = [row.event.body["candidates"][i] for i in quoted.pair]
+            review = book.behind(number, quoted.pair, unfair=quoted.unfair, reviewer=quoted.reviewer)
+            is_later = (row if review is None else review).seq > decided_from
+        said = {**told, "gap": quoted.gap, "weight": quoted.weight, "is_later": is_later}
         found.append({"decision": None if row is None else row.id, "number": number, "names": names, **said})
     return found
 
 
 def _number(quoted: QuotedVerdict) -> int | None:
     """The number of the decision that a verdict was on; None for an interview's answer."""
-    return None if quoted.decision == ANSWER else int(quoted.decision.split("-", 1)[0])
+    return None if quoted.decision == ANSWER else number_of(quoted.decision)

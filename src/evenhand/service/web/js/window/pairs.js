@@ -4,6 +4,7 @@ import { el } from "../dom.js";
 import { count, percent } from "../format.js";
 import { tableFrame } from "../frames.js";
 import { decisionPath } from "./latest.js";
+import { LATER } from "./later.js";
 import { number, pointsOf } from "./words.js";
 
 export function bindingTable(pairs, desk) {
@@ -26,8 +27,10 @@ function line(pair, desk) {
 
 function quotes(shaped, desk) {
   if (!shaped.length) return el("span", { class: "muted" }, "no review of a pair that differs in a similar way");
-  return el("details", { class: "fold" }, el("summary", {}, `${count(shaped.length, "review")} of pairs that differ in a similar way`),
+  const later = shaped.filter((quote) => quote.is_later).length;
+  const since = later === 0 ? "" : later === shaped.length ? `, all ${LATER}` : `, ${later} of them ${LATER}`;
+  return el("details", { class: "fold" }, el("summary", {}, `${count(shaped.length, "review")} of pairs that differ in a similar way${since}`),
     el("ul", { class: "evidence" }, shaped.map((quote) => el("li", {},
       `${quote.reviewer ?? "Somebody"} called ${quote.first} and ${quote.second} `, el("b", {}, quote.unfair ? "unfair" : "acceptable"),
-      ` at ${pointsOf(quote.gap)} (`, el("a", { href: decisionPath(desk, quote.decision) }, "decision"), `; ${percent(quote.likeness, 0)} alike)`))));
+      ` at ${pointsOf(quote.gap)} (`, el("a", { href: decisionPath(desk, quote.decision) }, "decision"), `; ${percent(quote.likeness, 0)} alike)`, quote.is_later && `, ${LATER}`))));
 }

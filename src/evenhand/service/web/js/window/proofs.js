@@ -5,6 +5,7 @@ import { el, show } from "../dom.js";
 import { count, percent } from "../format.js";
 import { tableFrame } from "../frames.js";
 import { decisionPath } from "./latest.js";
+import { LATER } from "./later.js";
 import { number, pointsOf } from "./words.js";
 
 const FIRST = 25;
@@ -64,5 +65,5 @@ function evidence(pair, desk) {
   return el("details", { class: "fold" }, el("summary", {}, what), el("ul", { class: "evidence" }, pair.evidence.map((quote) => el("li", {},
     `${quote.reviewer ?? "Somebody"} called `, quote.names ? `${quote.names[0]} and ${quote.names[1]} ` : "two people in an interview ",
     el("b", {}, quote.unfair ? "unfair" : "acceptable"), ` at ${pointsOf(quote.gap)}`,
-    quote.decision && [" (", el("a", { href: decisionPath(desk, quote.decision) }, `No. ${quote.number + 1}`), ")"], `, weight ${number(quote.weight)}`))));
+    quote.decision && [" (", el("a", { href: decisionPath(desk, quote.decision) }, `No. ${quote.number + 1}`), ")"], `, weight ${number(quote.weight)}`, quote.is_later && `, ${LATER}`))));
 }

@@ -95,6 +95,7 @@ def serve(*options: str, **environment: str) -> subprocess.CompletedProcess[str]
         ("sqlite:///{folder}/newer.db", "the database is at step 9999"),
         ("sqlite:///{folder}/letter.db", "the database was damaged"),
         ("sqlite:////proc/ledger.db", "the database cannot be used now"),
+        ("sqlite:///{folder}/empty.db", "the database {folder}/empty.db is empty"),
     ],
 )
 def test_serve_says_in_a_sentence_why_it_cannot(tmp_path: Path, url: str, said: str, token: str) -> None:
@@ -102,9 +103,10 @@ def test_serve_says_in_a_sentence_why_it_cannot(tmp_path: Path, url: str, said: 
     Desk.open(f"sqlite:///{tmp_path}/newer.db", "loans", n_features=2).close()
     tampered(tmp_path / "newer.db", "UPDATE evenhand_version SET version_num = '9999'")
     (tmp_path / "letter.db").write_text("Dear Sir or Madam, " * 500)
+    (tmp_path / "empty.db").touch()
     ended = serve("--database", url.format(folder=tmp_path), EVENHAND_ADMIN_TOKEN=token)
     assert ended.returncode == 1
-    assert ended.stderr.startswith(said)
+    assert ended.stderr.startswith(said.format(folder=tmp_path))
     assert ended.stderr.count("\n") == 1
     assert "very-secret" not in ended.stderr
     assert ended.stdout == ""

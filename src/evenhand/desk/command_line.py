@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from evenhand.desk.database_options import add_database, database_of, database_to_make
 from evenhand.errors import DamagedLedger, EvenhandError, InvalidInput, LedgerUnavailable, NewerFile
 
 if TYPE_CHECKING:
     from evenhand.desk.desk import Desk
     from evenhand.desk.ledger import Ledger
-
-DATA = Path("evenhand-data")
-FILE = "ledger.db"
-ENVIRONMENT = "EVENHAND_DATABASE_URL"
 
 MOST_TOLD = 100
 """So many refused lines are listed."""
@@ -56,8 +52,7 @@ def add_ledger(parser: argparse.ArgumentParser) -> None:
     )
     importing.set_defaults(run=run_import)
     for action in (verify, replay, export, importing):
-        action.add_argument("--data", type=Path, help=f"the folder of the SQLite ledger ({DATA})")
-        action.add_argument("--database", metavar="URL", help=f"of a database instead; also by {ENVIRONMENT}")
+        add_database(action)
 
 
 def end(parser: argparse.ArgumentParser, error: EvenhandError) -> NoReturn:
@@ -74,17 +69,7 @@ def end(parser: argparse.ArgumentParser, error: EvenhandError) -> NoReturn:
 def _ledger(options: argparse.Namespace, *, make: bool = False) -> Iterator[Ledger]:
     from evenhand.desk.ledger import open_ledger
 
-    if options.database is not None and options.data is not None:
-        raise InvalidInput("--data and --database both say where the ledger is; give one of them")
-    url = options.database or (os.environ.get(ENVIRONMENT) if options.data is None else None)
-    if not url:
-        path = (options.data or DATA) / FILE
-        if make:
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        elif not path.is_file():
-            raise InvalidInput(f"there is no ledger {path}; give --data or --database")
-        url = f"sqlite:///{path}"
-    ledger = open_ledger(url)
+    ledger = open_ledger(database_to_make(options) if make else database_of(options), make=make)
     try:
         yield ledger
     finally:

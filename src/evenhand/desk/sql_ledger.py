@@ -13,7 +13,7 @@ from evenhand.desk.checkpoints import Checkpoints
 from evenhand.desk.engine import open_engine, transaction, translated, turn_to_write
 from evenhand.desk.fold_locks import AdvisoryLock, FileLock, LockSession
 from evenhand.desk.ledger import FoldLock, Ledger, Row, Stamp
-from evenhand.desk.migrate import bring_up_to_date, is_current
+from evenhand.desk.migrate import NEWEST, bring_up_to_date, refuse_unknown, version_of
 from evenhand.desk.sql_pairs import SqlPairs
 from evenhand.desk.sql_view import INSERT, SqlView, Statements
 from evenhand.errors import AlreadyRecorded
@@ -22,13 +22,15 @@ from evenhand.errors import AlreadyRecorded
 class SqlLedger(Ledger):
     """Ledgers of any number of desks in one database, which any number of processes may open."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, make: bool = True) -> None:
         with translated():
-            self.engine = open_engine(url)
+            self.engine = open_engine(url, make=make)
         try:
             with self.transaction() as connection:
-                current = is_current(connection)
-            if not current:
+                found = version_of(connection)
+                if found is None and not make:
+                    refuse_unknown(connection)
+            if found != NEWEST:
                 with self.transaction(writes=True) as connection:
                     bring_up_to_date(connection)
         except BaseException:

@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _add_interview(commands.add_parser("interview", help="questions to a reviewer before a desk goes live"))
     add_serve(commands.add_parser("serve", help="decisions and reviews over HTTP, with pages; --demo to try it"))
     add_token(commands.add_parser("token", help="who may do what at the service: create, revoke, list"))
-    add_ledger(commands.add_parser("ledger", help="a desk's record: verify, replay, export, import"))
+    add_ledger(commands.add_parser("ledger", help="a desk's record: list, verify, replay, export, import"))
     _add_lab(commands.add_parser("lab", help="experiments: list, run, report"))
     options = parser.parse_args(arguments)
     try:

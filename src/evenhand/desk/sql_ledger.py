@@ -18,6 +18,15 @@ from evenhand.desk.sql_pairs import SqlPairs
 from evenhand.desk.sql_view import INSERT, SqlView, Statements
 from evenhand.errors import AlreadyRecorded
 
+NAMES = """
+WITH RECURSIVE named(desk) AS (
+    SELECT min(desk) FROM events
+    UNION ALL SELECT (SELECT min(desk) FROM events WHERE desk > named.desk) FROM named WHERE named.desk IS NOT NULL
+)
+SELECT name FROM desks UNION SELECT desk FROM named WHERE desk IS NOT NULL
+"""
+"""From one desk's lines to the next: a look into the index for each, while DISTINCT would read every line."""
+
 
 class SqlLedger(Ledger):
     """Ledgers of any number of desks in one database, which any number of processes may open."""
@@ -49,9 +58,9 @@ class SqlLedger(Ledger):
         return transaction(self.engine, writes=writes)
 
     def names(self) -> list[str]:
-        """The names of all desks."""
+        """The names of all desks, those among them of which only lines are left: whoever opens one is told."""
         with self.transaction() as connection:
-            return sorted(name for (name,) in Statements(connection).run("SELECT name FROM desks").fetchall())
+            return sorted(name for (name,) in Statements(connection).run(NAMES).fetchall())
 
     def create(self, name: str, first: Row, created: str) -> None:
         """A new desk with its first event."""

@@ -11,6 +11,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from evenhand.desk.command_line import add_ledger, end
+from evenhand.desk.output import let_go_of_stdout
 from evenhand.errors import EvenhandError
 from evenhand.service.command_line import add_serve, add_token
 from evenhand.version import __version__
@@ -35,11 +36,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         status: int | None = options.run(options)
+        sys.stdout.flush()
     except ModuleNotFoundError as error:
         extra = EXTRAS.get(options.command, "lab")
         parser.error(f"{error.name} is missing: this command needs pip install 'evenhand[{extra}]'")
     except EvenhandError as error:
         end(parser, error)
+    except BrokenPipeError:  # whoever read it has seen enough
+        let_go_of_stdout()
+        return 0
     except KeyboardInterrupt:
         parser.exit(130, "\nstopped\n")
     return status or 0

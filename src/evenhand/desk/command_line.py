@@ -10,7 +10,7 @@ from evenhand.desk.database_options import add_database
 from evenhand.desk.import_command import run_import
 from evenhand.desk.ledger_commands import run_export, run_list, run_replay
 from evenhand.desk.verify_command import run_verify
-from evenhand.errors import DamagedLedger, EvenhandError, LedgerUnavailable, NewerFile
+from evenhand.errors import CannotWrite, DamagedLedger, EvenhandError, LedgerUnavailable, NewerFile
 
 
 def add_ledger(parser: argparse.ArgumentParser) -> None:
@@ -30,6 +30,7 @@ def add_ledger(parser: argparse.ArgumentParser) -> None:
     export.add_argument("desk", help="a desk's name")
     export.add_argument("--format", choices=("jsonl", "dsjson"), default="jsonl", help="dsjson: for Vowpal Wabbit")
     export.add_argument("--output", type=Path, help="the file (standard output)")
+    export.add_argument("--even-if-damaged", action="store_true", help="write what there is of a damaged ledger")
     export.set_defaults(run=run_export)
     importing = actions.add_parser("import", help="a warm start from past decisions, outcomes and reviews")
     _add_import(importing)
@@ -55,8 +56,8 @@ def _add_import(parser: argparse.ArgumentParser) -> None:
 def end(parser: argparse.ArgumentParser, error: EvenhandError) -> NoReturn:
     """Leave a command that failed: with the sentence alone and status 1, or with the usage and status 2.
 
-    2 is for what was asked wrongly. A verdict, a database that does not answer or belongs to a newer version: 1.
+    2 is for what was asked wrongly. A verdict, no room to write, a database that does not answer or is newer: 1.
     """
-    if isinstance(error, (DamagedLedger, LedgerUnavailable, NewerFile)):
+    if isinstance(error, (CannotWrite, DamagedLedger, LedgerUnavailable, NewerFile)):
         parser.exit(1, f"{error}\n")
     parser.error(str(error))

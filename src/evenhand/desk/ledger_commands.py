@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from evenhand.desk.database_options import database_of
-from evenhand.errors import DamagedLedger
+from evenhand.errors import DamagedLedger, InvalidInput
 
 if TYPE_CHECKING:
     from evenhand.desk.ledger import Ledger
@@ -64,17 +64,24 @@ def run_replay(options: argparse.Namespace) -> None:
     print(f"desk {told.desk}: {told.decisions} decisions made again from {told.lines} lines, the same to the bit")
 
 
-def run_export(options: argparse.Namespace) -> None:
-    """Write a ledger's lines."""
+def run_export(options: argparse.Namespace) -> int:
+    """Write a ledger's lines, each checked; DamagedLedger, and no file, at the first that is not what was written.
+
+    Even if damaged: then all that can be read is written, what was found is told, and the status is 1.
+    """
     from evenhand.desk.dsjson import to_dsjson
     from evenhand.desk.export import to_jsonl
+    from evenhand.desk.output import write_lines
 
+    found: list[DamagedLedger] = []
     with opened_ledger(options) as ledger:
-        lines = (to_jsonl if options.format == "jsonl" else to_dsjson)(ledger, options.desk)
-        if options.output is None:
-            for line in lines:
-                sys.stdout.write(line + "\n")
-            return
-        with open(options.output, "w", encoding="utf-8", newline="\n") as file:
-            for line in lines:
-                file.write(line + "\n")
+        if options.format == "jsonl":
+            lines = to_jsonl(ledger, options.desk, damaged=found.append if options.even_if_damaged else None)
+        elif options.even_if_damaged:
+            raise InvalidInput("--even-if-damaged is for --format jsonl: other formats are made of whole ledgers only")
+        else:
+            lines = to_dsjson(ledger, options.desk)
+        write_lines(lines, options.output)
+    for error in found:
+        print(f"{error}; it was written as it is", file=sys.stderr)
+    return 1 if found else 0

@@ -69,9 +69,14 @@ def check_text(row: Row) -> Row:
 
 
 def check_column_types(row: Row, where: str) -> None:
-    """That text and hashes are text: SQLite keeps whatever somebody puts into a column."""
-    if not all(isinstance(column, str) for column in (row.text, row.previous, row.hash)):
+    """That text and hashes are text."""
+    if not has_text(row):
         raise DamagedLedger(f"{where} was changed: its text or one of its hashes is no text")
+
+
+def has_text(row: Row) -> bool:
+    """Whether text and hashes are text: SQLite keeps whatever somebody puts into a column."""
+    return all(isinstance(column, str) for column in (row.text, row.previous, row.hash))
 
 
 def lines_of(ledger: Ledger, desk: str, until: int, after: int = 0) -> Iterator[Row]:

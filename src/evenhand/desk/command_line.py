@@ -50,6 +50,9 @@ def _add_import(parser: argparse.ArgumentParser) -> None:
         help="a setting of a new desk, as features=income,debt or capacity=2 or epsilon=0.05; may be given more than "
         "once, and goes before those in the file",
     )
+    parser.add_argument(
+        "--even-if-damaged", action="store_true", help="take in an exported ledger of which lines were changed or lost"
+    )
     parser.set_defaults(run=run_import)
 
 

@@ -12,6 +12,7 @@ from evenhand.errors import InvalidInput
 if TYPE_CHECKING:
     from evenhand.desk.desk import Desk
     from evenhand.desk.ledger import Ledger
+    from evenhand.desk.past_file import PastFile
 
 MOST_TOLD = 100
 """So many refused lines are listed."""
@@ -24,13 +25,15 @@ def run_import(options: argparse.Namespace) -> int:
     """Take in past decisions; say how many, and what was wrong with the others: then the status is 1."""
     from evenhand.desk.importing import import_jsonl
     from evenhand.desk.ledger import open_ledger
+    from evenhand.desk.past_file import PastFile
 
     if not options.file.is_file():
         raise InvalidInput(f"there is no file {options.file}")
-    with closing(open_ledger(database_to_make(options))) as ledger, _desk_to_fill(ledger, options) as desk:
+    past = PastFile.read(options.file, even_if_damaged=options.even_if_damaged)
+    with closing(open_ledger(database_to_make(options))) as ledger, _desk_to_fill(ledger, past, options) as desk:
         desk.fold()
         before = desk.state.passed_over
-        told = import_jsonl(desk, options.file)
+        told = import_jsonl(desk, past)
         desk.fold()
         passed_over = desk.state.passed_over - before
     print(f"desk {options.desk}: {told}")
@@ -43,13 +46,12 @@ def run_import(options: argparse.Namespace) -> int:
     return 1 if told.refused or passed_over else 0
 
 
-def _desk_to_fill(ledger: Ledger, options: argparse.Namespace) -> Desk:
+def _desk_to_fill(ledger: Ledger, past: PastFile, options: argparse.Namespace) -> Desk:
     """The desk that is to learn: the one that is there, or a new one with settings from the options and the file."""
     from evenhand.desk.desk import Desk
-    from evenhand.desk.importing import settings_of
 
     given = dict(_setting(text) for text in options.settings)
-    told, is_wanted = settings_of(options.file)
+    told, is_wanted = past.settings, past.is_wanted
     if not WHAT.isdisjoint(given):
         told = {name: value for name, value in told.items() if name not in WHAT}
     if options.desk in ledger.names():

@@ -102,7 +102,7 @@ class Chain:
     settings: int | None = 0
     """The line of those in force; None if it begins within a ledger and has seen none yet."""
     _reviews: dict[str, int] = field(default_factory=dict)
-    """The seq of every review and answer."""
+    """The seq of every line that can be taken back."""
     _is_whole: bool = True
 
     @classmethod
@@ -132,7 +132,7 @@ class Chain:
             self.decisions = content["body"]["number"] + 1
         if row.kind in ("opened", "settings"):
             self.settings = row.seq
-        if row.kind in ("review", "answer"):
+        if row.kind in ("review", "answer", "imported"):
             self._reviews[row.id] = row.seq
 
     def _wrong_column(self, row: Row, content: dict[str, Any]) -> str | None:

@@ -13,6 +13,7 @@ from evenhand.errors import DamagedLedger, InvalidInput
 
 if TYPE_CHECKING:
     from evenhand.desk.ledger import Ledger
+    from evenhand.desk.replay import Replayed
 
 
 @contextmanager
@@ -56,12 +57,25 @@ def run_replay(options: argparse.Namespace) -> None:
     with opened_ledger(options) as ledger:
         told = replay(ledger, options.desk)
     if not told.is_same:
-        first = told.differences[0]
-        raise DamagedLedger(
-            f"{len(told.differences)} of {told.decisions} decisions come out otherwise, the first is line {first.seq}: "
-            f"{first.what}; another version of evenhand or another processor may be the reason"
-        )
+        raise DamagedLedger(_what_differs(told))
     print(f"desk {told.desk}: {told.decisions} decisions made again from {told.lines} lines, the same to the bit")
+
+
+def _what_differs(told: Replayed) -> str:
+    """A snapshot that does not follow comes first: what was decided from it comes out otherwise for that reason."""
+    said = []
+    if told.snapshots:
+        others = f", nor do those at {len(told.snapshots) - 1} others" if told.snapshots[1:] else ""
+        said.append(f"the snapshot at line {told.snapshots[0]} does not follow from the ledger{others}")
+    if told.differences:
+        first = told.differences[0]
+        said.append(
+            f"{len(told.differences)} of {told.decisions} decisions come out otherwise, the first is line {first.seq}: "
+            f"{first.what}"
+        )
+    if told.snapshots:
+        said.append("delete the snapshots, and the desk folds its ledger anew")
+    return f"{'; '.join(said)}; another version of evenhand or another processor may be the reason"
 
 
 def run_export(options: argparse.Namespace) -> int:

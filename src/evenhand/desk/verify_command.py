@@ -87,9 +87,11 @@ def _verify_file(path: Path, known: Known) -> None:
 
 
 def _verify_desk(ledger: Ledger, desk: str, known: Known) -> None:
+    from evenhand.desk.snapshot_seal import check_snapshots
     from evenhand.desk.verify import verify
 
     found = verify(ledger, desk, known=known)
+    check_snapshots(ledger, desk)
     print(
         f"desk {found.desk}: {found.seq} lines, {found.decisions} decisions, every hash and link is right; "
         f"the last is {found.seq}:{found.hash}"

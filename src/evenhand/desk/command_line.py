@@ -10,7 +10,10 @@ from evenhand.desk.database_options import add_database
 from evenhand.desk.import_command import run_import
 from evenhand.desk.ledger_commands import run_export, run_list, run_replay
 from evenhand.desk.verify_command import run_verify
-from evenhand.errors import CannotWrite, DamagedLedger, EvenhandError, LedgerUnavailable, NewerFile
+from evenhand.errors import CannotListen, CannotWrite, DamagedLedger, EvenhandError, LedgerUnavailable, NewerFile
+
+NOT_NOW = (CannotListen, CannotWrite, DamagedLedger, LedgerUnavailable, NewerFile)
+"""A verdict, a port that is taken, no room to write, a database that does not answer or belongs to a newer version."""
 
 
 def add_ledger(parser: argparse.ArgumentParser) -> None:
@@ -59,8 +62,8 @@ def _add_import(parser: argparse.ArgumentParser) -> None:
 def end(parser: argparse.ArgumentParser, error: EvenhandError) -> NoReturn:
     """Leave a command that failed: with the sentence alone and status 1, or with the usage and status 2.
 
-    2 is for what was asked wrongly. A verdict, no room to write, a database that does not answer or is newer: 1.
+    2 is for what was asked wrongly, 1 for a verdict and for what cannot be done now.
     """
-    if isinstance(error, (CannotWrite, DamagedLedger, LedgerUnavailable, NewerFile)):
+    if isinstance(error, NOT_NOW):
         parser.exit(1, f"{error}\n")
     parser.error(str(error))

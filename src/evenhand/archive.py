@@ -9,15 +9,14 @@ from __future__ import annotations
 import io
 import json
 import os
-import tempfile
 import zipfile
 import zlib
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from evenhand.errors import DamagedFile, InvalidInput, NewerFile
+from evenhand.whole_file import written_whole
 
 UNREADABLE = (
     zipfile.BadZipFile,
@@ -38,7 +37,6 @@ ARRAY = "array:"
 
 def write_archive(path: str | os.PathLike[str], *, kind: str, version: int, content: dict[str, Any]) -> None:
     """Write `content` to `path`; an older file there stays whole until the new one is safely on disk."""
-    target = Path(path)
     arrays: dict[str, np.ndarray[Any, Any]] = {}
     manifest = {"kind": kind, "version": version, "content": _take_out_arrays(content, arrays)}
     buffer = io.BytesIO()
@@ -48,26 +46,8 @@ def write_archive(path: str | os.PathLike[str], *, kind: str, version: int, cont
             member = io.BytesIO()
             np.lib.format.write_array(member, np.ascontiguousarray(array), allow_pickle=False)
             archive.writestr(f"{name}.npy", member.getvalue())
-    handle, draft = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(buffer.getvalue())
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(draft, _mode(target))
-        os.replace(draft, target)
-    except BaseException:
-        os.unlink(draft)
-        raise
-
-
-def _mode(target: Path) -> int:
-    """The permissions of the file that is replaced, or those a new file gets here: mkstemp's are for its owner only."""
-    if target.exists():
-        return target.stat().st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
+    with written_whole(path) as file:
+        file.write(buffer.getvalue())
 
 
 def read_archive(path: str | os.PathLike[str], *, kind: str, version: int) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from evenhand.desk.command_line import add_ledger, end
+from evenhand.desk.output import let_go_of_stdout
 from evenhand.errors import EvenhandError
 from evenhand.service.command_line import add_serve, add_token
 from evenhand.version import __version__
@@ -30,16 +31,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _add_interview(commands.add_parser("interview", help="questions to a reviewer before a desk goes live"))
     add_serve(commands.add_parser("serve", help="decisions and reviews over HTTP, with pages; --demo to try it"))
     add_token(commands.add_parser("token", help="who may do what at the service: create, revoke, list"))
-    add_ledger(commands.add_parser("ledger", help="a desk's record: verify, replay, export, import"))
+    add_ledger(commands.add_parser("ledger", help="a desk's record: list, verify, replay, export, import"))
     _add_lab(commands.add_parser("lab", help="experiments: list, run, report"))
     options = parser.parse_args(arguments)
     try:
         status: int | None = options.run(options)
+        sys.stdout.flush()
     except ModuleNotFoundError as error:
         extra = EXTRAS.get(options.command, "lab")
         parser.error(f"{error.name} is missing: this command needs pip install 'evenhand[{extra}]'")
     except EvenhandError as error:
         end(parser, error)
+    except BrokenPipeError:  # whoever read it has seen enough
+        let_go_of_stdout()
+        return 0
     except KeyboardInterrupt:
         parser.exit(130, "\nstopped\n")
     return status or 0

@@ -49,6 +49,14 @@ class NewerFile(EvenhandError, ValueError):
     """A file written by a later version in a format this version does not know."""
 
 
+class CannotWrite(EvenhandError, OSError):
+    """A file or a stream that could not be written to the end: there is no room, for instance."""
+
+
+class CannotListen(EvenhandError, OSError):
+    """A port that a service cannot listen on: another program does, for instance."""
+
+
 class SolverFailed(EvenhandError, ArithmeticError):
     """A numerical answer that did not pass its own verification."""
 

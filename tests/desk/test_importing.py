@@ -99,7 +99,7 @@ def test_lines_of_a_ledger_that_lost_their_decision_are_told(ledger: Ledger, nam
     """An outcome or a review without its decision, and a line that only looks like one, are refused."""
     with Desk.open(ledger, name, n_features=D, seed=1) as desk:
         play(desk, 2)
-        events = [event.to_dict() for event in desk.events()]
+        events = [event.content for event in desk.events()]  # without hashes, as somebody picked them
     gone = next(event["id"] for event in events if event["kind"] == "decision")
     lost = {i for i, event in enumerate(events) if event["body"].get("decision") == gone}
     hollow = {**events[0], "kind": "review", "body": {}}
@@ -125,7 +125,7 @@ def test_a_desk_is_made_with_settings_from_file_and_options(tmp_path: Path, caps
     assert run("import", "told", str(told), *data, "--set", "capacity") == 2
     out = capsys.readouterr().out
     assert "2 lines read; taken in: 1 decisions, 1 outcomes, 1 reviews, 0 answers; 0 lines refused" in out
-    assert "1 decisions and answers were there before" in out
+    assert "1 lines were taken in before" in out
     url = f"sqlite:///{tmp_path}/data/ledger.db"
     with Desk.open(url, "named") as desk:
         assert (desk.settings.features, desk.settings.capacity) == (("income", "debt", "years"), 2)

@@ -21,6 +21,7 @@ from evenhand.errors import DamagedLedger, EvenhandError
 from evenhand.service import Settings, create_app
 from evenhand.service.apart import Apart, OfficeFailed
 from evenhand.service.serve import serve as start
+from evenhand.service.token_store import open_tokens
 from tests.desk.conftest import running_postgresql
 from tests.desk.test_tampering import tampered
 from tests.service.asking import ADMIN
@@ -95,6 +96,7 @@ def serve(*options: str, **environment: str) -> subprocess.CompletedProcess[str]
         ("sqlite:///{folder}/newer.db", "the database is at step 9999"),
         ("sqlite:///{folder}/letter.db", "the database was damaged"),
         ("sqlite:////proc/ledger.db", "the database cannot be used now"),
+        ("sqlite:///{folder}/empty.db", "the database {folder}/empty.db is empty"),
     ],
 )
 def test_serve_says_in_a_sentence_why_it_cannot(tmp_path: Path, url: str, said: str, token: str) -> None:
@@ -102,9 +104,10 @@ def test_serve_says_in_a_sentence_why_it_cannot(tmp_path: Path, url: str, said: 
     Desk.open(f"sqlite:///{tmp_path}/newer.db", "loans", n_features=2).close()
     tampered(tmp_path / "newer.db", "UPDATE evenhand_version SET version_num = '9999'")
     (tmp_path / "letter.db").write_text("Dear Sir or Madam, " * 500)
+    (tmp_path / "empty.db").touch()
     ended = serve("--database", url.format(folder=tmp_path), EVENHAND_ADMIN_TOKEN=token)
     assert ended.returncode == 1
-    assert ended.stderr.startswith(said)
+    assert ended.stderr.startswith(said.format(folder=tmp_path))
     assert ended.stderr.count("\n") == 1
     assert "very-secret" not in ended.stderr
     assert ended.stdout == ""
@@ -119,6 +122,28 @@ def test_a_user_whom_postgresql_does_not_let_in_is_told() -> None:
     assert ended.stderr.startswith("the database cannot be used now")
     assert ended.stderr.count("\n") == 1
     assert "very-secret" not in ended.stderr
+
+
+@pytest.mark.parametrize("options", [(), ("--workers", "2"), ("--demo",)])
+def test_a_port_that_is_taken_is_told_before_a_token_is_made(tmp_path: Path, options: tuple[str, ...]) -> None:
+    """One sentence and status 1; the token that is shown once is not, nor is it kept."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = str(other.getsockname()[1])
+        where = () if "--demo" in options else ("--data", str(tmp_path))
+        ended = serve("--port", port, *where, *options, EVENHAND_ADMIN_TOKEN="")
+    assert ended.stderr.startswith(f"port {port} of 127.0.0.1 is taken by another program")
+    assert (ended.returncode, ended.stdout, ended.stderr.count("\n")) == (1, "", 1)
+    if where:
+        with open_tokens(f"sqlite:///{tmp_path}/ledger.db") as store:
+            assert store.all() == []
+
+
+def test_a_host_that_is_not_here_is_told(tmp_path: Path) -> None:
+    """An address of somebody else, and a name that nobody has."""
+    for host in ("192.0.2.7", "nobody.invalid"):
+        ended = serve("--host", host, "--data", str(tmp_path), EVENHAND_ADMIN_TOKEN=ADMIN)
+        assert ended.stderr.startswith(f"nothing can listen on port 0 of {host}: ")
+        assert (ended.returncode, ended.stdout, ended.stderr.count("\n")) == (1, "", 1)
 
 
 def test_an_office_that_cannot_work_logs_a_sentence(tmp_path: Path) -> None:

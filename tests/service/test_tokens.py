@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from evenhand.cli import main as command
+from evenhand.desk import Desk, open_ledger
 from evenhand.errors import InvalidInput
 from evenhand.service import Settings
 from evenhand.service.__main__ import main
@@ -89,6 +91,8 @@ def test_the_command_line_makes_lists_and_ends_tokens(
         assert main() == 0
         return capsys.readouterr().out.strip()
 
+    (tmp_path / "data").mkdir()
+    open_ledger(f"sqlite:///{tmp_path}/data/ledger.db").close()
     secret = run("token", "create", "intake", "--role", "decide", "--desk", "loans")
     assert secret.startswith("eh_")
     listed = run("token", "list")
@@ -99,6 +103,41 @@ def test_the_command_line_makes_lists_and_ends_tokens(
     assert "revoked" in run("token", "list")
     with pytest.raises(SystemExit):
         run("token", "revoke", "nobody")
+
+
+@pytest.mark.parametrize("action", [("create", "kim", "--role", "review"), ("list",), ("revoke", "kim")])
+def test_tokens_are_looked_for_where_a_database_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], action: tuple[str, ...]
+) -> None:
+    """In the wrong folder no database is made, and no secret shown that no service would know."""
+    for where in (("--data", str(tmp_path / "typo")), ("--database", f"sqlite:///{tmp_path}/typo.db")):
+        assert evenhand("token", *action, *where) == 2
+        said = capsys.readouterr()
+        assert "there is no ledger" in said.err
+        assert said.out == ""
+    assert evenhand("token", *action, "--database", "memory:") == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_token_for_a_desk_that_is_not_there_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is made, for the desk may come later; whoever mistyped a name reads so."""
+    where = ("--data", str(tmp_path))
+    Desk.open(f"sqlite:///{tmp_path}/ledger.db", "loans", n_features=2).close()
+    assert evenhand("token", "create", "kim", "--role", "review", "--desk", "loans", *where) == 0
+    assert capsys.readouterr().err == ""
+    assert evenhand("token", "create", "lee", "--role", "review", "--desk", "loans", "--desk", "laons", *where) == 0
+    said = capsys.readouterr()
+    assert said.out.startswith("eh_")
+    assert said.out.count("\n") == 1
+    assert said.err == "there is no desk laons yet; the token is for it once it is there\n"
+
+
+def evenhand(*arguments: str) -> int:
+    """The exit status of `evenhand` with these arguments."""
+    try:
+        return command(list(arguments))
+    except SystemExit as ended:
+        return int(ended.code or 0)
 
 
 def test_the_first_start_makes_one_admin_token_and_no_later_one_does(url: str) -> None:

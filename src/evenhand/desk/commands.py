@@ -61,6 +61,14 @@ class Withdraw(Command):
 
 
 @dataclass(frozen=True)
+class TakeBackImported(Withdraw):
+    """Take back what was imported, since it was taken back where it came from.
+
+    A command of its own, that no operation of the service gives: what was imported is no reviewer's to withdraw.
+    """
+
+
+@dataclass(frozen=True)
 class Override(Command):
     """Somebody chose otherwise than the lottery did: nobody, or up to the decision's capacity.
 

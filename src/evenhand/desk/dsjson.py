@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 
 from evenhand.desk.ledger import Ledger, Row
+from evenhand.desk.verify import verify
 
 CHUNK = 500
 
@@ -19,8 +20,9 @@ def to_dsjson(ledger: Ledger, desk: str) -> Iterator[str]:
     "a" lists the candidates from 1, the chosen one first, "p" their odds in that order. A decision that chose several
     makes a line for each of them; one without an outcome has no label, and Vowpal Wabbit learns nothing from it.
     Under the extra key "evenhand" ride the ids, the reviews that were not taken back, and the pairs that bound the
-    odds.
+    odds. DamagedLedger, before the first line, if the ledger is not what was written.
     """
+    verify(ledger, desk)
     with ledger.reading(desk) as view:
         head, gone = view.head, {review for _, review in view.undone()}
     for at in range(0, head.decisions, CHUNK):

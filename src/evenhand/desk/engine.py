@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, IntegrityError, NoSuchModuleError, SQLAlchemyError
 
@@ -56,22 +56,53 @@ DURABLE = (  # a commit is on disk when it returns; what is stricter stays
 )
 
 
-def open_engine(url: str) -> Engine:
-    """An engine for a URL; SQLite with a write-ahead log, one fsync a commit, and transactions that begin when told."""
-    try:
-        parsed = make_url(url)
-    except ArgumentError:
-        raise InvalidInput(
-            f"{url!r} is no database; allowed are memory:, sqlite:///PATH, postgresql+psycopg://..."
-        ) from None
+def open_engine(url: str, *, make: bool = True) -> Engine:
+    """An engine for a URL; SQLite with a write-ahead log, one fsync a commit, and transactions that begin when told.
+
+    make: False for whoever needs a database that is there: SQLite makes none then.
+    """
+    parsed = _parsed(url)
     if parsed.get_backend_name() == "postgresql":
         return _postgresql(parsed.set(drivername="postgresql+psycopg"))
     if parsed.get_backend_name() != "sqlite":
         raise InvalidInput(f"{parsed.get_backend_name()} is no kind of database a ledger can be in; use PostgreSQL")
-    return _sqlite(parsed)
+    file = _file(parsed)
+    if not make and not file.is_file():
+        raise InvalidInput(f"there is no ledger {file}")
+    if not make:
+        refuse_empty(url)
+    return _sqlite(parsed, file)
 
 
-def _postgresql(url: Any) -> Engine:
+def _parsed(url: str) -> URL:
+    try:
+        return make_url(url)
+    except ArgumentError:
+        raise InvalidInput(
+            f"{url!r} is no database; allowed are memory:, sqlite:///PATH, postgresql+psycopg://..."
+        ) from None
+
+
+def _file(url: URL) -> Path:
+    """The file of an SQLite database."""
+    if url.database in (None, "", ":memory:"):
+        raise InvalidInput("an SQLite ledger needs a file; for a ledger in memory the URL is memory:")
+    return Path(str(url.database)).resolve()
+
+
+def refuse_empty(url: str) -> None:
+    """DamagedLedger if the file of an SQLite database is empty, which one that was ever used is not."""
+    if url == "memory:" or (parsed := _parsed(url)).get_backend_name() != "sqlite":
+        return
+    file = _file(parsed)
+    if file.is_file() and file.stat().st_size == 0:
+        raise DamagedLedger(
+            f"the database {file} is empty: all that was in it is lost, or it was never begun; restore it from a "
+            "backup, or remove the file to begin anew"
+        )
+
+
+def _postgresql(url: URL) -> Engine:
     try:
         # psycopg prepares a statement once it was sent five times; a broken connection shows before it is used.
         arguments = {name: value for name, value in PATIENCE.items() if name not in url.query}
@@ -89,12 +120,9 @@ def _postgresql(url: Any) -> Engine:
     return engine
 
 
-def _sqlite(url: Any) -> Engine:
-    if url.database in (None, "", ":memory:"):
-        raise InvalidInput("an SQLite ledger needs a file; for a ledger in memory the URL is memory:")
-    folder = Path(url.database).resolve().parent
-    if not folder.is_dir():
-        raise InvalidInput(f"there is no folder {folder} to keep a ledger in")
+def _sqlite(url: URL, file: Path) -> Engine:
+    if not file.parent.is_dir():
+        raise InvalidInput(f"there is no folder {file.parent} to keep a ledger in")
     engine = create_engine(url, pool_size=8, max_overflow=24, connect_args={"timeout": WAIT})
 
     @event.listens_for(engine, "connect")

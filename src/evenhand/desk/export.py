@@ -2,24 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from evenhand.desk.event import Event
 from evenhand.desk.ledger import Ledger
-from evenhand.desk.verify import check_column_types, lines_of
+from evenhand.desk.verify import Chain, has_text, lines_of
 from evenhand.errors import DamagedLedger
 
 HASHES = len(',"previous":"","hash":""}') + 2 * 64
 """So many characters at the end of a line hold the two hashes; what is left, and a brace, is what was hashed."""
 
 
-def to_jsonl(ledger: Ledger, desk: str) -> Iterator[str]:
-    """Every event of a desk, one JSON object a line, with the hash before it and its own at the end."""
+def to_jsonl(ledger: Ledger, desk: str, *, damaged: Callable[[DamagedLedger], None] | None = None) -> Iterator[str]:
+    """Every event of a desk, one JSON object a line, with the hash before it and its own at the end.
+
+    All of it is verified on the way; DamagedLedger at the first line that is wrong. damaged: is given that instead, and
+    the lines come as they are, but for those that are no text.
+    """
     with ledger.reading(desk) as view:
         head = view.head
+    chain: Chain | None = Chain(desk)
     for row in lines_of(ledger, desk, head.seq):
-        check_column_types(row, f"line {row.seq} of desk {desk!r}")
-        yield as_line(row.event)
+        try:
+            if chain is not None:
+                chain.add(row)
+        except DamagedLedger as error:
+            if damaged is None:
+                raise
+            damaged(error)
+            chain = None  # once it is broken nothing can be told of what follows
+        if chain is not None or has_text(row):
+            yield as_line(row.event)
+    try:
+        if chain is not None:
+            chain.compare(head)
+    except DamagedLedger as error:
+        if damaged is None:
+            raise
+        damaged(error)
 
 
 def as_line(event: Event) -> str:

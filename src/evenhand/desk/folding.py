@@ -11,6 +11,7 @@ from evenhand.desk.fold import Fold, newest_start, reaches
 from evenhand.desk.ledger import Head, Ledger, Stamp
 from evenhand.desk.queue import Feeder
 from evenhand.desk.settings import Settings
+from evenhand.desk.snapshot_seal import OLDER
 from evenhand.desk.snapshots import CLOSEST, from_bytes, to_bytes, to_drop
 from evenhand.desk.state import State
 from evenhand.errors import DamagedLedger, EvenhandError, LedgerUnavailable
@@ -131,7 +132,9 @@ class Folding:
             raise DamagedLedger(f"line {stamp.seq} of desk {self._name!r} is missing: a snapshot was taken there")
         fold = from_bytes(blob, lines[0].hash) if blob is not None else None
         if fold is None or fold.stamp != stamp:
-            log.warning("a snapshot at line %d cannot be used; the ledger is folded from further back", stamp.seq)
+            is_older = blob is not None and blob.startswith(OLDER)
+            level = logging.INFO if is_older else logging.WARNING
+            log.log(level, "a snapshot at line %d cannot be used; the ledger is folded from further back", stamp.seq)
             return None
         return fold
 

@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 
 from evenhand.desk.event import Event
 from evenhand.desk.waiting import WaitingPairs
-from evenhand.errors import MissingExtra
+from evenhand.errors import InvalidInput, MissingExtra
 
 
 @dataclass(frozen=True)
@@ -161,11 +161,17 @@ class Ledger(ABC):
         """Let go of files and connections."""
 
 
-def open_ledger(url: str) -> Ledger:
-    """The ledger at a URL: "memory:", "sqlite:///path", or "postgresql+psycopg://..."; tables are made as needed."""
+def open_ledger(url: str, *, make: bool = True) -> Ledger:
+    """The ledger at a URL: "memory:", "sqlite:///path", or "postgresql+psycopg://..."; tables are made as needed.
+
+    make: False for whoever needs a ledger that is there: InvalidInput if there is none, and nothing is made. Tables of
+    an older version are brought up to date either way.
+    """
     if url == "memory:":
         from evenhand.desk.memory_ledger import MemoryLedger
 
+        if not make:
+            raise InvalidInput("a ledger in memory belongs to the process that made it; give a database")
         return MemoryLedger()
     try:
         from evenhand.desk.sql_ledger import SqlLedger
@@ -173,4 +179,4 @@ def open_ledger(url: str) -> Ledger:
         raise MissingExtra(
             f"{error.name} is missing: a ledger in a database needs pip install 'evenhand[desk]'"
         ) from None
-    return SqlLedger(url)
+    return SqlLedger(url, make=make)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NoReturn
 
 from sqlalchemy import Connection, inspect
 
-from evenhand.errors import DamagedLedger, NewerFile
+from evenhand.errors import DamagedLedger, InvalidInput, NewerFile
 
 VERSION_TABLE = "evenhand_version"
 NEWEST = "0002"
@@ -14,6 +15,8 @@ NEWEST = "0002"
 
 LOCK = 5_317_004_269
 """Names the lock that processes which open one PostgreSQL at once take in turn; any number no other program uses."""
+
+NO_VERSION = "the database has a table of events but no version; it is no ledger, or was damaged"
 
 
 def version_of(connection: Connection) -> str | None:
@@ -36,8 +39,15 @@ def bring_up_to_date(connection: Connection) -> None:
     if found is not None and found > NEWEST:
         raise NewerFile(f"the database is at step {found}, this evenhand knows steps up to {NEWEST}: update evenhand")
     if found is None and inspect(connection).has_table("events"):
-        raise DamagedLedger("the database has a table of events but no version; it is no ledger, or was damaged")
+        raise DamagedLedger(NO_VERSION)
     _upgrade(connection)
+
+
+def refuse_unknown(connection: Connection) -> NoReturn:
+    """Say that a database without a version is no ledger, or none any more."""
+    if inspect(connection).has_table("events"):
+        raise DamagedLedger(NO_VERSION)
+    raise InvalidInput(f"the database {connection.engine.url.database} holds no ledger")
 
 
 def _upgrade(connection: Connection) -> None:
@@ -49,8 +59,3 @@ def _upgrade(connection: Connection) -> None:
     config.set_main_option("path_separator", "os")
     config.attributes["connection"] = connection
     command.upgrade(config, "head")
-
-
-def is_current(connection: Connection) -> bool:
-    """Whether the tables are as they should be."""
-    return version_of(connection) == NEWEST

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from evenhand.desk.event import canonical
-from evenhand.desk.fold import Fold, newest_start
-from evenhand.desk.ledger import Ledger, Row
+from evenhand.desk.fold import Fold, Undone, newest_start
+from evenhand.desk.ledger import Ledger, Row, Stamp
 from evenhand.desk.lots import Lots
 from evenhand.desk.settings import Settings
+from evenhand.desk.snapshot_seal import is_sealed, unsealed
 from evenhand.desk.snapshots import from_bytes, to_drop
 from evenhand.desk.verify import lines_of, verify
-from evenhand.errors import DamagedLedger, EvenhandError
+from evenhand.errors import DamagedFile, DamagedLedger, EvenhandError
 
 AT_ONCE = 200
 SPACING = 2000
@@ -39,13 +40,15 @@ class Replayed:
     lines: int = 0
     decisions: int = 0
     differences: list[Difference] = field(default_factory=list)
+    snapshots: list[int] = field(default_factory=list)
+    """The lines of snapshots that do not follow from the ledger."""
     state: str = ""
     """A digest of all that is known after the last line."""
 
     @property
     def is_same(self) -> bool:
-        """Whether every decision came out as it is in the ledger."""
-        return not self.differences
+        """Whether every decision came out as it is in the ledger, and every snapshot as it was kept."""
+        return not self.differences and not self.snapshots
 
 
 def replay(ledger: Ledger, desk: str) -> Replayed:
@@ -72,7 +75,7 @@ def replay(ledger: Ledger, desk: str) -> Replayed:
                 told.differences.append(Difference(row.seq, what))
     walk.to(head.seq)
     told.state = digest_of(walk.fold)
-    told.differences += _snapshots_differ(ledger, desk, undone)
+    told.snapshots = _snapshots_that_differ(ledger, desk, head.seq, undone)
     return told
 
 
@@ -98,7 +101,7 @@ def _plain(value: Any) -> Any:
 class Walk:
     """A fold that is moved to one line after another; back, only when a review was taken back in between."""
 
-    def __init__(self, ledger: Ledger, desk: str, undone: Sequence[tuple[int, int]]) -> None:
+    def __init__(self, ledger: Ledger, desk: str, undone: Undone) -> None:
         self._ledger, self._desk, self._undone = ledger, desk, undone
         with ledger.reading(desk) as view:
             self.opened = Settings.from_dict(view.after(0, 1)[0].event.body["settings"])
@@ -113,6 +116,12 @@ class Walk:
         self.fold.advance(self._ledger, self._desk, target, self._undone, self._keep)
         self._keep(self.fold)
         return self.fold
+
+    def afresh(self, target: int, undone: Undone) -> Fold:
+        """A fold from the first line to this one, whatever was taken back being what is given here."""
+        fold = Fold.first(self.opened)
+        fold.advance(self._ledger, self._desk, target, undone)
+        return fold
 
     def _keep(self, fold: Fold) -> None:
         if fold.stamp.seq - max(self._kept, default=0) >= SPACING or fold.stamp.seq < max(self._kept, default=0):
@@ -164,14 +173,32 @@ def _differs(row: Row, walk: Walk, settings: dict[int, Settings], lots: Lots) ->
     return None if not wrong else f"{', '.join(wrong)} (made by evenhand {body['code']})"
 
 
-def _snapshots_differ(ledger: Ledger, desk: str, undone: Sequence[tuple[int, int]]) -> list[Difference]:
-    """The newest snapshot, compared with the fold from the first line."""
-    whole = [stamp for stamp in ledger.snapshots(desk) if stamp.seq == stamp.until]
-    if not whole:
-        return []
-    blob = ledger.snapshot(desk, max(whole).seq)
-    kept = None if blob is None else from_bytes(blob)
-    if kept is None:
-        return []
-    again = Walk(ledger, desk, undone).to(max(whole).seq)
-    return [] if digest_of(kept) == digest_of(again) else [Difference(max(whole).seq, "the snapshot kept here")]
+def _snapshots_that_differ(ledger: Ledger, desk: str, until: int, undone: Undone) -> list[int]:
+    """The lines of snapshots that are not what the lines up to theirs come to; those that nobody uses are left out."""
+    walk, differ = Walk(ledger, desk, undone), []
+    for stamp in ledger.snapshots(desk):
+        blob = ledger.snapshot(desk, stamp.seq) if stamp.until <= until else None
+        if blob is None or not is_sealed(blob):
+            continue
+        try:
+            unsealed(blob)
+        except DamagedFile:
+            differ.append(stamp.seq)
+            continue
+        kept = from_bytes(blob)  # None if another version wrote it
+        if kept is not None and _all_of(kept) != _all_of(_again(walk, stamp, undone)):
+            differ.append(stamp.seq)
+    return differ
+
+
+def _again(walk: Walk, stamp: Stamp, undone: Undone) -> Fold:
+    """The fold at a snapshot's stamp, from the first line."""
+    if stamp.seq == stamp.until:
+        return walk.to(stamp.seq)
+    # Kept on the way to a later line: it leaves out all that was taken back by then.
+    return walk.afresh(stamp.seq, [(0, review) for by, review in undone if by <= stamp.until])
+
+
+def _all_of(fold: Fold) -> list[Any]:
+    """All that a snapshot has, to be compared."""
+    return [digest_of(fold), fold.passed_over, _plain(fold.history.state())]

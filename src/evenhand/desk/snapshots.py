@@ -13,9 +13,10 @@ from evenhand.desk.fold import Fold
 from evenhand.desk.history_of_rounds import RoundHistory
 from evenhand.desk.ledger import Stamp
 from evenhand.desk.quiet_bandit import QuietBandit
+from evenhand.desk.snapshot_seal import sealed, unsealed
 from evenhand.errors import DamagedFile, DamagedLedger, EvenhandError
 
-FORMAT = 2
+FORMAT = 3
 """Raised whenever an older evenhand could not read a snapshot; it then folds from the first line."""
 
 CLOSEST = 256
@@ -23,11 +24,8 @@ CLOSEST = 256
 
 
 def to_bytes(fold: Fold, chain: str) -> bytes:
-    """A fold as bytes; `chain` is the hash of its last line, by which it knows the ledger it belongs to."""
+    """A fold as bytes, sealed; `chain` is the hash of its last line, by which it knows the ledger it belongs to."""
     content = {
-        "seq": fold.stamp.seq,
-        "until": fold.stamp.until,
-        "chain": chain,
         "passed_over": list(fold.passed_over),
         "history": fold.history.state(),
         "bandit": fold.bandit.state(),
@@ -35,27 +33,27 @@ def to_bytes(fold: Fold, chain: str) -> bytes:
     with tempfile.TemporaryDirectory(prefix="evenhand-") as folder:
         path = Path(folder) / "snapshot"
         write_archive(path, kind="DeskSnapshot", version=FORMAT, content=content)
-        return path.read_bytes()
+        return sealed(fold.stamp, chain, path.read_bytes())
 
 
 def from_bytes(blob: bytes, chain: str | None = None) -> Fold | None:
-    """The fold that was kept; None if it cannot be read: folding again is always right.
+    """The fold that was kept; None if it cannot be read or its seal is not right: folding again always is.
 
     chain: the hash that its last line has now; DamagedLedger if it was another when the snapshot was taken.
     """
     try:
-        with tempfile.TemporaryDirectory(prefix="evenhand-") as folder:
-            path = Path(folder) / "snapshot"
-            path.write_bytes(blob)
-            content = read_archive(path, kind="DeskSnapshot", version=FORMAT)
-        if chain is not None and content["chain"] != chain:
+        found = unsealed(blob)
+        if chain is not None and found.chain != chain:
             raise DamagedLedger(
-                f"line {content['seq']} was changed: it had another hash when a snapshot was taken there; verify the "
+                f"line {found.stamp.seq} was changed: it had another hash when a snapshot was taken there; verify the "
                 "ledger, against a hash noted elsewhere (if it is whole, delete its snapshots)"
             )
-        stamp = Stamp(int(content["seq"]), int(content["until"]))
+        with tempfile.TemporaryDirectory(prefix="evenhand-") as folder:
+            path = Path(folder) / "snapshot"
+            path.write_bytes(found.content)
+            content = read_archive(path, kind="DeskSnapshot", version=FORMAT)
         passed_over, history = [int(seq) for seq in content["passed_over"]], RoundHistory.from_state(content["history"])
-        return Fold(QuietBandit.from_state(content["bandit"]), stamp, passed_over, history=history)
+        return Fold(QuietBandit.from_state(content["bandit"]), found.stamp, passed_over, history=history)
     except DamagedLedger:
         raise
     except (DamagedFile, EvenhandError, *UNREADABLE, AttributeError, IndexError, np.linalg.LinAlgError):

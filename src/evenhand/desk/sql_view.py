@@ -75,6 +75,10 @@ class SqlView(Statements):
         found = self._straight(
             f"SELECT seq, hash, decisions, settings FROM desks WHERE name = ?{lock}", (desk,)
         ).fetchone()
+        if found is None and self._straight("SELECT 1 FROM events WHERE desk = ? LIMIT 1", (desk,)).fetchone():
+            raise DamagedLedger(
+                f"desk {desk!r} was removed: its ledger has lines, but where it stands is gone; restore a backup"
+            )
         if found is None:
             raise UnknownRecord(f"there is no desk {desk!r}")
         if [type(value) for value in found] != [int, str, int, int]:

@@ -69,9 +69,14 @@ def check_text(row: Row) -> Row:
 
 
 def check_column_types(row: Row, where: str) -> None:
-    """That text and hashes are text: SQLite keeps whatever somebody puts into a column."""
-    if not all(isinstance(column, str) for column in (row.text, row.previous, row.hash)):
+    """That text and hashes are text."""
+    if not has_text(row):
         raise DamagedLedger(f"{where} was changed: its text or one of its hashes is no text")
+
+
+def has_text(row: Row) -> bool:
+    """Whether text and hashes are text: SQLite keeps whatever somebody puts into a column."""
+    return all(isinstance(column, str) for column in (row.text, row.previous, row.hash))
 
 
 def lines_of(ledger: Ledger, desk: str, until: int, after: int = 0) -> Iterator[Row]:
@@ -97,7 +102,7 @@ class Chain:
     settings: int | None = 0
     """The line of those in force; None if it begins within a ledger and has seen none yet."""
     _reviews: dict[str, int] = field(default_factory=dict)
-    """The seq of every review and answer."""
+    """The seq of every line that can be taken back."""
     _is_whole: bool = True
 
     @classmethod
@@ -127,7 +132,7 @@ class Chain:
             self.decisions = content["body"]["number"] + 1
         if row.kind in ("opened", "settings"):
             self.settings = row.seq
-        if row.kind in ("review", "answer"):
+        if row.kind in ("review", "answer", "imported"):
             self._reviews[row.id] = row.seq
 
     def _wrong_column(self, row: Row, content: dict[str, Any]) -> str | None:

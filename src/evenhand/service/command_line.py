@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import os
-from pathlib import Path
+import sys
 from typing import Any
 
+from evenhand.desk.database_options import add_database, database_of, database_to_make
 from evenhand.errors import InvalidInput
 
-DATA = Path("evenhand-data")
 ROLES = ("decide", "review", "admin")
-ENVIRONMENT = "EVENHAND_DATABASE_URL"
 
 
 def add_serve(parser: argparse.ArgumentParser) -> None:
     """The options of `evenhand serve`."""
-    _add_database(parser)
+    add_database(parser)
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (%(default)s)")
     parser.add_argument("--port", type=int, default=8000, help="the port, 0 for any that is free (%(default)s)")
     parser.add_argument("--workers", type=int, default=1, help="processes; one of them folds (%(default)s)")
@@ -45,27 +43,7 @@ def add_token(parser: argparse.ArgumentParser) -> None:
     listing = actions.add_parser("list", help="all tokens that were ever made; secrets are not known")
     listing.set_defaults(run=run_list)
     for action in (create, revoke, listing):
-        _add_database(action)
-
-
-def _add_database(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--data", type=Path, help=f"the folder of the SQLite ledger ({DATA})")
-    parser.add_argument("--database", metavar="URL", help=f"of a database instead; also by {ENVIRONMENT}")
-
-
-def database_of(options: argparse.Namespace) -> str:
-    """The URL of the database that the options or the environment name; the data folder is made if need be."""
-    if options.database is not None and options.data is not None:
-        raise InvalidInput("--data and --database both say where the ledger is; give one of them")
-    given = options.database or (os.environ.get(ENVIRONMENT) if options.data is None else None)
-    if given:
-        return str(given)
-    folder = (options.data or DATA).resolve()
-    try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    except OSError as error:
-        raise InvalidInput(f"the data folder {folder} cannot be made: {error.strerror}") from None
-    return f"sqlite:///{folder / 'ledger.db'}"
+        add_database(action)
 
 
 def run_serve(options: argparse.Namespace) -> None:
@@ -86,19 +64,26 @@ def run_serve(options: argparse.Namespace) -> None:
         given["tokens"] = False
     if options.no_request_log:
         given["log_requests"] = False
-    settings = Settings.from_environment(database_url=database_of(options), **given)
+    settings = Settings.from_environment(database_url=database_to_make(options), **given)
     serve(settings, host=options.host, port=options.port, workers=options.workers)
 
 
 def run_create(options: argparse.Namespace) -> None:
-    """Make a token and show its secret."""
-    from evenhand.service.token_store import open_tokens
+    """Make a token and show its secret, in a database that is there: no service would know one made elsewhere."""
+    from evenhand.desk.ledger import open_ledger
+    from evenhand.service.token_store import token_store_of
     from evenhand.service.tokens import new_token
 
     token, secret = new_token(options.name, options.role, options.desk)
-    with open_tokens(database_of(options)) as store:
-        store.add(token)
+    ledger = open_ledger(database_of(options), make=False)
+    try:
+        token_store_of(ledger).add(token)
+        missing = sorted(set(token.desks or ()) - set(ledger.names()))
+    finally:
+        ledger.close()
     print(secret)
+    if missing:
+        print(f"there is no desk {', '.join(missing)} yet; the token is for it once it is there", file=sys.stderr)
 
 
 def run_revoke(options: argparse.Namespace) -> None:
@@ -106,7 +91,7 @@ def run_revoke(options: argparse.Namespace) -> None:
     from evenhand.service.token_store import open_tokens
     from evenhand.service.tokens import now
 
-    with open_tokens(database_of(options)) as store:
+    with open_tokens(database_of(options), make=False) as store:
         token = store.revoke(options.name, now())
     print(f"{token.name} ({token.id}) opens nothing any more")
 
@@ -115,7 +100,7 @@ def run_list(options: argparse.Namespace) -> None:
     """Show all tokens, the oldest first."""
     from evenhand.service.token_store import open_tokens
 
-    with open_tokens(database_of(options)) as store:
+    with open_tokens(database_of(options), make=False) as store:
         for token in store.all():
             desks = "all desks" if token.desks is None else ", ".join(token.desks)
             ended = f"revoked {token.revoked}" if token.revoked else "in use"

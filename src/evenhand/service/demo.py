@@ -24,6 +24,7 @@ from evenhand.desk.ledger import open_ledger
 from evenhand.errors import InvalidInput
 from evenhand.service.demo_arrivals import Arrivals
 from evenhand.service.demo_past import DESK, make_past
+from evenhand.service.listening import address_of, listen
 from evenhand.service.pages.sessions import cookie_of
 from evenhand.service.serve import config_of
 from evenhand.service.settings import Settings, is_loopback
@@ -47,6 +48,7 @@ def serve_demo(
     if not is_loopback(host):
         raise InvalidInput(f"the demonstration listens on loopback only, not on {host}: its link lets anybody in")
     with (
+        listen(host, port) as listening,
         _leaving_on_sigterm(),
         tempfile.TemporaryDirectory(prefix=f"evenhand-demo-{os.getpid()}-", dir=_quick()) as folder,
     ):
@@ -57,8 +59,7 @@ def serve_demo(
         made = make_past(url, decisions=decisions)
         secrets = _tokens(url)
         config = config_of(Settings(database_url=url, log_requests=False), host, port, 1)
-        listening = config.bind_socket()
-        base = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
+        base = address_of(listening, host)
         code = add_welcome(config.app, secrets[VISITOR])
         server = _Server(
             config, lambda: _say(say, WELCOME.format(link=f"{base}/welcome/{code}", token=secrets[VISITOR]))

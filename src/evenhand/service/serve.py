@@ -16,6 +16,7 @@ from uvicorn.supervisors import Multiprocess
 from evenhand.desk.ledger import open_ledger
 from evenhand.errors import InvalidInput
 from evenhand.service.app import create_app
+from evenhand.service.listening import address_of, listen
 from evenhand.service.logs import set_up_logs
 from evenhand.service.protocol import DeskProtocol
 from evenhand.service.settings import Settings, is_loopback
@@ -44,20 +45,20 @@ def serve(
     if settings.database_url == "memory:" and workers > 1:
         raise InvalidInput("a ledger in memory belongs to one process; give a database, or one worker")
     check_opens(settings)
-    secret = first_token(settings, may_make=is_loopback(host))
-    if secret is not None:
-        say(f"the admin token, shown this once: {secret}")
-    set_up_logs()
-    config = config_of(settings, host, port, workers)
-    listening = config.bind_socket()
-    shown = f"[{host}]" if ":" in host else host
-    address = f"http://{shown}:{listening.getsockname()[1]}"
+    with listen(host, port) as listening:  # before a token is made, which is shown once
+        secret = first_token(settings, may_make=is_loopback(host))
+        if secret is not None:
+            say(f"the admin token, shown this once: {secret}")
+        set_up_logs()
+        _serve(config_of(settings, host, port, workers), listening, address_of(listening, host), say)
 
+
+def _serve(config: uvicorn.Config, listening: socket.socket, address: str, say: Callable[[str], None]) -> None:
     def announce() -> None:
         say(f"evenhand serves {address}")
         sys.stdout.flush()
 
-    if workers == 1:
+    if config.workers == 1:
         run(Announced(config, announce), listening)
     else:
         announce()

@@ -78,9 +78,9 @@ def token_store_of(ledger: Ledger) -> TokenStore:
 
 
 @contextmanager
-def open_tokens(url: str) -> Iterator[TokenStore]:
-    """The tokens in the database at a URL, for as long as the block lasts."""
-    ledger = open_ledger(url)
+def open_tokens(url: str, *, make: bool = True) -> Iterator[TokenStore]:
+    """The tokens in the database at a URL, for as long as the block lasts; make: whether a new one may be made."""
+    ledger = open_ledger(url, make=make)
     try:
         yield token_store_of(ledger)
     finally:

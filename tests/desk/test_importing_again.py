@@ -1,0 +1,166 @@
+"""A file that has grown is imported again: what is new comes in, what was taken back goes, nothing comes in twice."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from evenhand.desk import Desk, Event, Ledger
+from evenhand.desk.export import to_jsonl
+from evenhand.desk.importing import import_jsonl
+from evenhand.desk.replay import replay
+from evenhand.desk.verify import verify
+from evenhand.errors import DamagedLedger, UnknownRecord
+from tests.desk.play import D, done, outcome_of, people, play, review_of
+from tests.desk.test_export import run
+from tests.desk.test_importing import GOOD, written
+
+
+def exported(desk: Desk, path: Path) -> Path:
+    """The desk's ledger in a file."""
+    path.write_text("\n".join(to_jsonl(desk.ledger, desk.name)))
+    return path
+
+
+def standing(desk: Desk) -> Counter[str]:
+    """What a desk has imported and not taken back."""
+    with desk.ledger.reading(desk.name) as view:
+        gone = {seq for _, seq in view.undone()}
+    lines = [event for event in desk.events() if event.kind in ("imported", "answer") and event.seq not in gone]
+    return Counter(json.dumps(event.body, sort_keys=True) for event in lines)
+
+
+def grown(desk: Desk, first: list[Event], answers: list[Event]) -> None:
+    """What arrives at a desk after it was exported once: outcomes, reviews, withdrawals, decisions."""
+    rng = np.random.default_rng(9)
+    desk.withdraw(first[0].id, "mixed up two files")
+    desk.withdraw(answers[0].id)
+    said = review_of(desk.event(first[1].body["decision"]))
+    names = desk.event(said.decision).body["candidates"]
+    desk.review(said.decision, "partial", fair=[names[:2]], reviewer="Kim", supersedes=first[1].id)
+    for event in desk.events(kinds=("decision",)):
+        told = [line for line in desk.events(kinds=("outcome",)) if line.body["decision"] == event.id]
+        outcome = outcome_of(event, rng)
+        if outcome is not None and not told:
+            done(desk.execute([outcome]))
+        done(desk.execute([review_of(event, "Lee")]))
+    desk.answer([0, 0.5, 0], [0, 0, 0.5], gap=0.3, unfair=False, reviewer="Kim")
+    play(desk, 1, seed=5)
+
+
+def test_what_came_since_is_taken_in(ledger: Ledger, name: str, tmp_path: Path) -> None:
+    """Outcomes, reviews, withdrawals, superseding reviews, answers: then a desk knows what one knows that is new."""
+    rng = np.random.default_rng(3)
+    with (
+        Desk.open(ledger, name, n_features=D, seed=1) as source,
+        Desk.open(ledger, f"{name}-again", n_features=D, seed=2) as again,
+        Desk.open(ledger, f"{name}-once", n_features=D, seed=2) as once,
+    ):
+        reviews = play(source, 3)
+        source.decide(people(rng))
+        answers = [source.answer([0.5, 0, 0], [0, 0.5, 0], gap=0.2, unfair=True, reviewer="Kim")]
+        first = import_jsonl(again, exported(source, tmp_path / "first.jsonl"))
+        assert (first.refused, first.before, first.taken_back) == ([], 0, 0)
+        grown(source, reviews, answers)
+        file = exported(source, tmp_path / "second.jsonl")
+        second, whole = import_jsonl(again, file), import_jsonl(once, file)
+        assert (second.refused, whole.refused, whole.before, whole.taken_back) == ([], [], 0, 0)
+        assert second.before == first.taken - 3
+        assert second.taken_back == 3
+        assert second.outcomes == whole.outcomes - first.outcomes > 0
+        assert second.reviews == whole.reviews - first.reviews + 2 > 0
+        assert standing(again) == standing(once)
+        for desk in (again, once):
+            desk.fold(wait=True)
+        learned, told = (desk.state.bandit.reward.estimate(np.eye(D)) for desk in (again, once))
+        assert np.allclose(learned, told)
+        head = again.head.seq
+        third = import_jsonl(again, file)
+        assert (third.taken, third.refused, again.head.seq) == (0, [], head)
+        play(again, 1)
+        assert verify(ledger, again.name).seq == again.head.seq
+        assert replay(ledger, again.name).is_same
+        # What was imported and taken back is imported from this desk no more, either.
+        onwards = Desk.open(ledger, f"{name}-onwards", n_features=D)
+        assert import_jsonl(onwards, exported(again, tmp_path / "third.jsonl")).refused == []
+        imported = Counter(json.dumps(event.body, sort_keys=True) for event in again.events(kinds=("imported",)))
+        assert standing(again) <= standing(onwards)
+        assert not (imported - standing(again)) & standing(onwards)
+        onwards.close()
+
+
+def test_what_was_imported_is_nobodys_to_withdraw(ledger: Ledger, name: str, tmp_path: Path) -> None:
+    """Only another import takes it back: a reviewer's withdrawal is of reviews and answers."""
+    with Desk.open(ledger, name, n_features=D) as desk:
+        import_jsonl(desk, written(tmp_path / "past.jsonl", GOOD))
+        with pytest.raises(UnknownRecord):
+            desk.withdraw(desk.events()[-1].id)
+
+
+def test_records_are_known_by_what_they_say(ledger: Ledger, name: str, tmp_path: Path) -> None:
+    """Lines that come in between, or are set otherwise, make no new record; one more of the same kind is one more."""
+    other = {**GOOD, "rewards": {"b": 0.1}}
+    with Desk.open(ledger, name, n_features=D) as desk:
+        first = import_jsonl(desk, written(tmp_path / "first.jsonl", GOOD, GOOD))
+        assert (first.decisions, first.before) == (2, 0)
+        turned = json.dumps(dict(reversed(GOOD.items())), indent=None, separators=(", ", " : "))
+        second = import_jsonl(desk, written(tmp_path / "second.jsonl", {"settings": {}}, other, "", GOOD, turned))
+        assert (second.decisions, second.before, second.refused) == (1, 2, [])
+        third = import_jsonl(desk, written(tmp_path / "third.jsonl", GOOD, GOOD, GOOD, other))
+        assert (third.decisions, third.before) == (1, 3)
+
+
+@pytest.fixture
+def lines(path: Path, tmp_path: Path) -> list[str]:
+    """An exported ledger."""
+    assert run("export", "loans", "--database", f"sqlite:///{path}", "--output", str(tmp_path / "out.jsonl")) == 0
+    return (tmp_path / "out.jsonl").read_text().splitlines()
+
+
+def changed(lines: list[str], how: str) -> list[str]:
+    """The lines, damaged in the fifth."""
+    if how == "changed":
+        return [*lines[:4], lines[4].replace("person", "Person"), *lines[5:]]
+    if how == "removed":
+        return [*lines[:4], *lines[5:]]
+    if how == "swapped":
+        return [*lines[:4], lines[5], lines[4], *lines[6:]]
+    if how == "cut off":
+        return [*lines[:4], lines[4][:100]]
+    if how == "without hashes":
+        told = json.loads(lines[4])
+        return [*lines[:4], json.dumps({name: told[name] for name in told if name not in ("previous", "hash")})]
+    return [*lines[:4], json.dumps({**json.loads(lines[4]), "hash": "0" * 64}), *lines[5:]]
+
+
+@pytest.mark.parametrize("how", ["changed", "removed", "swapped", "cut off", "without hashes", "another hash"])
+def test_a_broken_chain_is_refused(
+    lines: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], how: str
+) -> None:
+    """With the line's number, status 1, and before a desk is made; asked for, what fits is taken in."""
+    file, where = written(tmp_path / "past.jsonl", *changed(lines, how)), ("--data", str(tmp_path / "new"))
+    assert run("import", "new", str(file), *where) == 1
+    assert capsys.readouterr().err.startswith("line 5 of the file was changed, or ")
+    assert not (tmp_path / "new").exists()
+    assert run("import", "new", str(file), *where, "--even-if-damaged") in (0, 1)
+    assert "taken in: " in capsys.readouterr().out
+    with Desk.open(f"sqlite:///{tmp_path}/new/ledger.db", "new") as desk, pytest.raises(DamagedLedger):
+        import_jsonl(desk, file)
+
+
+def test_lines_with_hashes_may_be_set_otherwise_and_lie_beside_others(lines: list[str], tmp_path: Path) -> None:
+    """Written anew with spaces, the beginning of a ledger, the same twice, another ledger or a plain record behind."""
+    other = tmp_path / "other"
+    other.mkdir()
+    with Desk.open(f"sqlite:///{other}/ledger.db", "others", n_features=D, seed=4) as desk:
+        play(desk, 1)
+        more = list(to_jsonl(desk.ledger, desk.name))
+    spaced: list[Any] = [json.loads(line) for line in lines]
+    with Desk.open("memory:", "new", n_features=D) as new:
+        for records in (lines[:7], spaced, [*lines, *lines], [*lines, *more], [*lines, GOOD]):
+            assert import_jsonl(new, written(tmp_path / "past.jsonl", *records)).refused == []

@@ -1,0 +1,177 @@
+"""A snapshot that is not what was taken is not decided from; what its seal cannot tell, a replay does."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from evenhand.desk import Desk, Ledger, open_ledger
+from evenhand.desk.fold import Fold
+from evenhand.desk.ledger import Stamp
+from evenhand.desk.replay import digest_of, replay
+from evenhand.desk.settings import Settings
+from evenhand.desk.snapshot_seal import OLDER, check_snapshots, sealed, unsealed
+from evenhand.desk.snapshots import from_bytes, to_bytes
+from evenhand.desk.verify import verify
+from evenhand.errors import DamagedLedger
+from tests.desk.play import D, play
+from tests.desk.test_export import run
+
+LOG = "evenhand.desk.folding"
+
+
+@pytest.fixture
+def played(ledger: Ledger, name: str) -> str:
+    """The name of a desk that has a snapshot of its newest line."""
+    with Desk.open(ledger, name, n_features=D, seed=3) as desk:
+        play(desk, 3)
+    assert ledger.snapshots(name)
+    return name
+
+
+def newest(ledger: Ledger, desk: str) -> tuple[Stamp, bytes]:
+    """The newest snapshot."""
+    stamp = ledger.snapshots(desk)[-1]
+    blob = ledger.snapshot(desk, stamp.seq)
+    assert blob is not None
+    return stamp, blob
+
+
+def forged(blob: bytes) -> bytes:
+    """A snapshot in which somebody taught the bandit something, sealed as if nothing had been."""
+    fold = from_bytes(blob)
+    assert fold is not None
+    fold.bandit.learn_pair([0.9, 0, 0], [0, 0.9, 0], gap=0.3, unfair=True)
+    return to_bytes(fold, unsealed(blob).chain)
+
+
+def edited(blob: bytes) -> bytes:
+    """The same by somebody who leaves the seal as it is."""
+    return blob.replace(unsealed(blob).content, unsealed(forged(blob)).content)
+
+
+def flipped(blob: bytes) -> bytes:
+    """One bit fell over."""
+    return blob[:-9] + bytes([blob[-9] ^ 1]) + blob[-8:]
+
+
+def of_another_line(blob: bytes) -> bytes:
+    """Taken at another line."""
+    found = unsealed(blob)
+    return sealed(Stamp(found.stamp.seq - 1, found.stamp.until - 1), found.chain, found.content)
+
+
+def cut_off(blob: bytes) -> bytes:
+    """The rest of it is lost."""
+    return blob[:60]
+
+
+def nonsense(blob: bytes) -> bytes:
+    """Something else."""
+    return b"nonsense"
+
+
+@pytest.mark.parametrize("damage", [edited, flipped, of_another_line, cut_off, nonsense])
+def test_a_changed_snapshot_is_found_and_not_used(
+    ledger: Ledger, played: str, damage: Callable[[bytes], bytes], caplog: pytest.LogCaptureFixture
+) -> None:
+    """verify names its line; a desk that opens says so in its log, and comes to the state of the lines."""
+    check_snapshots(ledger, played)
+    stamp, blob = newest(ledger, played)
+    state = replay(ledger, played).state
+    ledger.keep_snapshot(played, stamp, damage(blob), [])
+    verify(ledger, played)
+    with pytest.raises(
+        DamagedLedger, match=f"the snapshot at line {stamp.seq} of desk '{played}' was .*lines are whole"
+    ):
+        check_snapshots(ledger, played)
+    with caplog.at_level(logging.WARNING, LOG), Desk.open(ledger, played) as desk:
+        assert f"a snapshot at line {stamp.seq} cannot be used" in caplog.text
+        assert desk.state.seq < stamp.seq
+        desk.fold(wait=True)
+        assert digest_of(Fold(desk.state.bandit, stamp)) == state
+
+
+def test_a_forged_snapshot_with_a_seal_is_found_by_a_replay(ledger: Ledger, played: str) -> None:
+    """A seal has no key: verify cannot tell, folding everything again does."""
+    stamp, blob = newest(ledger, played)
+    assert replay(ledger, played).is_same
+    ledger.keep_snapshot(played, stamp, forged(blob), [])
+    check_snapshots(ledger, played)
+    told = replay(ledger, played)
+    assert (told.snapshots, told.differences, told.is_same) == ([stamp.seq], [], False)
+
+
+def test_every_snapshot_is_compared(ledger: Ledger, played: str) -> None:
+    """An older one too, one kept on the way to a later line, and one whose seal is broken."""
+    with ledger.reading(played) as view:
+        rows = view.after(0, 1000)
+    stamp, blob = newest(ledger, played)
+    for seq, until in ((3, 3), (5, rows[-1].seq)):
+        fold = Fold.first(Settings.from_dict(rows[0].event.body["settings"]))
+        fold.advance(ledger, played, seq, [])
+        fold.stamp = Stamp(seq, until)
+        ledger.keep_snapshot(played, fold.stamp, to_bytes(fold, rows[seq - 1].hash), [])
+    assert replay(ledger, played).is_same
+    for seq, until in ((3, 3), (5, rows[-1].seq)):
+        there = ledger.snapshot(played, seq)
+        assert there is not None
+        ledger.keep_snapshot(played, Stamp(seq, until), forged(there), [])
+    ledger.keep_snapshot(played, stamp, edited(blob), [])
+    assert replay(ledger, played).snapshots == [3, 5, stamp.seq]
+
+
+def test_history_is_part_of_what_is_compared(ledger: Ledger, played: str) -> None:
+    """What the charts are drawn from is folded again as well."""
+    stamp, blob = newest(ledger, played)
+    fold = from_bytes(blob)
+    assert fold is not None
+    fold.history.taught += 1
+    ledger.keep_snapshot(played, stamp, to_bytes(fold, unsealed(blob).chain), [])
+    assert replay(ledger, played).snapshots == [stamp.seq]
+
+
+def test_snapshots_without_a_seal_are_made_anew_quietly(
+    ledger: Ledger, played: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Those of the first versions: nobody is warned, nothing is damaged, and the desk comes to the same state."""
+    stamp, blob = newest(ledger, played)
+    state = replay(ledger, played).state
+    older = unsealed(blob).content
+    assert older.startswith(OLDER)
+    ledger.keep_snapshot(played, stamp, older, [])
+    check_snapshots(ledger, played)
+    with caplog.at_level(logging.WARNING, LOG), Desk.open(ledger, played) as desk:
+        assert desk.state.seq < stamp.seq
+        desk.fold(wait=True)
+        assert digest_of(Fold(desk.state.bandit, stamp)) == state
+    assert caplog.text == ""
+    assert from_bytes(newest(ledger, played)[1]) is not None
+    assert replay(ledger, played).is_same
+
+
+def test_the_command_line_names_the_snapshot_first(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Before it speaks of decisions, versions and processors; decisions made from it come out otherwise."""
+    url = f"sqlite:///{path}"
+    where = ("--database", url)
+    ledger = open_ledger(url)
+    stamp, blob = newest(ledger, "loans")
+    ledger.keep_snapshot("loans", stamp, forged(blob), [])
+    assert run("verify", "loans", *where) == 0
+    assert run("replay", "loans", *where) == 1
+    begun = f"the snapshot at line {stamp.seq} does not follow from the ledger; "
+    assert capsys.readouterr().err.startswith(f"{begun}delete the snapshots")
+    with Desk.open(ledger, "loans") as desk:
+        assert desk.state.seq == stamp.seq
+        made = desk.decide([[0.9, 0, 0], [0, 0.9, 0], [0, 0, 0.9]])
+    assert run("replay", "loans", *where) == 1
+    said = capsys.readouterr().err
+    assert said.startswith(f"{begun}1 of ")
+    assert f"the first is line {made.event.seq}: probabilities" in said
+    ledger.keep_snapshot("loans", stamp, edited(blob), [])
+    assert run("verify", *where) == 1
+    assert capsys.readouterr().err.startswith(f"the snapshot at line {stamp.seq} of desk 'loans' was changed")
+    ledger.close()

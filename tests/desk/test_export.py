@@ -11,7 +11,6 @@ import pytest
 
 from evenhand.cli import main
 from evenhand.desk import AnswerQuestion, Desk, Ledger, Withdraw
-from evenhand.desk.dsjson import to_dsjson
 from evenhand.desk.export import from_line, to_jsonl, verify_lines
 from evenhand.desk.importing import import_jsonl
 from evenhand.desk.replay import replay
@@ -52,25 +51,6 @@ def test_lines_come_back_as_events(played: Desk) -> None:
     for wrong in (lines[1:], [*lines[:3], *lines[4:]], [lines[0], changed], [], ["{}"]):
         with pytest.raises(DamagedLedger):
             verify_lines(wrong)
-
-
-def test_dsjson_lines_say_what_was_played(played: Desk) -> None:
-    """Chosen first, odds in the same order, costs are rewards turned round, reviews ride along."""
-    lines = [json.loads(line) for line in to_dsjson(played.ledger, played.name)]
-    events = {event.id: event for event in played.events()}
-    assert len(lines) == sum(len(event.body["chosen"]) for event in events.values() if event.kind == "decision")
-    gone = {event.body["review"] for event in events.values() if event.kind == "withdrawal"}
-    seen = set()
-    for line in lines:
-        body = events[line["EventId"]].body
-        assert [body["probabilities"][action - 1] for action in line["a"]] == line["p"]
-        assert body["candidates"][line["a"][0] - 1] in body["chosen"]
-        assert line["_labelIndex"] == line["_label_Action"] - 1 == line["a"][0] - 1
-        assert line["_label_cost"] == -line["o"][0]["v"]
-        assert len(line["c"]["_multi"]) == len(line["a"])
-        seen |= {review["id"] for review in line["evenhand"]["reviews"]}
-    assert seen
-    assert not seen & gone
 
 
 def test_an_imported_ledger_teaches_what_it_taught(played: Desk, tmp_path: Path) -> None:

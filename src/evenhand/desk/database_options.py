@@ -37,7 +37,7 @@ def database_to_make(options: argparse.Namespace) -> str:
 
     DamagedLedger if there is an empty file: a ledger was there, perhaps, and nobody would notice its loss.
     """
-    from evenhand.desk.engine import refuse_empty
+    from evenhand.desk.engine import refuse_empty, translated
 
     url = database_of(options)
     if options.database is None and (options.data is not None or not os.environ.get(ENVIRONMENT)):
@@ -46,5 +46,6 @@ def database_to_make(options: argparse.Namespace) -> str:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
             raise InvalidInput(f"the data folder {folder} cannot be made: {error.strerror}") from None
-    refuse_empty(url)
+    with translated():
+        refuse_empty(url)
     return url

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,7 @@ def run_import(options: argparse.Namespace) -> int:
     from evenhand.desk.ledger import open_ledger
     from evenhand.desk.past_file import PastFile
 
-    if not options.file.is_file():
+    if not os.path.isfile(options.file):
         raise InvalidInput(f"there is no file {options.file}")
     past = PastFile.read(options.file, even_if_damaged=options.even_if_damaged)
     with closing(open_ledger(database_to_make(options))) as ledger, _desk_to_fill(ledger, past, options) as desk:

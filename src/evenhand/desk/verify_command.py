@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,7 +55,7 @@ def _file(options: argparse.Namespace) -> Path | None:
             raise InvalidInput("--file is verified by itself; leave out the desk, --data and --database")
         return Path(options.file)
     path = None if options.desk is None or is_given(options) else Path(options.desk)
-    if path is None or not (path.suffix or len(path.parts) > 1) or not path.is_file():
+    if path is None or not (path.suffix or len(path.parts) > 1) or not os.path.isfile(path):
         return None
     if len(path.parts) == 1 and _is_desk(options):
         raise InvalidInput(

@@ -134,18 +134,18 @@ def test_every_page(name: str, window: tuple[Page, str], serving: Serving, scree
 
 
 def test_a_decision_appears_by_itself(page: Page, serving: Serving) -> None:
-    """Made elsewhere, it is on the page without a reload; held still, the page stays as it is until told to go on."""
+    """Made elsewhere, it is on the page without a reload; paused, the page stays as it is until it is resumed."""
     sign_in(page, serving, "owner", "/desks/loans")
     expect(page.locator("#live-state")).to_have_text("Live", timeout=PATIENCE)
     made = decide(serving, ["first", "second"])
     newest = page.locator("#latest tbody th").first
     expect(newest).to_have_text(f"No. {made['number'] + 1}", timeout=PATIENCE)
-    page.get_by_role("button", name="Hold still").press("Enter")
-    expect(page.locator("#live-state")).to_have_text("Held still")
+    page.get_by_role("button", name="Pause updates").press("Enter")
+    expect(page.locator("#live-state")).to_have_text("Paused")
     later = decide(serving, ["third", "fourth"])
     page.wait_for_timeout(1500)
     expect(newest).to_have_text(f"No. {made['number'] + 1}")
-    page.get_by_role("button", name="Go on").press("Enter")
+    page.get_by_role("button", name="Resume").press("Enter")
     expect(newest).to_have_text(f"No. {later['number'] + 1}", timeout=PATIENCE)
 
 

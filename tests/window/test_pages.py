@@ -258,11 +258,11 @@ def test_whoever_would_be_chosen_without_fairness_is_told_for_every_capacity(pag
 
 
 def test_no_zero_has_a_sign(page: Page, serving: Serving) -> None:
-    """What rounds to zero is written without one."""
+    """What is zero but for rounding is written without one; what is small is not taken for zero."""
     page.goto(f"{serving.url}/sign-in")
     words = "import('/static/0/js/window/words.js')"
     script = f"async (values) => {{ const {{ number }} = await {words}; return values.map((v) => number(v)); }}"
-    assert page.evaluate(script, [-0.001, -0.006, 0, 1234.5]) == ["0.00", "-0.01", "0.00", "1,234.50"]
+    assert page.evaluate(script, [-1e-12, -0.001, 0, 1234.5]) == ["0.00", "−0.0010", "0.00", "1,234.50"]
 
 
 def test_a_table_that_goes_on_says_so(browser: Browser, serving: Serving) -> None:

@@ -227,6 +227,7 @@ def test_a_desk_that_has_not_decided_yet(page: Page, serving: Serving) -> None:
     assert "primary" in (page.locator("#to-interview").get_attribute("class") or "")
     expect(page.locator("#to-interview")).to_be_visible()
     assert "primary" not in (page.locator("#to-review").get_attribute("class") or "")
+    expect(page.locator("#welcome a")).to_have_attribute("href", "/interview/empty")
     look(page, serving)
     expect(page.locator("#to-interview")).to_be_hidden()
 

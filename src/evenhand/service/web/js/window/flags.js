@@ -35,7 +35,7 @@ export function flagsOf(events, odds) {
   }
   return {
     on: (first, second) => [...(pairs.get(keyOf(first, second))?.by ?? [])],
-    banner: pairs.size || whole.size ? banner([...pairs.values()].map((one) => ({ ...one, by: [...one.by] })), [...whole]) : null,
+    banner: pairs.size || whole.size ? banner([...pairs.values()].map((one) => ({ ...one, by: [...one.by] })), [...whole], isEqual(Object.values(odds))) : null,
   };
 }
 
@@ -44,9 +44,11 @@ export const calledBy = (by) => ["called unfair by ", ...names(by)];
 
 const names = (by) => joined(by.map((who) => [own(who)]), by.length > 2 ? ", " : " and ");
 
-function banner(pairs, whole) {
-  const line = ({ pair, by, equal }) => el("li", {}, "Called unfair by ", names(by), ": ", both(pair), equal && " (their odds are equal: not counted)");
+const isEqual = (odds) => Math.max(...odds) - Math.min(...odds) <= EQUAL;
+
+function banner(pairs, whole, equal) {
+  const line = ({ pair, by, equal: alike }) => el("li", {}, "Called unfair by ", names(by), ": ", both(pair), alike && " (their odds are equal: not counted)");
   const mark = el("span", { "aria-hidden": "true" }, "⚑");
   return el("div", { class: "banner called", id: "called-unfair" }, mark,
-    el("ul", {}, pairs.map(line), whole.length > 0 && el("li", {}, names(whole), whole.length > 1 ? " say that something was unfair" : " says that something was unfair")));
+    el("ul", {}, pairs.map(line), whole.length > 0 && el("li", {}, names(whole), whole.length > 1 ? " say that something was unfair" : " says that something was unfair", equal && " (all odds are equal: not counted)")));
 }

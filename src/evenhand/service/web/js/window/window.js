@@ -44,7 +44,7 @@ async function begin() {
     if (parts.metric) views.metric[0].update(parts.metric);
     if (parts.reviewers) views.reviewers[0].update(parts.reviewers);
   };
-  welcome($("#welcome"), reviews ? deskPage("review") : null);
+  welcome($("#welcome"), !reviews ? null : told.desk.decisions ? { path: deskPage("review"), words: "review pairs" } : { path: deskPage("interview"), words: "begin with an interview" });
   take(told);
   follow(desk, $("#live"), take);
 }

@@ -23,8 +23,9 @@ export function metricView(place, from, name) {
   const warnings = el("div", { class: "stack" });
   const matrix = el("div");
   const baseline = new Baseline(name);
-  const far = el("p", { class: "small muted" });
-  const estimates = [0, 1].map(() => el("p", { class: "small muted estimate" }));
+  const far = el("span");
+  const estimates = [0, 1].map(() => el("span", { class: "estimate" }));
+  const muted = (...told) => el("p", { class: "small muted" }, told);
   let metric = null;
   const marks = legend(() => { baseline.begin(metric.effects, metric.state); drawBars(); });
   const drawBars = () => {
@@ -37,10 +38,10 @@ export function metricView(place, from, name) {
   const chosenWords = shortened(MOST_SENTENCES, SENTENCES, "sentences", (all, n) => all.slice(0, n), drawWords);
   const asBars = el("div", { class: "card" },
     el("h3", {}, "By how much odds may differ"),
-    far, estimates[0], list, undrawn, chosen.button, marks.element, warnings);
+    muted(far, " ", estimates[0]), list, undrawn, chosen.button, marks.element, warnings);
   const asMatrix = el("details", { class: "card fold", open: window.innerWidth >= 1024 }, el("summary", {}, "The learned matrix"),
       el("p", { class: "small muted" }, "The distance of two people is √(z′Gz), z being the difference of their features as numbers. On the diagonal stands what a feature does alone; beside it, whether two features add up (+) or make up for each other (−)."), tableFrame("The learned matrix", matrix, "matrix-frame"));
-  show(place, el("div", {}, asBars, asMatrix), el("div", { class: "card" }, el("h3", {}, "In words"), estimates[1], words, chosenWords.button));
+  show(place, el("div", {}, asBars, asMatrix), el("div", { class: "card" }, el("h3", {}, "In words"), muted(estimates[1]), words, chosenWords.button));
   return {
     update(fresh) {
       metric = fresh;

@@ -66,9 +66,10 @@ def take(link: str, chromium: str, folder: Path) -> None:
         page.screenshot(path=folder / "review.png")
         page.goto(desk)
         expect(page.locator("#live-state")).to_have_text("Live", timeout=PATIENCE)
-        page.set_viewport_size({"width": 1440, "height": 1330})
+        page.set_viewport_size({"width": 1440, "height": 1480})
         for chart in ("#chart-flagged", "#chart-reward", ".effects"):
             expect(page.locator(f"{chart} .main-svg").first).to_be_visible(timeout=PATIENCE)
+        page.get_by_role("button", name="Got it").click()
         page.wait_for_timeout(1500)  # the next decision has come in
         page.screenshot(path=folder / "desk.png")
         browser.close()

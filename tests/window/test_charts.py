@@ -190,7 +190,7 @@ def test_the_bound_is_in_the_picture(page: Page, serving: Serving, above: bool) 
     expect(page.locator(f"{FLAGGED} .main-svg").first).to_be_visible(timeout=PATIENCE)
     named = page.locator(f"{FLAGGED} .annotation")
     if above:
-        expect(named).to_have_text("↑ Cannot be more than: 5,000")
+        expect(named).to_have_text("↑ Promised limit: 5,000")
         assert named.evaluate(INSIDE, f"{FLAGGED} .plot-frame")
     else:
         expect(named).to_have_count(0)
@@ -240,7 +240,7 @@ def test_where_a_bar_stood_can_be_read(page: Page, serving: Serving) -> None:
     page.wait_for_function("() => document.querySelector('.effects .picture').layout.shapes.length", timeout=PATIENCE)
     moved = page.evaluate("() => document.querySelector('.effects .picture').data[0].x.findIndex((x) => x !== null)")
     page.locator(".effect").nth(moved).hover()
-    expect(page.locator(".effects .hoverlayer")).to_contain_text(f"When you opened this page: {before[moved]}")
+    expect(page.locator(".effects .hoverlayer")).to_contain_text(f"When you first opened this page: {before[moved]}")
 
 
 def test_a_finger_on_a_chart_scrolls_the_page(browser: Browser, serving: Serving) -> None:

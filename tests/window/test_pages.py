@@ -134,18 +134,18 @@ def test_every_page(name: str, window: tuple[Page, str], serving: Serving, scree
 
 
 def test_a_decision_appears_by_itself(page: Page, serving: Serving) -> None:
-    """Made elsewhere, it is on the page without a reload; held still, the page stays as it is until told to go on."""
+    """Made elsewhere, it is on the page without a reload; paused, the page stays as it is until it is resumed."""
     sign_in(page, serving, "owner", "/desks/loans")
     expect(page.locator("#live-state")).to_have_text("Live", timeout=PATIENCE)
     made = decide(serving, ["first", "second"])
     newest = page.locator("#latest tbody th").first
     expect(newest).to_have_text(f"No. {made['number'] + 1}", timeout=PATIENCE)
-    page.get_by_role("button", name="Hold still").press("Enter")
-    expect(page.locator("#live-state")).to_have_text("Held still")
+    page.get_by_role("button", name="Pause updates").press("Enter")
+    expect(page.locator("#live-state")).to_have_text("Paused")
     later = decide(serving, ["third", "fourth"])
     page.wait_for_timeout(1500)
     expect(newest).to_have_text(f"No. {made['number'] + 1}")
-    page.get_by_role("button", name="Go on").press("Enter")
+    page.get_by_role("button", name="Resume").press("Enter")
     expect(newest).to_have_text(f"No. {later['number'] + 1}", timeout=PATIENCE)
 
 
@@ -258,11 +258,11 @@ def test_whoever_would_be_chosen_without_fairness_is_told_for_every_capacity(pag
 
 
 def test_no_zero_has_a_sign(page: Page, serving: Serving) -> None:
-    """What rounds to zero is written without one."""
+    """What is zero but for rounding is written without one; what is small is not taken for zero."""
     page.goto(f"{serving.url}/sign-in")
     words = "import('/static/0/js/window/words.js')"
     script = f"async (values) => {{ const {{ number }} = await {words}; return values.map((v) => number(v)); }}"
-    assert page.evaluate(script, [-0.001, -0.006, 0, 1234.5]) == ["0.00", "-0.01", "0.00", "1,234.50"]
+    assert page.evaluate(script, [-1e-12, -0.001, 0, 1234.5]) == ["0.00", "−0.0010", "0.00", "1,234.50"]
 
 
 def test_a_table_that_goes_on_says_so(browser: Browser, serving: Serving) -> None:

@@ -102,7 +102,7 @@ class Metric:
     lower: list[float]
     upper: list[float]
     sentences: tuple[str, ...]
-    """In words: of the schema's features, or else of what one more unit of each does."""
+    """In words: of the schema's features, or else of what a difference of 1 in each does."""
     reviews_in_conflict: int
     misleading_reviewers: list[str]
 

@@ -10,7 +10,7 @@ import numpy as np
 from evenhand.desk.settings import Settings
 from evenhand.errors import EvenhandError
 from evenhand.schema import Number, Schema
-from evenhand.schema.words import unit_of
+from evenhand.schema.words import amount, unit_of
 
 Row = dict[str, Any]
 
@@ -118,6 +118,12 @@ def in_words(value: Any, schema: Schema | None, name: str) -> str:
 
 
 def _shortest(value: float) -> str:
-    """Four digits after the point, unless that would hide what the number is."""
+    """Four digits after the point, unless that would hide what the number is.
+
+    >>> _shortest(0.25), _shortest(1.43443e-7)
+    ('0.25', '0.000000143')
+    """
     rounded = f"{value:,.4f}".rstrip("0").rstrip(".")
-    return rounded if float(rounded.replace(",", "")) != 0 else f"{value:g}"
+    if float(rounded.replace(",", "")) != 0:
+        return rounded
+    return amount(value)

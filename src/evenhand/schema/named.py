@@ -1,4 +1,4 @@
-"""Words about a learned matrix of features that have names and nothing else: what one more unit of each does."""
+"""Words about a learned matrix of features that have names and nothing else: what a difference of 1 in each does."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def sentences_of_names(
     """Sentences about candidates who differ by 1 in one feature only, the weightiest feature first.
 
     >>> print(*sentences_of_names(["income", "age"], [[0.16, 0.0], [0.0, 0.04]]), sep="\\n")
-    One more unit of income makes a distance of 0.40: odds may differ by up to 40 percentage points.
-    One more unit of age makes a distance of 0.20: odds may differ by up to 20 percentage points.
-    One more unit of age makes as much difference as 0.5 units of income.
+    A difference of 1 in income makes a distance of 0.40: odds may differ by up to 40 percentage points.
+    A difference of 1 in age makes a distance of 0.20: odds may differ by up to 20 percentage points.
+    A difference of 1 in age counts for as much as 0.5 in income.
     """
     units = sorted(_units(names, np.asarray(matrix, dtype=np.float64), ends), key=lambda unit: -unit.distance.value)
     counting = [unit for unit in units if unit.distance.value >= negligible]
@@ -54,7 +54,7 @@ def _units(names: Sequence[str], matrix: np.ndarray, ends: Ends | None) -> list[
 
 def _does(unit: Comparison) -> str:
     made = f"{distance_words(unit.distance)}: {odds_words(unit.distance)}"
-    return f"One more unit of {label(unit.feature.name)} makes a distance of {made}."
+    return f"A difference of 1 in {label(unit.feature.name)} makes a distance of {made}."
 
 
 def _limit(unit: Comparison) -> str:
@@ -64,8 +64,8 @@ def _limit(unit: Comparison) -> str:
 
 def _same(unit: Comparison, reference: Comparison) -> str:
     same = Equivalence.of(unit, reference.feature, 1.0, reference.distance)
-    told = f"{amount(same.amount)} units of {label(reference.feature.name)}"
-    return f"One more unit of {label(unit.feature.name)} makes as much difference as {told}{between_words(same, '')}."
+    told = f"{amount(same.amount)} in {label(reference.feature.name)}{between_words(same, '')}"
+    return f"A difference of 1 in {label(unit.feature.name)} counts for as much as {told}."
 
 
 def _idle(unit: Comparison) -> str:

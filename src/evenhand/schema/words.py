@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 ALMOST_ALIKE = 0.05
 """The distance up to which two levels are said to be almost alike: odds within five percentage points."""
 
+SMALLEST = 1e-9
+"""Amounts down to this are written out; smaller ones with a power of ten."""
+
+RANKED = 8
+"""At most so many features are ranked by name in one sentence."""
+
 
 def sentences_of(
     effects: Sequence[FeatureEffect],
@@ -39,15 +45,15 @@ def sentences_of(
 def amount(value: float, unit: str = "") -> str:
     """An amount to three digits (whole numbers that end in zeros keep theirs), with its unit.
 
-    >>> amount(10_000, "EUR"), amount(3214.28, "EUR"), amount(1, "years"), amount(0.25), amount(2024)
-    ('10,000 EUR', '3,210 EUR', '1 year', '0.25', '2,024')
+    >>> amount(10_000, "EUR"), amount(3214.28, "EUR"), amount(1, "years"), amount(0.25), amount(2024), amount(1.43e-7)
+    ('10,000 EUR', '3,210 EUR', '1 year', '0.25', '2,024', '0.000000143')
     """
     if float(value).is_integer() and abs(value) < 1e15:
         text = f"{int(value):,}"
     else:
         digits = 2 - math.floor(math.log10(abs(value)))
         rounded = round(value, digits)
-        text = f"{rounded:,.{max(digits, 0)}f}" if 1e-4 <= abs(value) < 1e15 else f"{value:.3g}"
+        text = f"{rounded:,.{max(digits, 0)}f}" if SMALLEST <= abs(value) < 1e15 else f"{value:.3g}"
         text = text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
     return f"{text} {unit_of(text, unit)}" if unit else text
 
@@ -125,7 +131,10 @@ def _makes(distance: Distance) -> str:
 
 
 def _ranking(effects: Sequence[FeatureEffect]) -> str:
-    told = ", then ".join(f"{label(effect.name)} ({_short(effect.distance.value)})" for effect in effects)
+    named = effects if len(effects) <= RANKED else effects[: RANKED - 1]
+    told = ", then ".join(f"{label(effect.name)} ({_short(effect.distance.value)})" for effect in named)
+    if len(named) < len(effects):
+        told += f", then {len(effects) - len(named)} others"
     return f"By the distance a feature can make alone: {told}."
 
 

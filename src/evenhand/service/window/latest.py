@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from evenhand.desk.desk import Desk
     from evenhand.desk.ledger import Head, Row
+    from evenhand.desk.state import State
 
 SHOWN = 12
 
 
-def latest_of(desk: Desk, head: Head) -> list[dict[str, Any]]:
-    """The newest first."""
+def latest_of(desk: Desk, head: Head, state: State) -> list[dict[str, Any]]:
+    """The newest first; what counts as called unfair is what `state` counts."""
     with desk.ledger.reading(desk.name) as view:
         decisions = view.by_number(range(max(0, head.decisions - SHOWN), head.decisions))
         about = view.about([row.id for row in decisions.values()])
@@ -22,14 +23,16 @@ def latest_of(desk: Desk, head: Head) -> list[dict[str, Any]]:
     for row in about:
         if row.seq not in gone:
             of.setdefault(row.target or "", []).append(row)
-    return [line_of(decisions[number], of.get(decisions[number].id, [])) for number in sorted(decisions, reverse=True)]
+    newest = [decisions[number] for number in sorted(decisions, reverse=True)]
+    return [line_of(row, of.get(row.id, []), state) for row in newest]
 
 
-def line_of(row: Row, about: list[Row]) -> dict[str, Any]:
+def line_of(row: Row, about: list[Row], state: State) -> dict[str, Any]:
     """One decision, given what was recorded about it and not taken back."""
     event, body = row.event, row.event.body
     odds = dict(zip(body["candidates"], body["probabilities"], strict=True))
-    reviews = [other.event.body for other in about if other.kind == "review"]
+    reviews = [other for other in about if other.kind == "review"]
+    flagged = body["number"] in state.bandit.safeguards.flagged_rounds
     rewards: dict[str, float] = {}
     for other in about:
         if other.kind == "outcome":
@@ -42,6 +45,13 @@ def line_of(row: Row, about: list[Row]) -> dict[str, Any]:
         "chosen": [{"id": name, "odds": odds[name], "reward": rewards.get(name)} for name in body["chosen"]],
         "binding": len(body["tight_pairs"]),
         "reviews": len(reviews),
-        "flagged": any(said["unfair"] or said["any_unfair"] for said in reviews),
+        "flagged": flagged,
+        # Somebody called it unfair, and the bandit, which has heard of it, does not count that.
+        "uncounted": not flagged and any(_is_flag(review) and review.seq <= state.seq for review in reviews),
         "overridden": any(other.kind == "override" for other in about),
     }
+
+
+def _is_flag(review: Row) -> bool:
+    said = review.event.body
+    return bool(said["unfair"] or said["any_unfair"])

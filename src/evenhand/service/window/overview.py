@@ -64,7 +64,7 @@ class Overview:
             "waiting": self._count(),
             "capacity": settings.capacity,
             "rounds": rounds_of(state, settings),
-            "latest": latest_of(self._desk, head),
+            "latest": latest_of(self._desk, head, state),
         }
 
     def _count(self) -> int:

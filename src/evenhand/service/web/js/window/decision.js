@@ -6,14 +6,16 @@ import { refusal } from "../banners.js";
 import { count, named, percent } from "../format.js";
 import { tableFrame } from "../frames.js";
 import { masthead } from "../masthead.js";
+import { flagsOf } from "./flags.js";
 import { bindingTable } from "./pairs.js";
 import { price } from "./price.js";
 import { showProofs } from "./proofs.js";
 import { showOdds } from "./ropes.js";
 import { sinceList } from "./since.js";
-import { number, time } from "./words.js";
+import { fullTime, joined, minus, number, own } from "./words.js";
 
 const desk = deskOfPage();
+const LONG = 16; // letters of a value, from which on it is broken
 const id = decodeURIComponent(location.pathname.split("/")[4] ?? "");
 
 async function begin() {
@@ -26,23 +28,24 @@ async function begin() {
   const title = `Decision No. ${(record.body.number + 1).toLocaleString("en")}`;
   document.title = `${title} · ${desk} · evenhand`;
   $("#title").textContent = title;
-  show($("#facts"), facts(record, explanation));
+  const flags = flagsOf(record.followed_by, Object.fromEntries(explanation.candidates.map((one) => [one.id, one.probability])));
+  show($("#facts"), flags.banner, facts(record, explanation));
   showOdds($("#odds"), explanation.candidates, explanation.binding_pairs, explanation.price.odds_without);
-  $("#odds").append(bindingTable(explanation.binding_pairs, desk));
+  $("#odds").append(bindingTable(explanation.binding_pairs, desk, flags));
   show($("#price"), price(explanation));
   show($("#people"), people(told));
   show($("#since"), sinceList(record.followed_by));
-  await showProofs($("#proofs"), desk, id).catch((error) => show($("#proofs"), el("p", { class: "banner" }, `The certificate cannot be shown: ${error.message}`)));
+  await showProofs($("#proofs"), desk, id, flags).catch((error) => show($("#proofs"), el("p", { class: "banner" }, `The certificate cannot be shown: ${error.message}`)));
 }
 
 function facts(record, explanation) {
   const { body } = record;
-  const chosen = body.chosen.length ? body.chosen.join(", ") : "nobody";
+  const chosen = body.chosen.length ? joined(body.chosen.map(own), ", ") : "nobody";
   const told = [
-    ["Made", time(record.time)], ["By", record.actor], ["Chosen", chosen],
+    ["Made", fullTime(record.time)], ["By", own(record.actor)], ["Chosen", chosen],
     ["Candidates", room(body.candidates.length, body.capacity)],
-    ["Decided from", `line ${explanation.decided_from.toLocaleString("en")} of the ledger`], ["Drawn by", `${body.lots.generator}, lot ${body.number + 1}`],
-    ["Limits exceeded by", residual(explanation.worst_residual)],
+    ["Knew the ledger", `up to line ${explanation.decided_from.toLocaleString("en")}`], ["Draw", `no. ${(body.number + 1).toLocaleString("en")} (${body.lots.generator} generator; can be repeated)`],
+    ["Limits exceeded by", residual(explanation.worst_residual)], ["Id", el("code", { class: "id" }, record.id)],
   ];
   return el("dl", { class: "facts card" }, told.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
 }
@@ -50,7 +53,7 @@ function facts(record, explanation) {
 /** By how much the odds exceed the limit that they exceed most, as measured: rounding. */
 function residual(worst) {
   if (worst === null) return "at most 0.000000001";
-  return worst ? `${worst.toExponential(1)} at most: rounding` : "nothing";
+  return worst ? `less than ${(10 ** Math.ceil(Math.log10(worst) + 1e-9)).toFixed(18).replace(/0+$/, "")}: rounding` : "nothing";
 }
 
 /** How many there were, and how many of them could be chosen. */
@@ -61,17 +64,18 @@ function room(n, capacity) {
 
 function people({ record, explanation, attributes }) {
   const { price: told } = explanation;
+  const cell = (value) => el("td", { class: value.length > LONG ? "value" : null }, own(minus(value)));
   const rewards = Object.assign({}, ...record.followed_by.filter((event) => event.kind === "outcome").map((event) => event.body.rewards));
   const heads = ["Candidate", ...attributes.names.map(named), "Odds", "Without fairness", "Expected", "At best", "Reward"];
   const right = attributes.names.length + 1;
   const rows = explanation.candidates.map((one, i) => el("tr", {},
-    el("th", { scope: "row", class: "who" }, one.id, one.chosen && el("span", { class: "block" }, el("span", { class: "chip" }, el("span", { "aria-hidden": "true" }, "✓"), "chosen"))),
-    attributes.rows[i].map((value) => el("td", {}, value)),
+    el("th", { scope: "row", class: "who" }, own(one.id), one.chosen && el("span", { class: "block" }, el("span", { class: "chip" }, el("span", { "aria-hidden": "true" }, "✓"), "chosen"))),
+    attributes.rows[i].map(cell),
     [percent(one.probability), percent(told.odds_without[one.id]), number(one.estimated_reward), number(one.optimistic_reward), one.id in rewards ? number(rewards[one.id]) : "–"]
       .map((value) => el("td", { class: "right number" }, value))));
   return tableFrame("Table of candidates",
     el("table", { class: "table" }, el("caption", { class: "visually-hidden" }, count(rows.length, "candidate")),
-      el("thead", {}, el("tr", {}, heads.map((head, i) => el("th", { scope: "col", class: i >= right ? "right" : null }, head)))), el("tbody", {}, rows)));
+      el("thead", {}, el("tr", {}, heads.map((head, i) => el("th", { scope: "col", class: i >= right ? "right" : head.length > LONG ? "value" : null }, own(head))))), el("tbody", {}, rows)));
 }
 
 begin().catch((error) => {

@@ -5,7 +5,7 @@ import { $, el, show } from "../dom.js";
 import { refusal } from "../banners.js";
 import { count } from "../format.js";
 import { masthead } from "../masthead.js";
-import { ago } from "./words.js";
+import { ago, own } from "./words.js";
 
 async function begin() {
   masthead();
@@ -23,7 +23,7 @@ function card(desk, person) {
   const to = (path, text, kind = "") => el("a", { class: `button small ${kind}`, href: path + name }, text);
   const reviews = ["review", "admin"].some((role) => person.roles.includes(role));
   return el("li", { class: "card stack" },
-    el("h2", {}, el("a", { href: `/desks/${name}` }, desk.name)),
+    el("h2", {}, el("a", { href: `/desks/${name}` }, own(desk.name))),
     el("p", {}, `${count(desk.decisions, "decision")}, ${count(desk.lines, "line")} in its ledger.`),
     el("p", { class: "small muted" }, `Last written to ${ago(desk.last)}.`),
     el("p", { class: "row" }, reviews && [to("/review/", "Review", "primary"), to("/interview/", "Interview")], to("/desks/", "Look at it")));

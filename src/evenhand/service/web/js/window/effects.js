@@ -4,15 +4,18 @@
 import { $, el, show } from "../dom.js";
 import { named } from "../format.js";
 import { drawing } from "./drawing.js";
-import { pointsOf } from "./words.js";
+import { own, pointsOf, separated } from "./words.js";
 
 const BAR = 0.6; // of the track's height
+const NEARLY_NOTHING = 0.001; // of a lower end: a tenth of a point
 const MOVED = 0.002; // a bar that moved by less is where it was
 const EDGE = 2; // pixels at either side, so that ends at 0 and at 100 are seen whole
+const NARROW = 320; // pixels: there is no room for the word "points" then
 const SCALE = [0, 0.25, 0.5, 0.75, 1];
 const inside = (value) => Math.min(1, Math.max(0, value));
 
-/** A list of features in `place`; `update` takes their effects and what each was when the page was opened. The sentence
+/** A list of features in `place`; `update` takes their effects and what each was when somebody first looked, and
+ * gives whether any has moved. The sentence
  * `undrawn` is shown if the bars cannot be drawn. */
 export function effectBars(place, undrawn) {
   const frame = el("div", { class: "plot-frame", "aria-hidden": "true" });
@@ -38,6 +41,7 @@ export function effectBars(place, undrawn) {
       effects.forEach((effect, i) => fill(place.children[i], effect));
       bars = effects.map((effect) => bar(effect, first.get(effect.name)));
       redraw();
+      return bars.some(({ was }) => was !== null);
     },
   };
 }
@@ -50,15 +54,16 @@ function row(onpointerenter, onpointerleave) {
 }
 
 function fill(element, effect) {
-  $(".effect-name b", element).textContent = named(effect.name);
-  $(".effect-name span", element).textContent = effect.between;
+  show($(".effect-name b", element), own(named(effect.name)));
+  show($(".effect-name span", element), separated(effect.between));
   $(".effect-value b", element).textContent = limit(effect.value);
   $(".effect-value span", element).textContent = effect.lower === null ? "" : ends(effect);
 }
 
 const limit = (value) => (value >= 1 ? "no limit" : `up to ${pointsOf(value)}`);
 const short = (value) => pointsOf(value).replace(/ points?$/, "");
-const ends = ({ lower, upper }) => `between ${short(lower)} and ${upper === null ? "no limit" : pointsOf(upper)}`;
+const ends = ({ lower, upper }) => (lower < NEARLY_NOTHING && limitless(upper) ? "not known well yet: anything from 0 to no limit" : `between ${short(lower)} and ${pointsOf(upper)}`);
+const limitless = (upper) => upper === null || upper >= 1;
 
 const bar = (effect, was) => {
   const value = inside(effect.value);
@@ -88,15 +93,15 @@ function figure(bars, rows, { width, height }, { colours, family, size }) {
     xaxis: { ...axis, range: [-edge, 1 + edge] },
     yaxis: { ...axis, range: [height, 0] },
     shapes: bars.flatMap(({ was }, i) => (was === null ? [] : [mark(inside(was), rows[i], colours)])),
-    annotations: SCALE.map((x) => ({ text: x < 1 ? `${100 * x}` : "100 points", x, xanchor: x === 0 ? "left" : x === 1 ? "right" : "center", y: height, yanchor: "bottom", showarrow: false, font: letters, borderpad: 0 })),
+    annotations: SCALE.map((x) => ({ text: x < 1 || width < NARROW ? `${100 * x}` : "100 points", x, xanchor: x === 0 ? "left" : x === 1 ? "right" : "center", y: height, yanchor: "bottom", showarrow: false, font: letters, borderpad: 0 })),
   } };
 }
 
-/** Where bars stood when the page was opened: a point to be read, under a mark to be seen. */
+/** Where bars stood when somebody first looked: a point to be read, under a mark to be seen. */
 const before = (bars, rows, colours) => ({
   type: "scatter", mode: "markers", x: bars.map(({ was }) => (was === null ? null : inside(was))), y: rows.map(({ middle }) => middle),
   marker: { color: colours.between, size: 1 }, customdata: bars.map(({ was }) => (was === null ? "" : limit(was))),
-  hovertemplate: "When you opened this page: %{customdata}<extra></extra>",
+  hovertemplate: "When you first opened this page: %{customdata}<extra></extra>",
 });
 
 const mark = (was, { middle, height }, colours) => ({

@@ -4,6 +4,8 @@ import { el, show } from "../dom.js";
 import { count, percent } from "../format.js";
 import { number } from "./words.js";
 
+const MANY = 50; // nobody has to answer on all pairs that wait, and their number only ever grows
+
 const whole = (value) => value.toLocaleString("en");
 
 export function figures(place) {
@@ -13,11 +15,11 @@ export function figures(place) {
   return {
     update({ decisions, rounds, kinds, taught, waiting, behind }) {
       const { flagged, reward } = rounds;
-      made.decisions.set("Decisions", whole(decisions), behind ? `${count(behind, "line")} still to be learned from` : "all learned from");
-      made.flagged.set("Called unfair", whole(flagged.total), flaggedNote(flagged, rounds.decisions));
+      made.decisions.set("Decisions", whole(decisions), behind ? `${count(behind, "line")} still to be learned from` : decisions ? "all learned from" : "");
+      made.flagged.set("Called unfair", whole(flagged.total), decisions ? flaggedNote(flagged, rounds.decisions) : "");
       made.reward.set("Mean reward", reward.mean === null ? "–" : number(reward.mean), `of ${count(reward.outcomes, "outcome")}`);
       made.reviews.set("Answers learned from", whole(taught), `of ${whole((kinds.review ?? 0) + (kinds.answer ?? 0))} recorded; ${whole(kinds.withdrawal ?? 0)} taken back`);
-      made.waiting.set("Answers wanted", whole(waiting), waiting ? "from reviewers" : "nothing to review");
+      made.waiting.set("To review", waiting > MANY ? `over ${MANY}` : whole(waiting), waitingNote(waiting));
     },
   };
 }
@@ -26,6 +28,8 @@ function flaggedNote({ total, target }, decisions) {
   const share = decisions ? percent(total / decisions) : "0%";
   return target === null ? `${share} of decisions` : `${share}; the target is ${percent(target)}`;
 }
+
+const waitingNote = (waiting) => (waiting ? `${waiting === 1 ? "pair waits" : "pairs wait"} for a reviewer${waiting > 1 ? "; the most telling come first" : ""}` : "no pair waits");
 
 function figure(name) {
   const label = el("span", { class: "muted small" });

@@ -1,4 +1,4 @@
-// The live line to a desk: server-sent events, a light that says how it stands, and a button to hold everything still.
+// The live line to a desk: server-sent events, a light that says how it stands, and a button to pause it.
 
 import { call, deskPath, goToSignIn, Refused } from "../api.js";
 import { announce, el, show } from "../dom.js";
@@ -9,7 +9,7 @@ const AGAIN = 3000;
 export function follow(desk, place, take) {
   const light = el("span", { class: "light", id: "live-state" });
   const told = el("span", { class: "visually-hidden", role: "status" });
-  const button = el("button", { class: "button small", type: "button", id: "hold" }, "Hold still");
+  const button = el("button", { class: "button small", type: "button", id: "hold" }, "Pause updates");
   show(place, light, told, button);
   const line = { source: null, held: false, timer: null, state: "" };
 
@@ -52,9 +52,9 @@ export function follow(desk, place, take) {
 
   button.addEventListener("click", () => {
     line.held = !line.held;
-    button.textContent = line.held ? "Go on" : "Hold still";
+    button.textContent = line.held ? "Resume" : "Pause updates";
     clearTimeout(line.timer);
-    if (line.held) { line.source?.close(); tell("held", "Held still", false); } else connect();
+    if (line.held) { line.source?.close(); tell("held", "Paused", false); } else connect();
   });
   window.addEventListener("pagehide", () => line.source?.close());
   window.addEventListener("pageshow", (event) => { if (event.persisted && !line.held) connect(); });

@@ -5,23 +5,26 @@ import { count, percent } from "../format.js";
 import { tableFrame } from "../frames.js";
 import { decisionPath } from "./latest.js";
 import { LATER } from "./later.js";
-import { number, pointsOf } from "./words.js";
+import { calledBy } from "./flags.js";
+import { both, number, own, pointsOf } from "./words.js";
 
-export function bindingTable(pairs, desk) {
+/** flags: as `flagsOf` gives them. */
+export function bindingTable(pairs, desk, flags) {
   if (!pairs.length) return el("p", { class: "muted" }, "No pair bound the odds: fairness did not hold anybody back here.");
-  const heads = ["Pair", "Their odds differ by", "Distance as known now", "Chance that it was unfair", "What shaped it"];
+  const heads = ["Pair", "Their odds differ by", "Distance, best estimate now", "Chance that it was unfair", "What shaped it"];
   return tableFrame("Table of pairs that bound the odds",
     el("table", { class: "table" }, el("caption", { class: "visually-hidden" }, "Pairs that bound the odds"),
       el("thead", {}, el("tr", {}, heads.map((head, i) => el("th", { scope: "col", class: i && i < 4 ? "right" : null }, head)))),
-      el("tbody", {}, pairs.map((pair) => line(pair, desk)))));
+      el("tbody", {}, pairs.map((pair) => line(pair, desk, flags.on(pair.first, pair.second))))));
 }
 
-function line(pair, desk) {
+function line(pair, desk, by) {
   return el("tr", {},
-    el("th", { scope: "row", class: "who" }, `${pair.first} and ${pair.second}`),
+    el("th", { scope: "row", class: "who" }, both([pair.first, pair.second])),
     el("td", { class: "right number" }, pair.gap < 1e-9 ? "nothing" : pointsOf(pair.gap)),
-    el("td", { class: "right number" }, number(pair.distance), el("span", { class: "block small muted" }, `${number(pair.lower)} to ${pair.upper === null ? "no end" : number(pair.upper)}`)),
-    el("td", { class: "right number" }, percent(pair.chance_unfair)),
+    el("td", { class: "right number" }, number(pair.distance), el("span", { class: "block small muted" }, `${number(pair.lower)} to ${pair.upper === null ? "no end" : number(pair.upper)}`),
+      el("span", { class: "block small muted" }, `allowed when it was decided: ${pair.gap < 1e-9 ? "nothing" : pointsOf(pair.gap)}`)),
+    el("td", { class: "right number" }, by.length ? [el("span", { class: "status called" }, el("span", { "aria-hidden": "true" }, "⚑"), calledBy(by)), el("span", { class: "block small muted" }, `${percent(pair.chance_unfair)} by all answers so far`)] : percent(pair.chance_unfair)),
     el("td", {}, quotes(pair.shaped_by, desk)));
 }
 
@@ -31,6 +34,6 @@ function quotes(shaped, desk) {
   const since = later === 0 ? "" : later === shaped.length ? `, all ${LATER}` : `, ${later} of them ${LATER}`;
   return el("details", { class: "fold" }, el("summary", {}, `${count(shaped.length, "review")} of pairs that differ in a similar way${since}`),
     el("ul", { class: "evidence" }, shaped.map((quote) => el("li", {},
-      `${quote.reviewer ?? "Somebody"} called ${quote.first} and ${quote.second} `, el("b", {}, quote.unfair ? "unfair" : "acceptable"),
+      quote.reviewer === null ? "Somebody" : own(quote.reviewer), " called ", both([quote.first, quote.second]), " ", el("b", {}, quote.unfair ? "unfair" : "acceptable"),
       ` at ${pointsOf(quote.gap)} (`, el("a", { href: decisionPath(desk, quote.decision) }, "decision"), `; ${percent(quote.likeness, 0)} alike)`, quote.is_later && `, ${LATER}`))));
 }

@@ -6,23 +6,27 @@ import { count, percent } from "../format.js";
 import { tableFrame } from "../frames.js";
 import { decisionPath } from "./latest.js";
 import { LATER } from "./later.js";
-import { number, pointsOf } from "./words.js";
+import { calledBy } from "./flags.js";
+import { both, number, own, pointsOf } from "./words.js";
 
 const FIRST = 25;
 const STATUS = {
+  called: { mark: "⚑", words: "called unfair", meaning: "a reviewer called it unfair, and it is not proved fair" },
   proved: { mark: "✓", words: "proved", meaning: "every way to measure that fits the reviews allows this gap" },
   likely: { mark: "≈", words: "likely", meaning: "not proved, but fair with a probability of at least 95%" },
-  unproven: { mark: "?", words: "unproven", meaning: "neither: a reviewer should look here first" },
+  unproven: { mark: "?", words: "unproven", meaning: "none of these: a reviewer should look here first" },
 };
-const ORDER = ["unproven", "likely", "proved"];
+const ORDER = ["called", "unproven", "likely", "proved"];
 
-export async function showProofs(place, desk, id) {
+/** flags: as `flagsOf` gives them. */
+export async function showProofs(place, desk, id, flags) {
   const told = await patiently(() => call("GET", deskPath(desk, `/decisions/${encodeURIComponent(id)}/proofs`)));
   place.setAttribute("aria-busy", "false");
-  const pairs = told.pairs.toSorted((a, b) => b.binding - a.binding || ORDER.indexOf(a.status) - ORDER.indexOf(b.status) || b.gap - a.gap);
+  const known = told.pairs.map((pair) => judged(pair, flags.on(pair.first, pair.second)));
+  const pairs = known.toSorted((a, b) => b.binding - a.binding || ORDER.indexOf(a.status) - ORDER.indexOf(b.status) || b.gap - a.gap);
   const body = el("tbody", {}, pairs.slice(0, FIRST).map((pair) => line(pair, desk)));
   const more = pairs.length > FIRST && el("button", { class: "button small", type: "button", onclick: (event) => { show(body, pairs.map((pair) => line(pair, desk))); event.target.remove(); } }, `Show all ${count(pairs.length, "pair")}`);
-  show(place, counts(told.counts),
+  show(place, counts(known),
     tableFrame("Table of the certificate", el("table", { class: "table" },
       el("caption", { class: "visually-hidden" }, "What is known of each pair"),
       el("thead", {}, el("tr", {}, ["Pair", "Gap", "Proved distance", "Status", "Resting on"].map((head, i) => el("th", { scope: "col", class: i === 1 || i === 2 ? "right" : null }, head)))), body)),
@@ -42,28 +46,39 @@ async function patiently(attempt) {
   }
 }
 
-function counts(told) {
-  return el("ul", { class: "proof-counts legend" }, Object.entries(STATUS).map(([name, { meaning }]) =>
-    el("li", {}, status(name), el("b", { class: "number" }, String(told[name])), el("span", { class: "muted" }, meaning))));
+/** A pair with who called it unfair. A flag is the reviewers' word against all that is not proved. */
+const judged = (pair, by) => ({ ...pair, by, status: by.length && pair.status !== "proved" ? "called" : pair.status });
+
+function counts(pairs) {
+  const how = (name) => pairs.filter((pair) => pair.status === name).length;
+  return el("ul", { class: "proof-counts legend" }, Object.entries(STATUS).filter(([name]) => name !== "called" || how(name)).map(([name, { meaning }]) =>
+    el("li", {}, status(name), el("b", { class: "number" }, String(how(name))), el("span", { class: "muted" }, meaning))));
 }
 
-export const status = (name) => el("span", { class: `status ${name}` }, el("span", { "aria-hidden": "true" }, STATUS[name].mark), STATUS[name].words);
+const status = (name, words = STATUS[name].words) => el("span", { class: `status ${name}` }, el("span", { "aria-hidden": "true" }, STATUS[name].mark), el("span", {}, words));
 
 function line(pair, desk) {
   const equal = pair.gap < 1e-9;
   return el("tr", {},
-    el("th", { scope: "row", class: "who" }, `${pair.first} and ${pair.second}`, pair.binding && el("span", { class: "block" }, el("span", { class: "chip" }, "bound the odds"))),
+    el("th", { scope: "row", class: "who" }, both([pair.first, pair.second]), pair.binding && el("span", { class: "block" }, el("span", { class: "chip" }, "bound the odds"))),
     el("td", { class: "right number" }, equal ? "none" : pointsOf(pair.gap)),
     el("td", { class: "right number" }, equal ? "–" : `${number(pair.bound, 3)}`),
-    el("td", {}, status(pair.status), pair.status !== "proved" && el("span", { class: "block small muted" }, `fair with ${percent(pair.probability, 0)}`)),
+    el("td", {}, standing(pair, equal)),
     el("td", {}, equal ? "Equal odds are fair by definition." : evidence(pair, desk)));
+}
+
+/** How a pair stands. What the certificate puts beside a flag is no estimate, but the most it allows: it is left out. */
+function standing({ status: name, by, probability }, equal) {
+  if (name === "called") return status(name, calledBy(by));
+  const flag = by.length > 0 && el("span", { class: "block small muted" }, calledBy(by), equal ? "; flags on equal odds are not counted" : "");
+  return [status(name), name !== "proved" && el("span", { class: "block small muted" }, `fair with ${percent(probability, 0)}`), flag];
 }
 
 function evidence(pair, desk) {
   if (!pair.evidence.length) return el("span", { class: "muted" }, "no review proves any distance for it; those of similar pairs make an estimate, not a proof");
   const what = pair.status === "proved" ? count(pair.evidence.length, "review") : `${count(pair.evidence.length, "review")}, not enough for a proof`;
   return el("details", { class: "fold" }, el("summary", {}, what), el("ul", { class: "evidence" }, pair.evidence.map((quote) => el("li", {},
-    `${quote.reviewer ?? "Somebody"} called `, quote.names ? `${quote.names[0]} and ${quote.names[1]} ` : "two people in an interview ",
+    quote.reviewer === null ? "Somebody" : own(quote.reviewer), " called ", quote.names ? [both(quote.names), " "].flat() : "two people in an interview ",
     el("b", {}, quote.unfair ? "unfair" : "acceptable"), ` at ${pointsOf(quote.gap)}`,
     quote.decision && [" (", el("a", { href: decisionPath(desk, quote.decision) }, `No. ${quote.number + 1}`), ")"], `, weight ${number(quote.weight)}`, quote.is_later && `, ${LATER}`))));
 }

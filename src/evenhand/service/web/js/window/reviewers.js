@@ -1,12 +1,14 @@
-// Reviewers: what they have done, how steady and how much at one they are, and how often each is thought to err.
+// Reviewers: what they have done, how steady they are and how far they agree, and how often each is thought to err.
 
 import { el, show } from "../dom.js";
 import { count, percent } from "../format.js";
 import { tableFrame } from "../frames.js";
 import { liveRows } from "./rows.js";
-import { ago, number } from "./words.js";
+import { ago, both, number, own } from "./words.js";
 
-const HEADS = ["Reviewer", "Answers", "Unfair", "Acceptable", "Other", "Taken back", "Seconds each", "Same when asked twice", "Thought to err", "Last"];
+const HEADS = ["Reviewer", "Answers", "Unfair", "Acceptable", "Other", "Taken back", "Seconds each", "Same when asked twice", "Estimated error rate", "Last"];
+
+const COUNTED = "Here every pair that somebody called unfair counts, in interviews and when asked twice too. “Called unfair” at the top counts decisions, each once; flags on equal odds are not counted there.";
 
 export function reviewersView(place) {
   let view = null;
@@ -27,7 +29,7 @@ function begun(place, learned) {
   const [sentence, body, list] = [el("p"), el("tbody"), el("ul", { class: "sentences" })];
   const fold = el("details", { class: "fold" }, el("summary", {}, "Agreement of each two"), list);
   const frame = table(body, learned);
-  show(place, sentence, frame,
+  show(place, sentence, frame, el("p", { class: "small muted" }, COUNTED),
     learned ? null : el("p", { class: "small muted" }, "This desk takes the error of its reviewers as given, so none is estimated. Open a desk with reviewer_error none to have it learned."));
   const fill = liveRows(body, (person) => JSON.stringify(person.name), (person) => line(person, learned));
   return (people, agreement, consistency) => {
@@ -50,14 +52,14 @@ function together({ pairs, share, kappa }, { repeats, same }) {
 }
 
 function kappaWords(kappa) {
-  if (kappa >= 0.8) return "nearly at one";
+  if (kappa >= 0.8) return "almost perfect agreement";
   if (kappa >= 0.6) return "much more than chance";
   if (kappa >= 0.3) return "more than chance";
   return kappa > 0.05 ? "little more than chance" : "no more than chance";
 }
 
 function table(body, learned) {
-  const heads = HEADS.filter((head) => learned || head !== "Thought to err");
+  const heads = HEADS.filter((head) => learned || head !== "Estimated error rate");
   return tableFrame("Table of reviewers",
     el("table", { class: "table" },
       el("caption", { class: "visually-hidden" }, "What each reviewer has done"),
@@ -69,7 +71,7 @@ function line(person, learned) {
   const cell = (text) => el("td", { class: "right number" }, text);
   const { consistency, error } = person;
   return el("tr", {},
-    el("th", { scope: "row" }, person.name ?? "without a name"),
+    el("th", { scope: "row", class: "who" }, person.name === null ? "without a name" : own(person.name)),
     cell(person.answers.toLocaleString("en")), cell(String(person.unfair)), cell(String(person.acceptable)),
     cell(String(person.unsure + person.skip + person.conflict)), cell(String(person.withdrawn)),
     cell(person.median_seconds === null ? "–" : number(person.median_seconds, 1)),
@@ -79,5 +81,5 @@ function line(person, learned) {
 }
 
 function betweenTwo({ reviewers, pairs: n, same, kappa }) {
-  return el("li", {}, `${reviewers[0]} and ${reviewers[1]}: the same on ${same} of ${count(n, "pair")}${kappa === null ? "" : `, Cohen’s kappa ${number(kappa)}`}.`);
+  return el("li", {}, both(reviewers.map((name) => name ?? "somebody without a name")), `: the same on ${same} of ${count(n, "pair")}${kappa === null ? "" : `, Cohen’s kappa ${number(kappa)}`}.`);
 }

@@ -1,10 +1,10 @@
 // Odds as bars, and the pairs that held them together as ropes: a rope reaches as far across as the two odds differ,
-// and it is taut - those two could not have been treated more differently.
+// and it is taut - they differ as much as the desk allowed when it decided.
 
 import { el, show, svg } from "../dom.js";
 import { count, percent } from "../format.js";
 import { ticks } from "./ticks.js";
-import { pointsOf } from "./words.js";
+import { apart, pointsOf } from "./words.js";
 
 const ROW = 62;
 const BAR = 20;
@@ -23,7 +23,7 @@ export function showOdds(place, candidates, pairs, without) {
 }
 
 function inWords(sorted, pairs) {
-  const odds = sorted.slice(0, 12).map((one) => `${one.id} ${percent(one.probability)}${one.chosen ? ", chosen" : ""}`).join("; ");
+  const odds = sorted.slice(0, 12).map((one) => `${apart(one.id)} ${percent(one.probability)}${one.chosen ? ", chosen" : ""}`).join("; ");
   return `Odds, the highest first: ${odds}. ${pairs.length ? `${count(pairs.length, "pair")} bound them, listed below` : "No pair bound them"}.`;
 }
 
@@ -32,7 +32,7 @@ function legend(ropes) {
   const rope = svg("svg", { width: 30, height: 14, "aria-hidden": "true" }, svg("path", { class: "sample-rope", d: "M2,7H28" }), svg("path", { class: "sample-twist", d: "M2,7H28" }));
   const free = svg("svg", { width: 14, height: 14, "aria-hidden": "true" }, svg("path", { class: "sample-without", d: "M7,1V13" }));
   return el("ul", { class: "legend" }, el("li", {}, bar, "odds of being chosen"),
-    ropes && el("li", {}, rope, "these two could not be treated more differently"), el("li", {}, free, "odds if fairness did not count"));
+    ropes && el("li", {}, rope, "at the limit the desk had set for these two when it decided"), el("li", {}, free, "odds if fairness did not count"));
 }
 
 function draw(picture, width, sorted, ropes, without) {
@@ -50,7 +50,7 @@ function draw(picture, width, sorted, ropes, without) {
     svg("text", { class: "muted-text", x: sx(value), y: height - 6, "text-anchor": value === 0 ? "start" : "middle" }, percent(value))));
   const bars = sorted.map((one, i) => bar(one, sy(i), { sx, right, most, free: without[one.id] ?? 0 }));
   const lines = ropes.map((rope) => ends(rope, sorted, { sx, sy }));
-  const names = sorted.map((one, i) => name(one, sy(i), wide && without[one.id] > most ? without[one.id] : null));
+  const names = sorted.map((one, i) => name(one, sy(i), wide ? 28 : 16, wide && without[one.id] > most ? without[one.id] : null));
   // Names over ropes over bars; where there is little room the gaps are told by the table alone.
   show(picture, axis, bars, lines.map(tied), names, wide ? labels(lines) : []);
 }
@@ -63,16 +63,17 @@ function bar(one, y, { sx, right, most, free }) {
     free <= most && svg("line", { class: "without", x1: sx(free) + 1, x2: sx(free) + 1, y1: y - 4, y2: y + BAR + 4 }));
 }
 
-function name(one, y, beyond) {
-  const short = one.id.length > 28 ? `${one.id.slice(0, 27)}…` : one.id;
-  return svg("text", { class: "over", x: 0, y: y - 7 }, svg("tspan", { class: "strong" }, short), `  ${percent(one.probability)}${one.chosen ? "  ✓ chosen" : ""}`,
+function name(one, y, most, beyond) {
+  const letters = [...one.id];
+  const short = letters.length > most ? `${letters.slice(0, most - 1).join("")}…` : one.id;
+  return svg("text", { class: "over", x: 0, y: y - 7 }, svg("tspan", { class: "strong" }, apart(short)), `  ${percent(one.probability)}${one.chosen ? "  ✓ chosen" : ""}`,
     beyond !== null && svg("tspan", { class: "muted-text", dx: 12 }, `without fairness ${percent(beyond)} →`));
 }
 
 function ends({ ends: [upper, lower], gap }, sorted, { sx, sy }) {
   const words = gap < 1e-9 ? "equal" : pointsOf(gap);
   return {
-    words, title: `${sorted[upper].id} and ${sorted[lower].id}: ${words}`,
+    words, title: `${apart(sorted[upper].id)} and ${apart(sorted[lower].id)}: ${words}`,
     x1: sx(sorted[upper].probability), y1: sy(upper) + BAR / 2, x2: sx(sorted[lower].probability), y2: sy(lower) + BAR / 2,
   };
 }

@@ -8,11 +8,12 @@ import { number } from "./words.js";
 const X = "Decisions";
 const AT = "Up to decision %{x:,d}"; // the heading of a readout
 const WIDE = 3; // the band of rewards is drawn as far as so many times the greatest mean
+const TICKS = 6; // at most, up the side
 const FAR = 6; // a limit so many times above all else would flatten everything: it is told at the upper edge instead
 
 export function roundCharts(place) {
   const flagged = chart({ id: "chart-flagged", title: "Decisions that were called unfair", note: "Counted when the flag came, by the number of decisions made until then.", xName: X });
-  const reward = chart({ id: "chart-reward", title: "What chosen people brought", xName: X });
+  const reward = chart({ id: "chart-reward", title: "Reward of those chosen", xName: X });
   show(place, flagged.element, reward.element);
   return {
     update(rounds) {
@@ -29,7 +30,7 @@ function flaggedData({ decisions, flagged }) {
   if (target !== null) {
     lines.push({ name: `Target, ${percent(target)} of decisions`, short: "Target", kind: "target", y: targets, from: 0, told: number(targets.at(-1) ?? 0, 1) });
     most.now = Math.max(most.now, targets.at(-1) ?? 0);
-    lines.push(limit("Cannot be more than, whoever flags", "bound", bounds, bounds.at(-1) ?? start, most, start));
+    lines.push(limit("Promised limit", "bound", bounds, bounds.at(-1) ?? start, most, start));
   }
   if (cap !== null) lines.push(limit("Cap: then only what is proved fair is played", "cap", edges.map(() => cap), cap, most, cap));
   return { x: edges, low: 0, high: most.now * 1.08, lines, band: null, summary: flaggedWords(decisions, flagged), format: (value) => number(value, Number.isInteger(value) ? 0 : 1), tickFormat: ",d", at: AT };
@@ -50,34 +51,40 @@ function flaggedWords(decisions, flagged) {
   const middle = edges.findIndex((edge) => edge >= decisions / 2);
   const later = decisions - edges[middle];
   const lately = later ? `, ${total - by[middle]} of them among the last ${later.toLocaleString("en")}` : "";
-  const share = `${count(total, "decision was", "decisions were")} called unfair of ${decisions.toLocaleString("en")} (${percent(total / decisions)})${lately}.`;
+  const share = total ? `${count(total, "decision was", "decisions were")} called unfair of ${decisions.toLocaleString("en")} (${percent(total / decisions)})${lately}.` : noneOf(decisions);
   const goal = target === null ? "" : total <= targets.at(-1) ? " That is within the target." : " That is above the target so far; odds are drawn closer together until it is met.";
   return share + goal + boundWords(flagged) + (capped ? " The cap is reached: only what is proved fair is played." : "");
 }
 
-/** Where the bound comes from, so that nobody has to believe it. */
+const noneOf = (decisions) => (decisions === 1 ? "The only decision was not called unfair." : `None of ${decisions.toLocaleString("en")} decisions was called unfair.`);
+
+/** Where the limit comes from, so that nobody has to believe it. */
 function boundWords({ target, start, late }) {
   if (target === null) return "";
-  const more = late ? `, and the ${count(late, "flag")} that came without a target or after all odds had been made equal` : "";
-  return ` The bound is the target and ${start} more, as many as can come before all odds are equal${more}.`;
+  const more = late ? `: by ${late.toLocaleString("en")} so far` : "";
+  return ` The promised limit holds whoever flags: the target and ${start} more, as many as can come before all odds are equal. It rises with each flag that comes without a target or after all odds were made equal${more}.`;
 }
 
 function rewardData({ reward }) {
   const known = [...reward.by_span, ...reward.so_far].filter((value) => value !== null);
   const far = [...reward.low, ...reward.high].filter((value) => value !== null);
-  // The band of a span with two or three outcomes may be so wide that nothing else would be seen: it is cut off then.
+  // The band of a stretch with two or three outcomes may be so wide that nothing else would be seen: it is cut off then.
   const reach = WIDE * Math.max(...known.map(Math.abs), 1e-9);
   const all = [0, ...known, ...far.map((value) => Math.max(-reach, Math.min(reach, value)))];
   const [low, high] = known.length ? [Math.min(...all), Math.max(...all)] : [0, 1];
   const room = (high - low || 1) * 0.08;
-  const ends = (i) => (reward.low[i] === null ? "" : `(95%: ${number(reward.low[i])} to ${number(reward.high[i])})`);
+  const digits = digitsOf(high + room - low);
+  const ends = (i) => (reward.low[i] === null ? "" : `(95%: ${number(reward.low[i], digits)} to ${number(reward.high[i], digits)})`);
   const lines = [
-    { name: "Mean of each span", short: "This span", kind: "second", y: reward.by_span, told: last(reward.by_span), more: ends },
+    { name: "Mean per stretch of decisions", short: "This stretch", kind: "second", y: reward.by_span, told: last(reward.by_span), more: ends },
     { name: "Mean of all so far", short: "All so far", kind: "main", y: reward.so_far, told: last(reward.so_far) },
   ];
-  const band = { name: "95% of what each span's mean may be", low: reward.low, high: reward.high };
-  return { x: reward.edges, low: low < 0 ? low - room : 0, high: high + room, lines, band, summary: rewardWords(reward), format: (value) => number(value, 2), tickFormat: ",.2f", at: AT };
+  const band = { name: "95% of what each stretch's mean may be", low: reward.low, high: reward.high };
+  return { x: reward.edges, low: low < 0 ? low - room : 0, high: high + room, lines, band, summary: rewardWords(reward), format: (value) => number(value, digits), tickFormat: `,.${digits}f`, at: AT };
 }
+
+/** Digits after the point that tell the ticks of a range apart. */
+const digitsOf = (range) => Math.min(9, Math.max(range < 20 ? 2 : 0, Math.ceil(-Math.log10(range / TICKS))));
 
 const last = (values) => {
   const known = values.findLast((value) => value !== null);
@@ -87,6 +94,6 @@ const last = (values) => {
 function rewardWords({ outcomes, mean, by_span: spans }) {
   if (!outcomes) return "No outcome has been recorded yet.";
   const known = spans.filter((value) => value !== null);
-  const change = known.length > 3 ? ` The first span brought ${number(known[0])}, the last one ${number(known.at(-1))}.` : "";
+  const change = known.length > 3 ? ` The first stretch brought ${number(known[0])}, the last one ${number(known.at(-1))}.` : "";
   return `${count(outcomes, "outcome")}, ${number(mean)} on average.${change}`;
 }

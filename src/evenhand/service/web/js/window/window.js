@@ -12,6 +12,7 @@ import { follow } from "./live.js";
 import { metricView } from "./metric.js";
 import { reviewersView } from "./reviewers.js";
 import { roundCharts } from "./rounds.js";
+import { welcome } from "./welcome.js";
 
 const desk = deskOfPage();
 
@@ -22,17 +23,19 @@ async function begin() {
   const person = await session();
   masthead({ person, desk, here: "desk" });
   const all = ["decide", "admin"].some((role) => person.roles.includes(role));
+  const reviews = ["review", "admin"].some((role) => person.roles.includes(role));
   if (!all) judging();
   fetchLibrary();
   const told = await call("GET", deskPath(desk, "/window"));
   const views = {
     desk: [figures($("#figures")), latestTable($("#latest"), desk, all), downloads($("#downloads"), desk, person), roundCharts($("#charts"))],
-    metric: all ? [metricView($("#metric"), $("#metric-from"))] : [],
+    metric: all ? [metricView($("#metric"), $("#metric-from"), `${person.name}:${desk}`)] : [],
     reviewers: all ? [reviewersView($("#reviewers"))] : [],
   };
   const [top, latest, seal, charts] = views.desk;
   const take = (parts) => {
     if (parts.desk) {
+      if (reviews) ways(parts.desk.decisions);
       top.update(parts.desk);
       latest.update(parts.desk.latest);
       seal.update(parts.desk);
@@ -41,12 +44,21 @@ async function begin() {
     if (parts.metric) views.metric[0].update(parts.metric);
     if (parts.reviewers) views.reviewers[0].update(parts.reviewers);
   };
+  welcome($("#welcome"), !reviews ? null : told.desk.decisions ? { path: deskPage("review"), words: "review pairs" } : { path: deskPage("interview"), words: "begin with an interview" });
   take(told);
-  if (["review", "admin"].some((role) => person.roles.includes(role))) {
-    $("#to-review").href = `/review/${encodeURIComponent(desk)}`;
-    $("#to-review").hidden = false;
-  }
   follow(desk, $("#live"), take);
+}
+
+const deskPage = (place) => `/${place}/${encodeURIComponent(desk)}`;
+
+/** What a reviewer can do here: before the first decision there is no pair to review, but an interview to begin with. */
+function ways(decisions) {
+  for (const [place, first] of [["interview", decisions === 0], ["review", decisions > 0]]) {
+    const link = $(`#to-${place}`);
+    link.href = deskPage(place);
+    link.hidden = place === "interview" && !first;
+    link.classList.toggle("primary", first);
+  }
 }
 
 /** Whoever only reviews is not shown what was learned, nor what others said: their judgement should be their own. */

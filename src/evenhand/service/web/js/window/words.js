@@ -1,17 +1,47 @@
 // Words for the window: names, times, numbers.
 
+import { el } from "../dom.js";
 import { named } from "../format.js";
 
-/** A sentence of the service with the names of features as people write them. */
+const SMALLEST = 1e-9; // what is smaller is rounding
+const RIGHT_TO_LEFT = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}](?:[^\p{Script=Latin}]*[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}])?/gu;
+
+/** Text that somebody else wrote: whichever way it runs, what stands around it stays in its order. */
+export const own = (text) => el("bdi", {}, text);
+
+/** The same where there is no markup, as in a title: between marks that are not seen. */
+export const apart = (text) => `\u2068${text}\u2069`;
+
+/** Two people. */
+export const both = ([first, second]) => [own(first), " and ", own(second)];
+
+/** Things with something between them. */
+export const joined = (things, between) => things.flatMap((thing, i) => (i ? [between, thing] : [thing])).flat();
+
+/** A sentence of the service with the names of features as people write them, as nodes. */
 export function readable(sentence, names) {
   const some = names.filter((name) => name.includes("_"));
   const text = some.reduce((told, name) => told.replaceAll(name, named(name)), sentence);
-  return text.charAt(0).toUpperCase() + text.slice(1);
+  return separated(text.charAt(0).toUpperCase() + text.slice(1));
 }
 
+/** Words of the service as nodes: what runs from right to left in them is kept apart. */
+export function separated(text) {
+  const whole = minus(text);
+  const found = [...whole.matchAll(RIGHT_TO_LEFT)];
+  const starts = [0, ...found.map((match) => match.index + match[0].length)];
+  return starts.flatMap((start, i) => [whole.slice(start, found[i]?.index), found[i] && own(found[i][0])]).filter(Boolean);
+}
+
+/** The minus sign of all numbers here. */
+export const minus = (text) => text.replace(/(^|[\s(])-(?=[\d.])/g, "$1−");
+
+/** So many digits after the point; of what is smaller than they can tell, two digits that count. */
 export function number(value, digits = 2) {
-  const told = Number(value.toFixed(digits)) === 0 ? 0 : value; // never -0.00
-  return told.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  const size = Math.abs(value);
+  const told = size < SMALLEST ? 0 : value; // never -0.00
+  const shown = told !== 0 && size < 10 ** -digits ? 1 - Math.floor(Math.log10(size)) : digits;
+  return minus(told.toLocaleString("en", { minimumFractionDigits: shown, maximumFractionDigits: shown }));
 }
 
 /** A distance as percentage points; from 1 on it is no limit at all. */
@@ -24,6 +54,7 @@ export function pointsOf(value) {
 
 const TIME = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 const DAY = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" });
+const ZONED = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit", timeZoneName: "short" });
 
 /** A moment: the time if it was today, else the day too. */
 export function moment(text) {
@@ -41,10 +72,9 @@ export function ago(text) {
   return `${Math.round(seconds / 86400)} days ago`;
 }
 
-export function time(text) {
-  const element = document.createElement("time");
-  element.dateTime = text;
-  element.title = text;
-  element.textContent = moment(text);
-  return element;
-}
+const written = (text, words) => el("time", { datetime: text, title: text }, words);
+
+export const time = (text) => written(text, moment(text));
+
+/** A moment in full, with the day and the zone. */
+export const fullTime = (text) => written(text, `${DAY.format(new Date(text))}, ${ZONED.format(new Date(text))}`);

@@ -11,7 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from tests.web.serving import Serving
-from tests.web.steps import answer, enter, ready
+from tests.web.steps import answer, enter, pair_or_end, ready
 
 Theme = Literal["light", "dark"]
 
@@ -49,7 +49,7 @@ def _help(page: Page, serving: Serving) -> None:
 def _ending(page: Page, serving: Serving) -> None:
     enter(page, serving, "Eve", "/review/cards")
     while page.locator("#ending:not([hidden])").count() == 0:
-        expect(page.locator("#work[aria-busy=false]").or_(page.locator("#ending:not([hidden])"))).to_have_count(1)
+        pair_or_end(page)
         if page.locator("#ending:not([hidden])").count() == 0:
             answer(page, "n")
 

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.web.serving import Serving
-from tests.web.steps import enter, ready
+from tests.web.steps import enter, pair_or_end, ready
 
 CSV = "income,years employed,purpose,guarantor\n" + "".join(
     f"{10_000 * i},{i},{('car', 'home', 'study')[i % 3]},{('yes', 'no')[i % 2]}\n" for i in range(1, 19)
@@ -18,7 +18,7 @@ CSV = "income,years employed,purpose,guarantor\n" + "".join(
 def _answer(page: Page, key: str) -> None:
     with page.expect_response(lambda response: "/interview/answers" in response.url):
         page.keyboard.press(key)
-    expect(page.locator("#work[aria-busy=false]")).to_have_count(1)
+    pair_or_end(page)
 
 
 def _unknown(page: Page) -> float:
@@ -113,7 +113,7 @@ def test_it_stops_by_itself(page: Page, simple: Serving, tmp_path: Path) -> None
         page.get_by_role("button", name="Use these people").click()
         expect(page.locator("#people-now")).to_have_text("It asks about 10 people now.")
         for _ in range(60):
-            expect(page.locator("#work[aria-busy=false]")).to_have_count(1)
+            pair_or_end(page)
             if page.locator("#ending:not([hidden])").count():
                 break
             gap = float(page.locator("#gap").inner_text().split()[0]) / 100

@@ -10,6 +10,19 @@ from playwright.sync_api import Browser, Page, Route, expect
 from tests.web.serving import Serving
 from tests.web.steps import answer, answers_of, enter, people, ready
 
+BURST = """async (key) => {
+  const pair = document.querySelector("#pair");
+  for (let pressed = 0; pressed < 5; pressed += 1) {
+    document.body.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+    await new Promise((resolve) => {
+      const seen = new MutationObserver(() => { seen.disconnect(); resolve(); });
+      seen.observe(pair, { childList: true });
+      setTimeout(resolve, pressed === 0 ? 20000 : 20);
+    });
+  }
+}"""
+"""Five presses: the first, and four as soon as another pair is in the document, 20 ms apart."""
+
 
 @pytest.fixture
 def two(browser: Browser, serving: Serving) -> Iterator[tuple[Page, Page]]:
@@ -54,6 +67,21 @@ def test_a_held_key_answers_once(page: Page, serving: Serving) -> None:
     page.wait_for_timeout(500)
     assert people(page) == second
     assert answers_of(serving, "Lee") == ["acceptable"]
+
+
+def test_a_burst_of_keys_answers_once(page: Page, serving: Serving) -> None:
+    """Keys pressed right after one another were meant for the pair that was there; what is pressed later is heard."""
+    enter(page, serving, "Eve", "/review/cards")
+    ready(page)
+    first = people(page)
+    page.evaluate(BURST, "u")
+    ready(page)
+    page.wait_for_timeout(500)
+    second = people(page)
+    assert set(second) != set(first)
+    assert answers_of(serving, "Eve", "cards") == ["unfair"]
+    answer(page, "a")
+    assert answers_of(serving, "Eve", "cards") == ["unfair", "acceptable"]
 
 
 def test_undo_by_button_keeps_the_note_and_the_focus(page: Page, serving: Serving) -> None:

@@ -23,7 +23,7 @@ export const REASONS = [
 /** Buttons for these answers; answer(name) is called when one is pressed.
  *
  * The next pair comes while the button is still under the finger: the second click of two, and a key that is held, would
- * answer on a pair that nobody has seen.
+ * answer on a pair that nobody has seen. What is pressed anew at once, asking.js leaves unheard.
  */
 export function answerButtons(names, answer) {
   const held = (event) => { if (event.repeat && ["Enter", " "].includes(event.key)) event.preventDefault(); };

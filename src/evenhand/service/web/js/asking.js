@@ -13,6 +13,7 @@ import { likeness, pairInWords, showPair } from "./pair.js";
 const NAMES = Object.keys(ANSWERS);
 const TOLD = "evenhand-told"; // kept once somebody has answered here: the question need not be explained at length again
 
+const SETTLE = 250; // milliseconds a pair is on the screen before it can be answered: a second press was meant for the one before
 const LONG = 2000; // milliseconds after which it is said that the service has not answered yet
 const TAKEN_BACK = "Your last answer was taken back.";
 
@@ -25,6 +26,8 @@ export class Asking {
     this.given = []; // answers of this visit, the newest last: {key, pair, name, remarks}, and {review} once it is recorded
     this.seen = new Set(); // pairs of this visit, by their likeness
     this.busy = true;
+    this.settled = false; // whether the pair has been on the screen long enough for an answer to be meant for it
+    this.undone = null; // the answer that is being taken back: its pair was seen, and is told as the same
     this.resting = false; // at a natural end
     this.after = $("#after"); // what became of the last answer; it moves between the pair and the end
     this.heard = ""; // what a screen reader is to be told of it, before the next pair
@@ -75,14 +78,25 @@ export class Asking {
 
   /** Puts a pair on the screen, to be answered. */
   reveal(pair, words) {
+    const again = this.undone !== null && isOf(pair, this.undone);
     this.current = pair;
     this.seen.add(likeness(pair));
     this.rest(false);
     showPair($("#pair"), $("#gap-place"), pair);
     this.drafts.restore(pair.draft);
-    this.announce(`${words} ${pairInWords(pair)}`);
+    this.announce(`${again ? `The same ${this.page.noun} again.` : words} ${pairInWords(pair)}`);
     this.started = new Date().toISOString();
     this.work(false);
+    this.settle(again ? 0 : SETTLE);
+  }
+
+  /** From now on another pair is before somebody; what they press at once was not meant for it. */
+  settle(pause) {
+    const { dataset } = $("#work");
+    this.settled = pause === 0;
+    delete dataset.settled;
+    clearTimeout(this.settling);
+    this.settling = setTimeout(() => { this.settled = true; dataset.settled = "yes"; }, pause);
   }
 
   /** Says something to a screen reader, after what became of the last answer. */
@@ -105,7 +119,7 @@ export class Asking {
   }
 
   async answer(name) {
-    if (this.busy || this.resting || this.current === null) return;
+    if (this.busy || this.resting || !this.settled || this.current === null) return;
     this.work(true);
     const pair = this.current;
     const key = pair.item.slice(-64);
@@ -167,11 +181,14 @@ export class Asking {
       await this.outbox.send("DELETE", deskPath(this.page.desk, `/reviews/${encodeURIComponent(last.review)}`), undefined, `undo-${last.review}`);
       this.given.pop();
       this.heard = TAKEN_BACK;
+      this.undone = last;
       this.tookBack("");
       await this.page.next();
       this.tookBack(this.isBack(last) ? ` Here is the ${this.page.noun} again.` : ` That ${this.page.noun} is not to be had now.`);
     } catch (error) {
       await this.refused(error, null);
+    } finally {
+      this.undone = null;
     }
   }
 
@@ -182,14 +199,16 @@ export class Asking {
     this.given.pop();
     this.heard = TAKEN_BACK;
     this.tookBack(` Here is the ${this.page.noun} again.`);
-    this.reveal(last.pair, `The ${this.page.noun} again.`);
+    this.undone = last;
+    this.reveal(last.pair, "");
+    this.undone = null;
     this.drafts.refill(last.pair.draft, last.remarks);
   }
 
   /** Whether the pair of an answer is before its reviewer again, as it should be; then what was remarked is there too. */
-  isBack({ pair, remarks }) {
-    const same = this.current !== null && likeness(this.current) === likeness(pair);
-    if (same) this.drafts.refill(this.current.draft, remarks);
+  isBack(last) {
+    const same = this.current !== null && isOf(this.current, last);
+    if (same) this.drafts.refill(this.current.draft, last.remarks);
     return same;
   }
 
@@ -215,6 +234,9 @@ export class Asking {
     for (const part of ["#work", "#open-help", ...parts]) $(part).hidden = true;
   }
 }
+
+/** Whether a pair is the one that an answer was given on. */
+const isOf = (pair, given) => likeness(pair) === likeness(given.pair);
 
 /** Where there is little room the question is explained at length to newcomers, to others when they ask. */
 function fold() {

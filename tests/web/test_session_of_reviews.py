@@ -22,7 +22,7 @@ def short(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """A desk where a session has three answers."""
     service = Serving(tmp_path_factory.mktemp("short"))
     service.open_desk("loans", 30, reviewing={"session": 3})
-    for name in ("Kim", "Lee", "Ada", "Max"):
+    for name in ("Kim", "Lee", "Ada", "Max", "Zoe"):
         service.token(name, ["review"])
     with service:
         yield service
@@ -58,6 +58,35 @@ def test_a_note_survives_a_closed_window(page: Page, short: Serving) -> None:
     ready(again)
     expect(again.get_by_label("Note")).to_have_value("")
     assert again.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('evenhand-drafts'))") == []
+
+
+def test_undo_reaches_back_over_a_reload(page: Page, short: Serving) -> None:
+    """A page opened anew offers to take the last answers of today back, the newest first, remarks and all; when there
+    is none it says so."""
+    enter(page, short, "Zoe", "/review/loans")
+    ready(page)
+    page.keyboard.press("Backspace")
+    expect(page.locator("#last")).to_contain_text("Nothing to undo here")
+    expect(page.locator("#announcer")).to_contain_text("Nothing to undo here")
+    first = people(page)
+    page.get_by_text("Add a reason or a note").click()
+    page.get_by_label("Note").fill("look twice")
+    page.get_by_role("heading", level=1).click()
+    answer(page, "u")
+    second = people(page)
+    answer(page, "a")
+    page.reload()
+    ready(page)
+    expect(page.locator("#last")).to_contain_text("Your last answer: acceptable.")
+    for pair, note in ((second, ""), (first, "look twice")):
+        with page.expect_response(lambda response: "/review/next" in response.url):
+            page.keyboard.press("Backspace")
+        expect(page.locator("#last")).to_contain_text("Here is the pair again")
+        expect(page.locator("#announcer")).to_contain_text("was taken back. The same pair again.")
+        assert people(page) == pair
+        expect(page.get_by_label("Note")).to_have_value(note)
+    page.keyboard.press("Backspace")
+    expect(page.locator("#last")).to_contain_text("Nothing to undo here")
 
 
 @pytest.mark.parametrize("size", [(1366, 700), (1280, 900), (360, 740)])

@@ -33,7 +33,12 @@ async def next_item(call: Call) -> Answer:
     """The pair to put before this reviewer now; the same until it is answered. `item` is null when nothing waits."""
     call.query(())
     desk = (await call.service.desks.get(call.desk)).desk
-    return told(await asyncio.to_thread(_next, reviewing_of(desk), call.caller.name))
+
+    def found() -> dict[str, Any]:
+        reviewing = reviewing_of(desk)
+        return {**_next(reviewing, call.caller.name), "last": _last(reviewing, call.caller.name)}
+
+    return told(await asyncio.to_thread(found))
 
 
 async def items_ahead(call: Call) -> Answer:
@@ -51,12 +56,23 @@ async def items_ahead(call: Call) -> Answer:
 def _next(reviewing: Reviewing, reviewer: str) -> dict[str, Any]:
     item = reviewing.next(reviewer)
     progress = progress_of(reviewing, reviewer, over=item is None)
-    return {"item": None, "progress": progress} if item is None else {**reviewing.shown(item), "progress": progress}
+    if item is None:
+        return {"item": None, "progress": progress}
+    return {**reviewing.shown(item), "again_of": item.again_of, "progress": progress}
+
+
+def _last(reviewing: Reviewing, reviewer: str) -> dict[str, Any] | None:
+    """This reviewer's last answer of today on the page, with what was remarked: a page opened anew can take it back."""
+    given = next((one for one in reversed(reviewing.today(reviewer)) if one.item is not None), None)
+    if given is None:
+        return None
+    told = reviewing.desk.event(given.review).body["circumstances"]
+    return {"review": given.review, "answer": given.answer, "reason": told.get("reason"), "note": told.get("note")}
 
 
 def progress_of(reviewing: Reviewing, reviewer: str, *, over: bool) -> dict[str, Any]:
     """How far a reviewer has come today, and how steady they were; `pause` proposes an end."""
-    today, goal = reviewing.today(reviewer), reviewing.book.rules.session
+    today, goal = len(reviewing.today(reviewer)), reviewing.book.rules.session
     pause = today > 0 and today % goal == 0
     steady = consistency(reviewing.book.compared(reviewer)).to_dict() if pause else None
     return {

@@ -18,7 +18,8 @@ const LONG = 2000; // milliseconds after which it is said that the service has n
 const TAKEN_BACK = "Your last answer was taken back.";
 
 export class Asking {
-  /** page: {desk, here, help, path, noun, next(), accept(told), ahead(fits)}; `ahead` gives a pair to go on with, or null. */
+  /** page: {desk, here, help, path, noun, nothing, next(), accept(told), ahead(fits)}; `nothing` says why there is nothing
+   * to undo, `ahead` gives a pair to go on with, or null. */
   constructor(page) {
     this.page = page;
     this.current = null; // the pair on the screen
@@ -158,10 +159,23 @@ export class Asking {
 
   said(name, more, begun = "Recorded") {
     this.heard = `${begun}: ${ANSWERS[name].told}.`;
+    this.offerUndo(`${this.heard} `, more);
+  }
+
+  /** What an earlier visit answered last can be taken back too, if the service tells it. */
+  knows(last) {
+    if (!last || this.given.length) return;
+    const { review, answer, reason, note } = last;
+    this.given = [{ review, name: answer, pair: null, remarks: { reason, note } }];
+    if (!this.after.hasChildNodes()) this.offerUndo(`Your last answer: ${ANSWERS[answer].told}. `, "");
+  }
+
+  offerUndo(words, more) {
     this.tell(el("div", { class: "banner plain", id: "last" },
       // On a telephone it has two lines until it is touched.
-      el("p", { onclick: (event) => event.currentTarget.classList.toggle("whole") }, el("b", {}, `${begun}: ${ANSWERS[name].told}. `), el("span", { class: "muted", id: "why" }, more)),
-      el("button", { class: "button small", type: "button", id: "undo", onclick: () => this.undo() }, "Undo ", el("kbd", { "aria-hidden": "true" }, "⌫"))));
+      el("p", { onclick: (event) => event.currentTarget.classList.toggle("whole") }, el("b", {}, words), el("span", { class: "muted", id: "why" }, more)),
+      el("button", { class: "button small", type: "button", id: "undo", "aria-keyshortcuts": "Backspace z", onclick: () => this.undo() },
+        "Undo ", el("kbd", { "aria-hidden": "true" }, "Backspace"))));
   }
 
   /** Says what became of the last answer; whoever stood on a button that goes is not left nowhere. */
@@ -173,7 +187,7 @@ export class Asking {
 
   async undo() {
     const last = this.given.at(-1);
-    if (last === undefined) return this.busy || announce($("#announcer"), "There is no answer of this visit to take back.");
+    if (last === undefined) return this.busy || this.nothingToUndo();
     if (last.review === undefined) return this.takeOut(last);
     if (this.busy) return;
     this.work(true);
@@ -190,6 +204,12 @@ export class Asking {
     } finally {
       this.undone = null;
     }
+  }
+
+  nothingToUndo() {
+    const words = `Nothing to undo here: ${this.page.nothing}`;
+    this.tell(el("p", { class: "banner plain", id: "last" }, words));
+    announce($("#announcer"), words);
   }
 
   /** An answer that was not sent yet is simply not sent; what is being sent may have arrived already. */
@@ -235,8 +255,10 @@ export class Asking {
   }
 }
 
-/** Whether a pair is the one that an answer was given on. */
-const isOf = (pair, given) => likeness(pair) === likeness(given.pair);
+/** Whether a pair is the one that an answer was given on: the service says so, or else it looks the same. */
+function isOf(pair, given) {
+  return pair.again_of ? pair.again_of === given.review : given.pair !== null && likeness(pair) === likeness(given.pair);
+}
 
 /** Where there is little room the question is explained at length to newcomers, to others when they ask. */
 function fold() {

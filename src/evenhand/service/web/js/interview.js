@@ -14,6 +14,7 @@ const expected = meter("expected", "Unfair pairs to expect if nothing more were 
 
 const asking = new Asking({
   desk, here: "interview", help: interviewHelp(), path: "/interview/answers", noun: "question", next, accept, ahead: () => null,
+  nothing: "only answers of this visit can be taken back.",
 });
 
 async function next() {

@@ -16,6 +16,7 @@ let kept = 0; // when the service was last asked to keep the pair for who looks 
 
 const asking = new Asking({
   desk, here: "review", help: reviewHelp(), path: "/review/answers", noun: "pair", next, accept,
+  nothing: "you have given no answer today that stands.",
   ahead(fits) {
     progress.another();
     return stock.take(fits);
@@ -34,12 +35,14 @@ function accept(told) {
   kept = Date.now();
   if (!over && !isDone(asking.name, told.progress)) {
     asking.reveal(told, "Next pair.");
+    asking.knows(told.last);
     stock.refresh();
     return;
   }
   asking.current = null;
   showEnding($("#ending"), desk, told, () => { goneOn(asking.name, told.progress); next(); });
   asking.rest(true);
+  asking.knows(told.last);
   asking.announce($("#ending-title").textContent);
 }
 

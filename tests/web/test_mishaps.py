@@ -122,6 +122,7 @@ def test_signing_in_again_in_another_window(two: tuple[Page, Page], serving: Ser
     ready(second)
     first.keyboard.press("a")
     first.wait_for_url("**/sign-in**")
+    expect(first.locator("#why")).to_contain_text("Somebody else has signed in")
     assert answers_of(serving, "Ada") == ["unfair"]
     enter(first, serving, "Ada", "/review/loans")
     ready(first)
@@ -135,8 +136,14 @@ def test_a_session_that_has_ended(page: Page, serving: Serving) -> None:
     page.context.clear_cookies()
     page.keyboard.press("u")
     page.wait_for_url("**/sign-in**")
-    enter(page, serving, "Zoe", "/review/loans")
+    told = "Your session had ended; sign in to go on. 1 answer is kept on this computer."
+    expect(page.locator("#why")).to_have_text(told)
+    page.get_by_label("Token").fill(serving.tokens["Zoe"])
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/review/loans")
     ready(page)
+    expect(page.locator("#last")).to_contain_text("1 answer that was kept has been sent. Your last answer: unfair.")
+    expect(page.locator("#announcer")).to_contain_text("1 answer that was kept has been sent. Next pair.")
     assert answers_of(serving, "Zoe") == ["unfair"]
     page.context.clear_cookies()
     page.get_by_role("button", name="Sign out").click()
@@ -164,6 +171,20 @@ def test_an_error_of_the_services_own_loses_nothing(page: Page, serving: Serving
     expect(page.get_by_role("alert")).to_contain_text("The service does not answer")
 
 
+def test_a_refusal_is_told_until_something_succeeds(page: Page, serving: Serving) -> None:
+    """It stays while nothing else happens, and goes with the next answer that is taken."""
+    enter(page, serving, "Max", "/review/loans")
+    ready(page)
+    page.route("**/review/answers", lambda route: route.fulfill(status=409, json={"status": 409, "detail": "no"}))
+    page.keyboard.press("n")
+    expect(page.locator("#refusal")).to_contain_text("That did not work. No.")
+    ready(page)
+    expect(page.locator("#refusal")).to_be_visible()
+    page.unroute("**/review/answers")
+    answer(page, "n")
+    expect(page.locator("#refusal")).to_have_count(0)
+
+
 def test_a_window_closed_while_the_service_is_away(two: tuple[Page, Page], serving: Serving) -> None:
     """What it had kept is sent by the window that is still open, which says what was refused of it."""
     before = answers_of(serving, "Ada")
@@ -180,7 +201,7 @@ def test_a_window_closed_while_the_service_is_away(two: tuple[Page, Page], servi
     expect(second.locator("#away")).to_be_visible()
     ready(second)
     second.keyboard.press("s")
-    expect(second.locator("#away")).to_contain_text("2 answers are kept")
+    expect(second.locator("#away")).to_contain_text("3 answers are kept")  # by both windows
     second.close()
     serving.start()
     first.get_by_role("button", name="Try now").press("Enter")

@@ -2,9 +2,10 @@
 
 import { deskPath, goToSignIn, Refused, session } from "./api.js";
 import { ANSWERS, answerButtons, answerKeys, remarked, remarks } from "./answers.js";
-import { offlineBanner, refusal } from "./banners.js";
+import { forgetRefusal, offlineBanner, refusal } from "./banners.js";
 import { $, announce, el, show } from "./dom.js";
 import { Drafts } from "./drafts.js";
+import { count } from "./format.js";
 import { listen } from "./keys.js";
 import { masthead } from "./masthead.js";
 import { Outbox } from "./outbox.js";
@@ -31,6 +32,7 @@ export class Asking {
     this.undone = null; // the answer that is being taken back: its pair was seen, and is told as the same
     this.resting = false; // at a natural end
     this.after = $("#after"); // what became of the last answer; it moves between the pair and the end
+    this.complained = 0; // when something was refused last
     this.heard = ""; // what a screen reader is to be told of it, before the next pair
   }
 
@@ -54,13 +56,28 @@ export class Asking {
     const name = `${here === "review" ? "" : `${here}:`}${person.name}:${desk}`;
     this.outbox = new Outbox(name, banner);
     this.drafts = new Drafts(name);
-    this.outbox.refused = (error) => (error.status === 401 ? goToSignIn() : refusal($("#banners"), error));
+    this.outbox.refused = (error) => this.complain(error);
     this.name = name;
     masthead({ person, desk, here });
-    const refusals = await this.outbox.flush();
-    if (refusals.some((error) => error.status === 401)) return goToSignIn();
-    if (refusals.length) refusal($("#banners"), refusals[0]);
+    const { sent, refusals } = await this.outbox.flush();
+    const refused = refusals.find((error) => error.status === 401) ?? refusals[0];
+    if (refused && !this.complain(refused)) return;
+    if (sent) this.sentBefore(sent);
     await this.page.next();
+  }
+
+  /** What was answered when the service could not be reached, or after the session had ended, has it now. */
+  sentBefore(number) {
+    this.heard = `${count(number, "answer that was", "answers that were")} kept ${number === 1 ? "has" : "have"} been sent.`;
+    this.tell(el("p", { class: "banner good", id: "last" }, this.heard));
+  }
+
+  /** Says what the service refused, or leads to signing in; whether the page stays. */
+  complain(error) {
+    this.complained = performance.now();
+    if (error.status !== 401) refusal($("#banners"), error);
+    else goToSignIn(error.document.other ? "other" : "ended");
+    return error.status !== 401;
   }
 
   work(on) {
@@ -126,7 +143,7 @@ export class Asking {
     const key = pair.item.slice(-64);
     const remarks = remarked();
     const body = { item: pair.item, answer: name, ...remarks, started: this.started, ended: new Date().toISOString() };
-    const said = { key, pair, name, remarks };
+    const said = { key, pair, name, remarks, at: performance.now() };
     this.given.push(said);
     const sent = this.outbox.send("POST", deskPath(this.page.desk, this.page.path), body, key);
     this.drafts.drop(pair.draft);
@@ -139,6 +156,7 @@ export class Asking {
   /** The service has an answer. Whoever went on without it meanwhile keeps the pair that is before them. */
   took(said, told) {
     said.review = told.review;
+    if (said.at > this.complained) forgetRefusal($("#banners"));
     this.said(said.name, `Why you were asked: ${told.why}`);
     if (this.busy && !this.isSending) this.page.accept(told.next);
     else if (!this.busy) this.announce("");
@@ -167,7 +185,8 @@ export class Asking {
     if (!last || this.given.length) return;
     const { review, answer, reason, note } = last;
     this.given = [{ review, name: answer, pair: null, remarks: { reason, note } }];
-    if (!this.after.hasChildNodes()) this.offerUndo(`Your last answer: ${ANSWERS[answer].told}. `, "");
+    const kept = this.after.textContent; // that what was kept has been sent, or what was taken back
+    if (this.undone === null) this.offerUndo(`${kept} Your last answer: ${ANSWERS[answer].told}.`.trim(), "");
   }
 
   offerUndo(words, more) {
@@ -194,6 +213,7 @@ export class Asking {
     try {
       await this.outbox.send("DELETE", deskPath(this.page.desk, `/reviews/${encodeURIComponent(last.review)}`), undefined, `undo-${last.review}`);
       this.given.pop();
+      forgetRefusal($("#banners"));
       this.heard = TAKEN_BACK;
       this.undone = last;
       this.tookBack("");
@@ -240,8 +260,7 @@ export class Asking {
   async refused(error, said) {
     this.given = this.given.filter((one) => one !== said);
     if (!(error instanceof Refused)) throw error;
-    if (error.status === 401) return goToSignIn();
-    refusal($("#banners"), error);
+    if (!this.complain(error)) return;
     if (!this.busy || this.isSending) return;
     if (error.status === 409 || error.status === 422) await this.page.next();
     else this.work(false);

@@ -27,6 +27,11 @@ export function offlineBanner(place, tryNow) {
   };
 }
 
+/** What was refused is told until something succeeds that was tried after it. */
+export function forgetRefusal(place) {
+  place.querySelector("#refusal")?.remove();
+}
+
 /** Says what the service refused. */
 export function refusal(place, error, desk = null) {
   const title = error.status === 403 ? "You are not allowed to do this. "

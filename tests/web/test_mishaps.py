@@ -225,10 +225,16 @@ def test_what_comes_next_is_known_after_the_last_answer(page: Page, serving: Ser
             ready(page)
             seen.append(frozenset(people(page)))
     expect(page.locator("#work")).to_have_attribute("aria-busy", "true")
+    expect(page.locator("#none-at-hand")).to_contain_text("no other pair is at hand")
+    for button in page.locator(".answers .button").all():
+        expect(button).to_be_disabled()
+    expect(page.locator("#note")).to_be_hidden()
+    expect(page.locator("h1")).to_have_text("Review")
     serving.start()
     page.get_by_role("button", name="Try now").click()
     expect(page.locator("#back")).to_be_visible()
     ready(page)
+    expect(page.locator("#answer-unfair")).to_be_enabled()
     assert len(set(seen)) == 6
     assert frozenset(people(page)) not in seen
     assert answers_of(serving, "Kim")[before:] == ["acceptable"] * 6

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from evenhand.desk.agreement import consistency
 from evenhand.desk.desk import Desk
+from evenhand.desk.review_book import DECLINED, Given
 from evenhand.desk.review_item import WHY
 from evenhand.desk.reviewing import Reviewing
 from evenhand.errors import AlreadyRecorded, IdempotencyConflict
@@ -72,17 +74,26 @@ def _last(reviewing: Reviewing, reviewer: str) -> dict[str, Any] | None:
 
 def progress_of(reviewing: Reviewing, reviewer: str, *, over: bool) -> dict[str, Any]:
     """How far a reviewer has come today, and how steady they were; `pause` proposes an end."""
-    today, goal = len(reviewing.today(reviewer)), reviewing.book.rules.session
+    given, goal = reviewing.today(reviewer), reviewing.book.rules.session
+    today = len(given)
     pause = today > 0 and today % goal == 0
     steady = consistency(reviewing.book.compared(reviewer)).to_dict() if pause else None
     return {
         "today": today,
         "goal": goal,
+        "session": _counted(given[(today - 1) // goal * goal :] if today else []),
+        "day": _counted(given),
         "waiting": reviewing.waiting(now=over),
         "lease": reviewing.book.rules.lease,
         "pause": pause,
         "consistency": steady,
     }
+
+
+def _counted(given: Sequence[Given]) -> dict[str, int]:
+    """How many were answered, and on how many somebody else is asked."""
+    passed = sum(one.answer in DECLINED for one in given)
+    return {"answered": len(given) - passed, "passed": passed}
 
 
 async def answer_item(call: Call) -> Answer:

@@ -6,21 +6,22 @@ import { forgetRefusal, offlineBanner, refusal } from "./banners.js";
 import { $, announce, el, show } from "./dom.js";
 import { Drafts } from "./drafts.js";
 import { count } from "./format.js";
+import { foldIntro, introIsKnown } from "./intro.js";
 import { listen } from "./keys.js";
+import { LastAnswer } from "./last-answer.js";
 import { masthead } from "./masthead.js";
 import { Outbox } from "./outbox.js";
-import { likeness, pairInWords, showPair } from "./pair.js";
+import { likeness, pairInWords, showPair, toTheTop } from "./pair.js";
 
 const NAMES = Object.keys(ANSWERS);
-const TOLD = "evenhand-told"; // kept once somebody has answered here: the question need not be explained at length again
-
 const SETTLE = 250; // milliseconds a pair is on the screen before it can be answered: a second press was meant for the one before
 const LONG = 2000; // milliseconds after which it is said that the service has not answered yet
 const TAKEN_BACK = "Your last answer was taken back.";
+const NONE_AT_HAND = "The service is away, and no other pair is at hand. The next one comes when it is back.";
 
 export class Asking {
-  /** page: {desk, here, help, path, noun, nothing, next(), accept(told), ahead(fits)}; `nothing` says why there is nothing
-   * to undo, `ahead` gives a pair to go on with, or null. */
+  /** page: {desk, here, title, help, path, noun, nothing, next(), accept(told), ahead(fits)}; `nothing` says why there is
+   * nothing to undo, `ahead` gives a pair to go on with, or null. */
   constructor(page) {
     this.page = page;
     this.current = null; // the pair on the screen
@@ -31,18 +32,20 @@ export class Asking {
     this.settled = false; // whether the pair has been on the screen long enough for an answer to be meant for it
     this.undone = null; // the answer that is being taken back: its pair was seen, and is told as the same
     this.resting = false; // at a natural end
-    this.after = $("#after"); // what became of the last answer; it moves between the pair and the end
+    this.question = $("#question").textContent;
+    this.last = new LastAnswer(() => this.undo());
     this.complained = 0; // when something was refused last
     this.heard = ""; // what a screen reader is to be told of it, before the next pair
   }
 
   /** Everything but the pair is put on the page, and whoever looks is known. */
   async begin() {
-    const { desk, here, help } = this.page;
+    const { desk, here, help, title } = this.page;
+    document.title = `${title} · ${desk} · evenhand`;
     masthead({ desk, here });
     document.body.append(help);
     $("#open-help").addEventListener("click", () => help.showModal());
-    fold();
+    foldIntro();
     show($("#answers"), answerButtons(NAMES, (name) => this.answer(name)));
     show($("#remarks-place"), remarks());
     $("#remarks").addEventListener("input", () => this.current && this.drafts.keep(this.current.draft));
@@ -69,7 +72,7 @@ export class Asking {
   /** What was answered when the service could not be reached, or after the session had ended, has it now. */
   sentBefore(number) {
     this.heard = `${count(number, "answer that was", "answers that were")} kept ${number === 1 ? "has" : "have"} been sent.`;
-    this.tell(el("p", { class: "banner good", id: "last" }, this.heard));
+    this.last.say(this.heard, "good");
   }
 
   /** Says what the service refused, or leads to signing in; whether the page stays. */
@@ -100,7 +103,9 @@ export class Asking {
     this.current = pair;
     this.seen.add(likeness(pair));
     this.rest(false);
+    this.ask(true);
     showPair($("#pair"), $("#gap-place"), pair);
+    toTheTop($("#pair"));
     this.drafts.restore(pair.draft);
     this.announce(`${again ? `The same ${this.page.noun} again.` : words} ${pairInWords(pair)}`);
     this.started = new Date().toISOString();
@@ -123,14 +128,22 @@ export class Asking {
     this.heard = "";
   }
 
+  /** Whether there is a pair to ask about: where there is none, nothing asks, and nothing looks as if it could be answered. */
+  ask(on) {
+    $("#question").textContent = on ? this.question : this.page.title;
+    for (const part of ["#remarks-place", "#intro-fold"]) $(part).hidden = !on;
+    $("#work").classList.toggle("empty", !on);
+    for (const button of $("#answers").querySelectorAll("button")) button.setAttribute("aria-disabled", String(!on));
+  }
+
   /** Shows the end in place of a pair, or the pair again. What was answered last stays in sight, to be taken back. */
   rest(on) {
     const moved = this.resting !== on;
     this.resting = on;
     $("#work").hidden = on;
     $("#ending").hidden = !on;
-    const place = $(on ? "#ending" : "#ask");
-    if (this.after.parentElement !== place) place.append(this.after); // put in anew, it would lose the focus
+    this.last.moveTo($(on ? "#ending" : "#ask"));
+    this.ask(!on);
     if (on) this.busy = false;
     $("#waits")?.remove();
     if (moved) $(on ? "#ending-title" : "#question").focus();
@@ -147,7 +160,7 @@ export class Asking {
     this.given.push(said);
     const sent = this.outbox.send("POST", deskPath(this.page.desk, this.page.path), body, key);
     this.drafts.drop(pair.draft);
-    remember();
+    introIsKnown();
     sent.then((told) => this.took(said, told), (error) => this.refused(error, said));
     await Promise.race([sent.catch(() => null), this.outbox.away()]);
     if (this.outbox.isAway && this.busy && this.current === pair) this.goOn(name);
@@ -171,13 +184,16 @@ export class Asking {
   goOn(name) {
     const pair = this.page.ahead((one) => !this.seen.has(likeness(one)));
     this.said(name, "It is kept in this browser until the service is back.", "Kept");
-    if (pair) this.reveal(pair, "The service is away. Next pair.");
-    else this.announce("The service is away, and no other pair is at hand. The next one comes when it is back.");
+    if (pair) return this.reveal(pair, "The service is away. Next pair.");
+    this.ask(false);
+    show($("#pair"), el("p", { class: "card flat", id: "none-at-hand" }, NONE_AT_HAND));
+    show($("#gap-place"));
+    this.announce(NONE_AT_HAND);
   }
 
   said(name, more, begun = "Recorded") {
     this.heard = `${begun}: ${ANSWERS[name].told}.`;
-    this.offerUndo(`${this.heard} `, more);
+    this.last.offer(this.heard, more);
   }
 
   /** What an earlier visit answered last can be taken back too, if the service tells it. */
@@ -185,23 +201,7 @@ export class Asking {
     if (!last || this.given.length) return;
     const { review, answer, reason, note } = last;
     this.given = [{ review, name: answer, pair: null, remarks: { reason, note } }];
-    const kept = this.after.textContent; // that what was kept has been sent, or what was taken back
-    if (this.undone === null) this.offerUndo(`${kept} Your last answer: ${ANSWERS[answer].told}.`.trim(), "");
-  }
-
-  offerUndo(words, more) {
-    this.tell(el("div", { class: "banner plain", id: "last" },
-      // On a telephone it has two lines until it is touched.
-      el("p", { onclick: (event) => event.currentTarget.classList.toggle("whole") }, el("b", {}, words), el("span", { class: "muted", id: "why" }, more)),
-      el("button", { class: "button small", type: "button", id: "undo", "aria-keyshortcuts": "Backspace z", onclick: () => this.undo() },
-        "Undo ", el("kbd", { "aria-hidden": "true" }, "Backspace"))));
-  }
-
-  /** Says what became of the last answer; whoever stood on a button that goes is not left nowhere. */
-  tell(content) {
-    const focused = this.after.contains(document.activeElement);
-    show(this.after, content);
-    if (focused) ($("button", this.after) ?? $("#question")).focus();
+    if (this.undone === null) this.last.offer(`${this.last.words} Your last answer: ${ANSWERS[answer].told}.`.trim());
   }
 
   async undo() {
@@ -216,9 +216,10 @@ export class Asking {
       forgetRefusal($("#banners"));
       this.heard = TAKEN_BACK;
       this.undone = last;
-      this.tookBack("");
+      this.last.say(TAKEN_BACK);
       await this.page.next();
-      this.tookBack(this.isBack(last) ? ` Here is the ${this.page.noun} again.` : ` That ${this.page.noun} is not to be had now.`);
+      const { noun } = this.page;
+      this.last.say(`${TAKEN_BACK} ${this.isBack(last) ? `Here is the ${noun} again.` : `That ${noun} is not to be had now.`}`);
     } catch (error) {
       await this.refused(error, null);
     } finally {
@@ -228,17 +229,20 @@ export class Asking {
 
   nothingToUndo() {
     const words = `Nothing to undo here: ${this.page.nothing}`;
-    this.tell(el("p", { class: "banner plain", id: "last" }, words));
+    this.last.say(words);
     announce($("#announcer"), words);
   }
 
   /** An answer that was not sent yet is simply not sent; what is being sent may have arrived already. */
   takeOut(last) {
     if (!this.outbox.isAway) return;
-    if (!this.outbox.drop(last.key)) return announce($("#announcer"), "This answer is on its way. It can be taken back when the service is back.");
+    if (!this.outbox.drop(last.key)) {
+      this.said(last.name, "It is on its way, and can be taken back when the service is back.", "Kept");
+      return this.announce("It is on its way, and can be taken back when the service is back.");
+    }
     this.given.pop();
     this.heard = TAKEN_BACK;
-    this.tookBack(` Here is the ${this.page.noun} again.`);
+    this.last.say(`${TAKEN_BACK} Here is the ${this.page.noun} again.`);
     this.undone = last;
     this.reveal(last.pair, "");
     this.undone = null;
@@ -252,10 +256,6 @@ export class Asking {
     return same;
   }
 
-  tookBack(then) {
-    this.tell(el("p", { class: "banner plain", id: "last" }, TAKEN_BACK + then));
-  }
-
   /** What the service would not take: say why; go on unless there is nothing to go on with. */
   async refused(error, said) {
     this.given = this.given.filter((one) => one !== said);
@@ -267,33 +267,15 @@ export class Asking {
   }
 
   /** The page cannot be used at all. */
-  fail(error, title, parts) {
+  fail(error, parts) {
     refusal($("#banners"), error, this.page.desk);
-    $("#question").textContent = title;
+    $("#question").textContent = this.page.title;
     for (const part of ["#work", "#open-help", ...parts]) $(part).hidden = true;
   }
 }
 
 /** Whether a pair is the one that an answer was given on: the service says so, or else it looks the same. */
 function isOf(pair, given) {
-  return pair.again_of ? pair.again_of === given.review : given.pair !== null && likeness(pair) === likeness(given.pair);
-}
-
-/** Where there is little room the question is explained at length to newcomers, to others when they ask. */
-function fold() {
-  try {
-    if (matchMedia("(max-width: 61.99rem)").matches && localStorage.getItem(TOLD)) $("#intro-fold").open = false;
-  } catch {
-    // It stays open.
-  }
-}
-
-function remember() {
-  try {
-    if (localStorage.getItem(TOLD)) return;
-    localStorage.setItem(TOLD, "yes");
-    fold();
-  } catch {
-    // It is explained again.
-  }
+  if (pair.again_of && given.review) return pair.again_of === given.review;
+  return given.pair !== null && likeness(pair) === likeness(given.pair);
 }

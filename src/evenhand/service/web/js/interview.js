@@ -13,7 +13,7 @@ const unknown = meter("unknown", "Still unknown");
 const expected = meter("expected", "Unfair pairs to expect if nothing more were learned");
 
 const asking = new Asking({
-  desk, here: "interview", help: interviewHelp(), path: "/interview/answers", noun: "question", next, accept, ahead: () => null,
+  desk, here: "interview", title: "Interview", help: interviewHelp(), path: "/interview/answers", noun: "question", next, accept, ahead: () => null,
   nothing: "only answers of this visit can be taken back.",
 });
 
@@ -31,8 +31,8 @@ function accept(told) {
   }
   asking.current = null;
   ending(told);
-  asking.rest(true);
   asking.work(false);
+  asking.rest(true);
   asking.announce($("#ending-title").textContent);
 }
 
@@ -58,4 +58,4 @@ function ending(told) {
 
 show($("#meters"), unknown.element, expected.element);
 uploadForm(desk, next);
-asking.begin().catch((error) => asking.fail(error, "Interview", ["#meters", "#people-fold"]));
+asking.begin().catch((error) => asking.fail(error, ["#meters", "#people-fold"]));

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Browser, FloatRect, Locator, Page, Route, expect
 
 from evenhand.desk import Desk
 from evenhand.desk.ledger import open_ledger
@@ -51,6 +51,12 @@ def _window(browser: Browser, width: int, height: int) -> Page:
     return browser.new_context(viewport={"width": width, "height": height}).new_page()
 
 
+def _box(part: Locator) -> FloatRect:
+    box = part.bounding_box()
+    assert box is not None
+    return box
+
+
 def _told(page: Page, **changes: Any) -> None:
     """The service tells of the next pair what it would, with some changes."""
 
@@ -72,9 +78,7 @@ def test_the_next_pair_is_seen_from_its_beginning(browser: Browser, long: Servin
     assert odds.evaluate("cell => cell.getBoundingClientRect().top >= 0")
     answer(page, "n")
     for part in (page.locator(".pair thead th.side").first, odds):
-        box = part.bounding_box()
-        assert box is not None
-        assert -0.5 <= box["y"] <= height / 2
+        assert -0.5 <= _box(part)["y"] <= height / 2
     page.context.close()
 
 
@@ -106,11 +110,8 @@ def test_small_windows_show_the_pair(browser: Browser, long: Serving, width: int
     ready(page)
     answer(page, "n")
     page.evaluate("window.scrollTo(0, 0)")
-    boxes = {
-        part: page.locator(part).first.bounding_box() for part in ("#masthead", "#ask", ".odds td.side", "tr.differs")
-    }
-    assert all(box is not None for box in boxes.values())
-    head, ask, odds, row = (box or {} for box in boxes.values())
+    parts = ("#masthead", "#ask", ".odds td.side", "tr.differs")
+    head, ask, odds, row = (_box(page.locator(part).first) for part in parts)
     assert head["height"] <= 48
     assert ask["height"] <= share * height
     assert odds["y"] + (odds["height"] if width == 360 else 24) <= ask["y"]
@@ -163,6 +164,6 @@ def test_a_difference_is_told_in_words(browser: Browser, long: Serving) -> None:
         expect(first.locator(seen)).to_have_text("3,200 more" if width > 1000 else "3,200 more, right")
         visible = [text for text in page.get_by_text("3,200 more").all() if text.is_visible()]
         assert len(visible) == 1
-        heights = [(row.bounding_box() or {})["height"] for row in (first, second)]
+        heights = [_box(row)["height"] for row in (first, second)]
         assert abs(heights[0] - heights[1]) < 2
         page.context.close()

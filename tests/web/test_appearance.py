@@ -28,7 +28,7 @@ def _home(page: Page, serving: Serving) -> None:
     enter(page, serving, "Kim", "/")
     page.wait_for_url(f"{serving.url}/desks")
     expect(page.get_by_role("heading", name="loans")).to_be_visible()
-    for name, path in (("Review", "/review/loans"), ("Interview", "/interview/loans")):
+    for name, path in (("Review loans", "/review/loans"), ("Interview loans", "/interview/loans")):
         expect(page.get_by_role("link", name=name, exact=True)).to_have_attribute("href", path)
 
 

@@ -121,7 +121,7 @@ def test_the_window_through_whichever_process(page: Page, several: Serving) -> N
 def test_without_tokens(page: Page, open_house: Serving) -> None:
     """Nobody is asked to sign in: desks, reviews, undo, interview and window work at once."""
     page.goto(f"{open_house.url}/")
-    page.get_by_role("link", name="Review", exact=True).click()
+    page.get_by_role("link", name="Review loans", exact=True).click()
     ready(page)
     before = people(page)
     answer(page, "u")

@@ -41,7 +41,9 @@ async function begin() {
   };
   take(told);
   if (["review", "admin"].some((role) => person.roles.includes(role))) {
-    $("#to-review").href = `/review/${encodeURIComponent(desk)}`;
+    const empty = told.desk.decisions === 0; // nothing to review yet: an interview is the way to begin
+    $("#to-review").href = `/${empty ? "interview" : "review"}/${encodeURIComponent(desk)}`;
+    if (empty) $("#to-review").textContent = "Interview";
     $("#to-review").hidden = false;
   }
   follow(desk, $("#live"), take);

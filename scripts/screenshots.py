@@ -76,11 +76,12 @@ def take(link: str, chromium: str, folder: Path) -> None:
 
 
 def _answer(page: Page) -> None:
+    answerable = page.locator("#work[aria-busy=false][data-settled]")
     for key in ANSWERS:
-        expect(page.locator("#work")).to_have_attribute("aria-busy", "false", timeout=PATIENCE)
+        expect(answerable).to_have_count(1, timeout=PATIENCE)
         with page.expect_response(lambda response: "/review/answers" in response.url):
             page.keyboard.press(key)
-    expect(page.locator("#work")).to_have_attribute("aria-busy", "false", timeout=PATIENCE)
+    expect(answerable).to_have_count(1, timeout=PATIENCE)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,8 @@ from evenhand.desk import Desk
 from evenhand.desk.interview_people import known_people
 from evenhand.desk.interviewing import Interviewing
 from evenhand.desk.reviewing import Reviewing
-from evenhand.desk.showing import features_of_contexts
+from evenhand.desk.settings import Settings
+from evenhand.desk.showing import features_of_contexts, rows_of
 from evenhand.schema import Category, Number, Schema
 
 SCHEMA = Schema([Number("income", low=0, high=100_000, unit="EUR"), Category("purpose", levels=("car", "home"))])
@@ -109,3 +110,33 @@ def test_an_interview_draws_sides_by_lot() -> None:
             assert asked["odds"][0] == content["question"]["odds"][side]
             lefts.add(content["left"])
         assert lefts == {"x", "y"}
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "more"),
+    [
+        (20_000.0, 23_200.0, {"side": "right", "by": "3,200"}),
+        (0.3, 0.1, {"side": "left", "by": "0.2"}),
+        (0.12345678, 0.5, {"side": "right", "by": "0.3765"}),  # of what is shown: 0.1235 and 0.5
+        (0.123451, 0.123452, {"side": "right", "by": "0.000001"}),
+        (7.0, 7.0, None),
+        (None, 3.0, None),
+        (True, False, None),
+        ("car", "home", None),
+    ],
+)
+def test_a_difference_of_numbers_is_told(left: object, right: object, more: dict[str, str] | None) -> None:
+    """Who has more and by how much, such that whoever subtracts what is shown finds it; of all else nothing."""
+    (row,) = rows_of({"a": left}, {"a": right}, Settings.given(features=["a"]), [])
+    assert row["more"] == more
+    if more is not None:
+        shown = [float(str(row[side]).replace(",", "")) for side in ("left", "right")]
+        assert abs(shown[0] - shown[1]) == pytest.approx(float(more["by"].replace(",", "")))
+
+
+def test_no_difference_is_told_of_encoded_coordinates() -> None:
+    """They are in nobody's units: how much more of one is there says nothing."""
+    with Desk.open("memory:", "loans", schema=SCHEMA, seed=1) as desk:
+        for number in range(4):
+            desk.decide(raw(number))
+        assert all(row["differs"] and row["more"] is None for row in shown_pair(desk).values())

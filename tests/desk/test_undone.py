@@ -137,3 +137,17 @@ def test_what_was_replaced_is_not_asked_again(url: str) -> None:
         said: Any = {"fair": [(item.left, item.right)], "reviewer": "Kim", "actor": "Kim", "supersedes": given.id}
         desk.review(item.decision, "partial", **said)
         assert asked(reviewing, "Kim").pair != item.pair
+
+
+def test_an_undone_pair_stands_as_it_stood(url: str) -> None:
+    """Whoever takes an answer back sees the two on the sides where they were, however often."""
+    with opened(url, 8) as desk:
+        reviewing = Reviewing(desk)
+        for turn in range(12):
+            item = asked(reviewing, "Kim")
+            for _ in range(2):
+                desk.execute([Withdraw(say(reviewing, item, ("unfair", "skip")[turn % 2]).id, actor="Kim")])
+                again = asked(Reviewing(desk), "Kim")
+                assert (again.left, again.right, again.why) == (item.left, item.right, "again")
+                item = again
+            say(reviewing, item, "acceptable")

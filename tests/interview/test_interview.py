@@ -68,7 +68,7 @@ def test_made_up_odds_are_odds(said: list[Any], epsilon: float, n: int, seed: in
         i, j = question.pair
         assert 0 <= i < j < n
         assert all(0.0 <= odds <= 1.0 for odds in question.odds)
-        assert sum(question.odds) <= 1.0 + 1e-12
+        assert sum(question.odds) == pytest.approx(1.0)
         assert abs(abs(question.odds[0] - question.odds[1]) - question.gap) < 1e-12
         assert epsilon <= question.gap + 1e-12
         assert question.gap <= 1.0

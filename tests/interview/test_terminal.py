@@ -58,8 +58,10 @@ def test_two_people_side_by_side(wanted: Wanted) -> None:
         assert marked == (first[name] != second[name])
     names = [name for line in lines for name in SCHEMA.names if name in line]
     assert names == list(SCHEMA.names)
-    assert f"{100 * question.gap:.0f} points" in screen
-    assert all(f"] {odds:.0%}" in screen for odds in question.odds)
+    odds = [float(line[-1].removesuffix("%")) for line in lines if "person" in line and line[-1].endswith("%")]
+    assert odds == pytest.approx([100 * one for one in question.odds])
+    assert sum(odds) == pytest.approx(100)
+    assert f"{max(odds) - min(odds):.1f}".removesuffix(".0") + " points" in screen.replace(".0 points", " points")
     assert "It does not matter which of them has the better odds" in " ".join(screen.split())
     assert question.why in " ".join(screen.split())
     assert "u unfair   a acceptable   ? unsure" in screen
@@ -203,9 +205,17 @@ def test_the_command(wanted: Wanted, capsys: pytest.CaptureFixture[str], monkeyp
         ("people.csv", "income,income,purpose,member\n", "income is more than once in the header"),
         ("people.csv", PEOPLE + "Mary,no,1\n", "line 6 has 3 values; the header names 4"),
         ("people.csv", "income,purpose,member\n1,car,no\n", "people in it: 1; an interview needs at least 2"),
-        ("people.csv", PEOPLE + "Mary,no,much,boat\n", "row 4: income is 'much', which is no number"),
-        ("people.csv", PEOPLE + "Mary,no,much,boat\n", "row 4: purpose is 'boat'; allowed are 'car', 'home', 'study'"),
-        ("people.csv", PEOPLE + "Mary,,1,car\n", "row 4: member is missing"),
+        (
+            "people.csv",
+            PEOPLE + "Mary,no,much,boat\n",
+            "line 6, column income: it is 'much', which is no number; allowed",
+        ),
+        (
+            "people.csv",
+            PEOPLE + "Mary,no,much,boat\n",
+            "line 6, column purpose: it is 'boat'; allowed are 'car', 'home', 'study'",
+        ),
+        ("people.csv", PEOPLE + "Mary,,1,car\n", "line 6, column member: it is missing; allowed are yes and no"),
         ("people.csv", b"income,purpose,member\n\xff\xfe,car,no\n", "people.csv is no CSV file in UTF-8"),
         ("schema.json", None, "schema.json cannot be read: No such file or directory"),
         ("schema.json", "{}", "this is no saved schema"),

@@ -20,7 +20,7 @@ from evenhand.desk.ledger import open_ledger
 from tests.web import chromium
 from tests.web.conftest import FLAGS
 from tests.web.serving import SCHEMA, Serving, person
-from tests.web.steps import ready, sign_in
+from tests.web.steps import ANSWERABLE, ready, sign_in
 
 GOAL = 150.0
 K = 3
@@ -80,6 +80,7 @@ def measured(serving: Serving, answers: int) -> list[float]:
         ready(page)
         page.evaluate(WATCH)
         for number in range(answers):
+            page.wait_for_selector(f"#work{ANSWERABLE}")  # outside of what is measured: from the key on
             page.keyboard.press("ua"[number % 2])
             while page.evaluate("window.times.length") <= number:
                 time.sleep(0.01)

@@ -6,6 +6,9 @@ from playwright.sync_api import Page, expect
 
 from tests.web.serving import Serving
 
+ANSWERABLE = "[aria-busy=false][data-settled]:not([hidden])"
+"""A pair that is on the screen, and has been for the short time before which no answer is heard."""
+
 
 def sign_in(page: Page, serving: Serving, name: str, path: str) -> None:
     """Go to a page, be sent to sign in, do so by keyboard, and arrive."""
@@ -31,18 +34,24 @@ def people(page: Page) -> tuple[str, str]:
 
 
 def answer(page: Page, key: str) -> None:
-    """Press a key and wait for the next pair, or for the end of the session."""
+    """Press a key once it is heard, and wait for the next pair, or for the end of the session."""
+    ready(page)
     with page.expect_response(lambda response: "/review/answers" in response.url):
         page.keyboard.press(key)
-    expect(page.locator("#work[aria-busy=false]").or_(page.locator("#ending:not([hidden])"))).to_have_count(1)
+    pair_or_end(page)
+
+
+def pair_or_end(page: Page) -> None:
+    """Wait until a pair can be answered, or a natural end is reached."""
+    expect(page.locator(f"#work{ANSWERABLE}").or_(page.locator("#ending:not([hidden])"))).to_have_count(1)
 
 
 def ready(page: Page) -> None:
-    """Wait until a pair is there to be answered."""
-    expect(page.locator("#work")).to_have_attribute("aria-busy", "false", timeout=20_000)
+    """Wait until a pair is there, long enough to be answered."""
+    expect(page.locator(f"#work{ANSWERABLE}")).to_have_count(1, timeout=20_000)
 
 
-def answers_of(serving: Serving, name: str) -> list[str]:
+def answers_of(serving: Serving, name: str, desk: str = "loans") -> list[str]:
     """What this person answered on the review page, as the ledger has it, the oldest first."""
-    reviews = [event for event in serving.events("review") if event["body"]["reviewer"] == name]
+    reviews = [event for event in serving.events("review", desk) if event["body"]["reviewer"] == name]
     return [event["body"]["circumstances"]["answer"] for event in reviews]

@@ -11,7 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from tests.web.serving import Serving
-from tests.web.steps import answer, enter, ready
+from tests.web.steps import answer, enter, pair_or_end, ready
 
 Theme = Literal["light", "dark"]
 
@@ -28,7 +28,7 @@ def _home(page: Page, serving: Serving) -> None:
     enter(page, serving, "Kim", "/")
     page.wait_for_url(f"{serving.url}/desks")
     expect(page.get_by_role("heading", name="loans")).to_be_visible()
-    for name, path in (("Review", "/review/loans"), ("Interview", "/interview/loans")):
+    for name, path in (("Review loans", "/review/loans"), ("Interview loans", "/interview/loans")):
         expect(page.get_by_role("link", name=name, exact=True)).to_have_attribute("href", path)
 
 
@@ -49,7 +49,7 @@ def _help(page: Page, serving: Serving) -> None:
 def _ending(page: Page, serving: Serving) -> None:
     enter(page, serving, "Eve", "/review/cards")
     while page.locator("#ending:not([hidden])").count() == 0:
-        expect(page.locator("#work[aria-busy=false]").or_(page.locator("#ending:not([hidden])"))).to_have_count(1)
+        pair_or_end(page)
         if page.locator("#ending:not([hidden])").count() == 0:
             answer(page, "n")
 

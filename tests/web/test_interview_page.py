@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.web.serving import Serving
-from tests.web.steps import enter, ready
+from tests.web.steps import enter, pair_or_end, ready
 
 CSV = "income,years employed,purpose,guarantor\n" + "".join(
     f"{10_000 * i},{i},{('car', 'home', 'study')[i % 3]},{('yes', 'no')[i % 2]}\n" for i in range(1, 19)
@@ -18,7 +18,7 @@ CSV = "income,years employed,purpose,guarantor\n" + "".join(
 def _answer(page: Page, key: str) -> None:
     with page.expect_response(lambda response: "/interview/answers" in response.url):
         page.keyboard.press(key)
-    expect(page.locator("#work[aria-busy=false]")).to_have_count(1)
+    pair_or_end(page)
 
 
 def _unknown(page: Page) -> float:
@@ -33,6 +33,8 @@ def test_an_interview_teaches_the_desk(page: Page, serving: Serving) -> None:
     """Answers are lines of the ledger, the meter falls, an undone question comes again, and it goes on later."""
     enter(page, serving, "Ada", "/interview/loans")
     ready(page)
+    expect(page.locator("#expected")).to_contain_text("if the interview ended now (unfair by more than 5 points)")
+    expect(page).to_have_title("Interview · loans · evenhand")
     before = _unknown(page)
     for number in range(12):
         _answer(page, "ua"[number % 3 == 0])
@@ -100,13 +102,40 @@ def test_people_from_a_file(page: Page, serving: Serving, tmp_path: Path) -> Non
     ready(page)
     page.get_by_text("People to ask about").click()
     for name, text, says in (
-        ("wrong.csv", CSV.replace("car", "boat"), "boat"),
+        ("wrong.csv", CSV.replace("car", "boat"), "line 4, column purpose: it is 'boat'; allowed are 'car'"),
         ("right.csv", CSV, "It asks about 18 people now."),
     ):
         (tmp_path / name).write_text(text)
         page.get_by_label("A CSV file").set_input_files(tmp_path / name)
         page.get_by_role("button", name="Use these people").click()
         expect(page.locator("#people-form")).to_contain_text(says)
+
+
+def test_what_is_left_unknown_is_not_called_enough(page: Page, serving: Serving) -> None:
+    """An interview that stops because few unfair pairs are to be expected says how much is unknown, and odds of the
+    lottery between the two make up 100 as they are shown."""
+    meter = {"unknown": 0.61, "expected_unfair_pairs": 0.4, "expected_first": 5.0, "epsilon": 0.05}
+    over = {"item": None, "meter": meter, "people": 7, "ended": "fewer than 0.5 unfair pairs", "is_live": False}
+    enter(page, serving, "Max", "/interview/loans")
+    for _ in range(6):
+        ready(page)
+        shown = [float(text.removesuffix("%")) for text in page.locator(".odds-number").all_inner_texts()]
+        assert sum(shown) == pytest.approx(100)
+        assert float(page.locator("#gap").inner_text().split()[0]) == pytest.approx(max(shown) - min(shown))
+        _answer(page, "n")
+    page.route("**/interview/next", lambda route: route.fulfill(json=over))
+    page.reload()
+    told = "Few unfair pairs are to be expected; 61% is still unknown and will be learned from reviews."
+    expect(page.locator("#ending")).to_contain_text(told)
+    expect(page.locator("#ending")).not_to_contain_text("knows enough")
+
+
+def test_nothing_to_undo_after_a_reload_is_said(page: Page, serving: Serving) -> None:
+    """Answers of an earlier visit are not taken back here, and the page says so."""
+    enter(page, serving, "Zoe", "/interview/loans")
+    ready(page)
+    page.keyboard.press("Backspace")
+    expect(page.locator("#last")).to_contain_text("Nothing to undo here: only answers of this visit can be taken back.")
 
 
 @pytest.fixture(scope="module")
@@ -124,18 +153,21 @@ def test_it_stops_by_itself(page: Page, simple: Serving, tmp_path: Path) -> None
     try:
         enter(page, simple, "Kim", "/interview/small")
         expect(page.locator("#ending-title")).to_have_text("There is nobody to ask about yet")
+        expect(page.locator("h1")).to_have_text("Interview")
+        expect(page.locator("#main .primary")).to_have_text("Use these people")
         (tmp_path / "people.csv").write_text("score\n" + "".join(f"{i / 10}\n" for i in range(10)))
         page.get_by_label("A CSV file").set_input_files(tmp_path / "people.csv")
         page.get_by_role("button", name="Use these people").click()
         expect(page.locator("#people-now")).to_have_text("It asks about 10 people now.")
         for _ in range(60):
-            expect(page.locator("#work[aria-busy=false]")).to_have_count(1)
+            pair_or_end(page)
             if page.locator("#ending:not([hidden])").count():
                 break
             gap = float(page.locator("#gap").inner_text().split()[0]) / 100
-            left, right = (float(text) for text in page.locator("tr.differs td.side").all_inner_texts())
+            left, right = (float(text.split()[0]) for text in page.locator("tr.differs td.side").all_inner_texts())
             _answer(page, "u" if gap > abs(left - right) * 0.8 else "a")
         expect(page.locator("#ending-title")).to_have_text("The interview is over")
         expect(page.locator("#ending")).to_contain_text("It stopped by itself")
+        expect(page.locator("#main .primary")).to_have_text("Look at the desk")
     finally:
         simple.stop()

@@ -25,7 +25,7 @@ def test_twenty_pairs_by_keyboard(page: Page, serving: Serving) -> None:
     with page.expect_response(lambda response: "/review/next" in response.url):
         page.keyboard.press("Backspace")
     ready(page)
-    assert set(people(page)) == set(pair)
+    assert people(page) == pair
     answer(page, "a")
     reviews = [event for event in serving.events("review") if event["body"]["reviewer"] == "Kim"]
     (withdrawal,) = serving.events("withdrawal")
@@ -127,9 +127,10 @@ def test_two_reviewers_at_once(browser: Browser, serving: Serving) -> None:
 
 
 def test_a_reviewer_of_another_desk_is_turned_away(page: Page, serving: Serving) -> None:
-    """Whose token is for another desk sees a sentence, and nothing of this one."""
+    """Whose token is for another desk sees a sentence and the way to their own, and nothing of this one."""
     enter(page, serving, "Eve", "/review/loans")
-    expect(page.get_by_role("alert")).to_contain_text("not for this desk")
+    expect(page.get_by_role("alert")).to_contain_text("Your token does not open the desk “loans”.")
+    expect(page.get_by_role("link", name="To the desk “cards”")).to_have_attribute("href", "/desks/cards")
     expect(page.locator("#work")).to_be_hidden()
     assert page.locator("table.pair").count() == 0
 
@@ -140,7 +141,8 @@ def test_help_and_switching_keys_off(page: Page, serving: Serving) -> None:
     ready(page)
     pair = people(page)
     page.keyboard.press("h")
-    expect(page.get_by_role("dialog")).to_contain_text("Who stands on the left is drawn by lot")
+    for words in ("Who stands on the left is drawn by lot", "odds: the chance of being chosen, in per cent", "UTC"):
+        expect(page.get_by_role("dialog")).to_contain_text(words)
     page.get_by_label("Answer with single keys").uncheck()
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_be_hidden()

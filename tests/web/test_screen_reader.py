@@ -24,6 +24,7 @@ SNAPSHOT = """
     - rowgroup:
       - row /income (differs|same) .* EUR .* EUR/
   - paragraph: /Gap between their odds .* percentage points/
+  - group: Add a reason or a note on this pair
   - group "Your answer":
     - button "Unfair"
     - button "Acceptable"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -17,12 +18,19 @@ LINES = """all => all.map((button) => {
 })"""
 
 
+def person(number: int) -> dict[str, object]:
+    """Features of somebody."""
+    return {"income": 20_000 * (number + 1), "years employed": 3 * number, "purpose": "car", "guarantor": number == 0}
+
+
 @pytest.fixture(scope="module")
 def short(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """A desk where a session has three answers."""
     service = Serving(tmp_path_factory.mktemp("short"))
     service.open_desk("loans", 30, reviewing={"session": 3})
-    for name in ("Kim", "Lee", "Ada", "Max"):
+    service.open_desk("none", 0)
+    service.token("owner", ["admin"])
+    for name in ("Kim", "Lee", "Ada", "Max", "Zoe", "Ben"):
         service.token(name, ["review"])
     with service:
         yield service
@@ -58,6 +66,35 @@ def test_a_note_survives_a_closed_window(page: Page, short: Serving) -> None:
     ready(again)
     expect(again.get_by_label("Note")).to_have_value("")
     assert again.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('evenhand-drafts'))") == []
+
+
+def test_undo_reaches_back_over_a_reload(page: Page, short: Serving) -> None:
+    """A page opened anew offers to take the last answers of today back, the newest first, remarks and all; when there
+    is none it says so."""
+    enter(page, short, "Zoe", "/review/loans")
+    ready(page)
+    page.keyboard.press("Backspace")
+    expect(page.locator("#last")).to_contain_text("Nothing to undo here")
+    expect(page.locator("#announcer")).to_contain_text("Nothing to undo here")
+    first = people(page)
+    page.get_by_text("Add a reason or a note").click()
+    page.get_by_label("Note").fill("look twice")
+    page.get_by_role("heading", level=1).click()
+    answer(page, "u")
+    second = people(page)
+    answer(page, "a")
+    page.reload()
+    ready(page)
+    expect(page.locator("#last")).to_contain_text("Your last answer: acceptable.")
+    for pair, note in ((second, ""), (first, "look twice")):
+        with page.expect_response(lambda response: "/review/next" in response.url):
+            page.keyboard.press("Backspace")
+        expect(page.locator("#last")).to_contain_text("Here is the pair again")
+        expect(page.locator("#announcer")).to_contain_text("was taken back. The same pair again.")
+        assert people(page) == pair
+        expect(page.get_by_label("Note")).to_have_value(note)
+    page.keyboard.press("Backspace")
+    expect(page.locator("#last")).to_contain_text("Nothing to undo here")
 
 
 @pytest.mark.parametrize("size", [(1366, 700), (1280, 900), (360, 740)])
@@ -109,6 +146,60 @@ def test_the_end_of_a_session_stays_until_somebody_goes_on(page: Page, short: Se
         ready(page)
         expect(page.locator("#ending")).to_be_hidden()
         page.reload()
+
+
+def test_what_is_said_of_a_session(page: Page, short: Serving) -> None:
+    """Pairs passed on count as done and not as answered; nothing asks at the end, and one button is the main one."""
+    enter(page, short, "Ben", "/review/loans")
+    ready(page)
+    expect(page.locator("#answered")).to_contain_text("Session 1:")
+    for number, key in enumerate("usn"):
+        expect(page.locator("#answered-value")).to_have_text(f"{number} of 3")
+        answer(page, key)
+    expect(page.locator("#ending-words")).to_contain_text("You answered 2 pairs and passed on 1 in this session.")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Review")
+    expect(page.locator("#ending .primary")).to_have_count(1)
+    page.locator("#ending .primary").click()
+    ready(page)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Is this gap unfair, or acceptable?")
+    answer(page, "a")
+    expect(page.locator("#answered")).to_contain_text("Session 2:")
+    expect(page.locator("#answered-value")).to_have_text("1 of 3 · 4 today")
+    expect(page.locator("#answered")).to_have_attribute("title", re.compile("midnight UTC"))
+    expect(page).to_have_title("Review · loans · evenhand")
+
+
+def test_the_end_of_what_waits_looks_out_for_more(page: Page, short: Serving) -> None:
+    """Where nothing waits nothing is counted that was not; while the page is in sight it looks now and then, takes no
+    pair by looking, and says when some have come."""
+    page.clock.install()
+    enter(page, short, "Lee", "/review/none")
+    expect(page.locator("#ending-title")).to_have_text("Nothing waits for you now")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Review")
+    expect(page.locator("#ending")).not_to_contain_text("answered")
+    expect(page.locator("#ending .primary")).to_have_text("Look at the desk")
+    with page.expect_response(lambda response: "/review/ahead" in response.url):
+        page.clock.run_for(16_000)
+    expect(page.locator("#ending-title")).to_have_text("Nothing waits for you now")
+    looked: list[str] = []
+    page.on("request", lambda request: looked.append(request.url))
+    page.evaluate("Object.defineProperty(document, 'hidden', { get: () => true, configurable: true })")
+    page.clock.run_for(60_000)
+    assert looked == []
+    page.evaluate("Object.defineProperty(document, 'hidden', { get: () => false })")
+    body = {"candidates": [{"id": f"new {i}", "features": person(i)} for i in range(3)]}
+    assert short.ask("POST", "/api/desks/none/decisions", by="owner", body=body).status_code == 201
+    for _ in range(100):
+        page.clock.run_for(16_000)
+        page.wait_for_timeout(50)
+        if page.locator("#go-on").count():
+            break
+    expect(page.locator("#ending-title")).to_have_text("New pairs wait")
+    expect(page.locator("#ending-title")).to_be_focused()
+    expect(page.locator("#announcer")).to_have_text("New pairs wait")
+    page.get_by_role("button", name="Review them").click()
+    page.clock.run_for(1000)
+    ready(page)
 
 
 def test_a_pair_is_kept_while_somebody_looks(page: Page, brief: Serving) -> None:

@@ -44,7 +44,10 @@ def kept(process: subprocess.Popen[str], folder: Path) -> list[Path]:
 
 
 def test_it_plays_by_itself_and_leaves_nothing(demo: tuple[subprocess.Popen[str], str, Path]) -> None:
-    """The link signs in once, with all roles, the token as often as one likes; decisions come; Ctrl-C ends it."""
+    """The link signs in once, with all roles, the token as often as one likes; decisions come; Ctrl-C ends it.
+
+    Opened again the link leads to the desk whoever is signed in, and others to where they are told of the token.
+    """
     process, link, folder = demo
     base = link.split("/welcome/")[0]
     assert len(kept(process, folder)) == 1
@@ -59,8 +62,11 @@ def test_it_plays_by_itself_and_leaves_nothing(demo: tuple[subprocess.Popen[str]
         people = http.get("/api/desks/loans/window").json()["reviewers"]["people"]
         assert {person["name"] for person in people} <= {"Ana", "Ben"}
         assert http.get("/api/desks/loans/review/next").json()["item"] is not None
+        once_more = http.get(link)
+        assert (once_more.status_code, once_more.headers["location"]) == (303, "/desks/loans")
     again = httpx.get(link)
-    assert (again.status_code, again.headers["location"]) == (303, "/sign-in")
+    assert (again.status_code, again.headers["location"]) == (303, "/sign-in?next=/desks/loans")
+    assert "in the terminal" in httpx.get(f"{base}/sign-in").text
     assert "set-cookie" not in again.headers
     assert process.stdout is not None
     while (token := re.search(r"with this token: (\S+)", process.stdout.readline())) is None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import io
+import math
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -13,7 +13,7 @@ import orjson
 from numpy.typing import NDArray
 from sqlalchemy import delete, insert, select
 
-from evenhand.contexts import as_contexts
+from evenhand.contexts import NORM_TOLERANCE, as_contexts
 from evenhand.desk.candidates import encode
 from evenhand.desk.event import now
 from evenhand.desk.ledger import Ledger
@@ -23,8 +23,11 @@ from evenhand.desk.sql_ledger import SqlLedger
 from evenhand.desk.tables import interview_people
 from evenhand.errors import EvenhandError, InvalidInput
 from evenhand.interview.people import read_people
+from evenhand.interview.table import read_table
 
 MOST_PEOPLE = 5_000
+LARGEST_SQUARE = (1.0 + NORM_TOLERANCE) ** 2
+"""Up to this the squares of somebody's numbers may add up, where no schema scales them."""
 NEWEST_DECISIONS = 100
 """From so many decisions, the newest, people are taken where none were uploaded."""
 
@@ -39,13 +42,12 @@ class KnownPeople:
 
 
 def people_in_csv(text: str, settings: Settings) -> list[dict[str, Any]]:
-    """Features by name of the people in comma-separated values; InvalidInput says what is wrong with which row."""
+    """Features by name of the people in comma-separated values; InvalidInput says what is wrong with which line."""
     source = io.StringIO(text.removeprefix("\ufeff"), newline="")
     if settings.schema is not None:
         rows = [dict(row) for row in read_people(source, settings.schema, "the file").rows]
     elif settings.features is not None:
         rows = _numbers(source, settings.features)
-        encode(rows, settings)
     else:
         raise InvalidInput(
             "this desk knows no feature by name; people for an interview can come from its decisions only"
@@ -56,17 +58,28 @@ def people_in_csv(text: str, settings: Settings) -> list[dict[str, Any]]:
 
 
 def _numbers(source: io.StringIO, names: tuple[str, ...]) -> list[dict[str, Any]]:
-    try:
-        table = list(csv.DictReader(source, strict=True))
-    except csv.Error as error:
-        raise InvalidInput(f"the file is no CSV file: {error}") from None
-    rows = []
-    for number, line in enumerate(table):
-        try:
-            rows.append({name: float(line[name]) for name in names})
-        except (KeyError, TypeError, ValueError):
-            raise InvalidInput(f"row {number} needs a number for each of {', '.join(names)}") from None
+    """People of a desk without a schema: numbers, scaled already."""
+    table = read_table(source, names, "the file")
+    given = table.values(names)
+    wrong = [(i, name, text) for i, row in enumerate(given) for name, text in row.items() if not _is_number(text)]
+    if wrong:
+        found = ((i, name, f"is {text!r}" if text else "is missing") for i, name, text in wrong)
+        raise table.misfit([(i, name, f"{what}; allowed is a number such as 0.25") for i, name, what in found])
+    rows = [{name: float(text) for name, text in row.items()} for row in given]
+    squares = [math.fsum(value**2 for value in row.values()) for row in rows]
+    long = [(i, square) for i, square in enumerate(squares) if square > LARGEST_SQUARE]
+    if long:
+        allowed = "this desk has no schema to scale them by, so the squares of a line's numbers may make up 1 at most"
+        told = ((i, f"{square:,.3f}".rstrip("0").rstrip(".")) for i, square in long)
+        raise table.misfit([(i, None, f"has numbers whose squares make up {sum_}; {allowed}") for i, sum_ in told])
     return rows
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
 
 
 def known_people(ledger: Ledger, desk: str, settings: Settings) -> KnownPeople:

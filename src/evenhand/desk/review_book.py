@@ -45,6 +45,8 @@ class Given:
     """The item that it answers, on the review page."""
     pairs: int = 0
     """Of a complete review: how many pairs the decision has."""
+    left: str | None = None
+    """Who of the two stood on the left, on the review page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +217,7 @@ def answers_in(row: Row) -> list[Given]:
                 circumstances.get("again_of"),
                 circumstances.get("seconds"),
                 item=circumstances.get("item"),
+                left=(circumstances.get("sides") or {}).get("left"),
             )
         ]
     told: Sequence[tuple[str, Any]] = [

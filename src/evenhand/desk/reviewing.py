@@ -83,6 +83,8 @@ class Reviewing:
         self, given: Given, reviewer: str, number: int, why: str, repeat_of: str | None, again_of: str | None
     ) -> Item:
         left, right = self._sides(sorted(given.pair), reviewer, number)
+        if again_of is not None and right == given.left:
+            left, right = right, left  # what was taken back stands as it stood
         known: dict[str, Any] = {
             "place": given.place,
             "repeat_of": repeat_of,
@@ -276,10 +278,10 @@ class Reviewing:
 
     # How far it has come.
 
-    def today(self, reviewer: str) -> int:
-        """How many answers of today, UTC, this reviewer has given and not taken back."""
+    def today(self, reviewer: str) -> list[Given]:
+        """Answers of today, UTC, that this reviewer has given and not taken back, the oldest first."""
         day = time.strftime("%Y-%m-%d", time.gmtime())
-        return sum(given.time.startswith(day) for given in self.book.standing(reviewer))
+        return [given for given in self.book.standing(reviewer) if given.time.startswith(day)]
 
     def waiting(self, *, now: bool = False) -> int:
         """How many pairs wait on this desk, as of a moment ago or of now."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -68,11 +70,11 @@ def is_hidden(name: str, hidden: Sequence[str], schema: Schema | None) -> bool:
 
 
 def rows_of(left: Mapping[str, Any], right: Mapping[str, Any], settings: Settings, hidden: Sequence[str]) -> list[Row]:
-    """A row for each attribute that is shown: its name, both values in words, whether they differ.
+    """A row for each attribute that is shown: its name, both values in words, whether they differ, and by how much.
 
     >>> settings = Settings.given(features=["income", "age"])
     >>> rows_of({"income": 0.5, "age": 0.25}, {"income": 0.5, "age": 0.75}, settings, ["income"])
-    [{'name': 'age', 'left': '0.25', 'right': '0.75', 'differs': True}]
+    [{'name': 'age', 'left': '0.25', 'right': '0.75', 'differs': True, 'more': {'side': 'right', 'by': '0.5'}}]
     """
     shown, _ = shown_and_hidden(left, settings, hidden)
     return [_row(name, left.get(name), right.get(name), settings) for name in shown]
@@ -91,7 +93,27 @@ def _row(name: str, left: Any, right: Any, settings: Settings) -> Row:
     words = [in_words(value, settings.schema, name) for value in (left, right)]
     if left != right and words[0] == words[1]:
         words = [str(left), str(right)]  # in full: what is rounded could look the same and not be
-    return {"name": name, "left": words[0], "right": words[1], "differs": left != right}
+    told = {"name": name, "left": words[0], "right": words[1], "differs": left != right}
+    return {**told, "more": _more(name, left, right, settings) if left != right else None}
+
+
+def _more(name: str, left: Any, right: Any, settings: Settings) -> dict[str, str] | None:
+    """Who of the two has more of it, and by how much; None of what is no number, or an encoded one.
+
+    The difference is of the numbers as they are shown, so that whoever subtracts them finds it.
+    """
+    encoded = () if settings.schema is None else map(_encoded, settings.schema.coordinates)
+    if not (_is_amount(left) and _is_amount(right)) or name in encoded:
+        return None
+    shown = [Decimal(_number(value).replace(",", "")) for value in (left, right)]
+    if shown[0] == shown[1]:
+        shown = [Decimal(repr(value)) for value in (left, right)]
+    by = abs(shown[0] - shown[1]).normalize()
+    return {"side": "left" if shown[0] > shown[1] else "right", "by": f"{by:,f}"}
+
+
+def _is_amount(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def ordered(features: Mapping[str, Any], settings: Settings) -> list[str]:
@@ -112,9 +134,13 @@ def in_words(value: Any, schema: Schema | None, name: str) -> str:
         return "yes" if value else "no"
     if not isinstance(value, int | float):
         return str(value)
-    number = f"{value:,.0f}" if float(value).is_integer() else _shortest(float(value))
+    number = _number(value)
     feature = schema.feature(name) if schema is not None and name in schema.names else None
     return f"{number} {unit_of(number, feature.unit)}".strip() if isinstance(feature, Number) else number
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if float(value).is_integer() else _shortest(float(value))
 
 
 def _shortest(value: float) -> str:

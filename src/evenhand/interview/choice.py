@@ -96,10 +96,9 @@ def gap_in_steps(metric: MetricLearner, pair: Pairs, epsilon: float) -> int:
 
 
 def odds_of(gap: int, steps: int) -> tuple[float, float]:
-    """The odds, the higher first, of a lottery between two people with this gap; both whole numbers of steps.
+    """The odds, the higher first, of a lottery between two people with this gap; they make up 1, in halves of a step.
 
     >>> odds_of(300, 1000), odds_of(1, 10)
-    ((0.65, 0.35), (0.5, 0.4))
+    ((0.65, 0.35), (0.55, 0.45))
     """
-    high = (steps + gap) // 2
-    return high / steps, (high - gap) / steps
+    return (steps + gap) / (2 * steps), (steps - gap) / (2 * steps)

@@ -38,7 +38,7 @@ def shown_question(interview: Interview, schema: Schema, rows: Sequence[Mapping[
     """All of it, line by line; the same rows in the same order for every pair."""
     first, second = (rows[index] for index in question.pair)
     lines = ["", *shown_meter(interview, question.number), "", *side_by_side(schema, first, second), ""]
-    lines += [*_bars(question, _digits(interview.epsilon)), ""]
+    lines += [*_bars(question, _digits(interview.epsilon, question)), ""]
     return "\n".join([*lines, *broken(ASKED), *broken(f"Why these two: {question.why}"), *broken(KEYS)])
 
 
@@ -105,6 +105,8 @@ def _bars(question: Question, digits: int) -> list[str]:
     return [*lines, f"  {'the gap':{width}}  [{gap}] {100 * question.gap:.{digits}f} points"]
 
 
-def _digits(epsilon: float) -> int:
-    """As many digits after the point as made-up odds have in per cent."""
-    return max(0, len(str(steps_in_one(epsilon))) - 3)
+def _digits(epsilon: float, question: Question) -> int:
+    """As many digits after the point as these odds have in per cent, so that what is shown makes up 100."""
+    digits = max(0, len(str(steps_in_one(epsilon))) - 3)
+    is_exact = all(abs(100 * odds - round(100 * odds, digits)) < 1e-9 for odds in question.odds)
+    return digits if is_exact else digits + 1

@@ -25,7 +25,10 @@ from evenhand.errors import InvalidInput
 from evenhand.service.demo_arrivals import Arrivals
 from evenhand.service.demo_past import DESK, make_past
 from evenhand.service.listening import address_of, listen
+from evenhand.service.pages.file import File
+from evenhand.service.pages.files import page_of
 from evenhand.service.pages.sessions import cookie_of
+from evenhand.service.problems import Problem
 from evenhand.service.serve import config_of
 from evenhand.service.settings import Settings, is_loopback
 from evenhand.service.token_store import token_store_of
@@ -39,6 +42,9 @@ DECISIONS = 240
 """So many decisions lie behind the desk when it opens."""
 VISITOR = "you"
 HOME = f"/desks/{DESK}"
+HOW = b"Whoever runs this service makes one for you with <code>evenhand token create</code>."
+HERE = b"It is in the terminal where you started this demonstration, below the link, which works once."
+"""Where a token comes from, as the page for signing in says it, and as it is here."""
 
 
 def serve_demo(
@@ -121,20 +127,36 @@ def _tokens(url: str) -> dict[str, str]:
 
 
 def add_welcome(app: Any, token: str) -> str:
-    """Add a link that signs in with this token, and works once; gives the code at its end."""
+    """Add a link that signs in with this token, and works once; gives the code at its end.
+
+    Opened again it leads whoever has signed in to the desk, others to a page that says where the token is.
+    """
     code, unused = token_urlsafe(16), [token]
 
     async def welcome(request: Request) -> Response:
         if request.path_params["code"] != code or not unused:
-            return RedirectResponse("/sign-in", 303)
+            return RedirectResponse(HOME if await _is_in(request) else f"/sign-in?next={HOME}", 303)
         application: FastAPI = request.app
         secret, _ = await application.state.service.sessions.begin(unused.pop())
         answer = RedirectResponse(HOME, 303, {"cache-control": "no-store", "referrer-policy": "no-referrer"})
         answer.headers["set-cookie"] = cookie_of(secret, secure=False).decode()
         return answer
 
+    def sign_in(request: Request) -> File:
+        return File(page_of("sign-in").replace(HOW, HERE), "html", "no-cache")
+
     app.router.routes.append(Route("/welcome/{code}", welcome, methods=["GET"], include_in_schema=False))
+    app.router.routes.insert(0, Route("/sign-in", sign_in, methods=["GET", "HEAD"], include_in_schema=False))
     return code
+
+
+async def _is_in(request: Request) -> bool:
+    """Whether whoever opens the link has signed in already."""
+    try:
+        await request.app.state.service.sessions.caller(dict(request.scope["headers"]), "GET")
+    except Problem:
+        return False
+    return True
 
 
 @contextmanager

@@ -24,6 +24,10 @@ class ItemTold(Struct):
     progress: dict[str, Any]
     draft: str | None = None
     """By what the page knows a note that was begun."""
+    again_of: str | None = None
+    """The answer, taken back, that is asked for once more."""
+    last: dict[str, Any] | None = None
+    """The reviewer's last answer of today, with its remarks; told with the first pair, not after answers."""
     names: list[str] | None = None
     rows: list[dict[str, Any]] | None = None
     odds: list[float] | None = None

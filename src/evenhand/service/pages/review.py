@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from evenhand.circumstances import times
+from evenhand.circumstances import DECLINED, times
 from evenhand.desk.agreement import consistency
 from evenhand.desk.desk import Desk
+from evenhand.desk.review_book import Given
 from evenhand.desk.review_item import WHY
 from evenhand.desk.reviewing import Reviewing
 from evenhand.errors import AlreadyRecorded, IdempotencyConflict
@@ -33,7 +35,12 @@ async def next_item(call: Call) -> Answer:
     """The pair to put before this reviewer now; the same until it is answered. `item` is null when nothing waits."""
     call.query(())
     desk = (await call.service.desks.get(call.desk)).desk
-    return told(await asyncio.to_thread(_next, reviewing_of(desk), call.caller.name))
+
+    def found() -> dict[str, Any]:
+        reviewing = reviewing_of(desk)
+        return {**_next(reviewing, call.caller.name), "last": _last(reviewing, call.caller.name)}
+
+    return told(await asyncio.to_thread(found))
 
 
 async def items_ahead(call: Call) -> Answer:
@@ -51,22 +58,42 @@ async def items_ahead(call: Call) -> Answer:
 def _next(reviewing: Reviewing, reviewer: str) -> dict[str, Any]:
     item = reviewing.next(reviewer)
     progress = progress_of(reviewing, reviewer, over=item is None)
-    return {"item": None, "progress": progress} if item is None else {**reviewing.shown(item), "progress": progress}
+    if item is None:
+        return {"item": None, "progress": progress}
+    return {**reviewing.shown(item), "again_of": item.again_of, "progress": progress}
+
+
+def _last(reviewing: Reviewing, reviewer: str) -> dict[str, Any] | None:
+    """This reviewer's last answer of today on the page, with what was remarked: a page opened anew can take it back."""
+    given = next((one for one in reversed(reviewing.today(reviewer)) if one.item is not None), None)
+    if given is None:
+        return None
+    told = reviewing.desk.event(given.review).body["circumstances"]
+    return {"review": given.review, "answer": given.answer, "reason": told.get("reason"), "note": told.get("note")}
 
 
 def progress_of(reviewing: Reviewing, reviewer: str, *, over: bool) -> dict[str, Any]:
     """How far a reviewer has come today, and how steady they were; `pause` proposes an end."""
-    today, goal = reviewing.today(reviewer), reviewing.book.rules.session
+    given, goal = reviewing.today(reviewer), reviewing.book.rules.session
+    today = len(given)
     pause = today > 0 and today % goal == 0
     steady = consistency(reviewing.book.compared(reviewer)).to_dict() if pause else None
     return {
         "today": today,
         "goal": goal,
+        "session": _counted(given[(today - 1) // goal * goal :] if today else []),
+        "day": _counted(given),
         "waiting": reviewing.waiting(now=over),
         "lease": reviewing.book.rules.lease,
         "pause": pause,
         "consistency": steady,
     }
+
+
+def _counted(given: Sequence[Given]) -> dict[str, int]:
+    """How many were answered, and on how many somebody else is asked."""
+    passed = sum(one.answer in DECLINED for one in given)
+    return {"answered": len(given) - passed, "passed": passed}
 
 
 async def answer_item(call: Call) -> Answer:

@@ -23,7 +23,7 @@ export const REASONS = [
 /** Buttons for these answers; answer(name) is called when one is pressed.
  *
  * The next pair comes while the button is still under the finger: the second click of two, and a key that is held, would
- * answer on a pair that nobody has seen.
+ * answer on a pair that nobody has seen. What is pressed anew at once, asking.js leaves unheard.
  */
 export function answerButtons(names, answer) {
   const held = (event) => { if (event.repeat && ["Enter", " "].includes(event.key)) event.preventDefault(); };
@@ -45,7 +45,7 @@ export function remarks() {
   const reasons = el("select", { class: "input", id: "reason" },
     el("option", { value: "" }, "No reason given"), REASONS.map(([value, text]) => el("option", { value }, text)));
   const note = el("textarea", { class: "input", id: "note", rows: "2", maxlength: "2000" });
-  return el("details", { class: "fold", id: "remarks" }, el("summary", {}, "Add a reason or a note (optional)"),
+  return el("details", { class: "fold", id: "remarks" }, el("summary", {}, "Add a reason or a note on this pair"),
     el("div", { class: "remarks" },
       el("div", { class: "field" }, el("label", { for: "reason" }, "Reason"), reasons),
       el("div", { class: "field" }, el("label", { for: "note" }, "Note"), note,

@@ -56,7 +56,7 @@ async function sent(method, path, body, headers) {
 async function isStillSignedIn() {
   const [before, who] = [csrf, name];
   const found = await call("GET", "/session");
-  if (who !== null && found.name !== who) throw new Refused(401, { detail: `${found.name} has signed in in this browser; sign in again as ${who}` });
+  if (who !== null && found.name !== who) throw new Refused(401, { detail: `${found.name} has signed in in this browser; sign in again as ${who}`, other: true });
   csrf = found.csrf;
   return csrf !== before;
 }
@@ -84,8 +84,9 @@ export async function session() {
   }
 }
 
-export function goToSignIn() {
-  location.assign(`/sign-in?next=${encodeURIComponent(location.pathname)}`);
+/** why: "ended" or "other" of whoever was signed in here: that the session has ended, or is somebody else's now. */
+export function goToSignIn(why = "") {
+  location.assign(`/sign-in?next=${encodeURIComponent(location.pathname)}${why && `&why=${why}`}`);
 }
 
 export async function signIn(token) {

@@ -2,22 +2,26 @@
 
 import { deskPath, goToSignIn, Refused, session } from "./api.js";
 import { ANSWERS, answerButtons, answerKeys, remarked, remarks } from "./answers.js";
-import { offlineBanner, refusal } from "./banners.js";
+import { forgetRefusal, offlineBanner, refusal } from "./banners.js";
 import { $, announce, el, show } from "./dom.js";
 import { Drafts } from "./drafts.js";
+import { count } from "./format.js";
+import { foldIntro, introIsKnown } from "./intro.js";
 import { listen } from "./keys.js";
+import { LastAnswer } from "./last-answer.js";
 import { masthead } from "./masthead.js";
 import { Outbox } from "./outbox.js";
-import { likeness, pairInWords, showPair } from "./pair.js";
+import { likeness, pairInWords, showPair, toTheTop } from "./pair.js";
 
 const NAMES = Object.keys(ANSWERS);
-const TOLD = "evenhand-told"; // kept once somebody has answered here: the question need not be explained at length again
-
+const SETTLE = 250; // milliseconds a pair is on the screen before it can be answered: a second press was meant for the one before
 const LONG = 2000; // milliseconds after which it is said that the service has not answered yet
 const TAKEN_BACK = "Your last answer was taken back.";
+const NONE_AT_HAND = "The service is away, and no other pair is at hand. The next one comes when it is back.";
 
 export class Asking {
-  /** page: {desk, here, help, path, noun, next(), accept(told), ahead(fits)}; `ahead` gives a pair to go on with, or null. */
+  /** page: {desk, here, title, help, path, noun, nothing, next(), accept(told), ahead(fits)}; `nothing` says why there is
+   * nothing to undo, `ahead` gives a pair to go on with, or null. */
   constructor(page) {
     this.page = page;
     this.current = null; // the pair on the screen
@@ -25,18 +29,23 @@ export class Asking {
     this.given = []; // answers of this visit, the newest last: {key, pair, name, remarks}, and {review} once it is recorded
     this.seen = new Set(); // pairs of this visit, by their likeness
     this.busy = true;
+    this.settled = false; // whether the pair has been on the screen long enough for an answer to be meant for it
+    this.undone = null; // the answer that is being taken back: its pair was seen, and is told as the same
     this.resting = false; // at a natural end
-    this.after = $("#after"); // what became of the last answer; it moves between the pair and the end
+    this.question = $("#question").textContent;
+    this.last = new LastAnswer(() => this.undo());
+    this.complained = 0; // when something was refused last
     this.heard = ""; // what a screen reader is to be told of it, before the next pair
   }
 
   /** Everything but the pair is put on the page, and whoever looks is known. */
   async begin() {
-    const { desk, here, help } = this.page;
+    const { desk, here, help, title } = this.page;
+    document.title = `${title} · ${desk} · evenhand`;
     masthead({ desk, here });
     document.body.append(help);
     $("#open-help").addEventListener("click", () => help.showModal());
-    fold();
+    foldIntro();
     show($("#answers"), answerButtons(NAMES, (name) => this.answer(name)));
     show($("#remarks-place"), remarks());
     $("#remarks").addEventListener("input", () => this.current && this.drafts.keep(this.current.draft));
@@ -50,13 +59,28 @@ export class Asking {
     const name = `${here === "review" ? "" : `${here}:`}${person.name}:${desk}`;
     this.outbox = new Outbox(name, banner);
     this.drafts = new Drafts(name);
-    this.outbox.refused = (error) => (error.status === 401 ? goToSignIn() : refusal($("#banners"), error));
+    this.outbox.refused = (error) => this.complain(error);
     this.name = name;
     masthead({ person, desk, here });
-    const refusals = await this.outbox.flush();
-    if (refusals.some((error) => error.status === 401)) return goToSignIn();
-    if (refusals.length) refusal($("#banners"), refusals[0]);
+    const { sent, refusals } = await this.outbox.flush();
+    const refused = refusals.find((error) => error.status === 401) ?? refusals[0];
+    if (refused && !this.complain(refused)) return;
+    if (sent) this.sentBefore(sent);
     await this.page.next();
+  }
+
+  /** What was answered when the service could not be reached, or after the session had ended, has it now. */
+  sentBefore(number) {
+    this.heard = `${count(number, "answer that was", "answers that were")} kept ${number === 1 ? "has" : "have"} been sent.`;
+    this.last.say(this.heard, "good");
+  }
+
+  /** Says what the service refused, or leads to signing in; whether the page stays. */
+  complain(error) {
+    this.complained = performance.now();
+    if (error.status !== 401) refusal($("#banners"), error);
+    else goToSignIn(error.document.other ? "other" : "ended");
+    return error.status !== 401;
   }
 
   work(on) {
@@ -75,14 +99,27 @@ export class Asking {
 
   /** Puts a pair on the screen, to be answered. */
   reveal(pair, words) {
+    const again = this.undone !== null && isOf(pair, this.undone);
     this.current = pair;
     this.seen.add(likeness(pair));
     this.rest(false);
+    this.ask(true);
     showPair($("#pair"), $("#gap-place"), pair);
+    toTheTop($("#pair"));
     this.drafts.restore(pair.draft);
-    this.announce(`${words} ${pairInWords(pair)}`);
+    this.announce(`${again ? `The same ${this.page.noun} again.` : words} ${pairInWords(pair)}`);
     this.started = new Date().toISOString();
     this.work(false);
+    this.settle(again ? 0 : SETTLE);
+  }
+
+  /** From now on another pair is before somebody; what they press at once was not meant for it. */
+  settle(pause) {
+    const { dataset } = $("#work");
+    this.settled = pause === 0;
+    delete dataset.settled;
+    clearTimeout(this.settling);
+    this.settling = setTimeout(() => { this.settled = true; dataset.settled = "yes"; }, pause);
   }
 
   /** Says something to a screen reader, after what became of the last answer. */
@@ -91,31 +128,39 @@ export class Asking {
     this.heard = "";
   }
 
+  /** Whether there is a pair to ask about: where there is none, nothing asks, and nothing looks as if it could be answered. */
+  ask(on) {
+    $("#question").textContent = on ? this.question : this.page.title;
+    for (const part of ["#remarks-place", "#intro-fold"]) $(part).hidden = !on;
+    $("#work").classList.toggle("empty", !on);
+    for (const button of $("#answers").querySelectorAll("button")) button.setAttribute("aria-disabled", String(!on));
+  }
+
   /** Shows the end in place of a pair, or the pair again. What was answered last stays in sight, to be taken back. */
   rest(on) {
     const moved = this.resting !== on;
     this.resting = on;
     $("#work").hidden = on;
     $("#ending").hidden = !on;
-    const place = $(on ? "#ending" : "#ask");
-    if (this.after.parentElement !== place) place.append(this.after); // put in anew, it would lose the focus
+    this.last.moveTo($(on ? "#ending" : "#ask"));
+    this.ask(!on);
     if (on) this.busy = false;
     $("#waits")?.remove();
     if (moved) $(on ? "#ending-title" : "#question").focus();
   }
 
   async answer(name) {
-    if (this.busy || this.resting || this.current === null) return;
+    if (this.busy || this.resting || !this.settled || this.current === null) return;
     this.work(true);
     const pair = this.current;
     const key = pair.item.slice(-64);
     const remarks = remarked();
     const body = { item: pair.item, answer: name, ...remarks, started: this.started, ended: new Date().toISOString() };
-    const said = { key, pair, name, remarks };
+    const said = { key, pair, name, remarks, at: performance.now() };
     this.given.push(said);
     const sent = this.outbox.send("POST", deskPath(this.page.desk, this.page.path), body, key);
     this.drafts.drop(pair.draft);
-    remember();
+    introIsKnown();
     sent.then((told) => this.took(said, told), (error) => this.refused(error, said));
     await Promise.race([sent.catch(() => null), this.outbox.away()]);
     if (this.outbox.isAway && this.busy && this.current === pair) this.goOn(name);
@@ -124,6 +169,7 @@ export class Asking {
   /** The service has an answer. Whoever went on without it meanwhile keeps the pair that is before them. */
   took(said, told) {
     said.review = told.review;
+    if (said.at > this.complained) forgetRefusal($("#banners"));
     this.said(said.name, `Why you were asked: ${told.why}`);
     if (this.busy && !this.isSending) this.page.accept(told.next);
     else if (!this.busy) this.announce("");
@@ -138,99 +184,98 @@ export class Asking {
   goOn(name) {
     const pair = this.page.ahead((one) => !this.seen.has(likeness(one)));
     this.said(name, "It is kept in this browser until the service is back.", "Kept");
-    if (pair) this.reveal(pair, "The service is away. Next pair.");
-    else this.announce("The service is away, and no other pair is at hand. The next one comes when it is back.");
+    if (pair) return this.reveal(pair, "The service is away. Next pair.");
+    this.ask(false);
+    show($("#pair"), el("p", { class: "card flat", id: "none-at-hand" }, NONE_AT_HAND));
+    show($("#gap-place"));
+    this.announce(NONE_AT_HAND);
   }
 
   said(name, more, begun = "Recorded") {
     this.heard = `${begun}: ${ANSWERS[name].told}.`;
-    this.tell(el("div", { class: "banner plain", id: "last" },
-      // On a telephone it has two lines until it is touched.
-      el("p", { onclick: (event) => event.currentTarget.classList.toggle("whole") }, el("b", {}, `${begun}: ${ANSWERS[name].told}. `), el("span", { class: "muted", id: "why" }, more)),
-      el("button", { class: "button small", type: "button", id: "undo", onclick: () => this.undo() }, "Undo ", el("kbd", { "aria-hidden": "true" }, "⌫"))));
+    this.last.offer(this.heard, more);
   }
 
-  /** Says what became of the last answer; whoever stood on a button that goes is not left nowhere. */
-  tell(content) {
-    const focused = this.after.contains(document.activeElement);
-    show(this.after, content);
-    if (focused) ($("button", this.after) ?? $("#question")).focus();
+  /** What an earlier visit answered last can be taken back too, if the service tells it. */
+  knows(last) {
+    if (!last || this.given.length) return;
+    const { review, answer, reason, note } = last;
+    this.given = [{ review, name: answer, pair: null, remarks: { reason, note } }];
+    if (this.undone === null) this.last.offer(`${this.last.words} Your last answer: ${ANSWERS[answer].told}.`.trim());
   }
 
   async undo() {
     const last = this.given.at(-1);
-    if (last === undefined) return this.busy || announce($("#announcer"), "There is no answer of this visit to take back.");
+    if (last === undefined) return this.busy || this.nothingToUndo();
     if (last.review === undefined) return this.takeOut(last);
     if (this.busy) return;
     this.work(true);
     try {
       await this.outbox.send("DELETE", deskPath(this.page.desk, `/reviews/${encodeURIComponent(last.review)}`), undefined, `undo-${last.review}`);
       this.given.pop();
+      forgetRefusal($("#banners"));
       this.heard = TAKEN_BACK;
-      this.tookBack("");
+      this.undone = last;
+      this.last.say(TAKEN_BACK);
       await this.page.next();
-      this.tookBack(this.isBack(last) ? ` Here is the ${this.page.noun} again.` : ` That ${this.page.noun} is not to be had now.`);
+      const { noun } = this.page;
+      this.last.say(`${TAKEN_BACK} ${this.isBack(last) ? `Here is the ${noun} again.` : `That ${noun} is not to be had now.`}`);
     } catch (error) {
       await this.refused(error, null);
+    } finally {
+      this.undone = null;
     }
+  }
+
+  nothingToUndo() {
+    const words = `Nothing to undo here: ${this.page.nothing}`;
+    this.last.say(words);
+    announce($("#announcer"), words);
   }
 
   /** An answer that was not sent yet is simply not sent; what is being sent may have arrived already. */
   takeOut(last) {
     if (!this.outbox.isAway) return;
-    if (!this.outbox.drop(last.key)) return announce($("#announcer"), "This answer is on its way. It can be taken back when the service is back.");
+    if (!this.outbox.drop(last.key)) {
+      this.said(last.name, "It is on its way, and can be taken back when the service is back.", "Kept");
+      return this.announce("It is on its way, and can be taken back when the service is back.");
+    }
     this.given.pop();
     this.heard = TAKEN_BACK;
-    this.tookBack(` Here is the ${this.page.noun} again.`);
-    this.reveal(last.pair, `The ${this.page.noun} again.`);
+    this.last.say(`${TAKEN_BACK} Here is the ${this.page.noun} again.`);
+    this.undone = last;
+    this.reveal(last.pair, "");
+    this.undone = null;
     this.drafts.refill(last.pair.draft, last.remarks);
   }
 
   /** Whether the pair of an answer is before its reviewer again, as it should be; then what was remarked is there too. */
-  isBack({ pair, remarks }) {
-    const same = this.current !== null && likeness(this.current) === likeness(pair);
-    if (same) this.drafts.refill(this.current.draft, remarks);
+  isBack(last) {
+    const same = this.current !== null && isOf(this.current, last);
+    if (same) this.drafts.refill(this.current.draft, last.remarks);
     return same;
-  }
-
-  tookBack(then) {
-    this.tell(el("p", { class: "banner plain", id: "last" }, TAKEN_BACK + then));
   }
 
   /** What the service would not take: say why; go on unless there is nothing to go on with. */
   async refused(error, said) {
     this.given = this.given.filter((one) => one !== said);
     if (!(error instanceof Refused)) throw error;
-    if (error.status === 401) return goToSignIn();
-    refusal($("#banners"), error);
+    if (!this.complain(error)) return;
     if (!this.busy || this.isSending) return;
     if (error.status === 409 || error.status === 422) await this.page.next();
     else this.work(false);
   }
 
   /** The page cannot be used at all. */
-  fail(error, title, parts) {
+  fail(error, parts) {
     refusal($("#banners"), error, this.page.desk);
-    $("#question").textContent = title;
+    $("#question").textContent = this.page.title;
     for (const part of ["#work", "#open-help", ...parts]) $(part).hidden = true;
   }
 }
 
-/** Where there is little room the question is explained at length to newcomers, to others when they ask. */
-function fold() {
-  try {
-    if (matchMedia("(max-width: 61.99rem)").matches && localStorage.getItem(TOLD)) $("#intro-fold").open = false;
-  } catch {
-    // It stays open.
-  }
-}
-
-function remember() {
-  try {
-    if (localStorage.getItem(TOLD)) return;
-    localStorage.setItem(TOLD, "yes");
-    fold();
-  } catch {
-    // It is explained again.
-  }
+/** Whether a pair is the one that an answer was given on: the service says so, or else it looks the same. */
+function isOf(pair, given) {
+  if (pair.again_of && given.review) return pair.again_of === given.review;
+  return given.pair !== null && likeness(pair) === likeness(given.pair);
 }

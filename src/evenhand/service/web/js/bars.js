@@ -15,10 +15,15 @@ export function setBar(track, share, from = 0) {
   track.style.setProperty("--from", String(Math.min(1, Math.max(0, from))));
 }
 
-/** A labelled meter with its value in words: {label, value, share}. */
-export function meter(id, label) {
+/** A labelled meter with its value in words; set(share, words) and name(label) change it. */
+export function meter(id, label = "") {
+  const named = el("span", {}, label);
   const value = el("b", { class: "number", id: `${id}-value` });
   const track = bar("", 0);
-  const element = el("div", { class: "meter", id }, el("div", { class: "meter-line" }, el("span", {}, label), value), track);
-  return { element, set: (share, words) => { value.textContent = words; setBar(track, share); } };
+  const element = el("div", { class: "meter", id }, el("div", { class: "meter-line" }, named, value), track);
+  return {
+    element,
+    set: (share, words) => { value.textContent = words; setBar(track, share); },
+    name: (words) => { named.textContent = words; },
+  };
 }

@@ -1,6 +1,6 @@
 // The natural end of a session: the goal is reached, or nothing waits. It stays until somebody wishes to go on.
 
-import { el, show } from "./dom.js";
+import { $, el, show } from "./dom.js";
 import { count, percent } from "./format.js";
 
 const placeOf = (name) => `evenhand-went-on:${name}`;
@@ -26,23 +26,46 @@ export function goneOn(name, progress) {
   }
 }
 
-export function showEnding(place, desk, told, goOn) {
-  const { today, goal, consistency } = told.progress;
+export function showEnding(place, desk, told, { goOn, lookAgain }) {
   const over = told.item === null;
+  const { goal, session, day, consistency } = told.progress;
   const title = over ? "Nothing waits for you now" : `A session of ${count(goal, "pair")} is done`;
-  const thanks = over
-    ? `You have answered ${count(today, "pair")} today. New pairs come with new decisions; look in again later.`
-    : `You have answered ${count(today, "pair")} today. Judgement tires: this is a good moment to stop. Everything is recorded.`;
-  show(place,
+  const more = over
+    ? "New pairs come with new decisions. This page looks for them while it is open, and says so."
+    : "Judgement tires: this is a good moment to stop. Everything is recorded.";
+  put(place,
     el("h2", { id: "ending-title", tabindex: "-1" }, title),
-    el("p", {}, thanks),
+    el("p", { id: "ending-words" }, [done(over ? day : session, over ? "today" : "in this session"), more].filter(Boolean).join(" ")),
     steadiness(consistency),
     el("p", { class: "row" },
-      over
-        ? el("button", { class: "button", type: "button", id: "look-again", onclick: () => location.reload() }, "Look again")
-        : el("button", { class: "button", type: "button", id: "go-on", onclick: goOn }, "Go on with another session"),
-      el("a", { class: "button", id: "onward", href: `/desks/${encodeURIComponent(desk)}` }, "Look at the desk"),
-      el("a", { class: "button", href: "/desks" }, "All desks")));
+      over ? null : button("go-on", "Go on with another session", goOn, "primary"),
+      el("a", { class: `button ${over ? "primary" : ""}`, id: "onward", href: `/desks/${encodeURIComponent(desk)}` }, "Look at the desk"),
+      el("a", { class: "button", href: "/desks" }, "All desks"),
+      over ? button("look-again", "Look again", lookAgain) : null));
+}
+
+/** At the end of what waits: something has come. */
+export function showNews(place, goOn) {
+  put(place,
+    el("h2", { id: "ending-title", tabindex: "-1" }, "New pairs wait"),
+    el("p", {}, "Decisions were made meanwhile, and some of their pairs wait for a judgement."),
+    el("p", { class: "row" }, button("go-on", "Review them", goOn, "primary")));
+}
+
+/** Whoever stood on something here stands on the title then. */
+function put(place, ...content) {
+  const focused = place.contains(document.activeElement);
+  show(place, ...content);
+  if (focused) $("#ending-title", place).focus();
+}
+
+const button = (id, words, press, kind = "") => el("button", { class: `button ${kind}`, type: "button", id, onclick: press }, words);
+
+/** What was done with so many pairs, told in words; nothing of nothing. */
+function done({ answered, passed }, when) {
+  if (answered + passed === 0) return "";
+  if (answered === 0) return `You passed on ${count(passed, "pair")} ${when}.`;
+  return `You answered ${count(answered, "pair")}${passed ? ` and passed on ${passed.toLocaleString("en")}` : ""} ${when}.`;
 }
 
 /** Some pairs came twice without notice. How often the two answers were the same is told here, not while working. */

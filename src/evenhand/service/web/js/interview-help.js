@@ -6,12 +6,12 @@ import { helpDialog } from "./help.js";
 export function interviewHelp() {
   return helpDialog("How the interview works", [
     { heading: "The question", parts: [
-      el("p", {}, "Two people are shown with odds that were made up for them, of a lottery between the two. You are asked about the gap alone: whether it is too wide for two people who are as alike as these two. It does not matter which of them has the better odds, nor who deserves them: the answer would be the same if their odds were swapped."),
+      el("p", {}, "Two people are shown with the attributes this desk shows to reviewers, and with odds that were made up for them, of a lottery between the two (odds: the chance of being chosen, in per cent). You are asked about the gap alone: whether it is too wide for two people who are as alike as these two. It does not matter which of them has the better odds, nor who deserves them: the answer would be the same if their odds were swapped."),
       el("p", {}, "Your answers teach the desk who is alike: before it decides about anybody, and later what its decisions have not shown yet."),
       el("p", {}, "“Unsure”, “Skip” and “Conflict of interest” pass the pair over: they are recorded, and nothing is learned from them."),
     ] },
     { heading: "The meters", parts: [
-      el("p", {}, "“Still unknown” is the share of all there is to know about who is alike. “To expect” is how many unfair pairs reviewers would have to find if nothing more were learned before the next decisions; the full bar is what was to be expected when nothing was known. When little is to be feared any more, the interview stops by itself. You may stop at any time and go on later."),
+      el("p", {}, "“Still unknown” is the share of all there is to know about who is alike. “To expect” is how many pairs of live decisions would be unfair by more than the number of percentage points it names if the interview ended now, until reviews have taught the desk the rest; the full bar is what was to be expected when nothing was known. When few are to be expected, the interview stops by itself. You may stop at any time and go on later."),
     ] },
   ], [
     [["u"], "unfair"], [["a"], "acceptable"], [["n", "?"], "unsure"], [["s"], "skip"], [["c"], "conflict of interest"],

@@ -32,5 +32,5 @@ export function listen(handlers) {
 
 function isTyping(target) {
   return target instanceof HTMLElement
-    && (target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName));
+    && (target.isContentEditable || (["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName) && target.type !== "checkbox"));
 }

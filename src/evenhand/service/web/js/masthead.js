@@ -14,7 +14,16 @@ const PLACES = [
 /** Draws the head. person: what /session told, or null; desk: its name, or null; here: the id of the place. */
 export function masthead({ person = null, desk = null, here = null } = {}) {
   const inner = $("#masthead .masthead-inner");
-  show(inner, wordmark(), desk && el("span", { class: "desk-name" }, desk), desk && places(person, desk, here), tools(person));
+  const more = el("div", { class: "masthead-more", id: "masthead-more" }, desk && places(person, desk, here), tools(person));
+  show(inner, wordmark(), desk && el("span", { class: "desk-name", title: desk }, desk), menu(more), more);
+}
+
+/** Where there is little room, the rest of the head opens below its line. */
+function menu(more) {
+  return el("button", {
+    class: "button quiet small masthead-menu", type: "button", id: "menu", "aria-expanded": "false", "aria-controls": more.id,
+    onclick: ({ currentTarget }) => currentTarget.setAttribute("aria-expanded", String(more.classList.toggle("open"))),
+  }, "Menu");
 }
 
 function wordmark() {

@@ -4,19 +4,21 @@
 
 import { call, Refused, Unreachable } from "./api.js";
 
+const PLACE = "evenhand-outbox:";
 const FIRST_PAUSE = 1000;
 const LONGEST_PAUSE = 15000;
 
 export class Outbox {
   /** name: one outbox a person and desk. tell({waiting, reachable, sentence}) is called whenever that changes. */
   constructor(name, tell) {
-    this.place = `evenhand-outbox:${name}`;
+    this.place = PLACE + name;
     this.tell = tell;
     this.pause = FIRST_PAUSE;
     this.memory = [];
     this.wakers = [];
     this.waiters = new Map(); // by key: what to do with the answer to what this window sent
     this.isAway = false;
+    this.sentence = ""; // why the service is away
     this.leavers = [];
     this.trying = null;
     this.running = null;
@@ -49,6 +51,7 @@ export class Outbox {
     this.kept.delete(key);
     this.entries = [...this.entries.filter((other) => other.key !== key), entry];
     const answer = new Promise((resolve, reject) => { this.waiters.set(key, { entry, resolve, reject }); });
+    if (this.isAway) this.count();
     this.run();
     return answer;
   }
@@ -58,13 +61,14 @@ export class Outbox {
     return this.entries.filter((entry) => !this.waiters.has(entry.key) && !this.kept.has(entry.key));
   }
 
-  /** Sends whatever an earlier visit left; gives the refusals, for they must be told. */
+  /** Sends whatever an earlier visit left; gives how many answers went, and the refusals, for both must be told. */
   async flush() {
     const refusals = [];
-    const answers = this.orphans.map((entry) => new Promise((resolve, reject) => { this.waiters.set(entry.key, { entry, resolve, reject }); }));
+    const left = this.orphans.map((entry) => [isAnswer(entry), new Promise((resolve, reject) => { this.waiters.set(entry.key, { entry, resolve, reject }); })]);
+    let sent = 0;
     this.run();
-    for (const answer of answers) await answer.catch((error) => refusals.push(error));
-    return refusals;
+    for (const [counts, answer] of left) await answer.then(() => { sent += counts; }, (error) => refusals.push(error));
+    return { sent, refusals };
   }
 
   /** Takes back what has not been tried yet; whether that was possible. */
@@ -72,7 +76,7 @@ export class Outbox {
     if (this.trying === key || !this.entries.some((entry) => entry.key === key)) return false;
     this.entries = this.entries.filter((entry) => entry.key !== key);
     this.waiters.delete(key);
-    this.tell({ waiting: this.entries.length, reachable: false, sentence: "The service does not answer." });
+    this.count();
     return true;
   }
 
@@ -119,16 +123,22 @@ export class Outbox {
 
   left(error) {
     this.isAway = true;
+    this.sentence = error.message;
     for (const leave of this.leavers.splice(0)) leave();
-    this.tell({ waiting: this.entries.length, reachable: false, sentence: error.message });
+    this.count();
+  }
+
+  /** Tells how many answers wait while the service is away. */
+  count() {
+    this.tell({ waiting: this.entries.filter(isAnswer).length, reachable: false, sentence: this.sentence });
   }
 
   returned() {
     this.pause = FIRST_PAUSE;
-    if (this.isAway && this.orphans.length) this.flush().then((refusals) => refusals.forEach((error) => this.refused(error)));
+    if (this.isAway && this.orphans.length) this.flush().then(({ refusals }) => refusals.forEach((error) => this.refused(error)));
     if (this.isAway && this.waiters.size) return; // it is back when it has everything, also of windows closed meanwhile
     this.isAway = false;
-    this.tell({ waiting: this.entries.length, reachable: true, sentence: "" });
+    this.tell({ waiting: 0, reachable: true, sentence: "" });
   }
 
   /** Repeats a request that changes nothing until it is answered. */
@@ -158,6 +168,19 @@ export class Outbox {
 
   tryNow() {
     for (const wake of this.wakers.splice(0)) wake();
+  }
+}
+
+/** Whether an entry is an answer, not one that is taken back. */
+const isAnswer = (entry) => entry.method === "POST";
+
+/** How many answers are kept in this browser, whoever gave them and on whatever desk. */
+export function keptAnswers() {
+  try {
+    const places = Object.keys(localStorage).filter((place) => place.startsWith(PLACE));
+    return places.reduce((sum, place) => sum + JSON.parse(localStorage.getItem(place)).filter(isAnswer).length, 0);
+  } catch {
+    return 0;
   }
 }
 

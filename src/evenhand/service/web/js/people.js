@@ -1,6 +1,7 @@
 // Uploading people for an interview to ask about.
 
 import { call, deskPath } from "./api.js";
+import { sentence } from "./banners.js";
 import { $ } from "./dom.js";
 
 export function uploadForm(desk, then) {
@@ -16,7 +17,7 @@ export function uploadForm(desk, then) {
       $("#people-fold").open = false;
       await then();
     } catch (refused) {
-      error.textContent = refused.message;
+      error.textContent = sentence(refused.message);
     }
   });
 }

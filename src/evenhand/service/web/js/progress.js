@@ -1,18 +1,22 @@
-// How far a session has come: answered of the goal, and how many answers are wanted.
+// How far a session has come: pairs done of the goal, and how many answers are wanted.
 
 import { meter } from "./bars.js";
 import { el, show } from "./dom.js";
 import { count } from "./format.js";
 
+const MEANT = "Pairs you have answered or passed on. Today began at midnight UTC.";
+
 export function progressBar(place) {
-  const bar = meter("answered", "Answered today");
+  const bar = meter("answered");
   const waiting = el("p", { class: "small muted", id: "waiting" });
   let last = null;
+  bar.element.title = MEANT;
   show(place, bar.element, waiting);
   const fill = ({ today, goal }) => {
-    const done = today % goal === 0 && today > 0 ? goal : today % goal;
     const session = Math.max(1, Math.ceil(today / goal));
-    bar.set(done / goal, session === 1 ? `${done} of ${goal}` : `${today}, ${done} of ${goal} in session ${session}`);
+    const done = today - (session - 1) * goal;
+    bar.name(`Session ${session}:`);
+    bar.set(done / goal, `${done} of ${goal}${session > 1 ? ` · ${today} today` : ""}`);
   };
   return {
     set(told, over = false) {

@@ -2,8 +2,9 @@
 
 import { call, deskOfPage, deskPath } from "./api.js";
 import { Asking } from "./asking.js";
-import { $, el } from "./dom.js";
-import { goneOn, isDone, showEnding } from "./ending.js";
+import { $ } from "./dom.js";
+import { goneOn, isDone, showEnding, showNews } from "./ending.js";
+import { Lookout } from "./lookout.js";
 import { progressBar } from "./progress.js";
 import { reviewHelp } from "./review-help.js";
 import { Stock } from "./stock.js";
@@ -11,11 +12,13 @@ import { Stock } from "./stock.js";
 const desk = deskOfPage();
 const progress = progressBar($("#progress"));
 const stock = new Stock(desk);
+const lookout = new Lookout(desk, news);
 const LOOK = 15000; // milliseconds: so often it is looked whether the pair should be asked for anew
 let kept = 0; // when the service was last asked to keep the pair for who looks at it
 
 const asking = new Asking({
-  desk, here: "review", help: reviewHelp(), path: "/review/answers", noun: "pair", next, accept,
+  desk, here: "review", title: "Review", help: reviewHelp(), path: "/review/answers", noun: "pair", next, accept,
+  nothing: "you have given no answer today that stands.",
   ahead(fits) {
     progress.another();
     return stock.take(fits);
@@ -32,13 +35,24 @@ function accept(told) {
   progress.set(told.progress, told.item === null);
   const over = told.item === null;
   kept = Date.now();
+  lookout.end();
   if (!over && !isDone(asking.name, told.progress)) {
     asking.reveal(told, "Next pair.");
+    asking.knows(told.last);
     stock.refresh();
     return;
   }
   asking.current = null;
-  showEnding($("#ending"), desk, told, () => { goneOn(asking.name, told.progress); next(); });
+  showEnding($("#ending"), desk, told, { goOn: () => { goneOn(asking.name, told.progress); next(); }, lookAgain: next });
+  if (over) lookout.begin();
+  asking.rest(true);
+  asking.knows(told.last);
+  asking.announce($("#ending-title").textContent);
+}
+
+/** New pairs have come since nothing waited. */
+function news() {
+  showNews($("#ending"), next);
   asking.rest(true);
   asking.announce($("#ending-title").textContent);
 }
@@ -53,10 +67,10 @@ async function renew() {
   const told = await call("GET", deskPath(desk, "/review/next")).catch(() => null); // else the record says that it was late
   if (told === null || told.draft === pair.draft || !isOurs()) return;
   asking.heard = "The pair that was here was answered meanwhile, or is before somebody else.";
-  asking.tell(el("p", { class: "banner plain", id: "last" }, asking.heard));
+  asking.last.say(asking.heard);
   accept(told);
 }
 
 setInterval(renew, LOOK);
 document.addEventListener("visibilitychange", renew);
-asking.begin().catch((error) => asking.fail(error, "Review", ["#progress"]));
+asking.begin().catch((error) => asking.fail(error, ["#progress"]));

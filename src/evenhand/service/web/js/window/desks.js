@@ -20,13 +20,20 @@ async function begin() {
 
 function card(desk, person) {
   const name = encodeURIComponent(desk.name);
-  const to = (path, text, kind = "") => el("a", { class: `button small ${kind}`, href: path + name }, text);
+  // A screen reader lists links by themselves: each says of which desk it is.
+  const to = (path, text, kind = "") => el("a", { class: `button small ${kind}`, href: path + name }, text, el("span", { class: "visually-hidden" }, ` ${desk.name}`));
   const reviews = ["review", "admin"].some((role) => person.roles.includes(role));
   return el("li", { class: "card stack" },
     el("h2", {}, el("a", { href: `/desks/${name}` }, own(desk.name))),
     el("p", {}, `${count(desk.decisions, "decision")}, ${count(desk.lines, "line")} in its ledger.`),
     el("p", { class: "small muted" }, `Last written to ${ago(desk.last)}.`),
-    el("p", { class: "row" }, reviews && [to("/review/", "Review", "primary"), to("/interview/", "Interview")], to("/desks/", "Look at it")));
+    el("p", { class: "row" }, reviews && asks(to, desk.decisions), to("/desks/", "Look at it")));
+}
+
+/** Where nothing was decided yet nothing can be reviewed: an interview is the way to begin. */
+function asks(to, decisions) {
+  if (decisions === 0) return [to("/interview/", "Interview", "primary"), to("/review/", "Review")];
+  return [to("/review/", "Review", "primary"), to("/interview/", "Interview")];
 }
 
 begin().catch((error) => refusal($("#banners"), error));

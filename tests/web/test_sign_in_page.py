@@ -1,0 +1,56 @@
+"""The page where a token is exchanged for a session: what it says to whom, and what it never shows."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from tests.web.serving import Serving
+from tests.web.steps import enter
+
+
+def test_what_was_typed_is_never_shown(page: Page, serving: Serving) -> None:
+    """Whatever is wrong with a token, the sentence repeats nothing of it."""
+    page.goto(f"{serving.url}/sign-in")
+    for typed, says in (
+        ("eh_" + "secret" * 80, "That is too long to be a token."),
+        ("eh_secret", "This token is not known, or was revoked. Check that you copied all of it."),
+        ("", "Enter your token."),
+    ):
+        page.get_by_label("Token").fill(typed)
+        page.keyboard.press("Enter")
+        expect(page.locator("#token-error")).to_have_text(says)
+        expect(page.get_by_label("Token")).to_be_focused()
+        assert "secret" not in page.locator("body").inner_text()
+
+
+def test_what_the_service_says_of_it_is_not_shown_either(page: Page, serving: Serving) -> None:
+    """A refusal that quotes what was sent becomes a sentence of the page's own."""
+    page.route(
+        "**/session", lambda route: route.fulfill(status=400, json={"status": 400, "detail": "token is 'eh_secret'"})
+    )
+    page.goto(f"{serving.url}/sign-in")
+    page.get_by_label("Token").fill("eh_secret")
+    page.keyboard.press("Enter")
+    expect(page.locator("#token-error")).to_contain_text("That cannot be a token.")
+    assert "secret" not in page.locator("body").inner_text()
+
+
+def test_whoever_is_signed_in_is_shown_the_way(page: Page, serving: Serving) -> None:
+    """The page says who one is, and leads on without a token; another token can still be given."""
+    enter(page, serving, "Kim", "/sign-in?next=/review/loans")
+    expect(page.locator("#signed-in")).to_contain_text("You are signed in already, as Kim.")
+    expect(page.get_by_label("Token")).to_be_visible()
+    page.get_by_role("link", name="Go on").click()
+    page.wait_for_url(f"{serving.url}/review/loans")
+
+
+def test_answers_that_wait_are_told(page: Page, serving: Serving) -> None:
+    """Whoever comes to sign in sees how many answers this browser keeps, undone ones not counted."""
+    page.goto(f"{serving.url}/sign-in")
+    expect(page.locator("#why")).to_have_count(0)
+    page.evaluate("""() => {
+      const kept = [{ method: "POST", key: "1" }, { method: "POST", key: "2" }, { method: "DELETE", key: "3" }];
+      localStorage.setItem("evenhand-outbox:Kim:loans", JSON.stringify(kept));
+    }""")
+    page.reload()
+    expect(page.locator("#why")).to_have_text("2 answers are kept on this computer, and sent after signing in.")

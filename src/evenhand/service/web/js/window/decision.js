@@ -15,6 +15,7 @@ import { sinceList } from "./since.js";
 import { fullTime, joined, minus, number, own } from "./words.js";
 
 const desk = deskOfPage();
+const ROUNDING = 1e-9;
 const LONG = 16; // letters of a value, from which on it is broken
 const id = decodeURIComponent(location.pathname.split("/")[4] ?? "");
 
@@ -53,7 +54,7 @@ function facts(record, explanation) {
 /** By how much the odds exceed the limit that they exceed most, as measured: rounding. */
 function residual(worst) {
   if (worst === null) return "at most 0.000000001";
-  return worst ? `less than ${(10 ** Math.ceil(Math.log10(worst) + 1e-9)).toFixed(18).replace(/0+$/, "")}: rounding` : "nothing";
+  return worst ? `${worst < ROUNDING ? "less than 0.000000001" : number(worst)}: rounding` : "nothing";
 }
 
 /** How many there were, and how many of them could be chosen. */
@@ -64,7 +65,7 @@ function room(n, capacity) {
 
 function people({ record, explanation, attributes }) {
   const { price: told } = explanation;
-  const cell = (value) => el("td", { class: value.length > LONG ? "value" : null }, own(minus(value)));
+  const cell = (value) => el("td", { class: value.length > LONG ? "value" : "brief" }, own(minus(value)));
   const rewards = Object.assign({}, ...record.followed_by.filter((event) => event.kind === "outcome").map((event) => event.body.rewards));
   const heads = ["Candidate", ...attributes.names.map(named), "Odds", "Without fairness", "Expected", "At best", "Reward"];
   const right = attributes.names.length + 1;

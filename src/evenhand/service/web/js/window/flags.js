@@ -49,6 +49,6 @@ const isEqual = (odds) => Math.max(...odds) - Math.min(...odds) <= EQUAL;
 function banner(pairs, whole, equal) {
   const line = ({ pair, by, equal: alike }) => el("li", {}, "Called unfair by ", names(by), ": ", both(pair), alike && " (their odds are equal: not counted)");
   const mark = el("span", { "aria-hidden": "true" }, "⚑");
-  return el("div", { class: "banner called", id: "called-unfair" }, mark,
+  return el("div", { class: "banner flagged", id: "called-unfair" }, mark,
     el("ul", {}, pairs.map(line), whole.length > 0 && el("li", {}, names(whole), whole.length > 1 ? " say that something was unfair" : " says that something was unfair", equal && " (all odds are equal: not counted)")));
 }

@@ -25,7 +25,7 @@ function line(pair, desk, by) {
     el("td", { class: "right number" }, number(pair.distance), el("span", { class: "block small muted" }, `${number(pair.lower)} to ${pair.upper === null ? "no end" : number(pair.upper)}`),
       el("span", { class: "block small muted" }, `allowed when it was decided: ${pair.gap < 1e-9 ? "nothing" : pointsOf(pair.gap)}`)),
     el("td", { class: "right number" }, by.length ? [el("span", { class: "status called" }, el("span", { "aria-hidden": "true" }, "⚑"), calledBy(by)), el("span", { class: "block small muted" }, `${percent(pair.chance_unfair)} by all answers so far`)] : percent(pair.chance_unfair)),
-    el("td", {}, quotes(pair.shaped_by, desk)));
+    el("td", { class: "resting" }, quotes(pair.shaped_by, desk)));
 }
 
 function quotes(shaped, desk) {

@@ -23,7 +23,7 @@ export async function showProofs(place, desk, id, flags) {
   const told = await patiently(() => call("GET", deskPath(desk, `/decisions/${encodeURIComponent(id)}/proofs`)));
   place.setAttribute("aria-busy", "false");
   const known = told.pairs.map((pair) => judged(pair, flags.on(pair.first, pair.second)));
-  const pairs = known.toSorted((a, b) => b.binding - a.binding || ORDER.indexOf(a.status) - ORDER.indexOf(b.status) || b.gap - a.gap);
+  const pairs = known.toSorted((a, b) => (b.status === "called") - (a.status === "called") || b.binding - a.binding || ORDER.indexOf(a.status) - ORDER.indexOf(b.status) || b.gap - a.gap);
   const body = el("tbody", {}, pairs.slice(0, FIRST).map((pair) => line(pair, desk)));
   const more = pairs.length > FIRST && el("button", { class: "button small", type: "button", onclick: (event) => { show(body, pairs.map((pair) => line(pair, desk))); event.target.remove(); } }, `Show all ${count(pairs.length, "pair")}`);
   show(place, counts(known),
@@ -64,7 +64,7 @@ function line(pair, desk) {
     el("td", { class: "right number" }, equal ? "none" : pointsOf(pair.gap)),
     el("td", { class: "right number" }, equal ? "–" : `${number(pair.bound, 3)}`),
     el("td", {}, standing(pair, equal)),
-    el("td", {}, equal ? "Equal odds are fair by definition." : evidence(pair, desk)));
+    el("td", { class: "resting" }, equal ? "Equal odds are fair by definition." : evidence(pair, desk)));
 }
 
 /** How a pair stands. What the certificate puts beside a flag is no estimate, but the most it allows: it is left out. */

@@ -193,14 +193,16 @@ def test_a_decision_says_when_and_which(page: Page, serving: Serving) -> None:
     look_at_decision(page, serving, made)
     facts = page.locator("#facts")
     zone = page.evaluate("Intl.DateTimeFormat('en-GB', {timeZoneName: 'short'}).format().split(' ').at(-1)")
-    expect(facts.locator("time")).to_have_text(f"{page.evaluate(TODAY)}, {page.evaluate(TIME, made['time'])} {zone}")
+    expect(facts.locator("time")).to_have_text(f"{page.evaluate(WHEN, made['time'])} {zone}")
     expect(facts.locator("code")).to_have_text(made["id"])
     expect(facts).to_contain_text(f"no. {made['number'] + 1} (Philox generator; can be repeated)")
     expect(facts).to_contain_text("Knew the ledgerup to line")
 
 
-TODAY = "new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' }).format()"
-TIME = "at => new Date(at).toLocaleTimeString('en-GB')"
+WHEN = """at => {
+  const day = new Date(at).toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric" });
+  return `${day}, ${new Date(at).toLocaleTimeString("en-GB")}`;
+}"""
 
 
 def test_numbers_are_written_one_way(page: Page, serving: Serving) -> None:

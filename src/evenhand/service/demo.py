@@ -97,8 +97,9 @@ Open this link; it signs you in, once:
 
 To come in again, or from another browser, sign in with this token: {token}
 
-You see the desk as its owner does. Every second five people apply for one loan. Press "Review pairs" to play the reviewer:
-call pairs unfair or acceptable, then come back and see what the desk made of it. Stop with Ctrl-C; nothing stays.
+You see the desk as its owner does. Every second five people apply for one loan. Press "Review pairs" to play the
+reviewer: call pairs unfair or acceptable, then come back and see what the desk made of it. Stop with Ctrl-C; nothing
+stays.
 """
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
 from evenhand.service.operations.table import OPERATIONS
+from evenhand.service.tokens import Token
 from tests.service.asking import Asking, candidates
 
 PEOPLE = ("admin", "local admin", "decide", "review", "elsewhere", "metrics", "nobody", "somebody")
@@ -116,6 +120,36 @@ def test_a_new_token_works_at_once(ask: Asking) -> None:
     ask.service.tokens.add(token)
     ask.service.access._read_at -= 0.3
     assert ask("GET", DESK, by="fresh").status_code == 200
+
+
+def test_a_database_that_hangs_keeps_nobody_waiting_for_long(ask: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tokens that cannot be read again are asked for once, whoever comes meanwhile; everybody is told to come back."""
+    monkeypatch.setattr("evenhand.service.access.READ_SECONDS", 0.2)
+    tokens, access = ask.service.tokens, ask.service.access
+    assert tokens is not None
+    asked, go = list[int](), threading.Event()
+
+    def hang() -> list[Token]:
+        asked.append(1)
+        go.wait(20)
+        return []
+
+    everybody = tokens.all()
+    monkeypatch.setattr(tokens, "all", hang)
+    access._read_at = float("-inf")
+    try:
+        with ThreadPoolExecutor(6) as many:
+            answers = [*many.map(lambda _: ask("GET", DESK, by="decide"), range(6))]
+        assert {answer.status_code for answer in answers} == {503}
+        assert {answer.headers["retry-after"] for answer in answers} == {"1"}
+        assert len(asked) == 1
+    finally:
+        monkeypatch.setattr(tokens, "all", lambda: everybody)
+        go.set()
+    until = time.monotonic() + 20
+    while ask("GET", DESK, by="decide").status_code != 200:
+        assert time.monotonic() < until, "tokens are not read again"
+        time.sleep(0.05)
 
 
 @pytest.mark.parametrize("header", ["", "Bearer", "Basic YTpi", "bearer\tx", "Token abc", "Bearer \xff\xfe"])

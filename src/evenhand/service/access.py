@@ -23,6 +23,8 @@ Headers = Mapping[bytes, bytes]
 
 STALE_SECONDS = 5.0
 """Tokens read longer ago than this are not believed any more."""
+READ_SECONDS = 10.0
+"""So long a request waits for them to be read, at most."""
 ASK_AGAIN_SECONDS = 0.25
 """A token nobody knows makes the service look again, but not more often than this."""
 LOOPBACK_HOSTS = (b"127.0.0.1", b"localhost", b"[::1]")
@@ -42,6 +44,7 @@ class Access:
         self._fixed = self._fixed_callers()
         self._callers: dict[str, Known] = {}
         self._read_at = float("-inf")
+        self._read: asyncio.Task[None] | None = None
         self._wrong = WrongTokens(settings.wrong_tokens)
         self._everybody = (Caller("local", ("admin",), token="local"), self._bucket("local"))
 
@@ -65,10 +68,17 @@ class Access:
     def _holder(self, token: Token) -> Known:
         return Caller(token.name, token.roles, token.desks, token.id), self._bucket(token.id)
 
+    def _reading(self) -> asyncio.Future[None]:
+        """Tokens being read: however many wait for it, and however long the database takes, one thread does it."""
+        if self._read is None or self._read.done():
+            self._read = asyncio.create_task(asyncio.to_thread(self.refresh))
+            self._read.add_done_callback(lambda read: read.cancelled() or read.exception())  # somebody has seen it
+        return asyncio.shield(self._read)
+
     async def keep_fresh(self) -> None:
         """Read the tokens again, if the database lets us."""
         try:
-            await asyncio.to_thread(self.refresh)
+            await self._reading()
         except Exception as error:
             log.warning("tokens cannot be read", extra={"error": type(error).__name__})
 
@@ -134,7 +144,7 @@ class Access:
 
     async def _refresh_or_fail(self) -> None:
         try:
-            await asyncio.to_thread(self.refresh)
+            await asyncio.wait_for(self._reading(), READ_SECONDS)
         except Exception as error:
             log.warning("tokens cannot be read", extra={"error": type(error).__name__})
             raise Problem(

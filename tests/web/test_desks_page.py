@@ -38,8 +38,9 @@ def test_an_empty_desk_offers_an_interview(page: Page, several: Serving) -> None
     """There is nothing to review yet: the window's main button leads to the interview, later to the reviews."""
     for desk, words, path in (("empty", "Interview", "/interview/empty"), ("loans", "Review pairs", "/review/loans")):
         enter(page, several, "Kim", f"/desks/{desk}")
-        expect(page.locator("#to-review")).to_have_text(words)
-        expect(page.locator("#to-review")).to_have_attribute("href", path)
+        main = page.locator("main .row .button.primary")
+        expect(main).to_have_text(words)
+        expect(main).to_have_attribute("href", path)
 
 
 def test_nothing_to_take_away_is_not_offered(page: Page, several: Serving) -> None:

@@ -28,7 +28,6 @@ def test_an_answer_waits_for_the_service(page: Page, serving: Serving) -> None:
     pair = people(page)
     page.keyboard.press("u")
     expect(page.locator("#away")).to_contain_text("1 answer is kept in this browser")
-    page.keyboard.press("a")
     serving.start()
     page.get_by_role("button", name="Try now").click()
     expect(page.locator("#back")).to_contain_text("The service is back", timeout=30_000)

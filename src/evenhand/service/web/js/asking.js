@@ -20,8 +20,8 @@ const TAKEN_BACK = "Your last answer was taken back.";
 const NONE_AT_HAND = "The service is away, and no other pair is at hand. The next one comes when it is back.";
 
 export class Asking {
-  /** page: {desk, here, title, help, path, noun, nothing, next(), accept(told), ahead(fits)}; `nothing` says why there is
-   * nothing to undo, `ahead` gives a pair to go on with, or null. */
+  /** page: {desk, here, title, help, path, noun, nothing, next(), accept(told), answering(), ahead(fits)}; `nothing` says
+   * why there is nothing to undo, `answering` is called with each answer, `ahead` gives a pair to go on with, or null. */
   constructor(page) {
     this.page = page;
     this.current = null; // the pair on the screen
@@ -152,6 +152,7 @@ export class Asking {
   async answer(name) {
     if (this.busy || this.resting || !this.settled || this.current === null) return;
     this.work(true);
+    this.page.answering();
     const pair = this.current;
     const key = pair.item.slice(-64);
     const remarks = remarked();

@@ -14,6 +14,7 @@ const expected = meter("expected");
 
 const asking = new Asking({
   desk, here: "interview", title: "Interview", help: interviewHelp(), path: "/interview/answers", noun: "question", next, accept, ahead: () => null,
+  answering: () => {},
   nothing: "only answers of this visit can be taken back.",
 });
 

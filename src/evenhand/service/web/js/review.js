@@ -18,6 +18,7 @@ let kept = 0; // when the service was last asked to keep the pair for who looks 
 
 const asking = new Asking({
   desk, here: "review", title: "Review", help: reviewHelp(), path: "/review/answers", noun: "pair", next, accept,
+  answering: () => stock.wait(),
   nothing: "you have given no answer today that stands.",
   ahead(fits) {
     progress.another();

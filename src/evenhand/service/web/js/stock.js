@@ -24,9 +24,14 @@ export class Stock {
     }, QUIET);
   }
 
+  /** An answer is being given, which nothing is to hold up: the asking waits until the next pair is there. */
+  wait() {
+    clearTimeout(this.timer);
+  }
+
   /** The next pair at hand that fits: one that came just before the service went may have been seen since. */
   take(fits) {
-    clearTimeout(this.timer);
+    this.wait();
     while (this.pairs.length && !fits(this.pairs[0])) this.pairs.shift();
     return this.pairs.shift() ?? null;
   }

@@ -51,6 +51,17 @@ def ready(page: Page) -> None:
     expect(page.locator(f"#work{ANSWERABLE}")).to_have_count(1, timeout=20_000)
 
 
+def back_by_hand(page: Page, serving: Serving, key: str = "") -> None:
+    """The service comes back, and "Try now" is what sends the answers kept, by a click or a key: the page would have
+    done so by itself, were its clock (installed before it was opened) not held meanwhile."""
+    page.clock.pause_at(page.evaluate("Date.now()") / 1000 + 1)
+    serving.start()
+    button = page.get_by_role("button", name="Try now")
+    with page.expect_response(lambda response: "/review/answers" in response.url):
+        button.press(key) if key else button.click()
+    page.clock.resume()
+
+
 def answers_of(serving: Serving, name: str, desk: str = "loans") -> list[str]:
     """What this person answered on the review page, as the ledger has it, the oldest first."""
     reviews = [event for event in serving.events("review", desk) if event["body"]["reviewer"] == name]

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.web.serving import Serving
-from tests.web.steps import answer, answers_of, enter, people, ready
+from tests.web.steps import answer, answers_of, back_by_hand, enter, people, ready
 
 BURST = """async (key) => {
   const pair = document.querySelector("#pair");
@@ -189,6 +189,7 @@ def test_a_window_closed_while_the_service_is_away(two: tuple[Page, Page], servi
     """What it had kept is sent by the window that is still open, which says what was refused of it."""
     before = answers_of(serving, "Ada")
     first, second = two
+    first.clock.install()
     for page in two:
         with page.expect_response(lambda response: "/review/ahead" in response.url):
             page.reload()
@@ -203,8 +204,7 @@ def test_a_window_closed_while_the_service_is_away(two: tuple[Page, Page], servi
     second.keyboard.press("s")
     expect(second.locator("#away")).to_contain_text("3 answers are kept")  # by both windows
     second.close()
-    serving.start()
-    first.get_by_role("button", name="Try now").press("Enter")
+    back_by_hand(first, serving, "Enter")
     expect(first.locator("#refusal")).to_contain_text("answered on this pair already")
     expect(first.locator("h1")).to_be_focused()
     assert first.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('evenhand-outbox'))") == []
@@ -213,6 +213,7 @@ def test_a_window_closed_while_the_service_is_away(two: tuple[Page, Page], servi
 
 def test_what_comes_next_is_known_after_the_last_answer(page: Page, serving: Serving) -> None:
     """All pairs at hand answered while the service was away: nothing is asked that was answered, and none is lost."""
+    page.clock.install()
     with page.expect_response(lambda response: "/review/ahead" in response.url):
         enter(page, serving, "Kim", "/review/loans")
         ready(page)
@@ -230,8 +231,7 @@ def test_what_comes_next_is_known_after_the_last_answer(page: Page, serving: Ser
         expect(button).to_be_disabled()
     expect(page.locator("#note")).to_be_hidden()
     expect(page.locator("h1")).to_have_text("Review")
-    serving.start()
-    page.get_by_role("button", name="Try now").click()
+    back_by_hand(page, serving)
     expect(page.locator("#back")).to_be_visible()
     ready(page)
     expect(page.locator("#answer-unfair")).to_be_enabled()

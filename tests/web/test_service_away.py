@@ -5,7 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import Page, expect
 
 from tests.web.serving import Serving
-from tests.web.steps import answer, answers_of, enter, people, ready
+from tests.web.steps import answer, answers_of, back_by_hand, enter, people, ready
 
 
 def _opened_again(page: Page, serving: Serving) -> Page:
@@ -21,6 +21,7 @@ def _opened_again(page: Page, serving: Serving) -> Page:
 
 def test_an_answer_waits_for_the_service(page: Page, serving: Serving) -> None:
     """An answer given while the service is away is kept, announced, and sent once when it is back."""
+    page.clock.install()
     enter(page, serving, "Kim", "/review/loans")
     ready(page)
     answer(page, "a")
@@ -28,8 +29,7 @@ def test_an_answer_waits_for_the_service(page: Page, serving: Serving) -> None:
     pair = people(page)
     page.keyboard.press("u")
     expect(page.locator("#away")).to_contain_text("1 answer is kept in this browser")
-    serving.start()
-    page.get_by_role("button", name="Try now").click()
+    back_by_hand(page, serving)
     expect(page.locator("#back")).to_contain_text("The service is back", timeout=30_000)
     ready(page)
     assert set(people(page)) != set(pair)
@@ -78,6 +78,7 @@ def test_several_answers_wait_in_order(page: Page, serving: Serving) -> None:
 
 def test_going_on_when_the_service_is_back(page: Page, serving: Serving) -> None:
     """The pair that is before somebody stays when the service comes back, and the next answers go straight to it."""
+    page.clock.install()
     with page.expect_response(lambda response: "/review/ahead" in response.url):
         enter(page, serving, "Zoe", "/review/loans")
         ready(page)
@@ -86,8 +87,7 @@ def test_going_on_when_the_service_is_back(page: Page, serving: Serving) -> None
     expect(page.locator("#away")).to_contain_text("1 answer is kept")
     ready(page)
     before = people(page)
-    serving.start()
-    page.get_by_role("button", name="Try now").click()
+    back_by_hand(page, serving)
     expect(page.locator("#back")).to_be_visible(timeout=30_000)
     assert people(page) == before
     answer(page, "a")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
-from evenhand.desk.event import Event
+from evenhand.desk.event import FIRST, Event, chained
 from evenhand.desk.ledger import Ledger
 from evenhand.desk.verify import Chain, has_text, lines_of
 from evenhand.errors import DamagedLedger
@@ -21,25 +22,25 @@ def to_jsonl(ledger: Ledger, desk: str, *, damaged: Callable[[DamagedLedger], No
     """
     with ledger.reading(desk) as view:
         head = view.head
-    chain: Chain | None = Chain(desk)
+    chain, is_whole = Chain(desk), True
     for row in lines_of(ledger, desk, head.seq):
-        try:
-            if chain is not None:
-                chain.add(row)
-        except DamagedLedger as error:
-            if damaged is None:
-                raise
-            damaged(error)
-            chain = None  # once it is broken nothing can be told of what follows
-        if chain is not None or has_text(row):
+        is_whole = is_whole and _holds(partial(chain.add, row), damaged)  # once broken, what follows tells nothing
+        if is_whole or has_text(row):
             yield as_line(row.event)
+    if is_whole:
+        _holds(partial(chain.compare, head), damaged)
+
+
+def _holds(check: Callable[[], None], damaged: Callable[[DamagedLedger], None] | None) -> bool:
+    """Whether a check passes; what it found is given to whoever takes it, or raised."""
     try:
-        if chain is not None:
-            chain.compare(head)
+        check()
     except DamagedLedger as error:
         if damaged is None:
             raise
         damaged(error)
+        return False
+    return True
 
 
 def as_line(event: Event) -> str:
@@ -62,8 +63,6 @@ def verify_lines(lines: Iterable[str], *, known: tuple[int, str] | None = None) 
 
     known: the seq and hash of a line as noted elsewhere before; it must be among them.
     """
-    from evenhand.desk.event import FIRST, chained
-
     previous, last = FIRST, None
     for number, line in enumerate(lines, start=1):
         event = from_line(line)

@@ -71,3 +71,5 @@ class Told(msgspec.Struct, array_like=True, frozen=True, gc=False):
     status: int
     media_type: bytes
     headers: tuple[tuple[bytes, bytes], ...] = ()
+    is_line: bool = False
+    """Whether the body is a decision's line as the ledger has it: the door cuts the answer out, which has the time."""

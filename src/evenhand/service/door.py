@@ -18,7 +18,7 @@ from evenhand.service.body import ClientGone, read_body
 from evenhand.service.call import KEY, Call, address_of, decoded
 from evenhand.service.logs import RequestLine, moment
 from evenhand.service.office import answer_to
-from evenhand.service.operations.decisions import packing
+from evenhand.service.operations.decisions import answer_of, packing
 from evenhand.service.problems import Problem
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def _in_office(operation: Operation, service: Service) -> CarryOut:
         told = await service.office.carry_out(
             Asked(name, caller, scope.get("path_params", {}), key, scope["query_string"], rest, packed)
         )
-        return Answer(told.body, told.status, told.media_type, told.headers)
+        return answer_of(told)
 
     return carry_out
 

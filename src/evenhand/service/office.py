@@ -10,14 +10,14 @@ from uuid import uuid4
 import msgspec
 
 from evenhand.errors import EvenhandError
-from evenhand.service.answer import Answer
+from evenhand.service.answer import JSON, Answer
 from evenhand.service.asked import Asked, Told
 from evenhand.service.call import KEY, Call, decoded
 from evenhand.service.checking import Checking
 from evenhand.service.desks import Desks
 from evenhand.service.logs import places
 from evenhand.service.measures import DeskMeasures
-from evenhand.service.operations.decisions import decided, wanted
+from evenhand.service.operations.decisions import wanted
 from evenhand.service.operations.table import BUSIEST, OPERATIONS
 from evenhand.service.pages.table import PAGE_OPERATIONS
 from evenhand.service.problems import Problem
@@ -78,13 +78,11 @@ class Office:
             return False
 
         def made(event: Event | Exception) -> None:
-            try:
-                if isinstance(event, Exception):
-                    raise event
-                answer = decided(event)
-            except Exception as error:
-                answer = answer_to(error, asked.operation)
-            tell(Told(answer.body, answer.status, answer.media_type, answer.headers))
+            if isinstance(event, Exception):
+                answer = answer_to(event, asked.operation)
+                tell(Told(answer.body, answer.status, answer.media_type, answer.headers))
+            else:
+                tell(Told(event.text.encode(), 201, JSON, is_line=True))
 
         try:
             counter.gatherer.hand_in(wanted(self._call(asked)), made)

@@ -20,7 +20,7 @@ from evenhand.service.body import check_content_type
 from evenhand.service.call import KEY
 from evenhand.service.door import check_may, noted
 from evenhand.service.office import answer_to
-from evenhand.service.operations.decisions import packing
+from evenhand.service.operations.decisions import answer_of, packing
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -121,7 +121,7 @@ class Straight:
         if isinstance(told, Exception):
             self._end(request, caller, answer_to(told, self._operation.name))
         else:
-            self._end(request, caller, Answer(told.body, told.status, told.media_type, told.headers))
+            self._end(request, caller, answer_of(told))
 
     async def _carry_out(self, request: Request, caller: Caller, asked: Asked) -> None:
         try:

@@ -11,7 +11,7 @@ from msgspec import Raw, Struct
 from evenhand.desk.candidates import with_contexts
 from evenhand.desk.commands import Decide, Override, RecordOutcome
 from evenhand.service.answer import Answer, told
-from evenhand.service.asked import Packed
+from evenhand.service.asked import Packed, Told
 from evenhand.service.bodies import NewDecision
 from evenhand.service.call import decoded
 from evenhand.service.operations.own import decision_for
@@ -56,7 +56,13 @@ def wanted(call: Call) -> Decide:
 
 def decided(event: Event) -> Answer:
     """The answer to it, once the decision's line is durable."""
-    return Answer(_told(event), 201)
+    return Answer(_cut_from(event.text), 201)
+
+
+def answer_of(told: Told) -> Answer:
+    """What the office told, as an answer."""
+    body = _cut_from(told.body) if told.is_line else told.body
+    return Answer(body, told.status, told.media_type, told.headers)
 
 
 class _Body(Struct):
@@ -79,9 +85,9 @@ _read_line = msgspec.json.Decoder(_Line).decode
 _write = msgspec.json.Encoder().encode
 
 
-def _told(event: Event) -> bytes:
+def _cut_from(text: str | bytes) -> bytes:
     """What of a decision's line is answered, word for word as it stands in the ledger."""
-    line = _read_line(event.text)
+    line = _read_line(text)
     body = line.body
     return _write(
         {

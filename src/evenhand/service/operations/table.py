@@ -31,7 +31,13 @@ LIMIT: dict[str, Any] = {"type": "integer", "minimum": 1, "maximum": 1_000, "des
 AFTER_SEQ: dict[str, Any] = {"type": "integer", "minimum": 0, "maximum": 2**53, "description": "The `next` before."}
 AFTER_NAME: dict[str, Any] = {"type": "string", "maxLength": 200, "description": "The `next` of the page before."}
 REASON: dict[str, Any] = {"type": "string", "maxLength": reviews.LONGEST_REASON}
-REVIEWER: dict[str, Any] = {"type": "string", "minLength": 1, "maxLength": 200, "description": "Who will answer."}
+REVIEWER: dict[str, Any] = {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": 200,
+    "pattern": r"^[^\u0000-\u001f\u007f-\u009f]+$",
+    "description": "Who will answer: printable characters.",
+}
 AFTER_PAIR: dict[str, Any] = {
     "type": "string",
     "minLength": 1,

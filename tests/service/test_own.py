@@ -184,7 +184,8 @@ def test_certificates_quote_reviewers_and_are_not_for_them(people: Asking) -> No
 
 
 def test_hidden_attributes_are_in_no_record_that_a_reviewer_reads(people: Asking) -> None:
-    """Neither by name nor as a coordinate, however the candidates were given; whoever decides sees all."""
+    """Neither by name nor as a coordinate, however the candidates were given, nor by a hash that a guess could be tried
+    on; whoever decides sees all."""
     opened = {"name": "hiding", "features": ["income", "gender"], "seed": 3}
     assert people("POST", "/api/desks", opened).status_code == 201
     hidden = {"changes": {"reviewing": {"hidden": ["gender"]}}}
@@ -197,9 +198,14 @@ def test_hidden_attributes_are_in_no_record_that_a_reviewer_reads(people: Asking
     for candidates in given:
         made = people("POST", "/api/desks/hiding/decisions", {"candidates": candidates})
         path = f"/api/desks/hiding/decisions/{made.json()['id']}"
+        assert people("POST", f"{path}/outcomes", {"rewards": {made.json()["chosen"][0]: 0.5}}).status_code == 201
         seen, full = (people("GET", path, by=by) for by in ("Ada", "admin"))
         body = seen.json()["record"]["body"]
         assert "contexts" not in body
         assert [list(row) for row in body["features"]] == [["income"]] * 3
         assert "0.125" not in seen.text
         assert "0.125" in full.text
+        record = full.json()["record"]
+        hashes = {line[name] for line in (record, *record["followed_by"]) for name in ("previous", "hash")}
+        assert len(hashes) == 3
+        assert not any(one in seen.text for one in hashes)

@@ -86,16 +86,20 @@ def decision_for(caller: Caller, told: dict[str, Any], settings: Settings) -> di
     """A decision's record and explanation, as far as the caller may know them."""
     if not only_reviews(caller):
         return told
-    record, explanation = told["record"], told["explanation"]
-    return {
-        **told,
-        "record": {
-            **record,
-            "body": {**_without_hidden(record["body"], settings), "tight_pairs": []},
-            "followed_by": _own_lines(caller, record["followed_by"]),
-        },
-        "explanation": _explained(explanation, hides=bool(settings.reviewing.hidden)),
+    record, hides = told["record"], bool(settings.reviewing.hidden)
+    lines = _own_lines(caller, record["followed_by"])
+    seen = {
+        **(_without_hashes(record) if hides else record),
+        "body": {**_without_hidden(record["body"], settings), "tight_pairs": []},
+        "followed_by": [_without_hashes(line) for line in lines] if hides else lines,
     }
+    return {**told, "record": seen, "explanation": _explained(told["explanation"], hides=hides)}
+
+
+def _without_hashes(line: dict[str, Any]) -> dict[str, Any]:
+    """A line without its own hash and the one before: of an attribute with few values they would tell a guess from
+    the truth."""
+    return {name: value for name, value in line.items() if name not in ("previous", "hash")}
 
 
 def _explained(explanation: dict[str, Any], *, hides: bool) -> dict[str, Any]:

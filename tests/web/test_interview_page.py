@@ -130,12 +130,35 @@ def test_what_is_left_unknown_is_not_called_enough(page: Page, serving: Serving)
     expect(page.locator("#ending")).not_to_contain_text("knows enough")
 
 
-def test_nothing_to_undo_after_a_reload_is_said(page: Page, serving: Serving) -> None:
-    """Answers of an earlier visit are not taken back here, and the page says so."""
-    enter(page, serving, "Zoe", "/interview/loans")
+def test_undo_reaches_over_a_reload(page: Page, serving: Serving) -> None:
+    """Answers of an earlier visit are taken back one after the other, each question comes again with its note, and when
+    none is left the page says so."""
+    serving.token("Ola", ["review"], ["loans"])
+    enter(page, serving, "Ola", "/interview/loans")
+    ready(page)
+    questions = []
+    for note in ("first", "second"):
+        questions.append(_gap(page))
+        if not page.get_by_label("Note").is_visible():
+            page.get_by_text("Add a reason or a note").click()
+        page.get_by_label("Note").fill(note)
+        page.locator("h1").focus()
+        _answer(page, "u")
+    page.reload()
+    ready(page)
+    expect(page.locator("#last")).to_contain_text("Your last answer: unfair.")
+    for question, note in zip(reversed(questions), ("second", "first"), strict=True):
+        with page.expect_response(lambda response: "/interview/next" in response.url):
+            page.keyboard.press("z")
+        ready(page)
+        expect(page.locator("#last")).to_contain_text("Here is the question again")
+        assert _gap(page) == question
+        expect(page.get_by_label("Note")).to_have_value(note)
+    page.reload()
     ready(page)
     page.keyboard.press("Backspace")
-    expect(page.locator("#last")).to_contain_text("Nothing to undo here: only answers of this visit can be taken back.")
+    nothing = "Nothing to undo here: you have given no answer about these people that stands."
+    expect(page.locator("#last")).to_contain_text(nothing)
 
 
 @pytest.fixture(scope="module")

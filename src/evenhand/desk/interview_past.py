@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from evenhand.desk.interview_people import KnownPeople
 from evenhand.desk.ledger import Ledger, Row
@@ -15,31 +15,38 @@ CHUNK = 1000
 SAID: dict[bool | None, Said] = {True: "unfair", False: "acceptable", None: "unsure"}
 
 
+class Given(NamedTuple):
+    """An answer: the id of its line, and what was asked."""
+
+    line: str
+    question: Question
+
+
 @dataclass
 class Past:
     """A conversation so far, as it would stand had the process that led it never ended."""
 
-    given: list[tuple[str, Question]] = field(default_factory=list)
-    """Answers that stand: the id of the line, and the question."""
-    again: list[Question] = field(default_factory=list)
-    """Questions whose answer was taken back; the last one is asked next."""
+    given: list[Given] = field(default_factory=list)
+    """Answers that stand."""
+    again: list[Given] = field(default_factory=list)
+    """Answers that were taken back; the last one's question is asked next."""
     _unfair: dict[str, bool | None] = field(default_factory=dict)
     _withdrawn: set[str] = field(default_factory=set)
 
     def add(self, line: str, question: Question, unfair: bool | None) -> None:
         """A question was answered; by another one than was to be asked again, its reviewer has gone on."""
-        if self.again and replace(self.again[-1], why="") == replace(question, why=""):
+        if self.again and replace(self.again[-1].question, why="") == replace(question, why=""):
             self.again.pop()
         else:
             self.again.clear()
-        self.given.append((line, question))
+        self.given.append(Given(line, question))
         self._unfair[line] = unfair
 
     def take_back(self, line: str) -> None:
         """An answer was withdrawn: the latest are asked again."""
         self._withdrawn.add(line)
-        while self.given and self.given[-1][0] in self._withdrawn:
-            self.again.append(self.given.pop()[1])
+        while self.given and self.given[-1].line in self._withdrawn:
+            self.again.append(self.given.pop())
 
     @property
     def answers(self) -> list[Answer]:

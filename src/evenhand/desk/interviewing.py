@@ -20,7 +20,7 @@ import numpy as np
 from evenhand.circumstances import ANSWERS, JUDGEMENTS
 from evenhand.desk.commands import AnswerQuestion
 from evenhand.desk.desk import Desk
-from evenhand.desk.interview_past import past_of
+from evenhand.desk.interview_past import SAID, Given, past_of
 from evenhand.desk.interview_people import KnownPeople, keep_people, known_people, people_in_csv
 from evenhand.desk.quiet_bandit import QuietBandit
 from evenhand.desk.review_book import ReviewBook
@@ -52,10 +52,10 @@ class Conversation:
     """How many unfair pairs were to be expected when nothing was known at all: the meter's full length."""
     synced: float = 0.0
     """When the desk's state was last taken over."""
-    given: list[tuple[str, Question]] = field(default_factory=list)
-    """Answers of this conversation, and of those before about the same people: the id of the line, and the question."""
-    again: list[Question] = field(default_factory=list)
-    """Questions whose answer was taken back; the last one is asked next."""
+    given: list[Given] = field(default_factory=list)
+    """Answers of this conversation, and of those before about the same people."""
+    again: list[Given] = field(default_factory=list)
+    """Answers that were taken back; the last one's question is asked next."""
     name: str = field(default_factory=lambda: secrets.token_hex(8))
     known: int = 0
     """How many answers of this reviewer the conversation knows of: those before it began, and its own."""
@@ -65,7 +65,7 @@ class Conversation:
     @property
     def question(self) -> Question | None:
         """What to ask now; None when the interview is over."""
-        return self.again[-1] if self.again else self.interview.question
+        return self.again[-1].question if self.again else self.interview.question
 
 
 class Interviewing:
@@ -89,6 +89,18 @@ class Interviewing:
             self._take_back(talk)
             self._sync(talk)
             return self._told(talk, reviewer)
+
+    def last(self, reviewer: str) -> dict[str, Any] | None:
+        """This reviewer's last answer that stands, with what was remarked: a page opened anew can take it back."""
+        with self._lock:
+            talk = self._conversations.get(reviewer)
+            if talk is None or not talk.given:
+                return None
+            line = talk.given[-1].line
+        body = self.desk.event(line).body
+        told = body["circumstances"]
+        answer = told.get("answer", SAID[body["unfair"]])
+        return {"review": line, "answer": answer, "reason": told.get("reason"), "note": told.get("note")}
 
     def _is_live(self) -> bool:
         """Whether the desk has decided about anybody yet."""
@@ -125,7 +137,7 @@ class Interviewing:
         if not talk.synced:
             wait_for = self.desk.head.seq  # a desk just opened may still be folding what was said before
         elif talk.given:
-            wait_for = max(wait_for, self.desk.event(talk.given[-1][0]).seq)
+            wait_for = max(wait_for, self.desk.event(talk.given[-1].line).seq)
         patience = time.monotonic() + FOLD_SECONDS
         while self.desk.state.seq < wait_for and time.monotonic() < patience:
             time.sleep(0.02)
@@ -136,13 +148,11 @@ class Interviewing:
     def _take_back(self, talk: Conversation) -> None:
         """Questions whose answers were withdrawn since are asked again, the latest first."""
         while talk.given:
-            name, question = talk.given[-1]
             with self.desk.ledger.reading(self.desk.name) as view:
-                withdrawals = [row for row in view.about([name]) if row.kind == "withdrawal"]
+                withdrawals = [row for row in view.about([talk.given[-1].line]) if row.kind == "withdrawal"]
             if not withdrawals:
                 return
-            talk.given.pop()
-            talk.again.append(question)
+            talk.again.append(talk.given.pop())
             talk.turn += 1
             self._sync(talk, wait_for=withdrawals[-1].seq)
 
@@ -157,7 +167,8 @@ class Interviewing:
         }
         if question is None:
             return {**told, "ended": talk.interview.ended}
-        return {**told, **self._shown(talk, question, reviewer)}
+        again_of = talk.again[-1].line if talk.again else None
+        return {**told, "again_of": again_of, **self._shown(talk, question, reviewer)}
 
     def _shown(self, talk: Conversation, question: Question, reviewer: str) -> dict[str, Any]:
         """A question for the page: two people, who is on the left by lot, without what is hidden from reviewers."""
@@ -247,7 +258,7 @@ class Interviewing:
                 self._learn(talk, question, answer, reviewer)
                 talk.turn += 1
                 talk.known += 1
-                talk.given.append((line, question))
+                talk.given.append(Given(line, question))
             elif talk is not None:
                 talk.synced = 0.0  # another process asked, or another window: what was said comes with the state
         return self.asked(reviewer)

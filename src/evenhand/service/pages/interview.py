@@ -29,8 +29,12 @@ def interviewing_of(desk: Desk) -> Interviewing:
 async def next_question(call: Call) -> Answer:
     """The question to put before this reviewer now, and the meter; `item` is null when the interview is over."""
     call.query(())
-    desk = (await call.service.desks.get(call.desk)).desk
-    return told(await asyncio.to_thread(interviewing_of(desk).asked, call.caller.name))
+    interviewing = interviewing_of((await call.service.desks.get(call.desk)).desk)
+
+    def found() -> dict[str, Any]:
+        return {**interviewing.asked(call.caller.name), "last": interviewing.last(call.caller.name)}
+
+    return told(await asyncio.to_thread(found))
 
 
 async def answer_interview(call: Call) -> Answer:

@@ -68,6 +68,10 @@ class QuestionTold(Struct):
     is_live: bool
     """Whether the desk has decided about anybody yet."""
     draft: str | None = None
+    again_of: str | None = None
+    """The answer, taken back, that is asked for once more."""
+    last: dict[str, Any] | None = None
+    """The reviewer's last answer, with its remarks; told when a page asks, not after answers."""
     rows: list[dict[str, Any]] | None = None
     odds: list[float] | None = None
     gap: float | None = None

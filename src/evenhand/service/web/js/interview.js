@@ -15,7 +15,7 @@ const expected = meter("expected");
 const asking = new Asking({
   desk, here: "interview", title: "Interview", help: interviewHelp(), path: "/interview/answers", noun: "question", next, accept, ahead: () => null,
   answering: () => {},
-  nothing: "only answers of this visit can be taken back.",
+  nothing: "you have given no answer about these people that stands.",
 });
 
 async function next() {
@@ -28,12 +28,14 @@ function accept(told) {
   $("#people-now").textContent = told.people ? `It asks about ${count(told.people, "person", "people")} now.` : "There is nobody to ask about yet.";
   if (told.item !== null) {
     asking.reveal(told, `Next question. Still unknown: ${$("#unknown-value").textContent}.`);
+    asking.knows(told.last);
     return;
   }
   asking.current = null;
   ending(told);
   asking.work(false);
   asking.rest(true);
+  asking.knows(told.last);
   asking.announce($("#ending-title").textContent);
 }
 

@@ -139,9 +139,8 @@ def test_the_sentences() -> None:
         "A difference of 1 year in employment makes a distance of 0.01: odds may differ by up to 1 percentage point.",
         "The whole range of employment, 0 years to 40 years, makes a distance of 0.40: "
         "odds may differ by up to 40 percentage points.",
-        "In purpose, car and home are the farthest apart, which makes a distance of 0.30: "
+        "In purpose, any two are equally far apart, which makes a distance of 0.30: "
         "odds may differ by up to 30 percentage points.",
-        "In purpose, car and home are the nearest: 0.30.",
         "has guarantor, yes or no, makes a distance of 0.20: odds may differ by up to 20 percentage points.",
         "A difference of 1 year in employment counts for as much as 1,250 EUR in income.",
         "In purpose, car or home counts for as much as 37,500 EUR in income.",
@@ -215,7 +214,8 @@ def test_two_features_that_act_together_are_told_both_ways_round() -> None:
 
 
 def test_ends_are_asked_once_and_carried_into_sentences() -> None:
-    """Every distance has the ends given for its own difference, the interaction's too."""
+    """Every distance has the ends given for its own difference, the interaction's too; a number's steps have those of
+    its whole range, which grow in proportion and are narrower here."""
     matrix, asked = random_matrix(3), []
 
     def ends(differences: Floats) -> tuple[Floats, Floats]:
@@ -225,14 +225,33 @@ def test_ends_are_asked_once_and_carried_into_sentences() -> None:
 
     told = SCHEMA.explain(matrix, ends=ends)
     assert len(asked) == 1
-    seen = [c.distance for effect in told.effects for c in effect.comparisons]
+    seen = [(effect.distance, c.distance) for effect in told.effects for c in effect.comparisons]
     assert told.interaction is not None
-    for distance in [*seen, told.interaction.together, told.interaction.against]:
+    seen += [(one, one) for one in (told.interaction.together, told.interaction.against)]
+    for whole, distance in seen:
+        room = 0.02
+        if any(distance is effect.comparisons[1].distance for effect in (told["income"], told["employment"])):
+            room *= distance.value / whole.value
         assert distance.lower == pytest.approx(0.5 * distance.value)
-        assert distance.upper == pytest.approx(2.0 * distance.value + 0.02)
+        assert distance.upper == pytest.approx(2.0 * distance.value + room)
     d = told["has_guarantor"].distance.value
     between = f"(between {0.5 * d:.2f} and {2 * d + 0.02:.2f})"
     assert any(s.startswith("has guarantor, yes or no, makes") and between in s for s in told.sentences)
+
+
+def test_what_is_known_of_a_step_is_known_of_the_range() -> None:
+    """Whichever of the two has the narrower ends, for its size, both are told with them."""
+    matrix = alone(income=0.8)
+
+    def ends(differences: Floats) -> tuple[Floats, Floats]:
+        distances = np.sqrt(np.einsum("mi,ij,mj->m", differences, matrix, differences))
+        is_step = distances < 0.5
+        return np.where(is_step, 0.9, 0.0) * distances, np.where(is_step, np.inf, 1.1 * distances)
+
+    whole, step = (comparison.distance for comparison in SCHEMA.explain(matrix, ends=ends)["income"].comparisons)
+    for distance in (whole, step):
+        assert distance.lower == pytest.approx(0.9 * distance.value)
+        assert distance.upper == pytest.approx(1.1 * distance.value)
 
 
 def test_a_feature_without_effect_carries_its_ends() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -57,6 +58,7 @@ def explain(schema: Schema, matrix: ArrayLike, *, ends: Ends | None, negligible:
         differences = np.vstack([differences, pair])
     distances = _with_ends(_distances(differences, G), differences, ends)
     comparisons = [Comparison(*contrast, distance) for contrast, distance in zip(contrasts, distances, strict=False)]
+    comparisons = _in_proportion(comparisons)
     interaction = None if found is None else _interaction(comparisons, distances, found)
     effects = _ranked(schema, comparisons)
     equivalences = _equivalences(effects, negligible)
@@ -106,6 +108,31 @@ def _with_ends(values: Floats, differences: Floats, ends: Ends | None) -> list[D
         at = wrong[0]
         raise InvalidInput(f"ends gave {lower[at]} to {upper[at]}; a lower end is at least 0 and not above the upper")
     return [Distance(*map(float, triple)) for triple in zip(values, lower, upper, strict=True)]
+
+
+def _in_proportion(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """The same, with the narrowest ends: along a number distances grow in proportion, so that what is known of its
+    whole range is known of each step, and the other way round."""
+    tightest: dict[str, tuple[float, float]] = {}
+    for one in comparisons:
+        if isinstance(one.feature, Number) and one.distance.lower is not None and one.distance.upper is not None:
+            lower, upper = tightest.get(one.feature.name, (0.0, math.inf))
+            ends = (one.distance.lower / _span(one), one.distance.upper / _span(one))
+            tightest[one.feature.name] = (max(lower, ends[0]), min(upper, ends[1]))
+    return [_tightened(one, *tightest.get(one.feature.name, (0.0, math.inf))) for one in comparisons]
+
+
+def _tightened(comparison: Comparison, lower: float, upper: float) -> Comparison:
+    """A comparison whose ends lie within these, given for a difference of one; ends that exclude each other stay."""
+    distance = comparison.distance
+    if distance.lower is None or distance.upper is None or not isinstance(comparison.feature, Number) or lower > upper:
+        return comparison
+    ends = (max(distance.lower, lower * _span(comparison)), min(distance.upper, upper * _span(comparison)))
+    return replace(comparison, distance=Distance(distance.value, *ends))
+
+
+def _span(comparison: Comparison) -> float:
+    return abs(float(comparison.second) - float(comparison.first))
 
 
 def _strongest(

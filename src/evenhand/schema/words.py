@@ -162,6 +162,8 @@ def _category(effect: FeatureEffect) -> list[str]:
     far, near = effect.farthest, effect.nearest
     if len(effect.comparisons) == 1:
         return [f"In {label(effect.name)}, {far.first} or {far.second} {_makes(far.distance)}"]
+    if _short(near.distance.value) == _short(far.distance.value):
+        return [f"In {label(effect.name)}, any two are equally far apart, which {_makes(far.distance)}"]
     said = [
         f"In {label(effect.name)}, {far.first} and {far.second} are the farthest apart, which {_makes(far.distance)}"
     ]

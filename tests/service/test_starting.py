@@ -176,3 +176,11 @@ def test_a_server_that_cannot_start_ends_with_status_1(tmp_path: Path, monkeypat
     with pytest.raises(SystemExit) as ended:
         start(settings, port=0, say=lambda words: None)
     assert ended.value.code == 1
+
+
+def test_a_demonstration_keeps_nothing_and_says_so(tmp_path: Path) -> None:
+    """Whoever names a place to keep things in is told, and nothing begins."""
+    ended = serve("--demo", "--data", str(tmp_path / "here"))
+    assert "error: --demo keeps nothing; leave out --data and --database" in ended.stderr
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert not (tmp_path / "here").exists()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,27 @@ def test_past_decisions_from_elsewhere(ledger: Ledger, name: str, tmp_path: Path
         assert [number for number, _ in told.refused] == [2, 3, 4, 5, 6, 7, 8, 10, 11]
         desk.fold(wait=True)
         assert distance(desk) < before
+
+
+@pytest.mark.parametrize("reviewer_error", [None, 0.0, 0.05])
+@pytest.mark.parametrize("kind", ["complete", "partial"])
+def test_a_warm_start_knows_what_its_source_knew(tmp_path: Path, kind: str, reviewer_error: float | None) -> None:
+    """A desk that imports another's ledger has learned the same metric, however many pairs each review spoke of."""
+    rng = np.random.default_rng(5)
+    settings: dict[str, Any] = {"n_features": D, "seed": 4, "reviewer_error": reviewer_error}
+    with Desk.open("memory:", "source", **settings) as source, Desk.open("memory:", "warm", **settings) as warm:
+        for _ in range(40):
+            contexts = people(rng, 4)
+            made = source.decide(contexts)
+            pairs = list(combinations(made.candidates, 2))
+            odds = made.probabilities
+            unfair = [pair for pair in pairs if abs(odds[pair[0]] - odds[pair[1]]) > 0.3]
+            fair = [pair for pair in pairs if pair not in unfair] if kind == "partial" else []
+            source.review(made.id, kind, unfair=unfair, fair=fair, reviewer="Kim")
+        file = written(tmp_path / "source.jsonl", *to_jsonl(source.ledger, "source"))
+        assert import_jsonl(warm, file).reviews == 40
+        warm.fold(wait=True)
+        np.testing.assert_allclose(warm.metric().matrix, source.metric().matrix, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("metric", ["BayesPoint", "Ellipsoid"])

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from evenhand.checks import is_number
 from evenhand.contexts import as_contexts
-from evenhand.decision import ODDS_TOLERANCE, Review
 from evenhand.desk.candidates import read_candidates
 from evenhand.desk.given import as_pairs, check_review_kind
 from evenhand.desk.names import check_name
@@ -90,22 +88,7 @@ def learn_rewards(reward: RewardModel, body: Mapping[str, Any]) -> None:
 
 
 def learn_past(bandit: QuietBandit, body: Mapping[str, Any]) -> None:
-    """Let a bandit learn from a past decision: outcomes, and each verdict as an answer on two contexts."""
-    ids, contexts = body["candidates"], np.array(body["contexts"], dtype=np.float64)
+    """Let a bandit learn from a past decision: outcomes, and each review as the metric learner hears any other."""
     learn_rewards(bandit.reward, body)
     for said in body["reviews"]:
-        review = review_of(said, ids)
-        if review.any_unfair:
-            bandit.learn_past_bit(contexts, body["probabilities"], review)
-            continue
-        for i, j in _looked_at(review, len(ids)):
-            gap = abs(body["probabilities"][i] - body["probabilities"][j])
-            if gap > ODDS_TOLERANCE:
-                unfair = (i, j) in review.unfair
-                bandit.learn_pair(contexts[i], contexts[j], gap=gap, unfair=unfair, reviewer=review.reviewer)
-
-
-def _looked_at(review: Review, k: int) -> list[tuple[int, int]]:
-    if review.kind == "partial":
-        return sorted({*review.unfair, *review.fair})
-    return list(combinations(range(k), 2))
+        bandit.learn_past_review(body["contexts"], body["probabilities"], review_of(said, body["candidates"]))

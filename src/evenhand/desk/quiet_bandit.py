@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Self
 
 import numpy as np
@@ -38,15 +39,25 @@ class QuietBandit(FairBandit):
         model.learn(decision.contexts[list(rewards)], np.array(list(rewards.values()), dtype=np.float64))
         self.reward = model
 
-    def learn_past_bit(self, contexts: Floats, odds: Sequence[float], review: Review) -> None:
-        """Learn that some pair of a decision made elsewhere was unfair; nothing, if the metric learner cannot."""
-        k = len(odds)
-        past = Decision("", 0, contexts, np.array(odds, dtype=np.float64), (), None, np.zeros(k))
+    def learn_past_review(self, contexts: Sequence[Sequence[float]], odds: Sequence[float], review: Review) -> None:
+        """Learn from a review of a decision made elsewhere: as evidence, but no round of this bandit's is flagged.
+
+        Nothing is learned of a bit that the metric learner cannot use. Which pairs were as far apart as they might be,
+        nobody can tell any more: all count as if they were.
+        """
+        table = np.array(contexts, dtype=np.float64)
+        past = Decision("", 0, table, np.array(odds, dtype=np.float64), (), None, np.zeros(len(table)))
         verdicts = Verdicts.of(past, review)
+        verdicts = replace(verdicts, tight=np.ones(len(verdicts), dtype=np.bool_))
         if len(verdicts) == 0:
             return
-        with contextlib.suppress(UnsupportedReview):
-            self._notice(self.metric.learn_bit(verdicts, any_unfair=True))
+        if review.any_unfair:
+            with contextlib.suppress(UnsupportedReview):
+                self._notice(self.metric.learn_bit(verdicts, any_unfair=True))
+            return
+        learned = self.metric.learn(verdicts)
+        self.safeguards.hear_answer(verdicts)
+        self._notice(learned)
 
     def published(self, previous: Self | None = None) -> Self:
         """A copy that decides as this one does now, and that nothing learned later reaches.

@@ -144,9 +144,13 @@ class Belief:
         sure = np.maximum(np.abs(vectors.T @ self.mean) - np.sqrt(np.maximum(values, 0.0)), 0.0)
         return float(np.linalg.norm(sure)) > bound
 
-    def widened(self, factor: float) -> Belief:
-        """The same mean, the covariance multiplied."""
-        return Belief(self.mean, self.cov * factor)
+    def widened(self, factor: float, most: float = math.inf) -> Belief:
+        """The same mean, the covariance multiplied; in no direction to a variance above `most`, or what it was."""
+        if math.isinf(most):
+            return Belief(self.mean, self.cov * factor)
+        variances, directions = np.linalg.eigh(self.cov)
+        variances = np.minimum(factor * variances, np.maximum(variances, most))
+        return Belief(self.mean, (directions * variances) @ directions.T)
 
 
 class Told(NamedTuple):

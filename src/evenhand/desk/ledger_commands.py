@@ -42,8 +42,12 @@ def run_list(options: argparse.Namespace) -> int:
 
 
 def _standing(ledger: Ledger, name: str) -> str:
+    from evenhand.desk.verify import standing
+
+    head, stray = standing(ledger, name)
+    if stray is not None:
+        raise stray
     with ledger.reading(name) as view:
-        head = view.head
         last = view.after(head.seq - 1, 1)
     if not last:
         raise DamagedLedger(f"its last line, {head.seq}, is missing; verify it")

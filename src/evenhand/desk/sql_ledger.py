@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
 from evenhand.desk.checkpoints import Checkpoints
-from evenhand.desk.engine import open_engine, transaction, translated, turn_to_write
+from evenhand.desk.engine import file_of, open_engine, transaction, translated, turn_to_write
 from evenhand.desk.fold_locks import AdvisoryLock, FileLock, LockSession
 from evenhand.desk.ledger import FoldLock, Ledger, Row, Stamp
 from evenhand.desk.migrate import NEWEST, bring_up_to_date, refuse_unknown, version_of
@@ -51,7 +51,7 @@ class SqlLedger(Ledger):
         self.pairs = SqlPairs(self.engine)
         self._locks = LockSession(self.engine) if self.engine.dialect.name == "postgresql" else None
         self._checkpoints = (
-            Checkpoints(str(self.engine.url.database), partial(turn_to_write, self.engine))
+            Checkpoints(file_of(self.engine), partial(turn_to_write, self.engine))
             if self.engine.dialect.name == "sqlite"
             else None
         )

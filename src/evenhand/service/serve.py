@@ -164,6 +164,6 @@ def config_of(settings: Settings, host: str, port: int, workers: int) -> uvicorn
 
 
 def worker() -> FastAPI:
-    """The application of one of several processes."""
+    """The application of one of several processes. The ledger is there: whoever starts them has opened it."""
     set_up_logs()
-    return create_app(Settings.from_environment())
+    return create_app(Settings.from_environment(), make=False)

@@ -57,10 +57,10 @@ DURABLE = (  # a commit is on disk when it returns; what is stricter stays
 )
 
 
-def open_engine(url: str, *, make: bool = True) -> Engine:
+def open_engine(url: str, *, make: bool = True, reads: bool = False) -> Engine:
     """An engine for a URL; SQLite with a write-ahead log, one fsync a commit, and transactions that begin when told.
 
-    make: False for whoever needs a database that is there: SQLite makes none then.
+    make: False for whoever needs a database that is there: SQLite makes none then. reads: see `DatabaseFile`.
     """
     parsed = _parsed(url)
     if parsed.get_backend_name() == "postgresql":
@@ -72,7 +72,7 @@ def open_engine(url: str, *, make: bool = True) -> Engine:
         raise InvalidInput(f"there is no ledger {file}")
     if not make:
         refuse_empty(url)
-    return _sqlite(parsed, DatabaseFile(file, make=make))
+    return _sqlite(parsed, DatabaseFile(file, make=make, reads=reads))
 
 
 def _parsed(url: str) -> URL:
@@ -135,7 +135,7 @@ def _sqlite(url: URL, file: DatabaseFile) -> Engine:
     def _connected(connection: Any, record: Any) -> None:
         connection.isolation_level = None  # the driver would begin by itself, and too late
         try:
-            for pragma in PRAGMAS:
+            for pragma in () if file.is_read_only else PRAGMAS:
                 connection.execute(pragma)
             file.connected(connection, record)
         except BaseException:

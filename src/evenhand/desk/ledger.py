@@ -191,11 +191,12 @@ def taken(seq: int) -> DamagedLedger:
     )
 
 
-def open_ledger(url: str, *, make: bool = True) -> Ledger:
+def open_ledger(url: str, *, make: bool = True, reads: bool = False) -> Ledger:
     """The ledger at a URL: "memory:", "sqlite:///path", or "postgresql+psycopg://..."; tables are made as needed.
 
     make: False for whoever needs a ledger that is there: InvalidInput if there is none, and nothing is made. Tables of
-    an older version are brought up to date either way.
+    an older version are brought up to date either way. reads: True for whoever only reads: an SQLite file that cannot
+    be written is opened all the same, as it is.
     """
     if url == "memory:":
         from evenhand.desk.memory_ledger import MemoryLedger
@@ -209,4 +210,4 @@ def open_ledger(url: str, *, make: bool = True) -> Ledger:
         raise MissingExtra(
             f"{error.name} is missing: a ledger in a database needs pip install 'evenhand[desk]'"
         ) from None
-    return SqlLedger(url, make=make)
+    return SqlLedger(url, make=make, reads=reads)

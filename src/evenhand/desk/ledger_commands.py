@@ -21,7 +21,7 @@ def opened_ledger(options: argparse.Namespace) -> Iterator[Ledger]:
     """The ledger that the options name, for as long as the block lasts; it has to be there."""
     from evenhand.desk.ledger import open_ledger
 
-    ledger = open_ledger(database_of(options), make=False)
+    ledger = open_ledger(database_of(options), make=False, reads=True)
     try:
         yield ledger
     finally:

@@ -13,6 +13,7 @@ import pytest
 
 from evenhand.desk import Decide, Desk
 from evenhand.desk.checkpoints import LINES, Checkpoints
+from evenhand.desk.database_file import DatabaseFile
 from evenhand.desk.ledger import open_ledger
 from evenhand.desk.verify import verify
 from tests.desk.play import D, done, people
@@ -50,7 +51,7 @@ def test_a_checkpoint_that_fails_is_not_the_last(tmp_path: Path) -> None:
             raise OSError("no space left on device")
         yield
 
-    checkpoints = Checkpoints(str(file), turn)
+    checkpoints = Checkpoints(DatabaseFile(file, make=True), turn)
     until = time.monotonic() + 30
     for wanted in (1, 2):
         checkpoints.wrote(LINES)

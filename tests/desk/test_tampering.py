@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -98,6 +99,19 @@ def test_any_change_is_found(path: Path, statement: str, line: int | None) -> No
     assert "{" not in str(raised.value), "what a line says is nobody's business here"
     if line is not None:
         assert f"line {len(lines(path)) if line == LAST else line} " in str(raised.value)
+
+
+def test_a_line_put_in_the_place_of_another_is_found(path: Path) -> None:
+    """SQLite's triggers do not see INSERT OR REPLACE; the chain does."""
+    changed = "seq, id, kind, target, number, undoes, key, fingerprint, replace(text, ':', ': '), previous, hash"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(f"INSERT OR REPLACE INTO events SELECT desk, {changed} FROM events WHERE seq = 5")
+    ledger = open_ledger(f"sqlite:///{path}")
+    try:
+        with pytest.raises(DamagedLedger, match=r"line 5 .* was changed"):
+            verify(ledger, "loans")
+    finally:
+        ledger.close()
 
 
 def test_a_ledger_written_anew_is_found_by_a_noted_line(path: Path) -> None:

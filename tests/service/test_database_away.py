@@ -138,6 +138,59 @@ def test_a_full_disk_under_a_service(settings: Settings) -> None:
             assert ask("GET", f"/api/desks/loans/decisions/{decision['id']}").status_code == 200
 
 
+@pytest.mark.parametrize("how", ["moved", "removed", "replaced"])
+def test_a_file_taken_away_under_a_service(settings: Settings, tmp_path: Path, how: str) -> None:
+    """Nothing is answered that would be lost: 503 and not ready, before anything was tried, and no file is made.
+
+    With the same file back in its place it goes on by itself.
+    """
+    file, away = tmp_path / "ledger.db", tmp_path / "away.db"
+    with asking(settings) as ask:
+        made = [ask.decide()]
+        if how == "removed":
+            os.link(file, away)
+            file.unlink()
+        else:
+            file.rename(away)
+        if how == "replaced":
+            file.write_bytes(away.read_bytes())
+        check_said(ask("GET", "/ready", by="nobody"))
+        for _ in range(3):
+            check_said(ask("POST", "/api/desks/loans/decisions", candidates()))
+            check_said(ask("GET", "/ready", by="nobody"))
+        check_said(ask("POST", "/api/desks", {"name": "another", "n_features": 2}))
+        assert file.exists() == (how == "replaced")
+        away.replace(file)
+        assert ask("GET", "/ready", by="nobody").status_code == 200
+        made.append(ask.decide())
+    ledger = open_ledger(settings.database_url)
+    assert verify(ledger, "loans").decisions == len(made)
+    ledger.close()
+
+
+def test_an_office_that_starts_again_makes_no_ledger(tmp_path: Path) -> None:
+    """With the file moved away, the office ended: it is tried again, no empty ledger is made, and then it goes on."""
+    file = tmp_path / "ledger.db"
+    with started(f"sqlite:///{file}", tmp_path) as service, httpx.Client(base_url=service.address, timeout=30) as http:
+        opened = http.post("/api/desks", json={"name": "loans", "n_features": 3}, headers=HEADERS)
+        assert opened.status_code == 201
+        assert http.post("/api/desks/loans/decisions", json=PEOPLE, headers=HEADERS).status_code == 201
+        file.rename(tmp_path / "away.db")
+        service.kill("office")
+        until = time.monotonic() + 60
+        while "the office cannot work" not in service.log.read_text():
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        assert http.get("/ready").status_code == 503
+        assert not file.exists()
+        (tmp_path / "away.db").rename(file)
+        while http.get("/ready").status_code != 200:
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        made = http.post("/api/desks/loans/decisions", json=PEOPLE, headers=HEADERS)
+        assert made.json()["number"] == 1
+
+
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.9])
 def test_a_file_cut_off_under_a_service(
     settings: Settings, tmp_path: Path, share: float, monkeypatch: pytest.MonkeyPatch

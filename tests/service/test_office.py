@@ -19,6 +19,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evenhand.desk import open_ledger
 from evenhand.errors import InvalidInput, LedgerUnavailable
 from evenhand.service.apart import Apart
 from evenhand.service.asked import Asked, Caller, Told
@@ -138,6 +139,7 @@ def test_an_office_that_cannot_be_started_is_tried_again(monkeypatch: pytest.Mon
     monkeypatch.setattr("evenhand.service.apart.AGAIN_SECONDS", 0.01)
 
     async def run() -> None:
+        open_ledger(f"sqlite:///{tmp_path}/ledger.db").close()  # as the door does it
         apart = await Apart.opened(replace(MEMORY, database_url=f"sqlite:///{tmp_path}/ledger.db"))
         assert apart._process is not None
         monkeypatch.setattr("evenhand.service.apart.subprocess.Popen", failing)

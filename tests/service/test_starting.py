@@ -161,7 +161,7 @@ def test_an_office_that_cannot_work_logs_a_sentence(tmp_path: Path) -> None:
         )
     assert ended.returncode == 1
     (line,) = ended.stderr.splitlines()
-    assert "there is no folder" in json.loads(line)["message"]
+    assert "there is no ledger" in json.loads(line)["message"]
 
 
 def test_a_server_that_cannot_start_ends_with_status_1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

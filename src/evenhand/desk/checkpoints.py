@@ -7,10 +7,13 @@ is not touched: a commit is synced to the log before it returns, and the log is 
 from __future__ import annotations
 
 import logging
-import sqlite3
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, closing
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from evenhand.desk.database_file import DatabaseFile
 
 log = logging.getLogger(__name__)
 
@@ -24,8 +27,8 @@ class Checkpoints:
     turn: what keeps other threads of this process from writing.
     """
 
-    def __init__(self, path: str, turn: Callable[[], AbstractContextManager[None]]) -> None:
-        self._path, self._turn = path, turn
+    def __init__(self, file: DatabaseFile, turn: Callable[[], AbstractContextManager[None]]) -> None:
+        self._file, self._turn = file, turn
         self._lines = 0
         self._due, self._closed = threading.Event(), False
         self._thread: threading.Thread | None = None
@@ -44,7 +47,7 @@ class Checkpoints:
     def _work(self) -> None:
         while self._is_due():
             try:
-                with closing(sqlite3.connect(self._path, isolation_level=None)) as connection:
+                with closing(self._file.connect(isolation_level=None)) as connection:
                     connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
                     with self._turn():  # the little that was written meanwhile: then the log begins anew
                         connection.execute("PRAGMA wal_checkpoint(PASSIVE)")

@@ -14,6 +14,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, IntegrityError, NoSuchModuleError, SQLAlchemyError
 
+from evenhand.desk.database_file import DatabaseFile
 from evenhand.errors import DamagedLedger, EvenhandError, InvalidInput, LedgerUnavailable, MissingExtra
 
 WAIT = 30.0
@@ -56,10 +57,10 @@ DURABLE = (  # a commit is on disk when it returns; what is stricter stays
 )
 
 
-def open_engine(url: str, *, make: bool = True) -> Engine:
+def open_engine(url: str, *, make: bool = True, reads: bool = False) -> Engine:
     """An engine for a URL; SQLite with a write-ahead log, one fsync a commit, and transactions that begin when told.
 
-    make: False for whoever needs a database that is there: SQLite makes none then.
+    make: False for whoever needs a database that is there: SQLite makes none then. reads: see `DatabaseFile`.
     """
     parsed = _parsed(url)
     if parsed.get_backend_name() == "postgresql":
@@ -71,7 +72,7 @@ def open_engine(url: str, *, make: bool = True) -> Engine:
         raise InvalidInput(f"there is no ledger {file}")
     if not make:
         refuse_empty(url)
-    return _sqlite(parsed, file)
+    return _sqlite(parsed, DatabaseFile(file, make=make, reads=reads))
 
 
 def _parsed(url: str) -> URL:
@@ -120,16 +121,30 @@ def _postgresql(url: URL) -> Engine:
     return engine
 
 
-def _sqlite(url: URL, file: Path) -> Engine:
-    if not file.parent.is_dir():
-        raise InvalidInput(f"there is no folder {file.parent} to keep a ledger in")
+def _sqlite(url: URL, file: DatabaseFile) -> Engine:
+    if not file.path.parent.is_dir():
+        raise InvalidInput(f"there is no folder {file.path.parent} to keep a ledger in")
     engine = create_engine(url, pool_size=8, max_overflow=24, connect_args={"timeout": WAIT})
+    _files[engine] = file
+
+    @event.listens_for(engine, "do_connect")
+    def _connecting(dialect: Any, record: Any, arguments: Any, named: dict[str, Any]) -> sqlite3.Connection:
+        return file.connect(**named)
 
     @event.listens_for(engine, "connect")
     def _connected(connection: Any, record: Any) -> None:
         connection.isolation_level = None  # the driver would begin by itself, and too late
-        for pragma in PRAGMAS:
-            connection.execute(pragma)
+        try:
+            for pragma in () if file.is_read_only else PRAGMAS:
+                connection.execute(pragma)
+            file.connected(connection, record)
+        except BaseException:
+            connection.close()  # nobody else would
+            raise
+
+    @event.listens_for(engine, "close")
+    def _closing(connection: Any, record: Any) -> None:
+        file.closing(record)
 
     @event.listens_for(engine, "begin")
     def _begun(connection: Connection) -> None:
@@ -140,15 +155,34 @@ def _sqlite(url: URL, file: Path) -> Engine:
     return engine
 
 
+_files: WeakKeyDictionary[Engine, DatabaseFile] = WeakKeyDictionary()
+"""The file of each engine that is SQLite's."""
+
+
+def file_of(engine: Engine) -> DatabaseFile:
+    """The file of an SQLite database."""
+    return _files[engine]
+
+
 @contextmanager
 def transaction(engine: Engine, *, writes: bool) -> Iterator[Connection]:
-    """A connection within one transaction; what goes wrong with the database comes out as an EvenhandError."""
-    turn = turn_to_write(engine) if writes and engine.dialect.name == "sqlite" else nullcontext()
+    """A connection within one transaction; what goes wrong with the database comes out as an EvenhandError.
+
+    SQLite's file is looked for before, and after a commit once more: what went into one that was removed or replaced
+    is not acknowledged. Not written it is, if the file was gone at the first look; if it went in between, it may be
+    found in the file when that is put back, as after a connection that broke during a commit.
+    """
+    file = _files.get(engine)
+    turn = turn_to_write(engine) if writes and file is not None else nullcontext()
     with translated(), turn, engine.connect() as connection:
+        if file is not None:
+            file.check()
         if writes:
             connection.execution_options(evenhand_writes=True)
         with connection.begin():
             yield connection
+        if writes and file is not None:
+            file.check()
 
 
 _writers: WeakKeyDictionary[Engine, threading.Lock] = WeakKeyDictionary()

@@ -7,11 +7,14 @@ from functools import partial
 
 from evenhand.desk.event import FIRST, Event, chained
 from evenhand.desk.ledger import Ledger
-from evenhand.desk.verify import Chain, has_text, lines_of
+from evenhand.desk.verify import Chain, has_text, lines_of, standing
 from evenhand.errors import DamagedLedger
 
 HASHES = len(',"previous":"","hash":""}') + 2 * 64
 """So many characters at the end of a line hold the two hashes; what is left, and a brace, is what was hashed."""
+
+MOST = 2**63 - 1
+"""No line has a larger number."""
 
 
 def to_jsonl(ledger: Ledger, desk: str, *, damaged: Callable[[DamagedLedger], None] | None = None) -> Iterator[str]:
@@ -20,14 +23,17 @@ def to_jsonl(ledger: Ledger, desk: str, *, damaged: Callable[[DamagedLedger], No
     All of it is verified on the way; DamagedLedger at the first line that is wrong. damaged: is given that instead, and
     the lines come as they are, but for those that are no text.
     """
-    with ledger.reading(desk) as view:
-        head = view.head
+    head, stray = standing(ledger, desk)
+    if stray is not None and damaged is None:
+        raise stray
+    if stray is not None and damaged is not None:
+        damaged(stray)
     chain, is_whole = Chain(desk), True
-    for row in lines_of(ledger, desk, head.seq):
+    for row in lines_of(ledger, desk, head.seq if stray is None else MOST):
         is_whole = is_whole and _holds(partial(chain.add, row), damaged)  # once broken, what follows tells nothing
         if is_whole or has_text(row):
             yield as_line(row.event)
-    if is_whole:
+    if is_whole and stray is None:
         _holds(partial(chain.compare, head), damaged)
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 
 from evenhand.desk.event import Event
 from evenhand.desk.waiting import WaitingPairs
-from evenhand.errors import InvalidInput, MissingExtra
+from evenhand.errors import DamagedLedger, InvalidInput, MissingExtra
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,25 @@ class Stamp(NamedTuple):
     until: int
 
 
+class Stray(NamedTuple):
+    """A line that does not belong: beyond where the desk says that its ledger stands, or before the first."""
+
+    standing: int
+    seq: object
+    """SQLite keeps whatever somebody puts into a column: what is no number comes after all that are."""
+
+    @property
+    def sentence(self) -> str:
+        """What is wrong."""
+        last = f"line {self.seq}" if isinstance(self.seq, int) else "one without a number"
+        if isinstance(self.seq, int | float) and self.seq < 1:
+            return "there is a line before the first: it was put there; restore a backup, then verify the ledger"
+        return (
+            f"lines after line {self.standing} are there, up to {last}, but the desk's standing says {self.standing}: "
+            "it was set back, or they were put there; restore a backup, then verify the ledger"
+        )
+
+
 class View(Protocol):
     """One desk's ledger within one transaction."""
 
@@ -99,8 +118,11 @@ class View(Protocol):
     def last(self, kinds: Sequence[str], until: int) -> Row | None:
         """The newest event of these kinds, not beyond `until`."""
 
+    def stray(self) -> Stray | None:
+        """A line beyond the head or before the first, if there is any: it takes one look at either end."""
+
     def append(self, rows: Sequence[Row], head: Head) -> None:
-        """Add events and move the head; only within `Ledger.writing`."""
+        """Add events and move the head; only within `Ledger.writing`. DamagedLedger if a line is there already."""
 
 
 class FoldLock(Protocol):
@@ -161,11 +183,20 @@ class Ledger(ABC):
         """Let go of files and connections."""
 
 
-def open_ledger(url: str, *, make: bool = True) -> Ledger:
+def taken(seq: int) -> DamagedLedger:
+    """What is raised when the next line cannot be added, since the ledger has it, or its id, key or number."""
+    return DamagedLedger(
+        f"nothing was written: line {seq} is to be added, and the ledger has it already, or one with its id, key or "
+        "number; the desk's standing was set back, or lines were put there; restore a backup, then verify the ledger"
+    )
+
+
+def open_ledger(url: str, *, make: bool = True, reads: bool = False) -> Ledger:
     """The ledger at a URL: "memory:", "sqlite:///path", or "postgresql+psycopg://..."; tables are made as needed.
 
     make: False for whoever needs a ledger that is there: InvalidInput if there is none, and nothing is made. Tables of
-    an older version are brought up to date either way.
+    an older version are brought up to date either way. reads: True for whoever only reads: an SQLite file that cannot
+    be written is opened all the same, as it is.
     """
     if url == "memory:":
         from evenhand.desk.memory_ledger import MemoryLedger
@@ -179,4 +210,4 @@ def open_ledger(url: str, *, make: bool = True) -> Ledger:
         raise MissingExtra(
             f"{error.name} is missing: a ledger in a database needs pip install 'evenhand[desk]'"
         ) from None
-    return SqlLedger(url, make=make)
+    return SqlLedger(url, make=make, reads=reads)

@@ -21,7 +21,7 @@ def opened_ledger(options: argparse.Namespace) -> Iterator[Ledger]:
     """The ledger that the options name, for as long as the block lasts; it has to be there."""
     from evenhand.desk.ledger import open_ledger
 
-    ledger = open_ledger(database_of(options), make=False)
+    ledger = open_ledger(database_of(options), make=False, reads=True)
     try:
         yield ledger
     finally:
@@ -42,8 +42,12 @@ def run_list(options: argparse.Namespace) -> int:
 
 
 def _standing(ledger: Ledger, name: str) -> str:
+    from evenhand.desk.verify import standing
+
+    head, stray = standing(ledger, name)
+    if stray is not None:
+        raise stray
     with ledger.reading(name) as view:
-        head = view.head
         last = view.after(head.seq - 1, 1)
     if not last:
         raise DamagedLedger(f"its last line, {head.seq}, is missing; verify it")

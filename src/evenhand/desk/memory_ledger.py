@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from evenhand.desk.ledger import Head, Ledger, Row, Stamp, ToFold
+from evenhand.desk.ledger import Head, Ledger, Row, Stamp, Stray, ToFold, taken
 from evenhand.desk.memory_pairs import MemoryPairs
 from evenhand.errors import AlreadyRecorded, UnknownRecord
 
@@ -66,8 +66,15 @@ class MemoryBook:
         upto = bisect_right(self.rows, until, key=lambda row: row.seq)
         return next((row for row in reversed(self.rows[:upto]) if row.kind in kinds), None)
 
+    def stray(self) -> Stray | None:
+        """A line beyond the head or before the first."""
+        ends = {row.seq for row in (*self.rows[-1:], *self.rows[:1])}
+        return next((Stray(self.head.seq, seq) for seq in ends if not 1 <= seq <= self.head.seq), None)
+
     def append(self, rows: Sequence[Row], head: Head) -> None:
         """Add events and move the head."""
+        if rows and self.rows and rows[0].seq <= self.rows[-1].seq:
+            raise taken(rows[0].seq)
         for row in rows:
             self.rows.append(row)
             self.ids[row.id] = row

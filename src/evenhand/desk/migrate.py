@@ -36,11 +36,16 @@ def bring_up_to_date(connection: Connection) -> None:
     found = version_of(connection)  # by now another process may have done it
     if found == NEWEST:
         return
-    if found is not None and found > NEWEST:
-        raise NewerFile(f"the database is at step {found}, this evenhand knows steps up to {NEWEST}: update evenhand")
+    refuse_newer(found)
     if found is None and inspect(connection).has_table("events"):
         raise DamagedLedger(NO_VERSION)
     _upgrade(connection)
+
+
+def refuse_newer(found: str | None) -> None:
+    """NewerFile if a database is at a step that is not known here."""
+    if found is not None and found > NEWEST:
+        raise NewerFile(f"the database is at step {found}, this evenhand knows steps up to {NEWEST}: update evenhand")
 
 
 def refuse_unknown(connection: Connection) -> NoReturn:

@@ -11,10 +11,10 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
 from evenhand.desk.checkpoints import Checkpoints
-from evenhand.desk.engine import open_engine, transaction, translated, turn_to_write
+from evenhand.desk.engine import file_of, open_engine, transaction, translated, turn_to_write
 from evenhand.desk.fold_locks import AdvisoryLock, FileLock, LockSession
 from evenhand.desk.ledger import FoldLock, Ledger, Row, Stamp
-from evenhand.desk.migrate import NEWEST, bring_up_to_date, refuse_unknown, version_of
+from evenhand.desk.migrate import NEWEST, bring_up_to_date, refuse_newer, refuse_unknown, version_of
 from evenhand.desk.sql_pairs import SqlPairs
 from evenhand.desk.sql_view import INSERT, SqlView, Statements
 from evenhand.errors import AlreadyRecorded
@@ -34,27 +34,34 @@ SELECT name FROM desks UNION SELECT desk FROM named WHERE desk IS NOT NULL
 class SqlLedger(Ledger):
     """Ledgers of any number of desks in one database, which any number of processes may open."""
 
-    def __init__(self, url: str, *, make: bool = True) -> None:
+    def __init__(self, url: str, *, make: bool = True, reads: bool = False) -> None:
         with translated():
-            self.engine = open_engine(url, make=make)
+            self.engine = open_engine(url, make=make, reads=reads)
         try:
-            with self.transaction() as connection:
-                found = version_of(connection)
-                if found is None and not make:
-                    refuse_unknown(connection)
-            if found != NEWEST:
-                with self.transaction(writes=True) as connection:
-                    bring_up_to_date(connection)
+            self._be_up_to_date(make)
         except BaseException:
             self.engine.dispose()
             raise
         self.pairs = SqlPairs(self.engine)
         self._locks = LockSession(self.engine) if self.engine.dialect.name == "postgresql" else None
         self._checkpoints = (
-            Checkpoints(str(self.engine.url.database), partial(turn_to_write, self.engine))
+            Checkpoints(file_of(self.engine), partial(turn_to_write, self.engine))
             if self.engine.dialect.name == "sqlite"
             else None
         )
+
+    def _be_up_to_date(self, make: bool) -> None:
+        with self.transaction() as connection:
+            found = version_of(connection)
+            if found is None and not make:
+                refuse_unknown(connection)
+        if found == NEWEST:
+            return
+        refuse_newer(found)
+        if self.engine.dialect.name == "sqlite" and file_of(self.engine).is_read_only:
+            return  # desks, events and snapshots are in every version as they are now
+        with self.transaction(writes=True) as connection:
+            bring_up_to_date(connection)
 
     def transaction(self, *, writes: bool = False) -> AbstractContextManager[Connection]:
         """A connection in one transaction of the ledger's database, for whoever keeps other tables in it."""

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, cast
 
 from sqlalchemy import Connection
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from evenhand.desk.engine import is_undecodable
-from evenhand.desk.ledger import Head, Row, ToFold
+from evenhand.desk.ledger import Head, Row, Stray, ToFold, taken
 from evenhand.errors import DamagedLedger, UnknownRecord
 
 COLUMNS = ", ".join(Row._fields)
@@ -20,6 +20,14 @@ AT_ONCE = 500
 # Written out, and sent by the driver: building and compiling a statement for each batch costs more than running it.
 INSERT = f"INSERT INTO events (desk, {COLUMNS}) VALUES (?{', ?' * len(Row._fields)})"
 
+
+STRAY = """
+SELECT seq,
+    (SELECT e.seq FROM events e WHERE e.desk = desks.name AND e.seq > desks.seq ORDER BY e.seq DESC LIMIT 1),
+    (SELECT e.seq FROM events e WHERE e.desk = desks.name AND e.seq < 1 ORDER BY e.seq LIMIT 1)
+FROM desks WHERE name = ?
+"""
+"""One statement: in PostgreSQL each sees what was committed before it, and a desk's row moves with its lines."""
 
 TOGETHER = 32
 """Up to so many rows go into SQLite with one statement. The interpreter is given away once a statement and must be
@@ -168,12 +176,21 @@ class SqlView(Statements):
             found += [Row(*row) for row in rows]
         return max(found, default=None)
 
+    def stray(self) -> Stray | None:
+        """A line beyond the head or before the first."""
+        found = self._straight(STRAY, (self._desk,)).fetchone()
+        ends = () if found is None else found[1:]
+        return next((Stray(found[0], seq) for seq in ends if seq is not None), None)
+
     def append(self, rows: Sequence[Row], head: Head) -> None:
         """Add events and move the head."""
-        if self._driver is None:
-            self.run(INSERT, [(self._desk, *row) for row in rows])
-        else:
-            insert(self._driver, self._desk, rows)
+        try:
+            if self._driver is None:
+                self.run(INSERT, [(self._desk, *row) for row in rows])
+            else:
+                insert(self._driver, self._desk, rows)
+        except (IntegrityError, sqlite3.IntegrityError) as error:  # whoever writes is alone: no other was faster
+            raise taken(rows[0].seq) from error
         self._straight(
             "UPDATE desks SET seq = ?, hash = ?, decisions = ?, settings = ? WHERE name = ?",
             (head.seq, head.hash, head.decisions, head.settings, self._desk),

@@ -34,8 +34,7 @@ def verify(ledger: Ledger, desk: str, *, known: tuple[int, str] | None = None) -
     known: the seq and hash of a line as noted elsewhere before. Without, somebody who can write to the database could
     remove the newest lines, or write the whole ledger anew.
     """
-    with ledger.reading(desk) as view:
-        head = view.head
+    head, stray = standing(ledger, desk)
     chain = Chain(desk)
     for row in lines_of(ledger, desk, head.seq):
         chain.add(row)
@@ -43,16 +42,26 @@ def verify(ledger: Ledger, desk: str, *, known: tuple[int, str] | None = None) -
             raise DamagedLedger(
                 f"line {row.seq} of desk {desk!r} is not the one that was noted: the ledger was rewritten"
             )
+    if stray is not None:  # said last: a line with another number is missing where it was
+        raise stray
     if known is not None and known[0] > chain.seq:
         raise DamagedLedger(f"the ledger of desk {desk!r} ends at line {chain.seq}; line {known[0]} was noted before")
     chain.compare(head)
     return Verified(desk, chain.seq, chain.hash, head.decisions)
 
 
+def standing(ledger: Ledger, desk: str) -> tuple[Head, DamagedLedger | None]:
+    """Where a desk says that its ledger stands; and what is wrong if there are lines beyond it, or before the first."""
+    with ledger.reading(desk) as view:
+        stray = view.stray()
+        return view.head, None if stray is None else DamagedLedger(f"desk {desk!r} was changed: {stray.sentence}")
+
+
 def check_end(ledger: Ledger, desk: str, after: int) -> None:
     """Check the lines from `after` on, but no more than the newest of a long ledger: what opening a desk relies on."""
-    with ledger.reading(desk) as view:
-        head = view.head
+    head, stray = standing(ledger, desk)
+    if stray is not None:
+        raise stray
     chain = None
     for row in lines_of(ledger, desk, head.seq, max(0, after - 1, head.seq - NEWEST)):
         chain = chain or (Chain(desk) if row.seq == 1 else Chain.within(desk, row))
@@ -84,9 +93,9 @@ def lines_of(ledger: Ledger, desk: str, until: int, after: int = 0) -> Iterator[
     while after < until:
         with ledger.reading(desk) as view:
             rows = view.after(after, min(CHUNK, until - after))
-        if not rows:
-            return
         yield from rows
+        if not rows or not isinstance(rows[-1].seq, int):  # what is no number comes last in SQLite
+            return
         after = rows[-1].seq
 
 

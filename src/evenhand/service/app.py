@@ -37,9 +37,12 @@ if TYPE_CHECKING:
 DESCRIPTION = "Decisions that are as rewarding as similarity allows, with a ledger that proves what happened."
 
 
-def create_app(settings: Settings) -> FastAPI:
-    """The application of one process. Its `state.service` is what operations share; pages may be mounted on it."""
-    service = Service(settings)
+def create_app(settings: Settings, *, make: bool = True) -> FastAPI:
+    """The application of one process. Its `state.service` is what operations share; pages may be mounted on it.
+
+    make: False if the ledger has to be there when it starts.
+    """
+    service = Service(settings, make=make)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:

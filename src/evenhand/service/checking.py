@@ -8,7 +8,7 @@ import time
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
-from evenhand.desk.verify import Chain
+from evenhand.desk.verify import Chain, standing
 from evenhand.errors import DamagedLedger
 from evenhand.service.logs import places
 
@@ -64,13 +64,14 @@ class Checking:
     def _check(self, desk: str) -> None:
         chain, last = Chain(desk), 1
         try:
-            with self._ledger.reading(desk) as view:
-                head = view.head
-            last = max(last, head.seq)
+            head, stray = standing(self._ledger, desk)
+            last = max(last, head.seq + (stray is not None))
             while chain.seq < head.seq and self._go_on(desk, chain, head.seq):
                 pass
             if self._stopped.is_set():
                 return
+            if stray is not None:
+                raise stray
             chain.compare(head)
         except DamagedLedger as error:
             self._told[desk] = f"damaged at event {min(chain.seq + 1, last)}"

@@ -127,7 +127,7 @@ async def work(end: socket.socket, settings: dict[str, str]) -> None:
     from evenhand.service.settings import Settings
 
     told = Settings.from_environment(settings)
-    ledger = open_ledger(told.database_url)
+    ledger = open_ledger(told.database_url, make=False)  # the door has opened it: if it is gone, it is lost
     await asyncio.to_thread(warm_up)
     office = Office(told, ledger)
     clerk = Clerk(office)

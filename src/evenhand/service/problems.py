@@ -27,6 +27,7 @@ KINDS: dict[str, tuple[int, str]] = {
     "invalid": (422, "The request does not fit"),
     "key-reused": (422, "The idempotency key was used for something else"),
     "rate": (429, "Too many requests"),
+    "head-too-large": (431, "The headers are too large"),
     "internal": (500, "The service failed"),
     "damaged": (500, "The ledger is damaged"),
     "unavailable": (503, "The service cannot do this now"),

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import uvicorn
-from uvicorn.supervisors import Multiprocess
 
 from evenhand.desk.ledger import open_ledger
 from evenhand.errors import InvalidInput
@@ -22,6 +21,7 @@ from evenhand.service.protocol import DeskProtocol
 from evenhand.service.settings import Settings, is_loopback
 from evenhand.service.token_store import token_store_of
 from evenhand.service.tokens import new_token
+from evenhand.service.workers import Workers, end_with_parent
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -63,7 +63,7 @@ def _serve(config: uvicorn.Config, listening: socket.socket, address: str, say: 
     else:
         announce()
         try:
-            Multiprocess(config, sockets=[listening]).run()
+            Workers(config, sockets=[listening]).run()
         finally:
             shutil.rmtree(os.environ.pop(MEASURES), ignore_errors=True)
 
@@ -164,6 +164,7 @@ def config_of(settings: Settings, host: str, port: int, workers: int) -> uvicorn
 
 
 def worker() -> FastAPI:
-    """The application of one of several processes."""
+    """The application of one of several processes. The ledger is there: whoever starts them has opened it."""
     set_up_logs()
-    return create_app(Settings.from_environment())
+    end_with_parent()
+    return create_app(Settings.from_environment(), make=False)

@@ -61,8 +61,8 @@ class Service:
     nobody = Caller("nobody", (), (), "nobody")
     """Who asks where no token is needed."""
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
+    def __init__(self, settings: Settings, *, make: bool = True) -> None:
+        self.settings, self._make = settings, make
         self.measures = RequestMeasures()
         self.requests = RequestLog()
         self.tokens: TokenStore | None = None
@@ -107,7 +107,7 @@ class Service:
     async def start(self) -> None:
         """Open the ledger, the office, and read the tokens."""
         # The door needs the ledger for its tokens alone; an office in this process shares it.
-        self._ledger = await asyncio.to_thread(open_ledger, self.settings.database_url)
+        self._ledger = await asyncio.to_thread(open_ledger, self.settings.database_url, make=self._make)
         try:
             self.tokens = token_store_of(self._ledger)
             self._access = Access(self.tokens, self.settings)

@@ -1,0 +1,158 @@
+"""A desk whose standing was set back, or lines beyond it: told everywhere, over memory, SQLite and PostgreSQL."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evenhand.desk import Decide, Desk, Ledger
+from evenhand.desk.dsjson import to_dsjson
+from evenhand.desk.export import to_jsonl
+from evenhand.desk.ledger import Head, Row
+from evenhand.desk.memory_ledger import MemoryLedger
+from evenhand.desk.replay import replay
+from evenhand.desk.sql_ledger import SqlLedger
+from evenhand.desk.sql_view import INSERT, Statements
+from evenhand.desk.verify import standing, verify
+from evenhand.errors import DamagedLedger
+from evenhand.service.checking import Checking
+from tests.desk.play import D, done, people, play
+from tests.desk.test_tampering import tampered
+
+LINES = 6
+"""Where the desk is set back to: a decision is next."""
+
+
+@pytest.fixture
+def desk(ledger: Ledger, name: str) -> Iterator[Desk]:
+    """A desk that has played a day, of each kind of ledger."""
+    with Desk.open(ledger, name, n_features=D, seed=1) as opened:
+        play(opened, 1)
+        yield opened
+
+
+def lines_of(desk: Desk) -> list[Row]:
+    """All its lines."""
+    with desk.ledger.reading(desk.name) as view:
+        return view.after(0, 1_000)
+
+
+def set_back(desk: Desk, seq: int) -> None:
+    """Where the desk stands becomes what it was at a line, as somebody with a database tool could do it."""
+    lines = lines_of(desk)[:seq]
+    settings = max(row.seq for row in lines if row.kind in ("opened", "settings"))
+    head = Head(seq, lines[-1].hash, sum(row.kind == "decision" for row in lines), settings)
+    if isinstance(desk.ledger, MemoryLedger):
+        desk.ledger._books[desk.name].head = head
+        return
+    assert isinstance(desk.ledger, SqlLedger)
+    with desk.ledger.transaction(writes=True) as connection:
+        statement = "UPDATE desks SET seq = ?, hash = ?, decisions = ?, settings = ? WHERE name = ?"
+        values = (head.seq, head.hash, head.decisions, head.settings, desk.name)
+        Statements(connection).run(statement, values)
+        Statements(connection).run("DELETE FROM snapshots WHERE desk = ?", (desk.name,))
+
+
+def put(desk: Desk, seq: int) -> None:
+    """A line that somebody put there."""
+    row = lines_of(desk)[-1]._replace(seq=seq, id=f"{desk.name}-{seq}", key=None, number=None)
+    if isinstance(desk.ledger, MemoryLedger):
+        rows = desk.ledger._books[desk.name].rows
+        rows.insert(0 if seq < 1 else len(rows), row)
+        return
+    assert isinstance(desk.ledger, SqlLedger)
+    with desk.ledger.transaction(writes=True) as connection:
+        Statements(connection).run(INSERT, [(desk.name, *row)])
+
+
+CHANGES: dict[str, Callable[[Desk], None]] = {
+    "set back": lambda desk: set_back(desk, LINES),
+    "set back by one": lambda desk: set_back(desk, desk.head.seq - 1),
+    "a line after the last": lambda desk: put(desk, desk.head.seq + 1),
+    "a line after a gap": lambda desk: put(desk, desk.head.seq + 1_000),
+    "a line before the first": lambda desk: put(desk, 0),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_lines_that_do_not_belong_are_told(desk: Desk, change: str) -> None:
+    """By verify, replay, both exports, and when the desk is opened; and what is said names where the desk stands."""
+    CHANGES[change](desk)
+    said = f"lines after line {desk.head.seq} are there, .* set back"
+    if "before" in change:  # in memory lines are found by their place, and every one is now another
+        said = "line" if isinstance(desk.ledger, MemoryLedger) else "before the first"
+    for read in (
+        lambda: verify(desk.ledger, desk.name),
+        lambda: replay(desk.ledger, desk.name),
+        lambda: list(to_jsonl(desk.ledger, desk.name)),
+        lambda: list(to_dsjson(desk.ledger, desk.name)),
+        lambda: Desk.open(desk.ledger, desk.name),
+    ):
+        with pytest.raises(DamagedLedger, match=said):
+            read()
+
+
+def test_a_whole_ledger_has_no_lines_beyond(desk: Desk) -> None:
+    """Nothing is told of one that is as it was written."""
+    head, stray = standing(desk.ledger, desk.name)
+    assert (head, stray) == (desk.head, None)
+    assert verify(desk.ledger, desk.name).seq == head.seq
+
+
+@pytest.mark.parametrize("size", [1, 40])
+def test_deciding_on_a_desk_that_was_set_back_is_refused(desk: Desk, size: int) -> None:
+    """DamagedLedger, in place of an error of the database; nothing is written, and no line is lost."""
+    set_back(desk, LINES)
+    before = lines_of(desk)
+    rng = np.random.default_rng(3)
+    for _ in range(2):
+        with pytest.raises(DamagedLedger, match=f"nothing was written: line {LINES + 1} .* set back"):
+            desk.execute([Decide(people(rng)) for _ in range(size)])
+    assert lines_of(desk) == before
+    assert desk.head.seq == LINES
+
+
+def test_a_damaged_export_has_the_lines_beyond_too(desk: Desk) -> None:
+    """Whoever wants to see what is left gets all of it, and is told."""
+    whole = list(to_jsonl(desk.ledger, desk.name))
+    set_back(desk, LINES)
+    found: list[DamagedLedger] = []
+    assert list(to_jsonl(desk.ledger, desk.name, damaged=found.append)) == whole
+    assert len(found) == 1
+
+
+def test_a_service_that_checks_its_ledgers_finds_it(desk: Desk) -> None:
+    """The first line that should not be there is named."""
+    set_back(desk, LINES)
+    checking = Checking(desk.ledger)
+    while checking.standing(desk.name) == "being checked":
+        time.sleep(0.01)
+    checking.stop()
+    assert checking.standing(desk.name) == f"damaged at event {LINES + 1}"
+
+
+def test_a_line_whose_number_is_none_is_told(path: Path) -> None:
+    """SQLite keeps a text where a number should be, after all numbers; what it says is not repeated."""
+    tampered(
+        path,
+        "INSERT INTO events SELECT desk, 'secret', 'dec_x', kind, target, NULL, undoes, NULL, fingerprint, text, "
+        "previous, hash FROM events WHERE seq = 5",
+    )
+    with pytest.raises(DamagedLedger, match="one without a number") as raised:
+        Desk.open(f"sqlite:///{path}", "loans")
+    assert "secret" not in str(raised.value)
+
+
+def test_who_verifies_beside_a_writer_is_told_nothing_wrong(desk: Desk) -> None:
+    """Lines that come after the head was read are no lines beyond it."""
+    rng = np.random.default_rng(0)
+    with desk.ledger.reading(desk.name) as view:
+        before = view.head.seq
+        if isinstance(desk.ledger, SqlLedger):  # memory has one turn for readers and writers
+            done(desk.execute([Decide(people(rng))]))
+        assert view.stray() is None
+        assert view.head.seq == before

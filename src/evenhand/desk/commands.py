@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from evenhand.desk.origins import Origin
+
 ChosenPairs = Sequence[Sequence[str]]
 """Pairs of candidates' ids."""
 
@@ -101,6 +103,8 @@ class AnswerQuestion(Command):
     unfair: bool | None
     reviewer: str | None = None
     circumstances: Mapping[str, Any] | None = None
+    origins: Sequence[Origin] = ()
+    """Lines of other ledgers that it was imported from, the first one first."""
 
 
 @dataclass(frozen=True)
@@ -108,3 +112,5 @@ class ImportPast(Command):
     """A decision that was made elsewhere before, with what came of it: a warm start. See `evenhand.desk.past`."""
 
     record: Mapping[str, Any]
+    origins: Sequence[Origin] = ()
+    """Lines of other ledgers that it was imported from, the first one first."""

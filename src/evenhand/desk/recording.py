@@ -36,6 +36,7 @@ from evenhand.desk.given import (
 from evenhand.desk.ledger import Row
 from evenhand.desk.lots import Lots
 from evenhand.desk.names import check_name
+from evenhand.desk.origins import with_origins
 from evenhand.desk.past import learn_rewards, read_past
 from evenhand.desk.quiet_bandit import QuietBandit
 from evenhand.desk.records import decision_of, indices_of, review_of
@@ -271,15 +272,15 @@ class Recording:
         if command.reviewer is not None:
             check_name(command.reviewer, "reviewer")
         told = {"gap": float(command.gap), "unfair": command.unfair, "reviewer": command.reviewer}
-        circumstances = as_circumstances(command.circumstances)
-        return Draft("answer", new_id("answer"), {"x": both[0], "y": both[1], **told, "circumstances": circumstances})
+        body = {"x": both[0], "y": both[1], **told, "circumstances": as_circumstances(command.circumstances)}
+        return Draft("answer", new_id("answer"), with_origins(body, command.origins))
 
     def _import(self, wish: Wish) -> Draft:
         command = wish.command
         assert isinstance(command, ImportPast)
         body = read_past(command.record, self.settings)
         learn_rewards(copy.deepcopy(self._bandit.reward), body)  # refuses what it must
-        return Draft("imported", new_id("imported"), body)
+        return Draft("imported", new_id("imported"), with_origins(body, command.origins))
 
 
 KINDS: dict[type[Command], Callable[[Recording, Wish], Draft]] = {

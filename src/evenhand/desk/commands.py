@@ -56,18 +56,13 @@ class GiveReview(Command):
 
 @dataclass(frozen=True)
 class Withdraw(Command):
-    """Take back a review or an answer: everything becomes as if it had never been given."""
+    """Take back a review, an answer or an imported line: everything becomes as if it had never been given.
+
+    Of an imported line that is all that it taught, outcomes and reviews.
+    """
 
     review_id: str
     reason: str | None = None
-
-
-@dataclass(frozen=True)
-class TakeBackImported(Withdraw):
-    """Take back what was imported, since it was taken back where it came from.
-
-    A command of its own, that no operation of the service gives: what was imported is no reviewer's to withdraw.
-    """
 
 
 @dataclass(frozen=True)

@@ -154,7 +154,7 @@ class Desk:
         return self._one(said.GiveReview(decision, kind, *given, actor=actor, idempotency_key=idempotency_key))
 
     def withdraw(self, review_id: str, reason: str | None = None, **who: Any) -> Event:
-        """Take a review or an answer back."""
+        """Take a review, an answer or an imported line back; of the last all that it taught, outcomes and reviews."""
         return self._one(said.Withdraw(review_id, reason, **who))
 
     def override(self, decision: str, chosen: Sequence[str], reason: str | None = None, **who: Any) -> Event:

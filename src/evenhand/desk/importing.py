@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
-from evenhand.desk.commands import Command, TakeBackImported, Withdraw
+from evenhand.desk.commands import Command, Withdraw
 from evenhand.desk.desk import Desk
 from evenhand.desk.event import Event
 from evenhand.desk.names import is_name
@@ -107,9 +107,8 @@ def _to_take_back(desk: Desk, past: PastFile, actor: str) -> Iterator[Numbered]:
     for name, number in past.gone.items():
         row = there.get(key_of(name))
         if row is not None and row.seq not in undone:
-            kind = TakeBackImported if row.kind == "imported" else Withdraw
             reason = f"{name} was taken back where it was imported from"
-            yield number, kind(row.id, reason, actor=actor, idempotency_key=f"{key_of(name)}-taken-back")
+            yield number, Withdraw(row.id, reason, actor=actor, idempotency_key=f"{key_of(name)}-taken-back")
 
 
 def _new(desk: Desk, batch: Sequence[Numbered], told: Imported) -> list[Numbered]:

@@ -21,7 +21,6 @@ from evenhand.desk.commands import (
     ImportPast,
     Override,
     RecordOutcome,
-    TakeBackImported,
     Withdraw,
 )
 from evenhand.desk.event import new_id
@@ -211,10 +210,10 @@ class Recording:
             bandit.count_decisions(max(0, (row.number or 0) + 1 - bandit.rounds))
             bandit.learn(decision_of(row.event.body), review=review)
 
-    def _to_undo(self, name: Any, kinds: Sequence[str] = ("review", "answer")) -> Row:
-        """The review or answer of this id, if it can be taken back."""
+    def _to_undo(self, name: Any) -> Row:
+        """The review, answer or imported line of this id, if it can be taken back."""
         row = self.known.get(name) if isinstance(name, str) else None
-        if row is None or row.kind not in kinds:
+        if row is None or row.kind not in ("review", "answer", "imported"):
             raise UnknownRecord(f"this desk's ledger holds no review {name!r}")
         done = self._withdrawal_of(row)
         if done is not None:
@@ -228,8 +227,7 @@ class Recording:
     def _withdraw(self, wish: Wish) -> Draft:
         command = wish.command
         assert isinstance(command, Withdraw)
-        is_imported = isinstance(command, TakeBackImported)
-        row = self._to_undo(command.review_id, ("imported",) if is_imported else ("review", "answer"))
+        row = self._to_undo(command.review_id)
         body = {"review": row.id, "reason": as_text(command.reason, "reason")}
         return Draft("withdrawal", new_id("withdrawal"), body, target=row.id, undoes=row.seq)
 
@@ -288,7 +286,6 @@ KINDS: dict[type[Command], Callable[[Recording, Wish], Draft]] = {
     RecordOutcome: Recording._outcome,
     GiveReview: Recording._review,
     Withdraw: Recording._withdraw,
-    TakeBackImported: Recording._withdraw,
     Override: Recording._override,
     ChangeSettings: Recording._change,
     AnswerQuestion: Recording._answer,

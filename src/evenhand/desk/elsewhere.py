@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand.decision import Review
 from evenhand.desk.ledger import Ledger, Row
 from evenhand.desk.records import review_of
 
@@ -45,11 +46,17 @@ class Told(NamedTuple):
     gap: float
 
 
-def verdict(difference: Floats, unfair: bool, reviewer: str | None) -> Verdict:
-    """The same for both orders of the two."""
-    leading = difference[np.flatnonzero(difference)[:1]]
-    turned = -difference if np.any(leading < 0.0) else difference
-    return Verdict((turned + 0.0).tobytes(), bool(unfair), reviewer)  # + 0.0: so that there is one zero
+def as_bytes(differences: Floats) -> list[bytes]:
+    """Each difference (n, d) in bytes, the same for both orders of the two.
+
+    >>> first, second = as_bytes(np.array([[0.0, -1.0, 2.0], [-0.0, 1.0, -2.0]]))
+    >>> first == second
+    True
+    """
+    n, d = differences.shape
+    leading = differences[np.arange(n), np.argmax(differences != 0.0, axis=1)]
+    content = (np.where(leading < 0.0, -1.0, 1.0)[:, None] * differences + 0.0).tobytes()  # + 0.0: one zero, not two
+    return [content[at : at + 8 * d] for at in range(0, 8 * d * n, 8 * d)]
 
 
 class Elsewhere:
@@ -95,9 +102,8 @@ class Elsewhere:
                 rows = view.after(after, CHUNK, KINDS)
             for row in rows:
                 if row.seq <= until:
-                    for said, told in _verdicts_in(row, reviewers):
-                        if said in wanted:
-                            self._found[said].append(told)
+                    for said, told in _found_in(row, wanted, reviewers):
+                        self._found[said].append(told)
             after = rows[-1].seq if len(rows) == CHUNK else until
 
 
@@ -111,27 +117,34 @@ def _nearest(lines: list[Told], gap: float) -> Told | None:
     return found
 
 
-def _verdicts_in(row: Row, reviewers: set[str | None]) -> Iterator[tuple[Verdict, Told]]:
-    """What a line says of pairs, as far as one of these reviewers says it."""
+def _found_in(row: Row, wanted: Set[Verdict], reviewers: Set[str | None]) -> Iterator[tuple[Verdict, Told]]:
+    """What a line says of what is wanted; reviewers: whose verdicts those are."""
     body = row.event.body
     if row.kind == "answer":
-        if body["unfair"] is not None and body["reviewer"] in reviewers:
-            difference = np.array(body["x"], dtype=np.float64) - np.array(body["y"], dtype=np.float64)
-            told = Told(row.seq, row.id, row.kind, *ANSWERED, float(body["gap"]))
-            yield verdict(difference, body["unfair"], body["reviewer"]), told
+        both = np.array([body["x"], body["y"]], dtype=np.float64)
+        said = Verdict(as_bytes(both[:1] - both[1:])[0], bool(body["unfair"]), body["reviewer"])
+        if body["unfair"] is not None and said in wanted:
+            yield said, Told(row.seq, row.id, row.kind, *ANSWERED, float(body["gap"]))
         return
-    for said in body["reviews"]:
-        if said["reviewer"] in reviewers:
-            yield from _verdicts_of(row, body, said)
+    for review in body["reviews"]:
+        if review["reviewer"] in reviewers:
+            yield from _found_in_review(row, body, review_of(review, body["candidates"]), wanted)
 
 
-def _verdicts_of(row: Row, body: Mapping[str, Any], said: Mapping[str, Any]) -> Iterator[tuple[Verdict, Told]]:
-    """What one review of an imported line says; that some pair was unfair says nothing of any of them."""
-    names, odds, contexts = body["candidates"], body["probabilities"], np.array(body["contexts"], dtype=np.float64)
-    review = review_of(said, names)
-    if review.any_unfair:
+def _found_in_review(
+    row: Row, body: Mapping[str, Any], review: Review, wanted: Set[Verdict]
+) -> Iterator[tuple[Verdict, Told]]:
+    """The same of one review of an imported line; that some pair was unfair says nothing of any of them."""
+    names, odds = body["candidates"], body["probabilities"]
+    unfair = set(review.unfair)
+    looked_at = (
+        sorted(unfair.union(review.fair)) if review.kind == "partial" else list(combinations(range(len(names)), 2))
+    )
+    if review.any_unfair or not looked_at:
         return
-    named = sorted({*review.unfair, *review.fair})
-    for i, j in named if review.kind == "partial" else combinations(range(len(names)), 2):
-        told = Told(row.seq, row.id, row.kind, names[i], names[j], abs(odds[i] - odds[j]))
-        yield verdict(contexts[i] - contexts[j], (i, j) in review.unfair, review.reviewer), told
+    contexts, places = np.array(body["contexts"], dtype=np.float64), np.array(looked_at)
+    differences = as_bytes(contexts[places[:, 0]] - contexts[places[:, 1]])
+    for (i, j), difference in zip(looked_at, differences, strict=True):
+        said = Verdict(difference, (i, j) in unfair, review.reviewer)
+        if said in wanted:
+            yield said, Told(row.seq, row.id, row.kind, names[i], names[j], abs(odds[i] - odds[j]))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from evenhand.certificates.statements import Statements
 from evenhand.decision import Pair, Review
-from evenhand.desk.elsewhere import Elsewhere, verdict
+from evenhand.desk.elsewhere import Elsewhere, Verdict, as_bytes
 from evenhand.desk.ledger import Ledger, Row
 from evenhand.desk.records import review_of
 from evenhand.desk.state import State
@@ -96,7 +96,11 @@ class Remembered:
         """
         said = self._statements
         rows = [row for row, source in enumerate(said.sources) if not _is_seal(source)]
-        verdicts = [verdict(said.differences[row], bool(said.unfair[row]), said.reviewers[row]) for row in rows]
+        differences = as_bytes(said.differences[rows])
+        verdicts = [
+            Verdict(difference, bool(said.unfair[row]), said.reviewers[row])
+            for difference, row in zip(differences, rows, strict=True)
+        ]
         told = elsewhere.behind(
             [(one, float(said.gaps[row])) for one, row in zip(verdicts, rows, strict=True)], self._known_to
         )

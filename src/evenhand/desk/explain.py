@@ -16,7 +16,7 @@ from evenhand.desk.event import Event
 from evenhand.desk.evidence import Quoted, Remembered
 from evenhand.desk.ledger import Ledger
 from evenhand.desk.records import decision_of
-from evenhand.desk.settings import Settings
+from evenhand.desk.settings import Settings, coordinates
 from evenhand.desk.state import State
 from evenhand.schema.named import sentences_of_names
 
@@ -209,7 +209,7 @@ def metric_of(state: State, settings: Settings) -> Metric:
     learner, d = state.bandit.metric, settings.n_features
     matrix = learner.get_mahalanobis_matrix()
     lower, upper = learner.ends_of(np.eye(d))
-    named = settings.features or tuple(f"feature {i + 1}" for i in range(d))
+    named = settings.features or coordinates(d)
     if settings.schema is not None:
         named = settings.schema.coordinates
         told = settings.schema.explain(matrix, ends=learner.ends_of).sentences

@@ -10,6 +10,7 @@ from typing import Any
 from evenhand.desk.commands import AnswerQuestion, Command, ImportPast
 from evenhand.desk.event import canonical
 from evenhand.desk.origins import read_origins
+from evenhand.desk.past import FIELDS
 from evenhand.desk.past_file import UNREADABLE, PastFile, Record, Told, is_event, is_settings, read_record
 from evenhand.errors import EvenhandError, InvalidInput
 
@@ -97,8 +98,7 @@ def _command_of_line(event: Record, actor: str) -> Command | None:
             **{name: body.get(name) for name in ("x", "y", "gap", "unfair", "reviewer", "circumstances")}, **who
         )
     if kind == "imported":
-        record = {name: value for name, value in body.items() if name != "origins"}
-        return ImportPast({**record, "candidates": _candidates(body)}, **who)
+        return ImportPast({name: body.get(name) for name in FIELDS} | {"candidates": _candidates(body)}, **who)
     return None
 
 

@@ -112,7 +112,7 @@ class Recording:
             "capacity": decision.capacity,
             "tight_pairs": decision.tight_pairs,
             "chosen": [ids[i] for i in decision.chosen],
-            "lots": {"generator": "Philox", "counter": [0, number, 0, 0]},
+            "lots": self.lots.record(number),
             "worst_residual": decision.worst_residual,
             "seal": decision.id,
         }

@@ -5,19 +5,18 @@
     client.outcome("loans", decision["id"], {decision["chosen"][0]: 1.0})
 
 Every request that changes something carries an idempotency key, drawn here unless given. So it may be sent again
-after a lost connection, a restart or an overload, and the answer is the one that was lost.
+after a lost connection, a restart or an overload, and the answer is the one that was lost. What the service could not
+take is refused here, with InvalidInput, before anything is sent.
 """
 
 from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from types import TracebackType
-from typing import Any, Self, Unpack
-from urllib.parse import quote
-from uuid import uuid4
+from typing import Any, Self, SupportsFloat, Unpack
 
 try:
     import httpx
@@ -26,8 +25,10 @@ except ModuleNotFoundError as error:  # pragma: no cover - depends on how it was
 
     raise MissingExtra("the client needs httpx: pip install 'evenhand[service]'") from error
 
+from evenhand.checks import is_whole
 from evenhand.circumstances import Circumstances
 from evenhand.errors import EvenhandError, InvalidInput
+from evenhand.sending import as_dict, as_json, as_key, as_list, as_path, as_query
 from evenhand.version import __version__
 
 AGAIN = frozenset({429, 502, 503, 504})
@@ -78,8 +79,10 @@ class DeskClient:
     ) -> None:
         headers = {"User-Agent": f"evenhand/{__version__}"}
         if token is not None:
-            headers["Authorization"] = f"Bearer {token}"
-        self._http = httpx.Client(base_url=url, headers=headers, timeout=timeout, transport=transport)
+            headers["Authorization"] = f"Bearer {_checked_token(token)}"
+        if not is_whole(retries) or retries < 0:
+            raise InvalidInput(f"retries is {retries!r}; allowed is a whole number >= 0")
+        self._http = httpx.Client(base_url=_checked_url(url), headers=headers, timeout=timeout, transport=transport)
         self._retries, self._pause, self._sleep = retries, pause, sleep
 
     def __enter__(self) -> Self:
@@ -106,42 +109,44 @@ class DeskClient:
 
     def desk(self, desk: str) -> dict[str, Any]:
         """A desk as it stands."""
-        return self._get(_path(desk))
+        return self._get(as_path(desk))
 
     def metric(self, desk: str) -> dict[str, Any]:
         """What the desk learned about who is alike."""
-        return self._get(_path(desk, "metric"))
+        return self._get(as_path(desk, "metric"))
 
     def change_settings(self, desk: str, changes: Mapping[str, Any], *, key: str | None = None) -> dict[str, Any]:
         """Settings that may change while a desk runs."""
-        return self._post(_path(desk, "settings"), {"changes": dict(changes)}, key)
+        return self._post(as_path(desk, "settings"), {"changes": as_dict(changes, "changes")}, key)
 
     def events(self, desk: str, after: int = 0) -> Iterator[dict[str, Any]]:
         """The ledger, event by event."""
-        return self._pages(_path(desk, "events"), "events", after=after)
+        return self._pages(as_path(desk, "events"), "events", after=after)
 
     # Decisions.
 
     def decide(self, desk: str, candidates: Sequence[Mapping[str, Any]], *, key: str | None = None) -> dict[str, Any]:
         """Choose among candidates, each {"id", "context"} or {"id", "features"}: the odds, and who was drawn."""
-        return self._post(_path(desk, "decisions"), {"candidates": list(candidates)}, key)
+        return self._post(as_path(desk, "decisions"), {"candidates": as_list(candidates, "candidates")}, key)
 
     def decision(self, desk: str, decision: str) -> dict[str, Any]:
         """The record of a decision with its explanation."""
-        return self._get(_path(desk, "decisions", decision))
+        return self._get(as_path(desk, "decisions", decision))
 
     def outcome(
-        self, desk: str, decision: str, rewards: Mapping[str, float], *, key: str | None = None
+        self, desk: str, decision: str, rewards: Mapping[str, SupportsFloat], *, key: str | None = None
     ) -> dict[str, Any]:
         """What came of chosen candidates."""
-        return self._post(_path(desk, "decisions", decision, "outcomes"), {"rewards": dict(rewards)}, key)
+        return self._post(
+            as_path(desk, "decisions", decision, "outcomes"), {"rewards": as_dict(rewards, "rewards")}, key
+        )
 
     def override(
         self, desk: str, decision: str, chosen: Sequence[str], *, reason: str | None = None, key: str | None = None
     ) -> dict[str, Any]:
         """Somebody chose otherwise than the lottery did."""
-        body = {"chosen": list(chosen), "reason": reason}
-        return self._post(_path(desk, "decisions", decision, "overrides"), body, key)
+        body = {"chosen": as_list(chosen, "chosen"), "reason": reason}
+        return self._post(as_path(desk, "decisions", decision, "overrides"), body, key)
 
     # Reviews.
 
@@ -161,21 +166,22 @@ class DeskClient:
         **seen: Unpack[Circumstances],
     ) -> dict[str, Any]:
         """What a reviewer says: complete, partial or one_bit; and what she saw and how, see `Circumstances`."""
-        said = {"unfair": list(unfair), "fair": list(fair), "any_unfair": any_unfair, "reviewer": reviewer}
+        pairs = {name: as_list(given, name) for name, given in (("unfair", unfair), ("fair", fair))}
         rest = {"circumstances": circumstances, "supersedes": supersedes}
-        body = {name: value for name, value in {**said, **rest}.items() if value not in (None, [])}
-        return self._post(_path(desk, "decisions", decision, "reviews"), {"kind": kind, **body, **seen}, key)
+        said = {**pairs, "any_unfair": any_unfair, "reviewer": reviewer, **rest}
+        body = {name: value for name, value in said.items() if value is not None and (name not in pairs or value)}
+        return self._post(as_path(desk, "decisions", decision, "reviews"), {"kind": kind, **body, **seen}, key)
 
     def withdraw(self, desk: str, review: str, *, reason: str | None = None, key: str | None = None) -> dict[str, Any]:
         """Take a review back."""
         query = {"reason": reason} if reason is not None else None
-        return self._ask("DELETE", _path(desk, "reviews", review), query=query, key=key or uuid4().hex)
+        return self._ask("DELETE", as_path(desk, "reviews", review), query=query, key=as_key(key))
 
     def answer(
-        self, desk: str, x: Sequence[float], y: Sequence[float], *, key: str | None = None, **said: Any
+        self, desk: str, x: Iterable[float], y: Iterable[float], *, key: str | None = None, **said: Any
     ) -> dict[str, Any]:
         """What a reviewer says of two contexts: gap, unfair, reviewer."""
-        return self._post(_path(desk, "answers"), {"x": list(x), "y": list(y), **said}, key)
+        return self._post(as_path(desk, "answers"), {"x": as_list(x, "x"), "y": as_list(y, "y"), **said}, key)
 
     def queue(self, desk: str, limit: int | None = 20, *, reviewer: str | None = None) -> list[dict[str, Any]]:
         """So many pairs that wait for a review, or with None all of them, the most telling first.
@@ -185,7 +191,7 @@ class DeskClient:
         query: dict[str, Any] = {} if reviewer is None else {"reviewer": reviewer}
         if limit is not None and (limit <= PAGE or reviewer is not None):
             query["limit"] = limit
-        return list(islice(self._pages(_path(desk, "queue"), "pairs", **query), limit))
+        return list(islice(self._pages(as_path(desk, "queue"), "pairs", **query), limit))
 
     # Asking.
 
@@ -193,11 +199,13 @@ class DeskClient:
         return self._ask("GET", path, query=query)
 
     def _post(self, path: str, body: Mapping[str, Any], key: str | None) -> dict[str, Any]:
-        return self._ask("POST", path, body=body, key=key or uuid4().hex)
+        return self._ask("POST", path, body=body, key=as_key(key))
 
     def _pages(self, path: str, name: str, **query: Any) -> Iterator[Any]:
         while True:
             page = self._get(path, query)
+            if not isinstance(page.get(name), list) or "next" not in page:
+                raise ServiceProblem(200, {"detail": f"the answer has no page of {name}: is this an evenhand service?"})
             yield from page[name]
             if page["next"] is None:
                 return
@@ -213,11 +221,14 @@ class DeskClient:
         key: str | None = None,
     ) -> dict[str, Any]:
         headers = {} if key is None else {"Idempotency-Key": key}
+        content = None if body is None else as_json(body)
+        if content is not None:
+            headers["Content-Type"] = "application/json"
         for attempt in range(self._retries + 1):
             last = attempt == self._retries
             try:
-                answer = self._http.request(method, path, json=body, params=query, headers=headers)
-            except httpx.TransportError as error:
+                answer = self._http.request(method, path, content=content, params=as_query(query), headers=headers)
+            except httpx.RequestError as error:  # no answer, or one that cannot be decoded
                 if last:
                     raise ServiceAway(f"no answer from the service: {error or type(error).__name__}", key) from error
                 self._wait(attempt, None)
@@ -230,24 +241,40 @@ class DeskClient:
 
     def _wait(self, attempt: int, told: str | None) -> None:
         pause = min(LONGEST_PAUSE, self._pause * 2**attempt) * (0.5 + random.random() / 2)
-        if told is not None and told.isdigit():
+        if told is not None and told.isascii() and told.isdigit():
             pause = max(pause, min(LONGEST_PAUSE, float(told)))
         self._sleep(pause)
 
 
-def _path(*parts: str) -> str:
-    for part in parts:
-        if part in ("", ".", ".."):  # these would be other paths
-            raise InvalidInput(f"{part!r} is the name of nothing; allowed is a desk's name, or an id")
-    return "/api/desks/" + "/".join(quote(part, safe="") for part in parts)
+def _checked_token(token: Any) -> str:
+    """A token that can stand in a header; which one it is, an error does not say."""
+    if not isinstance(token, str) or not token or not token.isascii() or not token.isprintable() or " " in token:
+        raise InvalidInput("the token cannot be sent; allowed are printable ASCII characters without blanks, or None")
+    return token
+
+
+def _checked_url(url: Any) -> httpx.URL:
+    try:
+        parsed = httpx.URL(url)
+    except (TypeError, httpx.InvalidURL) as error:
+        raise InvalidInput(f"url is {url!r}: {error}") from None
+    if parsed.scheme not in ("http", "https") or not parsed.host:
+        raise InvalidInput(f"url is {url!r}; allowed is http://HOST or https://HOST, with or without a port")
+    return parsed
 
 
 def _content(answer: httpx.Response) -> dict[str, Any]:
-    """What an answer says; ServiceProblem if it is no success."""
+    """What an answer says; ServiceProblem if it is no success, or none that a service of ours would give."""
     try:
         content = answer.json()
-    except ValueError:
-        content = {"title": answer.text[:200]}
-    if not answer.is_success:
-        raise ServiceProblem(answer.status_code, content if isinstance(content, dict) else {})
-    return dict(content)
+    except (ValueError, RecursionError):
+        content = None
+    if answer.is_success and isinstance(content, dict):
+        return content
+    if isinstance(content, dict):
+        raise ServiceProblem(answer.status_code, content)
+    shown = " ".join(answer.text[:200].split())
+    told = (
+        f"status {answer.status_code}, and the answer is no JSON object: is this an evenhand service? It says: {shown}"
+    )
+    raise ServiceProblem(answer.status_code, {"detail": told})

@@ -23,6 +23,7 @@ from evenhand.desk import (
     Withdraw,
 )
 from evenhand.desk.records import decision_of
+from evenhand.desk.settings import Settings
 from evenhand.desk.verify import verify
 from evenhand.errors import (
     AlreadyRecorded,
@@ -359,3 +360,24 @@ def test_a_frame_is_read_by_its_columns() -> None:
         assert record["contexts"] == [[0.1, 0.9], [0.3, 0.2]]
         with pytest.raises(InvalidInput, match="wanted are income, debt"):
             desk.decide(pd.DataFrame({"debt": [0.9, 0.2], "inc": [0.1, 0.3]}))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"capacity": 2**64 - 1}, "capacity is 18446744073709551615; allowed are up to 1,000,000, or None"),
+        ({"max_unfair_rounds": 2**53 + 1}, "max_unfair_rounds is 9007199254740993; allowed are up to"),
+        ({"reviewing": {"hidden": ["gender"]}}, "reviewing.hidden names gender"),
+    ],
+)
+def test_what_may_not_be_opened_with_may_not_be_changed_to(wrong: dict[str, Any], told: str) -> None:
+    """One limit for both; a desk that has more from before opens, and its other settings can be changed."""
+    with pytest.raises(InvalidInput, match=told):
+        Desk.open("memory:", "loans", n_features=2, **wrong)
+    with Desk.open("memory:", "loans", n_features=2) as desk:
+        with pytest.raises(InvalidInput, match=told):
+            desk.change_settings(**wrong)
+        assert desk.head.seq == 1
+        old = Settings.from_dict({**desk.settings.to_dict(), **wrong})
+    assert old.changed({"overlap": 0.5}).overlap == 0.5
+    assert Settings.from_dict(old.to_dict()) == old

@@ -219,3 +219,27 @@ def test_an_import_that_stops_half_way_says_so(
             import_jsonl(desk, file)
         told = import_jsonl(desk, file)
         assert (told.decisions, told.before) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("record", "told"),
+    [
+        (
+            {**GOOD, "reward": {"a": 1.0}},
+            "a past decision has the field reward; allowed are candidates, probabilities,",
+        ),
+        ({**GOOD, "contexts": [[1, 0, 0]]}, "a past decision has the field contexts; allowed are"),
+        (
+            {**GOOD, "reviews": [{**REVIEW, "unfiar": []}]},
+            "a review has the field unfiar; allowed are kind, unfair, fair,",
+        ),
+    ],
+)
+def test_a_misspelt_field_is_not_passed_over(tmp_path: Path, record: dict[str, Any], told: str) -> None:
+    """What it says would be lost: the line is refused, with the fields there are."""
+    with Desk.open("memory:", "loans", n_features=D) as desk:
+        found = import_jsonl(desk, written(tmp_path / "past.jsonl", GOOD, record))
+        assert found.decisions == 1
+        ((number, error),) = found.refused
+        assert number == 2
+        assert str(error).startswith(told)

@@ -376,6 +376,12 @@ def test_a_misspelt_attribute_is_not_hidden_silently() -> None:
         with pytest.raises(InvalidInput, match="the attributes are income, gender"):
             desk.change_settings(reviewing={"hidden": ["gendre"]})
         assert desk.settings.reviewing.hidden == ("gender",)
+    with pytest.raises(InvalidInput, match="hidden names gender, which no candidate has; the attributes are feature 1"):
+        Desk.open("memory:", "typo", n_features=2, reviewing={"hidden": ["gender"]})
+    with Desk.open("memory:", "right", n_features=2, reviewing={"hidden": ["feature 2"]}) as desk:
+        with pytest.raises(InvalidInput, match="the attributes are feature 1, feature 2"):
+            desk.change_settings(reviewing={"hidden": ["feature 3"]})
+        assert desk.change_settings(reviewing={"lease": 60}).body["settings"]["reviewing"]["hidden"] == ["feature 2"]
 
 
 def test_pairs_at_hand(desk: Desk) -> None:

@@ -185,20 +185,35 @@ def test_a_first_ledger_still_verifies(path: Path) -> None:
         assert replay(desk.ledger, "loans").is_same
 
 
-def test_a_residual_that_was_not_measured_is_found(path: Path) -> None:
-    """A chain written anew in which a decision claims another residual: the replay names it."""
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("worst_residual", 1e-17),
+        ("estimated_rewards", [0.1, 0.2, 0.3, 0.4]),
+        ("optimistic_rewards", [0.1, 0.2, 0.3, 0.4]),
+        ("lots", {"generator": "Philox", "counter": [0, 7, 0, 0]}),
+        ("schema", "0" * 64),
+        ("capacity", 2),
+        ("chosen", []),
+        ("tight_pairs", [[0, 1], [0, 2], [0, 3], [1, 3]]),
+        ("seal", "0-0"),
+    ],
+)
+def test_a_decision_that_claims_what_was_not_is_found(path: Path, field: str, value: object) -> None:
+    """A chain written anew in which a decision's record says something else: the replay names it."""
 
     def embellished(text: str) -> str:
         line = orjson.loads(text)
         if line["seq"] == 2:
-            line["body"]["worst_residual"] = 1e-17
+            assert line["body"][field] != value
+            line["body"][field] = value
         return canonical(line)
 
     written_anew(path, embellished)
     ledger = open_ledger(f"sqlite:///{path}")
     try:
-        (found,) = (one for one in replay(ledger, "loans").differences if "snapshot" not in one.what)
-        assert (found.seq, found.what.split()[0]) == (2, "worst_residual")
+        found = replay(ledger, "loans").differences[0]  # what was learned from it differs after it
+        assert (found.seq, found.what.split()[0]) == (2, field)
     finally:
         ledger.close()
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from typing import Any
 
 import httpx
+import numpy as np
 import pytest
 
 from evenhand.client import DeskClient, ServiceAway, ServiceProblem
@@ -134,3 +137,131 @@ def test_names_with_odd_letters_reach_the_service(ask: Asking) -> None:
         for name in ("", ".", ".."):
             with pytest.raises(InvalidInput):
                 client.decision("loans", name)
+
+
+def made(request: httpx.Request) -> httpx.Response:
+    """An answer that says what was sent."""
+    return httpx.Response(201, json={"sent": json.loads(request.content)})
+
+
+@pytest.mark.parametrize("key", ["", "a\nb", "ü", "x" * 201, " a", "a ", '"a"', 7])
+def test_a_key_that_cannot_be_sent_is_refused(key: Any) -> None:
+    """With a sentence, and nothing is sent: an empty one is not taken for none."""
+    client, keys, _ = scripted([])
+    with client:
+        with pytest.raises(InvalidInput, match=r"key is .*; allowed are 1 to 200 printable"):
+            client.decide("loans", [], key=key)
+        with pytest.raises(InvalidInput, match=r"key is .*; allowed are 1 to 200 printable"):
+            client.withdraw("loans", "rev_1", key=key)
+    assert keys == []
+
+
+HOLDS_ITSELF: list[Any] = []
+HOLDS_ITSELF.append(HOLDS_ITSELF)
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (float("nan"), r"^candidates\[0\]\.context\[0\] is nan; allowed are finite"),
+        (np.float32("inf"), r"^candidates\[0\]\.context\[0\] is inf; allowed are finite"),
+        (np.array([1.0, np.nan]), r"^candidates\[0\]\.context\[0\]\[1\] is nan; allowed are finite"),
+        ("\ud800", r"^candidates\[0\]\.context\[0\] is '\\ud800', which is no text"),
+        (object(), r"^candidates\[0\]\.context\[0\] is <object.*; allowed are text, numbers"),
+        ({7: 1, (1, 2): 2}, r"^candidates\[0\]\.context\[0\] has 7 for a name; allowed is text"),
+        (1j, r"allowed are text, numbers"),
+        (HOLDS_ITSELF, r"holds itself"),
+    ],
+)
+def test_what_is_no_json_is_refused(value: Any, told: str) -> None:
+    """With the way to it, and nothing is sent."""
+    client, keys, _ = scripted([])
+    with client, pytest.raises(InvalidInput, match=told):
+        client.decide("loans", [{"id": "a", "context": [value, 0.2]}])
+    assert keys == []
+
+
+def test_other_things_that_cannot_be_sent_are_refused() -> None:
+    """Names, queries, tokens, addresses, and what is no list or dict."""
+    client, keys, _ = scripted([])
+    wrong: list[Callable[[], object]] = [
+        lambda: client.decide("loans", 5),  # type: ignore[arg-type]
+        lambda: client.decide("\ud800", []),
+        lambda: client.decide(None, []),  # type: ignore[arg-type]
+        lambda: client.outcome("loans", "dec_1", 0.5),  # type: ignore[arg-type]
+        lambda: client.review("loans", "dec_1", "partial", unfair="ab"),
+        lambda: client.withdraw("loans", "rev_1", reason="\ud800"),
+        lambda: DeskClient("http://desk", "a\nb"),
+        lambda: DeskClient("http://desk", "ü"),
+        lambda: DeskClient("desk:8000", "a"),
+        lambda: DeskClient("", "a"),
+        lambda: DeskClient("http://desk", "a", retries=-1),
+    ]
+    with client:
+        for call in wrong:
+            with pytest.raises(InvalidInput):
+                call()
+    assert keys == []
+
+
+def test_numpy_is_taken_as_numbers_and_lists() -> None:
+    """Arrays and numbers of any precision, in candidates, answers, rewards and reviews."""
+    client, _, _ = scripted([made] * 4)
+    with client:
+        exact = [{"id": "a", "context": np.array([0.25, 1.0], np.float32)}]
+        people: list[dict[str, Any]] = [*exact, {"id": "b", "context": (np.float32(0.5), 1)}]
+        sent = [{"id": "a", "context": [0.25, 1.0]}, {"id": "b", "context": [0.5, 1]}]
+        assert client.decide("loans", people)["sent"] == {"candidates": sent}
+        said = client.answer(
+            "loans", np.array([1.0, 0.0]), np.array([0, 1]), gap=np.float64(0.5), unfair=np.bool_(True)
+        )
+        assert said["sent"] == {"x": [1.0, 0.0], "y": [0, 1], "gap": 0.5, "unfair": True}
+        assert client.outcome("loans", "dec_1", {"a": np.int64(1)})["sent"] == {"rewards": {"a": 1}}
+        bit = client.review("loans", "dec_1", "one_bit", any_unfair=np.bool_(True))  # type: ignore[arg-type]
+        assert bit["sent"] == {"kind": "one_bit", "any_unfair": True}
+
+
+def test_an_answer_that_cannot_be_decoded_is_asked_for_again() -> None:
+    """It was given, but nobody can read it: with the same key it comes again; if it never can be read, that is told."""
+
+    def torn(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(201, stream=httpx.ByteStream(b"hello"), headers={"Content-Encoding": "gzip"})
+
+    client, keys, _ = scripted([torn, lambda _: httpx.Response(201, json={"id": "dec_1"}), *[torn] * 5])
+    with client:
+        assert client.decide("loans", [])["id"] == "dec_1"
+        assert len(set(keys)) == 1
+        with pytest.raises(ServiceAway) as away:
+            client.decide("loans", [], key="mine")
+    assert away.value.key == "mine"
+
+
+@pytest.mark.parametrize("pause", ["²", "-5", "soon", "Wed, 21 Oct 2026 07:28:00 GMT", "9" * 400])
+def test_a_pause_that_is_no_number_is_passed_over(pause: str) -> None:
+    """Whatever a service or a proxy names, the request is sent again after a pause of some seconds at most."""
+    later = httpx.Response(503, json={}, headers=[(b"Retry-After", pause.encode("latin-1"))])
+    client, keys, pauses = scripted([lambda _: later, lambda _: httpx.Response(201, json={"id": "dec_1"})])
+    with client:
+        assert client.decide("loans", [])["id"] == "dec_1"
+    assert len(keys) == 2
+    assert 0 < pauses[0] <= 10
+
+
+@pytest.mark.parametrize("content", [b"<p>Welcome</p>", b"[1]", b'"x"', b"\xff\xfe\xff", b"[" * 100_000, b""])
+@pytest.mark.parametrize("status", [200, 404])
+def test_an_answer_of_another_service_is_a_problem(content: bytes, status: int) -> None:
+    """A page of a proxy is no success, whatever its status."""
+    client, _, _ = scripted([lambda _: httpx.Response(status, content=content)] * 2)
+    with client:
+        with pytest.raises(ServiceProblem, match="no JSON object") as refused:
+            client.desk("loans")
+        assert refused.value.status == status
+        with pytest.raises(ServiceProblem):
+            list(client.desks())
+
+
+def test_a_page_that_is_none_is_a_problem() -> None:
+    """JSON, but not what was asked for."""
+    client, _, _ = scripted([lambda _: httpx.Response(200, json={"hello": 1})])
+    with client, pytest.raises(ServiceProblem, match="no page of desks"):
+        list(client.desks())

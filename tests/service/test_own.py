@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from evenhand.desk import Desk, Event, ImportPast
 from tests.service.asking import Asking
 
 DESK = "/api/desks/loans"
@@ -209,3 +210,48 @@ def test_hidden_attributes_are_in_no_record_that_a_reviewer_reads(people: Asking
         hashes = {line[name] for line in (record, *record["followed_by"]) for name in ("previous", "hash")}
         assert len(hashes) == 3
         assert not any(one in seen.text for one in hashes)
+
+
+PAST = {
+    "candidates": [{"id": "a", "context": [0.9, 0.0]}, {"id": "b", "context": [0.0, 0.9]}],
+    "probabilities": [0.4, 0.1],
+}
+
+
+def imported(ask: Asking, *reviewers: str, **more: Any) -> str:
+    """An imported line with a review of each of these."""
+    said = [{"kind": "partial", "unfair": [["a", "b"]], "reviewer": name} for name in reviewers]
+    with Desk.open(ask.service.ledger, "loans") as desk:
+        (event,) = desk.execute([ImportPast({**PAST, "reviews": said, **more}, actor="import")])
+    assert isinstance(event, Event)
+    return event.id
+
+
+def test_an_admin_takes_back_what_was_imported(people: Asking) -> None:
+    """With all that it taught; nobody else may, unless it is her reviews and nothing besides."""
+    people.token("import", ["review"], ["loans"])
+    mixed, others = imported(people, "Kim", rewards={"a": 0.5}), imported(people, "Kim", "Lee")
+    nobodys, own = imported(people, rewards={"a": 0.5}), imported(people, "Kim", "Kim")
+    before = lines(people)
+    for line in (mixed, others, nobodys):
+        for by in ("Kim", "Lee", "import"):
+            refused = people("DELETE", f"{DESK}/reviews/{line}", by=by)
+            unknown = people("DELETE", f"{DESK}/reviews/{line}0", by=by)
+            assert (refused.status_code, refused.text) == (404, unknown.text.replace(f"{line}0", line))
+        assert people("DELETE", f"{DESK}/reviews/{line}", by="both").status_code == 403
+    assert people("DELETE", f"{DESK}/reviews/{own}", by="Lee").status_code == 404
+    assert lines(people) == before
+    assert people("DELETE", f"{DESK}/reviews/{own}", by="Kim").status_code == 200
+    for line in (mixed, others, nobodys):
+        assert people("DELETE", f"{DESK}/reviews/{line}").status_code == 200
+    assert lines(people) == before + 4
+
+
+def test_an_imported_answer_is_hers_in_whose_name_it_is(people: Asking) -> None:
+    """Not whoever's token has the name of the import."""
+    people.token("import", ["review"], ["loans"])
+    with Desk.open(people.service.ledger, "loans") as desk:
+        origins = [{"desk": "old", "line": "ans_1"}]
+        line = desk.answer([0.5, 0], [0, 0.5], gap=0.2, unfair=True, reviewer="Kim", actor="import", origins=origins).id
+    assert people("DELETE", f"{DESK}/reviews/{line}", by="import").status_code == 404
+    assert people("DELETE", f"{DESK}/reviews/{line}", by="Kim").status_code == 200

@@ -155,3 +155,11 @@ def test_an_unsure_answer_is_taken(ask: Asking) -> None:
     assert ask("GET", "/api/desks/loans/metric").json()["matrix"] == before
     del said["unfair"]
     is_problem(ask("POST", "/api/desks/loans/answers", said), 422, "invalid")
+
+
+@pytest.mark.parametrize("capacity", [1_000_001, 2**64 - 1])
+def test_a_capacity_has_one_limit(ask: Asking, capacity: int) -> None:
+    """For opening a desk and for changing one."""
+    is_problem(ask("POST", "/api/desks", {"name": "wide", "n_features": 2, "capacity": capacity}), 422, "invalid")
+    is_problem(ask("POST", "/api/desks/loans/settings", {"changes": {"capacity": capacity}}), 422, "invalid")
+    assert ask("POST", "/api/desks/loans/settings", {"changes": {"capacity": 1_000_000}}).status_code == 201

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from evenhand.desk.origins import Origin
+
 ChosenPairs = Sequence[Sequence[str]]
 """Pairs of candidates' ids."""
 
@@ -54,18 +56,13 @@ class GiveReview(Command):
 
 @dataclass(frozen=True)
 class Withdraw(Command):
-    """Take back a review or an answer: everything becomes as if it had never been given."""
+    """Take back a review, an answer or an imported line: everything becomes as if it had never been given.
+
+    Of an imported line that is all that it taught, outcomes and reviews.
+    """
 
     review_id: str
     reason: str | None = None
-
-
-@dataclass(frozen=True)
-class TakeBackImported(Withdraw):
-    """Take back what was imported, since it was taken back where it came from.
-
-    A command of its own, that no operation of the service gives: what was imported is no reviewer's to withdraw.
-    """
 
 
 @dataclass(frozen=True)
@@ -101,6 +98,8 @@ class AnswerQuestion(Command):
     unfair: bool | None
     reviewer: str | None = None
     circumstances: Mapping[str, Any] | None = None
+    origins: Sequence[Origin] = ()
+    """Lines of other ledgers that it was imported from, the first one first."""
 
 
 @dataclass(frozen=True)
@@ -108,3 +107,5 @@ class ImportPast(Command):
     """A decision that was made elsewhere before, with what came of it: a warm start. See `evenhand.desk.past`."""
 
     record: Mapping[str, Any]
+    origins: Sequence[Origin] = ()
+    """Lines of other ledgers that it was imported from, the first one first."""

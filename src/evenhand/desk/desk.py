@@ -12,6 +12,7 @@ from evenhand.desk import commands as said
 from evenhand.desk.commands import Command
 from evenhand.desk.creating import create_desk, first_settings, settings_in
 from evenhand.desk.desk_decision import DeskDecision
+from evenhand.desk.elsewhere import Elsewhere
 from evenhand.desk.event import Event
 from evenhand.desk.executing import carry_out, read
 from evenhand.desk.explain import Explanation, Metric, explain, metric_of
@@ -54,6 +55,7 @@ class Desk:
         self._folding = Folding(ledger, name, self._opened)
         check_end(ledger, name, self._folding.state.seq)
         self._folder: Folder | None = None
+        self._elsewhere = Elsewhere(ledger, name)
         self._is_closed = False
 
     def __repr__(self) -> str:
@@ -154,7 +156,7 @@ class Desk:
         return self._one(said.GiveReview(decision, kind, *given, actor=actor, idempotency_key=idempotency_key))
 
     def withdraw(self, review_id: str, reason: str | None = None, **who: Any) -> Event:
-        """Take a review or an answer back."""
+        """Take a review, an answer or an imported line back; of the last all that it taught, outcomes and reviews."""
         return self._one(said.Withdraw(review_id, reason, **who))
 
     def override(self, decision: str, chosen: Sequence[str], reason: str | None = None, **who: Any) -> Event:
@@ -230,7 +232,7 @@ class Desk:
         if event.kind != "decision":
             raise UnknownRecord(f"this desk made no decision {decision_id!r}")
         state = self._folding.at(event.body["state"]) if then else self.state
-        return explain(event, state, self.ledger, self._name)
+        return explain(event, state, self.ledger, self._elsewhere, self._name)
 
     def queue(
         self, n: int, *, reviewer: str | None = None, lease: float = LEASE, after: Listed | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -10,11 +11,12 @@ from numpy.typing import NDArray
 
 from evenhand.allocation import fair_distribution
 from evenhand.decision import Decision
+from evenhand.desk.elsewhere import Elsewhere
 from evenhand.desk.event import Event
 from evenhand.desk.evidence import Quoted, Remembered
 from evenhand.desk.ledger import Ledger
 from evenhand.desk.records import decision_of
-from evenhand.desk.settings import Settings
+from evenhand.desk.settings import Settings, coordinates
 from evenhand.desk.state import State
 from evenhand.schema.named import sentences_of_names
 
@@ -111,7 +113,7 @@ class Metric:
         return asdict(self)
 
 
-def explain(event: Event, state: State, ledger: Ledger, desk: str) -> Explanation:
+def explain(event: Event, state: State, ledger: Ledger, elsewhere: Elsewhere, desk: str) -> Explanation:
     """The explanation of a decision, with what `state` knows of distances."""
     body, decision = event.body, decision_of(event.body)
     ids, estimated = body["candidates"], np.array(body["estimated_rewards"])
@@ -121,23 +123,24 @@ def explain(event: Event, state: State, ledger: Ledger, desk: str) -> Explanatio
             zip(ids, decision.probabilities, estimated, decision.optimistic_rewards, strict=True)
         )
     )
-    pairs = _binding_pairs(event, decision, state, ledger, desk)
+    differences = np.array([decision.contexts[i] - decision.contexts[j] for i, j in decision.tight_pairs])
+    quoted = (
+        Remembered(state).most_alike(differences, ledger, elsewhere, desk, body["state"]) if len(differences) else []
+    )
+    pairs = _binding_pairs(event, decision, state, quoted)
     price = _price(decision, ids, estimated)
     known = (event.id, decision.round, body["state"], state.seq)
     return Explanation(*known, shares, pairs, price, _sentences(shares, pairs, price), decision.worst_residual)
 
 
 def _binding_pairs(
-    event: Event, decision: Decision, state: State, ledger: Ledger, desk: str
+    event: Event, decision: Decision, state: State, quoted: Sequence[tuple[Quoted, ...]]
 ) -> tuple[BindingPair, ...]:
     if not decision.tight_pairs:
         return ()
     ids = event.body["candidates"]
     known = state.bandit.distances(decision.contexts)
     chances = _chances(decision, state)
-    remembered = Remembered(state.bandit)
-    differences = np.array([decision.contexts[i] - decision.contexts[j] for i, j in decision.tight_pairs])
-    quoted = remembered.most_alike(differences, ledger, desk, event.body["state"])
     return tuple(
         BindingPair(
             ids[i],
@@ -206,7 +209,7 @@ def metric_of(state: State, settings: Settings) -> Metric:
     learner, d = state.bandit.metric, settings.n_features
     matrix = learner.get_mahalanobis_matrix()
     lower, upper = learner.ends_of(np.eye(d))
-    named = settings.features or tuple(f"feature {i + 1}" for i in range(d))
+    named = settings.features or coordinates(d)
     if settings.schema is not None:
         named = settings.schema.coordinates
         told = settings.schema.explain(matrix, ends=learner.ends_of).sentences

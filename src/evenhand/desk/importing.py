@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
-from evenhand.desk.commands import Command, TakeBackImported, Withdraw
+from evenhand.desk.commands import Command, Withdraw
 from evenhand.desk.desk import Desk
 from evenhand.desk.event import Event
 from evenhand.desk.names import is_name
+from evenhand.desk.origins import decision_behind, lines_in
 from evenhand.desk.past_commands import commands_of, key_of
 from evenhand.desk.past_file import PastFile
 from evenhand.errors import EvenhandError, InvalidInput, LedgerUnavailable
@@ -36,6 +37,8 @@ class Imported:
     """What this desk had taken in before, and was taken back since where it came from."""
     before: int = 0
     """Lines that this desk had taken in from the same records before; they are counted here alone."""
+    own: int = 0
+    """Lines that are this desk's own, or came from it by way of others; they are counted here alone."""
     refused: list[tuple[int, EvenhandError]] = field(default_factory=list)
     """Line numbers, with what was wrong."""
     _decided: set[str] = field(default_factory=set)
@@ -51,7 +54,8 @@ class Imported:
         )
         back = f"; {self.taken_back} taken back" if self.taken_back else ""
         before = f"; {self.before} lines were taken in before" if self.before else ""
-        return f"{self.lines} lines read; taken in: {counted}{back}{before}; {len(self.refused)} lines refused"
+        own = f"; {self.own} lines were here already" if self.own else ""
+        return f"{self.lines} lines read; taken in: {counted}{back}{before}{own}; {len(self.refused)} lines refused"
 
     def took(self, event: Event, head: int) -> None:
         """Count what became of one command; `head` is where the ledger stood before."""
@@ -64,8 +68,7 @@ class Imported:
         elif event.kind == "withdrawal":
             self.taken_back += 1
         else:
-            source = event.body["source"]
-            self._decided.add(source["decision"] if isinstance(source, dict) and "line" in source else event.id)
+            self._decided.add(decision_behind(event.body.get("origins", ())) or event.id)
             self.outcomes += len(event.body["rewards"])
             self.reviews += len(event.body["reviews"])
 
@@ -75,9 +78,10 @@ def import_jsonl(desk: Desk, file: str | os.PathLike[str] | PastFile, *, actor: 
 
     Every outcome, review and answer of an exported ledger becomes a line of the desk's own, and so does every record of
     past decisions. Imported again, a file adds what is new in it: of the same file nothing, of a ledger that was
-    exported again what came since, and what was taken back since is taken back here. Records that do not fit are left
-    out and told. DamagedLedger, and nothing was taken in, if an exported ledger is not what was written. Should the
-    database go away, LedgerUnavailable says how far it came.
+    exported again what came since, and what was taken back since is taken back here. Lines of the desk's own, and what
+    other desks imported of them, are left out: they are known. Records that do not fit are left out and told.
+    DamagedLedger, and nothing was taken in, if an exported ledger is not what was written. Should the database go away,
+    LedgerUnavailable says how far it came.
     """
     past = file if isinstance(file, PastFile) else PastFile.read(file)
     told, head = Imported(lines=past.length), desk.head.seq
@@ -103,13 +107,23 @@ def _to_take_back(desk: Desk, past: PastFile, actor: str) -> Iterator[Numbered]:
     for name, number in past.gone.items():
         row = there.get(key_of(name))
         if row is not None and row.seq not in undone:
-            kind = TakeBackImported if row.kind == "imported" else Withdraw
             reason = f"{name} was taken back where it was imported from"
-            yield number, kind(row.id, reason, actor=actor, idempotency_key=f"{key_of(name)}-taken-back")
+            yield number, Withdraw(row.id, reason, actor=actor, idempotency_key=f"{key_of(name)}-taken-back")
 
 
-def _take_in(desk: Desk, batch: Sequence[Numbered], head: int, told: Imported) -> None:
+def _new(desk: Desk, batch: Sequence[Numbered], told: Imported) -> list[Numbered]:
+    """The commands that do not come from this desk's own ledger; the others are counted."""
+    ways = [lines_in(getattr(command, "origins", ())) for _, command in batch]
+    with desk.ledger.reading(desk.name) as view:
+        own = set(view.by_id({line for way in ways for line in way if is_name(line)}))
+    new = [numbered for numbered, way in zip(batch, ways, strict=True) if own.isdisjoint(way)]
+    told.own += len(batch) - len(new)
+    return new
+
+
+def _take_in(desk: Desk, lines: Sequence[Numbered], head: int, told: Imported) -> None:
     try:
+        batch = _new(desk, lines, told)
         results = desk.execute([command for _, command in batch])
     except LedgerUnavailable as error:
         raise LedgerUnavailable(

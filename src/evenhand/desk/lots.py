@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 LOTS = 2
@@ -33,3 +35,8 @@ class Lots:
         self._blank["state"]["counter"][:] = (0, number, 0, 0)
         self._bits.state = self._blank
         return self._generator
+
+    @staticmethod
+    def record(number: int) -> dict[str, Any]:
+        """What a decision's record says of its stream."""
+        return {"generator": "Philox", "counter": [0, number, 0, 0]}

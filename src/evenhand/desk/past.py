@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,16 +18,23 @@ from evenhand.desk.settings import Settings
 from evenhand.errors import InvalidInput
 from evenhand.rewards import RewardModel
 
+FIELDS = ("candidates", "probabilities", "rewards", "reviews", "source")
+OF_REVIEW = ("kind", "unfair", "fair", "any_unfair", "reviewer")
+OF_LEDGER = ("decision", "circumstances", "supersedes")
+"""What reviews in an exported ledger have besides; nothing is learned from it."""
+
 
 def read_past(record: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
     """The body of an "imported" line from a record of a past decision.
 
     record: {"candidates": [{"id", "context" | "features"}], "probabilities": {id: p} | [p], "rewards": {id: number},
     "reviews": [{"kind", "unfair": [[id, id]], "fair": [[id, id]], "reviewer"}], "source": anything}. Rewards and
-    reviews may be left out; reviews need the probabilities that were played.
+    reviews may be left out; reviews need the probabilities that were played. Any other field is refused: it may be
+    one of these misspelt, and what it says would be lost.
     """
     if not isinstance(record, Mapping) or not isinstance(record.get("candidates"), list):
         raise InvalidInput('a past decision is {"candidates": [...], "probabilities", "rewards", "reviews"}')
+    _refuse_others(record, FIELDS, "a past decision")
     candidates = read_candidates(record["candidates"], settings)
     odds = _read_odds(record.get("probabilities"), candidates.ids)
     rewards = _read_rewards(record.get("rewards") or {}, candidates.ids)
@@ -39,6 +46,13 @@ def read_past(record: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
     if candidates.features is not None:
         body["features"] = candidates.features
     return {**body, "rewards": rewards, "reviews": reviews, "source": record.get("source")}
+
+
+def _refuse_others(given: Mapping[str, Any], allowed: Sequence[str], what: str, besides: Sequence[str] = ()) -> None:
+    """InvalidInput if there are other fields than the allowed ones; besides: those that are not spoken of."""
+    others = [str(name) for name in given if name not in allowed and name not in besides]
+    if others:
+        raise InvalidInput(f"{what} has the field {', '.join(others)}; allowed are {', '.join(allowed)}")
 
 
 def _read_odds(odds: Any, ids: list[str]) -> list[float] | None:
@@ -66,6 +80,7 @@ def _read_rewards(rewards: Any, ids: list[str]) -> dict[str, float]:
 def _read_review(said: Any, ids: list[str]) -> dict[str, Any]:
     if not isinstance(said, Mapping):
         raise InvalidInput(f"a review is {said!r}; allowed is a dict with kind, unfair, fair and reviewer")
+    _refuse_others(said, OF_REVIEW, "a review", OF_LEDGER)
     body = {
         "kind": said.get("kind", "partial"),
         "unfair": as_pairs(said.get("unfair") or (), "unfair"),

@@ -9,6 +9,8 @@ from typing import Any
 
 from evenhand.desk.commands import AnswerQuestion, Command, ImportPast
 from evenhand.desk.event import canonical
+from evenhand.desk.origins import read_origins
+from evenhand.desk.past import FIELDS
 from evenhand.desk.past_file import UNREADABLE, PastFile, Record, Told, is_event, is_settings, read_record
 from evenhand.errors import EvenhandError, InvalidInput
 
@@ -56,7 +58,7 @@ def _commands_of_event(past: PastFile, number: int, event: Record, actor: str) -
         if kind == "decision":
             yield from _commands_of_decision(past, event, actor)
         elif event["id"] not in past.gone:
-            command = _command_of_line(event, {"actor": actor, "idempotency_key": key_of(event["id"])})
+            command = _command_of_line(event, actor)
             if command is not None:
                 yield number, command
     except UNREADABLE as error:
@@ -79,22 +81,24 @@ def _commands_of_decision(past: PastFile, event: Record, actor: str) -> Iterator
         }
         source = {"desk": event["desk"], "decision": event["id"], "line": told.id}
         record = {**made, **learned, "source": source}
-        yield told.number, ImportPast(record, actor=actor, idempotency_key=key_of(told.id))
+        yield told.number, ImportPast(record, [source], actor=actor, idempotency_key=key_of(told.id))
 
 
 def _is_repeat(told: Told) -> bool:
     return bool((told.body.get("circumstances") or {}).get("repeat"))
 
 
-def _command_of_line(event: Record, who: dict[str, Any]) -> Command | None:
+def _command_of_line(event: Record, actor: str) -> Command | None:
     """Of a line that stands for itself; None if nothing is to be learned from it."""
     kind, body = event["kind"], event["body"]
+    origins = [*read_origins(body.get("origins", ())), {"desk": event["desk"], "line": event["id"]}]
+    who: dict[str, Any] = {"actor": actor, "idempotency_key": key_of(event["id"]), "origins": origins}
     if kind == "answer" and body.get("unfair") is not None:
         return AnswerQuestion(
             **{name: body.get(name) for name in ("x", "y", "gap", "unfair", "reviewer", "circumstances")}, **who
         )
     if kind == "imported":
-        return ImportPast({**body, "candidates": _candidates(body)}, **who)
+        return ImportPast({name: body.get(name) for name in FIELDS} | {"candidates": _candidates(body)}, **who)
     return None
 
 

@@ -21,7 +21,6 @@ from evenhand.desk.commands import (
     ImportPast,
     Override,
     RecordOutcome,
-    TakeBackImported,
     Withdraw,
 )
 from evenhand.desk.event import new_id
@@ -36,6 +35,7 @@ from evenhand.desk.given import (
 from evenhand.desk.ledger import Row
 from evenhand.desk.lots import Lots
 from evenhand.desk.names import check_name
+from evenhand.desk.origins import with_origins
 from evenhand.desk.past import learn_rewards, read_past
 from evenhand.desk.quiet_bandit import QuietBandit
 from evenhand.desk.records import decision_of, indices_of, review_of
@@ -112,7 +112,7 @@ class Recording:
             "capacity": decision.capacity,
             "tight_pairs": decision.tight_pairs,
             "chosen": [ids[i] for i in decision.chosen],
-            "lots": {"generator": "Philox", "counter": [0, number, 0, 0]},
+            "lots": self.lots.record(number),
             "worst_residual": decision.worst_residual,
             "seal": decision.id,
         }
@@ -210,10 +210,10 @@ class Recording:
             bandit.count_decisions(max(0, (row.number or 0) + 1 - bandit.rounds))
             bandit.learn(decision_of(row.event.body), review=review)
 
-    def _to_undo(self, name: Any, kinds: Sequence[str] = ("review", "answer")) -> Row:
-        """The review or answer of this id, if it can be taken back."""
+    def _to_undo(self, name: Any) -> Row:
+        """The review, answer or imported line of this id, if it can be taken back."""
         row = self.known.get(name) if isinstance(name, str) else None
-        if row is None or row.kind not in kinds:
+        if row is None or row.kind not in ("review", "answer", "imported"):
             raise UnknownRecord(f"this desk's ledger holds no review {name!r}")
         done = self._withdrawal_of(row)
         if done is not None:
@@ -227,8 +227,7 @@ class Recording:
     def _withdraw(self, wish: Wish) -> Draft:
         command = wish.command
         assert isinstance(command, Withdraw)
-        is_imported = isinstance(command, TakeBackImported)
-        row = self._to_undo(command.review_id, ("imported",) if is_imported else ("review", "answer"))
+        row = self._to_undo(command.review_id)
         body = {"review": row.id, "reason": as_text(command.reason, "reason")}
         return Draft("withdrawal", new_id("withdrawal"), body, target=row.id, undoes=row.seq)
 
@@ -271,15 +270,15 @@ class Recording:
         if command.reviewer is not None:
             check_name(command.reviewer, "reviewer")
         told = {"gap": float(command.gap), "unfair": command.unfair, "reviewer": command.reviewer}
-        circumstances = as_circumstances(command.circumstances)
-        return Draft("answer", new_id("answer"), {"x": both[0], "y": both[1], **told, "circumstances": circumstances})
+        body = {"x": both[0], "y": both[1], **told, "circumstances": as_circumstances(command.circumstances)}
+        return Draft("answer", new_id("answer"), with_origins(body, command.origins))
 
     def _import(self, wish: Wish) -> Draft:
         command = wish.command
         assert isinstance(command, ImportPast)
         body = read_past(command.record, self.settings)
         learn_rewards(copy.deepcopy(self._bandit.reward), body)  # refuses what it must
-        return Draft("imported", new_id("imported"), body)
+        return Draft("imported", new_id("imported"), with_origins(body, command.origins))
 
 
 KINDS: dict[type[Command], Callable[[Recording, Wish], Draft]] = {
@@ -287,7 +286,6 @@ KINDS: dict[type[Command], Callable[[Recording, Wish], Draft]] = {
     RecordOutcome: Recording._outcome,
     GiveReview: Recording._review,
     Withdraw: Recording._withdraw,
-    TakeBackImported: Recording._withdraw,
     Override: Recording._override,
     ChangeSettings: Recording._change,
     AnswerQuestion: Recording._answer,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from evenhand.desk.snapshot_seal import is_sealed, unsealed
 from evenhand.desk.snapshots import from_bytes, to_drop
 from evenhand.desk.verify import lines_of, verify
 from evenhand.errors import DamagedFile, DamagedLedger, EvenhandError
+from evenhand.rewards import RidgeUCB
 
 AT_ONCE = 200
 SPACING = 2000
@@ -153,13 +154,18 @@ def _settings(ledger: Ledger, desk: str, until: int) -> Iterator[tuple[int, Sett
 
 
 def _differs(row: Row, walk: Walk, settings: dict[int, Settings], lots: Lots) -> str | None:
-    """What is not as the ledger says of a decision."""
+    """What is not as the ledger says of a decision: all of its record that follows from the lines before it."""
     body = row.event.body
     if body["state"] >= row.seq or body["settings"] not in settings or body["settings"] >= row.seq:
         raise DamagedLedger("it says that it was made from lines that came later")
+    number, schema = body["number"], settings[body["settings"]].schema
     bandit = walk.to(body["state"]).bandit.with_capacity(settings[body["settings"]].capacity)
-    made = bandit.propose(body["contexts"], number=body["number"], lots=lots.of(body["number"]))
+    made = bandit.propose(body["contexts"], number=number, lots=lots.of(number))
     told = {
+        "contexts": made.contexts.tolist(),
+        "schema": None if schema is None else schema.digest,
+        "lots": lots.record(number),
+        "estimated_rewards": (made.contexts @ cast("RidgeUCB", bandit.reward).theta).tolist(),
         "probabilities": made.probabilities.tolist(),
         "optimistic_rewards": made.optimistic_rewards.tolist(),
         "tight_pairs": [list(pair) for pair in made.tight_pairs],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
@@ -74,6 +74,16 @@ class ReviewRules:
     def to_dict(self) -> dict[str, Any]:
         """In JSON's own types, for the ledger."""
         return {**asdict(self), "hidden": list(self.hidden)}
+
+
+def check_hidden(hidden: Sequence[str], attributes: Sequence[str]) -> None:
+    """InvalidInput if something is to be hidden that no candidate has: a misspelt attribute would be shown."""
+    unknown = sorted(set(hidden) - set(attributes))
+    if unknown:
+        raise InvalidInput(
+            f"reviewing.hidden names {', '.join(unknown)}, which no candidate has; "
+            f"the attributes are {', '.join(attributes)}"
+        )
 
 
 def _names() -> list[str]:

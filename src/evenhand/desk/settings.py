@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, cast
 
@@ -12,7 +12,7 @@ import numpy as np
 from evenhand.checks import is_number, is_whole
 from evenhand.desk.names import check_name
 from evenhand.desk.quiet_bandit import QuietBandit
-from evenhand.desk.review_rules import ReviewRules
+from evenhand.desk.review_rules import ReviewRules, check_hidden
 from evenhand.errors import EvenhandError, InvalidInput
 from evenhand.margin import Margin
 from evenhand.metrics import BayesPoint, Ellipsoid, Guarded, MetricLearner, ProjectedVolume
@@ -74,6 +74,8 @@ class Settings:
         if is_new:
             settings._check_fits_memory()
         settings._check()
+        if is_new:
+            settings._check_limits(MAY_CHANGE)
         return settings
 
     def _check_fits_memory(self) -> None:
@@ -112,12 +114,8 @@ class Settings:
             raise InvalidInput(f"max_unfair_rounds is {most!r}; allowed is a whole number >= 0, or None")
         if not is_number(self.overlap) or not 0 <= self.overlap <= 1:
             raise InvalidInput(f"overlap is {self.overlap!r}; allowed is a share of pairs, from 0 to 1")
-        unknown = sorted(set(self.reviewing.hidden) - set(self.features)) if self.features is not None else []
-        if unknown:
-            raise InvalidInput(
-                f"reviewing.hidden names {', '.join(unknown)}, which no candidate has; "
-                f"the attributes are {', '.join(self.features or ())}"
-            )
+        if self.features is not None:
+            check_hidden(self.reviewing.hidden, self.features)
         if not is_whole(self.pairs_per_decision) or not 0 <= self.pairs_per_decision <= 1000:
             raise InvalidInput(f"pairs_per_decision is {self.pairs_per_decision!r}; allowed is a whole number to 1000")
 
@@ -133,7 +131,17 @@ class Settings:
             )
         settings = replace(self, **{**changes, "reviewing": self.reviewing.changed(changes.get("reviewing"))})
         settings._check_changeable()
+        settings._check_limits(changes)
         return settings
+
+    def _check_limits(self, named: Collection[str]) -> None:
+        """InvalidInput for what no desk may be given any more, of the settings named; desks that have it keep it."""
+        for name, most in (("capacity", MOST_CAPACITY), ("max_unfair_rounds", MOST_ROUNDS)):
+            value = getattr(self, name)
+            if name in named and value is not None and value > most:
+                raise InvalidInput(f"{name} is {value}; allowed are up to {most:,}, or None")
+        if "reviewing" in named:
+            check_hidden(self.reviewing.hidden, self.features or coordinates(self.n_features))
 
     def first_bandit(self) -> QuietBandit:
         """The bandit of a desk that has seen nothing yet; the same from the same settings, to the bit."""
@@ -230,10 +238,21 @@ def _read_size(size: Any, names: tuple[str, ...] | None, schema: Schema | None) 
     return int(size) if size is not None else cast("int", known)
 
 
+MOST_CAPACITY = 1_000_000
+MOST_ROUNDS = 2**53
 MOST_FEATURES = 200
 MOST_FULL = 100
 """With the structure full a learner of d features holds a table of d^4 / 4 numbers: at 100 it takes 200 megabytes and
 a second or two to make, at 200 sixteen times as much. Desks that were opened before with more stay as they are."""
+
+
+def coordinates(n_features: int) -> tuple[str, ...]:
+    """What the features of a desk are called that has no names for them.
+
+    >>> coordinates(2)
+    ('feature 1', 'feature 2')
+    """
+    return tuple(f"feature {i + 1}" for i in range(n_features))
 
 
 def _read_seed(seed: Any) -> int:

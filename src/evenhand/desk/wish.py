@@ -16,6 +16,9 @@ from evenhand.desk.names import check_name
 from evenhand.desk.settings import Settings
 from evenhand.errors import InvalidInput
 
+APART = ("idempotency_key", "origins")
+"""What a command is sent with: the key itself, and by which way it came."""
+
 
 @dataclass(frozen=True)
 class Wish:
@@ -40,7 +43,7 @@ class Wish:
 
 def _fingerprint(command: Command, candidates: Candidates | None) -> str:
     """A digest of the command: two with the same one are the same."""
-    said: dict[str, Any] = {f.name: getattr(command, f.name) for f in fields(command) if f.name != "idempotency_key"}
+    said: dict[str, Any] = {f.name: getattr(command, f.name) for f in fields(command) if f.name not in APART}
     if candidates is not None:
         said["candidates"] = [candidates.ids, candidates.contexts, candidates.features]
     try:

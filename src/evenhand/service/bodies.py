@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from evenhand.circumstances import NAMES
 from evenhand.desk.names import DESK_NAME, DESK_NAME_IN_WORDS
-from evenhand.desk.settings import MOST_FEATURES
+from evenhand.desk.settings import MOST_CAPACITY, MOST_FEATURES, MOST_ROUNDS
 from evenhand.rewards import RidgeUCB
 
 Id = Annotated[str, Meta(min_length=1, max_length=200)]
@@ -53,13 +53,13 @@ class NewDesk(Struct, forbid_unknown_fields=True, omit_defaults=True):
     n_features: Annotated[int, Meta(ge=1, le=MOST_FEATURES)] | UnsetType = UNSET
     features: Annotated[list[Name], Meta(min_length=1, max_length=MOST_FEATURES)] | UnsetType = UNSET
     schema: Annotated[dict[str, Any], Meta(description="As evenhand.Schema.to_dict() writes it.")] | UnsetType = UNSET
-    capacity: Annotated[int, Meta(ge=1, le=1000000)] | UnsetType | None = UNSET
+    capacity: Annotated[int, Meta(ge=1, le=MOST_CAPACITY)] | UnsetType | None = UNSET
     epsilon: Annotated[float, Meta(gt=0, lt=1)] | UnsetType | None = UNSET
     structure: Literal["full", "diagonal"] | UnsetType = UNSET
     seed: Annotated[int, Meta(ge=0, le=2**63 - 1)] | UnsetType = UNSET
     reviewer_error: Annotated[float, Meta(ge=0, lt=0.5)] | UnsetType | None = UNSET
     target_unfair_share: Annotated[float, Meta(gt=0, lt=1)] | UnsetType | None = UNSET
-    max_unfair_rounds: Annotated[int, Meta(ge=0, le=2**53)] | UnsetType | None = UNSET
+    max_unfair_rounds: Annotated[int, Meta(ge=0, le=MOST_ROUNDS)] | UnsetType | None = UNSET
     metric: Literal["BayesPoint", "ProjectedVolume", "Ellipsoid", "Guarded"] | UnsetType = UNSET
     overlap: Annotated[float, Meta(ge=0, le=1, description="The share of pairs two are asked.")] | UnsetType = UNSET
     pairs_per_decision: Annotated[int, Meta(ge=0, le=1000)] | UnsetType = UNSET

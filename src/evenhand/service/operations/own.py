@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from evenhand.service.asked import Caller
     from evenhand.service.call import Call
 
-JUDGED = ("review", "answer")
+JUDGED = ("review", "answer", "imported")
 SHOWN_OF_A_PAIR = ("decision", "first", "second", "gap", "copy")
 """What a reviewer is told of a pair that waits: not why it waits, nor how the desk would answer."""
 MADE_OF_ALL = ("contexts", "estimated_rewards", "optimistic_rewards")
@@ -53,7 +53,7 @@ def name_of(caller: Caller, given: str | None) -> str:
 
 
 async def check_own(call: Call, review: str) -> None:
-    """A Problem if a review or an answer was given by somebody else, unless an admin asks.
+    """A Problem if a review, an answer or an imported line is not the caller's own, unless an admin asks.
 
     Whoever must not see what others answered is told the same as of a review that was never given.
     """
@@ -64,7 +64,8 @@ async def check_own(call: Call, review: str) -> None:
         event: Event = await asyncio.to_thread(desk.event, review)
     except UnknownRecord:
         return  # whoever records it says so
-    if event.kind not in JUDGED or _is_own(call.caller, event.actor, event.body):
+    is_own = _is_own_import if event.kind == "imported" else _is_own
+    if event.kind not in JUDGED or is_own(call.caller, event.actor, event.body):
         return
     if only_reviews(call.caller):
         raise Problem("not-found", f"this desk's ledger holds no review {review!r}")
@@ -72,8 +73,13 @@ async def check_own(call: Call, review: str) -> None:
 
 
 def _is_own(caller: Caller, actor: str, body: Mapping[str, Any]) -> bool:
-    """Whether it was given by this token, or in its name."""
-    return caller.name in (actor, body.get("reviewer"))
+    """Whether it was given by this token, or in its name; what came from another ledger, in its name alone."""
+    return caller.name in (None if "origins" in body else actor, body.get("reviewer"))
+
+
+def _is_own_import(caller: Caller, actor: str, body: Mapping[str, Any]) -> bool:
+    """Whether an imported line says nothing but what was reviewed in this token's name: no outcome would go with it."""
+    return not body["rewards"] and {review["reviewer"] for review in body["reviews"]} == {caller.name}
 
 
 def pair_for(caller: Caller, pair: WaitingPair) -> dict[str, Any]:

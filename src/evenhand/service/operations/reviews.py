@@ -43,7 +43,7 @@ async def give_review(call: Call) -> Answer:
 async def withdraw_review(call: Call) -> Answer:
     """Take a review of one's own back: an event is added, and all becomes as if it had never been given.
 
-    An admin may take back any.
+    An admin may take back any, and imported lines: with one all that it taught goes, outcomes and reviews.
     """
     reason = call.query(("reason",)).get("reason")
     if reason is not None and len(reason) > LONGEST_REASON:

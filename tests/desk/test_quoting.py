@@ -1,0 +1,150 @@
+"""Whatever shaped a distance is quoted with the line that says it: a review, an imported line, an answer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evenhand.desk import Desk, Ledger
+from evenhand.desk.evidence import Quoted
+from evenhand.desk.importing import import_jsonl
+from tests.desk.play import D, people, play
+from tests.desk.test_explain import bound
+from tests.desk.test_importing import written
+from tests.desk.test_importing_again import exported
+
+
+def past(rng: np.random.Generator, kind: str = "complete", reviewer: str | None = "Kim") -> dict[str, Any]:
+    """A record of a past decision with a review of it; some odds are equal, and teach nothing."""
+    candidates = people(rng, k=4)
+    names = [person["id"] for person in candidates]
+    said = {"kind": kind, "unfair": [names[1::-1]], "fair": [names[2:]] if kind == "partial" else []}
+    return {
+        "candidates": candidates,
+        "probabilities": [0.4, 0.1, 0.3, 0.1],
+        "reviews": [{**said, "reviewer": reviewer}],
+    }
+
+
+def quoted(desk: Desk, decision: str, *, then: bool = False) -> list[Quoted]:
+    """All verdicts that an explanation quotes."""
+    return [said for pair in desk.explain(decision, then=then).binding_pairs for said in pair.shaped_by]
+
+
+def check(desk: Desk, said: Quoted, decided_from: int) -> None:
+    """The line that is quoted says this of these two, with this gap."""
+    event = desk.event(said.review)
+    body = event.body
+    assert event.kind == said.kind
+    assert said.is_later == (event.seq > decided_from)
+    if said.kind == "answer":
+        assert (body["gap"], body["unfair"], body["reviewer"]) == (said.gap, said.unfair, said.reviewer)
+        assert (said.decision, said.first, said.second) == ("", "one", "the other")
+    elif said.kind == "imported":
+        (review,) = body["reviews"]
+        odds = dict(zip(body["candidates"], body["probabilities"], strict=True))
+        assert said.decision == ""
+        assert abs(odds[said.first] - odds[said.second]) == said.gap
+        assert review["reviewer"] == said.reviewer
+        assert ({said.first, said.second} in map(set, review["unfair"])) == said.unfair
+    else:
+        assert body["decision"] == said.decision
+
+
+def test_a_warm_start_is_quoted(ledger: Ledger, name: str, tmp_path: Path) -> None:
+    """Imported reviews and answers, each with its line; none is missing, and none of later ones is told of then."""
+    rng = np.random.default_rng(2)
+    records = [past(rng, kind, reviewer) for kind in ("complete", "partial") for reviewer in ("Kim", None)]
+    with Desk.open(ledger, name, n_features=D, seed=1) as desk:
+        import_jsonl(desk, written(tmp_path / "past.jsonl", *records))
+        desk.answer([0.5, 0, 0], [0, 0.5, 0], gap=0.2, unfair=True, reviewer="Kim")
+        desk.answer([0, 0.5, 0.1], [0, 0, 0.5], gap=0.3, unfair=False, reviewer="Lee")
+        desk.answer([0, 0.5, 0], [0, 0, 0.4], gap=0.3, unfair=None, reviewer="Lee")
+        event = bound(desk, rng)
+        found = quoted(desk, event.id)
+        assert {len(pair.shaped_by) for pair in desk.explain(event.id).binding_pairs} == {5}
+        assert {said.kind for said in found} == {"imported", "answer"}
+        for said in [*found, *quoted(desk, event.id, then=True)]:
+            check(desk, said, event.body["state"])
+        play(desk, 1)
+        import_jsonl(desk, written(tmp_path / "more.jsonl", *(past(rng, reviewer="Lee") for _ in range(6))))
+        desk.fold(wait=True)
+        later = quoted(desk, event.id)
+        assert any(said.is_later and said.kind == "imported" for said in later)
+        for said in later:
+            check(desk, said, event.body["state"])
+        assert quoted(desk, event.id, then=True) == found
+        with Desk.open(ledger, name) as afresh:  # which has read nothing of the ledger before
+            afresh.fold(wait=True)
+            assert quoted(afresh, event.id) == later
+
+
+def test_a_ledger_imported_is_quoted(tmp_path: Path) -> None:
+    """What another desk's reviewers said shapes a new desk's first decision, and is quoted by the line that is here."""
+    with Desk.open("memory:", "old", n_features=D, seed=1) as old, Desk.open("memory:", "new", n_features=D) as new:
+        play(old, 2)
+        import_jsonl(new, exported(old, tmp_path / "old.jsonl"))
+        new.fold(wait=True)
+        event = bound(new, np.random.default_rng(4))
+        found = quoted(new, event.id)
+        assert found
+        for said in found:
+            check(new, said, event.body["state"])
+            assert said.kind == "imported"
+
+
+def test_what_is_said_twice_is_quoted_twice(tmp_path: Path) -> None:
+    """The same record two times, and the same answer with other gaps: each with a line of its own."""
+    record = past(np.random.default_rng(2), "partial")
+    with (
+        Desk.open("memory:", "a", n_features=D, seed=1) as first,
+        Desk.open("memory:", "b", n_features=D, seed=1) as other,
+    ):
+        import_jsonl(first, written(tmp_path / "past.jsonl", record, record))
+        first.fold(wait=True)
+        for gap in (0.3, 0.2, 0.3):
+            other.answer([0, 0, 0.5], [0.5, 0, 0], gap=gap, unfair=True)
+        for desk, times in ((first, 2), (other, 1)):
+            event = bound(desk, np.random.default_rng(4))
+            lines = {line.id: times for line in desk.events(kinds=("imported", "answer"))}
+            for pair in desk.explain(event.id).binding_pairs:
+                assert Counter(said.review for said in pair.shaped_by) == lines
+                for said in pair.shaped_by:
+                    check(desk, said, event.body["state"])
+
+
+def test_an_imported_line_that_was_taken_back_is_quoted_no_more(tmp_path: Path) -> None:
+    """But for what was known then, before it was taken back."""
+    rng = np.random.default_rng(2)
+    with Desk.open("memory:", "loans", n_features=D, seed=1) as desk:
+        import_jsonl(desk, written(tmp_path / "past.jsonl", past(rng), past(rng)))
+        desk.fold(wait=True)
+        event = bound(desk, rng)
+        gone = quoted(desk, event.id)[0].review
+        desk.withdraw(gone)
+        desk.fold(wait=True)
+        assert gone not in {said.review for said in quoted(desk, event.id)}
+        assert gone in {said.review for said in quoted(desk, event.id, then=True)}
+
+
+def test_then_the_review_is_named_that_stood_then(ledger: Ledger, name: str) -> None:
+    """Taken back since, and given again in the same words: it is the first one that shaped the odds."""
+    both = [{"id": "a", "context": [0.9, 0.1, 0.0]}, {"id": "b", "context": [0.1, 0.9, 0.0]}]
+    with Desk.open(ledger, name, n_features=D, seed=1) as desk:
+        first = desk.decide(both)
+        while not first.event.body["tight_pairs"] or abs(first.probabilities["a"] - first.probabilities["b"]) < 0.01:
+            desk.outcome(first.id, {person: float(person == "a") for person in first.chosen})
+            first = desk.decide(both)
+        review = desk.review(first.id, "partial", unfair=[("a", "b")], reviewer="Kim")
+        desk.outcome(first.id, {person: float(person == "a") for person in first.chosen})
+        shaped = desk.decide(both)
+        assert [said.review for said in quoted(desk, shaped.id, then=True)] == [review.id]
+        desk.withdraw(review.id, "a slip of the finger")
+        assert [said.review for said in quoted(desk, shaped.id, then=True)] == [review.id]
+        again = desk.review(first.id, "partial", unfair=[("a", "b")], reviewer="Kim")
+        then, now = quoted(desk, shaped.id, then=True), quoted(desk, shaped.id)
+        assert [(said.review, said.is_later) for said in then] == [(review.id, False)]
+        assert [(said.review, said.is_later) for said in now] == [(again.id, True)]

@@ -14,7 +14,7 @@ const expected = meter("expected");
 
 const asking = new Asking({
   desk, here: "interview", title: "Interview", help: interviewHelp(), path: "/interview/answers", noun: "question", next, accept, ahead: () => null,
-  answering: () => {},
+  answering: () => {}, tally: () => {},
   nothing: "you have given no answer about these people that stands.",
 });
 

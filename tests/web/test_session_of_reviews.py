@@ -178,6 +178,7 @@ def test_the_end_of_what_waits_looks_out_for_more(page: Page, short: Serving) ->
     expect(page.get_by_role("heading", level=1)).to_have_text("Review")
     expect(page.locator("#ending")).not_to_contain_text("answered")
     expect(page.locator("#ending .primary")).to_have_text("Look at the desk")
+    expect(page.locator("#waiting")).to_have_text("Nothing else waits.")
     with page.expect_response(lambda response: "/review/ahead" in response.url):
         page.clock.run_for(16_000)
     expect(page.locator("#ending-title")).to_have_text("Nothing waits for you now")
@@ -197,6 +198,7 @@ def test_the_end_of_what_waits_looks_out_for_more(page: Page, short: Serving) ->
     expect(page.locator("#ending-title")).to_have_text("New pairs wait")
     expect(page.locator("#ending-title")).to_be_focused()
     expect(page.locator("#announcer")).to_have_text("New pairs wait")
+    expect(page.locator("#waiting")).to_have_text("3 answers are wanted on this desk.")
     page.get_by_role("button", name="Review them").click()
     page.clock.run_for(1000)
     ready(page)

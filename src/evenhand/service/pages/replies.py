@@ -37,9 +37,10 @@ class ItemTold(Struct):
 
 
 class AheadTold(Struct):
-    """Pairs to go on with while the service cannot be reached."""
+    """Pairs to go on with while the service cannot be reached; and how many wait on the desk."""
 
     ahead: list[dict[str, Any]]
+    waiting: int
 
 
 class AnswerTold(Struct):

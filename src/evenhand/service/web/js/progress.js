@@ -27,6 +27,8 @@ export function progressBar(place) {
       fill(told);
       wants(told.waiting, over ? "from other reviewers" : "on this desk");
     },
+    /** So many answers are wanted now. */
+    wants: (number) => wants(number, "on this desk"),
     /** So many were answered that the service does not know yet, beyond what it told now or before. */
     count(unsent, told = last) {
       last = told;

@@ -50,7 +50,8 @@ function accept(told) {
 }
 
 /** New pairs have come since nothing waited. */
-function news() {
+function news({ waiting }) {
+  progress.wants(waiting);
   showNews($("#ending"), next);
   asking.rest(true);
   asking.announce($("#ending-title").textContent);

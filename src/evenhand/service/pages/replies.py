@@ -68,6 +68,8 @@ class QuestionTold(Struct):
     ended: str | None
     is_live: bool
     """Whether the desk has decided about anybody yet."""
+    always_alone: bool = False
+    """Whether each decision that the people come from was about one person: then there are no pairs."""
     draft: str | None = None
     again_of: str | None = None
     """The answer, taken back, that is asked for once more."""

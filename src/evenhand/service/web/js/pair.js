@@ -75,7 +75,9 @@ function oddsRow(pair) {
   const [left, right] = pair.odds.map((odds, i) => [
     el("span", { class: "odds-number" }, oddsInWords(odds, digits)), bar(i ? "second" : "first", odds),
   ]);
-  return el("tr", { role: "row" }, rowHead(el("span", { class: "name" }, "Odds of being chosen")), side(left, "left"), spacer(), side(right, "right"));
+  // On a telephone the gap, which is what is asked about, stands here too: its card is below the list, out of sight.
+  const gap = el("span", { class: "chip marked gap-chip" }, `gap ${gapOf(pair).replace("percentage ", "")}`);
+  return el("tr", { role: "row" }, rowHead(el("span", { class: "name" }, "Odds of being chosen"), gap), side(left, "left"), spacer(), side(right, "right"));
 }
 
 const rowHead = (...content) => el("th", { class: "attribute", scope: "row", role: "rowheader" }, el("div", {}, ...content));

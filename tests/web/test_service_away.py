@@ -99,8 +99,8 @@ def test_going_on_when_the_service_is_back(page: Page, serving: Serving) -> None
 
 
 def test_what_is_taken_back_unsent_is_not_counted(page: Page, serving: Serving) -> None:
-    """While the service is away every answer counts, one that is taken back no more; when it is back, the page says what
-    was recorded."""
+    """While the service is away every answer counts, one that is taken back no more; when it is back, the page says
+    what was recorded."""
     page.clock.install()
     serving.token("Ola", ["review"], ["loans"])
     with page.expect_response(lambda response: "/review/ahead" in response.url):

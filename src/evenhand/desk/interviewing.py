@@ -111,7 +111,7 @@ class Interviewing:
     def _conversation(self, reviewer: str) -> Conversation | None:
         self._book.refresh()
         given, begun = self._book.interviewed(reviewer), self._conversations.get(reviewer)
-        # Anew, too, if they went on elsewhere (what was asked there is not asked here), or if pairs may have come since.
+        # Anew, too, if they went on elsewhere: what was asked there is not asked here; or if pairs may have come since.
         if begun is None or given > begun.known or begun.people.always_alone:
             settings = self.desk.settings
             people = known_people(self.desk.ledger, self.desk.name, settings)

@@ -1,8 +1,8 @@
 """Reviewing: which pair a reviewer sees next, and what becomes of the answer.
 
 Nothing is kept here that is not in the ledger or in the queue: the lots (repeat, control) are drawn from the desk's
-seed, the reviewer and how many answers they have given, sides from the seed, the reviewer and the pair. So a page that is loaded again, by whichever process,
-goes on with the same pair.
+seed, the reviewer and how many answers they have given; sides from the seed, the reviewer and the pair. So a page that
+is loaded again, by whichever process, goes on with the same pair.
 """
 
 from __future__ import annotations

@@ -377,10 +377,13 @@ def test_hidden_attributes_are_not_shown_and_told(url: str) -> None:
         reviewing = Reviewing(desk)
         item = asked(reviewing, "Kim")
         assert [row["name"] for row in reviewing.shown(item)["rows"]] == ["a"]
+        assert reviewing.shown(item)["withheld"] is True
         desk.change_settings(reviewing={"hidden": []})
         told = say(reviewing, item, "unfair").body["circumstances"]
         assert (told["shown"], told["hidden"]) == (["a"], ["b"])
-        assert [row["name"] for row in reviewing.shown(asked(reviewing, "Kim"))["rows"]] == ["a", "b"]
+        after = reviewing.shown(asked(reviewing, "Kim"))
+        assert [row["name"] for row in after["rows"]] == ["a", "b"]
+        assert after["withheld"] is False
 
 
 def test_a_misspelt_attribute_is_not_hidden_silently() -> None:

@@ -87,6 +87,7 @@ def test_an_interview_hides_what_the_desk_hides() -> None:
         interviewing = Interviewing(desk)
         asked = interviewing.asked("Kim")
         assert [row["name"] for row in asked["rows"]] == ["a"]
+        assert asked["withheld"] is True
         content = interviewing.opened(asked["item"], "Kim")
         desk.change_settings(reviewing={})
         said = interviewing.command(content, "unfair", {})

@@ -213,7 +213,11 @@ def test_the_command(wanted: Wanted, capsys: pytest.CaptureFixture[str], monkeyp
         ("people.csv", "income,purpose\n1,car\n", "member is not in the header, which reads 'income, purpose'"),
         ("people.csv", "income,income,purpose,member\n", "income is more than once in the header"),
         ("people.csv", PEOPLE + "Mary,no,1\n", "line 6 has 3 values; the header names 4"),
-        ("people.csv", "income,purpose,member\n1,car,no\n", "people in it: 1; an interview needs at least 2"),
+        (
+            "people.csv",
+            "income,purpose,member\n1,car,no\n",
+            "has one person in it; an interview needs at least two people",
+        ),
         (
             "people.csv",
             PEOPLE + "Mary,no,much,boat\n",

@@ -158,7 +158,7 @@ def test_what_is_said_of_a_session(page: Page, short: Serving) -> None:
         answer(page, key)
     expect(page.locator("#ending-words")).to_contain_text("You answered 2 pairs and passed on 1 in this session.")
     expect(page.get_by_role("heading", level=1)).to_have_text("Review")
-    expect(page.locator("#ending .primary")).to_have_text("Stop here, and look at the desk")
+    expect(page.locator("#ending .primary")).to_have_text("Stop and look at the desk")
     page.get_by_role("button", name="Go on with another session").click()
     ready(page)
     expect(page.get_by_role("heading", level=1)).to_have_text("Is this gap unfair, or acceptable?")

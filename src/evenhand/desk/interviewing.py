@@ -195,6 +195,7 @@ class Interviewing:
             "item": seal(self._secret, note),
             "draft": hashlib.blake2b(f"{reviewer} {x} {y}".encode(), digest_size=12, key=self._secret).hexdigest(),
             "rows": rows_of(left, right, self.desk.settings, rules.hidden),
+            "withheld": bool(hidden),
             "odds": [question.odds[side] for side in sides],
             "gap": question.gap,
             "digits": max(0, len(str(steps_in_one(talk.interview.epsilon))) - 3),
@@ -211,7 +212,6 @@ class Interviewing:
         interview = talk.interview
         return {
             "unknown": interview.unknown,
-            # Nobody is in a pair where each decision is about one person.
             "expected_unfair_pairs": 0.0 if talk.people.always_alone else interview.expected_unfair_pairs,
             "expected_first": talk.expected_first,
             "enough": interview.enough,

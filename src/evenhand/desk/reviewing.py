@@ -213,6 +213,7 @@ class Reviewing:
             "draft": item.draft(self._secret),
             "names": [item.left, item.right] if item.ids else None,
             "rows": rows_of(left, right, self.desk.settings, item.hidden),
+            "withheld": bool(shown_and_hidden(left, self.desk.settings, item.hidden)[1]),
             "odds": odds,
             "gap": abs(odds[0] - odds[1]),
             "digits": 1,

@@ -30,6 +30,8 @@ class ItemTold(Struct):
     """The reviewer's last answer of today, with its remarks; told with the first pair, not after answers."""
     names: list[str] | None = None
     rows: list[dict[str, Any]] | None = None
+    withheld: bool = False
+    """Whether there are attributes that reviewers do not see; which, and what they are, is not told."""
     odds: list[float] | None = None
     gap: float | None = None
     digits: int | None = None
@@ -76,6 +78,8 @@ class QuestionTold(Struct):
     last: dict[str, Any] | None = None
     """The reviewer's last answer, with its remarks; told when a page asks, not after answers."""
     rows: list[dict[str, Any]] | None = None
+    withheld: bool = False
+    """Whether there are attributes that reviewers do not see; which, and what they are, is not told."""
     odds: list[float] | None = None
     gap: float | None = None
     digits: int | None = None

@@ -39,7 +39,7 @@ export function showEnding(place, desk, told, { goOn, lookAgain }) {
     steadiness(consistency),
     // The way out is the main one: it is what the page has just advised.
     el("p", { class: "row" },
-      el("a", { class: "button primary", id: "onward", href: `/desks/${encodeURIComponent(desk)}` }, over ? "Look at the desk" : "Stop here, and look at the desk"),
+      el("a", { class: "button primary", id: "onward", href: `/desks/${encodeURIComponent(desk)}` }, over ? "Look at the desk" : "Stop and look at the desk"),
       el("a", { class: "button", href: "/desks" }, "All desks"),
       over ? button("look-again", "Look again", lookAgain) : button("go-on", "Go on with another session", goOn)));
 }

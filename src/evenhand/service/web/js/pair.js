@@ -13,11 +13,12 @@ const MANY = 12; // rows that are the same: if there are more, they are folded a
 
 let unfolded = false; // whether somebody wishes to see them with every pair
 
-/** pair: {names: [l, r] or null, rows: [{name, left, right, differs, more}], odds: [l, r], gap, digits}. */
+/** pair: {names: [l, r] or null, rows: [{name, left, right, differs, more}], withheld, odds: [l, r], gap, digits}. */
 export function showPair(place, gapPlace, pair) {
   const same = pair.rows.filter((row) => !row.differs);
   const folds = same.length > MANY;
-  show(place, table(pair, folds ? pair.rows.filter((row) => row.differs) : pair.rows), folds ? fold(same) : null);
+  show(place, table(pair, folds ? pair.rows.filter((row) => row.differs) : pair.rows), folds ? fold(same) : null,
+    pair.withheld ? el("p", { class: "small muted withheld", id: "withheld" }, "Some attributes are not shown here.") : null);
   show(gapPlace, gapBar(pair));
 }
 

@@ -140,7 +140,6 @@ def test_what_is_left_unknown_is_not_called_enough(page: Page, serving: Serving)
 def test_undo_reaches_over_a_reload(page: Page, serving: Serving) -> None:
     """Answers of an earlier visit are taken back one after the other, each question comes again with its note, and when
     none is left the page says so."""
-    serving.token("Ola", ["review"], ["loans"])
     enter(page, serving, "Ola", "/interview/loans")
     ready(page)
     questions = []

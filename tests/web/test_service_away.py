@@ -102,7 +102,6 @@ def test_what_is_taken_back_unsent_is_not_counted(page: Page, serving: Serving) 
     """While the service is away every answer counts, one that is taken back no more; when it is back, the page says
     what was recorded."""
     page.clock.install()
-    serving.token("Ola", ["review"], ["loans"])
     with page.expect_response(lambda response: "/review/ahead" in response.url):
         enter(page, serving, "Ola", "/review/loans")
         ready(page)

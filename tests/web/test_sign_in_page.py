@@ -68,7 +68,7 @@ def test_whoever_signs_out_is_told_so(page: Page, serving: Serving) -> None:
 
 
 def test_a_session_that_is_gone_is_told_once_and_only_if_there_was_one(page: Page, serving: Serving) -> None:
-    """A newcomer sees the form alone, and so does whoever signed out; whose cookie is gone is told why they are here."""
+    """A newcomer sees the form alone; whose cookie is gone is told why they are here, and at the next visit no more."""
     page.goto(f"{serving.url}/review/loans")
     page.wait_for_url(f"{serving.url}/sign-in?**")
     expect(page.locator("#why")).to_have_count(0)

@@ -145,7 +145,7 @@ def in_words(value: Any, schema: Schema | None, name: str) -> str:
 
 
 def _with_minus(number: str) -> str:
-    """A number with the minus sign of print, which is as wide as a plus; to compute with, or to record, take it plain."""
+    """A number with the minus sign of print, for people to read; to compute with, or to record, it is taken plain."""
     return number.replace("-", MINUS)
 
 

@@ -48,7 +48,8 @@ WITHOUT = Settings.given(features=["score", "years"])
         ),
         (WITHOUT, "score\n0.1\n0.2\n", "years is not in the header"),
         (WITHOUT, "score,years\n0.1,0.2\n0.3\n", "line 3 has 1 values; the header names 2"),
-        (WITHOUT, "score,years\n0.1,0.2\n", "people in it: 1; an interview needs at least 2"),
+        (WITHOUT, "score,years\n", "the file has nobody in it; an interview needs at least two people"),
+        (WITHOUT, "score,years\n0.1,0.2\n", "the file has one person in it; an interview needs at least two people"),
     ],
 )
 def test_what_does_not_fit_is_said_by_line_and_column(settings: Settings, text: str, says: str) -> None:

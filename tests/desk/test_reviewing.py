@@ -328,6 +328,22 @@ def test_sides_are_by_lot(desk: Desk) -> None:
     assert 0.2 < np.mean(firsts) < 0.8
 
 
+def test_sides_are_drawn_for_each_reviewer_and_repeat() -> None:
+    """Two people do not see a pair on the same sides always, nor does one who is asked a second time."""
+    with opened("memory:", 12, overlap=1.0, reviewing={"repeats": 0.5, "repeat_after": 1}) as desk:
+        reviewing = Reviewing(desk)
+        lefts: dict[str, dict[tuple[str, frozenset[str]], list[str]]] = {"Kim": {}, "Lee": {}}
+        for reviewer in [*lefts] * 60:
+            item = asked(reviewing, reviewer)
+            lefts[reviewer].setdefault((item.decision, item.pair), []).append(item.left)
+            say(reviewing, item, "unfair")
+    twice = [seen[0] == seen[1] for by in lefts.values() for seen in by.values() if len(seen) > 1]
+    both = [lefts["Kim"][pair][0] == lefts["Lee"][pair][0] for pair in lefts["Kim"].keys() & lefts["Lee"].keys()]
+    for same in (twice, both):
+        assert len(same) >= 15
+        assert 0.2 < np.mean(same) < 0.8
+
+
 def test_a_late_answer_is_kept_and_marked(url: str) -> None:
     """Whoever answers after the lease ended, and after somebody else did, is recorded, and the record says so."""
     with opened(url, 6, reviewing={"lease": 1.0}) as desk:
@@ -361,10 +377,13 @@ def test_hidden_attributes_are_not_shown_and_told(url: str) -> None:
         reviewing = Reviewing(desk)
         item = asked(reviewing, "Kim")
         assert [row["name"] for row in reviewing.shown(item)["rows"]] == ["a"]
+        assert reviewing.shown(item)["withheld"] is True
         desk.change_settings(reviewing={"hidden": []})
         told = say(reviewing, item, "unfair").body["circumstances"]
         assert (told["shown"], told["hidden"]) == (["a"], ["b"])
-        assert [row["name"] for row in reviewing.shown(asked(reviewing, "Kim"))["rows"]] == ["a", "b"]
+        after = reviewing.shown(asked(reviewing, "Kim"))
+        assert [row["name"] for row in after["rows"]] == ["a", "b"]
+        assert after["withheld"] is False
 
 
 def test_a_misspelt_attribute_is_not_hidden_silently() -> None:

@@ -10,7 +10,7 @@ from evenhand.desk.interview_people import known_people
 from evenhand.desk.interviewing import Interviewing
 from evenhand.desk.reviewing import Reviewing
 from evenhand.desk.settings import Settings
-from evenhand.desk.showing import features_of_contexts, rows_of
+from evenhand.desk.showing import MINUS, features_of_contexts, rows_of
 from evenhand.schema import Category, Number, Schema
 
 SCHEMA = Schema([Number("income", low=0, high=100_000, unit="EUR"), Category("purpose", levels=("car", "home"))])
@@ -87,13 +87,14 @@ def test_an_interview_hides_what_the_desk_hides() -> None:
         interviewing = Interviewing(desk)
         asked = interviewing.asked("Kim")
         assert [row["name"] for row in asked["rows"]] == ["a"]
+        assert asked["withheld"] is True
         content = interviewing.opened(asked["item"], "Kim")
         desk.change_settings(reviewing={})
         said = interviewing.command(content, "unfair", {})
         told = said.circumstances or {}
         assert (told["shown"], told["hidden"]) == (["a"], ["b"])
         left = {"x": said.x, "y": said.y}[told["left"]]
-        assert float(asked["rows"][0]["left"]) == pytest.approx(left[0], abs=1e-4)
+        assert float(asked["rows"][0]["left"].replace(MINUS, "-")) == pytest.approx(left[0], abs=1e-4)
 
 
 def test_an_interview_draws_sides_by_lot() -> None:
@@ -132,6 +133,21 @@ def test_a_difference_of_numbers_is_told(left: object, right: object, more: dict
     if more is not None:
         shown = [float(str(row[side]).replace(",", "")) for side in ("left", "right")]
         assert abs(shown[0] - shown[1]) == pytest.approx(float(more["by"].replace(",", "")))
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "shown"),
+    [
+        (-0.1065, 2.0, [f"{MINUS}0.1065", "2"]),
+        (-51_500.0, -1.0, [f"{MINUS}51,500", f"{MINUS}1"]),
+        (-0.123451, -0.123452, [f"{MINUS}0.123451", f"{MINUS}0.123452"]),
+        ("-5", "non-smoker", ["-5", "non-smoker"]),
+    ],
+)
+def test_numbers_below_zero_have_a_minus_sign(left: object, right: object, shown: list[str]) -> None:
+    """Not a hyphen, also where they are told in full; what is no number stays as it was written."""
+    (row,) = rows_of({"a": left}, {"a": right}, Settings.given(features=["a"]), [])
+    assert [row["left"], row["right"]] == shown
 
 
 def test_no_difference_is_told_of_encoded_coordinates() -> None:

@@ -151,3 +151,19 @@ def test_an_undone_pair_stands_as_it_stood(url: str) -> None:
                 assert (again.left, again.right, again.why) == (item.left, item.right, "again")
                 item = again
             say(reviewing, item, "acceptable")
+
+
+def test_the_pair_that_was_next_keeps_its_sides(url: str) -> None:
+    """Undone and answered again, the answer is followed by the pair that had followed it before, on the same sides."""
+    with opened(url, 12) as desk:
+        reviewing = Reviewing(desk)
+        for _ in range(8):
+            undone = say(reviewing, asked(reviewing, "Kim"), "unfair")
+            following = asked(reviewing, "Kim")
+            desk.execute([Withdraw(undone.id, actor="Kim")])
+            say(reviewing, asked(reviewing, "Kim"), "acceptable")
+            after = asked(reviewing, "Kim")
+            assert (after.decision, after.left, after.right) == (following.decision, following.left, following.right)
+            told = reviewing.command(after, "unfair", {}).circumstances
+            assert told is not None
+            assert told["sides"] == {"left": after.left, "right": after.right}

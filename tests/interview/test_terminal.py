@@ -133,6 +133,15 @@ def test_it_says_when_it_is_over(wanted: Wanted) -> None:
     assert f"bandit = evenhand.Interview.load({str(wanted.desk)!r}).bandit" in screen
 
 
+def test_what_was_never_begun_is_not_over(wanted: Wanted) -> None:
+    """Of two people who hardly differ nothing needs to be asked, and that is what it says."""
+    wanted.candidates.write_text("member,income,purpose\nyes,52000,home\nyes,53000,home\n")
+    interview, screen = _held(wanted, "q")
+    assert interview.answers == ()
+    assert "Nothing needs to be asked: every pair is known to within 0.05." in screen
+    assert "over" not in screen
+
+
 def test_the_last_answer_can_be_taken_back_though_it_ended_the_interview(wanted: Wanted) -> None:
     """b goes back to the last question; an empty line ends."""
     short = replace(wanted, max_questions=2)
@@ -204,7 +213,11 @@ def test_the_command(wanted: Wanted, capsys: pytest.CaptureFixture[str], monkeyp
         ("people.csv", "income,purpose\n1,car\n", "member is not in the header, which reads 'income, purpose'"),
         ("people.csv", "income,income,purpose,member\n", "income is more than once in the header"),
         ("people.csv", PEOPLE + "Mary,no,1\n", "line 6 has 3 values; the header names 4"),
-        ("people.csv", "income,purpose,member\n1,car,no\n", "people in it: 1; an interview needs at least 2"),
+        (
+            "people.csv",
+            "income,purpose,member\n1,car,no\n",
+            "has one person in it; an interview needs at least two people",
+        ),
         (
             "people.csv",
             PEOPLE + "Mary,no,much,boat\n",

@@ -46,7 +46,7 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     for name, decisions in DESKS.items():
         service.open_desk(name, decisions)
     service.token("owner", ["admin"])
-    for name in ("Kim", "Lee", "Ada", "Max", "Zoe"):
+    for name in ("Kim", "Lee", "Ada", "Max", "Zoe", "Ola"):
         service.token(name, ["review"], ["loans"])
     service.token("Eve", ["review"], ["cards"])
     with service:

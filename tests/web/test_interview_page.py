@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -33,7 +34,11 @@ def test_an_interview_teaches_the_desk(page: Page, serving: Serving) -> None:
     """Answers are lines of the ledger, the meter falls, an undone question comes again, and it goes on later."""
     enter(page, serving, "Ada", "/interview/loans")
     ready(page)
-    expect(page.locator("#expected")).to_contain_text("if the interview ended now (unfair by more than 5 points)")
+    expect(page.locator("#expected")).to_contain_text("Unfair pairs to expect in all decisions to come")
+    full = page.locator("#expected-value").inner_text().split(" of ")[1]
+    expect(page.locator("#meters-fold p")).to_be_visible()
+    expect(page.locator("#meters-fold p")).to_contain_text("unfair by more than 5 points in all decisions to come")
+    expect(page.locator("#meters-fold p")).to_contain_text(f"The full bar, {full}, is what was to be expected")
     expect(page).to_have_title("Interview · loans · evenhand")
     before = _unknown(page)
     for number in range(12):
@@ -119,7 +124,9 @@ def test_what_is_left_unknown_is_not_called_enough(page: Page, serving: Serving)
     enter(page, serving, "Max", "/interview/loans")
     for _ in range(6):
         ready(page)
-        shown = [float(text.removesuffix("%")) for text in page.locator(".odds-number").all_inner_texts()]
+        texts = page.locator(".odds-number").all_inner_texts()
+        shown = [float(text.removesuffix("%")) for text in texts]
+        assert len({len(text.partition(".")[2]) for text in texts}) == 1  # as many digits after the point
         assert sum(shown) == pytest.approx(100)
         assert float(page.locator("#gap").inner_text().split()[0]) == pytest.approx(max(shown) - min(shown))
         _answer(page, "n")
@@ -133,7 +140,6 @@ def test_what_is_left_unknown_is_not_called_enough(page: Page, serving: Serving)
 def test_undo_reaches_over_a_reload(page: Page, serving: Serving) -> None:
     """Answers of an earlier visit are taken back one after the other, each question comes again with its note, and when
     none is left the page says so."""
-    serving.token("Ola", ["review"], ["loans"])
     enter(page, serving, "Ola", "/interview/loans")
     ready(page)
     questions = []
@@ -163,34 +169,72 @@ def test_undo_reaches_over_a_reload(page: Page, serving: Serving) -> None:
 
 @pytest.fixture(scope="module")
 def simple(tmp_path_factory: pytest.TempPathFactory) -> Serving:
-    """A desk with one feature, of which little is to be learned, and nobody decided about yet."""
+    """A desk with two features, of which little is to be learned, and nobody decided about yet."""
     service = Serving(tmp_path_factory.mktemp("simple"))
-    service.open_desk("small", 0, schema=None, features=["score"], epsilon=0.2)
+    service.open_desk("small", 0, schema=None, features=["score", "rank"], epsilon=0.1)
     service.token("Kim", ["review"])
     return service
 
 
 def test_it_stops_by_itself(page: Page, simple: Serving, tmp_path: Path) -> None:
-    """Nobody to ask about is said; after few answers on people who differ in one number it is over, and says why."""
+    """Nobody to ask about is said; after few answers on people who differ in two numbers it is over, and says why."""
     simple.start()
     try:
         enter(page, simple, "Kim", "/interview/small")
         expect(page.locator("#ending-title")).to_have_text("There is nobody to ask about yet")
         expect(page.locator("h1")).to_have_text("Interview")
         expect(page.locator("#main .primary")).to_have_text("Use these people")
-        (tmp_path / "people.csv").write_text("score\n" + "".join(f"{i / 10}\n" for i in range(10)))
+        people = "".join(f"{i / 10},{j / 10}\n" for i in range(-6, 7, 3) for j in range(-6, 7, 3))
+        (tmp_path / "people.csv").write_text(f"score,rank\n{people}")
         page.get_by_label("A CSV file").set_input_files(tmp_path / "people.csv")
         page.get_by_role("button", name="Use these people").click()
-        expect(page.locator("#people-now")).to_have_text("It asks about 10 people now.")
-        for _ in range(60):
-            pair_or_end(page)
-            if page.locator("#ending:not([hidden])").count():
-                break
+        expect(page.locator("#people-now")).to_have_text("It asks about 25 people now.")
+        ready(page)
+        while not page.locator("#ending:not([hidden])").count():
             gap = float(page.locator("#gap").inner_text().split()[0]) / 100
-            left, right = (float(text.split()[0]) for text in page.locator("tr.differs td.side").all_inner_texts())
-            _answer(page, "u" if gap > abs(left - right) * 0.8 else "a")
+            shown = [float(text.split()[0]) for text in page.locator("tr.differs td.side").all_inner_texts()]
+            square = sum((a - b) ** 2 for a, b in zip(shown[::2], shown[1::2], strict=True))
+            _answer(page, "u" if gap > 0.8 * square**0.5 else "a")
         expect(page.locator("#ending-title")).to_have_text("The interview is over")
         expect(page.locator("#ending")).to_contain_text("It stopped by itself")
         expect(page.locator("#main .primary")).to_have_text("Look at the desk")
     finally:
         simple.stop()
+
+
+@pytest.fixture(scope="module")
+def unasked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """A desk whose decisions were about one person each, and one that has seen two people."""
+    service = Serving(tmp_path_factory.mktemp("unasked"))
+    service.open_desk("single", 6, ids=["only one"])
+    service.open_desk("few", 1, ids=["one", "other"], epsilon=0.2)
+    service.token("Kim", ["review"])
+    with service:
+        yield service
+
+
+def test_no_pair_no_unfair_pair(page: Page, unasked: Serving, tmp_path: Path) -> None:
+    """Where each decision was about one person nothing is to be expected, and nothing asked; of people who are uploaded
+    it asks."""
+    enter(page, unasked, "Kim", "/interview/single")
+    expect(page.locator("#ending-title")).to_have_text("Nothing needs to be asked")
+    expect(page.locator("#ending")).to_contain_text("no unfair pair is to be expected of decisions like these")
+    expect(page.locator("#ending")).not_to_contain_text("over")
+    for part in ("#meters", "#meters-fold"):
+        expect(page.locator(part)).to_be_hidden()
+    (tmp_path / "people.csv").write_text(CSV)
+    page.get_by_label("A CSV file").set_input_files(tmp_path / "people.csv")
+    page.get_by_role("button", name="Use these people").click()
+    ready(page)
+    expect(page.locator("#meters")).to_be_visible()
+
+
+def test_an_interview_that_nobody_began_is_not_over(page: Page, unasked: Serving) -> None:
+    """Where little is to be expected from the start it says so, and why, though all is unknown."""
+    enter(page, unasked, "Kim", "/interview/few")
+    expect(page.locator("#ending-title")).to_have_text("Nothing needs to be asked")
+    words = page.locator("#ending-words")
+    expect(words).to_contain_text("asks while 0.5 unfair pairs or more are to be expected in all decisions to come")
+    expect(words).to_contain_text("Of people like these 2 it expects 0.")
+    expect(words).to_contain_text("100% is still unknown and will be learned from reviews.")
+    expect(words).not_to_contain_text("stopped")

@@ -96,3 +96,25 @@ def test_going_on_when_the_service_is_back(page: Page, serving: Serving) -> None
         page.keyboard.press("z")
     ready(page)
     assert people(page) == before
+
+
+def test_what_is_taken_back_unsent_is_not_counted(page: Page, serving: Serving) -> None:
+    """While the service is away every answer counts, one that is taken back no more; when it is back, the page says
+    what was recorded."""
+    page.clock.install()
+    with page.expect_response(lambda response: "/review/ahead" in response.url):
+        enter(page, serving, "Ola", "/review/loans")
+        ready(page)
+    done = page.locator("#answered-value")
+    serving.stop()
+    for key, number in (("a", 1), ("u", 2), ("Backspace", 1), ("n", 2), ("s", 3), ("z", 2)):
+        ready(page)
+        page.keyboard.press(key)
+        expect(done).to_have_text(f"{number} of 20")
+    ready(page)
+    back_by_hand(page, serving)
+    expect(page.locator("#back")).to_be_visible(timeout=30_000)
+    expect(done).to_have_text("2 of 20")
+    assert answers_of(serving, "Ola") == ["acceptable", "unsure"]
+    answer(page, "a")
+    expect(done).to_have_text("3 of 20")

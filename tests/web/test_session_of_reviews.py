@@ -149,7 +149,7 @@ def test_the_end_of_a_session_stays_until_somebody_goes_on(page: Page, short: Se
 
 
 def test_what_is_said_of_a_session(page: Page, short: Serving) -> None:
-    """Pairs passed on count as done and not as answered; nothing asks at the end, and one button is the main one."""
+    """Pairs passed on count as done and not as answered; nothing asks at the end, and the way out is the main one."""
     enter(page, short, "Ben", "/review/loans")
     ready(page)
     expect(page.locator("#answered")).to_contain_text("Session 1:")
@@ -158,8 +158,8 @@ def test_what_is_said_of_a_session(page: Page, short: Serving) -> None:
         answer(page, key)
     expect(page.locator("#ending-words")).to_contain_text("You answered 2 pairs and passed on 1 in this session.")
     expect(page.get_by_role("heading", level=1)).to_have_text("Review")
-    expect(page.locator("#ending .primary")).to_have_count(1)
-    page.locator("#ending .primary").click()
+    expect(page.locator("#ending .primary")).to_have_text("Stop and look at the desk")
+    page.get_by_role("button", name="Go on with another session").click()
     ready(page)
     expect(page.get_by_role("heading", level=1)).to_have_text("Is this gap unfair, or acceptable?")
     answer(page, "a")
@@ -178,6 +178,7 @@ def test_the_end_of_what_waits_looks_out_for_more(page: Page, short: Serving) ->
     expect(page.get_by_role("heading", level=1)).to_have_text("Review")
     expect(page.locator("#ending")).not_to_contain_text("answered")
     expect(page.locator("#ending .primary")).to_have_text("Look at the desk")
+    expect(page.locator("#waiting")).to_have_text("Nothing else waits.")
     with page.expect_response(lambda response: "/review/ahead" in response.url):
         page.clock.run_for(16_000)
     expect(page.locator("#ending-title")).to_have_text("Nothing waits for you now")
@@ -197,6 +198,7 @@ def test_the_end_of_what_waits_looks_out_for_more(page: Page, short: Serving) ->
     expect(page.locator("#ending-title")).to_have_text("New pairs wait")
     expect(page.locator("#ending-title")).to_be_focused()
     expect(page.locator("#announcer")).to_have_text("New pairs wait")
+    expect(page.locator("#waiting")).to_have_text("3 answers are wanted on this desk.")
     page.get_by_role("button", name="Review them").click()
     page.clock.run_for(1000)
     ready(page)

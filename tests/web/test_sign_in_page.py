@@ -54,3 +54,30 @@ def test_answers_that_wait_are_told(page: Page, serving: Serving) -> None:
     }""")
     page.reload()
     expect(page.locator("#why")).to_have_text("2 answers are kept on this computer, and sent after signing in.")
+
+
+def test_whoever_signs_out_is_told_so(page: Page, serving: Serving) -> None:
+    """The page says it, and not to whoever has signed in again since."""
+    enter(page, serving, "Kim", "/review/loans")
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.locator("#banners")).to_have_text("You are signed out.")
+    assert page.request.get(f"{serving.url}/session").status == 401
+    enter(page, serving, "Kim", "/sign-in?why=out")
+    expect(page.locator("#banners")).to_contain_text("You are signed in already, as Kim.")
+    expect(page.locator("#banners")).not_to_contain_text("signed out")
+
+
+def test_a_session_that_is_gone_is_told_once_and_only_if_there_was_one(page: Page, serving: Serving) -> None:
+    """A newcomer sees the form alone; whose cookie is gone is told why they are here, and at the next visit no more."""
+    page.goto(f"{serving.url}/review/loans")
+    page.wait_for_url(f"{serving.url}/sign-in?**")
+    expect(page.locator("#why")).to_have_count(0)
+    page.get_by_label("Token").fill(serving.tokens["Kim"])
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{serving.url}/review/loans")
+    page.context.clear_cookies()
+    page.reload()
+    expect(page.locator("#why")).to_have_text("Your session had ended; sign in to go on.")
+    page.goto(f"{serving.url}/review/loans")
+    page.wait_for_url(f"{serving.url}/sign-in?**")
+    expect(page.locator("#why")).to_have_count(0)

@@ -39,6 +39,13 @@ class KnownPeople:
     rows: list[dict[str, Any]]
     contexts: NDArray[np.float64]
     uploaded: bool
+    together: int = 0
+    """The most of them that one decision was about; 0 of people who come from no decision."""
+
+    @property
+    def always_alone(self) -> bool:
+        """Whether every decision they come from was about one of them: then there was no pair to be unfair."""
+        return self.together == 1
 
 
 def people_in_csv(text: str, settings: Settings) -> list[dict[str, Any]]:
@@ -98,6 +105,7 @@ def _people_of_decisions(ledger: Ledger, desk: str, settings: Settings) -> Known
         made = view.head.decisions
         decisions = view.by_number(range(max(0, made - NEWEST_DECISIONS), made))
     rows: dict[tuple[float, ...], dict[str, Any]] = {}
+    together = max((len(row.event.body["candidates"]) for row in decisions.values()), default=0)
     for _, row in sorted(decisions.items()):
         body = row.event.body
         shown = features_of(body, body["candidates"], settings)
@@ -108,7 +116,7 @@ def _people_of_decisions(ledger: Ledger, desk: str, settings: Settings) -> Known
     shown = [rows[context] for context in contexts]
     if len({frozenset(row) for row in shown}) > 1:
         shown = by_coordinate(contexts, settings)  # some are nobody's features: two people are shown by the same rows
-    return KnownPeople(shown, as_contexts(contexts, settings.n_features), False)
+    return KnownPeople(shown, as_contexts(contexts, settings.n_features), False, together)
 
 
 _in_memory: WeakKeyDictionary[Ledger, dict[str, str]] = WeakKeyDictionary()

@@ -64,8 +64,10 @@ class Conversation:
 
     @property
     def question(self) -> Question | None:
-        """What to ask now; None when the interview is over."""
-        return self.again[-1].question if self.again else self.interview.question
+        """What to ask now; None when the interview is over, or decisions have no pairs to be learned for."""
+        if self.again:
+            return self.again[-1].question
+        return None if self.people.always_alone else self.interview.question
 
 
 class Interviewing:
@@ -109,7 +111,8 @@ class Interviewing:
     def _conversation(self, reviewer: str) -> Conversation | None:
         self._book.refresh()
         given, begun = self._book.interviewed(reviewer), self._conversations.get(reviewer)
-        if begun is None or given > begun.known:  # they went on elsewhere: what they were asked there is not asked here
+        # Anew, too, if they went on elsewhere: what was asked there is not asked here; or if pairs may have come since.
+        if begun is None or given > begun.known or begun.people.always_alone:
             settings = self.desk.settings
             people = known_people(self.desk.ledger, self.desk.name, settings)
             if len(people.rows) < 2:
@@ -164,6 +167,7 @@ class Interviewing:
             "people": len(talk.people.rows),
             "ended": None,
             "is_live": self._is_live(),
+            "always_alone": talk.people.always_alone,
         }
         if question is None:
             return {**told, "ended": talk.interview.ended}
@@ -191,6 +195,7 @@ class Interviewing:
             "item": seal(self._secret, note),
             "draft": hashlib.blake2b(f"{reviewer} {x} {y}".encode(), digest_size=12, key=self._secret).hexdigest(),
             "rows": rows_of(left, right, self.desk.settings, rules.hidden),
+            "withheld": bool(hidden),
             "odds": [question.odds[side] for side in sides],
             "gap": question.gap,
             "digits": max(0, len(str(steps_in_one(talk.interview.epsilon))) - 3),
@@ -207,7 +212,7 @@ class Interviewing:
         interview = talk.interview
         return {
             "unknown": interview.unknown,
-            "expected_unfair_pairs": interview.expected_unfair_pairs,
+            "expected_unfair_pairs": 0.0 if talk.people.always_alone else interview.expected_unfair_pairs,
             "expected_first": talk.expected_first,
             "enough": interview.enough,
             "answers": len(talk.given),

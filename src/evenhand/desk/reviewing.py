@@ -1,8 +1,8 @@
 """Reviewing: which pair a reviewer sees next, and what becomes of the answer.
 
-Nothing is kept here that is not in the ledger or in the queue: the lots (repeat, control, sides) are drawn from the
-desk's seed, the reviewer and how many answers they have given. So a page that is loaded again, by whichever process,
-goes on with the same pair.
+Nothing is kept here that is not in the ledger or in the queue: the lots (repeat, control) are drawn from the desk's
+seed, the reviewer and how many answers they have given; sides from the seed, the reviewer and the pair. So a page that
+is loaded again, by whichever process, goes on with the same pair.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Any
 
 import numpy as np
@@ -82,7 +82,7 @@ class Reviewing:
     def _earlier(
         self, given: Given, reviewer: str, number: int, why: str, repeat_of: str | None, again_of: str | None
     ) -> Item:
-        left, right = self._sides(sorted(given.pair), reviewer, number)
+        left, right = self._sides(given.pair, reviewer, given.decision, repeat_of)
         if again_of is not None and right == given.left:
             left, right = right, left  # what was taken back stands as it stood
         known: dict[str, Any] = {
@@ -127,7 +127,7 @@ class Reviewing:
         return given.answer not in DECLINED and given.repeat_of is None and (own or given.place == place)
 
     def _item(self, waiting: WaitingPair, reviewer: str, number: int) -> Item:
-        left, right = self._sides([waiting.first, waiting.second], reviewer, number)
+        left, right = self._sides({waiting.first, waiting.second}, reviewer, waiting.decision)
         named = waiting.reason if waiting.reason in ("random control", TAKEN_BACK) else "most telling"
         why = "planned overlap" if waiting.copy and named == "most telling" else named
         known = (waiting.reason, waiting.priority, waiting.copy)
@@ -195,9 +195,11 @@ class Reviewing:
         digest = hashlib.blake2b(said, digest_size=7, key=self._secret).digest()
         return int.from_bytes(digest) / 2**56
 
-    def _sides(self, pair: list[str], reviewer: str, number: int) -> tuple[str, str]:
-        swapped = self._lot(reviewer, number, "sides") < 0.5
-        return (pair[1], pair[0]) if swapped else (pair[0], pair[1])
+    def _sides(self, pair: Set[str], reviewer: str, decision: str, repeat_of: str | None = None) -> tuple[str, str]:
+        """Who stands on the left, by lot: of this pair before this reviewer always the same, of a repeat drawn anew."""
+        one, other = sorted(pair)
+        swapped = self._lot(reviewer, 0, f"sides {[decision, one, other, repeat_of]}") < 0.5
+        return (other, one) if swapped else (one, other)
 
     # What is shown of it.
 
@@ -211,6 +213,7 @@ class Reviewing:
             "draft": item.draft(self._secret),
             "names": [item.left, item.right] if item.ids else None,
             "rows": rows_of(left, right, self.desk.settings, item.hidden),
+            "withheld": bool(shown_and_hidden(left, self.desk.settings, item.hidden)[1]),
             "odds": odds,
             "gap": abs(odds[0] - odds[1]),
             "digits": 1,

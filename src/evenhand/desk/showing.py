@@ -16,6 +16,8 @@ from evenhand.schema.words import amount, unit_of
 
 Row = dict[str, Any]
 
+MINUS = "\N{MINUS SIGN}"
+
 
 def features_of(body: Mapping[str, Any], candidates: Sequence[str], settings: Settings) -> list[dict[str, Any]]:
     """The features of these candidates of a decision by name: as they were given, or as the schema decodes them.
@@ -91,8 +93,8 @@ def shown_and_hidden(
 
 def _row(name: str, left: Any, right: Any, settings: Settings) -> Row:
     words = [in_words(value, settings.schema, name) for value in (left, right)]
-    if left != right and words[0] == words[1]:
-        words = [str(left), str(right)]  # in full: what is rounded could look the same and not be
+    if left != right and words[0] == words[1]:  # in full: what is rounded could look the same and not be
+        words = [_with_minus(str(value)) if _is_amount(value) else str(value) for value in (left, right)]
     told = {"name": name, "left": words[0], "right": words[1], "differs": left != right}
     return {**told, "more": _more(name, left, right, settings) if left != right else None}
 
@@ -127,6 +129,8 @@ def in_words(value: Any, schema: Schema | None, name: str) -> str:
 
     >>> in_words(51500.0, None, "income"), in_words(True, None, "member"), in_words(None, None, "age")
     ('51,500', 'yes', 'not known')
+    >>> in_words(-0.5, None, "balance") == f"{MINUS}0.5", in_words("-5", None, "code")
+    (True, '-5')
     """
     if value is None:
         return "not known"
@@ -136,7 +140,13 @@ def in_words(value: Any, schema: Schema | None, name: str) -> str:
         return str(value)
     number = _number(value)
     feature = schema.feature(name) if schema is not None and name in schema.names else None
-    return f"{number} {unit_of(number, feature.unit)}".strip() if isinstance(feature, Number) else number
+    unit = unit_of(number, feature.unit) if isinstance(feature, Number) else ""
+    return f"{_with_minus(number)} {unit}".strip()
+
+
+def _with_minus(number: str) -> str:
+    """A number with the minus sign of print, for people to read; to compute with, or to record, it is taken plain."""
+    return number.replace("-", MINUS)
 
 
 def _number(value: float) -> str:

@@ -78,4 +78,5 @@ def _check_shape(table: Table, columns: Sequence[str]) -> None:
         if len(line) != len(header):
             raise InvalidInput(f"{name}: line {number} has {len(line)} values; the header names {len(header)}")
     if len(table.lines) < 2:
-        raise InvalidInput(f"{name}: people in it: {len(table.lines)}; an interview needs at least 2")
+        found = "one person" if table.lines else "nobody"
+        raise InvalidInput(f"{name} has {found} in it; an interview needs at least two people")

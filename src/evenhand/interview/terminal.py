@@ -104,7 +104,8 @@ def _converse(
     while True:
         question = interview.question
         if question is None:
-            said = "\n".join(["", *broken(f"The interview is over: {interview.ended}."), LAST])
+            title = "The interview is over" if interview.answers else "Nothing needs to be asked"
+            said = "\n".join(["", *broken(f"{title}: {interview.ended}."), LAST])
         else:
             said = shown_question(interview, schema, people.rows, question)
         print(said, file=screen)

@@ -30,6 +30,8 @@ class ItemTold(Struct):
     """The reviewer's last answer of today, with its remarks; told with the first pair, not after answers."""
     names: list[str] | None = None
     rows: list[dict[str, Any]] | None = None
+    withheld: bool = False
+    """Whether there are attributes that reviewers do not see; which, and what they are, is not told."""
     odds: list[float] | None = None
     gap: float | None = None
     digits: int | None = None
@@ -37,9 +39,10 @@ class ItemTold(Struct):
 
 
 class AheadTold(Struct):
-    """Pairs to go on with while the service cannot be reached."""
+    """Pairs to go on with while the service cannot be reached; and how many wait on the desk."""
 
     ahead: list[dict[str, Any]]
+    waiting: int
 
 
 class AnswerTold(Struct):
@@ -67,12 +70,16 @@ class QuestionTold(Struct):
     ended: str | None
     is_live: bool
     """Whether the desk has decided about anybody yet."""
+    always_alone: bool = False
+    """Whether each decision that the people come from was about one person: then there are no pairs."""
     draft: str | None = None
     again_of: str | None = None
     """The answer, taken back, that is asked for once more."""
     last: dict[str, Any] | None = None
     """The reviewer's last answer, with its remarks; told when a page asks, not after answers."""
     rows: list[dict[str, Any]] | None = None
+    withheld: bool = False
+    """Whether there are attributes that reviewers do not see; which, and what they are, is not told."""
     odds: list[float] | None = None
     gap: float | None = None
     digits: int | None = None

@@ -44,15 +44,19 @@ async def next_item(call: Call) -> Answer:
 
 
 async def items_ahead(call: Call) -> Answer:
-    """Pairs that a page keeps at hand, to go on with when the service cannot be reached."""
+    """Pairs that a page keeps at hand, to go on with when the service cannot be reached; and how many wait."""
     call.query(())
     desk = (await call.service.desks.get(call.desk)).desk
     reviewing = reviewing_of(desk)
 
-    def found() -> list[dict[str, Any]]:
-        return [reviewing.shown(item) for item in reviewing.ahead(call.caller.name)]
+    def found() -> dict[str, Any]:
+        ahead = [reviewing.shown(item) for item in reviewing.ahead(call.caller.name)]
+        waiting = reviewing.waiting()
+        if waiting < len(ahead):  # counted before these came
+            waiting = reviewing.waiting(now=True)
+        return {"ahead": ahead, "waiting": waiting}
 
-    return told({"ahead": await asyncio.to_thread(found)})
+    return told(await asyncio.to_thread(found))
 
 
 def _next(reviewing: Reviewing, reviewer: str) -> dict[str, Any]:

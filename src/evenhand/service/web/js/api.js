@@ -1,5 +1,6 @@
 // Talking to the service: JSON in, JSON out, the session's CSRF value on whatever changes something, problems as sentences.
 
+const SESSION = "evenhand-session"; // kept while there is one
 const PATIENCE = 15000; // milliseconds until a request counts as unanswered
 
 let csrf = null;
@@ -74,6 +75,7 @@ export async function session() {
   try {
     const found = await call("GET", "/session");
     ({ csrf, name } = found);
+    remember(found.session);
     return found;
   } catch (error) {
     if (error instanceof Refused && error.status === 401) {
@@ -85,13 +87,33 @@ export async function session() {
 }
 
 /** why: "ended" or "other" of whoever was signed in here: that the session has ended, or is somebody else's now. */
-export function goToSignIn(why = "") {
+export function goToSignIn(why = hasSession() ? "ended" : "") {
+  remember(false); // it is told once
   location.assign(`/sign-in?next=${encodeURIComponent(location.pathname)}${why && `&why=${why}`}`);
+}
+
+/** Whether there was a session in this browser that nobody has ended: its cookie, which no script can read, may be gone. */
+function hasSession() {
+  try {
+    return localStorage.getItem(SESSION) !== null;
+  } catch {
+    return name !== null;
+  }
+}
+
+function remember(on) {
+  try {
+    if (on) localStorage.setItem(SESSION, "yes");
+    else localStorage.removeItem(SESSION);
+  } catch {
+    // Of a page that is loaded anew it is not known then.
+  }
 }
 
 export async function signIn(token) {
   const found = await call("POST", "/session", { token });
   ({ csrf, name } = found);
+  remember(true);
   return found;
 }
 
@@ -102,7 +124,8 @@ export async function signOut() {
   } catch (error) {
     if (!(error instanceof Refused && error.status === 401)) throw error;
   }
-  location.assign("/sign-in");
+  remember(false);
+  location.assign("/sign-in?why=out");
 }
 
 /** The name of the desk in a path such as /review/loans. */

@@ -20,8 +20,9 @@ const TAKEN_BACK = "Your last answer was taken back.";
 const NONE_AT_HAND = "The service is away, and no other pair is at hand. The next one comes when it is back.";
 
 export class Asking {
-  /** page: {desk, here, title, help, path, noun, nothing, next(), accept(told), answering(), ahead(fits)}; `nothing` says
-   * why there is nothing to undo, `answering` is called with each answer, `ahead` gives a pair to go on with, or null. */
+  /** page: {desk, here, title, help, path, noun, nothing, next(), accept(told), answering(), ahead(fits), tally(unsent, told)};
+   * `nothing` says why there is nothing to undo, `answering` is called with each answer, `ahead` gives a pair to go on with,
+   * or null; `tally` hears how many answers the service has not got yet, with what it told last, if it told something. */
   constructor(page) {
     this.page = page;
     this.current = null; // the pair on the screen
@@ -172,18 +173,28 @@ export class Asking {
     said.review = told.review;
     if (said.at > this.complained) forgetRefusal($("#banners"));
     this.said(said.name, `Why you were asked: ${told.why}`);
-    if (this.busy && !this.isSending) this.page.accept(told.next);
-    else if (!this.busy) this.announce("");
+    if (this.busy && !this.isSending) return this.page.accept(told.next);
+    this.tally(told.next);
+    if (!this.busy) this.announce("");
   }
 
-  /** Whether answers of this visit are still to be sent: what comes next is known after the last of them only. */
+  /** Answers of this visit that are still to be sent: what comes next is known after the last of them only. */
+  get unsent() {
+    return this.given.filter((one) => one.review === undefined).length;
+  }
+
   get isSending() {
-    return this.given.some((one) => one.review === undefined);
+    return this.unsent > 0;
+  }
+
+  tally(told = null) {
+    this.page.tally(this.unsent, told);
   }
 
   /** The service is away: another pair that is at hand, if there is one. */
   goOn(name) {
     const pair = this.page.ahead((one) => !this.seen.has(likeness(one)));
+    this.tally();
     this.said(name, "It is kept in this browser until the service is back.", "Kept");
     if (pair) return this.reveal(pair, "The service is away. Next pair.");
     this.ask(false);
@@ -242,6 +253,7 @@ export class Asking {
       return this.announce("It is on its way, and can be taken back when the service is back.");
     }
     this.given.pop();
+    this.tally();
     this.heard = TAKEN_BACK;
     this.last.say(`${TAKEN_BACK} Here is the ${this.page.noun} again.`);
     this.undone = last;
@@ -260,6 +272,7 @@ export class Asking {
   /** What the service would not take: say why; go on unless there is nothing to go on with. */
   async refused(error, said) {
     this.given = this.given.filter((one) => one !== said);
+    this.tally();
     if (!(error instanceof Refused)) throw error;
     if (!this.complain(error)) return;
     if (!this.busy || this.isSending) return;

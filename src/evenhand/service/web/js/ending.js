@@ -37,11 +37,11 @@ export function showEnding(place, desk, told, { goOn, lookAgain }) {
     el("h2", { id: "ending-title", tabindex: "-1" }, title),
     el("p", { id: "ending-words" }, [done(over ? day : session, over ? "today" : "in this session"), more].filter(Boolean).join(" ")),
     steadiness(consistency),
+    // The way out is the main one: it is what the page has just advised.
     el("p", { class: "row" },
-      over ? null : button("go-on", "Go on with another session", goOn, "primary"),
-      el("a", { class: `button ${over ? "primary" : ""}`, id: "onward", href: `/desks/${encodeURIComponent(desk)}` }, "Look at the desk"),
+      el("a", { class: "button primary", id: "onward", href: `/desks/${encodeURIComponent(desk)}` }, over ? "Look at the desk" : "Stop and look at the desk"),
       el("a", { class: "button", href: "/desks" }, "All desks"),
-      over ? button("look-again", "Look again", lookAgain) : null));
+      over ? button("look-again", "Look again", lookAgain) : button("go-on", "Go on with another session", goOn)));
 }
 
 /** At the end of what waits: something has come. */

@@ -37,6 +37,11 @@ function trimmed(value, digits) {
   return Number(value.toFixed(digits)).toLocaleString("en", { maximumFractionDigits: digits });
 }
 
+/** A share as percentage points, in words. */
+export function points(share) {
+  return count(Number((100 * share).toPrecision(3)), "point");
+}
+
 export function count(number, one, many = `${one}s`) {
   return `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
 }

@@ -11,7 +11,7 @@ export function interviewHelp() {
       el("p", {}, "“Unsure”, “Skip” and “Conflict of interest” pass the pair over: they are recorded, and nothing is learned from them."),
     ] },
     { heading: "The meters", parts: [
-      el("p", {}, "“Still unknown” is the share of all there is to know about who is alike. “To expect” is how many pairs of live decisions would be unfair by more than the number of percentage points it names if the interview ended now, until reviews have taught the desk the rest; the full bar is what was to be expected when nothing was known. When few are to be expected, the interview stops by itself. You may stop at any time and go on later."),
+      el("p", {}, "“Still unknown” is the share of all there is to know about who is alike. “To expect” is how many pairs of all decisions to come would be unfair, by more than the number of percentage points that is named below the meters, if the interview ended now: reviews go on teaching the desk, so their number has an end. The full bar is what was to be expected when nothing was known. When few are to be expected, the interview stops by itself. You may stop at any time and go on later."),
     ] },
   ], [
     [["u"], "unfair"], [["a"], "acceptable"], [["n", "?"], "unsure"], [["s"], "skip"], [["c"], "conflict of interest"],

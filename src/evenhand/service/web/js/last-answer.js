@@ -20,17 +20,23 @@ export class LastAnswer {
   /** What was answered, why it was asked, and the button. */
   offer(words, more = "") {
     this.put(el("div", { class: "banner plain", id: "last" },
-      // On a telephone it has one line until it is touched.
-      el("p", { onclick: (event) => event.currentTarget.classList.toggle("whole") }, el("b", {}, words), " ", el("span", { class: "muted", id: "why" }, more)),
+      el("p", {}, el("b", {}, words), " ", el("span", { class: "muted", id: "why" }, more)),
+      more && this.opener(),
       el("button", { class: "button small", type: "button", id: "undo", "aria-keyshortcuts": "Backspace z", onclick: this.undo },
         "Undo ", el("kbd", { "aria-hidden": "true" }, "Backspace"))));
+  }
+
+  /** On a telephone the rest is there when it is asked for; elsewhere it is always, and this is not. */
+  opener() {
+    const open = ({ currentTarget }) => currentTarget.setAttribute("aria-expanded", String($("#last").classList.toggle("whole")));
+    return el("button", { class: "button quiet small", type: "button", id: "more", "aria-expanded": "false", "aria-controls": "why", onclick: open }, "More");
   }
 
   /** Whoever stood on a button that goes is not left nowhere. */
   put(content) {
     const focused = this.element.contains(document.activeElement);
     show(this.element, content);
-    if (focused) ($("button", this.element) ?? $("#question")).focus();
+    if (focused) ($("#undo", this.element) ?? $("#question")).focus();
   }
 
   moveTo(place) {

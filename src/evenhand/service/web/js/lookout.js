@@ -5,7 +5,7 @@ import { call, deskPath } from "./api.js";
 const PAUSE = 15000; // milliseconds between two looks
 
 export class Lookout {
-  /** found() is called once when pairs have come. Looking takes none of them: they are kept for nobody by it. */
+  /** found(told) is called once when pairs have come. Looking takes none of them: they are kept for nobody by it. */
   constructor(desk, found) {
     this.desk = desk;
     this.found = found;
@@ -28,6 +28,6 @@ export class Lookout {
     const told = await call("GET", deskPath(this.desk, "/review/ahead")).catch(() => null); // it is quiet: the next look may do better
     if (!told?.ahead.length || this.timer === null) return;
     this.end();
-    this.found();
+    this.found(told);
   }
 }

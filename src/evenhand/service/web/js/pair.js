@@ -13,11 +13,12 @@ const MANY = 12; // rows that are the same: if there are more, they are folded a
 
 let unfolded = false; // whether somebody wishes to see them with every pair
 
-/** pair: {names: [l, r] or null, rows: [{name, left, right, differs, more}], odds: [l, r], gap, digits}. */
+/** pair: {names: [l, r] or null, rows: [{name, left, right, differs, more}], withheld, odds: [l, r], gap, digits}. */
 export function showPair(place, gapPlace, pair) {
   const same = pair.rows.filter((row) => !row.differs);
   const folds = same.length > MANY;
-  show(place, table(pair, folds ? pair.rows.filter((row) => row.differs) : pair.rows), folds ? fold(same) : null);
+  show(place, table(pair, folds ? pair.rows.filter((row) => row.differs) : pair.rows), folds ? fold(same) : null,
+    pair.withheld ? el("p", { class: "small muted withheld", id: "withheld" }, "Some attributes are not shown here.") : null);
   show(gapPlace, gapBar(pair));
 }
 
@@ -75,7 +76,9 @@ function oddsRow(pair) {
   const [left, right] = pair.odds.map((odds, i) => [
     el("span", { class: "odds-number" }, oddsInWords(odds, digits)), bar(i ? "second" : "first", odds),
   ]);
-  return el("tr", { role: "row" }, rowHead(el("span", { class: "name" }, "Odds of being chosen")), side(left, "left"), spacer(), side(right, "right"));
+  // On a telephone the gap, which is what is asked about, stands here too: its card is below the list, out of sight.
+  const gap = el("span", { class: "chip marked gap-chip" }, `gap ${gapOf(pair).replace("percentage ", "")}`);
+  return el("tr", { role: "row" }, rowHead(el("span", { class: "name" }, "Odds of being chosen"), gap), side(left, "left"), spacer(), side(right, "right"));
 }
 
 const rowHead = (...content) => el("th", { class: "attribute", scope: "row", role: "rowheader" }, el("div", {}, ...content));

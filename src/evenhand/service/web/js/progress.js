@@ -18,17 +18,21 @@ export function progressBar(place) {
     bar.name(`Session ${session}:`);
     bar.set(done / goal, `${done} of ${goal}${session > 1 ? ` · ${today} today` : ""}`);
   };
+  const wants = (number, where) => { // of some pairs two people are asked
+    waiting.textContent = number === 0 ? "Nothing else waits." : `${count(number, "answer is", "answers are")} wanted ${where}.`;
+  };
   return {
     set(told, over = false) {
       last = told;
       fill(told);
-      const where = over ? "from other reviewers" : "on this desk"; // of some pairs two people are asked
-      waiting.textContent = told.waiting === 0 ? "Nothing else waits." : `${count(told.waiting, "answer is", "answers are")} wanted ${where}.`;
+      wants(told.waiting, over ? "from other reviewers" : "on this desk");
     },
-    /** One more was answered, which the service does not know yet. */
-    another() {
-      last = { ...last, today: last.today + 1 };
-      fill(last);
+    /** So many answers are wanted now. */
+    wants: (number) => wants(number, "on this desk"),
+    /** So many were answered that the service does not know yet, beyond what it told now or before. */
+    count(unsent, told = last) {
+      last = told;
+      if (last) fill({ ...last, today: last.today + unsent });
     },
   };
 }

@@ -20,10 +20,8 @@ const asking = new Asking({
   desk, here: "review", title: "Review", help: reviewHelp(), path: "/review/answers", noun: "pair", next, accept,
   answering: () => stock.wait(),
   nothing: "you have given no answer today that stands.",
-  ahead(fits) {
-    progress.another();
-    return stock.take(fits);
-  },
+  ahead: (fits) => stock.take(fits),
+  tally: (unsent, told) => progress.count(unsent, told?.progress),
 });
 
 async function next() {
@@ -52,7 +50,8 @@ function accept(told) {
 }
 
 /** New pairs have come since nothing waited. */
-function news() {
+function news({ waiting }) {
+  progress.wants(waiting);
   showNews($("#ending"), next);
   asking.rest(true);
   asking.announce($("#ending-title").textContent);

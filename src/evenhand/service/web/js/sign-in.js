@@ -8,6 +8,7 @@ import { keptAnswers } from "./outbox.js";
 
 const LONGEST = 400; // characters the service reads of a token
 const WHY = {
+  out: "You are signed out.",
   ended: "Your session had ended; sign in to go on.",
   other: "Somebody else has signed in in this browser since; sign in as yourself to go on.",
 };
@@ -29,7 +30,7 @@ function destination() {
 /** Why one is here, and that nothing is lost. */
 function explain() {
   const [why, kept] = [WHY[asked.get("why")], keptAnswers()];
-  const waits = kept ? `${count(kept, "answer is", "answers are")} kept on this computer${why ? "" : ", and sent after signing in"}.` : "";
+  const waits = kept ? `${count(kept, "answer is", "answers are")} kept on this computer${why && why !== WHY.out ? "" : ", and sent after signing in"}.` : "";
   if (why || waits) show($("#banners"), el("p", { class: "banner plain", id: "why" }, [why, waits].filter(Boolean).join(" ")));
 }
 
@@ -62,7 +63,8 @@ function complain(words) {
 /** Whoever is let in without a cookie needs none: the service asks for no tokens. Who has signed in need not again. */
 function leadOn({ session, name }) {
   if (!session) return location.replace(destination());
-  if (asked.has("why")) return;
+  if (asked.get("why") === "out") show($("#banners")); // not any more: somebody has signed in since, elsewhere
+  else if (asked.has("why")) return;
   $("#banners").prepend(el("div", { class: "banner plain", id: "signed-in" },
     el("p", {}, "You are signed in already, as ", el("b", {}, name), "."), el("a", { class: "button small primary", href: destination() }, "Go on")));
 }

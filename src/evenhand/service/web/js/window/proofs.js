@@ -7,7 +7,7 @@ import { tableFrame } from "../frames.js";
 import { decisionPath } from "./latest.js";
 import { LATER } from "./later.js";
 import { calledBy } from "./flags.js";
-import { both, number, own, pointsOf } from "./words.js";
+import { both, number, numbered, own, pointsOf } from "./words.js";
 
 const FIRST = 25;
 const STATUS = {
@@ -71,7 +71,7 @@ function line(pair, desk) {
 function standing({ status: name, by, probability }, equal) {
   if (name === "called") return status(name, calledBy(by));
   const flag = by.length > 0 && el("span", { class: "block small muted" }, calledBy(by), equal ? "; flags on equal odds are not counted" : "");
-  return [status(name), name !== "proved" && el("span", { class: "block small muted" }, `fair with ${percent(probability, 0)}`), flag];
+  return [status(name), name !== "proved" && el("span", { class: "block small muted" }, `fair with a probability of ${percent(probability, 0)}`), flag];
 }
 
 function evidence(pair, desk) {
@@ -80,5 +80,5 @@ function evidence(pair, desk) {
   return el("details", { class: "fold" }, el("summary", {}, what), el("ul", { class: "evidence" }, pair.evidence.map((quote) => el("li", {},
     quote.reviewer === null ? "Somebody" : own(quote.reviewer), " called ", quote.names ? [both(quote.names), " "].flat() : "two people in an interview ",
     el("b", {}, quote.unfair ? "unfair" : "acceptable"), ` at ${pointsOf(quote.gap)}`,
-    quote.decision && [" (", el("a", { href: decisionPath(desk, quote.decision) }, `No. ${quote.number + 1}`), ")"], `, weight ${number(quote.weight)}`, quote.is_later && `, ${LATER}`))));
+    quote.decision && [" (", el("a", { href: decisionPath(desk, quote.decision) }, numbered(quote.number)), ")"], `, weight ${number(quote.weight)}`, quote.is_later && `, ${LATER}`))));
 }

@@ -23,10 +23,12 @@ SETTINGS = Settings.given(n_features=2, seed=0, target_unfair_share=0.02)
 
 
 def made(decisions: int, flagged: list[int], outcomes: list[tuple[int, float]]) -> State:
-    """A state with so many decisions, without making them."""
+    """A state with so many decisions, each flagged at once if at all, without making them."""
     history = RoundHistory()
     for number, reward in outcomes:
         history.outcome(number, {"a": reward})
+    for number in flagged:
+        history.flag(number + 1, promised=True)
     safeguards = SimpleNamespace(flagged_rounds=GrowingSet(flagged), is_capped=False, margin=Margin(0.02))
     bandit = SimpleNamespace(rounds=decisions, safeguards=safeguards)
     return State(decisions, cast("Any", bandit), 0, history)
@@ -45,7 +47,7 @@ def test_charts_say_what_a_count_says(decisions: int) -> None:
     assert len(told["reward"]["edges"]) <= MEANS
     assert edges == sorted(set(edges))
     assert (edges[-1] if edges else 0) == decisions == told["decisions"]
-    assert told["flagged"]["by_edge"] == [sum(n < edge for n in flagged) for edge in edges]
+    assert told["flagged"]["came"] == [sum(n < edge for n in flagged) for edge in edges]
     last = 0
     for edge, mean, so_far in zip(*(told["reward"][k] for k in ("edges", "by_span", "so_far")), strict=True):
         here = [reward for number, reward in outcomes if last <= number < edge]

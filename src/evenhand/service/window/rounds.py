@@ -45,14 +45,12 @@ def _edges(state: State, most: int) -> NDArray[np.int64]:
 
 
 def _flagged(state: State, settings: Settings, edges: NDArray[np.int64]) -> dict[str, Any]:
-    """How many rounds were flagged by each edge; what was asked for, and what is promised."""
+    """How many flags had come by each edge; what was asked for, and what is promised."""
     safeguards = state.bandit.safeguards
-    numbers = np.sort(np.fromiter(safeguards.flagged_rounds, dtype=np.int64, count=len(safeguards.flagged_rounds)))
     came, unpromised = _by_edge(state.history.flags, state.history.width, edges).T
     return {
-        "total": len(numbers),
+        "total": len(safeguards.flagged_rounds),
         "edges": edges.tolist(),
-        "by_edge": np.searchsorted(numbers, edges).tolist(),
         "came": came.astype(int).tolist(),
         "target": settings.target_unfair_share,
         "target_by": np.round(state.history.target_by(edges), 6).tolist(),

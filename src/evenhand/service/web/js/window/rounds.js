@@ -45,12 +45,14 @@ function limit(name, kind, y, last, most, from) {
   return { name, short, kind, y, from, told };
 }
 
-function flaggedWords(decisions, flagged) {
-  const { total, target, is_capped: capped, by_edge: by, edges, target_by: targets } = flagged;
+/** The picture of flags in words. */
+export function flaggedWords(decisions, flagged) {
+  const { total, target, is_capped: capped, came, edges, target_by: targets } = flagged;
   if (!decisions) return "No decision has been made yet.";
   const middle = edges.findIndex((edge) => edge >= decisions / 2);
   const later = decisions - edges[middle];
-  const lately = later ? `, ${total - by[middle]} of them among the last ${later.toLocaleString("en")}` : "";
+  // As the picture has it: by when a flag came, not by the decision that it was on.
+  const lately = later ? `; ${total - came[middle]} of these flags came while the last ${later.toLocaleString("en")} were made` : "";
   const share = total ? `${count(total, "decision was", "decisions were")} called unfair of ${decisions.toLocaleString("en")} (${percent(total / decisions)})${lately}.` : noneOf(decisions);
   const goal = target === null ? "" : total <= targets.at(-1) ? " That is within the target." : " That is above the target so far; odds are drawn closer together until it is met.";
   return share + goal + boundWords(flagged) + (capped ? " The cap is reached: only what is proved fair is played." : "");

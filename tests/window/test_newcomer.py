@@ -155,20 +155,15 @@ def test_numbers_of_flags_explain_themselves(page: Page, serving: Serving) -> No
 
 
 NAMES = ["إلى آخره 123", "דוד (2)", "n" * 200]
-ORDER = """() => [...document.querySelectorAll(".odds text.over:not(.rope-label)")].map((text) => {
-  const box = (node) => {
-    const range = document.createRange();
-    range.selectNodeContents(node);
-    return range.getBoundingClientRect();
-  };
-  const [name, odds] = text.childNodes;
-  return [box(name).right, box(odds).left, text.textContent];
+ORDER = """() => [...document.querySelectorAll(".odds text.name")].map((text) => {
+  const [name, odds] = [...text.querySelectorAll("tspan")].map((part) => part.getBoundingClientRect());
+  return [name.left, odds.left, odds.top - name.top, text.textContent];
 })"""
 
 
 @pytest.mark.parametrize("width", [360, 1600])
 def test_names_may_run_either_way_and_be_long(page: Page, serving: Serving, width: int) -> None:
-    """Odds stand to the right of a name that runs from right to left; nothing makes the page wider than its window."""
+    """Odds stand below the beginning of a name that runs from right to left; nothing makes the page wider than its window."""
     made = decide(serving, NAMES)
     review(serving, made, reviewer="r" * 150)
     review(serving, made, reviewer="כים", pair=NAMES[1:])
@@ -176,8 +171,9 @@ def test_names_may_run_either_way_and_be_long(page: Page, serving: Serving, widt
     look_at_decision(page, serving, made)
     order = page.evaluate(ORDER)
     assert len(order) == 3
-    for name_ends, odds_begin, told in order:
-        assert odds_begin >= name_ends - 1, told
+    for name_begins, odds_begin, below, told in order:
+        assert abs(odds_begin - name_begins) < 4, told
+        assert below > 8, told
     assert page.locator("#since bdi, #proofs bdi, #people bdi, #facts bdi").count() > 8
     while page.locator("details:not([open]) > summary").count():
         page.locator("details:not([open]) > summary").first.click()

@@ -45,6 +45,13 @@ def test_window_and_review_page_count_the_same(page: Page, serving: Serving) -> 
 
 def test_flags_are_told_by_when_they_came(page: Page, serving: Serving) -> None:
     """The picture steps up when a flag comes; the sentence counts the same steps."""
-    flagged = {"total": 5, "target": None, "is_capped": False, "came": [0, 2, 5], "edges": [10, 20, 40], "target_by": []}
+    flagged = {
+        "total": 5,
+        "target": None,
+        "is_capped": False,
+        "came": [0, 2, 5],
+        "edges": [10, 20, 40],
+        "target_by": [],
+    }
     words = said(page, serving, "rounds", "flaggedWords", 40, flagged)
     assert words == "5 decisions were called unfair of 40 (12.5%); 3 of these flags came while the last 20 were made."

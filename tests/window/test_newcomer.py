@@ -163,7 +163,7 @@ ORDER = """() => [...document.querySelectorAll(".odds text.name")].map((text) =>
 
 @pytest.mark.parametrize("width", [360, 1600])
 def test_names_may_run_either_way_and_be_long(page: Page, serving: Serving, width: int) -> None:
-    """Odds stand below the beginning of a name that runs from right to left; nothing makes the page wider than its window."""
+    """Odds stand below the beginning of a name that runs from right to left; no page is wider than its window."""
     made = decide(serving, NAMES)
     review(serving, made, reviewer="r" * 150)
     review(serving, made, reviewer="כים", pair=NAMES[1:])

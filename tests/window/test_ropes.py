@@ -40,17 +40,22 @@ def look(page: Page, made: tuple[Serving, dict[str, str]], which: str, width: in
 
 
 OVERLAPS = """() => {
-  const boxes = (what) => [...document.querySelectorAll(`.odds ${what}`)].map((e) => ({ what, box: e.getBoundingClientRect(), text: e.textContent }));
+  const boxes = (what) => [...document.querySelectorAll(`.odds ${what}`)]
+    .map((e) => ({ what, box: e.getBoundingClientRect(), text: e.textContent }));
   const hit = ({ box: a }, { box: b }) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
-  const [labels, names] = [boxes(".rope-label"), boxes("text.name")];
-  const rest = [...names, ...boxes(".knot"), ...boxes(".odds-bar"), ...boxes(".beyond"), ...boxes("text.muted-text")];
-  const found = labels.flatMap((label, i) => [...rest, ...labels.slice(i + 1)].filter((other) => hit(label, other)).map((other) => [label.text, other.what, other.text]));
+  const [labels, names, beyond] = [boxes(".rope-label"), boxes("text.name"), boxes(".beyond")];
+  const rest = [...names, ...beyond, ...boxes(".knot"), ...boxes(".odds-bar"), ...boxes("text.muted-text")];
+  const found = [];
+  const note = (one, others) => {
+    for (const other of others) if (hit(one, other)) found.push([one.what, one.text, other.what, other.text]);
+  };
+  labels.forEach((label, i) => note(label, [...rest, ...labels.slice(i + 1)]));
   for (const rope of document.querySelectorAll(".odds .rope")) {
     const [frame, length] = [rope.getScreenCTM(), rope.getTotalLength()];
     for (let at = 0; at <= length; at += 2) {
       const { x, y } = rope.getPointAtLength(at).matrixTransform(frame);
       const box = { left: x - 2, right: x + 2, top: y - 2, bottom: y + 2 };
-      for (const other of [...labels, ...names, ...boxes(".beyond")]) if (hit({ box }, other)) found.push(["rope", other.what, other.text]);
+      note({ what: "rope", text: "", box }, [...labels, ...names, ...beyond]);
     }
   }
   return found;
@@ -62,7 +67,7 @@ OVERLAPS = """() => {
 def test_nothing_is_written_over_anything(
     page: Page, made: tuple[Serving, dict[str, str]], which: str, width: int
 ) -> None:
-    """No label lies on a name, on odds, on a bar, a knot or another label, and no rope on a name, on odds or a label."""
+    """No label lies on a name, odds, a bar, a knot or another label, and no rope on a name, on odds or a label."""
     look(page, made, which, width)
     assert page.locator(".odds .rope").count() > 3
     assert width < 1600 or page.locator(".odds .rope-label").count() > 2

@@ -57,6 +57,21 @@ def test_charts_say_what_a_count_says(decisions: int) -> None:
         last = edge
 
 
+@pytest.mark.parametrize("decisions", [61, 95, 601, 1_000_001])
+def test_what_has_just_begun_is_no_stretch(decisions: int) -> None:
+    """The last mean is of as many decisions as others at least, and never of a few outcomes where others have many."""
+    outcomes = [(int(number), 1.0) for number in np.linspace(0, decisions - 2, 600)]
+    told = rounds_of(made(decisions, [], [*outcomes, (decisions - 1, -50.0)]), SETTINGS)["reward"]
+    widths = np.diff([0, *told["edges"]])
+    assert set(widths[:-1]) == {widths[0]}
+    assert widths[0] <= widths[-1]
+    assert told["edges"][-1] == decisions
+    assert told["by_span"][-1] > -5
+    late = rounds_of(made(decisions, [], [*outcomes[:-40], (decisions - 1, -50.0)]), SETTINGS)["reward"]
+    assert late["by_span"][-1] > -5
+    assert late["edges"][-1] == decisions
+
+
 def test_decisions_without_outcomes() -> None:
     """Many decisions of whose outcomes none is known make no means, and no false ones."""
     told = rounds_of(made(100_000, [5], []), SETTINGS)["reward"]

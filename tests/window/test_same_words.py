@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -55,3 +56,25 @@ def test_flags_are_told_by_when_they_came(page: Page, serving: Serving) -> None:
     }
     words = said(page, serving, "rounds", "flaggedWords", 40, flagged)
     assert words == "5 decisions were called unfair of 40 (12.5%); 3 of these flags came while the last 20 were made."
+
+
+@pytest.mark.parametrize("rewards", [(0.21251, 0.33249), (-0.0004, 0.0061), (2e-7, 3.4e-7), (12.0006, 12.0004)])
+def test_what_fairness_cost_is_the_difference_as_shown(
+    page: Page, serving: Serving, rewards: tuple[float, float]
+) -> None:
+    """Whoever subtracts the two numbers on the page finds the third, digit by digit."""
+    told = said(page, serving, "price", "sums", *rewards)
+    shown = [
+        Decimal(said(page, serving, "words", "number", told[name], told["digits"]).replace("\u2212", "-"))
+        for name in ("played", "without", "cost")
+    ]
+    assert shown[1] - shown[0] == shown[2]
+    assert shown[0] != 0
+
+
+def test_a_longer_last_stretch_is_said_to_be(page: Page, serving: Serving) -> None:
+    """What has just begun is counted with the stretch before, and the sentence says so."""
+    reward = {"outcomes": 9, "mean": 0.5, "by_span": [0.5, 0.4], "edges": [4, 9]}
+    assert "A stretch has 4 decisions; the last one has 5" in said(page, serving, "rounds", "rewardWords", reward)
+    even = {**reward, "edges": [4, 8]}
+    assert "stretch has" not in said(page, serving, "rounds", "rewardWords", even)

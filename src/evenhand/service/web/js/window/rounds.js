@@ -93,9 +93,12 @@ const last = (values) => {
   return known === undefined ? "–" : number(known);
 };
 
-function rewardWords({ outcomes, mean, by_span: spans }) {
+/** The picture of rewards in words. */
+export function rewardWords({ outcomes, mean, by_span: spans, edges }) {
   if (!outcomes) return "No outcome has been recorded yet.";
   const known = spans.filter((value) => value !== null);
   const change = known.length > 3 ? ` The first stretch brought ${number(known[0])}, the last one ${number(known.at(-1))}.` : "";
-  return `${count(outcomes, "outcome")}, ${number(mean)} on average.${change}`;
+  const [first, last_] = [edges[0], edges.at(-1) - (edges.at(-2) ?? 0)];
+  const longer = last_ > first ? ` A stretch has ${count(first, "decision")}; the last one has ${last_.toLocaleString("en")}, for what has just begun is counted with what was before.` : "";
+  return `${count(outcomes, "outcome")}, ${number(mean)} on average.${change}${longer}`;
 }

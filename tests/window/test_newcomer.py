@@ -209,10 +209,10 @@ def test_numbers_are_written_one_way(page: Page, serving: Serving) -> None:
           const here = document.querySelector('script[src$="window/window.js"]').src;
           const { number, minus } = await import(here.replace("window.js", "words.js"));
           const told = [-0.06, -0.0063, 1.43443e-7, -1e-17, 12.345].map((value) => number(value));
-          return [...told, minus("-5 m (-3 m)"), minus("A-1")];
+          return [...told, minus("-5 m (-3 m)"), minus("A-1, level=-0.5, 2024-05-06")];
         }"""
     )
-    assert told == ["−0.06", "−0.0063", "0.00000014", "0.00", "12.35", "−5 m (−3 m)", "A-1"]
+    assert told == ["−0.06", "−0.0063", "0.00000014", "0.00", "12.35", "−5 m (−3 m)", "A-1, level=−0.5, 2024-05-06"]
     assert "-0." not in page.locator("main").inner_text()
 
 

@@ -10,6 +10,7 @@ from evenhand.service.answer import Answer, told
 from evenhand.service.operation import ANYONE, Operation
 from evenhand.service.operations.own import check_may_ask_for_flagged, lines_for, window_for
 from evenhand.service.problems import Problem
+from evenhand.service.window.attachment import attachment
 from evenhand.service.window.decision import decision_told
 from evenhand.service.window.latest import page_of
 from evenhand.service.window.overview import overview_of
@@ -27,7 +28,6 @@ MOST_LISTED = 200
 MOST_DECISIONS = 10**15
 CALLED_UNFAIR = "unfair"
 SHOWS = ("all", CALLED_UNFAIR)
-NAME_OF_FILE = "certificate.json"
 
 
 async def show_window(call: Call) -> Answer:
@@ -94,12 +94,12 @@ async def download_certificate(call: Call) -> Answer:
     call.query(())
     desk = (await call.service.desks.get(call.desk)).desk
 
-    def found() -> dict[str, Any]:
+    def found() -> tuple[int, dict[str, Any]]:
         event = decision_event(desk, call.path["decision"])
-        return prover_of(desk).certificate(event).to_dict()
+        return event.body["number"], prover_of(desk).certificate(event).to_dict()
 
-    named = ((b"content-disposition", f'attachment; filename="{NAME_OF_FILE}"'.encode()),)
-    return told(await asyncio.to_thread(found), headers=named)
+    number, certificate = await asyncio.to_thread(found)
+    return told(certificate, headers=(attachment(f"{call.desk}-certificate-{number}.json"),))
 
 
 def decision_event(desk: Desk, name: str) -> Event:

@@ -22,16 +22,18 @@ const ORDER = ["called", "unproven", "likely", "proved"];
 export async function showProofs(place, desk, id, flags) {
   const told = await patiently(() => call("GET", deskPath(desk, `/decisions/${encodeURIComponent(id)}/proofs`)));
   place.setAttribute("aria-busy", "false");
+  const file = el("p", {}, el("a", { class: "button small", href: deskPath(desk, `/decisions/${encodeURIComponent(id)}/certificate`), download: true }, "Certificate (JSON)"));
+  if (!told.pairs.length) return show(place, el("p", {}, "One candidate: there is no pair, so there is nothing to prove."), file);
   const known = told.pairs.map((pair) => judged(pair, flags.on(pair.first, pair.second)));
   const pairs = known.toSorted((a, b) => (b.status === "called") - (a.status === "called") || b.binding - a.binding || ORDER.indexOf(a.status) - ORDER.indexOf(b.status) || b.gap - a.gap);
   const body = el("tbody", {}, pairs.slice(0, FIRST).map((pair) => line(pair, desk)));
   const more = pairs.length > FIRST && el("button", { class: "button small", type: "button", onclick: (event) => { show(body, pairs.map((pair) => line(pair, desk))); event.target.remove(); } }, `Show all ${count(pairs.length, "pair")}`);
-  show(place, counts(known),
+  return show(place, counts(known),
     tableFrame("Table of the certificate", el("table", { class: "table" },
       el("caption", { class: "visually-hidden" }, "What is known of each pair"),
       el("thead", {}, el("tr", {}, ["Pair", "Gap", "Proved distance", "Status", "Resting on"].map((head, i) => el("th", { scope: "col", class: i === 1 || i === 2 ? "right" : null }, head)))), body)),
     more || null,
-    el("p", {}, el("a", { class: "button small", href: deskPath(desk, `/decisions/${encodeURIComponent(id)}/certificate`), download: `certificate-${id}.json` }, "Certificate (JSON)")),
+    file,
     el("p", { class: "small muted" }, "Made from all reviews up to now. Anybody can check it without this service: evenhand.certificates.check shares no code with what makes certificates."));
 }
 

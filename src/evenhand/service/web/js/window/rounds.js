@@ -6,14 +6,14 @@ import { chart } from "./chart.js";
 import { number } from "./words.js";
 
 const X = "Decisions";
-const AT = "Up to decision %{x:,d}"; // the heading of a readout
+const AT = "Decisions made: %{x:,d}"; // the heading of a readout
 const WIDE = 3; // the band of rewards is drawn as far as so many times the greatest mean
 const TICKS = 6; // at most, up the side
 const FAR = 6; // a limit so many times above all else would flatten everything: it is told at the upper edge instead
 
-export function roundCharts(place) {
-  const flagged = chart({ id: "chart-flagged", title: "Decisions that were called unfair", note: "Counted when the flag came, by the number of decisions made until then.", xName: X });
-  const reward = chart({ id: "chart-reward", title: "Reward of those chosen", xName: X });
+export function roundCharts(place, desk) {
+  const flagged = chart({ id: "chart-flagged", file: `${desk}-flagged.png`, title: "Decisions that were called unfair", note: "Counted when the flag came, by the number of decisions made until then.", xName: X });
+  const reward = chart({ id: "chart-reward", file: `${desk}-rewards.png`, title: "Reward of those chosen", xName: X });
   show(place, flagged.element, reward.element);
   return {
     update(rounds) {

@@ -29,7 +29,7 @@ async function begin() {
   const told = await call("GET", deskPath(desk, "/window"));
   const list = decisionsList($("#latest"), desk, all);
   const views = {
-    desk: [figures($("#figures"), all ? list.showUnfair : null), list, downloads($("#downloads"), desk, person), roundCharts($("#charts"))],
+    desk: [figures($("#figures"), all ? list.showUnfair : null), list, downloads($("#downloads"), desk, person), roundCharts($("#charts"), desk)],
     metric: all ? [metricView($("#metric"), $("#metric-from"), `${person.name}:${desk}`)] : [],
     reviewers: all ? [reviewersView($("#reviewers"))] : [],
   };
@@ -45,10 +45,13 @@ async function begin() {
     if (parts.metric) views.metric[0].update(parts.metric);
     if (parts.reviewers) views.reviewers[0].update(parts.reviewers);
   };
-  welcome($("#welcome"), !reviews ? null : told.desk.decisions ? { path: deskPage("review"), words: "review pairs" } : { path: deskPage("interview"), words: "begin with an interview" });
+  welcome($("#welcome"), !reviews || hasNoPair(told.desk) ? null : told.desk.decisions ? { path: deskPage("review"), words: "review pairs" } : { path: deskPage("interview"), words: "begin with an interview" });
   take(told);
   follow(desk, $("#live"), take);
 }
+
+/** A desk whose decisions are about one person each has nothing to review. */
+const hasNoPair = ({ latest }) => latest.length > 0 && latest.every(({ candidates }) => candidates < 2);
 
 const deskPage = (place) => `/${place}/${encodeURIComponent(desk)}`;
 

@@ -113,7 +113,7 @@ def test_the_window_through_whichever_process(page: Page, several: Serving) -> N
                 "candidates": [{"id": f"new {number} {i}", "context": [0.2 * i] * SCHEMA.n_features} for i in range(2)]
             },
         ).json()
-    expect(page.locator("#latest tbody th").first).to_have_text(f"No. {made['number'] + 1}", timeout=PATIENCE)
+    expect(page.locator("#latest tbody th").first).to_have_text(f"No. {made['number']}", timeout=PATIENCE)
     page.locator("#latest a").first.click()
     expect(page.locator("#proofs table")).to_be_visible(timeout=PATIENCE)
 

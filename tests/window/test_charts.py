@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -81,11 +82,12 @@ def test_charts_and_their_readouts_need_nothing_that_the_policy_refuses(page: Pa
     assert "unsafe" not in response.headers["content-security-policy"]
     for chart, words in ((FLAGGED, "Called unfair"), (REWARD, "All so far")):
         readout = point(page, chart)
-        expect(readout).to_contain_text("Up to decision")
+        expect(readout).to_contain_text(re.compile(r"Decisions made: \d+"))
         expect(readout).to_contain_text(words)
         assert readout.locator(".bg").first.evaluate("e => getComputedStyle(e).fill") == "rgb(255, 255, 255)"
     with page.expect_download() as saved:
         page.locator(REWARD).get_by_role("button", name="Save as picture").click()
+    assert saved.value.suggested_filename == "loans-rewards.png"
     assert saved.value.path().read_bytes().startswith(b"\x89PNG")
     page.get_by_role("button", name="Theme").click()
     assert page.evaluate("window.refused") == []
@@ -169,7 +171,7 @@ def test_news_add_a_point_and_leave_the_readout_where_it_is(page: Page, serving:
     )
     decide(serving, ["once", "more"])
     page.wait_for_function(f"before => ({LAST})() > before", arg=before, timeout=PATIENCE)
-    expect(readout).to_contain_text("Up to decision")
+    expect(readout).to_contain_text(re.compile(r"Decisions made: \d+"))
     assert page.evaluate("window.lost") == 0
     assert page.evaluate("document.activeElement.closest('#chart-reward') !== null")
 
@@ -254,7 +256,7 @@ def test_a_finger_on_a_chart_scrolls_the_page(browser: Browser, serving: Serving
     assert box is not None
     x, y = box["x"] + 150, box["y"] + 150
     page.touchscreen.tap(x, y)
-    expect(page.locator(f"{FLAGGED} .hoverlayer .legend")).to_contain_text("Up to decision")
+    expect(page.locator(f"{FLAGGED} .hoverlayer .legend")).to_contain_text(re.compile(r"Decisions made: \d+"))
     was, finger = page.evaluate("scrollY"), context.new_cdp_session(page)
     for step in range(12):
         kind = "touchMove" if step else "touchStart"

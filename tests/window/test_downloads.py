@@ -49,6 +49,7 @@ def test_the_table_of_decisions(serving: Serving, events: list[dict[str, Any]]) 
     rows = list(csv.DictReader(io.StringIO(answer.text)))
     decisions = [event for event in events if event["kind"] == "decision"]
     assert answer.headers["content-type"] == TEXT
+    assert answer.headers["content-disposition"] == 'attachment; filename="loans-decisions.csv"'
     assert len(rows) == sum(len(event["body"]["candidates"]) for event in decisions)
     gone = {event["body"]["review"] for event in events if event["kind"] == "withdrawal"}
     by_id = {(row["decision"], row["candidate"]): row for row in rows}
@@ -73,7 +74,9 @@ def test_the_table_of_decisions(serving: Serving, events: list[dict[str, Any]]) 
 def test_a_certificate_that_anybody_can_check(serving: Serving, events: list[dict[str, Any]]) -> None:
     """The independent checker agrees, with the ledger's decisions and reviews as sources."""
     decision = [event for event in events if event["kind"] == "decision"][-1]
-    record = got(serving, f"/decisions/{decision['id']}/certificate").json()
+    answer = got(serving, f"/decisions/{decision['id']}/certificate")
+    record, named = answer.json(), f"loans-certificate-{decision['body']['number']}.json"
+    assert answer.headers["content-disposition"] == f'attachment; filename="{named}"'
     gone = {event["body"]["review"] for event in events if event["kind"] == "withdrawal"}
     reviews = [event["body"] for event in events if event["kind"] == "review" and event["id"] not in gone]
     answers = [event["body"] for event in events if event["kind"] == "answer"]

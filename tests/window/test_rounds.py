@@ -23,10 +23,12 @@ SETTINGS = Settings.given(n_features=2, seed=0, target_unfair_share=0.02)
 
 
 def made(decisions: int, flagged: list[int], outcomes: list[tuple[int, float]]) -> State:
-    """A state with so many decisions, without making them."""
+    """A state with so many decisions, each flagged at once if at all, without making them."""
     history = RoundHistory()
     for number, reward in outcomes:
         history.outcome(number, {"a": reward})
+    for number in flagged:
+        history.flag(number + 1, promised=True)
     safeguards = SimpleNamespace(flagged_rounds=GrowingSet(flagged), is_capped=False, margin=Margin(0.02))
     bandit = SimpleNamespace(rounds=decisions, safeguards=safeguards)
     return State(decisions, cast("Any", bandit), 0, history)
@@ -45,7 +47,7 @@ def test_charts_say_what_a_count_says(decisions: int) -> None:
     assert len(told["reward"]["edges"]) <= MEANS
     assert edges == sorted(set(edges))
     assert (edges[-1] if edges else 0) == decisions == told["decisions"]
-    assert told["flagged"]["by_edge"] == [sum(n < edge for n in flagged) for edge in edges]
+    assert told["flagged"]["came"] == [sum(n < edge for n in flagged) for edge in edges]
     last = 0
     for edge, mean, so_far in zip(*(told["reward"][k] for k in ("edges", "by_span", "so_far")), strict=True):
         here = [reward for number, reward in outcomes if last <= number < edge]
@@ -53,6 +55,21 @@ def test_charts_say_what_a_count_says(decisions: int) -> None:
         assert mean == (pytest.approx(math.fsum(here) / len(here), abs=1e-5) if here else None)
         assert so_far == (pytest.approx(math.fsum(before) / len(before), abs=1e-5) if before else None)
         last = edge
+
+
+@pytest.mark.parametrize("decisions", [61, 95, 601, 1_000_001])
+def test_what_has_just_begun_is_no_stretch(decisions: int) -> None:
+    """The last mean is of as many decisions as others at least, and never of a few outcomes where others have many."""
+    outcomes = [(int(number), 1.0) for number in np.linspace(0, decisions - 2, 600)]
+    told = rounds_of(made(decisions, [], [*outcomes, (decisions - 1, -50.0)]), SETTINGS)["reward"]
+    widths = np.diff([0, *told["edges"]])
+    assert set(widths[:-1]) == {widths[0]}
+    assert widths[0] <= widths[-1]
+    assert told["edges"][-1] == decisions
+    assert told["by_span"][-1] > -5
+    late = rounds_of(made(decisions, [], [*outcomes[:-40], (decisions - 1, -50.0)]), SETTINGS)["reward"]
+    assert late["by_span"][-1] > -5
+    assert late["edges"][-1] == decisions
 
 
 def test_decisions_without_outcomes() -> None:

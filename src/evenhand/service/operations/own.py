@@ -152,9 +152,19 @@ def window_for(caller: Caller, told: dict[str, Any]) -> dict[str, Any]:
         return told
     parts = {name: part for name, part in told.items() if name not in ("metric", "reviewers")}
     if "desk" in parts:
-        lines = [_without_odds(line) for line in parts["desk"]["latest"]]
-        parts["desk"] = {**parts["desk"], "latest": lines}
+        parts["desk"] = {**parts["desk"], "latest": lines_for(caller, parts["desk"]["latest"])}
     return parts
+
+
+def lines_for(caller: Caller, lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Decisions in a line each, as far as the caller may know them."""
+    return [_without_odds(line) for line in lines] if only_reviews(caller) else lines
+
+
+def check_may_ask_for_flagged(caller: Caller) -> None:
+    """A Problem for whoever only reviews: which decisions others called unfair is not for them."""
+    if only_reviews(caller):
+        raise Problem("forbidden", "which decisions others called unfair is not shown to reviewers")
 
 
 def _without_odds(line: dict[str, Any]) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from evenhand.service.operation import ADMIN, ANYONE, Operation
 from evenhand.service.operations.own import only_reviews
 from evenhand.service.problems import Problem
 from evenhand.service.route import StraightRoute
+from evenhand.service.window.attachment import attachment
 from evenhand.service.window.operations import DECIDE, DESK, WINDOW_OPERATIONS, show_window
 from evenhand.service.window.stream import Hub
 from evenhand.service.window.streaming import Streamed
@@ -159,7 +160,7 @@ class Streams:
         """All decisions as a table."""
         ledger, settings = await self._found(desk)
         return _attached(
-            _in_threads(decisions_csv(ledger, desk, settings), 1), b"text/csv; charset=utf-8", f"{desk}.csv"
+            _in_threads(decisions_csv(ledger, desk, settings), 1), b"text/csv; charset=utf-8", f"{desk}-decisions.csv"
         )
 
     async def _found(self, desk: str) -> tuple[Ledger, Settings]:
@@ -180,9 +181,8 @@ class Streams:
 
 
 def _attached(pieces: AsyncIterator[bytes], media_type: bytes, name: str) -> Streamed:
-    """A download with a name that no header can be broken with."""
-    safe = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in name)
-    return Streamed(pieces, media_type, ((b"content-disposition", f'attachment; filename="{safe}"'.encode()),))
+    """A download with a name."""
+    return Streamed(pieces, media_type, (attachment(name),))
 
 
 async def _in_threads(texts: Iterator[str], together: int) -> AsyncIterator[bytes]:

@@ -1,7 +1,12 @@
-"""The newest decisions of a desk in a line each: who was chosen, at what odds, what came of it, what was said of it."""
+"""Decisions of a desk in a line each: who was chosen, at what odds, what came of it, what was said of it.
+
+The newest are part of the window; a page of older ones, or of those that were called unfair, is asked for.
+"""
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -10,12 +15,44 @@ if TYPE_CHECKING:
     from evenhand.desk.state import State
 
 SHOWN = 12
+PAGE = 25
+"""Decisions on a page that is asked for."""
 
 
 def latest_of(desk: Desk, head: Head, state: State) -> list[dict[str, Any]]:
     """The newest first; what counts as called unfair is what `state` counts."""
+    return lines_of(desk, range(max(0, head.decisions - SHOWN), head.decisions), state)
+
+
+def page_of(desk: Desk, *, before: int | None, flagged: bool) -> dict[str, Any]:
+    """Decisions with numbers below `before`, the newest without it; of all, or of those called unfair.
+
+    lines: the newest first. older, newer: what to ask for as `before` to go on; newer is None where the page after it
+    is the first. is_first: there is none newer. of: how many there are in all. Only the decisions on the page are read,
+    by their numbers, however many there are.
+    """
+    state = desk.state
+    numbers: Sequence[int] = _called_unfair(state) if flagged else range(desk.head.decisions)
+    end = len(numbers) if before is None else bisect_left(numbers, before)
+    start, later = max(0, end - PAGE), end + PAGE
+    return {
+        "lines": lines_of(desk, numbers[start:end], state),
+        "older": numbers[start] if start else None,
+        "newer": numbers[later] if later < len(numbers) else None,
+        "is_first": end == len(numbers),
+        "of": len(numbers),
+    }
+
+
+def _called_unfair(state: State) -> list[int]:
+    """The numbers of the decisions that count as called unfair, in order."""
+    return sorted(state.bandit.safeguards.flagged_rounds)
+
+
+def lines_of(desk: Desk, numbers: Sequence[int], state: State) -> list[dict[str, Any]]:
+    """The decisions with these numbers, the newest first."""
     with desk.ledger.reading(desk.name) as view:
-        decisions = view.by_number(range(max(0, head.decisions - SHOWN), head.decisions))
+        decisions = view.by_number(numbers)
         about = view.about([row.id for row in decisions.values()])
         later = view.about([row.id for row in about if row.kind == "review"])
     gone = {row.undoes for row in (*about, *later) if row.undoes is not None}

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any
 from evenhand.errors import UnknownRecord
 from evenhand.service.answer import Answer, told
 from evenhand.service.operation import ANYONE, Operation
-from evenhand.service.operations.own import window_for
+from evenhand.service.operations.own import check_may_ask_for_flagged, lines_for, window_for
+from evenhand.service.problems import Problem
+from evenhand.service.window.attachment import attachment
 from evenhand.service.window.decision import decision_told
+from evenhand.service.window.latest import page_of
 from evenhand.service.window.overview import overview_of
 from evenhand.service.window.proofs import proofs_told, prover_of
 
@@ -22,7 +25,9 @@ DESK = "/api/desks/{desk}"
 DECISION = DESK + "/decisions/{decision}"
 DECIDE = frozenset({"decide", "admin"})
 MOST_LISTED = 200
-NAME_OF_FILE = "certificate.json"
+MOST_DECISIONS = 10**15
+CALLED_UNFAIR = "unfair"
+SHOWS = ("all", CALLED_UNFAIR)
 
 
 async def show_window(call: Call) -> Answer:
@@ -30,6 +35,20 @@ async def show_window(call: Call) -> Answer:
     known = call.query(("since",)).get("since")
     desk = (await call.service.desks.get(call.desk)).desk
     return told(window_for(call.caller, await asyncio.to_thread(overview_of(desk).since, known)))
+
+
+async def show_decisions(call: Call) -> Answer:
+    """A page of decisions: of all, or, unless the caller only reviews, of those that were called unfair."""
+    given = call.query(("before", "show"))
+    show = given.get("show", "all")
+    if show not in SHOWS:
+        raise Problem("invalid", f"show is {show[:40]!r}; allowed are {' and '.join(SHOWS)}")
+    if show == CALLED_UNFAIR:
+        check_may_ask_for_flagged(call.caller)
+    before = call.whole_number(given, "before", -1, 0, MOST_DECISIONS)
+    desk = (await call.service.desks.get(call.desk)).desk
+    found = await asyncio.to_thread(page_of, desk, before=None if before < 0 else before, flagged=show == CALLED_UNFAIR)
+    return told({**found, "lines": lines_for(call.caller, found["lines"])})
 
 
 async def show_desks(call: Call) -> Answer:
@@ -75,12 +94,12 @@ async def download_certificate(call: Call) -> Answer:
     call.query(())
     desk = (await call.service.desks.get(call.desk)).desk
 
-    def found() -> dict[str, Any]:
+    def found() -> tuple[int, dict[str, Any]]:
         event = decision_event(desk, call.path["decision"])
-        return prover_of(desk).certificate(event).to_dict()
+        return event.body["number"], prover_of(desk).certificate(event).to_dict()
 
-    named = ((b"content-disposition", f'attachment; filename="{NAME_OF_FILE}"'.encode()),)
-    return told(await asyncio.to_thread(found), headers=named)
+    number, certificate = await asyncio.to_thread(found)
+    return told(certificate, headers=(attachment(f"{call.desk}-certificate-{number}.json"),))
 
 
 def decision_event(desk: Desk, name: str) -> Event:
@@ -93,6 +112,7 @@ def decision_event(desk: Desk, name: str) -> Event:
 
 WINDOW_OPERATIONS: tuple[Operation, ...] = (
     Operation("GET", DESK + "/window", show_window, None, ANYONE),
+    Operation("GET", DESK + "/window/decisions", show_decisions, None, ANYONE),
     Operation("GET", "/api/window", show_desks, None, ANYONE),
     # Not for reviewers: they show odds beyond a pair, learned distances, and quote what others said.
     Operation("GET", DECISION + "/window", show_decision_page, None, DECIDE),

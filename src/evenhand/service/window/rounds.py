@@ -45,14 +45,12 @@ def _edges(state: State, most: int) -> NDArray[np.int64]:
 
 
 def _flagged(state: State, settings: Settings, edges: NDArray[np.int64]) -> dict[str, Any]:
-    """How many rounds were flagged by each edge; what was asked for, and what is promised."""
+    """How many flags had come by each edge; what was asked for, and what is promised."""
     safeguards = state.bandit.safeguards
-    numbers = np.sort(np.fromiter(safeguards.flagged_rounds, dtype=np.int64, count=len(safeguards.flagged_rounds)))
     came, unpromised = _by_edge(state.history.flags, state.history.width, edges).T
     return {
-        "total": len(numbers),
+        "total": len(safeguards.flagged_rounds),
         "edges": edges.tolist(),
-        "by_edge": np.searchsorted(numbers, edges).tolist(),
         "came": came.astype(int).tolist(),
         "target": settings.target_unfair_share,
         "target_by": np.round(state.history.target_by(edges), 6).tolist(),
@@ -83,6 +81,7 @@ def _rewards(state: State, edges: NDArray[np.int64]) -> dict[str, Any]:
     history = state.history
     if not len(edges):
         return {"outcomes": 0, "mean": None, "edges": [], "by_span": [], "low": [], "high": [], "so_far": []}
+    edges = _whole_stretches(edges, _by_edge(history.rewards, history.width, edges)[:, 0])
     up_to = _by_edge(history.rewards, history.width, edges)
     sums = np.diff(up_to, axis=0, prepend=np.zeros((1, 3)))
     mean, half = _mean_and_half(sums)
@@ -96,6 +95,20 @@ def _rewards(state: State, edges: NDArray[np.int64]) -> dict[str, Any]:
         "high": _plain(mean + half),
         "so_far": _plain(so_far),
     }
+
+
+def _whole_stretches(edges: NDArray[np.int64], outcomes: Floats) -> NDArray[np.int64]:
+    """The edges without those before a last stretch that has hardly begun: it is counted with the one before.
+
+    outcomes: by each edge. A last stretch is whole if it has as many decisions as the first, and half as many outcomes
+    as stretches have on average: the mean of a single one would look as if everything had changed.
+    """
+    while len(edges) > 1:
+        width, few = edges[-1] - edges[-2], outcomes[-1] - outcomes[-2] < outcomes[-1] / len(edges) / 2
+        if width >= edges[0] and not few:
+            break
+        edges, outcomes = np.delete(edges, -2), np.delete(outcomes, -2)
+    return edges
 
 
 def _mean_and_half(sums: Floats) -> tuple[Floats, Floats]:

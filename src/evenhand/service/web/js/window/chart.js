@@ -14,8 +14,8 @@ const MISSING = "The picture cannot be drawn: the chart library did not come. It
 
 /** A chart in a card. `update` takes {x, low, high, lines: [{name, short, kind, y, told, above, more}], band, summary, format,
  * tickFormat, at}; a line without y is not drawn, and what its `above` says stands at the upper edge; `more` gives what
- * the readout adds at a place, `at` is its heading. */
-export function chart({ id, title, note, xName }) {
+ * the readout adds at a place, `at` is its heading. file: what a saved picture is called. */
+export function chart({ id, file, title, note, xName }) {
   const legend = el("ul", { class: "legend" });
   const summary = el("p", { class: "muted small", id: `${id}-summary` });
   const table = el("table", { class: "table compact" });
@@ -29,7 +29,7 @@ export function chart({ id, title, note, xName }) {
     drawn: () => { save.hidden = false; },
     missing: () => { words.textContent = MISSING; fold.open = true; },
   });
-  const save = el("button", { class: "button quiet small", type: "button", hidden: true, "aria-describedby": `${id}-title`, onclick: () => savePicture(`${id}.png`, title, figure) }, "Save as picture");
+  const save = el("button", { class: "button quiet small", type: "button", hidden: true, "aria-describedby": `${id}-title`, onclick: () => savePicture(file, title, figure) }, "Save as picture");
   const element = el("figure", { class: "card chart-card", id },
     el("h3", { id: `${id}-title` }, title), note && el("p", { class: "small muted" }, note), frame, legend, summary,
     el("div", { class: "chart-foot" }, fold, save));

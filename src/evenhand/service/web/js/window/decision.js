@@ -12,7 +12,7 @@ import { price } from "./price.js";
 import { showProofs } from "./proofs.js";
 import { showOdds } from "./ropes.js";
 import { sinceList } from "./since.js";
-import { fullTime, joined, minus, number, own } from "./words.js";
+import { fullTime, joined, minus, number, numbered, own } from "./words.js";
 
 const desk = deskOfPage();
 const ROUNDING = 1e-9;
@@ -26,7 +26,7 @@ async function begin() {
   masthead({ person, desk, here: "desk" });
   const told = await call("GET", deskPath(desk, `/decisions/${encodeURIComponent(id)}/window`));
   const { record, explanation } = told;
-  const title = `Decision No. ${(record.body.number + 1).toLocaleString("en")}`;
+  const title = `Decision ${numbered(record.body.number)}`;
   document.title = `${title} · ${desk} · evenhand`;
   $("#title").textContent = title;
   const flags = flagsOf(record.followed_by, Object.fromEntries(explanation.candidates.map((one) => [one.id, one.probability])));
@@ -45,16 +45,16 @@ function facts(record, explanation) {
   const told = [
     ["Made", fullTime(record.time)], ["By", own(record.actor)], ["Chosen", chosen],
     ["Candidates", room(body.candidates.length, body.capacity)],
-    ["Knew the ledger", `up to line ${explanation.decided_from.toLocaleString("en")}`], ["Draw", `no. ${(body.number + 1).toLocaleString("en")} (${body.lots.generator} generator; can be repeated)`],
-    ["Limits exceeded by", residual(explanation.worst_residual)], ["Id", el("code", { class: "id" }, record.id)],
+    ["Knew the ledger", `up to line ${explanation.decided_from.toLocaleString("en")}`], ["Drawn", `by lot ${numbered(body.number)} of the desk’s seed; can be repeated`],
+    ["Limits kept", kept(explanation.worst_residual)], ["Id", el("code", { class: "id" }, record.id)],
   ];
   return el("dl", { class: "facts card" }, told.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
 }
 
-/** By how much the odds exceed the limit that they exceed most, as measured: rounding. */
-function residual(worst) {
-  if (worst === null) return "at most 0.000000001";
-  return worst ? `${worst < ROUNDING ? "less than 0.000000001" : number(worst)}: rounding` : "nothing";
+/** Whether all limits were kept, from by how much the odds exceed the one that they exceed most. */
+function kept(worst) {
+  if (worst === 0) return "all of them";
+  return worst === null || worst < ROUNDING ? "all of them, but for rounding" : `all but for ${number(worst)}`;
 }
 
 /** How many there were, and how many of them could be chosen. */

@@ -2,24 +2,25 @@
 
 import { el, show } from "../dom.js";
 import { count, percent } from "../format.js";
+import { UNFAIR_PATH } from "./older.js";
 import { number } from "./words.js";
-
-const MANY = 50; // nobody has to answer on all pairs that wait, and their number only ever grows
 
 const whole = (value) => value.toLocaleString("en");
 
-export function figures(place) {
+/** showUnfair: shows the decisions called unfair; null for somebody who may not know which they are. */
+export function figures(place, showUnfair) {
   const made = Object.fromEntries(["decisions", "flagged", "reward", "reviews", "waiting"].map((name) => [name, figure(name)]));
+  const list = el("a", { href: UNFAIR_PATH, onclick: (event) => { if (isPlain(event)) { event.preventDefault(); showUnfair(); } } });
   place.setAttribute("role", "list");
   show(place, Object.values(made).map((one) => one.element));
   return {
     update({ decisions, rounds, kinds, taught, waiting, behind }) {
       const { flagged, reward } = rounds;
       made.decisions.set("Decisions", whole(decisions), behind ? `${count(behind, "line")} still to be learned from` : decisions ? "all learned from" : "");
-      made.flagged.set("Called unfair", whole(flagged.total), decisions ? flaggedNote(flagged, rounds.decisions) : "");
+      made.flagged.set("Called unfair", showUnfair && flagged.total ? linked(list, flagged.total) : whole(flagged.total), decisions ? flaggedNote(flagged, rounds.decisions) : "");
       made.reward.set("Mean reward", reward.mean === null ? "–" : number(reward.mean), `of ${count(reward.outcomes, "outcome")}`);
       made.reviews.set("Answers learned from", whole(taught), `of ${whole((kinds.review ?? 0) + (kinds.answer ?? 0))} recorded; ${whole(kinds.withdrawal ?? 0)} taken back`);
-      made.waiting.set("To review", waiting > MANY ? `over ${MANY}` : whole(waiting), waitingNote(waiting));
+      made.waiting.set("To review", whole(waiting), waitingNote(waiting));
     },
   };
 }
@@ -29,7 +30,17 @@ function flaggedNote({ total, target }, decisions) {
   return target === null ? `${share} of decisions` : `${share}; the target is ${percent(target)}`;
 }
 
-const waitingNote = (waiting) => (waiting ? `${waiting === 1 ? "pair waits" : "pairs wait"} for a reviewer${waiting > 1 ? "; the most telling come first" : ""}` : "no pair waits");
+/** In the words of the review page. Of some pairs two people are asked: answers are counted, not pairs. */
+const waitingNote = (waiting) => (waiting ? `${waiting === 1 ? "answer is" : "answers are"} wanted from reviewers${waiting > 1 ? "; the most telling come first" : ""}` : "nothing waits");
+
+const isPlain = ({ button, ctrlKey, metaKey, shiftKey }) => button === 0 && !ctrlKey && !metaKey && !shiftKey;
+
+/** The same link with another number: whoever stands on it stays there. */
+function linked(link, total) {
+  link.textContent = whole(total);
+  link.setAttribute("aria-label", `${whole(total)} called unfair: show them`);
+  return link;
+}
 
 function figure(name) {
   const label = el("span", { class: "muted small" });
@@ -37,6 +48,6 @@ function figure(name) {
   const note = el("span", { class: "muted small" });
   return {
     element: el("div", { class: "figure", role: "listitem" }, label, " ", value, " ", note),
-    set(words, number_, more) { label.textContent = words; value.textContent = number_; note.textContent = more; },
+    set(words, number_, more) { label.textContent = words; if (value.firstChild !== number_) show(value, number_); note.textContent = more; },
   };
 }

@@ -1,31 +1,33 @@
-// The latest decisions, a line each.
+// Decisions, a line each.
 
 import { el, show } from "../dom.js";
 import { count, percent } from "../format.js";
 import { tableFrame } from "../frames.js";
 import { liveRows } from "./rows.js";
-import { number, own, time } from "./words.js";
+import { number, numbered, own, time } from "./words.js";
 
 const HEADS = ["Decision", "Time", "Candidates", "Chosen", "Odds", "Reward", "Reviews"];
 const RIGHT = new Set(["Candidates", "Odds", "Reward"]);
 
-/** `all`: whether who looks may see odds, what was said, and the page of a decision. */
+/** A table of decisions. `all`: whether who looks may see odds, what was said, and the page of a decision; `update` takes
+ * lines, and what to say where there are none. */
 export function latestTable(place, desk, all) {
   const heads = HEADS.filter((head) => all || !["Odds", "Reviews"].includes(head));
   const body = el("tbody");
   const table = el("table", { class: "table latest" },
-    el("caption", { class: "visually-hidden" }, "The newest decisions first"),
+    el("caption", { class: "visually-hidden" }, "Decisions, the newest first"),
     el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col", class: `${RIGHT.has(head) ? "right" : ""} ${head === "Candidates" ? "optional" : ""}` }, head)))), body);
-  const frame = tableFrame("Table of the latest decisions", table);
-  const empty = el("p", { class: "muted" }, "No decision has been made yet.");
+  const frame = tableFrame("Table of decisions", table);
+  const empty = el("p", { class: "muted" });
   const uncounted = el("p", { class: "small muted", hidden: true }, "Not counted: flags on equal odds, which are fair whoever people are, and answers to pairs that were asked a second time.");
   const fill = liveRows(body, (decision) => decision.id, (decision) => line(decision, desk, all));
   return {
-    update(latest) {
-      const wanted = latest.length ? frame : empty;
+    update(lines, none) {
+      const wanted = lines.length ? frame : empty;
+      empty.textContent = none;
       if (place.firstChild !== wanted) show(place, wanted, uncounted);
-      uncounted.hidden = !latest.some((decision) => all && decision.uncounted);
-      fill(latest);
+      uncounted.hidden = !lines.some((decision) => all && decision.uncounted);
+      fill(lines);
     },
   };
 }
@@ -33,7 +35,7 @@ export function latestTable(place, desk, all) {
 export const decisionPath = (desk, id) => `/desks/${encodeURIComponent(desk)}/decisions/${encodeURIComponent(id)}`;
 
 function line(decision, desk, all) {
-  const name = `No. ${(decision.number + 1).toLocaleString("en")}`;
+  const name = numbered(decision.number);
   const { chosen } = decision;
   const each = (tell) => (chosen.length ? chosen.map((one, i) => [i ? ", " : "", tell(one)]).flat() : ["–"]);
   return el("tr", {},

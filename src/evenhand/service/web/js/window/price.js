@@ -5,17 +5,28 @@ import { number } from "./words.js";
 
 const SURE = 1 - 1e-6;
 const NOTHING = 0.0005; // a smaller price is written as none
+const LITTLE = 0.1; // of rewards below it more than three digits are shown
 const NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
 
 export function price({ candidates, price: told }) {
   const worth = (odds) => candidates.reduce((sum, one) => sum + one.optimistic_reward * odds(one), 0);
-  const figure = (words, value, note) => el("div", { class: "figure" }, el("span", { class: "muted small" }, words), el("b", { class: "number" }, number(value, 3)), el("span", { class: "muted small" }, note));
+  const { played, without, cost, digits } = sums(worth((one) => one.probability), worth((one) => told.odds_without[one.id]));
+  const figure = (words, value, note) => el("div", { class: "figure" }, el("span", { class: "muted small" }, words), el("b", { class: "number" }, number(value, digits)), el("span", { class: "muted small" }, note));
   return el("div", { class: "card stack" },
     el("div", { class: "price" },
-      figure("Reward hoped for, as played", worth((one) => one.probability), "by the optimistic estimates that the odds were chosen for"),
-      figure("If fairness did not count", worth((one) => told.odds_without[one.id]), whoWithout(Object.values(told.odds_without))),
-      figure("What fairness cost", told.optimistic_reward, `by the best estimates: ${told.expected_reward < NOTHING ? "nothing" : number(told.expected_reward, 3)}`)),
+      figure("Reward hoped for, as played", played, "by the optimistic estimates that the odds were chosen for"),
+      figure("If fairness did not count", without, whoWithout(Object.values(told.odds_without))),
+      figure("What fairness cost", cost, `by the best estimates: ${told.expected_reward < NOTHING ? "nothing" : number(told.expected_reward, 3)}`)),
     el("p", {}, verdict(candidates, told)));
+}
+
+/** Two rewards as they are shown, and what is left when one subtracts them as they are shown; digits after the point: three,
+ * and more where all is small. */
+export function sums(played, without) {
+  const size = Math.max(Math.abs(played), Math.abs(without));
+  const digits = size > 1e-9 && size < LITTLE ? Math.min(9, 2 - Math.floor(Math.log10(size))) : 3;
+  const shown = (value) => Number(value.toFixed(digits));
+  return { played: shown(played), without: shown(without), cost: shown(shown(without) - shown(played)), digits };
 }
 
 /** Who would be chosen if fairness did not count, from the odds they would have. */

@@ -7,7 +7,7 @@ import { tableFrame } from "../frames.js";
 import { decisionPath } from "./latest.js";
 import { LATER } from "./later.js";
 import { calledBy } from "./flags.js";
-import { both, number, own, pointsOf } from "./words.js";
+import { both, number, numbered, own, pointsOf } from "./words.js";
 
 const FIRST = 25;
 const STATUS = {
@@ -22,16 +22,18 @@ const ORDER = ["called", "unproven", "likely", "proved"];
 export async function showProofs(place, desk, id, flags) {
   const told = await patiently(() => call("GET", deskPath(desk, `/decisions/${encodeURIComponent(id)}/proofs`)));
   place.setAttribute("aria-busy", "false");
+  const file = el("p", {}, el("a", { class: "button small", href: deskPath(desk, `/decisions/${encodeURIComponent(id)}/certificate`), download: true }, "Certificate (JSON)"));
+  if (!told.pairs.length) return show(place, el("p", {}, "One candidate: there is no pair, so there is nothing to prove."), file);
   const known = told.pairs.map((pair) => judged(pair, flags.on(pair.first, pair.second)));
   const pairs = known.toSorted((a, b) => (b.status === "called") - (a.status === "called") || b.binding - a.binding || ORDER.indexOf(a.status) - ORDER.indexOf(b.status) || b.gap - a.gap);
   const body = el("tbody", {}, pairs.slice(0, FIRST).map((pair) => line(pair, desk)));
   const more = pairs.length > FIRST && el("button", { class: "button small", type: "button", onclick: (event) => { show(body, pairs.map((pair) => line(pair, desk))); event.target.remove(); } }, `Show all ${count(pairs.length, "pair")}`);
-  show(place, counts(known),
+  return show(place, counts(known),
     tableFrame("Table of the certificate", el("table", { class: "table" },
       el("caption", { class: "visually-hidden" }, "What is known of each pair"),
       el("thead", {}, el("tr", {}, ["Pair", "Gap", "Proved distance", "Status", "Resting on"].map((head, i) => el("th", { scope: "col", class: i === 1 || i === 2 ? "right" : null }, head)))), body)),
     more || null,
-    el("p", {}, el("a", { class: "button small", href: deskPath(desk, `/decisions/${encodeURIComponent(id)}/certificate`), download: `certificate-${id}.json` }, "Certificate (JSON)")),
+    file,
     el("p", { class: "small muted" }, "Made from all reviews up to now. Anybody can check it without this service: evenhand.certificates.check shares no code with what makes certificates."));
 }
 
@@ -71,7 +73,7 @@ function line(pair, desk) {
 function standing({ status: name, by, probability }, equal) {
   if (name === "called") return status(name, calledBy(by));
   const flag = by.length > 0 && el("span", { class: "block small muted" }, calledBy(by), equal ? "; flags on equal odds are not counted" : "");
-  return [status(name), name !== "proved" && el("span", { class: "block small muted" }, `fair with ${percent(probability, 0)}`), flag];
+  return [status(name), name !== "proved" && el("span", { class: "block small muted" }, `fair with a probability of ${percent(probability, 0)}`), flag];
 }
 
 function evidence(pair, desk) {
@@ -80,5 +82,5 @@ function evidence(pair, desk) {
   return el("details", { class: "fold" }, el("summary", {}, what), el("ul", { class: "evidence" }, pair.evidence.map((quote) => el("li", {},
     quote.reviewer === null ? "Somebody" : own(quote.reviewer), " called ", quote.names ? [both(quote.names), " "].flat() : "two people in an interview ",
     el("b", {}, quote.unfair ? "unfair" : "acceptable"), ` at ${pointsOf(quote.gap)}`,
-    quote.decision && [" (", el("a", { href: decisionPath(desk, quote.decision) }, `No. ${quote.number + 1}`), ")"], `, weight ${number(quote.weight)}`, quote.is_later && `, ${LATER}`))));
+    quote.decision && [" (", el("a", { href: decisionPath(desk, quote.decision) }, numbered(quote.number)), ")"], `, weight ${number(quote.weight)}`, quote.is_later && `, ${LATER}`))));
 }

@@ -8,6 +8,7 @@ import { ago, both, number, own } from "./words.js";
 
 const HEADS = ["Reviewer", "Answers", "Unfair", "Acceptable", "Other", "Taken back", "Seconds each", "Same when asked twice", "Estimated error rate", "Last"];
 
+const FEW = 10; // pairs: of fewer, kappa says next to nothing, and is left out
 const COUNTED = "Here every pair that somebody called unfair counts, in interviews and when asked twice too. “Called unfair” at the top counts decisions, each once; flags on equal odds are not counted there.";
 
 export function reviewersView(place) {
@@ -41,9 +42,10 @@ function begun(place, learned) {
   };
 }
 
-function together({ pairs, share, kappa }, { repeats, same }) {
+/** What reviewers are like together, in a sentence or two. */
+export function together({ pairs, share, kappa }, { repeats, same }) {
   const agreed = pairs
-    ? `On ${count(pairs, "pair")} two or more people judged, they agree in ${percent(share, 0)} of cases${kappa === null ? "" : ` (Fleiss’ kappa ${number(kappa)}: ${kappaWords(kappa)})`}.`
+    ? `On ${count(pairs, "pair")} two or more people judged, they agree in ${percent(share, 0)} of cases${unsaid(pairs, kappa) ? "" : ` (Fleiss’ kappa ${number(kappa)}: ${kappaWords(kappa)})`}.`
     : "No pair has been judged by two people yet, so nothing can be said about agreement.";
   const steady = repeats
     ? `Asked a second time without notice, people answered as before ${same} of ${repeats} times.`
@@ -51,7 +53,10 @@ function together({ pairs, share, kappa }, { repeats, same }) {
   return `${agreed} ${steady}`;
 }
 
+const unsaid = (pairs, kappa) => kappa === null || pairs < FEW;
+
 function kappaWords(kappa) {
+  if (kappa < 0) return "less than chance";
   if (kappa >= 0.8) return "almost perfect agreement";
   if (kappa >= 0.6) return "much more than chance";
   if (kappa >= 0.3) return "more than chance";
@@ -81,5 +86,5 @@ function line(person, learned) {
 }
 
 function betweenTwo({ reviewers, pairs: n, same, kappa }) {
-  return el("li", {}, both(reviewers.map((name) => name ?? "somebody without a name")), `: the same on ${same} of ${count(n, "pair")}${kappa === null ? "" : `, Cohen’s kappa ${number(kappa)}`}.`);
+  return el("li", {}, both(reviewers.map((name) => name ?? "somebody without a name")), `: the same on ${same} of ${count(n, "pair")}${unsaid(n, kappa) ? "" : `, Cohen’s kappa ${number(kappa)}`}.`);
 }

@@ -3,12 +3,15 @@
 
 import { el, show, svg } from "../dom.js";
 import { count, percent } from "../format.js";
+import { placed } from "./rope-labels.js";
 import { ticks } from "./ticks.js";
 import { apart, pointsOf } from "./words.js";
 
-const ROW = 62;
+const ROW = 46;
 const BAR = 20;
-const TOP = 8;
+const TOP = 2;
+const WIDE = 560; // pixels; where there is less, the gaps are told by the table alone
+const COLUMN = { wide: 240, narrow: 120 }; // names have no more than this
 const MOST_ROPES = 60;
 
 /** candidates: [{id, probability, chosen}], pairs: [{first, second, gap}], without: {id: odds}. */
@@ -16,10 +19,12 @@ export function showOdds(place, candidates, pairs, without) {
   const sorted = candidates.toSorted((a, b) => b.probability - a.probability);
   const rows = new Map(sorted.map((one, i) => [one.id, i]));
   const ropes = pairs.slice(0, MOST_ROPES).map((pair) => ({ ...pair, ends: [rows.get(pair.first), rows.get(pair.second)].toSorted((a, b) => a - b) }));
+  const most = Math.min(1, Math.max(...candidates.map((one) => one.probability), 0.02) * 1.04);
+  const beyond = sorted.map((one) => without[one.id]).filter((odds) => odds > most);
   const picture = svg("svg", { class: "odds", role: "img", "aria-label": inWords(sorted, pairs) });
   const frame = el("div", { class: "odds-frame" }, picture);
-  show(place, el("div", { class: "card stack" }, frame, legend(pairs.length > 0), pairs.length > MOST_ROPES && el("p", { class: "small muted" }, `${count(pairs.length - MOST_ROPES, "more rope is", "more ropes are")} not drawn.`)));
-  new ResizeObserver(() => draw(picture, frame.clientWidth, sorted, ropes, without)).observe(frame);
+  show(place, el("div", { class: "card stack" }, frame, legend(pairs.length > 0, beyond.length > 0), pairs.length > MOST_ROPES && el("p", { class: "small muted" }, `${count(pairs.length - MOST_ROPES, "more rope is", "more ropes are")} not drawn.`)));
+  new ResizeObserver(() => draw(picture, frame.clientWidth, { sorted, ropes, without, most, beyond })).observe(frame);
 }
 
 function inWords(sorted, pairs) {
@@ -27,47 +32,76 @@ function inWords(sorted, pairs) {
   return `Odds, the highest first: ${odds}. ${pairs.length ? `${count(pairs.length, "pair")} bound them, listed below` : "No pair bound them"}.`;
 }
 
-function legend(ropes) {
+function legend(ropes, beyond) {
   const bar = svg("svg", { width: 30, height: 14, "aria-hidden": "true", class: "odds-sample" }, svg("rect", { class: "sample-bar", width: 30, height: 14, rx: 3 }));
   const rope = svg("svg", { width: 30, height: 14, "aria-hidden": "true" }, svg("path", { class: "sample-rope", d: "M2,7H28" }), svg("path", { class: "sample-twist", d: "M2,7H28" }));
   const free = svg("svg", { width: 14, height: 14, "aria-hidden": "true" }, svg("path", { class: "sample-without", d: "M7,1V13" }));
   return el("ul", { class: "legend" }, el("li", {}, bar, "odds of being chosen"),
-    ropes && el("li", {}, rope, "at the limit the desk had set for these two when it decided"), el("li", {}, free, "odds if fairness did not count"));
+    ropes && el("li", {}, rope, "at the limit the desk had set for these two when it decided"), el("li", {}, free, `odds if fairness did not count${beyond ? " (→ farther than the picture goes)" : ""}`));
 }
 
-function draw(picture, width, sorted, ropes, without) {
+function draw(picture, width, { sorted, ropes, without, most, beyond }) {
   if (width < 100) return;
-  const wide = width >= 560;
-  const right = width - (wide && ropes.length ? 84 : 12);
-  const most = Math.max(...sorted.map((one) => one.probability), 0.02) * 1.04;
-  const sx = (value) => (value / most) * right;
-  const sy = (row) => TOP + row * ROW + 24;
-  const height = TOP + sorted.length * ROW + 26;
+  const wide = width >= WIDE;
+  const names = sorted.map((one) => shortened(one, wide ? COLUMN.wide : COLUMN.narrow));
+  const left = Math.ceil(Math.max(...names.map((one) => one.width))) + 14;
+  const right = Math.floor(width - Math.max(12, ...beyond.map((odds) => wideAs(farther(odds), 400) + 8)));
+  const at = { left, right, sx: (value) => left + (value / most) * (right - left), sy: (row) => TOP + row * ROW + (ROW - BAR) / 2 };
+  const height = TOP + sorted.length * ROW + 24;
   picture.setAttribute("viewBox", `0 0 ${width} ${height}`);
   picture.setAttribute("height", height);
-  const axis = ticks(0, most, Math.max(2, Math.floor(right / 140))).map((value) => svg("g", {},
-    svg("line", { class: "axis", x1: sx(value), x2: sx(value), y1: TOP, y2: height - 22 }),
-    svg("text", { class: "muted-text", x: sx(value), y: height - 6, "text-anchor": value === 0 ? "start" : "middle" }, percent(value))));
-  const bars = sorted.map((one, i) => bar(one, sy(i), { sx, right, most, free: without[one.id] ?? 0 }));
-  const lines = ropes.map((rope) => ends(rope, sorted, { sx, sy }));
-  const names = sorted.map((one, i) => name(one, sy(i), wide ? 28 : 16, wide && without[one.id] > most ? without[one.id] : null));
-  // Names over ropes over bars; where there is little room the gaps are told by the table alone.
-  show(picture, axis, bars, lines.map(tied), names, wide ? labels(lines) : []);
+  const lines = ropes.map((rope) => ends(rope, sorted, at));
+  // Names and odds stand in a column of their own, where no rope goes.
+  show(picture, axis(most, height, at), sorted.map((one, i) => bar(one, i, most, without[one.id] ?? 0, at)), lines.map(tied), lines.map(knots), names.map((one, i) => named(one, at.sy(i) + BAR / 2)),
+    wide ? placed(lines, gaps(sorted.length, at), { left, right: width }).map(({ words, x, y }) => svg("text", { class: "over rope-label", x, y }, words)) : []);
 }
 
-function bar(one, y, { sx, right, most, free }) {
+/** The strips between the bars: there is neither bar nor knot in them. */
+const gaps = (rows, { sy }) => Array.from({ length: rows - 1 }, (_, i) => ({ top: sy(i) + BAR, bottom: sy(i + 1) }));
+
+function axis(most, height, { left, right, sx }) {
+  const anchor = (value) => (value === 0 ? "start" : sx(value) > right - 16 ? "end" : "middle");
+  return ticks(0, most, Math.max(2, Math.floor((right - left) / 140))).map((value) => svg("g", {},
+    svg("line", { class: "axis", x1: sx(value), x2: sx(value), y1: TOP, y2: height - 22 }),
+    svg("text", { class: "muted-text", x: sx(value), y: height - 6, "text-anchor": anchor(value) }, percent(value))));
+}
+
+function bar(one, row, most, free, { left, right, sx, sy }) {
+  const y = sy(row);
   return svg("g", {},
     // A track promises that its end is 100%: where the picture ends before, there is none.
-    most >= 1 && svg("rect", { class: "track", x: 0, y, width: right, height: BAR, rx: 4 }),
-    svg("rect", { class: `odds-bar${one.chosen ? " chosen" : ""}`, x: 0, y, width: Math.max(2, sx(one.probability)), height: BAR, rx: 4 }),
-    free <= most && svg("line", { class: "without", x1: sx(free) + 1, x2: sx(free) + 1, y1: y - 4, y2: y + BAR + 4 }));
+    most >= 1 && svg("rect", { class: "track", x: left, y, width: right - left, height: BAR, rx: 4 }),
+    svg("rect", { class: `odds-bar${one.chosen ? " chosen" : ""}`, x: left, y, width: Math.max(2, sx(one.probability) - left), height: BAR, rx: 4 }),
+    free <= most ? svg("line", { class: "without", x1: sx(free), x2: sx(free), y1: y - 2, y2: y + BAR + 2 })
+      : svg("text", { class: "muted-text beyond", x: right + 8, y: y + BAR / 2 + 4 }, farther(free)));
 }
 
-function name(one, y, most, beyond) {
+const farther = (odds) => `→ ${percent(odds)}`;
+
+/** Whose bar it is: the name above, odds below. */
+function named({ one, short }, middle) {
+  return svg("text", { class: "name" }, svg("title", {}, apart(one.id)), svg("tspan", { class: "strong", x: 0, y: middle - 4 }, apart(short)),
+    svg("tspan", { x: 0, y: middle + 14 }, oddsOf(one)));
+}
+
+const oddsOf = (one) => `${percent(one.probability)}${one.chosen ? "  ✓ chosen" : ""}`;
+
+/** A name cut in the middle, for names often differ at their ends, so that it takes no more than so many pixels; and how many it
+ * takes with the odds below it. */
+function shortened(one, most) {
   const letters = [...one.id];
-  const short = letters.length > most ? `${letters.slice(0, most - 1).join("")}…` : one.id;
-  return svg("text", { class: "over", x: 0, y: y - 7 }, svg("tspan", { class: "strong" }, apart(short)), `  ${percent(one.probability)}${one.chosen ? "  ✓ chosen" : ""}`,
-    beyond !== null && svg("tspan", { class: "muted-text", dx: 12 }, `without fairness ${percent(beyond)} →`));
+  let short = one.id;
+  for (let n = Math.min(letters.length, most); n > 2 && wideAs(short, 650) > most; n -= 1) {
+    short = `${letters.slice(0, Math.ceil(n / 2) - 1).join("")}…${letters.slice(letters.length - Math.floor(n / 2)).join("")}`;
+  }
+  return { one, short, width: Math.max(wideAs(short, 650), wideAs(oddsOf(one), 400)) };
+}
+
+const pen = document.createElement("canvas").getContext("2d");
+
+function wideAs(text, weight) {
+  pen.font = `${weight} 14px ${getComputedStyle(document.documentElement).fontFamily}`;
+  return pen.measureText(text).width;
 }
 
 function ends({ ends: [upper, lower], gap }, sorted, { sx, sy }) {
@@ -81,21 +115,11 @@ function ends({ ends: [upper, lower], gap }, sorted, { sx, sy }) {
 function tied({ title, x1, y1, x2, y2 }) {
   const d = `M${x1},${y1}L${x2},${y2}`;
   return svg("g", { class: "rope-group" }, svg("title", {}, title),
-    svg("path", { class: "rope-halo", d }), svg("path", { class: "rope", d }), svg("path", { class: "rope-twist", d }),
-    svg("circle", { class: "knot", cx: x1, cy: y1, r: 4.5 }), svg("circle", { class: "knot", cx: x2, cy: y2, r: 4.5 }));
+    svg("path", { class: "rope-halo", d }), svg("path", { class: "rope", d }), svg("path", { class: "rope-twist", d }));
 }
 
-/** A label for each rope, somewhere along it where no other is; none where there is no such place. */
-function labels(lines) {
-  const taken = [];
-  return lines.map(({ words, x1, y1, x2, y2 }) => {
-    for (const along of [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8]) {
-      const [x, y] = [x1 + along * (x2 - x1) + 12, y1 + along * (y2 - y1) + 14];
-      if (taken.every(([a, b]) => Math.abs(a - x) > 74 || Math.abs(b - y) > 17)) {
-        taken.push([x, y]);
-        return svg("text", { class: "over rope-label", x, y }, words);
-      }
-    }
-    return null;
-  });
+/** Over all ropes: another that passes hides no end. */
+function knots({ title, x1, y1, x2, y2 }) {
+  return svg("g", { class: "knots" }, svg("title", {}, title),
+    svg("circle", { class: "knot", cx: x1, cy: y1, r: 4.5 }), svg("circle", { class: "knot", cx: x2, cy: y2, r: 4.5 }));
 }

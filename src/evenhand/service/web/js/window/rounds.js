@@ -6,14 +6,14 @@ import { chart } from "./chart.js";
 import { number } from "./words.js";
 
 const X = "Decisions";
-const AT = "Up to decision %{x:,d}"; // the heading of a readout
+const AT = "Decisions made: %{x:,d}"; // the heading of a readout
 const WIDE = 3; // the band of rewards is drawn as far as so many times the greatest mean
 const TICKS = 6; // at most, up the side
 const FAR = 6; // a limit so many times above all else would flatten everything: it is told at the upper edge instead
 
-export function roundCharts(place) {
-  const flagged = chart({ id: "chart-flagged", title: "Decisions that were called unfair", note: "Counted when the flag came, by the number of decisions made until then.", xName: X });
-  const reward = chart({ id: "chart-reward", title: "Reward of those chosen", xName: X });
+export function roundCharts(place, desk) {
+  const flagged = chart({ id: "chart-flagged", file: `${desk}-flagged.png`, title: "Decisions that were called unfair", note: "Counted when the flag came, by the number of decisions made until then.", xName: X });
+  const reward = chart({ id: "chart-reward", file: `${desk}-rewards.png`, title: "Reward of those chosen", xName: X });
   show(place, flagged.element, reward.element);
   return {
     update(rounds) {
@@ -45,12 +45,14 @@ function limit(name, kind, y, last, most, from) {
   return { name, short, kind, y, from, told };
 }
 
-function flaggedWords(decisions, flagged) {
-  const { total, target, is_capped: capped, by_edge: by, edges, target_by: targets } = flagged;
+/** The picture of flags in words. */
+export function flaggedWords(decisions, flagged) {
+  const { total, target, is_capped: capped, came, edges, target_by: targets } = flagged;
   if (!decisions) return "No decision has been made yet.";
   const middle = edges.findIndex((edge) => edge >= decisions / 2);
   const later = decisions - edges[middle];
-  const lately = later ? `, ${total - by[middle]} of them among the last ${later.toLocaleString("en")}` : "";
+  // As the picture has it: by when a flag came, not by the decision that it was on.
+  const lately = later ? `; ${total - came[middle]} of these flags came while the last ${later.toLocaleString("en")} were made` : "";
   const share = total ? `${count(total, "decision was", "decisions were")} called unfair of ${decisions.toLocaleString("en")} (${percent(total / decisions)})${lately}.` : noneOf(decisions);
   const goal = target === null ? "" : total <= targets.at(-1) ? " That is within the target." : " That is above the target so far; odds are drawn closer together until it is met.";
   return share + goal + boundWords(flagged) + (capped ? " The cap is reached: only what is proved fair is played." : "");
@@ -91,9 +93,12 @@ const last = (values) => {
   return known === undefined ? "–" : number(known);
 };
 
-function rewardWords({ outcomes, mean, by_span: spans }) {
+/** The picture of rewards in words. */
+export function rewardWords({ outcomes, mean, by_span: spans, edges }) {
   if (!outcomes) return "No outcome has been recorded yet.";
   const known = spans.filter((value) => value !== null);
   const change = known.length > 3 ? ` The first stretch brought ${number(known[0])}, the last one ${number(known.at(-1))}.` : "";
-  return `${count(outcomes, "outcome")}, ${number(mean)} on average.${change}`;
+  const [first, last_] = [edges[0], edges.at(-1) - (edges.at(-2) ?? 0)];
+  const longer = last_ > first ? ` A stretch has ${count(first, "decision")}; the last one has ${last_.toLocaleString("en")}, for what has just begun is counted with what was before.` : "";
+  return `${count(outcomes, "outcome")}, ${number(mean)} on average.${change}${longer}`;
 }

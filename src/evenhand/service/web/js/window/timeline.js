@@ -5,6 +5,7 @@ import { faint } from "./palette.js";
 
 const HEIGHT = 260;
 const NARROW = 420; // pixels: a readout has shorter lines then
+const LETTERS = 12.5; // pixels of letters, if the browser's are the usual ones; where they are larger, so is the room for them
 const ROOM = { t: 14, r: 16, b: 44, l: 52, pad: 0 };
 const ABOVE = 22; // pixels from one limit above the picture to the next
 
@@ -12,9 +13,10 @@ const ABOVE = 22; // pixels from one limit above the picture to the next
 export function timeline(told, xName, width, { colours, family, size }) {
   const lines = told.lines.filter((line) => line.y).map((line) => trace(told, line, width < NARROW ? "<br>" : " ", colours));
   const letters = { family, size, color: colours.muted };
+  const times = Math.max(1, size / LETTERS);
   const layout = {
-    height: HEIGHT,
-    margin: ROOM,
+    height: HEIGHT + ROOM.b * (times - 1),
+    margin: { ...ROOM, t: ROOM.t * times, b: ROOM.b * times },
     font: letters,
     paper_bgcolor: colours.surface,
     plot_bgcolor: colours.surface,
@@ -24,9 +26,9 @@ export function timeline(told, xName, width, { colours, family, size }) {
     hovermode: "x unified",
     hoverdistance: -1,
     hoverlabel: { bgcolor: colours.surface, bordercolor: colours["line-strong"], font: { ...letters, color: colours.ink }, align: "left", namelength: -1 },
-    xaxis: across(told, { text: xName, standoff: 8, font: letters }, width, colours),
+    xaxis: across(told, { text: xName, standoff: 8, font: letters }, width / times, colours),
     yaxis: upwards(told, colours),
-    ...limits(told.lines, letters, colours),
+    ...limits(told.lines, letters, ABOVE * times, colours),
   };
   return { data: told.band ? [band(told, colours), ...lines] : lines, layout };
 }
@@ -79,14 +81,14 @@ function upwards({ low, high, tickFormat }, colours) {
 }
 
 /** Limits that lie above the picture: a mark at its upper edge with their number. */
-function limits(lines, letters, colours) {
+function limits(lines, letters, step, colours) {
   const above = lines.filter((line) => line.above);
   const shapes = above.map(({ kind }, i) => ({
-    type: "line", xref: "paper", x0: 0, x1: 1, yref: "paper", yanchor: 1, ysizemode: "pixel", y0: 8 - ABOVE * i, y1: 8 - ABOVE * i,
+    type: "line", xref: "paper", x0: 0, x1: 1, yref: "paper", yanchor: 1, ysizemode: "pixel", y0: 8 - step * i, y1: 8 - step * i,
     line: { color: colours[LINES[kind].colour], width: LINES[kind].width, dash: LINES[kind].dash.map((part) => `${part}px`).join(",") },
   }));
   const annotations = above.map(({ above: text }, i) => ({
-    text: `↑ ${text}`, xref: "paper", x: 1, xanchor: "right", yref: "paper", y: 1, yanchor: "top", yshift: 5 - ABOVE * i, xshift: 2,
+    text: `↑ ${text}`, xref: "paper", x: 1, xanchor: "right", yref: "paper", y: 1, yanchor: "top", yshift: 5 - step * i, xshift: 2,
     showarrow: false, font: letters, bgcolor: colours.surface, borderpad: 1,
   }));
   return { shapes, annotations };

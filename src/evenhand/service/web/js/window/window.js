@@ -6,10 +6,10 @@ import { refusal } from "../banners.js";
 import { masthead } from "../masthead.js";
 import { downloads } from "./downloads.js";
 import { figures } from "./figures.js";
-import { latestTable } from "./latest.js";
 import { fetchLibrary } from "./library.js";
 import { follow } from "./live.js";
 import { metricView } from "./metric.js";
+import { decisionsList } from "./older.js";
 import { reviewersView } from "./reviewers.js";
 import { roundCharts } from "./rounds.js";
 import { welcome } from "./welcome.js";
@@ -27,8 +27,9 @@ async function begin() {
   if (!all) judging();
   fetchLibrary();
   const told = await call("GET", deskPath(desk, "/window"));
+  const list = decisionsList($("#latest"), desk, all);
   const views = {
-    desk: [figures($("#figures")), latestTable($("#latest"), desk, all), downloads($("#downloads"), desk, person), roundCharts($("#charts"))],
+    desk: [figures($("#figures"), all ? list.showUnfair : null), list, downloads($("#downloads"), desk, person), roundCharts($("#charts"), desk)],
     metric: all ? [metricView($("#metric"), $("#metric-from"), `${person.name}:${desk}`)] : [],
     reviewers: all ? [reviewersView($("#reviewers"))] : [],
   };
@@ -37,17 +38,20 @@ async function begin() {
     if (parts.desk) {
       if (reviews) ways(parts.desk.decisions);
       top.update(parts.desk);
-      latest.update(parts.desk.latest);
+      latest.update(parts.desk);
       seal.update(parts.desk);
       charts.update(parts.desk.rounds);
     }
     if (parts.metric) views.metric[0].update(parts.metric);
     if (parts.reviewers) views.reviewers[0].update(parts.reviewers);
   };
-  welcome($("#welcome"), !reviews ? null : told.desk.decisions ? { path: deskPage("review"), words: "review pairs" } : { path: deskPage("interview"), words: "begin with an interview" });
+  welcome($("#welcome"), !reviews || hasNoPair(told.desk) ? null : told.desk.decisions ? { path: deskPage("review"), words: "review pairs" } : { path: deskPage("interview"), words: "begin with an interview" });
   take(told);
   follow(desk, $("#live"), take);
 }
+
+/** A desk whose decisions are about one person each has nothing to review. */
+const hasNoPair = ({ latest }) => latest.length > 0 && latest.every(({ candidates }) => candidates < 2);
 
 const deskPage = (place) => `/${place}/${encodeURIComponent(desk)}`;
 

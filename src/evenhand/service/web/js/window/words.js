@@ -34,7 +34,10 @@ export function separated(text) {
 }
 
 /** The minus sign of all numbers here. */
-export const minus = (text) => text.replace(/(^|[\s(])-(?=[\d.])/g, "$1−");
+export const minus = (text) => text.replace(/(?<![\p{L}\p{N}_.−-])-(?=\.?\d)/gu, "−");
+
+/** A decision by its number, the one that it has in the ledger, in downloads and for programs: the first is No. 0. */
+export const numbered = (which) => `No. ${which.toLocaleString("en")}`;
 
 /** So many digits after the point; of what is smaller than they can tell, two digits that count. */
 export function number(value, digits = 2) {

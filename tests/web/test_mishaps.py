@@ -147,7 +147,7 @@ def test_a_session_that_has_ended(page: Page, serving: Serving) -> None:
     assert answers_of(serving, "Zoe") == ["unfair"]
     page.context.clear_cookies()
     page.get_by_role("button", name="Sign out").click()
-    page.wait_for_url("**/sign-in")
+    page.wait_for_url("**/sign-in?why=out")
 
 
 def test_an_error_of_the_services_own_loses_nothing(page: Page, serving: Serving) -> None:

@@ -161,6 +161,6 @@ def test_signing_out(page: Page, serving: Serving) -> None:
     cookies = page.context.cookies()
     assert [(c["httpOnly"], c["sameSite"]) for c in cookies] == [(True, "Strict")]
     page.get_by_role("button", name="Sign out").click()
-    page.wait_for_url("**/sign-in")
+    page.wait_for_url("**/sign-in?why=out")
     page.context.add_cookies([dict(cookies[0])])  # type: ignore[list-item]
     assert page.request.get(f"{serving.url}/api/desks/loans/review/next").status == 401

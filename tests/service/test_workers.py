@@ -1,18 +1,21 @@
-"""Several workers: none outlives the process that started them, and a port that nobody serves is not listened on."""
+"""How a service ends: no worker outlives who started it, nobody waits at a port not served, no request is cut off."""
 
 from __future__ import annotations
 
-import os
 import signal
 import socket
+import threading
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 import uvicorn
 
 from evenhand.service.listening import listen
+from evenhand.service.protocol import DeskProtocol
 from evenhand.service.workers import Workers, end_with_parent
+from tests.service.asking import MEMORY, running
 from tests.service.processes import started
 
 
@@ -65,7 +68,33 @@ def test_the_port_is_let_go_of_before_workers_end() -> None:
                 signal.signal(kind, handler)
 
 
+def test_a_request_on_its_way_when_the_service_stops_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection that nothing was asked on: its next request is answered, and told to be the last; then it ends."""
+    monkeypatch.setattr("evenhand.service.protocol.LAST_SECONDS", 60.0)
+    stopping, shutdown = threading.Event(), DeskProtocol.shutdown
+
+    def noticed(self: DeskProtocol) -> None:
+        shutdown(self)
+        stopping.set()
+
+    monkeypatch.setattr(DeskProtocol, "shutdown", noticed)
+    with ExitStack() as stack:
+        url, _ = stack.enter_context(running(MEMORY))
+        place = url.removeprefix("http://").split(":")
+        with socket.create_connection((place[0], int(place[1])), timeout=30) as connection:
+            connection.sendall(b"GET /health HTTP/1.1\r\nHost: desk\r\n\r\n")
+            assert b"connection: close" not in connection.recv(65_536)
+            ending = threading.Thread(target=stack.close)
+            ending.start()
+            assert stopping.wait(30)
+            connection.sendall(b"GET /health HTTP/1.1\r\nHost: desk\r\n\r\n")
+            said = b"".join(iter(lambda: connection.recv(65_536), b""))
+            ending.join(60)
+    assert said.startswith(b"HTTP/1.1 200 OK\r\n")
+    assert b"connection: close" in said
+
+
 def test_a_process_that_nobody_started_waits_for_nobody() -> None:
     """The application of a worker can be made anywhere."""
     end_with_parent()
-    assert os.getpid()
+    assert "parent" not in [thread.name for thread in threading.enumerate()]

@@ -31,6 +31,9 @@ class HeadTooLarge(EvenhandError, ValueError):
     """A request whose head is longer than allowed."""
 
 
+LAST_SECONDS = 0.3
+"""So long a connection that nothing is asked on stays open when the service stops."""
+
 MALFORMED = Problem("malformed", "this is no HTTP request that can be read")
 TOO_LARGE = Problem("head-too-large", f"line and headers of a request are longer than {MOST_HEAD} bytes")
 
@@ -45,6 +48,7 @@ class DeskProtocol(HttpToolsProtocol):
         self._head = 0
         """Bytes since the last that were of a body, or ended a request: no fewer than there are of a head so far."""
         self._is_too_large = False
+        self._is_ending = False
 
     def data_received(self, data: bytes) -> None:
         """Read on. A wish for another protocol, as Java's client has it by default, is not heard, as HTTP allows.
@@ -74,6 +78,8 @@ class DeskProtocol(HttpToolsProtocol):
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         """Begin with a request whose head is there: wait for its body if it goes straight."""
+        if self._is_ending:
+            cycle.keep_alive = False
         if self._straight is not None and app is self.app:
             taken = self._straight.taken(cycle)
             if taken is not None and cycle.more_body:
@@ -90,6 +96,18 @@ class DeskProtocol(HttpToolsProtocol):
         held, self._held = self._held, None
         if held is not None and self._straight is not None and not self._straight.begin(held):
             super()._start_asgi_task(held.cycle, self.app)
+
+    def shutdown(self) -> None:
+        """The service stops: close after this answer, or the next one.
+
+        A client that has just been answered may have sent its next request already; closed at once, it would be cut off
+        in place of being told to go elsewhere. Who sends none for a while is closed then.
+        """
+        if self.cycle is not None and not self.cycle.response_complete:
+            super().shutdown()
+        elif not self._is_ending:
+            self._is_ending = True
+            self.loop.call_later(LAST_SECONDS, super().shutdown)
 
     def send_400_response(self, msg: str) -> None:
         """What is sent before the connection is closed, if something cannot be read."""

@@ -78,3 +78,9 @@ def test_a_longer_last_stretch_is_said_to_be(page: Page, serving: Serving) -> No
     assert "A stretch has 4 decisions; the last one has 5" in said(page, serving, "rounds", "rewardWords", reward)
     even = {**reward, "edges": [4, 8]}
     assert "stretch has" not in said(page, serving, "rounds", "rewardWords", even)
+
+
+def test_a_distance_has_no_idle_digit(page: Page, serving: Serving) -> None:
+    """What is ten when rounded is written as ten is."""
+    told = [said(page, serving, "words", "pointsOf", value) for value in (0.0994, 0.0996, 0.1, 0.01)]
+    assert told == ["9.9 points", "10 points", "10 points", "1.0 points"]

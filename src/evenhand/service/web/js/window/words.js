@@ -51,7 +51,7 @@ export function number(value, digits = 2) {
 export function pointsOf(value) {
   if (value === null || value >= 1) return "no limit";
   const points = 100 * value;
-  const text = points >= 10 || points === 0 ? points.toFixed(0) : points < 0.1 ? "under 0.1" : points.toFixed(1);
+  const text = points >= 9.95 || points === 0 ? points.toFixed(0) : points < 0.1 ? "under 0.1" : points.toFixed(1);
   return `${text} point${text === "1" ? "" : "s"}`;
 }
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.web.serving import Serving
 from tests.web.steps import sign_in
@@ -233,6 +233,30 @@ def test_the_page_of_a_decision_says_what_came_later(page: Page, serving: Servin
             expect(page.locator(f"{place} .evidence li").filter(has_text=words)).to_have_count(later)
             shown += later
     assert shown > 0
+
+
+def test_a_quoted_verdict_without_a_page_has_no_link(page: Page, serving: Serving) -> None:
+    """An interview's answer and an imported review shape distances as well; the page says where they stand."""
+    name = next(event["id"] for event in reversed(serving.events("decision")) if event["body"]["tight_pairs"])
+    said = {"first": "one", "second": "two", "unfair": True, "gap": 0.25, "reviewer": "Kim", "likeness": 0.9}
+    shaped = [
+        {**said, "review": "", "decision": "", "is_later": False, "kind": kind} for kind in ("answer", "imported")
+    ]
+
+    def put(route: Route) -> None:
+        told = route.fetch().json()
+        told["explanation"]["binding_pairs"][0]["shaped_by"] = shaped
+        route.fulfill(json=told)
+
+    page.route(f"**/api/desks/loans/decisions/{name}/window", put)
+    sign_in(page, serving, "owner", f"/desks/loans/decisions/{name}")
+    lines = page.locator("#odds .evidence").first.locator("li")
+    told = ["Kim called two people unfair at 25 points (in an interview; 90% alike)"]
+    told.append("Kim called one and two unfair at 25 points (imported; 90% alike)")
+    expect(lines).to_have_count(2)
+    for line, words in zip(lines.all(), told, strict=True):
+        assert line.text_content() == words
+        expect(line.locator("a")).to_have_count(0)
 
 
 PARTS = ("window", "proofs")

@@ -28,12 +28,19 @@ function line(pair, desk, by) {
     el("td", { class: "resting" }, quotes(pair.shaped_by, desk)));
 }
 
+/** Where a quoted verdict stands: only one on a decision of this desk has a page. */
+function whence(quote, desk) {
+  if (quote.kind === "answer") return "in an interview";
+  return quote.kind === "imported" ? "imported" : el("a", { href: decisionPath(desk, quote.decision) }, "decision");
+}
+
 function quotes(shaped, desk) {
   if (!shaped.length) return el("span", { class: "muted" }, "no review of a pair that differs in a similar way");
   const later = shaped.filter((quote) => quote.is_later).length;
   const since = later === 0 ? "" : later === shaped.length ? `, all ${LATER}` : `, ${later} of them ${LATER}`;
   return el("details", { class: "fold" }, el("summary", {}, `${count(shaped.length, "review")} of pairs that differ in a similar way${since}`),
     el("ul", { class: "evidence" }, shaped.map((quote) => el("li", {},
-      quote.reviewer === null ? "Somebody" : own(quote.reviewer), " called ", both([quote.first, quote.second]), " ", el("b", {}, quote.unfair ? "unfair" : "acceptable"),
-      ` at ${pointsOf(quote.gap)} (`, el("a", { href: decisionPath(desk, quote.decision) }, "decision"), `; ${percent(quote.likeness, 0)} alike)`, quote.is_later && `, ${LATER}`))));
+      quote.reviewer === null ? "Somebody" : own(quote.reviewer), " called ", quote.kind === "answer" ? "two people" : both([quote.first, quote.second]), " ",
+      el("b", {}, quote.unfair ? "unfair" : "acceptable"), ` at ${pointsOf(quote.gap)} (`, whence(quote, desk), `; ${percent(quote.likeness, 0)} alike)`,
+      quote.is_later && `, ${LATER}`))));
 }

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.special import erfcx
@@ -112,6 +112,7 @@ def test_equals_the_formulas_row_by_row(seed: int, m: int, n: int, blur: float, 
 
 @settings(max_examples=80, deadline=None)
 @given(seed=st.integers(0, 10**9), m=st.integers(1, 8), n=st.integers(1, 60), tight=st.booleans())
+@example(seed=241, m=1, n=7, tight=False)  # somebody wrong nine times in ten, 6.59 standard deviations inside
 def test_what_cannot_matter_is_passed_over(seed: int, m: int, n: int, tight: bool) -> None:
     """Told how wide the belief is at most, mean and covariance are the same to the bit; scores that count are too."""
     belief, rows = _world(seed, m=m, n=n)

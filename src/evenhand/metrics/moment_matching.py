@@ -60,7 +60,8 @@ def tell_what_matters(
 
     widest: no standard deviation along a unit vector exceeds it at first, nor later, unless a verdict that seems wrong
     widens the belief; from then on every row is looked at. Of rows that lie at least SURE standard deviations inside if
-    their own were that wide, and teach nothing whatever it is, the scores are what they would be if it were.
+    their own were that wide, and teach nothing whatever it is, the scores are what they would be if it were. What
+    somebody says who is wrong more often than right may still matter there.
     """
     n, m = normals.shape
     reach = np.empty(m)
@@ -69,7 +70,7 @@ def tell_what_matters(
         u = normals[row]
         middle, squares = middle_and_square(mean, u)
         inside = sides[row] * (middle - thresholds[row])
-        if inside > SURE * math.sqrt(widest * widest * squares + blur * blur):
+        if inside > SURE * math.sqrt(widest * widest * squares + blur * blur) and error_rates[row] <= 0.5:
             scores[row], evidences[row] = inside / math.sqrt(widest * widest * squares + blur * blur), 1.0
             continue
         about = (inside, squares, sides[row], error_rates[row], copies[row])

@@ -21,7 +21,7 @@ CANDIDATES = 5
 NOISE = 0.2
 REVIEWERS = {"Ana": 0.03, "Ben": 0.12}
 """How often each of them is wrong."""
-EVERY = 4
+EVERY = 10
 """After so many decisions one of the reviewers answers on a pair."""
 SETTINGS: dict[str, Any] = {
     "capacity": 1,

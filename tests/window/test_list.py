@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from evenhand.service.window.latest import PAGE, SHOWN
 from tests.web.serving import Serving
 from tests.web.steps import enter
-from tests.window.past import open_with_a_past
+from tests.window.past import SETTINGS, open_with_a_past
 from tests.window.test_pages import PATIENCE, decide, most_apart, review
 
 DECISIONS = 80
@@ -36,6 +36,18 @@ def look(page: Page, serving: Serving, by: str = "owner", query: str = "") -> No
 def listed(page: Page) -> list[int]:
     """The numbers on the screen."""
     return [int(text.removeprefix("No. ")) for text in page.locator("#latest tbody th").all_inner_texts()]
+
+
+def test_odds_in_a_column_have_the_same_digits(page: Page, serving: Serving) -> None:
+    """A whole number of per cent is written out as the others are, in the list and on a decision's page."""
+    alike = [{"id": name, "context": [0.1] * SETTINGS["schema"].n_features} for name in ("one", "two")]
+    made = serving.ask("POST", "/api/desks/loans/decisions", by="owner", body={"candidates": alike}).json()
+    assert made["probabilities"] == [0.5, 0.5]
+    look(page, serving)
+    expect(page.locator("#latest tbody tr").first).to_contain_text("50.0%")
+    page.goto(f"{serving.url}/desks/loans/decisions/{made['id']}")
+    expect(page.get_by_role("region", name="The candidates")).to_contain_text("50.0%", timeout=PATIENCE)
+    expect(page.locator("#odds")).to_contain_text("50.0%")
 
 
 def test_older_decisions_by_keyboard_while_news_come(page: Page, serving: Serving) -> None:

@@ -3,7 +3,7 @@
 import { call, deskOfPage, deskPath, session } from "../api.js";
 import { $, el, show } from "../dom.js";
 import { refusal } from "../banners.js";
-import { count, named, percent } from "../format.js";
+import { count, named, oddsInWords, percent } from "../format.js";
 import { tableFrame } from "../frames.js";
 import { masthead } from "../masthead.js";
 import { flagsOf } from "./flags.js";
@@ -72,7 +72,7 @@ function people({ record, explanation, attributes }) {
   const rows = explanation.candidates.map((one, i) => el("tr", {},
     el("th", { scope: "row", class: "who" }, own(one.id), one.chosen && el("span", { class: "block" }, el("span", { class: "chip" }, el("span", { "aria-hidden": "true" }, "✓"), "chosen"))),
     attributes.rows[i].map(cell),
-    [percent(one.probability), percent(told.odds_without[one.id]), number(one.estimated_reward), number(one.optimistic_reward), one.id in rewards ? number(rewards[one.id]) : "–"]
+    [oddsInWords(one.probability, 1), percent(told.odds_without[one.id]), number(one.estimated_reward), number(one.optimistic_reward), one.id in rewards ? number(rewards[one.id]) : "–"]
       .map((value) => el("td", { class: "right number" }, value))));
   return tableFrame("Table of candidates",
     el("table", { class: "table" }, el("caption", { class: "visually-hidden" }, count(rows.length, "candidate")),

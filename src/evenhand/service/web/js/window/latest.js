@@ -1,7 +1,7 @@
 // Decisions, a line each.
 
 import { el, show } from "../dom.js";
-import { count, percent } from "../format.js";
+import { count, oddsInWords } from "../format.js";
 import { tableFrame } from "../frames.js";
 import { liveRows } from "./rows.js";
 import { number, numbered, own, time } from "./words.js";
@@ -43,7 +43,7 @@ function line(decision, desk, all) {
     el("td", {}, time(decision.time)),
     el("td", { class: "right number optional" }, String(decision.candidates)),
     el("td", { class: "who" }, chosen.length ? each((one) => own(one.id)) : "nobody"),
-    all && el("td", { class: "right number" }, each((one) => percent(one.odds))),
+    all && el("td", { class: "right number" }, each((one) => oddsInWords(one.odds, 1))),
     el("td", { class: "right number" }, each((one) => (one.reward === null ? "–" : number(one.reward)))),
     all && el("td", {}, said(decision)));
 }

@@ -2,7 +2,7 @@
 // and it is taut - they differ as much as the desk allowed when it decided.
 
 import { el, show, svg } from "../dom.js";
-import { count, percent } from "../format.js";
+import { count, oddsInWords, percent } from "../format.js";
 import { placed } from "./rope-labels.js";
 import { ticks } from "./ticks.js";
 import { apart, pointsOf } from "./words.js";
@@ -28,7 +28,7 @@ export function showOdds(place, candidates, pairs, without) {
 }
 
 function inWords(sorted, pairs) {
-  const odds = sorted.slice(0, 12).map((one) => `${apart(one.id)} ${percent(one.probability)}${one.chosen ? ", chosen" : ""}`).join("; ");
+  const odds = sorted.slice(0, 12).map((one) => `${apart(one.id)} ${oddsInWords(one.probability, 1)}${one.chosen ? ", chosen" : ""}`).join("; ");
   return `Odds, the highest first: ${odds}. ${pairs.length ? `${count(pairs.length, "pair")} bound them, listed below` : "No pair bound them"}.`;
 }
 
@@ -84,7 +84,7 @@ function named({ one, short }, middle) {
     svg("tspan", { x: 0, y: middle + 14 }, oddsOf(one)));
 }
 
-const oddsOf = (one) => `${percent(one.probability)}${one.chosen ? "  ✓ chosen" : ""}`;
+const oddsOf = (one) => `${oddsInWords(one.probability, 1)}${one.chosen ? "  ✓ chosen" : ""}`;
 
 /** A name cut in the middle, for names often differ at their ends, so that it takes no more than so many pixels; and how many it
  * takes with the odds below it. */

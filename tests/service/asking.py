@@ -70,7 +70,15 @@ def running(settings: Settings, loop: Literal["asyncio", "uvloop"] = "asyncio") 
     """A service in a thread; gives its address."""
     app = create_app(settings)
     config = uvicorn.Config(
-        app, port=0, log_config=None, access_log=False, ws="none", lifespan="on", loop=loop, http=DeskProtocol
+        app,
+        port=0,
+        log_config=None,
+        access_log=False,
+        ws="none",
+        lifespan="on",
+        loop=loop,
+        http=DeskProtocol,
+        proxy_headers=False,  # as `serve` has it: what wraps the application hides its straight way
     )
     server = uvicorn.Server(config)
     listening = config.bind_socket()

@@ -17,6 +17,7 @@ import pytest
 from evenhand.service.answer import Answer
 from evenhand.service.apart import Apart
 from evenhand.service.operations.table import BUSIEST
+from evenhand.service.replies import DecisionTold
 from evenhand.service.straight import Request, Straight
 from tests.service.asking import ADMIN, MEMORY, Asking, asking, candidates
 
@@ -142,6 +143,28 @@ def test_a_body_may_come_in_pieces_or_never(ask: Asking) -> None:
         assert answers(connection, 1)[0][0] == 201
         connection.sendall(request()[:-10])
     assert ask.decide()["number"] == 2
+
+
+def test_decisions_go_straight_here(ask: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The service of these tests is set up as `serve` does it: else all of them would pass by the usual way."""
+    begun, begin = [], Straight.begin
+
+    def noted(self: Straight, request: Request) -> bool:
+        begun.append(request.path)
+        return begin(self, request)
+
+    monkeypatch.setattr(Straight, "begin", noted)
+    ask.decide()
+    assert begun == [{"desk": "loans"}]
+
+
+def test_the_answer_is_cut_from_the_line(ask: Asking) -> None:
+    """It has the fields that the document names and no others, word for word as the ledger has them."""
+    for _ in range(2):  # the first opens the desk, and takes another way
+        told = ask.decide()
+        line = ask("GET", f"/api/desks/loans/decisions/{told['id']}").json()["record"]
+        assert set(told) == set(DecisionTold.__struct_fields__)
+        assert told == {name: line[name] if name in line else line["body"][name] for name in told}
 
 
 def test_both_ways_answer_alike(ask: Asking) -> None:

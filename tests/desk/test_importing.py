@@ -11,11 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from evenhand.decision import Review
 from evenhand.desk import Desk, Ledger
 from evenhand.desk.export import to_jsonl
 from evenhand.desk.importing import import_jsonl
 from evenhand.desk.replay import replay
+from evenhand.desk.settings import Settings
 from evenhand.errors import LedgerUnavailable
+from evenhand.metrics import Guarded
 from tests.desk.play import D, done, outcome_of, people, play
 from tests.desk.test_export import run
 
@@ -76,6 +79,15 @@ def test_a_warm_start_knows_what_its_source_knew(tmp_path: Path, kind: str, revi
         assert import_jsonl(warm, file).reviews == 40
         warm.fold(wait=True)
         np.testing.assert_allclose(warm.metric().matrix, source.metric().matrix, rtol=1e-9, atol=1e-12)
+
+
+def test_all_pairs_of_a_past_review_count_as_if_they_had_bound_the_odds() -> None:
+    """Which did, nobody can tell: so of a flagged review, `Guarded` keeps those that were acceptable as well."""
+    bandit = Settings.given(n_features=2, metric="Guarded", seed=1).first_bandit()
+    bandit.learn_past_review([[0.9, 0.0], [0.0, 0.9], [0.5, 0.5]], [0.7, 0.2, 0.1], Review.complete(unfair=[(0, 1)]))
+    assert isinstance(bandit.metric, Guarded)
+    (remembered,) = bandit.metric._memory
+    assert remembered.unfair.tolist() == [True, False, False]
 
 
 @pytest.mark.parametrize("metric", ["BayesPoint", "Ellipsoid"])

@@ -90,12 +90,8 @@ def with_another_name(text: str) -> str:
 def test_any_change_is_found(path: Path, statement: str, line: int | None) -> None:
     """verify names the line that was changed, whichever column it was."""
     tampered(path, statement)
-    ledger = open_ledger(f"sqlite:///{path}")
-    try:
-        with pytest.raises(DamagedLedger) as raised:
-            verify(ledger, "loans")
-    finally:
-        ledger.close()
+    with closing(open_ledger(f"sqlite:///{path}")) as ledger, pytest.raises(DamagedLedger) as raised:
+        verify(ledger, "loans")
     assert "{" not in str(raised.value), "what a line says is nobody's business here"
     if line is not None:
         assert f"line {len(lines(path)) if line == LAST else line} " in str(raised.value)
@@ -106,12 +102,11 @@ def test_a_line_put_in_the_place_of_another_is_found(path: Path) -> None:
     changed = "seq, id, kind, target, number, undoes, key, fingerprint, replace(text, ':', ': '), previous, hash"
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute(f"INSERT OR REPLACE INTO events SELECT desk, {changed} FROM events WHERE seq = 5")
-    ledger = open_ledger(f"sqlite:///{path}")
-    try:
-        with pytest.raises(DamagedLedger, match=r"line 5 .* was changed"):
-            verify(ledger, "loans")
-    finally:
-        ledger.close()
+    with (
+        closing(open_ledger(f"sqlite:///{path}")) as ledger,
+        pytest.raises(DamagedLedger, match=r"line 5 .* was changed"),
+    ):
+        verify(ledger, "loans")
 
 
 def test_a_ledger_written_anew_is_found_by_a_noted_line(path: Path) -> None:
@@ -120,15 +115,12 @@ def test_a_ledger_written_anew_is_found_by_a_noted_line(path: Path) -> None:
     noted = verify(ledger, "loans")
     ledger.close()
     written_anew(path, with_another_name)
-    ledger = open_ledger(f"sqlite:///{path}")
-    try:
+    with closing(open_ledger(f"sqlite:///{path}")) as ledger:
         assert verify(ledger, "loans").seq == noted.seq
         with pytest.raises(DamagedLedger):
             verify(ledger, "loans", known=(noted.seq, noted.hash))
         with pytest.raises(DamagedLedger):
             verify(ledger, "loans", known=(noted.seq + 1, noted.hash))
-    finally:
-        ledger.close()
 
 
 def test_the_database_itself_refuses_changes(durable_url: str, name: str) -> None:
@@ -146,12 +138,11 @@ def test_a_replay_refuses_what_does_not_verify(path: Path) -> None:
     """A change that changes no odds: the replay names its line before it makes any decision again."""
     last = max(seq for seq, kind in lines(path) if kind == "outcome")
     tampered(path, f"UPDATE events SET text = replace(text, 'rewards', 'Rewards') WHERE seq = {last}")
-    ledger = open_ledger(f"sqlite:///{path}")
-    try:
-        with pytest.raises(DamagedLedger, match=f"line {last} .* was changed"):
-            replay(ledger, "loans")
-    finally:
-        ledger.close()
+    with (
+        closing(open_ledger(f"sqlite:///{path}")) as ledger,
+        pytest.raises(DamagedLedger, match=f"line {last} .* was changed"),
+    ):
+        replay(ledger, "loans")
 
 
 def lines(file: Path) -> list[tuple[int, str]]:
@@ -210,12 +201,9 @@ def test_a_decision_that_claims_what_was_not_is_found(path: Path, field: str, va
         return canonical(line)
 
     written_anew(path, embellished)
-    ledger = open_ledger(f"sqlite:///{path}")
-    try:
+    with closing(open_ledger(f"sqlite:///{path}")) as ledger:
         found = replay(ledger, "loans").differences[0]  # what was learned from it differs after it
         assert (found.seq, found.what.split()[0]) == (2, field)
-    finally:
-        ledger.close()
 
 
 @pytest.mark.parametrize("snapshots", ["kept", "deleted"])

@@ -24,7 +24,7 @@ demo: $(PRODUCT)  ## a simulated lending desk: a table, and a picture in demo.pn
 	$(BIN)/evenhand demo
 
 test: $(READY)  ## all tests, doctests and the README's example; pages in a real Chromium
-	$(BIN)/python -m tests.web.chromium
+	$(BIN)/python -m tests.support.chromium
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 check: $(READY)  ## style, types and the direction of imports

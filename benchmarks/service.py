@@ -112,7 +112,7 @@ def decisions_to_ask(path: str, rng: np.random.Generator) -> list[bytes]:
 def server(folder: Path) -> list[str]:
     """How the service is started: defaults, with a rate that the load does not reach."""
     options = ["--data", str(folder), "--port", "0", "--rate", "1000000", "--burst", "1000000"]
-    return [sys.executable, "-m", "evenhand.service", "serve", *options]
+    return [sys.executable, "-m", "evenhand", "serve", *options]
 
 
 def fill(folder: Path, events: int, rng: np.random.Generator) -> None:

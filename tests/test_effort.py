@@ -14,18 +14,19 @@ import numpy as np
 import pytest
 
 import evenhand as eh
-from evenhand.allocation import bounded_distances
+from evenhand.allocation import lazy_distances as bounded_distances
 from evenhand.auditors import MahalanobisAuditor
 from evenhand.environments import make_world
-from evenhand.metrics import BayesPoint, Pairs, Verdicts, bayes_point, blocks
-from evenhand.metrics import belief as belief_module
-from evenhand.metrics.belief import LIMITS, Belief
+from evenhand.metrics import BayesPoint, Pairs, Verdicts, bayes_point
 from evenhand.metrics.features import MetricSpace
+from evenhand.metrics.gaussian import batch_update as blocks
+from evenhand.metrics.gaussian import belief as belief_module
+from evenhand.metrics.gaussian.belief import LIMITS, Belief
+from evenhand.metrics.gaussian.memory import Memory
+from evenhand.metrics.gaussian.moment_matching import tell_what_matters
+from evenhand.metrics.gaussian.update import heard
 from evenhand.metrics.half_spaces import HalfSpaces
-from evenhand.metrics.hearing import heard
 from evenhand.metrics.learner import as_square
-from evenhand.metrics.memory import Memory
-from evenhand.metrics.moment_matching import tell_what_matters
 
 
 class _Rounds:

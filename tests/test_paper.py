@@ -8,7 +8,7 @@ import pytest
 import evenhand as eh
 from evenhand.metrics import PerPair, ProjectedVolume
 from evenhand.rewards import KnownReward, RidgeUCB
-from tests.simulation import simulate, standard_world
+from tests.support.simulation import simulate, standard_world
 
 
 def test_the_parts_are_the_papers() -> None:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 from evenhand import certificates, errors, metrics, paper, rewards, theory
 from evenhand.allocation import Allocation, fair_distribution
 from evenhand.bandit import FairBandit
-from evenhand.decision import Decision, Review
 from evenhand.errors import EvenhandError
 from evenhand.metrics import Distances, Learned
+from evenhand.records.decision import Decision, Review
 from evenhand.schema import Category, Number, Schema, YesNo
 from evenhand.version import __version__
 

@@ -25,10 +25,10 @@ except ModuleNotFoundError as error:  # pragma: no cover - depends on how it was
 
     raise MissingExtra("the client needs httpx: pip install 'evenhand[service]'") from error
 
-from evenhand.checks import is_whole
-from evenhand.circumstances import Circumstances
+from evenhand._internal.checks import is_whole
+from evenhand._internal.client_requests import as_dict, as_json, as_key, as_list, as_path, as_query
 from evenhand.errors import EvenhandError, InvalidInput
-from evenhand.sending import as_dict, as_json, as_key, as_list, as_path, as_query
+from evenhand.records.review_metadata import Circumstances
 from evenhand.version import __version__
 
 AGAIN = frozenset({429, 502, 503, 504})

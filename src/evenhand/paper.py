@@ -28,9 +28,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from evenhand._internal.randomness import Seed, as_generator
 from evenhand.bandit import FairBandit
 from evenhand.metrics import MetricLearner, PerPair, ProjectedVolume
-from evenhand.randomness import Seed, as_generator
 from evenhand.rewards import KnownReward, RidgeUCB
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from tests.allocation.instances import tight
+from tests.support.allocation_instances import tight
 
 from evenhand.allocation import Certificate, fair_distribution, verify_certificate
 from evenhand.errors import SolverFailed

@@ -9,14 +9,14 @@ import importlib
 
 import numpy as np
 import pytest
-from tests.allocation.instances import loose, tight
+from tests.support.allocation_instances import loose, tight
 
 from evenhand.allocation import fair_distribution
 from evenhand.allocation.closure import LEAST_GAIN
-from evenhand.allocation.passing_down import pass_down, search_price
-from evenhand.allocation.programme import FairProgramme, check_programme, scaled
-from evenhand.allocation.rope_tree import on_the_floor
-from evenhand.allocation.taut_ropes import TAUT_TOLERANCE
+from evenhand.allocation.network_simplex import pass_down, search_price
+from evenhand.allocation.program import FairProgramme, check_programme, scaled
+from evenhand.allocation.spanning_tree import on_the_floor
+from evenhand.allocation.tight_constraints import TAUT_TOLERANCE
 from evenhand.allocation.water_filling import fill
 
 MODULE = importlib.import_module("evenhand.allocation.fair_distribution")

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from tests.allocation.instances import tight
+from tests.support.allocation_instances import tight
 
 from evenhand.allocation import fair_distribution, verify_certificate
 from evenhand.errors import InvalidInput, SolverFailed

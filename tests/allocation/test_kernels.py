@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.allocation.instances import Instance, full_model_value, make_instance
+from tests.support.allocation_instances import Instance, full_model_value, make_instance
 
 from evenhand.allocation.closure import LEAST_GAIN, maximum_closure, richest_closed_set
 from evenhand.allocation.lazy_rows import lower_to_ropes
 from evenhand.allocation.max_flow import add_arc, empty_network, saturate
-from evenhand.allocation.passing_down import search_price
-from evenhand.allocation.programme import check_programme
-from evenhand.allocation.taut_ropes import TAUT_TOLERANCE, find_taut, spread_stuck
+from evenhand.allocation.network_simplex import search_price
+from evenhand.allocation.program import check_programme
+from evenhand.allocation.tight_constraints import TAUT_TOLERANCE, find_taut, spread_stuck
 from evenhand.allocation.verify import worst_excess
 from evenhand.allocation.water_filling import fill
 

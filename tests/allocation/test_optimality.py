@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 import pytest
-from tests.allocation.instances import KINDS, Instance, full_model_value, make_instance, mixed_scales
+from tests.support.allocation_instances import KINDS, Instance, full_model_value, make_instance, mixed_scales
 
 from evenhand.allocation import fair_distribution, verify_certificate
 

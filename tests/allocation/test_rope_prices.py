@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.allocation.instances import make_instance, tight
+from tests.support.allocation_instances import make_instance, tight
 
 from evenhand.allocation import fair_distribution
 

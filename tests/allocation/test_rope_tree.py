@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.allocation.instances import make_instance
+from tests.support.allocation_instances import make_instance
 
-from evenhand.allocation.passing_down import pass_down
-from evenhand.allocation.programme import check_programme, scaled
-from evenhand.allocation.rope_tree import branch, move_branch, on_the_floor
+from evenhand.allocation.network_simplex import pass_down
+from evenhand.allocation.program import check_programme, scaled
+from evenhand.allocation.spanning_tree import branch, move_branch, on_the_floor
 
 
 def members_of(tree: Any, top: int) -> list[int]:

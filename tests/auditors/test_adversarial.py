@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from evenhand.auditors import AdversarialAuditor, MahalanobisAuditor, OneBitAuditor, PartialAuditor
 from evenhand.auditors.adversarial import Aim
 from evenhand.auditors.said import said
-from evenhand.decision import ODDS_TOLERANCE, Decision, Review
 from evenhand.errors import InvalidInput
-from tests.auditors.made import any_decision, made, some
+from evenhand.records.decision import ODDS_TOLERANCE, Decision, Review
+from tests.support.made_auditors import any_decision, made, some
 
 EXACT = MahalanobisAuditor(0.4 * np.eye(3))
 FLAT = MahalanobisAuditor(0.4 * np.eye(2))

@@ -24,8 +24,8 @@ from evenhand.auditors import (
     Truth,
     WobblingAuditor,
 )
-from evenhand.decision import ODDS_TOLERANCE, Decision
-from tests.auditors.made import any_decision, made, pairs_of, some
+from evenhand.records.decision import ODDS_TOLERANCE, Decision
+from tests.support.made_auditors import any_decision, made, pairs_of, some
 
 A = np.array([[0.6, 0.2], [0.0, 0.3]])
 B = np.array([[0.1, -0.5]])

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.auditors import HostileAuditor, Truth
-from evenhand.decision import ODDS_TOLERANCE, Decision, Review
-from tests.auditors.made import any_decision, made, pairs_of
+from evenhand.records.decision import ODDS_TOLERANCE, Decision, Review
+from tests.support.made_auditors import any_decision, made, pairs_of
 
 
 @given(decision=any_decision(), seed=st.integers(0, 50))

@@ -14,8 +14,8 @@ from evenhand.auditors import (
     PartialAuditor,
     PureNoiseAuditor,
 )
-from evenhand.decision import ODDS_TOLERANCE, Decision, Review
-from tests.auditors.made import any_decision, made, pairs_of, some
+from evenhand.records.decision import ODDS_TOLERANCE, Decision, Review
+from tests.support.made_auditors import any_decision, made, pairs_of, some
 
 EXACT = MahalanobisAuditor(0.4 * np.eye(3))
 FLAT = MahalanobisAuditor(0.4 * np.eye(2))

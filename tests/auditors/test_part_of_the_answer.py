@@ -18,9 +18,9 @@ from evenhand.auditors import (
     PartialAuditor,
     PureNoiseAuditor,
 )
-from evenhand.decision import Decision, Pair, Review
 from evenhand.errors import InvalidInput, UnknownPair
-from tests.auditors.made import any_decision, made, pairs_of, some
+from evenhand.records.decision import Decision, Pair, Review
+from tests.support.made_auditors import any_decision, made, pairs_of, some
 
 A = np.array([[0.6, 0.2], [0.0, 0.3]])
 EXACT = MahalanobisAuditor(A)

@@ -22,7 +22,7 @@ from evenhand.auditors import (
     WobblingAuditor,
     arriving,
 )
-from tests.auditors.made import some
+from tests.support.made_auditors import some
 
 ROOT = Path(__file__).parents[2]
 ASK = "import json; from tests.auditors.test_same_everywhere import told; print(json.dumps(told()))"

@@ -21,8 +21,8 @@ from evenhand.auditors import (
     RotatingAuditor,
     arriving,
 )
-from evenhand.decision import Decision, Review
-from tests.auditors.made import some
+from evenhand.records.decision import Decision, Review
+from tests.support.made_auditors import some
 
 EXACT = MahalanobisAuditor(0.4 * np.eye(3))
 STRICT = MahalanobisAuditor(0.1 * np.eye(3))

@@ -7,9 +7,9 @@ import pytest
 
 from evenhand.bandit import FairBandit
 from evenhand.baselines import fixed_euclidean, ignore_fairness, told_metric
-from evenhand.decision import Review
 from evenhand.errors import InvalidInput
-from tests.simulation import simulate, standard_world
+from evenhand.records.decision import Review
+from tests.support.simulation import simulate, standard_world
 
 
 def test_who_is_told_the_metric_is_never_unfair_and_learns_the_rewards() -> None:

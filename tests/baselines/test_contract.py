@@ -21,10 +21,10 @@ from evenhand.baselines import (
     ignore_fairness,
 )
 from evenhand.baselines.lottery import Lottery
-from evenhand.decision import Decision, Review
 from evenhand.errors import DamagedFile, EvenhandError, ForeignDecision, InvalidInput, NotChosen, UnknownPair
-from tests.baselines.small_world import SmallWorld
-from tests.simulation import same, standard_world
+from evenhand.records.decision import Decision, Review
+from tests.support.simulation import same, standard_world
+from tests.support.small_world import SmallWorld
 
 SEED = 11
 THETA, A = standard_world(3, seed=SEED)

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from evenhand.baselines import IntervalChaining
 from evenhand.baselines.interval_chaining import chained_odds, chains
-from evenhand.decision import Review
+from evenhand.records.decision import Review
 from evenhand.rewards import KnownReward, RidgeUCB
-from tests.baselines.small_world import NOISE, SmallWorld
-from tests.simulation import simulate
+from tests.support.simulation import simulate
+from tests.support.small_world import NOISE, SmallWorld
 
 # Whole numbers, so that ties, touching ends and points among the intervals are common.
 INTERVALS = st.lists(st.tuples(st.integers(-8, 8), st.integers(0, 4)), min_size=1, max_size=12)

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from evenhand.baselines import BatchMetric, OfflineMetric
 from evenhand.baselines.batch_fit import Use, best_scale
 from evenhand.baselines.offline_metric import random_odds
-from evenhand.decision import Review
 from evenhand.errors import InvalidInput, MissingExtra, UnsupportedReview
 from evenhand.metrics import Pairs, Verdicts
-from tests.simulation import same, simulate, standard_world
+from evenhand.records.decision import Review
+from tests.support.simulation import same, simulate, standard_world
 
 
 def _verdicts(A: np.ndarray, n: int, rng: np.random.Generator) -> Verdicts:

@@ -8,11 +8,11 @@ from scipy.optimize import linprog
 
 from evenhand.certificates import Evidence, lower_bounds, proof_of
 from evenhand.certificates.statements import Statements
-from evenhand.decision import ODDS_TOLERANCE
 from evenhand.metrics import Pairs, Verdicts
 from evenhand.metrics.features import MetricSpace, Structure
-from tests.certificates.reviewed import Floats, evidence_of, made_up, played
-from tests.metrics.worlds import random_A, random_contexts
+from evenhand.records.decision import ODDS_TOLERANCE
+from tests.support.metric_worlds import random_A, random_contexts
+from tests.support.reviewed import Floats, evidence_of, made_up, played
 
 
 def heard(*said: tuple[list[float], float, bool], structure: Structure = "full") -> Evidence:

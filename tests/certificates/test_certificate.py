@@ -11,12 +11,12 @@ import pytest
 from evenhand.auditors import MahalanobisAuditor
 from evenhand.certificates import Certificate, Evidence, certify, check, lower_bounds
 from evenhand.certificates.certify import LIKELY
-from evenhand.decision import ODDS_TOLERANCE, Decision
 from evenhand.errors import InvalidInput
 from evenhand.metrics import Pairs
 from evenhand.metrics.features import MetricSpace, Structure
-from tests.certificates.reviewed import Floats, evidence_of, made_up, played
-from tests.metrics.worlds import random_A, random_contexts
+from evenhand.records.decision import ODDS_TOLERANCE, Decision
+from tests.support.metric_worlds import random_A, random_contexts
+from tests.support.reviewed import Floats, evidence_of, made_up, played
 
 
 def half(pairs: Pairs, gaps: Floats) -> Floats:

@@ -18,11 +18,11 @@ import pytest
 from evenhand import Review
 from evenhand.certificates import ANSWER, certify, check
 from evenhand.certificates.certify import LIKELY
-from evenhand.decision import ODDS_TOLERANCE
 from evenhand.errors import InvalidCertificate
-from tests.certificates.reviewed import Reviewed, evidence_of, made_up
+from evenhand.records.decision import ODDS_TOLERANCE
 from tests.certificates.test_certificate import half
-from tests.metrics.worlds import random_A
+from tests.support.metric_worlds import random_A
+from tests.support.reviewed import Reviewed, evidence_of, made_up
 
 Record = dict[str, Any]
 

@@ -8,16 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evenhand.archive import read_archive, write_archive
+from evenhand._internal.archive import read_archive, write_archive
 from evenhand.certificates import Evidence, lower_bounds
 from evenhand.certificates.evidence import MOST_AT_ONCE, UNSIFTED
-from evenhand.decision import Decision, Review
 from evenhand.metrics import Pairs, Verdicts
 from evenhand.metrics.features import MetricSpace, Structure
-from tests.certificates.reviewed import evidence_of, made_up, played
+from evenhand.records.decision import Decision, Review
 from tests.certificates.test_bounds import heard
-from tests.metrics.worlds import random_A, random_contexts
-from tests.simulation import same
+from tests.support.metric_worlds import random_A, random_contexts
+from tests.support.reviewed import evidence_of, made_up, played
+from tests.support.simulation import same
 
 
 @pytest.mark.parametrize("structure", ["full", "diagonal"])

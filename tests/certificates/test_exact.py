@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.certificates.exact import covers, leaves_semidefinite, proved_square, root_rounded_down, rounded_down
-from evenhand.decision import ODDS_TOLERANCE
+from evenhand.records.decision import ODDS_TOLERANCE
 
 numbers = st.floats(-2.0, 2.0)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evenhand.certificates import Gathering
-from evenhand.certificates.gathering import FAIR_PER_UNKNOWN, FEW, UNFAIR_PER_UNKNOWN
+from evenhand.certificates.verdict_log import FAIR_PER_UNKNOWN, FEW, UNFAIR_PER_UNKNOWN
 from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.verdicts import Pairs, Verdicts
 

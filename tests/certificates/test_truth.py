@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.certificates import Evidence, lower_bounds
-from evenhand.decision import ODDS_TOLERANCE
 from evenhand.metrics import Pairs, Verdicts
 from evenhand.metrics.features import MetricSpace, Structure
-from tests.certificates.reviewed import CONTEXTS, Floats, evidence_of, made_up, played
-from tests.metrics.worlds import random_A, random_contexts, true_squares
+from evenhand.records.decision import ODDS_TOLERANCE
+from tests.support.metric_worlds import random_A, random_contexts, true_squares
+from tests.support.reviewed import CONTEXTS, Floats, evidence_of, made_up, played
 
 KINDS = tuple(CONTEXTS)
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import linprog
 
 from evenhand.certificates.vertex_walk import ARRIVED, EMPTY, TIRED, walk
-from tests.certificates.reviewed import Floats
+from tests.support.reviewed import Floats
 
 
 def box(m: int, n: int, rng: np.random.Generator) -> tuple[Floats, Floats, Floats]:

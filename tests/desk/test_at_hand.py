@@ -10,8 +10,8 @@ import pytest
 
 import evenhand as eh
 from evenhand.desk import Desk, open_ledger
-from evenhand.desk.verify import verify
-from tests.desk.play import D, people
+from evenhand.ledger.verify import verify
+from tests.support.desk_play import D, people
 
 GUIDE = Path(__file__).parents[2] / "docs" / "ledger.md"
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from evenhand.desk import Decide, Desk
-from evenhand.desk.event import Event
 from evenhand.errors import IdempotencyConflict, InvalidInput
+from evenhand.ledger.event import Event
 
 NAMES = ["age", "income"]
 

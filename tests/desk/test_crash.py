@@ -14,8 +14,8 @@ import pytest
 
 from evenhand.desk import Decide, Desk, Ledger, open_ledger
 from evenhand.desk.replay import replay
-from evenhand.desk.verify import lines_of, verify
-from tests.desk.play import D, done, people
+from evenhand.ledger.verify import lines_of, verify
+from tests.support.desk_play import D, done, people
 
 # Threads of the linear algebra would only fight for the two cores.
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -25,7 +25,7 @@ def started(url: str, name: str, *seeds: int) -> list[subprocess.Popen[str]]:
     """Workers that are at work, one for each seed."""
     workers = [
         subprocess.Popen(
-            [sys.executable, "-m", "tests.desk.worker", url, name, str(seed)],
+            [sys.executable, "-m", "tests.support.desk_worker", url, name, str(seed)],
             stdout=subprocess.PIPE,
             text=True,
             env=ENVIRONMENT,

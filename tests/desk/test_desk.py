@@ -22,9 +22,8 @@ from evenhand.desk import (
     RecordOutcome,
     Withdraw,
 )
-from evenhand.desk.records import decision_of
+from evenhand.desk.event_records import decision_of
 from evenhand.desk.settings import Settings
-from evenhand.desk.verify import verify
 from evenhand.errors import (
     AlreadyRecorded,
     ContradictoryReview,
@@ -36,8 +35,9 @@ from evenhand.errors import (
     UnknownRecord,
     UnsupportedReview,
 )
+from evenhand.ledger.verify import verify
 from evenhand.schema import Category, Number, Schema
-from tests.desk.play import D, done, outcome_of, people, play, review_of
+from tests.support.desk_play import D, done, outcome_of, people, play, review_of
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def test_a_decision_in_the_ledger_is_the_decision_to_the_bit(desk: Desk) -> None
     rng = np.random.default_rng(5)
     before = desk.state
     event = done(desk.execute([Decide(people(rng, k=6))]))[0]
-    from evenhand.desk.lots import Lots
+    from evenhand.desk.draws import Lots
 
     again = before.bandit.propose(
         event.body["contexts"], number=event.body["number"], lots=Lots(desk.settings.seed).of(event.body["number"])

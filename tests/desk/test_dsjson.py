@@ -12,8 +12,8 @@ import pytest
 from evenhand.desk import Desk, Ledger
 from evenhand.desk.dsjson import to_dsjson
 from evenhand.schema import Category, Number, Schema
-from tests.desk.play import D
-from tests.desk.test_export import played as played
+from tests.ledger.test_export import played as played
+from tests.support.desk_play import D
 
 
 def told_by(desk: Desk) -> list[dict[str, Any]]:

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from evenhand.desk import Decide, Desk, Event, Ledger, Withdraw
-from evenhand.desk.explain import Price, price_in_words
+from evenhand.desk.explain.explanation import Price, price_in_words
 from evenhand.errors import UnknownRecord
-from tests.desk.play import D, done, people, play
+from tests.support.desk_play import D, done, people, play
 
 HOPED = "Fairness cost 0.360 of the reward hoped for, which the odds were chosen for"
 

@@ -12,17 +12,17 @@ from hypothesis import strategies as st
 
 from evenhand.bandit import FairBandit
 from evenhand.desk import Decide, Desk, GiveReview, Ledger, MemoryLedger, Withdraw
-from evenhand.desk import folding as folding_module
 from evenhand.desk.commands import ChangeSettings, Command
-from evenhand.desk.fold import Fold
-from evenhand.desk.ledger import Stamp
-from evenhand.desk.records import decision_of
-from evenhand.desk.records import review_of as review_in
+from evenhand.desk.event_records import decision_of
+from evenhand.desk.event_records import review_of as review_in
+from evenhand.desk.projection import projector as folding_module
+from evenhand.desk.projection.reducer import Fold
+from evenhand.desk.projection.snapshots import from_bytes, to_bytes, to_drop
 from evenhand.desk.replay import Walk, digest_of, replay
 from evenhand.desk.settings import Settings
-from evenhand.desk.snapshots import from_bytes, to_bytes, to_drop
 from evenhand.errors import DamagedLedger
-from tests.desk.play import D, done, people, play, review_of
+from evenhand.ledger.ledger import Stamp
+from tests.support.desk_play import D, done, people, play, review_of
 
 
 def digest(desk: Desk) -> str:

@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evenhand.decision import Review
 from evenhand.desk import Desk, Ledger
-from evenhand.desk.export import to_jsonl
-from evenhand.desk.importing import import_jsonl
+from evenhand.desk.imports.importing import import_jsonl
 from evenhand.desk.replay import replay
 from evenhand.desk.settings import Settings
 from evenhand.errors import LedgerUnavailable
+from evenhand.ledger.export import to_jsonl
 from evenhand.metrics import Guarded
-from tests.desk.play import D, done, outcome_of, people, play
-from tests.desk.test_export import run
+from evenhand.records.decision import Review
+from tests.ledger.test_export import run
+from tests.support.desk_play import D, done, outcome_of, people, play
 
 PEOPLE: list[dict[str, Any]] = [{"id": "a", "context": [0.9, 0, 0]}, {"id": "b", "context": [0, 0.9, 0]}]
 REVIEW = {"kind": "partial", "unfair": [["a", "b"]], "reviewer": "Kim"}
@@ -215,7 +215,7 @@ def test_an_import_that_stops_half_way_says_so(
     ledger: Ledger, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The database goes away after a batch: what was taken in is said, and the same file can be imported again."""
-    monkeypatch.setattr("evenhand.desk.importing.BATCH", 2)
+    monkeypatch.setattr("evenhand.desk.imports.importing.BATCH", 2)
     file = written(tmp_path / "past.jsonl", GOOD, GOOD, GOOD)
     with Desk.open(ledger, name, n_features=D) as desk:
         execute, calls = desk.execute, []

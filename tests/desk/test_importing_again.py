@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 from evenhand.desk import Desk, Event, Ledger
-from evenhand.desk.export import to_jsonl
-from evenhand.desk.importing import import_jsonl
+from evenhand.desk.imports.importing import import_jsonl
 from evenhand.desk.replay import replay
-from evenhand.desk.verify import verify
 from evenhand.errors import AlreadyRecorded, DamagedLedger, InvalidInput
-from tests.desk.play import D, done, outcome_of, people, play, review_of
-from tests.desk.test_export import run
+from evenhand.ledger.export import to_jsonl
+from evenhand.ledger.verify import verify
 from tests.desk.test_importing import GOOD, distance, written
+from tests.ledger.test_export import run
+from tests.support.desk_play import D, done, outcome_of, people, play, review_of
 
 
 def exported(desk: Desk, path: Path) -> Path:

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from evenhand.desk import Desk, ImportPast, Ledger, open_ledger
-from evenhand.desk.importing import import_jsonl
+from evenhand.desk.imports.importing import import_jsonl
 from evenhand.errors import InvalidInput
-from tests.desk.play import D, play
 from tests.desk.test_importing import GOOD, written
 from tests.desk.test_importing_again import exported
+from tests.support.desk_play import D, play
 
 SOURCES: list[Any] = [
     {"file": "2024.csv", "line": 12},

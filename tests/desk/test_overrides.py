@@ -7,9 +7,9 @@ import pytest
 
 from evenhand.desk import ChangeSettings, Decide, Desk, DeskDecision, Ledger, Override, RecordOutcome
 from evenhand.desk.replay import digest_of, replay
-from evenhand.desk.verify import verify
 from evenhand.errors import AlreadyRecorded, EvenhandError, InvalidInput, NotChosen, UnknownPair
-from tests.desk.play import D, done, people, play
+from evenhand.ledger.verify import verify
+from tests.support.desk_play import D, done, people, play
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from evenhand.desk import Decide, Desk, GiveReview, Ledger, WaitingPair
-from evenhand.desk.waiting import Answered
 from evenhand.errors import InvalidInput
-from tests.desk.play import D, done, people, review_of
+from evenhand.ledger.waiting_pairs import Answered
+from tests.support.desk_play import D, done, people, review_of
 
 
 @pytest.fixture

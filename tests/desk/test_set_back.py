@@ -11,17 +11,17 @@ import pytest
 
 from evenhand.desk import Decide, Desk, Ledger
 from evenhand.desk.dsjson import to_dsjson
-from evenhand.desk.export import to_jsonl
-from evenhand.desk.ledger import Head, Row
-from evenhand.desk.memory_ledger import MemoryLedger
 from evenhand.desk.replay import replay
-from evenhand.desk.sql_ledger import SqlLedger
-from evenhand.desk.sql_view import INSERT, Statements
-from evenhand.desk.verify import standing, verify
 from evenhand.errors import DamagedLedger
+from evenhand.ledger.export import to_jsonl
+from evenhand.ledger.ledger import Head, Row
+from evenhand.ledger.memory_ledger import MemoryLedger
+from evenhand.ledger.sql_ledger import SqlLedger
+from evenhand.ledger.sql_view import INSERT, Statements
+from evenhand.ledger.verify import standing, verify
 from evenhand.service.checking import Checking
-from tests.desk.play import D, done, people, play
-from tests.desk.test_tampering import tampered
+from tests.ledger.test_tampering import tampered
+from tests.support.desk_play import D, done, people, play
 
 LINES = 6
 """Where the desk is set back to: a decision is next."""

@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 
 from evenhand.desk import Desk, Ledger, open_ledger
-from evenhand.desk.fold import Fold
-from evenhand.desk.ledger import Stamp
+from evenhand.desk.projection.reducer import Fold
+from evenhand.desk.projection.snapshot_checksum import OLDER, check_snapshots, sealed, unsealed
+from evenhand.desk.projection.snapshots import from_bytes, to_bytes
 from evenhand.desk.replay import digest_of, replay
 from evenhand.desk.settings import Settings
-from evenhand.desk.snapshot_seal import OLDER, check_snapshots, sealed, unsealed
-from evenhand.desk.snapshots import from_bytes, to_bytes
-from evenhand.desk.verify import verify
 from evenhand.errors import DamagedLedger
-from tests.desk.play import D, play
-from tests.desk.test_export import run
+from evenhand.ledger.ledger import Stamp
+from evenhand.ledger.verify import verify
+from tests.ledger.test_export import run
+from tests.support.desk_play import D, play
 
-LOG = "evenhand.desk.folding"
+LOG = "evenhand.desk.projection.projector"
 
 
 @pytest.fixture

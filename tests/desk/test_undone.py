@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from evenhand.desk import Desk, Withdraw
-from evenhand.desk.review_item import Item
-from evenhand.desk.reviewing import Reviewing
-from tests.desk.test_reviewing import asked, opened, say
+from evenhand.review.item import Item
+from evenhand.review.reviewing import Reviewing
+from tests.review.test_reviewing import asked, opened, say
 
 
 @pytest.fixture(params=["memory:", "sqlite"])

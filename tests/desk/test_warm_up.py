@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from evenhand.desk import Desk, warm_up
-from tests.desk.play import people
+from tests.support.desk_play import people
 
 USUAL = """
 import gc

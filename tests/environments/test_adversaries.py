@@ -13,7 +13,7 @@ from evenhand.environments import ViolationHunter, make_world
 from evenhand.environments.adversaries import NextOdds, next_odds
 from evenhand.environments.contexts import Scene, Sphere
 from evenhand.lab import Account, play
-from tests.simulation import same
+from tests.support.simulation import same
 
 EPSILON = 0.01
 

@@ -15,8 +15,8 @@ import evenhand as eh
 from evenhand.errors import InvalidInput
 from evenhand.interview import choice
 from evenhand.metrics.verdicts import Pairs
-from tests.interview.asked import exact, interviewed, people, standard
-from tests.simulation import same
+from tests.support.interviewed import exact, interviewed, people, standard
+from tests.support.simulation import same
 
 SAID = ("unfair", "acceptable", "unsure")
 

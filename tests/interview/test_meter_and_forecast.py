@@ -15,8 +15,8 @@ import evenhand as eh
 from evenhand.errors import InvalidInput
 from evenhand.interview.meter import WASTE, Meter
 from evenhand.metrics.verdicts import Pairs
-from tests.interview.asked import interviewed, people, standard
-from tests.simulation import same
+from tests.support.interviewed import interviewed, people, standard
+from tests.support.simulation import same
 
 
 def test_unknown_falls_from_all_to_nothing() -> None:

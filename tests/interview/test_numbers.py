@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.interview.asked import interviewed, live, standard
+from tests.support.interviewed import interviewed, live, standard
 
 SEEDS = range(5)
 

@@ -14,8 +14,8 @@ from evenhand.certificates import ANSWER, check
 from evenhand.environments import LinearEnvironment
 from evenhand.errors import InvalidCertificate
 from evenhand.lab import play
-from tests.interview.asked import exact, interviewed, live, people, standard
-from tests.simulation import standard_world
+from tests.support.interviewed import exact, interviewed, live, people, standard
+from tests.support.simulation import standard_world
 
 
 def _asked(d: int, seed: int, questions: int, **settings: Any) -> eh.Interview:

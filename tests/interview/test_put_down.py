@@ -13,9 +13,9 @@ import pytest
 
 import evenhand as eh
 from evenhand import errors
-from evenhand.archive import write_archive
-from tests.interview.asked import Reviewer, interviewed, people, standard
-from tests.simulation import same
+from evenhand._internal.archive import write_archive
+from tests.support.interviewed import Reviewer, interviewed, people, standard
+from tests.support.simulation import same
 
 
 def _answer(interview: eh.Interview, reviewer: Reviewer, n: int) -> None:
@@ -86,7 +86,7 @@ def test_files_that_are_none_are_told(tmp_path: Path) -> None:
 
 
 PROGRAM = """
-from tests.interview.asked import interviewed, standard
+from tests.support.interviewed import interviewed, standard
 from tests.interview.test_put_down import fingerprint
 print(fingerprint(interviewed(*standard(3, seed=3, max_questions=15))))
 """

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import evenhand as eh
-from evenhand.cli import main
+from evenhand.cli.main import main
 from evenhand.interview.people import load_people
 from evenhand.interview.terminal import Wanted, interview_in_terminal
 

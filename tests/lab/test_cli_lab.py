@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.cli import main
+from evenhand.cli.main import main
 from evenhand.lab.experiments import EXPERIMENTS
-from tests.lab.small_experiments import DRIFT
+from tests.support.small_experiments import DRIFT
 
 
 @pytest.fixture(autouse=True)

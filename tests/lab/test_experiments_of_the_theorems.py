@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from evenhand.baselines import Facts
-from evenhand.lab import laws
+from evenhand.lab import growth
 from evenhand.lab.case import Case
 from evenhand.lab.curve import checkpoints
 from evenhand.lab.experiment import Experiment, Findings, Verdict
@@ -119,7 +119,7 @@ def test_an_exponent_is_recovered_with_its_interval() -> None:
     x, rng = doublings(4, 14), np.random.default_rng(0)
     for true in (0.5, 1.0, 2.0):
         runs = 3 * x ** (true + rng.normal(scale=0.02, size=(10, 1)))
-        found = laws.exponent((x, runs))
+        found = growth.exponent((x, runs))
         assert found.lower <= true <= found.upper
         assert found.upper - found.lower < 0.06
 
@@ -127,20 +127,20 @@ def test_an_exponent_is_recovered_with_its_interval() -> None:
 def test_totals_of_nothing_have_exponent_nothing() -> None:
     """Zero and negative totals are no crash, and no growth; what is not a number is left out."""
     x = doublings(4, 8)
-    assert laws.exponent((x, np.zeros((3, 5)))) == (0, 0, 0)
-    assert laws.exponent((x, np.full((3, 5), -2.0))) == (0, 0, 0)
+    assert growth.exponent((x, np.zeros((3, 5)))) == (0, 0, 0)
+    assert growth.exponent((x, np.full((3, 5), -2.0))) == (0, 0, 0)
     holes = np.array([x**0.5] * 3)
     holes[0, 2] = np.nan
-    assert laws.exponent((x, holes)).value == pytest.approx(0.5)
-    assert np.isnan(laws.exponent((x, np.full((3, 5), np.nan))).value)
-    assert not laws.no_faster_than_log("nothing known", (x, np.full((3, 5), np.nan))).holds
+    assert growth.exponent((x, holes)).value == pytest.approx(0.5)
+    assert np.isnan(growth.exponent((x, np.full((3, 5), np.nan))).value)
+    assert not growth.no_faster_than_log("nothing known", (x, np.full((3, 5), np.nan))).holds
 
 
 def share_flagged(means: NDArray[np.float64], *, draws: int = 200) -> float:
     """How often counts with these means at T = 2^8 .. 2^16, ten seeds, are said to grow faster than log T."""
     T, rng = doublings(8, 16), np.random.default_rng(0)
     tables = (rng.poisson(means, size=(10, len(T))).astype(np.float64) for _ in range(draws))
-    return sum(not laws.no_faster_than_log("y", (T, runs)).holds for runs in tables) / draws
+    return sum(not growth.no_faster_than_log("y", (T, runs)).holds for runs in tables) / draws
 
 
 @pytest.mark.parametrize("power", [0.4, 0.5, 1.0])
@@ -158,7 +158,7 @@ def test_a_logarithm_is_seldom_taken_for_a_power(rate: float, start: float) -> N
 def test_what_a_doubling_adds_is_recovered() -> None:
     """3 log2 T - 6, the seeds a tenth apart: the interval holds 3 and is narrow."""
     T, rng = doublings(8, 16), np.random.default_rng(0)
-    found = laws.per_doubling((T, rng.normal(1.0, 0.1, size=(10, 1)) * (3 * np.log2(T) - 6)))
+    found = growth.per_doubling((T, rng.normal(1.0, 0.1, size=(10, 1)) * (3 * np.log2(T) - 6)))
     assert found.lower <= 3 <= found.upper
     assert found.upper - found.lower < 1
 
@@ -194,7 +194,7 @@ def test_unfairness_that_does_not_stop_is_flagged(module: object) -> None:
     for law, holds in ((root, False), (logarithm, False), (ending, True)):
         table = table_of(experiment, quick=False, regret=nothing, pairs=law)
         found = verdicts(experiment.analyse(table), "unfair pairs late")
-        assert [verdict.holds for verdict in found] == [holds] * len(laws.policies_in(table))
+        assert [verdict.holds for verdict in found] == [holds] * len(growth.policies_in(table))
 
 
 def test_unfairness_beyond_log_T_is_flagged_where_epsilon_shrinks() -> None:

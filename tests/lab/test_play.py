@@ -26,7 +26,7 @@ from evenhand.errors import InvalidInput
 from evenhand.lab import Account, play
 from evenhand.lab.curve import Curve, checkpoints
 from evenhand.lab.play import decisions
-from tests.simulation import same
+from tests.support.simulation import same
 
 K = 4
 

@@ -17,7 +17,7 @@ from evenhand.errors import InvalidInput
 from evenhand.lab.experiment import Experiment, Findings, Verdict
 from evenhand.lab.report import as_table
 from evenhand.lab.runner import report, run_experiment
-from tests.lab.small_experiments import DRIFT
+from tests.support.small_experiments import DRIFT
 
 EMPTY = {"meta", "img"}
 """Elements without an end."""

@@ -14,7 +14,7 @@ from evenhand.lab.interviewed_run import interviewed_run
 from evenhand.lab.reviewed_run import TOLD, reviewed_run
 from evenhand.lab.reviewers import FOLLOWS, PANELS, SHOWS, ReviewerSetting
 from evenhand.lab.standard_run import standard_run
-from tests.auditors.made import made, some
+from tests.support.made_auditors import made, some
 
 A = 0.4 * np.eye(3)
 SHAPE: dict[str, Any] = {"d": 3, "k": 4, "rounds": 30, "epsilon": 0.05, "seed": 2}

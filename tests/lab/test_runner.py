@@ -19,7 +19,7 @@ from evenhand.lab.case import Case, grid
 from evenhand.lab.record import common_and_varied
 from evenhand.lab.runner import named, run_experiment, run_experiments
 from evenhand.lab.store import versions
-from tests.lab.small_experiments import DRIFT
+from tests.support.small_experiments import DRIFT
 
 
 def _screen(*, terminal: bool = False) -> Console:

@@ -14,7 +14,7 @@ from evenhand.errors import InvalidInput
 from evenhand.lab.case import Case, grid
 from evenhand.lab.store import Store, versions
 from evenhand.version import __version__
-from tests.lab.small_experiments import seeds, walk
+from tests.support.small_experiments import seeds, walk
 
 
 def _fill(store: Store, cases: list[Case]) -> None:

@@ -23,8 +23,8 @@ from evenhand.lab.case import Case, grid
 from evenhand.lab.standard_run import standard_run
 from evenhand.lab.store import Store
 from evenhand.lab.sweep import CaseFailed, _timed, default_jobs, sweep
-from tests.lab.cluster import ROOT, loopback_cluster
-from tests.lab.small_experiments import seeds, slow_walk, threads_inside, walk, walk_or_raise
+from tests.support.cluster import ROOT, loopback_cluster
+from tests.support.small_experiments import seeds, slow_walk, threads_inside, walk, walk_or_raise
 
 KILLED = """
 import sys
@@ -32,7 +32,7 @@ from functools import partial
 from pathlib import Path
 from evenhand.lab.store import Store
 from evenhand.lab.sweep import sweep
-from tests.lab.small_experiments import seeds, slow_walk
+from tests.support.small_experiments import seeds, slow_walk
 results, log, jobs = sys.argv[1:]
 sweep(partial(slow_walk, log=log), seeds(14), Store(Path(results)), jobs=int(jobs))
 """

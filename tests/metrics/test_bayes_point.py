@@ -7,10 +7,10 @@ import pytest
 from scipy import stats
 
 from evenhand.metrics import BayesPoint, Pairs, Verdicts
-from evenhand.metrics.belief import Belief
+from evenhand.metrics.gaussian.belief import Belief
+from evenhand.metrics.gaussian.truncated_normal import quantile_above_zero
 from evenhand.metrics.half_spaces import HalfSpaces
-from evenhand.metrics.truncated_normal import quantile_above_zero
-from tests.metrics.worlds import random_A, random_contexts, rounds, true_squares, verdicts_at_the_guess
+from tests.support.metric_worlds import random_A, random_contexts, rounds, true_squares, verdicts_at_the_guess
 
 
 def _belief(seed: int = 0) -> tuple[Belief, np.random.Generator]:

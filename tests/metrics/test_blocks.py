@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from evenhand.metrics import belief as belief_module
-from evenhand.metrics import blocks
-from evenhand.metrics.belief import LIMITS, Belief
-from evenhand.metrics.blocks import tell_in_blocks
+from evenhand.metrics.gaussian import batch_update as blocks
+from evenhand.metrics.gaussian import belief as belief_module
+from evenhand.metrics.gaussian.batch_update import tell_in_blocks
+from evenhand.metrics.gaussian.belief import LIMITS, Belief
+from evenhand.metrics.gaussian.moment_matching import tell_all
 from evenhand.metrics.half_spaces import HalfSpaces
-from evenhand.metrics.moment_matching import tell_all
 
 Floats = NDArray[np.float64]
 

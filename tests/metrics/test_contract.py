@@ -10,7 +10,7 @@ import pytest
 
 from evenhand.errors import InvalidInput
 from evenhand.metrics import BayesPoint, Ellipsoid, Guarded, MetricLearner, Pairs, PerPair, ProjectedVolume, Verdicts
-from tests.metrics.worlds import random_A, random_contexts, rounds, true_squares, verdicts_at_the_guess
+from tests.support.metric_worlds import random_A, random_contexts, rounds, true_squares, verdicts_at_the_guess
 
 Make = Callable[..., MetricLearner]
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from evenhand.metrics.cylinder import cylinder_centroid, default_thinness, thinned
 from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.half_spaces import HalfSpaces
-from evenhand.metrics.hit_and_run import Cloud, grown
-from evenhand.metrics.knowledge_set import KnowledgeSet
-from evenhand.metrics.sampled_set import SampledSet
+from evenhand.metrics.version_space.cylinder import cylinder_centroid, default_thinness, thinned
+from evenhand.metrics.version_space.hit_and_run import Cloud, grown
+from evenhand.metrics.version_space.knowledge_set import KnowledgeSet
+from evenhand.metrics.version_space.sampled_set import SampledSet
 
 Floats = NDArray[np.float64]
 

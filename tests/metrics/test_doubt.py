@@ -17,14 +17,15 @@ from evenhand.environments import LinearEnvironment
 from evenhand.errors import MisleadingReviewer
 from evenhand.lab import play
 from evenhand.lab.reviewed_run import reviewed_run
-from evenhand.metrics import BayesPoint, Pairs, Verdicts, doubt
-from evenhand.metrics import memory as memory_module
-from evenhand.metrics.belief import Belief
-from evenhand.metrics.doubt import Doubt
+from evenhand.metrics import BayesPoint, Pairs, Verdicts
+from evenhand.metrics.gaussian import error_rates as doubt
+from evenhand.metrics.gaussian import memory as memory_module
+from evenhand.metrics.gaussian.belief import Belief
+from evenhand.metrics.gaussian.error_rates import Doubt
 from evenhand.metrics.half_spaces import HalfSpaces
 from evenhand.metrics.reviewer_errors import ReviewerErrors, ReviewerReport
-from tests.metrics.worlds import random_A, random_contexts, true_squares, verdicts_at_the_guess
-from tests.simulation import same, standard_world
+from tests.support.metric_worlds import random_A, random_contexts, true_squares, verdicts_at_the_guess
+from tests.support.simulation import same, standard_world
 
 Floats = NDArray[np.float64]
 

@@ -26,7 +26,7 @@ from evenhand.metrics import (
     Verdicts,
 )
 from evenhand.metrics.guarded import REMEMBERED_PER_UNKNOWN, most_flagged
-from tests.metrics.worlds import most_telling, random_A, random_contexts, verdicts_at_the_guess
+from tests.support.metric_worlds import most_telling, random_A, random_contexts, verdicts_at_the_guess
 
 Floats = NDArray[np.float64]
 

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.metrics import BayesPoint, Guarded, Pairs
-from evenhand.metrics.belief import Belief
 from evenhand.metrics.features import Floats
-from evenhand.metrics.guess_bounds import GuessBounds, shape_of
-from evenhand.metrics.truncated_normal import quantile_above_zero
-from tests.metrics.worlds import random_A, random_contexts, verdicts_at_the_guess
+from evenhand.metrics.gaussian.belief import Belief
+from evenhand.metrics.gaussian.guess_bounds import GuessBounds, shape_of
+from evenhand.metrics.gaussian.truncated_normal import quantile_above_zero
+from tests.support.metric_worlds import random_A, random_contexts, verdicts_at_the_guess
 
 
 def _learner(seed: int, d: int, *, reviews: int, caution: float = 0.1, structure: str = "full") -> BayesPoint:

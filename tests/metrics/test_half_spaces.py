@@ -6,12 +6,12 @@ import math
 
 import numpy as np
 
-from evenhand.decision import ODDS_TOLERANCE
 from evenhand.metrics.bound import fits
 from evenhand.metrics.features import MetricSpace
+from evenhand.metrics.gaussian.memory import MOST_NUMBERS_REMEMBERED, REMEMBERED_PER_UNKNOWN, remembered
 from evenhand.metrics.half_spaces import HalfSpaces
-from evenhand.metrics.memory import MOST_NUMBERS_REMEMBERED, REMEMBERED_PER_UNKNOWN, remembered
 from evenhand.metrics.verdicts import Pairs, Verdicts
+from evenhand.records.decision import ODDS_TOLERANCE
 
 
 def _one(gap: float, *, unfair: bool) -> HalfSpaces:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from evenhand.metrics.hit_and_run import Cloud, grown, rounded, walked
+from evenhand.metrics.version_space.hit_and_run import Cloud, grown, rounded, walked
 
 Floats = NDArray[np.float64]
 FAR_AWAY = 1e3

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from evenhand.metrics.extents import Outline, deepest_point, widest_inside
 from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.half_spaces import HalfSpaces
-from evenhand.metrics.hit_and_run import Cloud
-from evenhand.metrics.knowledge_set import FACES_PER_UNKNOWN, FEWEST_FACES, KnowledgeSet, face_distances
-from evenhand.metrics.sampled_set import SampledSet
+from evenhand.metrics.version_space.extents import Outline, deepest_point, widest_inside
+from evenhand.metrics.version_space.hit_and_run import Cloud
+from evenhand.metrics.version_space.knowledge_set import FACES_PER_UNKNOWN, FEWEST_FACES, KnowledgeSet, face_distances
+from evenhand.metrics.version_space.sampled_set import SampledSet
 
 Floats = NDArray[np.float64]
 

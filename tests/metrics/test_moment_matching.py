@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scipy.special import erfcx
 from scipy.stats import norm
 
-from evenhand.metrics.belief import KNOWN_VARIANCE, MOST_SHRINK, NEGLIGIBLE, Belief
+from evenhand.metrics.gaussian.belief import KNOWN_VARIANCE, MOST_SHRINK, NEGLIGIBLE, Belief
+from evenhand.metrics.gaussian.moment_matching import SURE, tell_all, tell_what_matters
 from evenhand.metrics.half_spaces import HalfSpaces
-from evenhand.metrics.moment_matching import SURE, tell_all, tell_what_matters
 
 Floats = NDArray[np.float64]
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand.metrics.belief import Belief
+from evenhand.metrics.gaussian.belief import Belief
 
 
 def _belief(rng: np.random.Generator, m: int) -> Belief:

@@ -7,7 +7,7 @@ import pytest
 
 from evenhand.errors import InvalidInput, SolverFailed
 from evenhand.metrics import BayesPoint, Ellipsoid, Learned, Pairs, PerPair, Verdicts
-from tests.metrics.worlds import random_contexts
+from tests.support.metric_worlds import random_contexts
 
 CONTEXTS = random_contexts(np.random.default_rng(0), 3, 2)
 

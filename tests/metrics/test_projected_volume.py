@@ -9,10 +9,10 @@ import pytest
 from numpy.typing import NDArray
 
 from evenhand.metrics.accuracy import accuracy
-from evenhand.metrics.knowledge_set import FACES_PER_UNKNOWN, FEWEST_FACES
 from evenhand.metrics.projected_volume import ProjectedVolume
 from evenhand.metrics.verdicts import Pairs
-from tests.metrics.played_rounds import World, full, rank_one, zero
+from evenhand.metrics.version_space.knowledge_set import FACES_PER_UNKNOWN, FEWEST_FACES
+from tests.support.played_rounds import World, full, rank_one, zero
 
 Floats = NDArray[np.float64]
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from evenhand._internal.linear_program import LinearProgram
 from evenhand.errors import InvalidInput, SolverFailed, UnsupportedReview
-from evenhand.linear_programme import LinearProgramme
 from evenhand.metrics.projected_volume import ProjectedVolume
 from evenhand.metrics.verdicts import Pairs, Verdicts
-from tests.metrics.played_rounds import World, full
+from tests.support.played_rounds import World, full
 
 
 def test_an_inconsistent_reviewer_is_reported_and_survived() -> None:
@@ -90,7 +90,7 @@ def test_a_solver_that_fails_costs_a_verdict_and_not_the_learner(monkeypatch: py
     def fails(*_: object) -> None:
         raise SolverFailed("no")
 
-    monkeypatch.setattr(LinearProgramme, "maximise", fails)
+    monkeypatch.setattr(LinearProgram, "maximise", fails)
     assert learner.learn_pair([1.0, 0.0], [0.0, 0.0], gap=0.9, unfair=False).conflicts == ((0, 1),)
     np.testing.assert_array_equal(learner.matrix(), before)
     low, high = learner.ends(Pairs.between(np.array([1.0, 0.0]), np.zeros(2)))

@@ -11,7 +11,7 @@ from evenhand.metrics import projected_volume as module
 from evenhand.metrics.learner import MetricLearner
 from evenhand.metrics.projected_volume import ProjectedVolume
 from evenhand.metrics.verdicts import Pairs
-from tests.metrics.played_rounds import World, full
+from tests.support.played_rounds import World, full
 
 
 def same(first: Any, second: Any) -> bool:

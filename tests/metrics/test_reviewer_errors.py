@@ -21,7 +21,7 @@ from evenhand.metrics.reviewer_errors import (
     ReviewerReport,
     check_error_rate,
 )
-from tests.simulation import same
+from tests.support.simulation import same
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]

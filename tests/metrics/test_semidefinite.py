@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evenhand.metrics.belief import Belief
 from evenhand.metrics.features import MetricSpace
-from evenhand.metrics.semidefinite import drawn_metric, mended
+from evenhand.metrics.gaussian.belief import Belief
+from evenhand.metrics.gaussian.project_psd import drawn_metric, mended
 
 
 @settings(max_examples=80, deadline=None)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import log_ndtr, ndtri
 
-from evenhand.metrics.truncated_normal import chance_below, quantile_above_zero, score_exceeded
+from evenhand.metrics.gaussian.truncated_normal import chance_below, quantile_above_zero, score_exceeded
 
 QUANTILES = (1e-6, 0.001, 0.02, 0.1, 0.5, 0.9, 0.999)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.service.asking import Asking, asking
+from tests.support.running_service import Asking, asking
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 
 from evenhand.service.operations.table import OPERATIONS
 from evenhand.service.tokens import Token
-from tests.service.asking import Asking, candidates
+from tests.support.running_service import Asking, candidates
 
 PEOPLE = ("admin", "local admin", "decide", "review", "elsewhere", "metrics", "nobody", "somebody")
 DESK = "/api/desks/loans"

@@ -11,13 +11,13 @@ import httpx
 import pytest
 
 from evenhand.desk import Desk, open_ledger
-from evenhand.desk.ledger import Row
-from evenhand.desk.verify import Chain
+from evenhand.ledger.ledger import Row
+from evenhand.ledger.verify import Chain
 from evenhand.service import Settings
 from evenhand.service.checking import Checking
-from tests.desk.play import D, play
-from tests.desk.test_tampering import tampered
-from tests.service.asking import ADMIN, MEMORY, running
+from tests.ledger.test_tampering import tampered
+from tests.support.desk_play import D, play
+from tests.support.running_service import ADMIN, MEMORY, running
 
 HEADERS = {"Authorization": f"Bearer {ADMIN}"}
 

@@ -12,7 +12,7 @@ import pytest
 
 from evenhand.client import DeskClient, ServiceAway, ServiceProblem
 from evenhand.errors import InvalidInput
-from tests.service.asking import ADMIN, Asking, candidates
+from tests.support.running_service import ADMIN, Asking, candidates
 
 
 def test_the_client_speaks_every_operation(ask: Asking) -> None:

@@ -16,16 +16,16 @@ import pytest
 
 from evenhand.client import DeskClient
 from evenhand.desk import open_ledger
-from evenhand.desk.sql_ledger import SqlLedger
-from evenhand.desk.verify import verify
 from evenhand.errors import EvenhandError
+from evenhand.ledger.sql_ledger import SqlLedger
+from evenhand.ledger.verify import verify
 from evenhand.service import Settings
-from tests.desk.conftest import running_postgresql
-from tests.desk.test_damage import limit, stopped
-from tests.desk.test_damage import started as begun
-from tests.service.asking import ADMIN, MEMORY, asking, candidates
-from tests.service.processes import Running, check_ledger, started
+from tests.ledger.test_damage import limit, stopped
+from tests.ledger.test_damage import started as begun
 from tests.service.test_processes import answered, open_desk, streams_of
+from tests.support.ledgers import running_postgresql
+from tests.support.processes import Running, check_ledger, started
+from tests.support.running_service import ADMIN, MEMORY, asking, candidates
 
 HEADERS = {"Authorization": f"Bearer {ADMIN}"}
 PEOPLE = {"candidates": [{"id": f"p{i}", "context": [i / 4, 0.1, 0.2]} for i in range(3)]}
@@ -197,7 +197,7 @@ def test_a_file_cut_off_under_a_service(
 ) -> None:
     """Every request is answered rightly or with a problem document; the next start, or verify, tells what is wrong."""
     # Some connection may be left with a lock on what is no database any more: others say so when they have waited.
-    monkeypatch.setattr("evenhand.desk.engine.WAIT", 2.0)
+    monkeypatch.setattr("evenhand.ledger.engine.WAIT", 2.0)
     file = tmp_path / "ledger.db"
     with asking(settings) as ask:
         for _ in range(30):

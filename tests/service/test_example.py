@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.service.asking import ADMIN, Asking
+from tests.support.running_service import ADMIN, Asking
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "lending_desk.py"
 

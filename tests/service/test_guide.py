@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.service.asking import Asking
+from tests.support.running_service import Asking
 
 GUIDE = Path(__file__).parents[2] / "docs" / "service.md"
 PRINTED = re.findall(r"```http\n(\w+) (\S+)\n(?:\n(.*?)\n)?```", GUIDE.read_text(), flags=re.DOTALL)

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import pytest
 
 from evenhand.service.protocol import MOST_HEAD
-from tests.service.asking import Asking, candidates
+from tests.support.running_service import Asking, candidates
 
 GET = b"GET /health HTTP/1.1\r\nHost: desk\r\n"
 CHUNKED = (

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.service.asking import Asking, candidates
+from tests.support.running_service import Asking, candidates
 
 DECISIONS = "/api/desks/loans/decisions"
 

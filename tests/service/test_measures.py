@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from evenhand.service.measures import forget_the_dead
-from tests.service.asking import MEMORY, asking
+from tests.support.running_service import MEMORY, asking
 
 
 @pytest.mark.parametrize("apart", [False, True])

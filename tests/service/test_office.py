@@ -26,7 +26,7 @@ from evenhand.service.asked import Asked, Caller, Told
 from evenhand.service.gather import Gatherer
 from evenhand.service.office_process import Answers, Frames, Requests
 from evenhand.service.problems import Problem
-from tests.service.asking import MEMORY, Asking, asking, candidates
+from tests.support.running_service import MEMORY, Asking, asking, candidates
 
 
 def gatherer(execute: Any, max_batch: int = 256, max_waiting: int = 1000) -> Gatherer[int, int]:
@@ -282,7 +282,7 @@ def test_a_database_that_is_away_is_a_problem_to_come_back_for(ask: Asking, monk
         raise LedgerUnavailable("no route to db.internal.example")
 
     with monkeypatch.context() as patched:
-        patched.setattr("evenhand.desk.memory_ledger.MemoryLedger.writing", away)
+        patched.setattr("evenhand.ledger.memory_ledger.MemoryLedger.writing", away)
         answer = ask("POST", "/api/desks/loans/decisions", candidates())
         assert answer.status_code == 503
         assert answer.headers["retry-after"]

@@ -15,7 +15,7 @@ from schemathesis.core.result import Ok
 from schemathesis.generation import GenerationMode
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
-from tests.service.asking import MEMORY, Asking, asking
+from tests.support.running_service import MEMORY, Asking, asking
 
 # It sends more, right tokens and wrong ones, than anybody may; the limits have tests of their own.
 GENEROUS = replace(MEMORY, rate=1e6, burst=1e6, wrong_tokens=1e6)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from evenhand.desk import Desk, Event, ImportPast
-from tests.service.asking import Asking
+from tests.support.running_service import Asking
 
 DESK = "/api/desks/loans"
 UNFAIR = {"kind": "partial", "unfair": [["c0", "c2"]]}

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from evenhand.desk.candidates import read_candidates, with_contexts
 from evenhand.desk.commands import Decide
+from evenhand.desk.parsed_command import Wish
 from evenhand.desk.settings import Settings
-from evenhand.desk.wish import Wish
 from evenhand.service.asked import Packed
-from tests.service.asking import Asking
+from tests.support.running_service import Asking
 
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 

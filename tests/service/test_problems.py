@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from evenhand.service.logs import JsonLines
-from tests.service.asking import MEMORY, Asking, asking, candidates
+from tests.support.running_service import MEMORY, Asking, asking, candidates
 
 DECISIONS = "/api/desks/loans/decisions"
 SECRET_PERSON = "Erika Mustermann 1964-08-12"

@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 from evenhand.client import DeskClient
-from tests.desk.conftest import start_postgresql
-from tests.service.asking import ADMIN
-from tests.service.processes import Running, Stream, check_ledger, started
+from tests.support.ledgers import start_postgresql
+from tests.support.processes import Running, Stream, check_ledger, started
+from tests.support.running_service import ADMIN
 
 
 @pytest.fixture(scope="module")
@@ -207,7 +207,7 @@ def test_stopping_finishes_what_was_begun(desk: str, tmp_path: Path) -> None:
 def test_the_first_token_is_printed_once_and_opens(tmp_path: Path) -> None:
     """`evenhand serve` in an empty folder prints an address and a token that works."""
     environment = {name: value for name, value in os.environ.items() if name != "EVENHAND_ADMIN_TOKEN"}
-    command = [sys.executable, "-m", "evenhand.service", "serve", "--data", str(tmp_path), "--port", "0"]
+    command = [sys.executable, "-m", "evenhand", "serve", "--data", str(tmp_path), "--port", "0"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment
     ) as process:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from evenhand.client import DeskClient
-from tests.service.asking import ADMIN, Asking, candidates
+from tests.support.running_service import ADMIN, Asking, candidates
 
 
 def test_a_decision_has_odds_in_the_order_of_its_candidates(ask: Asking) -> None:

@@ -16,15 +16,15 @@ from typing import Any
 import pytest
 
 from evenhand.desk import Desk
-from evenhand.desk.fold import Fold
+from evenhand.desk.projection.reducer import Fold
 from evenhand.errors import DamagedLedger, EvenhandError
 from evenhand.service import Settings, create_app
 from evenhand.service.apart import Apart, OfficeFailed
 from evenhand.service.serve import serve as start
 from evenhand.service.token_store import open_tokens
-from tests.desk.conftest import running_postgresql
-from tests.desk.test_tampering import tampered
-from tests.service.asking import ADMIN
+from tests.ledger.test_tampering import tampered
+from tests.support.ledgers import running_postgresql
+from tests.support.running_service import ADMIN
 
 
 async def failure_of(settings: Settings) -> str:
@@ -67,7 +67,7 @@ def test_a_folder_that_fails_logs_a_sentence(
     with Desk.open(f"sqlite:///{tmp_path}/ledger.db", "loans", n_features=2) as desk:
         desk.decide([[0.1, 0.2], [0.3, 0.4]])
         monkeypatch.setattr(Fold, "advance", damaged)
-        with caplog.at_level(logging.INFO, "evenhand.desk.folding"):
+        with caplog.at_level(logging.INFO, "evenhand.desk.projection.projector"):
             desk.fold_in_background()
             while not caplog.records:
                 assert desk._folder is not None

@@ -19,7 +19,7 @@ from evenhand.service.apart import Apart
 from evenhand.service.operations.table import BUSIEST
 from evenhand.service.replies import DecisionTold
 from evenhand.service.straight import Request, Straight
-from tests.service.asking import ADMIN, MEMORY, Asking, asking, candidates
+from tests.support.running_service import ADMIN, MEMORY, Asking, asking, candidates
 
 BODY = json.dumps(candidates()).encode()
 

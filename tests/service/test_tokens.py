@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.cli import main as command
+from evenhand.cli.main import main
+from evenhand.cli.main import main as command
 from evenhand.desk import Desk, open_ledger
 from evenhand.errors import InvalidInput
 from evenhand.service import Settings
-from evenhand.service.__main__ import main
 from evenhand.service.serve import check_may_listen, first_token
 from evenhand.service.token_store import open_tokens
 from evenhand.service.tokens import MemoryTokens, TokenStore, UnknownToken, digest_of, new_token, now
@@ -168,7 +168,7 @@ def test_a_service_without_tokens_stays_on_loopback(url: str) -> None:
 
 def test_the_command_refuses_to_listen_beyond_loopback(tmp_path: Path) -> None:
     """`evenhand serve --host 0.0.0.0` ends with a sentence, not with a server."""
-    command = [sys.executable, "-m", "evenhand.service", "serve", "--host", "0.0.0.0", "--data", str(tmp_path)]
+    command = [sys.executable, "-m", "evenhand", "serve", "--host", "0.0.0.0", "--data", str(tmp_path)]
     for more in ([], ["--without-tokens"]):
         done = subprocess.run([*command, *more], capture_output=True, text=True, timeout=60, check=False)
         assert done.returncode == 2

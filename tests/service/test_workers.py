@@ -15,8 +15,8 @@ import uvicorn
 from evenhand.service.listening import listen
 from evenhand.service.protocol import DeskProtocol
 from evenhand.service.workers import Workers, end_with_parent
-from tests.service.asking import MEMORY, running
-from tests.service.processes import started
+from tests.support.processes import started
+from tests.support.running_service import MEMORY, running
 
 
 def below(process: int) -> list[int]:

@@ -10,7 +10,7 @@ import pytest
 
 from evenhand.service import wrong_tokens
 from evenhand.service.wrong_tokens import WrongTokens
-from tests.service.asking import ADMIN, MEMORY, Asking, asking, candidates
+from tests.support.running_service import ADMIN, MEMORY, Asking, asking, candidates
 
 FEW = 5
 

@@ -10,8 +10,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from tests.web.serving import Serving
-from tests.web.steps import answer, enter, pair_or_end, ready
+from tests.support.serving import Serving
+from tests.support.steps import answer, enter, pair_or_end, ready
 
 Theme = Literal["light", "dark"]
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.web.serving import Serving
-from tests.web.steps import enter
+from tests.support.serving import Serving
+from tests.support.steps import enter
 
 
 @pytest.fixture(scope="module")

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from evenhand.desk.showing import MINUS
-from tests.web.serving import Serving
-from tests.web.steps import enter, pair_or_end, ready
+from evenhand.review.display import MINUS
+from tests.support.serving import Serving
+from tests.support.steps import enter, pair_or_end, ready
 
 CSV = "income,years employed,purpose,guarantor\n" + "".join(
     f"{10_000 * i},{i},{('car', 'home', 'study')[i % 3]},{('yes', 'no')[i % 2]}\n" for i in range(1, 19)

@@ -11,10 +11,10 @@ import pytest
 from playwright.sync_api import Browser, FloatRect, Locator, Page, Route, expect
 
 from evenhand.desk import Desk
-from evenhand.desk.ledger import open_ledger
+from evenhand.ledger.ledger import open_ledger
 from evenhand.schema import Number, Schema
-from tests.web.serving import Serving
-from tests.web.steps import answer, enter, ready
+from tests.support.serving import Serving
+from tests.support.steps import answer, enter, ready
 
 LONG = 60
 """Features of the desk with the long list, of which two people differ in about forty."""

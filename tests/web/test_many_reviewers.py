@@ -10,8 +10,8 @@ from typing import Any
 import httpx
 import pytest
 
-from evenhand.desk.ledger import open_ledger
-from tests.web.serving import Serving
+from evenhand.ledger.ledger import open_ledger
+from tests.support.serving import Serving
 
 REVIEWERS = 50
 MOMENTS = {"started": "2024-01-01T00:00:00+00:00", "ended": "2024-01-01T00:00:03+00:00"}

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from tests.web.serving import Serving
-from tests.web.steps import answer, answers_of, back_by_hand, enter, people, ready
+from tests.support.serving import Serving
+from tests.support.steps import answer, answers_of, back_by_hand, enter, people, ready
 
 BURST = """async (key) => {
   const pair = document.querySelector("#pair");

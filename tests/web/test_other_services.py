@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.desk.conftest import running_postgresql
-from tests.web.serving import SCHEMA, Serving
-from tests.web.steps import answer, enter, people, ready
+from tests.support.ledgers import running_postgresql
+from tests.support.serving import SCHEMA, Serving
+from tests.support.steps import answer, enter, people, ready
 
 PATIENCE = 30_000
 

@@ -7,8 +7,8 @@ import time
 from playwright.sync_api import Browser, Page, expect
 
 from evenhand.interview.screen import ASKED
-from tests.web.serving import Serving
-from tests.web.steps import answer, enter, people, ready, sign_in
+from tests.support.serving import Serving
+from tests.support.steps import answer, enter, people, ready, sign_in
 
 
 def test_twenty_pairs_by_keyboard(page: Page, serving: Serving) -> None:

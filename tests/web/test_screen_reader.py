@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.web.serving import Serving
-from tests.web.steps import answer, enter, ready
+from tests.support.serving import Serving
+from tests.support.steps import answer, enter, ready
 
 NEXT = re.compile(r"^Recorded: unfair\. Next pair\. They .* Odds: left .*, right .*, a gap of")
 SNAPSHOT = """

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-from tests.web.serving import Serving
-from tests.web.steps import answer, answers_of, back_by_hand, enter, people, ready
+from tests.support.serving import Serving
+from tests.support.steps import answer, answers_of, back_by_hand, enter, people, ready
 
 
 def _opened_again(page: Page, serving: Serving) -> Page:

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from tests.web.serving import Serving
-from tests.web.steps import answer, enter, people, ready
+from tests.support.serving import Serving
+from tests.support.steps import answer, enter, people, ready
 
 LINES = """all => all.map((button) => {
   const range = document.createRange();

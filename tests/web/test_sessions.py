@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from tests.web.serving import Serving
+from tests.support.serving import Serving
 
 NEXT = "/api/desks/loans/review/next"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-from tests.web.serving import Serving
-from tests.web.steps import enter
+from tests.support.serving import Serving
+from tests.support.steps import enter
 
 
 def test_what_was_typed_is_never_shown(page: Page, serving: Serving) -> None:

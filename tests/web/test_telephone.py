@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.web.serving import Serving
-from tests.web.steps import answer, enter, ready
+from tests.support.serving import Serving
+from tests.support.steps import answer, enter, ready
 
 LOOKS = """all => all.map((button) => {
   const style = getComputedStyle(button);

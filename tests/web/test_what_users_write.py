@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.web.serving import Serving
-from tests.web.steps import ready, sign_in
+from tests.support.serving import Serving
+from tests.support.steps import ready, sign_in
 
 NASTY = ["<script>window.hit=1</script>", '"><img src=x onerror="window.hit=1">']
 

@@ -10,14 +10,14 @@ import numpy as np
 
 from evenhand.allocation.certificate import Certificate
 from evenhand.allocation.closure import LEAST_GAIN
-from evenhand.allocation.programme import scaled
-from evenhand.allocation.rope_flow import rope_flow
-from evenhand.allocation.taut_ropes import fill_taut_pairs
+from evenhand.allocation.dual_flow import rope_flow
+from evenhand.allocation.program import scaled
+from evenhand.allocation.tight_constraints import fill_taut_pairs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from evenhand.allocation.programme import FairProgramme
+    from evenhand.allocation.program import FairProgramme
 
 REPORTED_TOLERANCE = 1e-11
 """A rope is reported as taut when its slack is at most this: above the rounding of both methods."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.allocation.programme import check_programme
+from evenhand.allocation.program import check_programme
 from evenhand.allocation.verify import verify_odds
 from evenhand.errors import SolverFailed
 

@@ -10,15 +10,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand._internal.jit import jit
 from evenhand.allocation.max_flow import add_arc, empty_network, saturate
-from evenhand.allocation.taut_ropes import TautRopes, close
-from evenhand.compiled import compiled
+from evenhand.allocation.tight_constraints import TautRopes, close
 
 LEAST_GAIN = 1e-15
 """Gains below this are rounding. Rewards are scaled to at most 1 beforehand."""
 
 
-@compiled
+@jit
 def mean_reward(a: NDArray[np.float64], members: NDArray[np.bool_]) -> float:
     """The mean of a over the members, -inf when there are none."""
     total, count = 0.0, 0
@@ -29,7 +29,7 @@ def mean_reward(a: NDArray[np.float64], members: NDArray[np.bool_]) -> float:
     return total / count if count > 0 else -np.inf
 
 
-@compiled
+@jit
 def maximum_closure(
     a: NDArray[np.float64], price: float, ropes: TautRopes, stuck: NDArray[np.bool_], least_gain: float
 ) -> NDArray[np.bool_]:
@@ -65,7 +65,7 @@ def maximum_closure(
     return reached
 
 
-@compiled
+@jit
 def richest_closed_set(
     a: NDArray[np.float64],
     ropes: TautRopes,

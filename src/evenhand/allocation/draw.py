@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.allocation.programme import check_capacity
+from evenhand._internal.jit import frozen, jit
+from evenhand.allocation.program import check_capacity
 from evenhand.allocation.verify import FEASIBILITY_TOLERANCE
-from evenhand.compiled import compiled, frozen
 from evenhand.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def _check_odds(probabilities: ArrayLike, capacity: float | None) -> tuple[NDArr
     return p, limit
 
 
-@compiled
+@jit
 def examine_odds(p: NDArray[np.float64], tolerance: float) -> tuple[float, int]:
     """The sum of odds (k,), and the first that is outside [0, 1] by more than the tolerance, or -1."""
     total, outside = 0.0, -1
@@ -74,7 +74,7 @@ def examine_odds(p: NDArray[np.float64], tolerance: float) -> tuple[float, int]:
     return total, outside
 
 
-@compiled
+@jit
 def first_above(p: NDArray[np.float64], mark: float) -> int:
     """The first candidate at whom the running sum of the odds (k,) exceeds the mark, k if it never does.
 

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand._internal.jit import jit
 from evenhand.allocation.allocation import REPORTED_TOLERANCE, Allocation
 from evenhand.allocation.closure import LEAST_GAIN, richest_closed_set
 from evenhand.allocation.lazy_rows import solve_by_lazy_rows
-from evenhand.allocation.passing_down import CHANGES_PER_CANDIDATE, search_price
-from evenhand.allocation.programme import (
+from evenhand.allocation.network_simplex import CHANGES_PER_CANDIDATE, search_price
+from evenhand.allocation.program import (
     FairProgramme,
     check_programme,
     examine,
@@ -21,10 +22,9 @@ from evenhand.allocation.programme import (
     refuse_bad,
     scaled,
 )
-from evenhand.allocation.taut_ropes import TAUT_TOLERANCE, fill_taut_pairs, find_taut, spread_stuck
+from evenhand.allocation.tight_constraints import TAUT_TOLERANCE, fill_taut_pairs, find_taut, spread_stuck
 from evenhand.allocation.verify import refuse_excess, verify_odds, worst_excess
 from evenhand.allocation.water_filling import fill
-from evenhand.compiled import compiled
 from evenhand.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def fair_distribution(
     return best
 
 
-@compiled
+@jit
 def along_ropes(
     a: Floats,
     raw: Floats,

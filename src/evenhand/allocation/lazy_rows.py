@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.allocation.programme import scaled
-from evenhand.compiled import compiled
+from evenhand._internal.jit import jit
+from evenhand._internal.linear_program import LinearProgram
+from evenhand.allocation.program import scaled
 from evenhand.errors import SolverFailed
-from evenhand.linear_programme import LinearProgramme
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from evenhand.allocation.programme import FairProgramme
+    from evenhand.allocation.program import FairProgramme
 
 UNIT = 1024.0
 """HiGHS sees odds, distances and rewards as multiples of 1/UNIT. Its tolerances are absolute, 1e-10 at best, and a
@@ -35,7 +35,7 @@ ROPES_PER_CANDIDATE = 2
 def solve_by_lazy_rows(programme: FairProgramme) -> NDArray[np.float64]:
     """Optimal odds (k,). Cost: a few solves with O(k) rows each, and O(k^2) for each solve to find broken ropes."""
     k = len(programme.rewards)
-    model = LinearProgramme(np.zeros(k), np.full(k, UNIT))
+    model = LinearProgram(np.zeros(k), np.full(k, UNIT))
     if math.isfinite(programme.budget):
         model.add_rows(np.ones((1, k)), np.array([-np.inf]), np.array([programme.budget * UNIT]))
     objective = UNIT * scaled(programme.rewards)[0]
@@ -61,7 +61,7 @@ def _differences(pairs: NDArray[np.int64], k: int) -> csr_array:
     return csr_array((signs, pairs.ravel(), np.arange(0, 2 * n + 1, 2)), shape=(n, k))
 
 
-@compiled
+@jit
 def worst_ropes(
     p: NDArray[np.float64],
     c: NDArray[np.float64],
@@ -99,7 +99,7 @@ def polish(p: NDArray[np.float64], programme: FairProgramme) -> NDArray[np.float
     return p
 
 
-@compiled
+@jit
 def lower_to_ropes(p: NDArray[np.float64], c: NDArray[np.float64]) -> None:
     """Set p_i to min over j of (p_j + c_ij), in place, lowest odds first: the largest fair odds below p. Cost: O(k^2).
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.compiled import compiled
+from evenhand._internal.jit import jit
 
 
 class Network(NamedTuple):
@@ -23,7 +23,7 @@ class Network(NamedTuple):
     room: NDArray[np.float64]
 
 
-@compiled
+@jit
 def empty_network(nodes: int, arcs: int) -> Network:
     """A network of `nodes` nodes with space for `arcs` arcs and their reverses."""
     return Network(
@@ -34,7 +34,7 @@ def empty_network(nodes: int, arcs: int) -> Network:
     )
 
 
-@compiled
+@jit
 def add_arc(network: Network, position: int, tail: int, head: int, room: float) -> int:
     """Write the arc tail -> head at `position`, its reverse after it, and return the next free position."""
     network.head[position] = head
@@ -48,7 +48,7 @@ def add_arc(network: Network, position: int, tail: int, head: int, room: float) 
     return position + 2
 
 
-@compiled
+@jit
 def label_levels(
     network: Network, source: int, level: NDArray[np.int64], queue: NDArray[np.int64], least_room: float
 ) -> None:
@@ -70,7 +70,7 @@ def label_levels(
             arc = network.following[arc]
 
 
-@compiled
+@jit
 def push_blocking_flow(
     network: Network, source: int, sink: int, level: NDArray[np.int64], path: NDArray[np.int64], least_room: float
 ) -> None:
@@ -107,7 +107,7 @@ def push_blocking_flow(
             return
 
 
-@compiled
+@jit
 def saturate(network: Network, source: int, sink: int, least_room: float) -> NDArray[np.int64]:
     """Push a maximum flow through the network and return the levels, >= 0 on the source's side of a minimum cut.
 

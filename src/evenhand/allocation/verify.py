@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.compiled import compiled
+from evenhand._internal.jit import jit
 from evenhand.errors import SolverFailed
 
 if TYPE_CHECKING:
-    from evenhand.allocation.programme import FairProgramme
+    from evenhand.allocation.program import FairProgramme
 
 FEASIBILITY_TOLERANCE = 1e-9
 """What odds may exceed a bound, a rope or the capacity by, absolute: odds have scale 1."""
 
 
-@compiled
+@jit
 def worst_excess(p: NDArray[np.float64], c: NDArray[np.float64], capacity: float) -> tuple[float, int, int]:
     """By how much p breaks the constraint it breaks most, and the pair (-1, -1 when it is no rope). Cost: O(k^2)."""
     worst, first, second = p.sum() - capacity, -1, -1

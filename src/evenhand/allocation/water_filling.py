@@ -19,12 +19,12 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.allocation.programme import scaled
-from evenhand.allocation.rope_tree import RopeTree, branch, move_branch, on_the_floor
-from evenhand.compiled import compiled
+from evenhand._internal.jit import jit
+from evenhand.allocation.program import scaled
+from evenhand.allocation.spanning_tree import RopeTree, branch, move_branch, on_the_floor
 
 
-@compiled
+@jit
 def richest_lifted(tree: RopeTree, least_gain: float) -> int:
     """The top of the lifted branch with the highest mean reward, -1 when no mean exceeds `least_gain`."""
     best, reward, size = -1, least_gain, 1.0
@@ -34,7 +34,7 @@ def richest_lifted(tree: RopeTree, least_gain: float) -> int:
     return best
 
 
-@compiled
+@jit
 def shortest_slack(
     p: NDArray[np.float64],
     c: NDArray[np.float64],
@@ -63,7 +63,7 @@ def shortest_slack(
     return max(step, 0.0), stopped, by
 
 
-@compiled
+@jit
 def fill(
     a: NDArray[np.float64], c: NDArray[np.float64], capacity: float, tolerance: float, least_gain: float, rows: int
 ) -> tuple[NDArray[np.float64], float, int]:

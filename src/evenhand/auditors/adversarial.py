@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal, get_args
 
+from evenhand._internal.randomness import Seed, as_generator
 from evenhand.auditors.auditor import Auditor
 from evenhand.auditors.checks import as_whole
 from evenhand.auditors.gaps import unequal_odds
 from evenhand.auditors.said import restated, said
 from evenhand.auditors.worst import worst
 from evenhand.auditors.wrapping import WrappingAuditor
-from evenhand.decision import Decision, Pair, Review
 from evenhand.errors import InvalidInput
-from evenhand.randomness import Seed, as_generator
+from evenhand.records.decision import Decision, Pair, Review
 
 Aim = Literal["regret", "unfairness", "confusion"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evenhand.auditors.auditor import Arrival, Auditor, LateAuditor
-from evenhand.decision import Decision
+from evenhand.records.decision import Decision
 
 
 def arriving(auditor: Auditor, decision: Decision) -> Sequence[Arrival]:

@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.decision import Decision, Review
+from evenhand.records.decision import Decision, Review
 
 Arrival = tuple[Decision, Review]
 """A review that has come in, with the decision it speaks of."""

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand._internal.checks import is_number, is_whole
 from evenhand.auditors.auditor import Auditor
-from evenhand.checks import is_number, is_whole
 from evenhand.errors import InvalidInput
 
 

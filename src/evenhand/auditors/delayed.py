@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import heapq
 
+from evenhand._internal.randomness import Seed, as_generator
 from evenhand.auditors.arriving import arriving
 from evenhand.auditors.auditor import Arrival, Auditor
 from evenhand.auditors.checks import as_auditor, as_whole
-from evenhand.decision import Decision, Review
-from evenhand.randomness import Seed, as_generator
+from evenhand.records.decision import Decision, Review
 
 
 class DelayedAuditor:

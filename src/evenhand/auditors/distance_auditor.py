@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from evenhand.auditors.gaps import gaps
 from evenhand.auditors.said import flagging
-from evenhand.decision import ODDS_TOLERANCE, Decision, Review
+from evenhand.records.decision import ODDS_TOLERANCE, Decision, Review
 
 
 class DistanceAuditor(ABC):

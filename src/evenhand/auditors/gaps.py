@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.decision import ODDS_TOLERANCE, Decision
+from evenhand.records.decision import ODDS_TOLERANCE, Decision
 
 
 def gaps(decision: Decision) -> NDArray[np.float64]:

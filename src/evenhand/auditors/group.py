@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evenhand._internal.checks import is_number
 from evenhand.auditors.checks import as_matrix, as_whole
 from evenhand.auditors.distance_auditor import DistanceAuditor
 from evenhand.auditors.mahalanobis import MahalanobisAuditor
-from evenhand.checks import is_number
 from evenhand.errors import InvalidInput
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from evenhand._internal.randomness import Seed, as_generator
 from evenhand.auditors.gaps import gaps, unequal_odds
-from evenhand.decision import Decision, Review
-from evenhand.randomness import Seed, as_generator
+from evenhand.records.decision import Decision, Review
 
 
 class HostileAuditor:
@@ -15,7 +15,7 @@ class HostileAuditor:
     Whatever is played, somebody is flagged, unless all odds are equal; and the fair verdicts on all other pairs say
     that there is still something to gain. Of pairs with equally wide gaps one is drawn.
 
-    >>> from evenhand.decision import Decision
+    >>> from evenhand.records.decision import Decision
     >>> odds = np.array([0.7, 0.2, 0.1])
     >>> HostileAuditor(seed=0).review(Decision("", 0, np.eye(3), odds, (0,), 1, np.zeros(3))).unfair
     ((0, 2),)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.auditors.distance_auditor import DistanceAuditor
-from evenhand.decision import Decision
+from evenhand.records.decision import Decision
 
 
 class MovingAuditor(DistanceAuditor):

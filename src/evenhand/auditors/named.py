@@ -7,7 +7,7 @@ from dataclasses import replace
 from evenhand.auditors.auditor import Auditor
 from evenhand.auditors.checks import as_name
 from evenhand.auditors.wrapping import WrappingAuditor
-from evenhand.decision import Decision, Review
+from evenhand.records.decision import Decision, Review
 
 
 class NamedAuditor(WrappingAuditor):

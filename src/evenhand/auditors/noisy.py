@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from evenhand._internal.randomness import Seed, as_generator
 from evenhand.auditors.auditor import Auditor
 from evenhand.auditors.checks import as_share
 from evenhand.auditors.gaps import unequal_odds
 from evenhand.auditors.said import restated, said
 from evenhand.auditors.wrapping import WrappingAuditor
-from evenhand.decision import Decision, Review
-from evenhand.randomness import Seed, as_generator
+from evenhand.records.decision import Decision, Review
 
 
 class NoisyAuditor(WrappingAuditor):

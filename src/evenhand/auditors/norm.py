@@ -7,9 +7,9 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evenhand._internal.checks import is_number
 from evenhand.auditors.checks import as_matrix
 from evenhand.auditors.distance_auditor import DistanceAuditor
-from evenhand.checks import is_number
 from evenhand.errors import InvalidInput
 
 

@@ -6,7 +6,7 @@ from math import comb
 
 from evenhand.auditors.said import said
 from evenhand.auditors.wrapping import WrappingAuditor
-from evenhand.decision import Decision, Review
+from evenhand.records.decision import Decision, Review
 
 
 class OneBitAuditor(WrappingAuditor):

@@ -6,7 +6,7 @@ from evenhand.auditors.auditor import Auditor
 from evenhand.auditors.said import said
 from evenhand.auditors.worst import worst
 from evenhand.auditors.wrapping import WrappingAuditor
-from evenhand.decision import Decision, Review
+from evenhand.records.decision import Decision, Review
 
 
 class OneReportAuditor(WrappingAuditor):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from evenhand._internal.randomness import Seed, as_generator
 from evenhand.auditors.arriving import arriving
 from evenhand.auditors.auditor import Arrival, Auditor
 from evenhand.auditors.checks import as_name, as_whole
 from evenhand.auditors.named import NamedAuditor
-from evenhand.decision import Decision, Review
 from evenhand.errors import InvalidInput
-from evenhand.randomness import Seed, as_generator
+from evenhand.records.decision import Decision, Review
 
 
 class PanelAuditor:

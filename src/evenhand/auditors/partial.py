@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from evenhand._internal.randomness import Seed, as_generator
 from evenhand.auditors.auditor import Auditor
 from evenhand.auditors.checks import as_whole
 from evenhand.auditors.said import said
 from evenhand.auditors.wrapping import WrappingAuditor
-from evenhand.decision import Decision, Pair, Review
 from evenhand.errors import InvalidInput
-from evenhand.randomness import Seed, as_generator
+from evenhand.records.decision import Decision, Pair, Review
 
 Choose = Callable[[Decision, int], Iterable[Pair]]
 

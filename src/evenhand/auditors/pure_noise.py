@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from evenhand._internal.randomness import Seed, as_generator
 from evenhand.auditors.checks import as_share
 from evenhand.auditors.gaps import unequal_odds
 from evenhand.auditors.said import flagging
-from evenhand.decision import Decision, Review
-from evenhand.randomness import Seed, as_generator
+from evenhand.records.decision import Decision, Review
 
 
 class PureNoiseAuditor:

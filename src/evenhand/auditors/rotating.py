@@ -7,10 +7,10 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from evenhand._internal.checks import is_number
 from evenhand.auditors.checks import as_matrix
 from evenhand.auditors.mahalanobis import MahalanobisAuditor
 from evenhand.auditors.moving import MovingAuditor
-from evenhand.checks import is_number
 from evenhand.errors import InvalidInput
 
 

@@ -9,8 +9,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.decision import Decision, Pair, Review
 from evenhand.errors import InvalidInput
+from evenhand.records.decision import Decision, Pair, Review
 
 
 def said(decision: Decision, review: Review) -> dict[Pair, bool]:

@@ -7,10 +7,10 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evenhand._internal.randomness import Seed, as_generator
 from evenhand.auditors.checks import as_share
 from evenhand.auditors.distance_auditor import DistanceAuditor
 from evenhand.auditors.mahalanobis import MahalanobisAuditor
-from evenhand.randomness import Seed, as_generator
 
 FREQUENCY = 4 * math.pi
 """How fast the wobble changes: up and down again when the sum of two contexts moves by half a unit."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from evenhand.auditors.auditor import Auditor, Truth
 from evenhand.auditors.gaps import gaps
-from evenhand.decision import Decision, Pair
+from evenhand.records.decision import Decision, Pair
 
 
 def worst(auditor: Auditor, decision: Decision, pairs: Sequence[Pair]) -> Pair:

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from evenhand.auditors.arriving import arriving
 from evenhand.auditors.auditor import Arrival, Auditor
 from evenhand.auditors.checks import as_auditor
-from evenhand.decision import Decision, Review
+from evenhand.records.decision import Decision, Review
 
 
 class WrappingAuditor(ABC):

@@ -5,13 +5,13 @@ from evenhand.baselines.equal_odds import EqualOdds
 from evenhand.baselines.explore_then_exploit import ExploreThenExploit
 from evenhand.baselines.fair_optimum import fair_optimum
 from evenhand.baselines.fixed_euclidean import fixed_euclidean
-from evenhand.baselines.held_fixed import HeldFixed
+from evenhand.baselines.frozen_metric import HeldFixed
 from evenhand.baselines.ignore_fairness import ignore_fairness
 from evenhand.baselines.interval_chaining import IntervalChaining
+from evenhand.baselines.known_metric import told_metric
 from evenhand.baselines.offline_metric import OfflineMetric
 from evenhand.baselines.policy import Policy
 from evenhand.baselines.registry import BASELINES, Facts
-from evenhand.baselines.told_metric import told_metric
 
 __all__ = [
     "BASELINES",

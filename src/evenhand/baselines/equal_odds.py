@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from evenhand._internal.randomness import Seed, as_generator
 from evenhand.baselines.lottery import Odds, hold
-from evenhand.contexts import as_contexts
-from evenhand.decision import Decision, Review
 from evenhand.metrics import Learned
-from evenhand.randomness import Seed, as_generator
+from evenhand.records.contexts import as_contexts
+from evenhand.records.decision import Decision, Review
 
 
 class EqualOdds:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
+from evenhand._internal.randomness import Seed
 from evenhand.bandit import FairBandit
 from evenhand.metrics import KnownMetric
-from evenhand.randomness import Seed
 from evenhand.rewards import KnownReward
 
 

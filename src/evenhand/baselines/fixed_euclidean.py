@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
+from evenhand._internal.randomness import Seed
 from evenhand.bandit import FairBandit
 from evenhand.errors import InvalidInput
 from evenhand.metrics import KnownMetric
 from evenhand.metrics.features import MetricSpace
-from evenhand.randomness import Seed
 from evenhand.rewards import RewardModel
 
 HALF = 0.5

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from evenhand._internal.randomness import Seed
 from evenhand.bandit import FairBandit
 from evenhand.metrics import KnownMetric
 from evenhand.metrics.features import MetricSpace
-from evenhand.randomness import Seed
 from evenhand.rewards import RewardModel
 
 NOBODY_ALIKE = 1e9

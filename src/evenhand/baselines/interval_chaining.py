@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand._internal.randomness import Seed
 from evenhand.baselines.lottery import Floats, Lottery, Odds
 from evenhand.metrics import KnownMetric
 from evenhand.metrics.features import MetricSpace
-from evenhand.randomness import Seed
 from evenhand.rewards import RewardModel
 
 

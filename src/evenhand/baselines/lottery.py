@@ -9,12 +9,12 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand._internal.archive import read_archive, write_archive
 from evenhand.allocation import draw, fair_distribution
-from evenhand.archive import read_archive, write_archive
-from evenhand.bandit import FORMAT, FairBandit
-from evenhand.contexts import as_contexts
-from evenhand.decision import Decision, Pair
-from evenhand.seal import sealed
+from evenhand.bandit.fair_bandit import FORMAT, FairBandit
+from evenhand.records.contexts import as_contexts
+from evenhand.records.decision import Decision, Pair
+from evenhand.records.signature import sealed
 
 Floats = NDArray[np.float64]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from evenhand._internal.randomness import Seed, as_generator
 from evenhand.baselines.batch_fit import Use
 from evenhand.baselines.batch_metric import BatchMetric
 from evenhand.baselines.lottery import Floats, Lottery, Odds
 from evenhand.baselines.phase import phase_length
-from evenhand.randomness import Seed, as_generator
 from evenhand.rewards import RewardModel
 
 

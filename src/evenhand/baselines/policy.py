@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from evenhand.decision import Decision, Review
 from evenhand.metrics import Learned
+from evenhand.records.decision import Decision, Review
 
 
 class Policy(Protocol):

@@ -9,16 +9,16 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike
 
+from evenhand._internal.randomness import Seed
 from evenhand.baselines.equal_odds import EqualOdds
 from evenhand.baselines.explore_then_exploit import ExploreThenExploit
 from evenhand.baselines.fair_optimum import fair_optimum
 from evenhand.baselines.fixed_euclidean import fixed_euclidean
 from evenhand.baselines.ignore_fairness import ignore_fairness
 from evenhand.baselines.interval_chaining import IntervalChaining
+from evenhand.baselines.known_metric import told_metric
 from evenhand.baselines.offline_metric import OfflineMetric
 from evenhand.baselines.policy import Policy
-from evenhand.baselines.told_metric import told_metric
-from evenhand.randomness import Seed
 
 
 @dataclass(frozen=True, eq=False)

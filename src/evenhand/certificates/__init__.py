@@ -4,8 +4,8 @@ from evenhand.certificates.certificate import ANSWER, Certificate, PairCertifica
 from evenhand.certificates.certify import certify
 from evenhand.certificates.check import check
 from evenhand.certificates.evidence import Evidence
-from evenhand.certificates.gathering import Gathering
 from evenhand.certificates.proof import Proof, lower_bounds, proof_of
+from evenhand.certificates.verdict_log import Gathering
 
 __all__ = [
     "ANSWER",

@@ -11,10 +11,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.contexts import as_contexts
-from evenhand.decision import Pair
 from evenhand.errors import InvalidInput
 from evenhand.metrics.features import Structure
+from evenhand.records.contexts import as_contexts
+from evenhand.records.decision import Pair
 
 Status = Literal["proved", "likely", "unproven"]
 

@@ -12,9 +12,9 @@ from evenhand.certificates.evidence import Evidence
 from evenhand.certificates.exact import root_rounded_down
 from evenhand.certificates.proof import Proof, proofs_of
 from evenhand.certificates.statements import Statements
-from evenhand.decision import ODDS_TOLERANCE, Decision, Pair
 from evenhand.errors import InvalidInput
 from evenhand.metrics.verdicts import Pairs
+from evenhand.records.decision import ODDS_TOLERANCE, Decision, Pair
 
 Floats = NDArray[np.float64]
 

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from evenhand.certificates.consistent_set import ConsistentSet, in_span
 from evenhand.certificates.proof import Proof, checked
-from evenhand.certificates.sifting import sift
+from evenhand.certificates.pruning import sift
 from evenhand.certificates.statements import Statements
-from evenhand.decision import ODDS_TOLERANCE
 from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.verdicts import Verdicts
+from evenhand.records.decision import ODDS_TOLERANCE
 
 Floats = NDArray[np.float64]
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from evenhand.decision import ODDS_TOLERANCE
+from evenhand.records.decision import ODDS_TOLERANCE
 
 Numbers = Sequence[float]
 Whole = list[int]

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.decision import ODDS_TOLERANCE
 from evenhand.metrics.verdicts import Verdicts
+from evenhand.records.decision import ODDS_TOLERANCE
 
 Floats = NDArray[np.float64]
 

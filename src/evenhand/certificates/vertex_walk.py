@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.compiled import compiled
+from evenhand._internal.jit import jit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,7 +24,7 @@ ARRIVED, EMPTY, TIRED = 0, 1, 2
 """The lowest point was found; there is no point at all; the steps allowed were used up."""
 
 
-@compiled
+@jit
 def walk(
     rows: Floats, low: Floats, high: Floats, n: int, basis: Places, goal: Floats, room: float, nudge: float, most: int
 ) -> tuple[int, Floats, Places, Floats]:
@@ -80,7 +80,7 @@ def walk(
     return status, x, found, result
 
 
-@compiled
+@jit
 def _most_violated(
     rows: Floats, low: Floats, high: Floats, x: Floats, room: float, taken: NDArray[np.bool_]
 ) -> tuple[int, float]:
@@ -96,7 +96,7 @@ def _most_violated(
     return entering, side
 
 
-@compiled
+@jit
 def _blocking(prices: Floats, slopes: Floats) -> int:
     """The price that falls to zero first as all fall by their slopes; -1 if none does."""
     leaving, ratio, pivot = -1, np.inf, 0.0

@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from evenhand.desk.commands import Withdraw as Withdraw
     from evenhand.desk.desk import Desk as Desk
     from evenhand.desk.desk_decision import DeskDecision as DeskDecision
-    from evenhand.desk.event import Event as Event
-    from evenhand.desk.explain import Explanation as Explanation
-    from evenhand.desk.explain import Metric as Metric
-    from evenhand.desk.ledger import Head as Head
-    from evenhand.desk.ledger import Ledger as Ledger
-    from evenhand.desk.ledger import open_ledger as open_ledger
-    from evenhand.desk.memory_ledger import MemoryLedger as MemoryLedger
+    from evenhand.desk.explain.explanation import Explanation as Explanation
+    from evenhand.desk.explain.explanation import Metric as Metric
+    from evenhand.desk.projection.projection import State as State
     from evenhand.desk.settings import Settings as Settings
-    from evenhand.desk.state import State as State
-    from evenhand.desk.waiting import WaitingPair as WaitingPair
+    from evenhand.ledger.event import Event as Event
+    from evenhand.ledger.ledger import Head as Head
+    from evenhand.ledger.ledger import Ledger as Ledger
+    from evenhand.ledger.ledger import open_ledger as open_ledger
+    from evenhand.ledger.memory_ledger import MemoryLedger as MemoryLedger
+    from evenhand.ledger.waiting_pairs import WaitingPair as WaitingPair
 
 HOMES = {
-    "commands": (
+    "desk.commands": (
         "AnswerQuestion",
         "ChangeSettings",
         "Command",
@@ -40,15 +40,15 @@ HOMES = {
         "RecordOutcome",
         "Withdraw",
     ),
-    "desk": ("Desk",),
-    "desk_decision": ("DeskDecision",),
-    "event": ("Event",),
-    "explain": ("Explanation", "Metric"),
-    "ledger": ("Head", "Ledger", "open_ledger"),
-    "memory_ledger": ("MemoryLedger",),
-    "settings": ("Settings",),
-    "state": ("State",),
-    "waiting": ("WaitingPair",),
+    "desk.desk": ("Desk",),
+    "desk.desk_decision": ("DeskDecision",),
+    "desk.explain.explanation": ("Explanation", "Metric"),
+    "desk.projection.projection": ("State",),
+    "desk.settings": ("Settings",),
+    "ledger.event": ("Event",),
+    "ledger.ledger": ("Head", "Ledger", "open_ledger"),
+    "ledger.memory_ledger": ("MemoryLedger",),
+    "ledger.waiting_pairs": ("WaitingPair",),
 }
 """Where each public name lives. Imported when first asked for: the command line needs none of them to show its help."""
 
@@ -59,7 +59,7 @@ def __getattr__(name: str) -> Any:
     for home, names in HOMES.items():
         if name in names:
             try:
-                return getattr(import_module(f"evenhand.desk.{home}"), name)
+                return getattr(import_module(f"evenhand.{home}"), name)
             except ModuleNotFoundError as error:
                 raise MissingExtra(f"{error.name} is missing: a desk needs pip install 'evenhand[desk]'") from error
     raise AttributeError(f"module 'evenhand.desk' has no attribute {name!r}")

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.contexts import as_contexts
-from evenhand.desk.names import LONGEST, check_name
 from evenhand.desk.settings import Settings
 from evenhand.errors import InvalidInput
+from evenhand.ledger.names import LONGEST, check_name
+from evenhand.records.contexts import as_contexts
 
 
 @dataclass(frozen=True, eq=False)

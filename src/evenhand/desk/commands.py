@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evenhand.desk.origins import Origin
+from evenhand.desk.imports.provenance import Origin
 
 ChosenPairs = Sequence[Sequence[str]]
 """Pairs of candidates' ids."""
@@ -39,7 +39,7 @@ class RecordOutcome(Command):
 class GiveReview(Command):
     """What a reviewer says of a decision; pairs are pairs of candidate ids.
 
-    circumstances: what the reviewer saw and how, as JSON, under the names of `evenhand.circumstances`. {"repeat": true}
+    circumstances: what the reviewer saw and how, as JSON, under the names of `review_metadata`. {"repeat": true}
     marks an answer asked for a second time on purpose: it is recorded and not learned from again. supersedes: an
     earlier review that this one replaces.
     """
@@ -104,7 +104,7 @@ class AnswerQuestion(Command):
 
 @dataclass(frozen=True)
 class ImportPast(Command):
-    """A decision that was made elsewhere before, with what came of it: a warm start. See `evenhand.desk.past`."""
+    """A decision that was made elsewhere before, with what came of it: a warm start. See `desk.imports.past`."""
 
     record: Mapping[str, Any]
     origins: Sequence[Origin] = ()

@@ -7,27 +7,27 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self, Unpack
 
-from evenhand.circumstances import Circumstances, joined
 from evenhand.desk import commands as said
+from evenhand.desk.batch import carry_out, read
 from evenhand.desk.commands import Command
-from evenhand.desk.creating import create_desk, first_settings, settings_in
 from evenhand.desk.desk_decision import DeskDecision
-from evenhand.desk.elsewhere import Elsewhere
-from evenhand.desk.event import Event
-from evenhand.desk.executing import carry_out, read
-from evenhand.desk.explain import Explanation, Metric, explain, metric_of
-from evenhand.desk.folding import Folder, Folding
-from evenhand.desk.ledger import Head, Ledger, open_ledger
-from evenhand.desk.lots import Lots
-from evenhand.desk.names import check_name, is_name
+from evenhand.desk.draws import Lots
+from evenhand.desk.explain.explanation import Explanation, Metric, explain, metric_of
+from evenhand.desk.explain.sources import Elsewhere
+from evenhand.desk.handlers import Recording
+from evenhand.desk.opening import create_desk, first_settings, settings_in
+from evenhand.desk.projection.projection import State
+from evenhand.desk.projection.projector import Folder, Folding
 from evenhand.desk.queue import LEASE, queue
-from evenhand.desk.recording import Recording
 from evenhand.desk.settings import Settings
-from evenhand.desk.state import State
-from evenhand.desk.verify import check_end, check_text
-from evenhand.desk.waiting import Listed, WaitingPair
 from evenhand.desk.warm_up import warm_up
 from evenhand.errors import EvenhandError, InvalidInput, UnknownRecord
+from evenhand.ledger.event import Event
+from evenhand.ledger.ledger import Head, Ledger, open_ledger
+from evenhand.ledger.names import check_name, is_name
+from evenhand.ledger.verify import check_end, check_text
+from evenhand.ledger.waiting_pairs import Listed, WaitingPair
+from evenhand.records.review_metadata import Circumstances, joined
 
 MOST_EVENTS = 10_000
 """How many events can be asked for at once."""

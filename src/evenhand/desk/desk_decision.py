@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evenhand.desk.event import Event
+from evenhand.ledger.event import Event
 
 MOST_SHOWN = 6
 """Odds of so many candidates are shown when a decision is printed."""

@@ -8,10 +8,10 @@ from typing import Any
 
 import orjson
 
-from evenhand.desk.creating import settings_in
-from evenhand.desk.ledger import Ledger, Row
+from evenhand.desk.opening import settings_in
 from evenhand.desk.settings import Settings
-from evenhand.desk.verify import verify
+from evenhand.ledger.ledger import Ledger, Row
+from evenhand.ledger.verify import verify
 
 CHUNK = 500
 

@@ -6,18 +6,18 @@ import hashlib
 import math
 import time
 
-from evenhand.checks import is_number, is_whole
-from evenhand.circumstances import DECLINED
-from evenhand.decision import Decision
-from evenhand.desk.ledger import Ledger, Row
-from evenhand.desk.names import check_name
-from evenhand.desk.records import decision_of, review_of
+from evenhand._internal.checks import is_number, is_whole
+from evenhand.bandit.pairs_to_review import PairToReview
+from evenhand.desk.event_records import decision_of, review_of
+from evenhand.desk.projection.projection import State
 from evenhand.desk.review_book import answers_in
 from evenhand.desk.settings import Settings
-from evenhand.desk.state import State
-from evenhand.desk.waiting import Answered, Listed, WaitingPair
 from evenhand.errors import InvalidInput
-from evenhand.questions import PairToReview
+from evenhand.ledger.ledger import Ledger, Row
+from evenhand.ledger.names import check_name
+from evenhand.ledger.waiting_pairs import Answered, Listed, WaitingPair
+from evenhand.records.decision import Decision
+from evenhand.records.review_metadata import DECLINED
 
 LEASE = 900.0
 """Seconds for which a pair is kept for a reviewer who asked for it."""

@@ -9,15 +9,15 @@ from typing import Any, cast
 
 import numpy as np
 
-from evenhand.desk.event import canonical
-from evenhand.desk.fold import Fold, Undone, newest_start
-from evenhand.desk.ledger import Ledger, Row, Stamp
-from evenhand.desk.lots import Lots
+from evenhand.desk.draws import Lots
+from evenhand.desk.projection.reducer import Fold, Undone, newest_start
+from evenhand.desk.projection.snapshot_checksum import is_sealed, unsealed
+from evenhand.desk.projection.snapshots import from_bytes, to_drop
 from evenhand.desk.settings import Settings
-from evenhand.desk.snapshot_seal import is_sealed, unsealed
-from evenhand.desk.snapshots import from_bytes, to_drop
-from evenhand.desk.verify import lines_of, verify
 from evenhand.errors import DamagedFile, DamagedLedger, EvenhandError
+from evenhand.ledger.event import canonical
+from evenhand.ledger.ledger import Ledger, Row, Stamp
+from evenhand.ledger.verify import lines_of, verify
 from evenhand.rewards import RidgeUCB
 
 AT_ONCE = 200

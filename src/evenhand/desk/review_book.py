@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from evenhand.circumstances import DECLINED, misfit
-from evenhand.desk.ledger import Ledger, Row
 from evenhand.desk.review_rules import ReviewRules
 from evenhand.errors import AlreadyRecorded
+from evenhand.ledger.ledger import Ledger, Row
+from evenhand.records.review_metadata import DECLINED, misfit
 
 KINDS = ("review", "answer", "withdrawal", "settings")
 CHUNK = 2000

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
-from evenhand.checks import is_number, is_whole
-from evenhand.desk.names import check_name
+from evenhand._internal.checks import is_number, is_whole
 from evenhand.errors import InvalidInput
+from evenhand.ledger.names import check_name
 
 
 @dataclass(frozen=True)

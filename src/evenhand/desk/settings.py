@@ -9,15 +9,15 @@ from typing import Any, cast
 
 import numpy as np
 
-from evenhand.checks import is_number, is_whole
-from evenhand.desk.names import check_name
-from evenhand.desk.quiet_bandit import QuietBandit
+from evenhand._internal.checks import is_number, is_whole
+from evenhand.bandit.margin import Margin
+from evenhand.bandit.safeguards import Safeguards
+from evenhand.desk.projection.quiet_bandit import QuietBandit
 from evenhand.desk.review_rules import ReviewRules, check_hidden
 from evenhand.errors import EvenhandError, InvalidInput
-from evenhand.margin import Margin
+from evenhand.ledger.names import check_name
 from evenhand.metrics import BayesPoint, Ellipsoid, Guarded, MetricLearner, ProjectedVolume
 from evenhand.metrics.features import Structure
-from evenhand.safeguards import Safeguards
 from evenhand.schema import Schema
 
 METRICS = ("BayesPoint", "ProjectedVolume", "Ellipsoid", "Guarded")

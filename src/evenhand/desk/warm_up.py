@@ -11,8 +11,8 @@ import threading
 
 import numpy as np
 
-from evenhand.decision import Review
 from evenhand.desk.settings import Settings
+from evenhand.records.decision import Review
 
 SHAPES = ((2, 4, 1), (2, 4, 2), (2, 4, None), (22, 8, 1))
 """Features, candidates and capacity: where many numbers go into a decision, other kernels are used."""

@@ -8,7 +8,7 @@ import gymnasium
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evenhand.contexts import as_contexts
+from evenhand._internal.randomness import Seed, as_generator
 from evenhand.environments.action import Action, chosen_of
 from evenhand.environments.checks import whole
 from evenhand.environments.contexts.source import ContextSource, Decider, Scene
@@ -16,7 +16,7 @@ from evenhand.environments.outcomes import GaussianOutcomes, OutcomeModel
 from evenhand.environments.streams import separate_streams
 from evenhand.environments.truths import as_metric, as_theta
 from evenhand.errors import InvalidInput
-from evenhand.randomness import Seed, as_generator
+from evenhand.records.contexts import as_contexts
 
 Floats = NDArray[np.float64]
 

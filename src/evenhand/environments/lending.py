@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand._internal.randomness import Seed
 from evenhand.environments.contexts.source import ContextSource, Scene
 from evenhand.environments.fair_environment import FairEnvironment
 from evenhand.environments.outcomes import GaussianOutcomes, OutcomeModel
-from evenhand.randomness import Seed
 from evenhand.schema import Number, Schema, YesNo
 
 Floats = NDArray[np.float64]

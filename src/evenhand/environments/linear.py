@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from evenhand._internal.randomness import Seed
 from evenhand.environments.contexts.sphere import Sphere
 from evenhand.environments.fair_environment import FairEnvironment
 from evenhand.environments.outcomes import GaussianOutcomes
 from evenhand.environments.truths import as_theta
-from evenhand.randomness import Seed
 
 
 class LinearEnvironment(FairEnvironment):

@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from evenhand._internal.randomness import Seed
 from evenhand.environments.adversaries import DirectionHider, RegretHunter, ViolationHunter
 from evenhand.environments.adversaries.direction_hider import Hide
 from evenhand.environments.contexts import (
@@ -21,7 +22,6 @@ from evenhand.environments.contexts import (
 )
 from evenhand.environments.streams import separate_streams
 from evenhand.errors import InvalidInput
-from evenhand.randomness import Seed
 
 
 def _groups(n_features: int, seed: Seed, *, n_groups: int = 3, spread: float = 0.25) -> ContextSource:

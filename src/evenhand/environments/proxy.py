@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evenhand._internal.randomness import Seed
 from evenhand.environments.checks import number
 from evenhand.environments.contexts.proxy_groups import ProxyGroups
 from evenhand.environments.fair_environment import FairEnvironment
 from evenhand.environments.outcomes import OutcomeModel
 from evenhand.environments.streams import separate_streams
 from evenhand.environments.truths import MetricKind, metric_from, random_direction
-from evenhand.randomness import Seed
 
 Floats = NDArray[np.float64]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenhand.randomness import Seed, as_generator
+from evenhand._internal.randomness import Seed, as_generator
 
 WORDS = 8
 """32-bit words taken from a Generator to seed the streams: 256 bits, as much as a Generator is worth."""

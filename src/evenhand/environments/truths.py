@@ -7,9 +7,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evenhand._internal.randomness import Seed, as_generator
 from evenhand.environments.checks import number, whole
 from evenhand.errors import InvalidInput
-from evenhand.randomness import Seed, as_generator
 
 Floats = NDArray[np.float64]
 

@@ -7,6 +7,7 @@ from typing import Any
 import gymnasium
 from numpy.typing import ArrayLike
 
+from evenhand._internal.randomness import Seed
 from evenhand.environments.fair_environment import FairEnvironment
 from evenhand.environments.lending import LendingWorld
 from evenhand.environments.outcomes import OutcomeModel, RewardKind, outcomes_of_kind
@@ -15,7 +16,6 @@ from evenhand.environments.proxy import ProxyWorld
 from evenhand.environments.streams import separate_streams
 from evenhand.environments.truths import MetricKind, metric_from, random_direction
 from evenhand.errors import InvalidInput
-from evenhand.randomness import Seed
 
 NAMES: tuple[str, ...] = (*(name for name in POPULATIONS if name != "proxy-groups"), "proxy", "lending")
 

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.bandit import FairBandit
-from evenhand.decision import ODDS_TOLERANCE, Decision, Review
 from evenhand.errors import InconsistentReviews, MisleadingReviewer
 from evenhand.metrics.verdicts import Pairs
+from evenhand.records.decision import ODDS_TOLERANCE, Decision, Review
 
 Floats = NDArray[np.float64]
 

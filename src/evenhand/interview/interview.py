@@ -10,11 +10,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.archive import UNREADABLE, read_archive, write_archive
+from evenhand._internal.archive import UNREADABLE, read_archive, write_archive
+from evenhand._internal.checks import is_number, is_whole
+from evenhand._internal.randomness import Seed, as_generator
 from evenhand.bandit import FairBandit
-from evenhand.checks import is_number, is_whole
-from evenhand.contexts import as_contexts
-from evenhand.decision import check_reviewer
 from evenhand.errors import DamagedFile, EvenhandError, InvalidInput
 from evenhand.interview.choice import doubts, gap_in_steps, least_known, odds_of, pairs_by_lot, steps_in_one
 from evenhand.interview.forecast import Forecast, unfair_pairs_live
@@ -22,7 +21,8 @@ from evenhand.interview.meter import Meter
 from evenhand.interview.question import Answer, Question, Said, check_said
 from evenhand.metrics import Learned, PerPair
 from evenhand.metrics.accuracy import check_epsilon
-from evenhand.randomness import Seed, as_generator
+from evenhand.records.contexts import as_contexts
+from evenhand.records.decision import check_reviewer
 
 Floats = NDArray[np.float64]
 

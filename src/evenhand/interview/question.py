@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
-from evenhand.decision import Pair
 from evenhand.errors import InvalidInput
+from evenhand.records.decision import Pair
 
 Said = Literal["unfair", "acceptable", "unsure"]
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.auditors import Arrival, Truth
-from evenhand.decision import Decision
 from evenhand.lab.flagged_rounds import FlaggedRounds
 from evenhand.lab.score import Score, score
+from evenhand.records.decision import Decision
 
 Floats = NDArray[np.float64]
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.auditors import Arrival, Truth
-from evenhand.decision import Decision
 from evenhand.errors import InvalidInput
 from evenhand.lab.flagged_rounds import FlaggedRounds
 from evenhand.lab.score import score
+from evenhand.records.decision import Decision
 
 PER_OCTAVE = 4
 """Checkpoints between a round and its double."""

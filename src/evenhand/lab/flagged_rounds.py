@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from evenhand.auditors import Arrival
 from evenhand.auditors.gaps import unequal_odds
-from evenhand.decision import Decision, Review
+from evenhand.records.decision import Decision, Review
 
 
 def is_flag(decision: Decision, review: Review) -> bool:

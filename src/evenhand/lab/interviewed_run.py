@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand._internal.randomness import Seed
 from evenhand.auditors import MahalanobisAuditor
 from evenhand.bandit import FairBandit
 from evenhand.environments import FairEnvironment, make_world
@@ -16,7 +17,6 @@ from evenhand.interview import Interview, Question
 from evenhand.lab.curve import Curve
 from evenhand.lab.play import decisions
 from evenhand.lab.store import Columns
-from evenhand.randomness import Seed
 
 CANDIDATES = 500
 """So many people like those to come stand ready to be asked about; none of them comes."""

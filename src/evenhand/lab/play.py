@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from evenhand._internal.randomness import Seed
 from evenhand.auditors import Arrival, Auditor, Truth, arriving
 from evenhand.baselines import Policy
-from evenhand.decision import Decision
 from evenhand.environments import FairEnvironment
 from evenhand.errors import InvalidInput
 from evenhand.lab.account import Account
-from evenhand.randomness import Seed
+from evenhand.records.decision import Decision
 
 
 class Played(NamedTuple):

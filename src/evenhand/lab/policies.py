@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from evenhand import paper
+from evenhand._internal.randomness import Seed, as_generator
 from evenhand.bandit import FairBandit
 from evenhand.baselines import BASELINES, Facts, Policy
 from evenhand.errors import InvalidInput
 from evenhand.metrics import BayesPoint, Ellipsoid, MetricLearner, PerPair, ProjectedVolume
-from evenhand.randomness import Seed, as_generator
 from evenhand.rewards import KnownReward
 
 Make = Callable[[Facts, Seed], Policy]

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand._internal.randomness import Seed
 from evenhand.auditors import MahalanobisAuditor
 from evenhand.bandit import FairBandit
 from evenhand.baselines import Facts
@@ -17,7 +18,6 @@ from evenhand.lab.curve import checkpoints
 from evenhand.lab.policies import make_policy
 from evenhand.lab.store import Columns
 from evenhand.metrics import MetricLearner
-from evenhand.randomness import Seed
 
 ROUNDING = 1e-6
 """A distance this little outside its ends is not outside: they come from linear programmes."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from evenhand._internal.randomness import Seed
 from evenhand.bandit import FairBandit
 from evenhand.baselines import Facts, Policy
 from evenhand.environments import make_world
@@ -17,7 +18,6 @@ from evenhand.lab.policies import make_policy
 from evenhand.lab.reviewers import PANELS, ReviewerSetting
 from evenhand.lab.store import Columns
 from evenhand.metrics import ReviewerReport
-from evenhand.randomness import Seed
 
 TOLD = 1e-3
 """What FairBandit takes a reviewer's error rate to be, unless said otherwise."""

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand._internal.randomness import Seed, as_generator
 from evenhand.auditors import (
     AdversarialAuditor,
     Auditor,
@@ -32,9 +33,8 @@ from evenhand.auditors.adversarial import Aim
 from evenhand.auditors.partial import Choose
 from evenhand.bandit import FairBandit
 from evenhand.baselines import Policy
-from evenhand.decision import Decision, Pair
 from evenhand.errors import InvalidInput
-from evenhand.randomness import Seed, as_generator
+from evenhand.records.decision import Decision, Pair
 
 Matrix = NDArray[np.float64]
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from evenhand.allocation import fair_distribution
 from evenhand.auditors import Truth
 from evenhand.auditors.gaps import gaps
-from evenhand.decision import ODDS_TOLERANCE, Decision
+from evenhand.records.decision import ODDS_TOLERANCE, Decision
 
 
 class Score(NamedTuple):

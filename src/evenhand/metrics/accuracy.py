@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from evenhand.checks import is_number
+from evenhand._internal.checks import is_number
 from evenhand.errors import InvalidInput
 
 COARSEST = 0.125

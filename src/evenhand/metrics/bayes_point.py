@@ -8,23 +8,23 @@ from typing import Any, Self
 
 import numpy as np
 
-from evenhand.checks import is_number
-from evenhand.compiled import frozen
+from evenhand._internal.checks import is_number
+from evenhand._internal.jit import frozen
 from evenhand.errors import InvalidInput
 from evenhand.metrics.accuracy import accuracy, check_epsilon, sharpens
-from evenhand.metrics.belief import Belief
 from evenhand.metrics.bound import first_bound
-from evenhand.metrics.caution import END, KNOWN, Caution, cautious_squares, fill_distances
-from evenhand.metrics.doubt import Doubt
 from evenhand.metrics.features import Floats, Structure
-from evenhand.metrics.guess_bounds import GuessBounds, is_worth_it
+from evenhand.metrics.gaussian.belief import Belief
+from evenhand.metrics.gaussian.caution import END, KNOWN, Caution, cautious_squares, fill_distances
+from evenhand.metrics.gaussian.error_rates import Doubt
+from evenhand.metrics.gaussian.guess_bounds import GuessBounds, is_worth_it
+from evenhand.metrics.gaussian.memory import Memory
+from evenhand.metrics.gaussian.project_psd import TOLERANCE, drawn_metric, mended
+from evenhand.metrics.gaussian.truncated_normal import chance_below
+from evenhand.metrics.gaussian.update import CONTRADICTION, heard
 from evenhand.metrics.half_spaces import HalfSpaces
-from evenhand.metrics.hearing import CONTRADICTION, heard
 from evenhand.metrics.learner import Learned, MetricLearner
-from evenhand.metrics.memory import Memory
 from evenhand.metrics.reviewer_errors import ReviewerReport, check_error_rate
-from evenhand.metrics.semidefinite import TOLERANCE, drawn_metric, mended
-from evenhand.metrics.truncated_normal import chance_below
 from evenhand.metrics.verdicts import Pairs, Verdicts
 
 BLUR = 1e-4

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenhand.checks import is_number
+from evenhand._internal.checks import is_number
+from evenhand._internal.linear_program import LinearProgram
 from evenhand.errors import InvalidInput, SolverFailed
-from evenhand.linear_programme import LinearProgramme
 from evenhand.metrics.accuracy import accuracy
 from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.half_spaces import HalfSpaces
@@ -40,7 +40,7 @@ def fits(space: MetricSpace, half_spaces: HalfSpaces, bound: float) -> bool:
     reported, which is always safe.
     """
     box = np.full(space.n_unknowns, bound)
-    programme = LinearProgramme(-box, box)
+    programme = LinearProgram(-box, box)
     diagonal = space.features(np.eye(space.n_features))
     programme.add_rows(diagonal, np.zeros(len(diagonal)), np.full(len(diagonal), np.inf))
     above = half_spaces.sides > 0

@@ -8,14 +8,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from evenhand.decision import Pair
 from evenhand.metrics.accuracy import accuracy, check_epsilon
 from evenhand.metrics.bound import first_bound, fits
 from evenhand.metrics.features import Floats, Structure
+from evenhand.metrics.gaussian.memory import remembered
 from evenhand.metrics.half_spaces import HalfSpaces
 from evenhand.metrics.learner import Learned, MetricLearner
-from evenhand.metrics.memory import remembered
 from evenhand.metrics.verdicts import Pairs, Verdicts
+from evenhand.records.decision import Pair
 
 ROUNDING = 1e-10
 """Each cut leaves the axes longer by this share, so that rounding never pushes the truth out."""

@@ -12,8 +12,8 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.checks import is_whole
-from evenhand.compiled import compiled
+from evenhand._internal.checks import is_whole
+from evenhand._internal.jit import jit
 from evenhand.errors import InvalidInput
 
 Floats = NDArray[np.float64]
@@ -89,7 +89,7 @@ class MetricSpace:
         return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)
 
 
-@compiled
+@jit
 def fill_products(differences: Floats, table: Floats) -> None:
     """svec(z z') of each row z: (n, d) -> (n, m)."""
     n, d = differences.shape
@@ -103,7 +103,7 @@ def fill_products(differences: Floats, table: Floats) -> None:
             start += d - i
 
 
-@compiled
+@jit
 def has_factor(alpha: Floats, d: int, shift: float) -> bool:
     """Whether G + shift I, G = smat(alpha), has a Cholesky factor."""
     upper = np.empty((d, d))
@@ -122,7 +122,7 @@ def has_factor(alpha: Floats, d: int, shift: float) -> bool:
     return True
 
 
-@compiled
+@jit
 def unflatten(alpha: Floats, matrix: Floats) -> None:
     """Fill a matrix (d, d) with smat(alpha)."""
     d, start, weight = len(matrix), 0, np.sqrt(2.0)

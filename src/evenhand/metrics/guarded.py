@@ -10,18 +10,18 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evenhand.checks import is_whole
-from evenhand.decision import ODDS_TOLERANCE
+from evenhand._internal.checks import is_whole
 from evenhand.errors import InvalidInput, UnsupportedReview
-from evenhand.metrics.cylinder import default_thinness
 from evenhand.metrics.features import Floats
-from evenhand.metrics.guess_bounds import GuessBounds
+from evenhand.metrics.gaussian.guess_bounds import GuessBounds
 from evenhand.metrics.half_spaces import MOST_SQUARED
-from evenhand.metrics.knowledge_set import KnowledgeSet
 from evenhand.metrics.learner import Learned, MetricLearner
 from evenhand.metrics.projected_volume import ProjectedVolume
 from evenhand.metrics.reviewer_errors import ReviewerReport
 from evenhand.metrics.verdicts import Pairs, Verdicts
+from evenhand.metrics.version_space.cylinder import default_thinness
+from evenhand.metrics.version_space.knowledge_set import KnowledgeSet
+from evenhand.records.decision import ODDS_TOLERANCE
 from evenhand.theory.mistakes import distance_estimator_mistakes
 
 EPSILON = 0.01

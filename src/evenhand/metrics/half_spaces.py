@@ -9,10 +9,10 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.compiled import compiled
-from evenhand.decision import ODDS_TOLERANCE
+from evenhand._internal.jit import jit
 from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.verdicts import Verdicts
+from evenhand.records.decision import ODDS_TOLERANCE
 
 Floats = NDArray[np.float64]
 
@@ -76,7 +76,7 @@ class HalfSpaces:
         return {"normals": self.normals, "thresholds": self.thresholds, "sides": self.sides}
 
 
-@compiled
+@jit
 def fill_half_spaces(
     gaps: Floats, unfair: NDArray[np.bool_], tolerance: float, thresholds: Floats, sides: Floats
 ) -> None:

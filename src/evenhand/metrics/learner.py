@@ -10,16 +10,16 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evenhand.checks import is_number
-from evenhand.compiled import compiled
-from evenhand.contexts import as_contexts
-from evenhand.decision import Pair
+from evenhand._internal.checks import is_number
+from evenhand._internal.class_registry import enter, find
+from evenhand._internal.jit import jit
 from evenhand.errors import InvalidInput, UnsupportedReview
 from evenhand.metrics.features import MetricSpace, Structure
-from evenhand.metrics.guess_bounds import GuessBounds
+from evenhand.metrics.gaussian.guess_bounds import GuessBounds
 from evenhand.metrics.reviewer_errors import ReviewerReport
 from evenhand.metrics.verdicts import Pairs, Verdicts
-from evenhand.registry import enter, find
+from evenhand.records.contexts import as_contexts
+from evenhand.records.decision import Pair
 
 Floats = NDArray[np.float64]
 
@@ -221,7 +221,7 @@ class MetricLearner(ABC):
         return find(saved["kind"], MetricLearner._kinds, "metric learner").from_state(saved["state"])
 
 
-@compiled
+@jit
 def as_square(k: int, squared: Floats) -> Floats:
     """Squared distances of all pairs, in order, as a symmetric (k, k) table of distances; below zero counts as zero."""
     table = np.empty((k, k))

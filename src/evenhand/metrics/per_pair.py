@@ -9,11 +9,11 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evenhand.decision import Pair
 from evenhand.errors import InvalidInput
 from evenhand.metrics.features import Floats
 from evenhand.metrics.learner import Learned, MetricLearner
 from evenhand.metrics.verdicts import Pairs, Verdicts
+from evenhand.records.decision import Pair
 
 Cuts = Literal["guess", "gap"]
 

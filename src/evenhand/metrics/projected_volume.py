@@ -7,19 +7,19 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand._internal.randomness import Seed, as_generator, generator_from
 from evenhand.errors import InvalidInput
 from evenhand.metrics.accuracy import accuracy, check_epsilon
 from evenhand.metrics.bound import first_bound
-from evenhand.metrics.cylinder import cylinder_centroid, default_thinness, thinned
-from evenhand.metrics.extents import Outline
 from evenhand.metrics.features import MetricSpace, Structure
 from evenhand.metrics.half_spaces import MOST_SQUARED, HalfSpaces
-from evenhand.metrics.hit_and_run import Cloud
-from evenhand.metrics.knowledge_set import KnowledgeSet, at_least_zero
 from evenhand.metrics.learner import Learned, MetricLearner
-from evenhand.metrics.sampled_set import MOST_DOUBLINGS, SampledSet
 from evenhand.metrics.verdicts import Pairs, Verdicts
-from evenhand.randomness import Seed, as_generator, generator_from
+from evenhand.metrics.version_space.cylinder import cylinder_centroid, default_thinness, thinned
+from evenhand.metrics.version_space.extents import Outline
+from evenhand.metrics.version_space.hit_and_run import Cloud
+from evenhand.metrics.version_space.knowledge_set import KnowledgeSet, at_least_zero
+from evenhand.metrics.version_space.sampled_set import MOST_DOUBLINGS, SampledSet
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.checks import is_number
+from evenhand._internal.checks import is_number
 from evenhand.errors import InvalidInput
 
 Floats = NDArray[np.float64]

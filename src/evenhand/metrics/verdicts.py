@@ -8,8 +8,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.compiled import compiled, frozen
-from evenhand.decision import ODDS_TOLERANCE, Decision, Pair, Review
+from evenhand._internal.jit import frozen, jit
+from evenhand.records.decision import ODDS_TOLERANCE, Decision, Pair, Review
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64] | NDArray[np.bool_] | slice
@@ -23,7 +23,7 @@ def all_pairs(k: int) -> NDArray[np.int64]:
     return indices
 
 
-@compiled
+@jit
 def _fill_differences(contexts: Floats, indices: NDArray[np.int64], differences: Floats) -> None:
     for row in range(len(indices)):
         first, second = contexts[indices[row, 0]], contexts[indices[row, 1]]
@@ -128,7 +128,7 @@ def _marks(decision: Decision, review: Review) -> NDArray[np.uint8]:
     return np.frombuffer(marks, np.uint8)
 
 
-@compiled
+@jit
 def _count_said(odds: Floats, tolerance: float, marks: NDArray[np.uint8], is_partial: bool) -> int:
     """How many pairs with different odds there are, of those that somebody looked at."""
     count, k = 0, len(odds)
@@ -139,7 +139,7 @@ def _count_said(odds: Floats, tolerance: float, marks: NDArray[np.uint8], is_par
     return count
 
 
-@compiled
+@jit
 def _fill_said(
     odds: Floats,
     tolerance: float,

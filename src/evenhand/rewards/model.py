@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.registry import enter, find
+from evenhand._internal.class_registry import enter, find
 
 Floats = NDArray[np.float64]
 

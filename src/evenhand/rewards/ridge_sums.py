@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evenhand.compiled import compiled
+from evenhand._internal.jit import jit
 from evenhand.rewards.model import Floats
 
 
@@ -59,7 +59,7 @@ def joined(V: Floats, V_inv: Floats, b: Floats, theta: Floats) -> Floats:
     return np.concatenate([V, V_inv, b[None, :], theta[None, :]])
 
 
-@compiled
+@jit
 def fill_bounds(contexts: Floats, sums: Floats, radius: float, norm_bound: float, most: float, bounds: Floats) -> None:
     """Fill `bounds` (3, k) with estimate, width and their sum for each row of `contexts` (k, d). O(k d^2).
 
@@ -85,7 +85,7 @@ def fill_bounds(contexts: Floats, sums: Floats, radius: float, norm_bound: float
         bounds[2, row] = bounds[0, row] + bounds[1, row]
 
 
-@compiled
+@jit
 def tell(contexts: Floats, row: int, reward: float, sums: Floats, renewed: Floats) -> tuple[float, float]:
     """Fill in the sums after one outcome, of that row of `contexts` (n, d).
 

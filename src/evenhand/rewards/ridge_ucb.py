@@ -7,8 +7,8 @@ from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
-from evenhand.checks import is_number, is_whole
-from evenhand.compiled import frozen
+from evenhand._internal.checks import is_number, is_whole
+from evenhand._internal.jit import frozen
 from evenhand.errors import InvalidInput, SolverFailed
 from evenhand.rewards.model import Floats, RewardModel
 from evenhand.rewards.ridge_sums import Bounds, Sums, fill_bounds, joined, no_sums, tell

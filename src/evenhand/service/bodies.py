@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from evenhand.circumstances import NAMES
-from evenhand.desk.names import DESK_NAME, DESK_NAME_IN_WORDS
 from evenhand.desk.settings import MOST_CAPACITY, MOST_FEATURES, MOST_ROUNDS
+from evenhand.ledger.names import DESK_NAME, DESK_NAME_IN_WORDS
+from evenhand.records.review_metadata import NAMES
 from evenhand.rewards import RidgeUCB
 
 Id = Annotated[str, Meta(min_length=1, max_length=200)]

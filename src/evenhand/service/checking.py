@@ -8,12 +8,12 @@ import time
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
-from evenhand.desk.verify import Chain, standing
 from evenhand.errors import DamagedLedger
+from evenhand.ledger.verify import Chain, standing
 from evenhand.service.logs import places
 
 if TYPE_CHECKING:
-    from evenhand.desk.ledger import Ledger
+    from evenhand.ledger.ledger import Ledger
 
 log = logging.getLogger(__name__)
 

@@ -20,8 +20,8 @@ import uvicorn
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from evenhand.desk.ledger import open_ledger
 from evenhand.errors import InvalidInput
+from evenhand.ledger.ledger import open_ledger
 from evenhand.service.demo_arrivals import Arrivals
 from evenhand.service.demo_past import DESK, make_past
 from evenhand.service.listening import address_of, listen

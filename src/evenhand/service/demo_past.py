@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from evenhand.desk.commands import Decide, RecordOutcome
 from evenhand.desk.desk import Desk
 from evenhand.desk.desk_decision import DeskDecision
-from evenhand.desk.event import Event
-from evenhand.desk.reviewing import Reviewing
 from evenhand.environments.lending import PAY_OFF, SCHEMA, Applicants, metric_in_her_head
+from evenhand.ledger.event import Event
+from evenhand.review.reviewing import Reviewing
 
 DESK = "loans"
 CANDIDATES = 5

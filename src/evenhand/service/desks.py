@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from evenhand.desk.creating import open_once
 from evenhand.desk.desk import Desk
+from evenhand.desk.opening import open_once
 from evenhand.errors import UnknownRecord
 from evenhand.service.gather import Gatherer
 from evenhand.service.problems import Problem
@@ -16,8 +16,8 @@ from evenhand.service.writable import Writable
 
 if TYPE_CHECKING:
     from evenhand.desk.commands import Command
-    from evenhand.desk.event import Event
-    from evenhand.desk.ledger import Ledger
+    from evenhand.ledger.event import Event
+    from evenhand.ledger.ledger import Ledger
     from evenhand.service.measures import DeskMeasures
     from evenhand.service.settings import Settings
 

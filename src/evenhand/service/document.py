@@ -11,7 +11,7 @@ import msgspec
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from evenhand.desk.names import DESK_NAME
+from evenhand.ledger.names import DESK_NAME
 from evenhand.service.bodies import EXACTLY_ONE
 from evenhand.service.operation import Operation
 from evenhand.service.problems import KINDS

@@ -27,8 +27,8 @@ from evenhand.service.window.operations import WINDOW_OPERATIONS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evenhand.desk.event import Event
-    from evenhand.desk.ledger import Ledger
+    from evenhand.ledger.event import Event
+    from evenhand.ledger.ledger import Ledger
     from evenhand.service.settings import Settings
 
 log = logging.getLogger(__name__)

@@ -19,7 +19,7 @@ from typing import Any
 import msgspec
 from msgspec import inspect
 
-from evenhand.desk.names import DESK_NAME, DESK_NAME_IN_WORDS
+from evenhand.ledger.names import DESK_NAME, DESK_NAME_IN_WORDS
 
 STEP = re.compile(r"\.(\w+)|\[(\d+|\.\.\.)\]")
 LONGEST_SHOWN = 80

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import uvicorn
 
-from evenhand.desk.ledger import open_ledger
 from evenhand.errors import InvalidInput
+from evenhand.ledger.ledger import open_ledger
 from evenhand.service.app import create_app
 from evenhand.service.listening import address_of, listen
 from evenhand.service.logs import set_up_logs

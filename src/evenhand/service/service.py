@@ -7,8 +7,8 @@ import contextlib
 import logging
 from typing import TYPE_CHECKING, Protocol
 
-from evenhand.desk.ledger import open_ledger
 from evenhand.desk.warm_up import warm_up
+from evenhand.ledger.ledger import open_ledger
 from evenhand.service.access import Access
 from evenhand.service.apart import Apart
 from evenhand.service.asked import Caller
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from starlette.types import Scope
 
-    from evenhand.desk.ledger import Ledger
+    from evenhand.ledger.ledger import Ledger
     from evenhand.service.asked import Asked, Told
     from evenhand.service.settings import Settings
     from evenhand.service.tokens import TokenStore

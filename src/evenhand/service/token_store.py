@@ -11,15 +11,15 @@ import orjson
 from sqlalchemy import insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
-from evenhand.desk.ledger import open_ledger
-from evenhand.desk.memory_ledger import MemoryLedger
-from evenhand.desk.sql_ledger import SqlLedger
-from evenhand.desk.tables import tokens
 from evenhand.errors import InvalidInput
+from evenhand.ledger.ledger import open_ledger
+from evenhand.ledger.memory_ledger import MemoryLedger
+from evenhand.ledger.sql_ledger import SqlLedger
+from evenhand.ledger.tables import tokens
 from evenhand.service.tokens import MemoryTokens, Token, TokenStore, UnknownToken, name_taken
 
 if TYPE_CHECKING:
-    from evenhand.desk.ledger import Ledger
+    from evenhand.ledger.ledger import Ledger
 
 _in_memory: WeakKeyDictionary[Ledger, MemoryTokens] = WeakKeyDictionary()
 

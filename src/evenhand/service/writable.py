@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from evenhand.errors import EvenhandError, LedgerUnavailable
 
 if TYPE_CHECKING:
-    from evenhand.desk.ledger import Ledger
+    from evenhand.ledger.ledger import Ledger
 
 log = logging.getLogger(__name__)
 

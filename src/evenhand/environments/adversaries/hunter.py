@@ -6,11 +6,11 @@ from abc import abstractmethod
 
 import numpy as np
 
-from evenhand.contexts import as_contexts
 from evenhand.environments.adversaries.next_odds import NextOdds, next_odds
 from evenhand.environments.checks import whole
 from evenhand.environments.contexts.source import ContextSource, Floats, Scene
 from evenhand.errors import InvalidInput
+from evenhand.records.contexts import as_contexts
 
 
 class Hunter(ContextSource):

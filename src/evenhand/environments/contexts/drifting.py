@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from evenhand._internal.randomness import Seed, as_generator
 from evenhand.environments.checks import whole
 from evenhand.environments.contexts.source import ContextSource, Floats, Scene
 from evenhand.errors import InvalidInput
-from evenhand.randomness import Seed, as_generator
 
 
 class Drifting(ContextSource):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from evenhand._internal.randomness import Seed, as_generator
 from evenhand.environments.checks import number, whole
 from evenhand.environments.contexts.ball import into_ball, onto_sphere
 from evenhand.environments.contexts.source import ContextSource, Floats, Scene
-from evenhand.randomness import Seed, as_generator
 
 CENTRE_NORM = 0.8
 """How far from the origin the groups lie: room is left for their spread."""

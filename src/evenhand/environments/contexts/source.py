@@ -9,8 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.decision import Decision
 from evenhand.environments.checks import whole
+from evenhand.records.decision import Decision
 
 Floats = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from evenhand.auditors.adversarial import Aim
-from evenhand.lab import figure, laws
+from evenhand.lab import figure, growth
 from evenhand.lab.case import Case, grid
 from evenhand.lab.experiment import Experiment, Findings, Verdict
 from evenhand.lab.reviewed_run import reviewed_run
@@ -54,7 +54,7 @@ def of(runs: pl.DataFrame, aim: str, pace: str) -> pl.DataFrame:
     return runs.filter((pl.col("lies") == 0) | liar)
 
 
-def costs(runs: pl.DataFrame, cost: str) -> laws.Points:
+def costs(runs: pl.DataFrame, cost: str) -> growth.Points:
     """Numbers of lies above 0, and what was paid beyond the same seed without a lie, one row a seed."""
     lies, paid = by_seed(runs, cost, along="lies")
     return lies[1:], paid[:, 1:] - paid[:, :1]
@@ -76,14 +76,14 @@ def analyse(table: pl.DataFrame) -> Findings:
                     f"{words}, no lie": str(estimate(paid[:, 0])),
                     f"{words}, {int(lies[-1])} lies": str(estimate(paid[:, -1])),
                     f"{words}, b": str(slope(lies, paid)),
-                    f"{words}, exponent": str(laws.exponent(beyond)),
+                    f"{words}, exponent": str(growth.exponent(beyond)),
                 }
             told = here.filter(pl.col("lies") == here["lies"].max())["lies_told"]
             rows.append(row | {"lies told": float(np.mean(told.to_numpy()))})
     return Findings(tuple(verdicts), pl.DataFrame(rows))
 
 
-def _no_dearer(what: str, beyond: laws.Points) -> Verdict:
+def _no_dearer(what: str, beyond: growth.Points) -> Verdict:
     """Growth faster than in proportion makes each of many lies dearer than each of few: the slope of cost/C on log2 C.
 
     An exponent would say the same, but what is paid beyond no lie at all may be nothing, or less.
@@ -96,7 +96,7 @@ def _no_dearer(what: str, beyond: laws.Points) -> Verdict:
         f"{what}: many lies cost no more each than few",
         f"{dearest} for each of {int(lies[-1])}; a doubling of C adds {dearer} to it",
         "nothing added",
-        bool(dearer.lower <= laws.NEGLIGIBLE),
+        bool(dearer.lower <= growth.NEGLIGIBLE),
     )
 
 

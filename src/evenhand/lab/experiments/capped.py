@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from evenhand.lab import figure, laws
+from evenhand.lab import figure, growth
 from evenhand.lab.case import Case, grid
 from evenhand.lab.experiment import Experiment, Findings, Verdict
 from evenhand.lab.reviewed_run import reviewed_run
@@ -59,7 +59,7 @@ def analyse(table: pl.DataFrame) -> Findings:
     verdicts = []
     for (cap,), here in runs.group_by(["max_unfair_rounds"], maintain_order=True):
         flagged = here["flagged_rounds_by_reviewer"]
-        verdicts.append(laws.below(f"max_unfair_rounds={cap}: rounds flagged, any excess", flagged, float(str(cap))))
+        verdicts.append(growth.below(f"max_unfair_rounds={cap}: rounds flagged, any excess", flagged, float(str(cap))))
     verdicts.append(_reached(runs))
     means = summary(runs, ["world", "max_unfair_rounds"], VALUES)
     return Findings(tuple(verdicts), means.select("world", "max_unfair_rounds", *VALUES))

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from evenhand.lab import figure, laws
+from evenhand.bandit.margin import STEP
+from evenhand.lab import figure, growth
 from evenhand.lab.case import Case, grid
 from evenhand.lab.experiment import Experiment, Findings, Verdict
 from evenhand.lab.reviewed_run import reviewed_run
 from evenhand.lab.statistics import bands, ends_of_runs, estimate, summary
-from evenhand.margin import STEP
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -82,7 +82,9 @@ def analyse(table: pl.DataFrame) -> Findings:
     ahead = estimate((safe["reward_rate"] - equal["reward_rate"]).to_numpy())
     share = most_flagged(rounds) / rounds
     verdicts = (
-        laws.below(f"{SAFE}: share of rounds flagged, the constant of the margin added", safe["flagged_share"], share),
+        growth.below(
+            f"{SAFE}: share of rounds flagged, the constant of the margin added", safe["flagged_share"], share
+        ),
         Verdict(
             f"{SAFE}: reward a round beyond that of equal odds, seed by seed",
             f"{ahead}",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evenhand import theory
-from evenhand.lab import figure, laws
+from evenhand.lab import figure, growth
 from evenhand.lab.case import Case, grid
 from evenhand.lab.experiment import Experiment, Findings, Verdict
 from evenhand.lab.standard_run import standard_run
@@ -45,7 +45,7 @@ def bound(epsilon: float) -> float:
 def split(table: pl.DataFrame) -> dict[str, tuple[pl.DataFrame, str]]:
     """For each schedule of epsilon its rows, and the column along which T grows."""
     fixed = pl.col("epsilon") == FIXED
-    shrinking = laws.last_of_each(table.filter(~fixed))
+    shrinking = growth.last_of_each(table.filter(~fixed))
     return {"epsilon = 1/T": (shrinking, "rounds"), f"epsilon = {FIXED}": (table.filter(fixed), "round")}
 
 
@@ -54,15 +54,15 @@ def analyse(table: pl.DataFrame) -> Findings:
     verdicts: list[Verdict] = []
     rows = []
     for schedule, (part, along) in split(table).items():
-        for policy in laws.policies_in(part):
-            rows.append({"policy": policy, "epsilon": schedule} | _row(laws.of(part, policy), along))
-            verdicts += _verdicts(laws.of(part, policy), along, f"{policy}, {schedule}")
+        for policy in growth.policies_in(part):
+            rows.append({"policy": policy, "epsilon": schedule} | _row(growth.of(part, policy), along))
+            verdicts += _verdicts(growth.of(part, policy), along, f"{policy}, {schedule}")
     return Findings(tuple(verdicts), pl.DataFrame(rows))
 
 
 def _longest(runs: pl.DataFrame) -> pl.DataFrame:
     """The ends of the longest runs."""
-    return laws.last_of_each(runs.filter(pl.col("rounds") == runs["rounds"].max()))
+    return growth.last_of_each(runs.filter(pl.col("rounds") == runs["rounds"].max()))
 
 
 def _row(runs: pl.DataFrame, along: str) -> dict[str, object]:
@@ -71,9 +71,9 @@ def _row(runs: pl.DataFrame, along: str) -> dict[str, object]:
         "T": int(ends["rounds"][0]),
         "unfair pairs": str(estimate(ends["unfair_pairs"].to_numpy())),
         "last unfair round": str(estimate(ends["last_unfair_round"].to_numpy())),
-        "added a doubling of T, later half of T": str(laws.per_doubling(laws.later_half(points))),
-        "bending there": str(laws.bending(laws.later_half(points))),
-        "exponent there": str(laws.exponent(laws.later_half(points))),
+        "added a doubling of T, later half of T": str(growth.per_doubling(growth.later_half(points))),
+        "bending there": str(growth.bending(growth.later_half(points))),
+        "exponent there": str(growth.exponent(growth.later_half(points))),
         "bound": bound(ends["epsilon"][0]),
     }
 
@@ -83,10 +83,10 @@ def _verdicts(runs: pl.DataFrame, along: str, what: str) -> list[Verdict]:
     T, epsilon = int(ends["rounds"][0]), float(ends["epsilon"][0])
     points = by_seed(runs, "unfair_pairs", along=along)
     if along == "rounds":
-        growth = laws.no_faster_than_log(f"growth of unfair pairs: {what}", points)
+        trend = growth.no_faster_than_log(f"growth of unfair pairs: {what}", points)
     else:
-        growth = laws.stopped(f"unfair pairs late: {what}", points)
-    return [laws.below(f"unfair pairs in {T} rounds: {what}", ends["unfair_pairs"], bound(epsilon)), growth]
+        trend = growth.stopped(f"unfair pairs late: {what}", points)
+    return [growth.below(f"unfair pairs in {T} rounds: {what}", ends["unfair_pairs"], bound(epsilon)), trend]
 
 
 def draw(table: pl.DataFrame, findings: Findings) -> Figure:

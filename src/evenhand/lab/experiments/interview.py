@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from evenhand.lab import figure, laws
+from evenhand.lab import figure, growth
 from evenhand.lab.case import Case, grid
 from evenhand.lab.experiment import Experiment, Findings, Verdict
 from evenhand.lab.interviewed_run import interviewed_run
@@ -47,7 +47,7 @@ def analyse(table: pl.DataFrame) -> Findings:
     for questions, most in MOST.items():
         here = runs.filter(pl.col("questions") == questions)
         if len(here):
-            verdicts.append(laws.below(f"after {questions} questions: unfair pairs live", here["unfair_pairs"], most))
+            verdicts.append(growth.below(f"after {questions} questions: unfair pairs live", here["unfair_pairs"], most))
     verdicts.append(_worth_it(runs))
     means = summary(runs, ["questions"], VALUES)
     return Findings(tuple(verdicts), means.select("questions", *VALUES), {"runs": runs})

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evenhand import theory
-from evenhand.lab import figure, laws
+from evenhand.lab import figure, growth
 from evenhand.lab.case import Case, grid
 from evenhand.lab.experiment import Experiment, Findings, Verdict
 from evenhand.lab.standard_run import standard_run
@@ -45,20 +45,20 @@ def analyse(table: pl.DataFrame) -> Findings:
     """Regret under the bound and no faster than log T; so the unfair rounds, of which the bound is made."""
     verdicts: list[Verdict] = []
     rows = []
-    ends = laws.last_of_each(table)
-    for policy in laws.policies_in(ends):
-        runs = laws.of(ends, policy)
+    ends = growth.last_of_each(table)
+    for policy in growth.policies_in(ends):
+        runs = growth.of(ends, policy)
         T = int(max(runs["rounds"]))
         longest = runs.filter(pl.col("rounds") == T)
         promised = bound(T, shared=policy != "paper-known-reward")
         row: dict[str, object] = {"policy": policy, "T": T}
         for measure, words in (("regret", "regret"), ("unfair_rounds", "unfair rounds")):
             points = by_seed(runs, measure, along="rounds")
-            verdicts.append(laws.below(f"{words} in {T} rounds: {policy}", longest[measure], promised))
-            verdicts.append(laws.no_faster_than_log(f"growth of {words}: {policy}", points))
+            verdicts.append(growth.below(f"{words} in {T} rounds: {policy}", longest[measure], promised))
+            verdicts.append(growth.no_faster_than_log(f"growth of {words}: {policy}", points))
             row[words] = str(estimate(longest[measure].to_numpy()))
-            row[f"{words}, added a doubling of T"] = str(laws.per_doubling(laws.later_half(points)))
-            row[f"{words}, exponent"] = str(laws.exponent(laws.later_half(points)))
+            row[f"{words}, added a doubling of T"] = str(growth.per_doubling(growth.later_half(points)))
+            row[f"{words}, exponent"] = str(growth.exponent(growth.later_half(points)))
         rows.append(row | {"bound": promised})
     return Findings(tuple(verdicts), pl.DataFrame(rows))
 
@@ -66,7 +66,7 @@ def analyse(table: pl.DataFrame) -> Findings:
 def draw(table: pl.DataFrame, findings: Findings) -> Figure:
     """Regret, and unfair rounds, against T; below 1 the axis is even, for unfairness can earn more than is fair."""
     picture, axes = figure.panels(2)
-    ends = laws.last_of_each(table)
+    ends = growth.last_of_each(table)
     horizons = ends["rounds"].unique().sort().to_list()
     for panel, (measure, words) in zip(axes, MEASURES.items(), strict=True):
         figure.draw_policies(panel, ends, measure, along="rounds")

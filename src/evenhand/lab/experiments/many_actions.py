@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evenhand import theory
-from evenhand.lab import figure, laws
+from evenhand.lab import figure, growth
 from evenhand.lab.case import Case, grid
 from evenhand.lab.experiment import Experiment, Findings, Verdict
 from evenhand.lab.standard_run import standard_run
@@ -42,19 +42,19 @@ def analyse(table: pl.DataFrame) -> Findings:
     """Regret like root T, unfair pairs that stop, both under their bounds."""
     verdicts: list[Verdict] = []
     rows = []
-    for policy in laws.policies_in(table):
-        runs = laws.of(table, policy)
-        ends = laws.last_of_each(runs)
+    for policy in growth.policies_in(table):
+        runs = growth.of(table, policy)
+        ends = growth.last_of_each(runs)
         T = int(ends["rounds"][0])
-        late = laws.later_half(by_seed(runs, "regret"))
-        regret = laws.exponent(late)
+        late = growth.later_half(by_seed(runs, "regret"))
+        regret = growth.exponent(late)
         pairs = by_seed(runs, "unfair_pairs")
         promised, loss = regret_bound(T, shared=policy != "paper"), theory.fairness_loss(K, D, EPSILON, NORM)
         verdicts += [
-            laws.no_steeper(f"growth of regret: {policy}", regret, PROMISED, law="root T"),
-            laws.below(f"regret in {T} rounds: {policy}", ends["regret"], promised),
-            laws.stopped(f"unfair pairs late: {policy}", pairs),
-            laws.below(f"unfair pairs in {T} rounds: {policy}", ends["unfair_pairs"], loss),
+            growth.no_steeper(f"growth of regret: {policy}", regret, PROMISED, law="root T"),
+            growth.below(f"regret in {T} rounds: {policy}", ends["regret"], promised),
+            growth.stopped(f"unfair pairs late: {policy}", pairs),
+            growth.below(f"unfair pairs in {T} rounds: {policy}", ends["unfair_pairs"], loss),
         ]
         rows.append(
             {
@@ -62,10 +62,10 @@ def analyse(table: pl.DataFrame) -> Findings:
                 "T": T,
                 "regret": str(estimate(ends["regret"].to_numpy())),
                 "exponent of regret, later half": str(regret),
-                "exponent of regret, last quarter": str(laws.exponent(laws.later_half(late))),
+                "exponent of regret, last quarter": str(growth.exponent(growth.later_half(late))),
                 "bound on regret": promised,
                 "unfair pairs": str(estimate(ends["unfair_pairs"].to_numpy())),
-                "exponent of unfair pairs, later half": str(laws.exponent(laws.later_half(pairs))),
+                "exponent of unfair pairs, later half": str(growth.exponent(growth.later_half(pairs))),
                 "last unfair round": str(estimate(ends["last_unfair_round"].to_numpy())),
                 "bound on unfair pairs": loss,
             }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from evenhand.lab import figure, laws
+from evenhand.lab import figure, growth
 from evenhand.lab.case import Case, grid
 from evenhand.lab.experiment import Experiment, Findings, Verdict
 from evenhand.lab.reviewed_run import TOLD, reviewed_run
@@ -78,7 +78,7 @@ def analyse(table: pl.DataFrame) -> Findings:
         here = single.filter((pl.col("wrong") == wrong) & (pl.col("told") == NOT_TOLD))
         what = f"{wrong:.0%} of answers wrong, {NOT_TOLD}"
         verdicts += [
-            laws.below(f"{what}: unfair pairs", here["unfair_pairs"], most),
+            growth.below(f"{what}: unfair pairs", here["unfair_pairs"], most),
             _early(what, here),
             _near(f"{what}: the rate that is found", estimate(here["found_rate"].to_numpy()), wrong),
         ]

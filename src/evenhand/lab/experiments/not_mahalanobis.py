@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from evenhand.lab import figure, laws
+from evenhand.bandit.margin import STEP
+from evenhand.lab import figure, growth
 from evenhand.lab.case import Case, grid
 from evenhand.lab.experiment import Experiment, Findings, Verdict
 from evenhand.lab.reviewed_run import reviewed_run
 from evenhand.lab.statistics import ends_of_runs, estimate, summary
-from evenhand.margin import STEP
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -79,7 +79,7 @@ def analyse(table: pl.DataFrame) -> Findings:
             continue
         ahead = estimate((here["reward_rate"] - here["equal"]).to_numpy())
         verdicts += [
-            laws.below(f"{reviewer}: share of rounds flagged", here["flagged_share"], promised(rounds)),
+            growth.below(f"{reviewer}: share of rounds flagged", here["flagged_share"], promised(rounds)),
             Verdict(
                 f"{reviewer}: reward a round beyond that of equal odds, seed by seed",
                 f"{ahead}",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from evenhand.lab import figure, laws
+from evenhand.lab import figure, growth
 from evenhand.lab.case import Case, grid
 from evenhand.lab.experiment import Experiment, Findings, Verdict
 from evenhand.lab.reviewed_run import reviewed_run
@@ -68,8 +68,8 @@ def analyse(table: pl.DataFrame) -> Findings:
         for kind in ("one bit", "one bit, 5% wrong"):
             here = runs.filter((pl.col("kind") == kind) & (pl.col("d") == d) & (pl.col("k") == k))
             what = f"{kind}, d = {d}, k = {k}: unfair pairs"
-            verdicts.append(laws.below(what, here["unfair_pairs"], most))
-            verdicts.append(laws.below(f"{what} in the second half", here["late_unfair_pairs"], 0))
+            verdicts.append(growth.below(what, here["unfair_pairs"], most))
+            verdicts.append(growth.below(f"{what} in the second half", here["late_unfair_pairs"], 0))
     return Findings(tuple(verdicts), means.select("shape", "kind", *VALUES, "times_complete"), {"means": means})
 
 

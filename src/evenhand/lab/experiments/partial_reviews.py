@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from evenhand.lab import figure, laws
+from evenhand.lab import figure, growth
 from evenhand.lab.case import Case, grid
 from evenhand.lab.experiment import Experiment, Findings, Verdict
 from evenhand.lab.reviewed_run import reviewed_run
@@ -75,9 +75,9 @@ def analyse(table: pl.DataFrame) -> Findings:
     asked = runs.filter(pl.col("kind") == ASKED)
     exact, erring = (asked.filter(pl.col("wrong") == wrong) for wrong in WRONG)
     verdicts = (
-        laws.below(f"{ASKED}, no answer wrong: unfair pairs", exact["unfair_pairs"], MOST),
-        laws.below(f"{ASKED}, no answer wrong: unfair pairs in the second half", exact["late_unfair_pairs"], 0),
-        laws.below(f"{ASKED}, 10% of answers wrong: unfair pairs in the second half", erring["late_unfair_pairs"], 0),
+        growth.below(f"{ASKED}, no answer wrong: unfair pairs", exact["unfair_pairs"], MOST),
+        growth.below(f"{ASKED}, no answer wrong: unfair pairs in the second half", exact["late_unfair_pairs"], 0),
+        growth.below(f"{ASKED}, 10% of answers wrong: unfair pairs in the second half", erring["late_unfair_pairs"], 0),
         *(_better_than_random(runs.filter(pl.col("wrong") == wrong), wrong) for wrong in WRONG),
     )
     return Findings(verdicts, means.select("wrong", "kind", *VALUES), {"means": means})

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evenhand import theory
-from evenhand.lab import figure, laws
+from evenhand.lab import figure, growth
 from evenhand.lab.case import Case, grid
 from evenhand.lab.experiment import Experiment, Findings, Verdict
 from evenhand.lab.standard_run import standard_run
@@ -47,16 +47,16 @@ def analyse(table: pl.DataFrame) -> Findings:
     """The exponent of regret in the later half, and the bound."""
     verdicts: list[Verdict] = []
     rows = []
-    for policy in laws.policies_in(table):
-        runs = laws.of(table, policy)
-        ends = laws.last_of_each(runs)
+    for policy in growth.policies_in(table):
+        runs = growth.of(table, policy)
+        ends = growth.last_of_each(runs)
         T, epsilon = int(ends["rounds"][0]), float(ends["epsilon"][0])
-        late = laws.later_half(by_seed(runs, "regret"))
-        found = laws.exponent(late)
+        late = growth.later_half(by_seed(runs, "regret"))
+        found = growth.exponent(late)
         promised = bound(T, epsilon, shared=policy != "paper")
         verdicts += [
-            laws.no_steeper(f"growth of regret: {policy}", found, PROMISED, law="root T"),
-            laws.below(f"regret in {T} rounds: {policy}", ends["regret"], promised),
+            growth.no_steeper(f"growth of regret: {policy}", found, PROMISED, law="root T"),
+            growth.below(f"regret in {T} rounds: {policy}", ends["regret"], promised),
         ]
         rows.append(
             {
@@ -64,7 +64,7 @@ def analyse(table: pl.DataFrame) -> Findings:
                 "T": T,
                 "regret": str(estimate(ends["regret"].to_numpy())),
                 "exponent, later half": str(found),
-                "exponent, last quarter": str(laws.exponent(laws.later_half(late))),
+                "exponent, last quarter": str(growth.exponent(growth.later_half(late))),
                 "unfair pairs": str(estimate(ends["unfair_pairs"].to_numpy())),
                 "bound on regret": promised,
             }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evenhand import theory
-from evenhand.lab import figure, laws
+from evenhand.lab import figure, growth
 from evenhand.lab.case import Case, grid
 from evenhand.lab.experiment import Experiment, Findings, Verdict
 from evenhand.lab.standard_run import standard_run
@@ -57,15 +57,15 @@ def along(ends: pl.DataFrame, factor: str) -> pl.DataFrame:
     return ends.filter(*others).with_columns(size=size).sort("size", maintain_order=True)
 
 
-def judge(factor: str, measure: str, policy: str, points: laws.Points) -> Verdict:
+def judge(factor: str, measure: str, policy: str, points: growth.Points) -> Verdict:
     """The growth in one factor, against the theorem's: a power of d and k, a logarithm of 1/epsilon."""
     what = f"{MEASURES[measure]} against {factor}: {policy}"
     if factor == "epsilon":
         # Where epsilon is large hardly anything is unfair: the log starts late, and its exponent says nothing.
-        return laws.no_faster_than_log(what, points, x="1/epsilon", steepest=None)
+        return growth.no_faster_than_log(what, points, x="1/epsilon", steepest=None)
     if factor == "k" and measure == "unfair_rounds" and policy != PER_PAIR:
-        return laws.no_steeper(what, laws.exponent(points), 0.0, law="one learner for all pairs")
-    return laws.no_steeper(what, laws.exponent(points), 2.0, law=f"{factor}² in the bound")
+        return growth.no_steeper(what, growth.exponent(points), 0.0, law="one learner for all pairs")
+    return growth.no_steeper(what, growth.exponent(points), 2.0, law=f"{factor}² in the bound")
 
 
 def bound(measure: str, policy: str, d: int, k: int, epsilon: float) -> float:
@@ -77,13 +77,13 @@ def bound(measure: str, policy: str, d: int, k: int, epsilon: float) -> float:
 
 def analyse(table: pl.DataFrame) -> Findings:
     """Fitted exponents in each factor, and the bound at every setting."""
-    ends = laws.last_of_each(table)
+    ends = growth.last_of_each(table)
     verdicts: list[Verdict] = []
     rows = []
     for factor in FACTORS:
         part = along(ends, factor)
-        for policy in laws.policies_in(part):
-            runs = laws.of(part, policy)
+        for policy in growth.policies_in(part):
+            runs = growth.of(part, policy)
             row: dict[str, object] = {"factor": factor, "policy": policy}
             for measure, words in MEASURES.items():
                 points = by_seed(runs, measure, along="size")
@@ -91,7 +91,7 @@ def analyse(table: pl.DataFrame) -> Findings:
                 row |= {
                     f"{words}, first": str(_at(runs, measure, points[0][0])),
                     f"{words}, last": str(_at(runs, measure, points[0][-1])),
-                    f"{words}, exponent": str(laws.exponent(points)),
+                    f"{words}, exponent": str(growth.exponent(points)),
                 }
             rows.append(row)
     return Findings((*_bounds(ends), *verdicts), pl.DataFrame(rows))
@@ -104,18 +104,18 @@ def _at(runs: pl.DataFrame, measure: str, size: float) -> Estimate:
 def _bounds(ends: pl.DataFrame) -> list[Verdict]:
     """How close to the bound the worst run of each policy came, as a share of it."""
     verdicts = []
-    for policy in laws.policies_in(ends):
-        runs = laws.of(ends, policy)
+    for policy in growth.policies_in(ends):
+        runs = growth.of(ends, policy)
         settings = runs.select("unfair_pairs", "d", "k", "epsilon").iter_rows()
         shares = [pairs / bound("unfair_pairs", policy, *setting) for pairs, *setting in settings]
-        verdicts.append(laws.below(f"unfair pairs as a share of the bound: {policy}", pl.Series(shares), 1.0))
+        verdicts.append(growth.below(f"unfair pairs as a share of the bound: {policy}", pl.Series(shares), 1.0))
     return verdicts
 
 
 def draw(table: pl.DataFrame, findings: Findings) -> Figure:
     """Unfair pairs against each factor on log axes, where a power is a line; the bound dotted."""
     picture, axes = figure.panels(3, width=4.8)
-    ends = laws.last_of_each(table)
+    ends = growth.last_of_each(table)
     for panel, factor in zip(axes, FACTORS, strict=True):
         part = along(ends, factor)
         figure.draw_policies(panel, part, "unfair_pairs", along="size", floor=FLOOR)

@@ -21,7 +21,7 @@ from evenhand.service.problems import Problem
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from evenhand.desk.event import Event
+    from evenhand.ledger.event import Event
     from evenhand.service.call import Call
     from evenhand.service.settings import Settings
 

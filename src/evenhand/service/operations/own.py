@@ -12,14 +12,14 @@ import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from evenhand.desk.showing import features_of, shown_and_hidden
 from evenhand.errors import UnknownRecord
+from evenhand.review.display import features_of, shown_and_hidden
 from evenhand.service.problems import Problem
 
 if TYPE_CHECKING:
-    from evenhand.desk.event import Event
     from evenhand.desk.settings import Settings
-    from evenhand.desk.waiting import WaitingPair
+    from evenhand.ledger.event import Event
+    from evenhand.ledger.waiting_pairs import WaitingPair
     from evenhand.service.asked import Caller
     from evenhand.service.call import Call
 

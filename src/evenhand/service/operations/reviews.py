@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from evenhand.circumstances import joined
 from evenhand.desk.commands import AnswerQuestion, GiveReview, Withdraw
-from evenhand.desk.queue_pages import QueuePages
+from evenhand.records.review_metadata import joined
+from evenhand.review.queue_pages import QueuePages
 from evenhand.service.answer import Answer, told
 from evenhand.service.operations.own import check_own, name_of, pair_for
 from evenhand.service.operations.recorded import recorded

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evenhand.desk.queue_pages import LONGEST_NOTE
+from evenhand.review.queue_pages import LONGEST_NOTE
 from evenhand.service.bodies import NewAnswer, NewDecision, NewDesk, NewOutcomes, NewOverride, NewReview, NewSettings
 from evenhand.service.operation import ADMIN, Operation
 from evenhand.service.operations import decisions, desks, reviews, standing

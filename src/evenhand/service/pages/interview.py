@@ -6,10 +6,10 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from evenhand.circumstances import times
 from evenhand.desk.desk import Desk
-from evenhand.desk.interviewing import Interviewing
 from evenhand.errors import IdempotencyConflict
+from evenhand.records.review_metadata import times
+from evenhand.review.interviewing import Interviewing
 from evenhand.service.answer import Answer, told
 from evenhand.service.problems import Problem
 

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from evenhand.circumstances import DECLINED, times
-from evenhand.desk.agreement import consistency
 from evenhand.desk.desk import Desk
 from evenhand.desk.review_book import Given
-from evenhand.desk.review_item import WHY
-from evenhand.desk.reviewing import Reviewing
 from evenhand.errors import AlreadyRecorded, IdempotencyConflict
+from evenhand.records.review_metadata import DECLINED, times
+from evenhand.review.agreement import consistency
+from evenhand.review.item import WHY
+from evenhand.review.reviewing import Reviewing
 from evenhand.service.answer import Answer, told
 from evenhand.service.problems import Problem
 from evenhand.service.window.reviewers import reviewers_told

@@ -16,17 +16,17 @@ from weakref import WeakKeyDictionary
 
 from sqlalchemy import delete, insert, select
 
-from evenhand.desk.memory_ledger import MemoryLedger
-from evenhand.desk.sql_ledger import SqlLedger
-from evenhand.desk.tables import sessions
 from evenhand.errors import InvalidInput
+from evenhand.ledger.memory_ledger import MemoryLedger
+from evenhand.ledger.sql_ledger import SqlLedger
+from evenhand.ledger.tables import sessions
 from evenhand.service.access import Access, Headers
 from evenhand.service.asked import Caller
 from evenhand.service.problems import Problem
 from evenhand.service.tokens import digest_of
 
 if TYPE_CHECKING:
-    from evenhand.desk.ledger import Ledger
+    from evenhand.ledger.ledger import Ledger
     from evenhand.service.settings import Settings
 
 COOKIE = "evenhand_session"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evenhand.desk.showing import features_of, in_words, ordered
+from evenhand.review.display import features_of, in_words, ordered
 
 if TYPE_CHECKING:
     from evenhand.desk.desk import Desk

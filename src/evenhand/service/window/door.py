@@ -10,8 +10,8 @@ from urllib.parse import quote
 
 import orjson
 
-from evenhand.desk.export import to_jsonl
 from evenhand.desk.settings import Settings
+from evenhand.ledger.export import to_jsonl
 from evenhand.service.answer import Answer
 from evenhand.service.asked import Asked, Caller
 from evenhand.service.door import admitted, door_of
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-    from evenhand.desk.ledger import Ledger
+    from evenhand.ledger.ledger import Ledger
     from evenhand.service.service import Service
 
 MAY_STILL = 5.0

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from evenhand.desk.desk import Desk
-    from evenhand.desk.ledger import Head, Row
-    from evenhand.desk.state import State
+    from evenhand.desk.projection.projection import State
+    from evenhand.ledger.ledger import Head, Row
 
 SHOWN = 12
 PAGE = 25

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from evenhand.desk.explain import metric_of
+from evenhand.desk.explain.explanation import metric_of
 from evenhand.schema.features import Number
 from evenhand.schema.words import value_words
 
 if TYPE_CHECKING:
     from evenhand.desk.desk import Desk
+    from evenhand.desk.projection.projection import State
     from evenhand.desk.settings import Settings
-    from evenhand.desk.state import State
     from evenhand.schema.effects import Comparison, Distance
 
 

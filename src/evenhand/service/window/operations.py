@@ -18,7 +18,7 @@ from evenhand.service.window.proofs import proofs_told, prover_of
 
 if TYPE_CHECKING:
     from evenhand.desk.desk import Desk
-    from evenhand.desk.event import Event
+    from evenhand.ledger.event import Event
     from evenhand.service.call import Call
 
 DESK = "/api/desks/{desk}"

@@ -15,8 +15,8 @@ from evenhand.service.window.reviewers import reviewers_told
 from evenhand.service.window.rounds import rounds_of
 
 if TYPE_CHECKING:
-    from evenhand.desk.ledger import Head
-    from evenhand.desk.state import State
+    from evenhand.desk.projection.projection import State
+    from evenhand.ledger.ledger import Head
 
 COUNT_SECONDS = 2.0
 """Pairs that wait are counted no more often than this: counting goes through all of them."""

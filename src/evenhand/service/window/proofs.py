@@ -6,16 +6,16 @@ import threading
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from evenhand.bandit.safeguards import Safeguards
 from evenhand.certificates import ANSWER, Certificate, certify
 from evenhand.desk.desk import Desk
-from evenhand.desk.evidence import StandingReviews, number_of
-from evenhand.desk.records import decision_of
-from evenhand.safeguards import Safeguards
+from evenhand.desk.event_records import decision_of
+from evenhand.desk.explain.evidence import StandingReviews, number_of
 from evenhand.service.problems import Problem
 
 if TYPE_CHECKING:
     from evenhand.certificates.certificate import PairCertificate, QuotedVerdict
-    from evenhand.desk.event import Event
+    from evenhand.ledger.event import Event
 
 _provers: WeakKeyDictionary[Desk, Prover] = WeakKeyDictionary()
 

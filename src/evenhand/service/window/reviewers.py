@@ -6,14 +6,14 @@ import statistics
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from evenhand.circumstances import ANSWERS
-from evenhand.desk.agreement import agreement, consistency
 from evenhand.desk.review_book import Given
+from evenhand.records.review_metadata import ANSWERS
+from evenhand.review.agreement import agreement, consistency
 
 if TYPE_CHECKING:
+    from evenhand.desk.projection.projection import State
     from evenhand.desk.review_book import ReviewBook
     from evenhand.desk.settings import Settings
-    from evenhand.desk.state import State
 
 
 def reviewers_told(book: ReviewBook, state: State, settings: Settings) -> dict[str, Any]:

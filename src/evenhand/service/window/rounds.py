@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.desk.history_of_rounds import SPANS
-from evenhand.margin import STEP
+from evenhand.bandit.margin import STEP
+from evenhand.desk.projection.round_history import SPANS
 
 if TYPE_CHECKING:
+    from evenhand.desk.projection.projection import State
     from evenhand.desk.settings import Settings
-    from evenhand.desk.state import State
 
 Floats = NDArray[np.float64]
 

@@ -8,11 +8,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from evenhand.desk.showing import features_of
+from evenhand.review.display import features_of
 
 if TYPE_CHECKING:
-    from evenhand.desk.ledger import Ledger, Row
     from evenhand.desk.settings import Settings
+    from evenhand.ledger.ledger import Ledger, Row
 
 CHUNK = 250
 COLUMNS = (

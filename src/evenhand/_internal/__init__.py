@@ -1,0 +1,1 @@
+"""Parts that every room uses and no user imports."""

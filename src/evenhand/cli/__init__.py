@@ -1,0 +1,1 @@
+"""The command line. `main` has the list of commands."""

@@ -1,0 +1,1 @@
+"""Past decisions made elsewhere: read, checked and learned from."""

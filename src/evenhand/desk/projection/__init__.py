@@ -1,0 +1,1 @@
+"""The state of a desk: a bandit that has processed the ledger up to an event."""

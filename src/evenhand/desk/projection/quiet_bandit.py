@@ -1,0 +1,81 @@
+"""QuietBandit: a FairBandit that keeps as facts what others are warned of, since a fold has nobody to warn."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand.bandit import FairBandit
+from evenhand.errors import UnsupportedReview
+from evenhand.metrics import Learned, Verdicts
+from evenhand.records.decision import Decision, Review
+
+Floats = NDArray[np.float64]
+
+
+class QuietBandit(FairBandit):
+    """Learns without a warning: how often reviews conflicted is in `conflicts`, who misleads in `found_out`."""
+
+    def _warn(self, learned: Learned, found_out: frozenset[str | None]) -> None:
+        """Both are counted already; the warnings module would be shared by all threads besides."""
+
+    def learn_outcomes(self, decision: Decision, rewards: Mapping[int, float]) -> None:
+        """Learn what came of whoever was really chosen, be it that somebody overrode the lottery.
+
+        The reward model only asks what was seen of which context, not why it was looked at; so an outcome of somebody
+        whom the lottery did not draw is one more observation. Nothing is learned about distances.
+        """
+        if set(rewards) <= set(decision.chosen):
+            self.learn(decision, rewards=rewards)
+            return
+        self._check_own(decision)
+        model = copy.deepcopy(self.reward)
+        model.learn(decision.contexts[list(rewards)], np.array(list(rewards.values()), dtype=np.float64))
+        self.reward = model
+
+    def learn_past_review(self, contexts: Sequence[Sequence[float]], odds: Sequence[float], review: Review) -> None:
+        """Learn from a review of a decision made elsewhere: as evidence, but no round of this bandit's is flagged.
+
+        Nothing is learned of a bit that the metric learner cannot use. Which pairs were as far apart as they might be,
+        nobody can tell any more: all count as if they were.
+        """
+        table = np.array(contexts, dtype=np.float64)
+        past = Decision("", 0, table, np.array(odds, dtype=np.float64), (), None, np.zeros(len(table)))
+        verdicts = Verdicts.of(past, review)
+        verdicts = replace(verdicts, tight=np.ones(len(verdicts), dtype=np.bool_))
+        if len(verdicts) == 0:
+            return
+        if review.any_unfair:
+            with contextlib.suppress(UnsupportedReview):
+                self._notice(self.metric.learn_bit(verdicts, any_unfair=True))
+            return
+        learned = self.metric.learn(verdicts)
+        self.safeguards.hear_answer(verdicts)
+        self._notice(learned)
+
+    def published(self, previous: Self | None = None) -> Self:
+        """A copy that decides as this one does now, and that nothing learned later reaches.
+
+        previous: the copy made before, if no review was heard since: its metric is as good as a new copy.
+        """
+        if self.safeguards.is_capped:  # then proposals work out evidence, which copies must not share
+            return type(self).from_state(self.state())
+        twin = copy.copy(self)
+        twin.metric = copy.deepcopy(self.metric) if previous is None else previous.metric
+        twin.reward = copy.deepcopy(self.reward)
+        twin.safeguards = self.safeguards.copied()
+        return twin
+
+    def with_capacity(self, capacity: int | None) -> Self:
+        """This bandit with another capacity from now on, all else shared: for deciding, not for learning."""
+        if capacity == self.capacity:
+            return self
+        twin = copy.copy(self)
+        twin.capacity = capacity
+        return twin

@@ -1,0 +1,1 @@
+"""The append-only record of desks: events, hash chain, SQL storage."""

@@ -1,0 +1,1 @@
+"""Gaussian beliefs about the metric, updated by moment matching."""

@@ -1,0 +1,1 @@
+"""The records that pass between rooms: contexts, Decision, Review."""

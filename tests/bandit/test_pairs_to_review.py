@@ -1,0 +1,209 @@
+"""pairs_to_review: what to ask a reviewer first."""
+
+from __future__ import annotations
+
+import copy
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import evenhand as eh
+from evenhand import errors
+from evenhand.auditors import MahalanobisAuditor
+from evenhand.bandit.pairs_to_review import PairToReview
+from evenhand.metrics import MetricLearner, Pairs
+from evenhand.records.decision import ODDS_TOLERANCE
+from tests.support.metric_worlds import random_A, random_contexts
+from tests.support.simulation import same, simulate
+
+LEARNERS: dict[str, Any] = {
+    "BayesPoint": lambda: eh.metrics.BayesPoint(3, epsilon=0.05),
+    "BayesPoint in doubt": lambda: eh.metrics.BayesPoint(3, epsilon=0.05, error_rate=None),
+    "diagonal": lambda: eh.metrics.BayesPoint(3, structure="diagonal"),
+    "Ellipsoid": lambda: eh.metrics.Ellipsoid(3, epsilon=0.05),
+    "ProjectedVolume": lambda: eh.metrics.ProjectedVolume(3, epsilon=0.05, seed=7),
+    "Guarded": lambda: eh.metrics.Guarded(eh.metrics.BayesPoint(3, epsilon=0.05), limit=2),
+    "KnownMetric": lambda: eh.metrics.KnownMetric(0.3 * np.eye(3)),
+    "PerPair": lambda: eh.metrics.PerPair(eh.metrics.Ellipsoid(3, epsilon=0.05)),
+}
+
+
+def _experienced(metric: MetricLearner, *, seed: int = 0, rounds: int = 15, **given: Any) -> eh.FairBandit:
+    bandit = eh.FairBandit(3, metric=metric, seed=seed, **given)
+    rng = np.random.default_rng(seed)
+    auditor = MahalanobisAuditor(np.diag([0.7, 0.4, 0.1]))  # of every structure
+    for _ in range(rounds):
+        decision = bandit.decide(random_contexts(rng, 5, 3))
+        bandit.learn(decision, rewards=dict.fromkeys(decision.chosen, 0.3), review=auditor.review(decision))
+    return bandit
+
+
+def _unequal(decision: eh.Decision) -> list[tuple[int, int]]:
+    k = decision.n_candidates
+    return [(i, j) for i in range(k) for j in range(i + 1, k) if decision.gap(i, j) > ODDS_TOLERANCE]
+
+
+def _check(bandit: eh.FairBandit, decision: eh.Decision, n: int) -> tuple[PairToReview, ...]:
+    """Everything that holds of any answer."""
+    questions = bandit.pairs_to_review(decision, n)
+    unequal, pairs = _unequal(decision), [question.pair for question in questions]
+    assert len(questions) == min(n, len(unequal))
+    assert len(set(pairs)) == len(pairs)
+    assert set(pairs) <= set(unequal)
+    binding = [question.pair in decision.tight_pairs for question in questions]
+    assert binding == sorted(binding, reverse=True)
+    assert sum(binding) == min(n, len(set(decision.tight_pairs) & set(unequal)))
+    for question, binds in zip(questions, binding, strict=True):
+        assert question.gap == decision.gap(*question.pair)
+        assert 0 <= question.chance_unfair <= 1
+        assert question.distance >= 0
+        assert question.doubt >= 0
+        assert f"{question.distance:.2f}, give or take {question.doubt:.2f}" in question.reason
+        assert ("they bound the odds" in question.reason) == binds
+        assert binds or f"unfair to them with probability {question.chance_unfair:.0%}" in question.reason
+    return questions
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_every_learner_can_be_asked(name: str) -> None:
+    """n is kept to, binding pairs come first, equal odds never, reasons say why; asking changes nothing."""
+    for seed in range(2):
+        bandit = _experienced(LEARNERS[name](), seed=seed)
+        rng = np.random.default_rng(seed + 10)
+        for k in (1, 2, 5, 7):
+            decision = bandit.decide(random_contexts(rng, k, 3))
+            before = copy.deepcopy(bandit.state())
+            for n in (1, 2, 3, 100):
+                assert _check(bandit, decision, n) == _check(bandit, decision, n)
+            assert same(bandit.state(), before)
+
+
+@pytest.mark.filterwarnings("ignore::evenhand.errors.InconsistentReviews")  # answers by lot contradict each other
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10**6), k=st.integers(1, 12), capacity=st.sampled_from([1, 2, None]), n=st.integers(1, 70))
+def test_more_questions_begin_with_the_same(seed: int, k: int, capacity: int | None, n: int) -> None:
+    """The n most telling are the first n of all; of binding pairs the widest in doubt, of others the least foreseen."""
+    bandit, rng = eh.FairBandit(3, capacity=capacity, seed=seed), np.random.default_rng(seed)
+    _hear_a_few(bandit, rng, 0.9)  # a new belief is in doubt about the distant most
+    decision = bandit.decide(random_contexts(rng, k, 3))
+    _hear_a_few(bandit, rng, 0.2)  # and has had no bad news of odds that it would play
+    everything = _check(bandit, decision, 1000)
+    assert everything[:n] == _check(bandit, decision, n)
+    pairs = Pairs.of(decision.contexts)
+    names = pairs.names()
+    _, sd = bandit.metric.moments(pairs)
+    binding = [sd[names.index(q.pair)] for q in everything if q.pair in decision.tight_pairs]
+    foreseen = [abs(q.chance_unfair - 0.5) for q in everything if q.pair not in decision.tight_pairs]
+    assert binding == sorted(binding, reverse=True)
+    assert all(before <= after + 1e-9 for before, after in pairwise(foreseen))
+
+
+def _hear_a_few(bandit: eh.FairBandit, rng: np.random.Generator, widest: float) -> None:
+    for _ in range(6):
+        x, y = random_contexts(rng, 2, 3)
+        bandit.learn_pair(x, y, gap=float(rng.uniform(0.1, widest)), unfair=bool(rng.random() < 0.6))
+
+
+def test_equal_odds_have_nothing_to_say() -> None:
+    """Copies of one person, a single candidate, and equal odds by order of the cap leave nothing to ask."""
+    bandit = eh.FairBandit(2, seed=0)
+    assert bandit.pairs_to_review(bandit.decide([[0.5, 0.5]] * 4), 3) == ()
+    assert bandit.pairs_to_review(bandit.decide([[0.5, 0.5]]), 1) == ()
+    capped = eh.FairBandit(2, max_unfair_rounds=0, seed=0)
+    assert capped.pairs_to_review(capped.decide([[1.0, 0.0], [0.0, 1.0]]), 1) == ()
+    mixed = bandit.decide([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
+    assert (1, 2) not in [question.pair for question in bandit.pairs_to_review(mixed, 10)]
+
+
+def test_moments_become_distances() -> None:
+    """The distance is the root of the mean; the doubt half the way between the roots one deviation to either side."""
+    bandit = _experienced(LEARNERS["BayesPoint"]())
+    decision = bandit.decide(random_contexts(np.random.default_rng(5), 5, 3))
+    pairs = Pairs.of(decision.contexts)
+    mean, sd = bandit.metric.moments(pairs)
+    for question in bandit.pairs_to_review(decision, 10):
+        row = pairs.names().index(question.pair)
+        assert question.distance == pytest.approx(np.sqrt(max(mean[row], 0)))
+        low, high = (np.sqrt(max(mean[row] + side * sd[row], 0)) for side in (-1, 1))
+        assert question.doubt == pytest.approx((high - low) / 2)
+
+
+def test_a_metric_that_is_known_leaves_no_doubt() -> None:
+    """Of a metric told beforehand every distance is certain, and no pair is likely to be unfair."""
+    bandit = eh.FairBandit(3, metric=LEARNERS["KnownMetric"](), seed=0)
+    decision = bandit.decide(random_contexts(np.random.default_rng(0), 6, 3))
+    for question in bandit.pairs_to_review(decision, 100):
+        assert question.doubt == 0
+        assert question.distance >= question.gap - 1e-9
+
+
+def test_a_metric_beyond_all_odds() -> None:
+    """The same where distances are far beyond 1: nothing overflows."""
+    bandit = eh.FairBandit(3, metric=eh.metrics.KnownMetric(50 * np.eye(3)), seed=0)
+    decision = bandit.decide(random_contexts(np.random.default_rng(0), 6, 3))
+    assert all(question.chance_unfair == 0 for question in bandit.pairs_to_review(decision, 100))
+
+
+@pytest.mark.parametrize("n", [0, -1, 1.0, 2.5, True, None, "two"])
+def test_bad_numbers_are_refused(n: Any) -> None:
+    """n is a whole number of pairs, one at least."""
+    bandit = eh.FairBandit(2, seed=0)
+    decision = bandit.decide(np.eye(2))
+    with pytest.raises(errors.InvalidInput, match=r"n is .*; allowed is a whole number of pairs >= 1"):
+        bandit.pairs_to_review(decision, n)
+
+
+def test_decisions_of_others_are_refused() -> None:
+    """Another bandit's decision is refused, and what is none."""
+    bandit, other = eh.FairBandit(2, seed=0), eh.FairBandit(2, seed=1)
+    bandit.decide(np.eye(2))
+    with pytest.raises(errors.ForeignDecision):
+        bandit.pairs_to_review(other.decide(np.eye(2)), 1)
+    with pytest.raises(errors.InvalidInput, match=r"what decide\(\) returned"):
+        bandit.pairs_to_review("it", 1)  # type: ignore[arg-type]
+
+
+def test_proposed_pairs_teach_more_than_pairs_by_lot() -> None:
+    """Asked of two pairs a round, those proposed lead to fewer unfair pairs than those drawn by lot: by half at least.
+
+    Sums over three seeds, d = 3, k = 6, 250 rounds.
+    """
+    unfair = {"proposed": 0, "by lot": 0}
+    for seed in range(3):
+        for way in unfair:
+            unfair[way] += _unfair_pairs(way, seed)
+    assert unfair["proposed"] <= 0.5 * unfair["by lot"]
+
+
+def _unfair_pairs(way: str, seed: int) -> int:
+    rng, lots = np.random.default_rng(seed), np.random.default_rng(seed + 1)
+    exact = MahalanobisAuditor(random_A(rng, 3))
+    bandit, unfair = eh.FairBandit(3, epsilon=0.02, seed=seed), 0
+    for _ in range(250):
+        decision = bandit.decide(random_contexts(rng, 6, 3))
+        pairs = _unequal(decision)
+        if way == "proposed":
+            looked_at = [question.pair for question in bandit.pairs_to_review(decision, 2)]
+        else:
+            looked_at = [pairs[row] for row in lots.permutation(len(pairs))[:2]]
+        wrong = exact.excess(decision) > 0.02
+        unfair += int(np.sum(np.triu(wrong, 1)))
+        flagged = [pair for pair in looked_at if exact.excess(decision)[pair] > ODDS_TOLERANCE]
+        fair = [pair for pair in looked_at if pair not in flagged]
+        bandit.learn(
+            decision, rewards=dict.fromkeys(decision.chosen, 0.3), review=eh.Review.partial(unfair=flagged, fair=fair)
+        )
+    return unfair
+
+
+def test_a_saved_bandit_asks_the_same() -> None:
+    """The proposal depends on what was learned and on the decision, on nothing else."""
+    bandit = eh.FairBandit(3, seed=0)
+    simulate(bandit, d=3, k=5, rounds=20, seed=0)
+    decision = bandit.decide(random_contexts(np.random.default_rng(0), 6, 3))
+    loaded = eh.FairBandit.from_state(copy.deepcopy(bandit.state()))
+    assert loaded.pairs_to_review(decision, 8) == bandit.pairs_to_review(decision, 8)

@@ -1,0 +1,105 @@
+"""The metric for people: the numbers of the learner, in JSON, with or without names."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+
+from evenhand.desk import Desk
+from evenhand.service.window.metric import metric_told
+from evenhand.service.window.overview import Overview
+from tests.support.dashboard_past import SETTINGS, play
+
+
+def test_bars_and_words_are_the_schemas() -> None:
+    """Every feature in the schema's order, with the distance and ends that the schema's explanation has."""
+    with Desk.open("memory:", "loans", **SETTINGS) as desk:
+        play(desk, 15)
+        desk.fold(wait=True)
+        told, learner = metric_told(desk), desk.state.bandit.metric
+        explained = SETTINGS["schema"].explain(learner.get_mahalanobis_matrix(), ends=learner.ends_of)
+        assert [effect["name"] for effect in told["effects"]] == list(SETTINGS["schema"].names)
+        for effect in told["effects"]:
+            distance = explained[effect["name"]].distance
+            assert (effect["value"], effect["lower"]) == (distance.value, distance.lower)
+            assert effect["upper"] is None or effect["upper"] == distance.upper
+        assert told["sentences"] == list(explained.sentences)
+        assert told["coordinates"] == [*SETTINGS["schema"].names]
+        assert len(told["matrix"]) == len(told["matrix"][0]) == len(told["coordinates"])
+
+
+@pytest.mark.parametrize("settings", [{"n_features": 3}, {"features": ["age", "income"]}])
+@pytest.mark.parametrize("metric", ["BayesPoint", "Ellipsoid"])
+def test_without_a_schema(settings: dict[str, object], metric: str) -> None:
+    """A bar and a sentence for each coordinate, and nothing JSON cannot hold, on a desk that knows nothing yet."""
+    with Desk.open("memory:", "loans", seed=1, metric=metric, epsilon=0.1, **settings) as desk:
+        told = orjson.loads(orjson.dumps(metric_told(desk)))
+        assert len(told["effects"]) == desk.settings.n_features == len(told["coordinates"])
+        names = settings.get("features") or ["feature 1", "feature 2", "feature 3"]
+        assert isinstance(names, list)
+        for name in names:
+            assert any(f" {name} " in f" {sentence} " for sentence in told["sentences"])
+        assert all(effect["value"] is not None for effect in told["effects"])
+
+
+def test_parts_are_made_when_they_may_be_another() -> None:
+    """A decision changes the desk's part alone; a review changes the metric's and the reviewers' too."""
+    with Desk.open("memory:", "loans", **SETTINGS) as desk:
+        overview = Overview(desk)
+        play(desk, 4)
+        desk.fold(wait=True)
+        first = overview.since(None)
+        assert set(first) == {"version", "desk", "metric", "reviewers"}
+        assert set(overview.since(first["version"])) == {"version"}
+        decision = desk.decide([{"id": "x", "context": [0.0] * 5}, {"id": "y", "context": [0.2] * 5}])
+        desk.fold(wait=True)
+        second = overview.since(first["version"])
+        assert set(second) == {"version", "desk"}
+        assert second["desk"]["latest"][0]["id"] == decision.id
+        desk.review(decision.id, "partial", unfair=[("x", "y")], reviewer="Kim")
+        desk.fold(wait=True)
+        third = overview.since(second["version"])
+        assert set(third) == {"version", "desk", "metric", "reviewers"}
+        assert third["desk"]["latest"][0]["flagged"]
+        assert "Kim" in [person["name"] for person in third["reviewers"]["people"]]
+
+
+def test_reviewers_are_counted_without_what_was_taken_back() -> None:
+    """Answers of each person that stand, against a count of the ledger; error rates are the bandit's."""
+    with Desk.open("memory:", "loans", **SETTINGS) as desk:
+        play(desk, 30)
+        desk.fold(wait=True)
+        told = Overview(desk).since(None)["reviewers"]
+        events = desk.events(limit=10_000)
+        gone = {event.body["review"] for event in events if event.kind == "withdrawal"}
+        reviews = [event for event in events if event.kind == "review"]
+        for person in told["people"]:
+            mine = [event for event in reviews if event.body["reviewer"] == person["name"]]
+            standing = [event.body for event in mine if event.id not in gone]
+            assert person["unfair"] == sum(len(body["unfair"]) for body in standing)
+            assert person["acceptable"] == sum(len(body["fair"]) for body in standing)
+            assert person["error"]["rate"] == desk.state.bandit.reviewers()[person["name"]].error_rate
+        assert told["errors_are_learned"]
+
+
+def test_reviews_given_over_http_count() -> None:
+    """Complete and one-bit reviews and answers of interviews are work too, and complete ones agree or differ."""
+    with Desk.open("memory:", "loans", n_features=2, seed=1) as desk:
+        made = [desk.decide([[0.9, 0.0], [0.0, 0.9], [0.5, 0.5]]) for _ in range(3)]
+        desk.review(made[0].id, "complete", unfair=[("0", "1")], reviewer="Kim")
+        desk.review(made[0].id, "complete", unfair=[("0", "1"), ("1", "2")], reviewer="Lee")
+        desk.review(made[1].id, "one_bit", any_unfair=False, reviewer="Kim")
+        gone = desk.review(made[2].id, "complete", reviewer="Kim")
+        desk.withdraw(gone.id, actor="Kim")
+        desk.answer([0.9, 0.0], [0.0, 0.9], gap=0.3, unfair=None, reviewer="Ana")
+        desk.fold(wait=True)
+        told = Overview(desk).since(None)["reviewers"]
+    people = {person["name"]: person for person in told["people"]}
+    assert set(people) == {"Kim", "Lee", "Ana"}
+    seen = {
+        name: [one[key] for key in ("answers", "unfair", "acceptable", "withdrawn")] for name, one in people.items()
+    }
+    assert seen == {"Kim": [2, 1, 1, 1], "Lee": [1, 2, 0, 0], "Ana": [1, 0, 0, 0]}
+    assert people["Ana"]["unsure"] == 1
+    (two,) = told["agreement"]["between"]
+    assert (two["pairs"], two["same"]) == (3, 2)

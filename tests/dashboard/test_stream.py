@@ -1,0 +1,243 @@
+"""The live stream: one reader for all, whole parts in order, resumed by id, ended when it must be."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import httpx
+import orjson
+import pytest
+
+from evenhand.desk import Desk
+from evenhand.service.problems import Problem
+from evenhand.service.window.stream import Hub
+from tests.support.running_service import Asking, asking
+from tests.support.serving import Serving
+
+QUICK: dict[str, float] = {"pause": 0.001, "heartbeat": 0.02}
+
+
+class Source:
+    """A desk that changes when it is told to, and counts how often it is asked."""
+
+    def __init__(self) -> None:
+        self.lines, self.reviews, self.asked, self.broken = 1, 1, 0, False
+
+    async def __call__(self, known: str | None) -> dict[str, Any]:
+        """What is new."""
+        self.asked += 1
+        if self.broken:
+            raise ConnectionError
+        before, now = (known or "..").split("."), [str(self.lines), str(self.lines), str(self.reviews)]
+        told: dict[str, Any] = {"version": ".".join(now)}
+        if before[:2] != now[:2]:
+            told["desk"] = {"lines": self.lines}
+        if before[2:] != now[2:]:
+            told |= {"metric": {"reviews": self.reviews}, "reviewers": {}}
+        return told
+
+
+def events_in(text: bytes) -> list[dict[str, str]]:
+    """The events of a piece of stream."""
+    blocks = [block for block in text.decode().split("\n\n") if block and not block.startswith((":", "retry"))]
+    return [dict(line.split(": ", 1) for line in block.splitlines()) for block in blocks]
+
+
+async def next_events(pieces: AsyncIterator[bytes]) -> list[dict[str, str]]:
+    """The next piece that has events in it."""
+    while True:
+        found = events_in(await asyncio.wait_for(anext(pieces), 10))
+        if found:
+            return found
+
+
+def test_everybody_is_told_and_the_desk_is_asked_once() -> None:
+    """Fifty viewers get the same events; the desk is asked as often as for one, and not at all once they are gone."""
+
+    async def run() -> tuple[int, set[str], int, int]:
+        source = Source()
+        hub = Hub(source, **QUICK)
+        viewers = [hub.watch(None) for _ in range(50)]
+        first = [await next_events(viewer) for viewer in viewers]
+        asked, source.lines = source.asked, 2
+        told = {(await next_events(viewer))[0]["data"] for viewer in viewers}
+        for viewer in viewers:
+            await viewer.aclose()  # type: ignore[attr-defined]
+        await asyncio.sleep(0.02)
+        after = source.asked
+        await asyncio.sleep(0.05)
+        assert all([event["event"] for event in some] == ["desk", "metric", "reviewers"] for some in first)
+        return asked, told, source.asked - after, hub.viewers
+
+    asked, told, later, viewers = asyncio.run(run())
+    assert told == {'{"lines":2}'}
+    assert (later, viewers) == (0, 0)
+    assert asked < 50
+
+
+def test_who_comes_back_gets_what_is_new() -> None:
+    """With the id of the newest event nothing is told until there is news; with an older one, what is another now."""
+
+    async def run() -> None:
+        source = Source()
+        hub = Hub(source, **QUICK)
+        here = hub.watch(None)
+        told = await next_events(here)
+        assert [event.get("id") for event in told] == [None, None, "1.1.1"]
+        again = hub.watch("1.1.1")
+        assert [events_in(await anext(again)) for _ in range(3)] == [[], [], []]
+        source.lines = 2
+        (news,) = await next_events(again)
+        assert (news["event"], news["id"]) == ("desk", "2.2.1")
+        stale = hub.watch("1.1.1")
+        assert [event["event"] for event in await next_events(stale)] == ["desk"]
+        for viewer in (here, again, stale):
+            await viewer.aclose()  # type: ignore[attr-defined]
+
+    asyncio.run(run())
+
+
+def test_a_slow_viewer_gets_the_newest_alone() -> None:
+    """Who did not listen for ten changes is told the last of them, once, and parts that are as before not at all."""
+
+    async def run() -> None:
+        source = Source()
+        hub = Hub(source, **QUICK)
+        quick, slow = hub.watch(None), hub.watch(None)
+        await next_events(quick)
+        await next_events(slow)
+        for lines in range(2, 12):
+            source.lines = lines
+            await next_events(quick)
+        (told,) = await next_events(slow)
+        assert orjson.loads(told["data"]) == {"lines": 11}
+        for viewer in (quick, slow):
+            await viewer.aclose()  # type: ignore[attr-defined]
+
+    asyncio.run(run())
+
+
+def test_streams_end_when_the_desk_cannot_be_read() -> None:
+    """Everybody's stream ends, so that they ask again; who asks again is told what is the matter."""
+
+    async def run() -> None:
+        source = Source()
+        hub = Hub(source, **QUICK)
+        viewer = hub.watch(None)
+        await next_events(viewer)
+        source.broken = True
+        assert [piece async for piece in viewer if events_in(piece)] == []
+        with pytest.raises(ConnectionError):
+            await anext(hub.watch(None))
+        assert hub.viewers == 0
+
+    asyncio.run(run())
+
+
+def test_too_many_viewers_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond the limit nobody is let in; those who are there stay."""
+    monkeypatch.setattr("evenhand.service.window.stream.MOST_VIEWERS", 1)
+
+    async def run() -> None:
+        hub = Hub(Source(), **QUICK)
+        viewer = hub.watch(None)
+        await next_events(viewer)
+        with pytest.raises(Problem, match="look at this desk already"):
+            await anext(hub.watch(None))
+        assert hub.viewers == 1
+        await viewer.aclose()  # type: ignore[attr-defined]
+
+    asyncio.run(run())
+
+
+@pytest.fixture(scope="module")
+def ask() -> Iterator[Asking]:
+    """A service with a ledger in memory, for a whole file."""
+    with asking() as running:
+        yield running
+
+
+def read(
+    ask: Asking, enough: int, *, last: str | None = None, by: str = "admin", during: Any = None
+) -> list[dict[str, str]]:
+    """So many events of a stream."""
+    headers = {"Authorization": f"Bearer {ask.secrets[by]}"} | ({"Last-Event-ID": last} if last else {})
+    found: list[dict[str, str]] = []
+    with ask.http.stream("GET", "/api/desks/loans/stream", headers=headers) as answer:
+        assert answer.status_code == 200
+        assert answer.headers["content-type"] == "text/event-stream"
+        text = b""
+        for piece in answer.iter_raw():
+            text += piece
+            found = events_in(text)
+            if during is not None:
+                during()
+                during = None
+            if len(found) >= enough:
+                return found
+    return found
+
+
+def test_over_http(ask: Asking) -> None:
+    """Decisions come through in order and thinned out: many decisions, few events, numbers that only grow."""
+    ask.decide()
+
+    def decide() -> None:
+        for _ in range(30):
+            ask.decide()
+
+    told = [event for event in read(ask, 5, during=decide) if event["event"] == "desk"]
+    counts = [orjson.loads(event["data"])["decisions"] for event in told]
+    assert counts == sorted(set(counts))
+    assert len(counts) < 30
+    assert counts[-1] > counts[0]
+
+
+def test_resuming_over_http(ask: Asking) -> None:
+    """Last-Event-ID leads on from there: nothing of what was told is told again."""
+    ask.decide()
+    while ask("GET", "/api/desks/loans/window").json()["desk"]["behind"]:
+        time.sleep(0.05)
+    last = read(ask, 3)[-1]["id"]
+    (news,) = read(ask, 1, last=last, during=ask.decide)
+    before, after = (int(version.split(".")[0]) for version in (last, news["id"]))
+    assert after > before
+
+
+@pytest.mark.parametrize(
+    ("by", "desk", "status"), [("nobody", "loans", 401), ("elsewhere", "loans", 403), ("admin", "none", 404)]
+)
+def test_who_may_look(ask: Asking, by: str, desk: str, status: int) -> None:
+    """No token, a token of another desk, a desk that is not there: a problem document, no stream."""
+    answer = ask("GET", f"/api/desks/{desk}/stream", by=by)
+    assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json")
+
+
+def test_a_revoked_token_looks_no_more(ask: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stream ends when the token it was opened with is revoked."""
+    monkeypatch.setattr("evenhand.service.window.door.MAY_STILL", 0.0)
+    ask.token("leaving", ["review"], ["loans"])
+
+    def revoke() -> None:
+        assert ask.service.tokens is not None
+        ask.service.tokens.revoke("leaving", "2026-01-01T00:00:00+00:00")
+        ask.service.access.refresh()
+        ask.decide()
+
+    read(ask, 1_000, by="leaving", during=revoke)  # ends by itself
+
+
+def test_from_another_process(serving: Serving) -> None:
+    """The office is a process of its own: what another process writes to the ledger comes through all the same."""
+    headers = {"Authorization": f"Bearer {serving.tokens['owner']}"}
+    with httpx.stream("GET", f"{serving.url}/api/desks/loans/stream", headers=headers, timeout=30) as answer:
+        pieces, text = answer.iter_raw(), b""
+        while len(events_in(text)) < 3:
+            text += next(pieces)
+        with Desk.open(serving.database, "loans") as desk:
+            decided = desk.decide([{"id": "new", "context": [0.1] * 5}])
+        while decided.id not in text.decode():
+            text += next(pieces)

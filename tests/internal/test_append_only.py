@@ -1,0 +1,67 @@
+"""Growing lists, sets and tables: copies cost nothing and go their own ways."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenhand._internal.append_only import GrowingList, GrowingRows, GrowingSet
+
+STEPS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 9), st.booleans()), max_size=60)
+
+
+@given(STEPS)
+def test_copies_are_independent(steps: list[tuple[int, int, bool]]) -> None:
+    """Any sequence of additions and copies leaves each copy what a plain copy would be."""
+    lists, sets = [GrowingList([7])], [GrowingSet([7])]
+    plain_lists, plain_sets = [[7]], [{7}]
+    for at, number, copies in steps:
+        which = at % len(lists)
+        if copies:
+            lists.append(lists[which].copied())
+            sets.append(sets[which].copied())
+            plain_lists.append(list(plain_lists[which]))
+            plain_sets.append(set(plain_sets[which]))
+        else:
+            lists[which].append(number)
+            sets[which].add(number)
+            plain_lists[which].append(number)
+            plain_sets[which].add(number)
+    for growing, plain in zip(lists, plain_lists, strict=True):
+        assert list(growing) == plain
+        assert len(growing) == len(plain)
+        assert growing.since(2) == plain[2:]
+    for numbers, reference in zip(sets, plain_sets, strict=True):
+        assert set(numbers) == reference
+        assert len(numbers) == len(reference)
+        assert all((number in numbers) == (number in reference) for number in range(10))
+
+
+def test_a_copy_shares_memory() -> None:
+    """A copy of a long list is made without copying an item."""
+    items = GrowingList(range(1000))
+    assert items.copied()._items is items._items
+    numbers = GrowingSet(range(1000))
+    assert numbers.copied()._places is numbers._places
+    rows = GrowingRows(3)
+    assert rows.copied().room(0) is rows.room(0)
+
+
+@given(STEPS)
+def test_copies_of_tables_are_independent(steps: list[tuple[int, int, bool]]) -> None:
+    """The same of tables, also when somebody writes into the room and then adds less of it, or nothing."""
+    tables, plain = [GrowingRows(2)], [np.zeros((0, 2))]
+    for at, number, copies in steps:
+        which = at % len(tables)
+        if copies:
+            tables.append(tables[which].copied())
+            plain.append(plain[which])
+            continue
+        table, length = tables[which].room(number + 1), len(tables[which])
+        table[length : length + number + 1] = 10 * number + which
+        tables[which].add(number)
+        plain[which] = np.concatenate([plain[which], np.full((number, 2), 10 * number + which)])
+    for growing, reference in zip(tables, plain, strict=True):
+        assert len(growing) == len(reference)
+        assert np.array_equal(growing.all(), reference)

@@ -1,0 +1,140 @@
+"""Truncation, a full disk, a database that goes away: found out, said, and nothing acknowledged lost."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from evenhand.desk import Decide, Desk, Ledger, open_ledger
+from evenhand.errors import DamagedLedger, EvenhandError, InvalidInput, LedgerUnavailable, NewerFile
+from evenhand.ledger.sql_ledger import SqlLedger
+from evenhand.ledger.verify import verify
+from tests.ledger.test_tampering import tampered
+from tests.support.desk_play import D, done, people, play
+from tests.support.ledgers import running_postgresql
+
+
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.3, 0.6, 0.95])
+def test_a_truncated_file_is_told(path: Path, share: float) -> None:
+    """Whatever is left of the file: a sentence, no traceback of the database, and never a silent loss."""
+    ledger = open_ledger(f"sqlite:///{path}")
+    whole = verify(ledger, "loans")
+    ledger.close()
+    content = path.read_bytes()
+    path.write_bytes(content[: int(len(content) * share)])
+    try:
+        ledger = open_ledger(f"sqlite:///{path}")
+    except (DamagedLedger, LedgerUnavailable):
+        return
+    try:
+        with pytest.raises(EvenhandError):
+            verify(ledger, "loans", known=(whole.seq, whole.hash))
+    finally:
+        ledger.close()
+
+
+def test_a_file_that_is_no_database_is_told(tmp_path: Path) -> None:
+    """Also a folder that is not there, and a URL of something else."""
+    file = tmp_path / "letter.txt"
+    file.write_text("Dear Sir or Madam, " * 100)
+    with pytest.raises(DamagedLedger, match="damaged"):
+        open_ledger(f"sqlite:///{file}")
+    with pytest.raises(InvalidInput, match="folder"):
+        open_ledger(f"sqlite:///{tmp_path}/nowhere/ledger.db")
+    for url in ("sqlite://", "mysql://localhost/x", "nonsense"):
+        with pytest.raises(InvalidInput):
+            open_ledger(url)
+
+
+def test_a_newer_database_is_told(path: Path) -> None:
+    """Tables of a later version are not touched."""
+    tampered(path, "UPDATE evenhand_version SET version_num = '9999'")
+    with pytest.raises(NewerFile, match="9999"):
+        open_ledger(f"sqlite:///{path}")
+
+
+def test_a_full_disk_loses_nothing(path: Path) -> None:
+    """When there is no room the batch is refused with a sentence; when there is room again, it goes on."""
+    with Desk.open(f"sqlite:///{path}", "loans") as desk:
+        assert isinstance(desk.ledger, SqlLedger)
+        limit(desk.ledger, 0)
+        before, acknowledged, refused = desk.head.seq, 0, None
+        rng = np.random.default_rng(0)
+        for _ in range(400):
+            try:
+                acknowledged += len(done(desk.execute([Decide(people(rng)) for _ in range(8)])))
+            except LedgerUnavailable as error:
+                refused = error
+                break
+        assert refused is not None
+        assert "disk is full" in str(refused)
+        assert verify(desk.ledger, "loans").seq == before + acknowledged
+        limit(desk.ledger, 1 << 30)
+        done(desk.execute([Decide(people(rng))]))
+        assert verify(desk.ledger, "loans").seq == before + acknowledged + 1
+
+
+def limit(ledger: SqlLedger, pages: int) -> None:
+    """Let the database grow no further than so many pages, or not at all: as a full disk does."""
+    from sqlalchemy import event
+
+    ledger.engine.dispose()
+
+    @event.listens_for(ledger.engine, "connect")
+    def _limited(connection: Any, record: Any) -> None:
+        (now,) = connection.execute("PRAGMA page_count").fetchone()
+        connection.execute(f"PRAGMA max_page_count = {max(pages, now)}")
+
+
+def test_a_database_that_goes_away_and_comes_back() -> None:
+    """While PostgreSQL is down every command is refused with a sentence; afterwards the desk goes on by itself."""
+    rng = np.random.default_rng(0)
+    with running_postgresql() as server:
+        url = re.sub("^postgresql", "postgresql+psycopg", server.get_uri())
+        with Desk.open(url, "loans", n_features=D, seed=1) as desk:
+            desk.fold_in_background()
+            play(desk, 2)
+            last = verify(desk.ledger, "loans")
+            stopped(server)
+            with pytest.raises(LedgerUnavailable, match="acknowledged is safe"):
+                desk.execute([Decide(people(rng), idempotency_key="again")])
+            started(server)
+            (event,) = done(desk.execute([Decide(people(np.random.default_rng(0)), idempotency_key="again")]))
+            assert event.seq == last.seq + 1
+            desk.fold(wait=True)
+            assert desk.state.seq == desk.head.seq
+            assert verify(desk.ledger, "loans", known=(last.seq, last.hash)).seq == last.seq + 1
+
+
+def stopped(server: Any) -> None:
+    """Stop a server at once, as when its machine fails."""
+    pid = server.get_pid()
+    os.kill(pid, signal.SIGQUIT)
+    end = time.monotonic() + 20
+    while (server.pgdata / "postmaster.pid").exists():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def started(server: Any) -> None:
+    """Start it again; on a busy machine it may take more than one try."""
+    for _ in range(5):
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            server.ensure_postgres_running()
+            return
+
+
+def test_opening_is_cheap_to_get_wrong(ledger: Ledger, name: str) -> None:
+    """A desk that cannot be opened leaves no desk behind."""
+    with pytest.raises(InvalidInput):
+        Desk.open(ledger, name, n_features=D, capacity=-1)
+    assert name not in ledger.names()

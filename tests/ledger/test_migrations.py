@@ -1,0 +1,73 @@
+"""The tables that migrations make are the tables that the code knows."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import inspect
+
+from evenhand.desk import Desk, open_ledger
+from evenhand.ledger.migrate import NEWEST, VERSION_TABLE
+from evenhand.ledger.sql_ledger import SqlLedger
+from evenhand.ledger.tables import metadata
+
+
+def test_migrations_make_the_tables_in_use(durable_url: str) -> None:
+    """Nothing is left to do after the last step; indexes and columns alike."""
+    ledger = open_ledger(durable_url)
+    assert isinstance(ledger, SqlLedger)
+    with ledger.transaction() as connection:
+        options = {"version_table": VERSION_TABLE, "compare_type": True}
+        assert compare_metadata(MigrationContext.configure(connection, opts=options), metadata) == []
+    ledger.close()
+
+
+def test_steps_are_numbered_up_to_the_newest() -> None:
+    """The newest step is the last file."""
+    import evenhand.ledger.migrations as migrations
+
+    steps = sorted(Path(migrations.__file__).parent.glob("versions/v*.py"))
+    assert steps[-1].name.startswith(f"v{NEWEST}")
+
+
+def test_many_open_a_new_database_at_once(tmp_path: Path) -> None:
+    """Processes that open one new file at the same moment all get a ledger, and one desk is made."""
+    url = f"sqlite:///{tmp_path}/ledger.db"
+    code = f"from evenhand.desk import Desk; Desk.open({url!r}, 'loans', n_features=3, seed=1).close()"
+    running = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(4)]
+    assert [process.wait(timeout=60) for process in running] == [0] * 4
+    with Desk.open(url, "loans") as desk:
+        assert desk.head.seq == 1
+        assert isinstance(desk.ledger, SqlLedger)
+        assert "events" in inspect(desk.ledger.engine).get_table_names()
+
+
+def test_the_package_does_without_the_desk() -> None:
+    """Importing evenhand needs neither SQLAlchemy nor orjson."""
+    code = "import sys, evenhand; assert not {'sqlalchemy', 'orjson', 'alembic', 'evenhand.desk'} & set(sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0
+
+
+@pytest.mark.parametrize("missing", ["sqlalchemy", "orjson"])
+def test_what_is_missing_is_said(missing: str) -> None:
+    """Without an extra the message says which; a ledger in memory needs no SQLAlchemy."""
+    code = f"""
+import sys
+sys.modules[{missing!r}] = None
+from evenhand.errors import MissingExtra
+try:
+    from evenhand.desk import Desk
+    Desk.open("memory:", "loans", n_features=2).close()
+    print("memory works")
+    Desk.open("sqlite:///x.db", "loans", n_features=2)
+except MissingExtra as error:
+    print(error)
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert "evenhand[desk]" in ran.stdout
+    assert ("memory works" in ran.stdout) == (missing == "sqlalchemy")

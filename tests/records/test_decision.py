@@ -1,0 +1,172 @@
+"""Reviews and decisions: what they accept, and what they say when they do not."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import evenhand as eh
+from evenhand import errors
+from evenhand.metrics import Verdicts
+from tests.support.simulation import same
+
+pairs = st.tuples(st.integers(0, 6), st.integers(0, 6)).filter(lambda pair: pair[0] != pair[1])
+
+
+@given(st.lists(pairs))
+def test_the_order_in_a_pair_and_among_pairs_does_not_matter(unfair: list[tuple[int, int]]) -> None:
+    """(3, 0) is (0, 3), a pair named twice is named once, and reviews that say the same are equal."""
+    flipped = [(j, i) for i, j in reversed(unfair)]
+    assert eh.Review.complete(unfair) == eh.Review.complete(flipped * 2)
+
+
+@pytest.mark.parametrize("unfair", [[(0, 3)], [(3, 0)], [[0, 3]], np.array([[0, 3]]), ((np.int64(0), 3),)])
+def test_pairs_in_any_form(unfair: Any) -> None:
+    """Tuples, lists and arrays of two indices are pairs."""
+    assert eh.Review.complete(unfair=unfair).unfair == ((0, 3),)
+
+
+@pytest.mark.parametrize(
+    ("unfair", "error", "message"),
+    [
+        ([(0, 0)], errors.UnknownPair, "two different candidates"),
+        ([(-1, 2)], errors.UnknownPair, "from 0 up"),
+        ([(0, 1, 2)], errors.InvalidInput, "is not a pair"),
+        ([(0.5, 1)], errors.InvalidInput, "whole numbers"),
+        ([("a", "b")], errors.InvalidInput, "is not a pair"),
+        ([(True, False)], errors.InvalidInput, "whole numbers"),
+        ([3], errors.InvalidInput, "is not a pair"),
+        ([(float("inf"), 1)], errors.InvalidInput, "is not a pair"),
+        (None, errors.InvalidInput, "not a list of pairs"),
+        ("ab", errors.InvalidInput, "not a list of pairs"),
+    ],
+)
+def test_what_is_not_a_pair(unfair: Any, error: type[Exception], message: str) -> None:
+    """Anything but two different candidates' indices is refused with a sentence."""
+    with pytest.raises(error, match=message):
+        eh.Review.complete(unfair=unfair)
+
+
+def test_a_contradictory_review_is_refused() -> None:
+    """A pair cannot be fair and unfair, whichever way round it is named."""
+    with pytest.raises(errors.ContradictoryReview, match=r"pair \(0, 3\) is said to be both"):
+        eh.Review.partial(unfair=[(0, 3)], fair=[(3, 0), (1, 2)])
+
+
+def test_a_review_made_by_hand_is_held_to_the_same() -> None:
+    """The bare constructor puts pairs in order and refuses what the three named ones would refuse."""
+    assert eh.Review("complete", unfair=((2, 0),)) == eh.Review.complete([(0, 2)])
+    with pytest.raises(errors.ContradictoryReview):
+        eh.Review("partial", unfair=((0, 1),), fair=((1, 0),))
+    for bad in (
+        {"kind": "vague"},
+        {"kind": "one_bit"},
+        {"kind": "one_bit", "any_unfair": True, "unfair": ((0, 1),)},
+        {"kind": "complete", "fair": ((0, 1),)},
+        {"kind": "complete", "any_unfair": False},
+    ):
+        with pytest.raises(errors.InvalidInput, match=r"allowed|make it with"):
+            eh.Review(**bad)
+
+
+def test_reviews_travel_as_json() -> None:
+    """A review written to JSON and read back is the same review; a garbled record is refused."""
+    for review in (
+        eh.Review.complete([(0, 1)], reviewer="ada"),
+        eh.Review.partial([(0, 1)], [(1, 2)]),
+        eh.Review.one_bit(True),
+    ):
+        assert eh.Review.from_dict(json.loads(json.dumps(review.to_dict()))) == review
+    with pytest.raises(errors.InvalidInput, match="not the record of a review"):
+        eh.Review.from_dict({"kind": "complete", "colour": "red"})
+
+
+def test_the_auditor_and_the_gap_at_the_tolerance() -> None:
+    """A gap that exceeds its distance by less than the exactness of odds is no violation; by more it is."""
+    decision = eh.baselines.EqualOdds(seed=0).decide([[1.0], [0.0]])
+    alike = eh.auditors.MahalanobisAuditor([[0.0]])
+    for gap, flagged in ((0.5e-9, ()), (2e-9, ((0, 1),))):
+        unequal = replace(decision, probabilities=np.array([0.5, 0.5 - gap]))
+        assert alike.review(unequal).unfair == flagged
+
+
+def test_one_bit_is_a_truth_value() -> None:
+    """One bit takes True and False, and nothing that merely looks like it."""
+    assert eh.Review.one_bit(np.bool_(True)).any_unfair is True  # type: ignore[arg-type]
+    with pytest.raises(errors.InvalidInput, match="any_unfair is 1; allowed are True and False"):
+        eh.Review.one_bit(1)  # type: ignore[arg-type]
+
+
+def test_equal_odds_say_nothing() -> None:
+    """Pairs with equal odds are in no verdict; a flag on them is no flag."""
+    decision = eh.baselines.EqualOdds(seed=0).decide(np.eye(3))
+    assert len(Verdicts.of(decision, eh.Review.complete(unfair=[(0, 1)]))) == 0
+
+
+def test_verdicts_carry_what_was_said_of_each_pair() -> None:
+    """A complete review speaks of all pairs with a gap, a partial one of those it names."""
+    decision = eh.FairBandit(2, seed=0).decide([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])
+    gapped = [(i, j) for i in range(3) for j in range(i + 1, 3) if decision.gap(i, j) > 1e-9]
+    first, last = gapped[0], gapped[-1]
+    complete = Verdicts.of(decision, eh.Review.complete(unfair=[first]))
+    assert complete.pairs.names() == gapped
+    assert complete.unfair.tolist() == [pair == first for pair in gapped]
+    assert complete.tight.tolist() == [pair in decision.tight_pairs for pair in gapped]
+    partial = Verdicts.of(decision, eh.Review.partial(unfair=[first], fair=[last]))
+    assert partial.pairs.names() == [first, last]
+    assert partial.unfair.tolist() == [True, False]
+
+
+def test_the_worst_residual_goes_with_the_record() -> None:
+    """It is a number of the decision's own, read back as written; records without it, as once written, are read too."""
+    made = eh.FairBandit(2, seed=0).decide(np.eye(2))
+    assert made.worst_residual is not None
+    assert 0.0 <= made.worst_residual <= 1e-9
+    record = made.to_dict()
+    assert eh.Decision.from_dict({**record, "worst_residual": 3e-17}).worst_residual == 3e-17
+    del record["worst_residual"]
+    assert eh.Decision.from_dict(record).worst_residual is None
+
+
+def test_what_is_no_record_of_a_decision() -> None:
+    """A record with parts missing or garbled is refused."""
+    record = eh.FairBandit(2, seed=0).decide(np.eye(2)).to_dict()
+    for change in (
+        {"contexts": [[2.0, 2.0]]},
+        {"chosen": "me"},
+        {"round": None},
+        {"worst_residual": "x"},
+        {"probabilities": [1.0]},
+    ):
+        with pytest.raises(errors.InvalidInput, match="not the record of a decision"):
+            eh.Decision.from_dict({**record, **change})
+    with pytest.raises(errors.InvalidInput, match="not the record of a decision"):
+        eh.Decision.from_dict({})
+
+
+def test_every_error_has_the_one_root_and_a_built_in_kind() -> None:
+    """All errors are EvenhandErrors, and each is also the built-in error a user would expect."""
+    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception)]
+    built_in = (ValueError, KeyError, ArithmeticError, NotImplementedError, ImportError, OSError, UserWarning)
+    for kind in kinds:
+        assert issubclass(kind, errors.EvenhandError)
+        assert kind is errors.EvenhandError or issubclass(kind, built_in)
+    assert str(errors.UnknownPair("a sentence")) == "a sentence"
+
+
+@pytest.mark.parametrize("name", [float("nan"), 5, ["Ada"], b"Ada"])
+def test_a_reviewer_has_a_name_or_none(name: Any) -> None:
+    """A missing name in a data frame is NaN, and would be a new reviewer each time; a list cannot be looked up."""
+    with pytest.raises(errors.InvalidInput, match="allowed is a name, or None"):
+        eh.Review.complete(reviewer=name)
+    bandit = eh.FairBandit(2, reviewer_error=None, seed=0)
+    before = bandit.state()
+    with pytest.raises(errors.InvalidInput, match="allowed is a name, or None"):
+        bandit.learn_pair([1.0, 0.0], [0.0, 1.0], gap=0.5, unfair=True, reviewer=name)
+    assert same(bandit.state(), before)

@@ -1,0 +1,79 @@
+"""What is wrong with a file of people is said by line and column, with what is allowed."""
+
+from __future__ import annotations
+
+import pytest
+
+from evenhand.desk.settings import Settings
+from evenhand.errors import InvalidInput
+from evenhand.review.interview_people import people_in_csv
+from evenhand.schema import Category, Number, Schema
+
+WITH_SCHEMA = Settings.given(
+    schema=Schema([Number("income", low=0, high=200_000, unit="EUR"), Category("purpose", levels=("car", "home"))])
+)
+WITHOUT = Settings.given(features=["score", "years"])
+
+
+@pytest.mark.parametrize(
+    ("settings", "text", "says"),
+    [
+        (WITH_SCHEMA, "income,purpose\n1,car\n2,boat\n", "line 3, column purpose: it is 'boat'; allowed are 'car'"),
+        (
+            WITH_SCHEMA,
+            "income;purpose\n1;car\n\n;home\n",
+            "line 4, column income: it is missing; allowed is 0 to 200000",
+        ),
+        (
+            WITH_SCHEMA,
+            '"income",purpose\n1,"car"\nmuch,home\n',
+            "line 3, column income: it is 'much', which is no number",
+        ),
+        (
+            WITH_SCHEMA,
+            "income\n1\n2\n",
+            "purpose is not in the header, which reads 'income'; it needs one column for each",
+        ),
+        (
+            WITHOUT,
+            "score,years\n0.1,0.2\n0.3,many\n",
+            "line 3, column years: it is 'many'; allowed is a number such as",
+        ),
+        (WITHOUT, "score;years\n0.1;0.2\n0.3;nan\n", "line 3, column years: it is 'nan'; allowed is a number"),
+        (WITHOUT, "score,years\n0.1,0.2\n,0.1\n", "line 3, column score: it is missing"),
+        (
+            WITHOUT,
+            "score,years\n0.1,0.2\n99,10\n",
+            "line 3: it has numbers whose squares make up 9,901; this desk has no",
+        ),
+        (WITHOUT, "score\n0.1\n0.2\n", "years is not in the header"),
+        (WITHOUT, "score,years\n0.1,0.2\n0.3\n", "line 3 has 1 values; the header names 2"),
+        (WITHOUT, "score,years\n", "the file has nobody in it; an interview needs at least two people"),
+        (WITHOUT, "score,years\n0.1,0.2\n", "the file has one person in it; an interview needs at least two people"),
+    ],
+)
+def test_what_does_not_fit_is_said_by_line_and_column(settings: Settings, text: str, says: str) -> None:
+    """Lines are counted as an editor counts them, blank ones too, and nothing speaks of contexts or candidates."""
+    with pytest.raises(InvalidInput) as refused:
+        people_in_csv(text, settings)
+    assert says in str(refused.value)
+    assert not any(word in str(refused.value) for word in ("context", "candidate", "norm", "row", "evenhand."))
+
+
+def test_a_value_of_several_lines_moves_those_below() -> None:
+    """A quoted value with a line break in it: what follows is counted by the lines of the file."""
+    text = 'note,score,years\n"one\ntwo",0.1,0.2\n"x",0.3,many\n'
+    with pytest.raises(InvalidInput, match="line 4, column years"):
+        people_in_csv(text, WITHOUT)
+
+
+def test_what_fits_is_read() -> None:
+    """With a schema and without, whatever stands between the values, in whatever order the columns are."""
+    assert people_in_csv("purpose;income\ncar; 5\nhome;7\n", WITH_SCHEMA) == [
+        {"income": 5.0, "purpose": "car"},
+        {"income": 7.0, "purpose": "home"},
+    ]
+    assert people_in_csv("years\tscore\n0.1\t0.2\n0.3\t0.4\n", WITHOUT) == [
+        {"score": 0.2, "years": 0.1},
+        {"score": 0.4, "years": 0.3},
+    ]

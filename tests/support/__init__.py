@@ -1,0 +1,1 @@
+"""What tests share: worlds, services, browsers."""

@@ -1,0 +1,73 @@
+"""A service and a browser for the tests of the pages: one of each for a file of tests."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tests.support import chromium
+from tests.support.serving import Serving
+
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+DESKS = {"loans": 60, "cards": 4}
+PATIENCE = 30_000
+"""Milliseconds: a busy machine may be slow."""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A real Chromium. Where there is none the tests are skipped, but never in continuous integration."""
+    path = chromium.find()
+    if path is None:
+        reason = f"no browser: {chromium.HOW}"
+        pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
+    expect.set_options(timeout=PATIENCE)
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="module")
+def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """A running service with two desks, reviewers of each, and an owner."""
+    service = Serving(tmp_path_factory.mktemp("service"))
+    for name, decisions in DESKS.items():
+        service.open_desk(name, decisions)
+    service.token("owner", ["admin"])
+    for name in ("Kim", "Lee", "Ada", "Max", "Zoe", "Ola"):
+        service.token(name, ["review"], ["loans"])
+    service.token("Eve", ["review"], ["cards"])
+    with service:
+        yield service
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A window of a browser that nobody has used. An error in a script fails the test."""
+    context = browser.new_context(viewport={"width": 1280, "height": 1000})
+    window = context.new_page()
+    errors: list[str] = []
+    window.on("pageerror", lambda error: errors.append(str(error)))
+    yield window
+    context.close()
+    assert errors == []
+
+
+@pytest.fixture(scope="session")
+def screenshots() -> Path:
+    """Where screenshots are kept, to be looked at."""
+    folder = Path(__file__).parents[2] / "build" / "screenshots"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder

@@ -1,0 +1,41 @@
+"""A desk with decisions, outcomes, reviews, a withdrawal, an override and an answer, for tests to look at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from evenhand.desk import Desk
+from evenhand.environments.lending import SCHEMA, Applicants
+from evenhand.ledger.ledger import Ledger
+
+SETTINGS: dict[str, Any] = {"schema": SCHEMA, "seed": 5, "target_unfair_share": 0.1, "reviewer_error": None}
+
+
+def play(desk: Desk, decisions: int, *, seed: int = 0, first: int = 0) -> None:
+    """Decisions; outcomes of most, reviews of some by two people, every seventh review taken back."""
+    rng = np.random.default_rng(seed)
+    for number in range(first, first + decisions):
+        rows = Applicants().rows(4, rng)
+        decision = desk.decide([{"id": f"p{number}-{i}", "features": row} for i, row in enumerate(rows)])
+        if decision.chosen and rng.random() < 0.9:
+            desk.outcome(decision.id, {decision.chosen[0]: round(float(rng.normal()), 3)})
+        if number % 3 == 0:
+            a, b, c, _ = decision.candidates
+            unfair, fair = ([(a, b)], [(b, c)]) if rng.random() < 0.5 else ([], [(a, b)])
+            who = "Ana" if number % 2 else "Ben"
+            review = desk.review(decision.id, "partial", unfair=unfair, fair=fair, reviewer=who)
+            if number % 7 == 0:
+                desk.withdraw(review.id, "on second thoughts")
+        if number % 10 == 9:
+            desk.override(decision.id, decision.candidates[:1], "a hardship case")
+
+
+def open_with_a_past(url: str | Ledger, name: str, decisions: int = 24) -> None:
+    """Make a desk and let it work."""
+    with Desk.open(url, name, **SETTINGS) as desk:
+        play(desk, decisions)
+        x, y = SCHEMA.encode(Applicants().rows(2, np.random.default_rng(1))).tolist()
+        desk.answer(x, y, gap=0.4, unfair=True, reviewer="Ana")
+        desk.fold(wait=True)

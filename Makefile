@@ -7,7 +7,11 @@ PRODUCT := $(VENV)/.product
 READY := $(VENV)/.ready
 PEERS := $(VENV)/.peers
 
-.PHONY: setup demo test check proofs bench clean
+PARALLEL := -n 2 --dist worksteal
+# Kinds of tests are markers, listed in pyproject.toml; `smoke` brings one of a kind into the quick loop.
+QUICK := smoke or not (slow or process or postgres or browser or statistical)
+
+.PHONY: setup demo test test-all test-rest check proofs bench clean
 
 setup: $(READY)
 
@@ -23,9 +27,15 @@ $(READY): $(PRODUCT)
 demo: $(PRODUCT)  ## a simulated lending desk: a table, and a picture in demo.png
 	$(BIN)/evenhand demo
 
-test: $(READY)  ## all tests, doctests and the README's example; pages in a real Chromium
+test: $(READY)  ## minutes: every unit, every contract, one PostgreSQL, one journey through the pages in a real Chromium
 	$(BIN)/python -m tests.support.chromium
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m pytest $(PARALLEL) -m "$(QUICK)"
+
+test-all: test test-rest  ## everything that is not slow
+
+test-rest: $(READY)  ## what `make test` leaves out: processes, PostgreSQL, pages, simulations
+	$(BIN)/python -m tests.support.chromium
+	$(BIN)/python -m pytest $(PARALLEL) -m "not slow and not ($(QUICK))"
 
 check: $(READY)  ## style, types and the direction of imports
 	$(BIN)/ruff check .

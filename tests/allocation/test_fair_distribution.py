@@ -162,7 +162,8 @@ def test_an_answer_that_is_not_fair_never_leaves(
 ) -> None:
     """Odds that break a rope raise SolverFailed, wherever they came from."""
     wrong = np.array([0.6, 0.0, 0.0, 0.0])
-    monkeypatch.setattr(MODULE, "along_ropes", MODULE.along_ropes.py_func)  # as compiled it would not look them up
+    for kernel in ("along_ropes", "without_limit"):  # as compiled they would not look them up
+        monkeypatch.setattr(MODULE, kernel, getattr(MODULE, kernel).py_func)
     monkeypatch.setattr(MODULE, "fill", lambda *given: (wrong, 0.0, 1))
     monkeypatch.setattr(MODULE, "search_price", lambda *given: (wrong, 1))
     monkeypatch.setattr(MODULE, "solve_by_lazy_rows", lambda *given: wrong)

@@ -88,7 +88,8 @@ def fair_distribution(
     k = len(a)
     c, p, taut = np.empty(raw.shape), np.empty(k), np.empty((k * (k - 1) // 2 if k <= SMALL else 0, 2), np.int64)
     how = (TAUT_TOLERANCE, LEAST_GAIN, REPORTED_TOLERANCE, rows, changes)
-    found, value, price, worst, i, j, count = along_ropes(a, raw, limit, *how, c, p, taut)
+    solve = along_ropes if limit < k else without_limit  # each is compiled when it is first needed
+    found, value, price, worst, i, j, count = solve(a, raw, limit, *how, c, p, taut)
     if not found:
         refuse_bad(a, raw, i, j)
         programme = FairProgramme(a, c, limit)
@@ -125,20 +126,50 @@ def along_ropes(
     i, j = examine(a, raw, c)
     if i >= 0:
         return False, 0.0, 0.0, 0.0, i, j, 0
-    if capacity < len(a):
-        odds, price, used = fill(a, c, capacity, tolerance, least_gain, rows)
-    else:
-        odds, used = search_price(a, c, np.inf, least_gain, changes)
-        price = 0.0
+    odds, price, used = fill(a, c, capacity, tolerance, least_gain, rows)
     if used < 0:
         return False, 0.0, 0.0, 0.0, -1, -1, 0
+    value, worst, i, j, count = _finish(a, c, capacity, reported, odds, p, taut)
+    return True, value, price, worst, i, j, count
+
+
+@jit
+def without_limit(
+    a: Floats,
+    raw: Floats,
+    capacity: float,
+    tolerance: float,
+    least_gain: float,
+    reported: float,
+    rows: int,
+    changes: int,
+    c: Floats,
+    p: Floats,
+    taut: NDArray[np.int64],
+) -> tuple[bool, float, float, float, int, int, int]:
+    """What `along_ropes` does, where the capacity is no limit: it has no price then."""
+    i, j = examine(a, raw, c)
+    if i >= 0:
+        return False, 0.0, 0.0, 0.0, i, j, 0
+    odds, used = search_price(a, c, np.inf, least_gain, changes)
+    if used < 0:
+        return False, 0.0, 0.0, 0.0, -1, -1, 0
+    value, worst, i, j, count = _finish(a, c, capacity, reported, odds, p, taut)
+    return True, value, 0.0, worst, i, j, count
+
+
+@jit
+def _finish(
+    a: Floats, c: Floats, capacity: float, reported: float, odds: Floats, p: Floats, taut: NDArray[np.int64]
+) -> tuple[float, float, int, int, int]:
+    """Fill in p and the taut pairs; the value, what `worst_excess` says of p, and how many pairs are taut."""
     value = 0.0
     for i in range(len(a)):
         p[i] = odds[i]
         value += a[i] * p[i]
     worst, i, j = worst_excess(p, c, capacity)
     count = fill_taut_pairs(p, c, reported, taut) if len(taut) else 0
-    return True, value, price, worst, i, j, count
+    return value, worst, i, j, count
 
 
 def _when_ropes_give_up(programme: FairProgramme) -> Floats:

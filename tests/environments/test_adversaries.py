@@ -80,7 +80,7 @@ def test_watching_changes_nothing() -> None:
         foreseen = next_probabilities(policy, contexts)
         assert same(policy.state(), before)
         assert np.array_equal(foreseen.probabilities, policy.decide(contexts).probabilities)
-    equal = eh.baselines.EqualOdds(capacity=2, seed=0)
+    equal = eh.baselines.EqualProbabilities(capacity=2, seed=0)
     assert next_probabilities(equal, contexts).capacity == 2
     assert equal.rounds == 0
     assert not np.allclose(next_probabilities(bandit, contexts).probabilities, next_probabilities(stubborn, contexts).probabilities)
@@ -89,7 +89,7 @@ def test_watching_changes_nothing() -> None:
 @pytest.mark.parametrize("name", ["violation-hunter", "regret-hunter"])
 def test_hunters_can_hunt_any_policy(name: str) -> None:
     """A policy without a metric or rewards to look at is copied and tried; the run goes through."""
-    account = run(name, 0, rounds=5, policy=eh.baselines.EqualOdds(seed=0))
+    account = run(name, 0, rounds=5, policy=eh.baselines.EqualProbabilities(seed=0))
     assert account.rounds == 5
     assert np.sum(account.unfair_pairs) == 0
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from evenhand.auditors import AdversarialAuditor, MahalanobisAuditor, OneBitAuditor, PartialAuditor
 from evenhand.auditors.adversarial import Aim
-from evenhand.auditors.said import said
+from evenhand.auditors.pairs import verdicts_by_pair
 from evenhand.errors import InvalidInput
 from evenhand.records.decision import ODDS_TOLERANCE, Decision, Review
 from tests.support.made_auditors import any_decision, made, some
@@ -86,7 +86,7 @@ def test_one_bit_and_partial_reviews_are_lied_in_too() -> None:
     for decision in some(30):
         honest = PartialAuditor(EXACT, 2, seed=decision.round).review(decision)
         told = AdversarialAuditor(PartialAuditor(EXACT, 2, seed=decision.round), 1, "regret").review(decision)
-        assert said(decision, told).keys() == said(decision, honest).keys()
+        assert verdicts_by_pair(decision, told).keys() == verdicts_by_pair(decision, honest).keys()
 
 
 def test_equals_are_drawn_by_the_seed() -> None:
@@ -128,5 +128,5 @@ def test_a_burst_begins_with_what_hurts_most() -> None:
     assert len(all_) == 6
     hidden = AdversarialAuditor(near, 4, "unfairness", per_decision=100, seed=0).review(decision)
     assert len(hidden.unfair) == 2
-    with pytest.raises(InvalidInput, match="per_decision is 0; allowed is a whole number >= 1"):
+    with pytest.raises(InvalidInput, match="per_decision must be a whole number >= 1, got 0"):
         AdversarialAuditor(far, 1, "regret", per_decision=0)

@@ -66,7 +66,7 @@ def test_the_pairs_may_be_chosen_by_somebody_else() -> None:
 @pytest.mark.parametrize(
     ("answer", "error", "sentence"),
     [
-        ([(0, 1), (0, 2), (1, 2)], InvalidInput, "3 pairs were chosen; allowed are at most n = 2"),
+        ([(0, 1), (0, 2), (1, 2)], InvalidInput, "at most n = 2 pairs, got 3"),
         ([(0, 3)], UnknownPair, "the decision has candidates 0 to 2"),
         ([(0, 0)], UnknownPair, "two different candidates"),
         ("01", InvalidInput, "not a list of pairs"),

@@ -53,7 +53,7 @@ def test_a_delay_is_exact(delay: int) -> None:
         due = auditor.reviews(decision)
         assert [seen for seen, _ in due] == ([decisions[t - delay]] if t >= delay else [])
         assert all(review == EXACT.review(seen) for seen, review in due)
-        assert [seen for seen, _ in auditor.still_out] == decisions[max(0, t - delay + 1) : t + 1]
+        assert [seen for seen, _ in auditor.pending] == decisions[max(0, t - delay + 1) : t + 1]
 
 
 def test_a_random_delay_is_at_most_the_delay_and_loses_nothing() -> None:
@@ -66,7 +66,7 @@ def test_a_random_delay_is_at_most_the_delay_and_loses_nothing() -> None:
         came += [seen for seen, _ in due]
     assert set(waits) == {0, 1, 2, 3}
     assert all(abs(count - 500) < 5 * np.sqrt(2000 * 0.25 * 0.75) + 3 for count in waits.values())
-    out = [seen for seen, _ in auditor.still_out]
+    out = [seen for seen, _ in auditor.pending]
     assert sorted(d.round for d in came + out) == list(range(2000))
 
 

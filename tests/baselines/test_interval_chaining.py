@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.baselines import IntervalChaining
-from evenhand.baselines.interval_chaining import chained_odds, chains
+from evenhand.baselines.interval_chaining import chained_probabilities, chains
 from evenhand.records.decision import Review
 from evenhand.rewards import KnownReward, RidgeUCB
 from tests.support.simulation import simulate
@@ -60,7 +60,7 @@ def test_nobody_is_favoured_over_a_better_candidate(
     """Wherever in their intervals the true rewards lie, a candidate at least as good has at least the odds."""
     lower, upper = _ends(intervals)
     truth = np.random.default_rng(seed).uniform(lower, upper)
-    p = chained_odds(lower, upper, capacity)
+    p = chained_probabilities(lower, upper, capacity)
     better = truth[:, None] >= truth[None, :]
     assert np.all((p[:, None] >= p[None, :]) | ~better)
     assert np.all((p >= 0) & (p <= 1))
@@ -76,7 +76,7 @@ def test_one_place_is_drawn_uniformly_from_the_top_chain(intervals: list[tuple[i
     expected = np.zeros(len(lower))
     if np.max(upper) >= 0:
         expected[top] = 1.0 / len(top)
-    assert np.array_equal(chained_odds(lower, upper, 1), expected)
+    assert np.array_equal(chained_probabilities(lower, upper, 1), expected)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_one_place_is_drawn_uniformly_from_the_top_chain(intervals: list[tuple[i
 )
 def test_cases_by_hand(lower: list[float], upper: list[float], capacity: int | None, odds: list[float]) -> None:
     """Touching, equal, swallowed, lonely and worthless intervals, with one place, some, and one for everybody."""
-    assert chained_odds(np.array(lower), np.array(upper), capacity) == pytest.approx(odds)
+    assert chained_probabilities(np.array(lower), np.array(upper), capacity) == pytest.approx(odds)
 
 
 def test_odds_come_from_the_models_intervals() -> None:

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.baselines import BatchMetric, OfflineMetric
-from evenhand.baselines.batch_fit import Use, best_scale
-from evenhand.baselines.offline_metric import random_odds
+from evenhand.baselines.batch_metric import Use, best_scale
+from evenhand.baselines.offline_metric import random_probabilities
 from evenhand.errors import InvalidInput, MissingExtra, UnsupportedReview
 from evenhand.metrics import Pairs, Verdicts
 from evenhand.records.decision import Review
@@ -100,8 +100,8 @@ def test_without_any_verdict_the_default_stays() -> None:
     for contexts in ([[0.5, 0.1]], [[0.3, 0.3], [0.3, 0.3]]):
         policy.learn(policy.decide(contexts), review=Review.complete())
     assert isinstance(policy.metric, BatchMetric)
-    assert not policy.gathering
-    assert policy.metric.source == "default: no verdict was heard"
+    assert not policy.collecting
+    assert policy.metric.source == "default: no verdict"
     assert np.array_equal(policy.metric.matrix(), 0.25 * np.eye(2))
 
 
@@ -111,7 +111,7 @@ def test_a_failing_fit_falls_back(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object, **__: object) -> None:
         raise np.linalg.LinAlgError("singular")
 
-    monkeypatch.setattr("evenhand.baselines.batch_fit._fit_itml", fails)
+    monkeypatch.setattr("evenhand.baselines.batch_metric._fit_itml", fails)
     learner = BatchMetric(2, reviews=1)
     learner.learn(_verdicts(np.eye(2), 40, np.random.default_rng(0)))
     assert learner.source == "scaled default: ITML failed (singular)"
@@ -134,10 +134,10 @@ def test_no_warning_of_the_peers_leaks() -> None:
 
 
 @pytest.mark.parametrize("capacity", [1, 2, 4, 7, None])
-def test_random_odds_have_gaps_of_every_size_and_favour_nobody(capacity: int | None) -> None:
+def test_random_probabilities_have_gaps_of_every_size_and_favour_nobody(capacity: int | None) -> None:
     """Odds fit the capacity, their means are equal, and wide and narrow gaps both occur."""
     rng = np.random.default_rng(0)
-    odds = np.array([random_odds(5, capacity, rng) for _ in range(4000)])
+    odds = np.array([random_probabilities(5, capacity, rng) for _ in range(4000)])
     assert np.all((odds >= 0) & (odds <= 1))
     assert capacity is None or np.all(odds.sum(axis=1) <= capacity + 1e-9)
     assert np.ptp(odds.mean(axis=0)) < 0.04
@@ -151,10 +151,10 @@ def test_it_gathers_then_fixes() -> None:
     _, A = standard_world(3, seed=0)
     policy = OfflineMetric(3, reviews=60, seed=0)
     simulate(policy, d=3, k=4, rounds=59, seed=0)
-    assert policy.gathering
+    assert policy.collecting
     assert np.array_equal(policy.metric.matrix(), 0.25 * np.eye(3))
     simulate(policy, d=3, k=4, rounds=1, seed=1)
-    assert not policy.gathering
+    assert not policy.collecting
     fitted = policy.metric.saved()
     simulate(policy, d=3, k=4, rounds=50, seed=0)
     assert same(fitted, policy.metric.saved())
@@ -198,10 +198,10 @@ def test_one_bit_is_not_enough() -> None:
 def test_bad_settings_are_refused() -> None:
     """Each setting out of range raises a sentence that names it."""
     for settings_, named in (
-        ({"reviews": 0}, "reviews is 0"),
+        ({"reviews": 0}, "reviews must be .* got 0"),
         ({"reviews": 5, "horizon": 9}, "exactly one"),
-        ({"reviews": 5, "use": "magic"}, "use is 'magic'"),
-        ({"reviews": 5, "held_out": 1.0}, "held_out is 1.0"),
+        ({"reviews": 5, "use": "magic"}, "use must be .* got .magic."),
+        ({"reviews": 5, "held_out": 1.0}, "held_out must be .* got 1.0"),
     ):
         with pytest.raises(InvalidInput, match=named):
             OfflineMetric(2, **settings_)

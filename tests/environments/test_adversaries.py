@@ -10,7 +10,7 @@ import pytest
 
 import evenhand as eh
 from evenhand.environments import ViolationHunter, make_world
-from evenhand.environments.adversaries import NextOdds, next_odds
+from evenhand.environments.adversaries import NextProbabilities, next_probabilities
 from evenhand.environments.contexts import Scene, Sphere
 from evenhand.lab import Account, play
 from tests.support.simulation import same
@@ -48,7 +48,7 @@ def test_more_proposals_hurt_more_in_the_very_next_round() -> None:
     for n in (1, 4, 32):
         hunter = ViolationHunter(Sphere(4), n_proposals=n)
         contexts = hunter.draw(Scene(5, 0, theta, A, bandit), np.random.default_rng(rng_seed))
-        harms.append(hunter.harm(contexts, next_odds(bandit, contexts), theta, A))
+        harms.append(hunter.harm(contexts, next_probabilities(bandit, contexts), theta, A))
     assert harms == sorted(harms)
     assert harms[2] > harms[0]
 
@@ -58,7 +58,7 @@ def test_a_hunter_lulls_when_there_is_nothing_to_hunt() -> None:
     hunter = ViolationHunter(Sphere(1), epsilon=0.1)
 
     def harm(gap: float, distance: float) -> float:
-        odds = NextOdds(np.array([0.5 + gap / 2, 0.5 - gap / 2]), 1)
+        odds = NextProbabilities(np.array([0.5 + gap / 2, 0.5 - gap / 2]), 1)
         return hunter.harm(np.array([[0.0], [distance]]), odds, np.zeros(1), np.eye(1))
 
     assert harm(0.9, 0.1) > harm(0.5, 0.1) > harm(0.1, 1.0) > harm(0.5, 0.6) > harm(0.55, 0.5)
@@ -77,19 +77,19 @@ def test_watching_changes_nothing() -> None:
     stubborn = Stubborn(3, seed=0, metric=eh.metrics.KnownMetric(A), reward=eh.rewards.KnownReward(theta))
     for policy in (bandit, stubborn):
         before = copy.deepcopy(policy.state())
-        foreseen = next_odds(policy, contexts)
+        foreseen = next_probabilities(policy, contexts)
         assert same(policy.state(), before)
         assert np.array_equal(foreseen.probabilities, policy.decide(contexts).probabilities)
-    equal = eh.baselines.EqualOdds(capacity=2, seed=0)
-    assert next_odds(equal, contexts).capacity == 2
+    equal = eh.baselines.EqualProbabilities(capacity=2, seed=0)
+    assert next_probabilities(equal, contexts).capacity == 2
     assert equal.rounds == 0
-    assert not np.allclose(next_odds(bandit, contexts).probabilities, next_odds(stubborn, contexts).probabilities)
+    assert not np.allclose(next_probabilities(bandit, contexts).probabilities, next_probabilities(stubborn, contexts).probabilities)
 
 
 @pytest.mark.parametrize("name", ["violation-hunter", "regret-hunter"])
 def test_hunters_can_hunt_any_policy(name: str) -> None:
     """A policy without a metric or rewards to look at is copied and tried; the run goes through."""
-    account = run(name, 0, rounds=5, policy=eh.baselines.EqualOdds(seed=0))
+    account = run(name, 0, rounds=5, policy=eh.baselines.EqualProbabilities(seed=0))
     assert account.rounds == 5
     assert np.sum(account.unfair_pairs) == 0
 

@@ -95,7 +95,7 @@ def test_deciding_does_not_load_gymnasium() -> None:
     """`import evenhand` and a decision leave gymnasium alone; `eh.environments` brings it."""
     script = (
         "import sys, evenhand as eh; eh.FairBandit(2, seed=0).decide([[1.0, 0.0], [0.0, 1.0]]);"
-        "eh.auditors.MahalanobisAuditor([[1.0]]); eh.baselines.EqualOdds();"
+        "eh.auditors.MahalanobisAuditor([[1.0]]); eh.baselines.EqualProbabilities();"
         "assert 'gymnasium' not in sys.modules; assert 'environments' in dir(eh);"
         "eh.environments.make_world('sphere'); assert 'gymnasium' in sys.modules"
     )

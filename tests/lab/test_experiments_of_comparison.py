@@ -142,9 +142,9 @@ def test_price_of_fairness_measures_what_is_lost(earned: float, expected: bool) 
     rewards = {
         "ignore-fairness": 70.0,
         "fair-optimum": 50.0,
-        "told-metric": 40.0,
+        "known-metric": 40.0,
         "evenhand": earned,
-        "equal-odds": 1.0,
+        "equal-probabilities": 1.0,
     }
     runs = [
         curve({"policy": policy, "norm": norm, "seed": seed}, reward=reward + seed)
@@ -190,7 +190,7 @@ def everybody(**changed: dict[str, float]) -> pl.DataFrame:
     plain = {"regret": 20.0, "unfair_pairs": 50.0, "late_unfair_pairs": 20.0}
     fair = {"regret": 10.0, "unfair_pairs": 0.0, "late_unfair_pairs": 0.0}
     ends = {policy: fair if policy in compare.ALWAYS_FAIR else plain for policy in compare.POLICIES}
-    ends |= {"equal-odds": fair | {"regret": 60.0}, "evenhand": fair | {"unfair_pairs": 5.0}}
+    ends |= {"equal-probabilities": fair | {"regret": 60.0}, "evenhand": fair | {"unfair_pairs": 5.0}}
     ends |= {policy.replace("_", "-"): end for policy, end in changed.items()}
     return pl.concat(
         curve({"policy": policy, "world": "sphere", "seed": seed}, **(end | {"regret": end["regret"] + seed}))
@@ -217,7 +217,7 @@ def test_compare_names_who_is_better() -> None:
 def test_compare_notices_unfairness_where_there_must_be_none() -> None:
     """A told metric that is unfair, and an evenhand that goes on being unfair, are both shown."""
     unfair = {"regret": 10.0, "unfair_pairs": 9.0, "late_unfair_pairs": 4.0}
-    verdicts = holds(compare.EXPERIMENT, everybody(told_metric=unfair, evenhand=unfair))
+    verdicts = holds(compare.EXPERIMENT, everybody(known_metric=unfair, evenhand=unfair))
     assert not only(verdicts, "never unfair")
     assert not only(verdicts, "hardly ever")
 
@@ -260,7 +260,7 @@ def test_metric_recovery_reports_wrong_ends_and_wrong_distances() -> None:
 def test_metric_recovery_wants_somebody_who_learns_a_metric() -> None:
     """Equal odds have no metric to measure."""
     with pytest.raises(InvalidInput, match="learn a metric"):
-        recovery_run(policy="equal-odds", d=2, k=3, rounds=4, epsilon=0.1, seed=0)
+        recovery_run(policy="equal-probabilities", d=2, k=3, rounds=4, epsilon=0.1, seed=0)
 
 
 def test_the_recovered_metric_comes_nearer() -> None:
@@ -286,7 +286,7 @@ def test_the_lending_world_and_the_hider_can_be_played() -> None:
     [
         (adversaries.EXPERIMENT, {"world": ("sphere", "direction-hider")}),
         (price_of_fairness.EXPERIMENT, {"norm": (0.1, 1.0)}),
-        (compare.EXPERIMENT, {"world": ("camps", "lending"), "policy": ("evenhand", "equal-odds", "ignore-fairness")}),
+        (compare.EXPERIMENT, {"world": ("camps", "lending"), "policy": ("evenhand", "equal-probabilities", "ignore-fairness")}),
         (metric_recovery.EXPERIMENT, {"policy": ("evenhand", "paper")}),
     ],
     ids=lambda value: value.name if isinstance(value, Experiment) else "",

@@ -235,7 +235,7 @@ def test_adversarial_answers_finds_the_one_who_is_dear() -> None:
 
 def rated(of: Settings) -> Mapping[str, float]:
     """1.1% of 20,000 rounds flagged with the target, a third without; 0.3 a round earned, by equal odds 0.1."""
-    if of["policy"] == "equal-odds":
+    if of["policy"] == "equal-probabilities":
         return {"reward": 0.1 * of["rounds"] + of["seed"]}
     share = 1 / 3 if of["target_unfair_share"] is None else 0.011
     return {"reward": 0.3 * of["rounds"] + of["seed"], "flagged_rounds_by_reviewer": share * of["rounds"]}

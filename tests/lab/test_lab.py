@@ -33,7 +33,7 @@ def test_the_auditor_flags_exactly_the_unfair_pairs() -> None:
             if decision.gap(i, j) > np.linalg.norm(A @ (contexts[i] - contexts[j])) + 1e-9
         )
         assert auditor.review(decision) == eh.Review.complete(unfair=expected)
-    assert auditor.review(eh.baselines.EqualOdds(seed=0).decide(contexts)).unfair == ()
+    assert auditor.review(eh.baselines.EqualProbabilities(seed=0).decide(contexts)).unfair == ()
 
 
 def test_the_optimum_has_no_regret_and_is_never_unfair() -> None:
@@ -49,7 +49,7 @@ def test_the_optimum_has_no_regret_and_is_never_unfair() -> None:
 
 def test_regret_counts_against_the_best_fair_odds() -> None:
     """Nobody who is fair has negative regret; who ignores fairness does."""
-    fair = simulate(eh.baselines.EqualOdds(seed=0), d=3, k=5, rounds=60, seed=6)
+    fair = simulate(eh.baselines.EqualProbabilities(seed=0), d=3, k=5, rounds=60, seed=6)
     unfair = simulate(eh.baselines.ignore_fairness(3, seed=0), d=3, k=5, rounds=300, seed=6)
     assert np.min(fair.regret) >= -1e-9
     assert np.sum(fair.unfair_pairs) == 0
@@ -63,7 +63,7 @@ def test_an_account_counts_pairs_and_rounds() -> None:
     decision = eh.baselines.ignore_fairness(2, seed=0).decide([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])
     alike = eh.auditors.MahalanobisAuditor(np.zeros((1, 2)))
     account = Account(epsilon=0.01)
-    fair = eh.baselines.EqualOdds(seed=0).decide(decision.contexts)
+    fair = eh.baselines.EqualProbabilities(seed=0).decide(decision.contexts)
     for entry in (fair, decision, fair):
         account.add(entry, np.array([0.5, 0.2, -0.1]), alike)
     gaps = [decision.gap(i, j) for i, j in ((0, 1), (0, 2), (1, 2))]

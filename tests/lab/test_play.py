@@ -217,6 +217,6 @@ def test_a_flag_on_equal_odds_is_no_flag() -> None:
     truth = MahalanobisAuditor(world.A)
     for review in (eh.Review.complete(unfair=[(0, 1)]), eh.Review.one_bit(any_unfair=True)):
         account = play(
-            eh.baselines.EqualOdds(seed=0), world, Accuser(review), rounds=5, epsilon=0.05, seed=1, truth=truth
+            eh.baselines.EqualProbabilities(seed=0), world, Accuser(review), rounds=5, epsilon=0.05, seed=1, truth=truth
         )
         assert account.flagged_rounds_by_reviewer == 0

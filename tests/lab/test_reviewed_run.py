@@ -26,7 +26,7 @@ def answers(setting: ReviewerSetting, n: int = 40, seed: int = 0) -> list[eh.Rev
     return [review for decision in some(n) for _, review in arriving(auditor, decision)]
 
 
-@pytest.mark.parametrize("policy", ["evenhand", "equal-odds", "told-metric"])
+@pytest.mark.parametrize("policy", ["evenhand", "equal-probabilities", "known-metric"])
 def test_an_exact_reviewer_makes_the_standard_run(policy: str) -> None:
     """To the bit: the same truth, candidates, luck and draws, so that experiments can be held against each other."""
     standard, reviewed = standard_run(policy=policy, **SHAPE), reviewed_run(policy=policy, **SHAPE)
@@ -53,12 +53,12 @@ def test_what_is_taken_for_granted_is_what_the_bandit_takes_for_granted() -> Non
 
 
 @pytest.mark.parametrize("follows", FOLLOWS)
-@pytest.mark.parametrize("policy", ["evenhand", "equal-odds"])
+@pytest.mark.parametrize("policy", ["evenhand", "equal-probabilities"])
 def test_everybody_can_be_played_under_everybody(policy: str, follows: str) -> None:
     """Whoever follows no distance is held to the world's; equal odds are flagged by nobody."""
     curve = reviewed_run(policy=policy, follows=follows, **SHAPE)
     assert len(curve["round"]) == len(curve["found_rate"]) > 5
-    if policy == "equal-odds":
+    if policy == "equal-probabilities":
         assert curve["unfair_pairs"][-1] == curve["flagged_rounds_by_reviewer"][-1] == 0
 
 

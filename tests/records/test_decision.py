@@ -89,7 +89,7 @@ def test_reviews_travel_as_json() -> None:
 
 def test_the_auditor_and_the_gap_at_the_tolerance() -> None:
     """A gap that exceeds its distance by less than the exactness of odds is no violation; by more it is."""
-    decision = eh.baselines.EqualOdds(seed=0).decide([[1.0], [0.0]])
+    decision = eh.baselines.EqualProbabilities(seed=0).decide([[1.0], [0.0]])
     alike = eh.auditors.MahalanobisAuditor([[0.0]])
     for gap, flagged in ((0.5e-9, ()), (2e-9, ((0, 1),))):
         unequal = replace(decision, probabilities=np.array([0.5, 0.5 - gap]))
@@ -105,7 +105,7 @@ def test_one_bit_is_a_truth_value() -> None:
 
 def test_equal_odds_say_nothing() -> None:
     """Pairs with equal odds are in no verdict; a flag on them is no flag."""
-    decision = eh.baselines.EqualOdds(seed=0).decide(np.eye(3))
+    decision = eh.baselines.EqualProbabilities(seed=0).decide(np.eye(3))
     assert len(Verdicts.of(decision, eh.Review.complete(unfair=[(0, 1)]))) == 0
 
 

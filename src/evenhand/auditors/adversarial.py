@@ -1,4 +1,4 @@
-"""AdversarialAuditor: tells a limited number of lies, where they hurt most."""
+"""Auditors that mean harm: a limited number of lies, and flags on whatever is played."""
 
 from __future__ import annotations
 
@@ -6,31 +6,28 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal, get_args
 
+import numpy as np
+
+from evenhand._internal.checks import check_one_of, check_whole
 from evenhand._internal.randomness import Seed, as_generator
-from evenhand.auditors.auditor import Auditor
-from evenhand.auditors.checks import as_whole
-from evenhand.auditors.gaps import unequal_odds
-from evenhand.auditors.said import restated, said
-from evenhand.auditors.worst import worst
-from evenhand.auditors.wrapping import WrappingAuditor
-from evenhand.errors import InvalidInput
+from evenhand.auditors.auditor import Auditor, WrappingAuditor
+from evenhand.auditors.pairs import gaps, unequal_pairs, verdicts_by_pair, with_verdicts, worst_pair
 from evenhand.records.decision import Decision, Pair, Review
 
 Aim = Literal["regret", "unfairness", "confusion"]
 
 
 class AdversarialAuditor(WrappingAuditor):
-    """What `auditor` says, but for at most `budget` lies, told as early as there is something to gain.
+    """The reviews of `auditor` with at most `budget` lies, told as soon as there is something to gain.
 
-    per_decision: so many of them in one decision at most; more make a burst, told before anybody can learn from it.
+    per_decision: maximum number of lies about one decision; several make a burst, complete before anybody can learn
+    from it.
 
-    aim "regret": says unfair of a fair pair; of one that binds if there is one, and of these of the pair with the
-    largest difference in the rewards the odds were chosen for. "unfairness": says acceptable of the worst unfair pair,
-    whose gap exceeds its distance most (or is widest, if `auditor` knows no distances). "confusion": the one and the
-    other by turns. Of pairs equally good to lie about one is drawn. Pairs with equal odds are not lied about. A lie in
-    a one-bit review is the other bit.
+    aim "regret": flags a fair pair; a tight one if there is one, and among these the pair with the largest difference
+    of optimistic rewards. "unfairness": passes the worst unfair pair, whose gap exceeds its distance most (or is
+    widest, if `auditor` knows no distances). "confusion": alternates between the two. Ties are broken at random. Pairs
+    with equal probabilities are not lied about. A lie in a one-bit review is the other bit.
 
-    >>> import numpy as np
     >>> from evenhand.auditors import MahalanobisAuditor
     >>> decision = Decision("", 0, np.eye(2), np.array([0.9, 0.1]), (0,), 1, np.zeros(2))
     >>> liar = AdversarialAuditor(MahalanobisAuditor(np.eye(2)), 1, "regret", seed=0)
@@ -40,51 +37,75 @@ class AdversarialAuditor(WrappingAuditor):
 
     def __init__(self, auditor: Auditor, budget: int, aim: Aim, *, per_decision: int = 1, seed: Seed = None) -> None:
         super().__init__(auditor)
-        self.budget = as_whole("budget", budget, least=0)
-        self.per_decision = as_whole("per_decision", per_decision, least=1)
-        if aim not in get_args(Aim):
-            raise InvalidInput(f"aim is {aim!r}; allowed are {', '.join(map(repr, get_args(Aim)))}")
+        self.budget = check_whole("budget", budget, least=0)
+        self.per_decision = check_whole("per_decision", per_decision, least=1)
+        check_one_of("aim", aim, get_args(Aim))
         self.aim: Aim = aim
         self.lies_told = 0
         self._rng = as_generator(seed)
 
     def change(self, decision: Decision, review: Review) -> Review:
-        """The review with lies in it, or as it is."""
+        """The review with lies in it, or unchanged."""
         if review.kind == "one_bit":
             return self._other_bit(decision, review) if self.lies_told < self.budget else review
-        truth = said(decision, review)
-        told = dict(truth)
+        truth = verdicts_by_pair(decision, review)
+        answers = dict(truth)
         for _ in range(min(self.per_decision, self.budget - self.lies_told)):
-            pair = self._to_lie_about(decision, truth, told)
+            pair = self._target(decision, truth, answers)
             if pair is None:
                 break
-            told[pair] = not told[pair]
+            answers[pair] = not answers[pair]
             self.lies_told += 1
-        return review if told == truth else restated(review, told)
+        return review if answers == truth else with_verdicts(review, answers)
 
     @property
     def _accuses(self) -> bool:
-        """Whether the next lie is an accusation."""
+        """Whether the next lie is a false flag."""
         return self.aim == "regret" or (self.aim == "confusion" and self.lies_told % 2 == 0)
 
     def _other_bit(self, decision: Decision, review: Review) -> Review:
-        if review.any_unfair == self._accuses or not unequal_odds(decision).any():
+        if review.any_unfair == self._accuses or not unequal_pairs(decision).any():
             return review
-        told = replace(review, any_unfair=self._accuses)
+        changed = replace(review, any_unfair=self._accuses)
         self.lies_told += 1
-        return told
+        return changed
 
-    def _to_lie_about(self, decision: Decision, truth: Mapping[Pair, bool], told: Mapping[Pair, bool]) -> Pair | None:
-        """The pair with the most to gain, of those that were not lied about yet."""
-        accuse, unequal = self._accuses, unequal_odds(decision)
-        pairs = [p for p, unfair in truth.items() if unfair != accuse and told[p] == unfair and unequal[p]]
+    def _target(self, decision: Decision, truth: Mapping[Pair, bool], answers: Mapping[Pair, bool]) -> Pair | None:
+        """The pair with the most to gain, among those not lied about yet."""
+        accuse, unequal = self._accuses, unequal_pairs(decision)
+        pairs = [p for p, unfair in truth.items() if unfair != accuse and answers[p] == unfair and unequal[p]]
         if not pairs:
             return None
         shuffled = [pairs[i] for i in self._rng.permutation(len(pairs))]  # the first of equals is taken
-        return _most_binding(decision, shuffled) if accuse else worst(self.auditor, decision, shuffled)
+        return _most_binding(decision, shuffled) if accuse else worst_pair(self.auditor, decision, shuffled)
 
 
 def _most_binding(decision: Decision, pairs: list[Pair]) -> Pair:
-    """Tight pairs before others, and of these the one with the largest difference of rewards."""
+    """Tight pairs before others, then the largest difference of rewards."""
     rewards, tight = decision.optimistic_rewards, set(decision.tight_pairs)
     return max(pairs, key=lambda pair: (pair in tight, abs(float(rewards[pair[0]] - rewards[pair[1]]))))
+
+
+class HostileAuditor:
+    """Flags the pair with the widest gap in every decision and calls all others fair; complete reviews.
+
+    Every decision is flagged unless all probabilities are equal, and the fair verdicts on all other pairs suggest that
+    there is still something to gain. Among equally wide gaps one is drawn.
+
+    >>> p = np.array([0.7, 0.2, 0.1])
+    >>> HostileAuditor(seed=0).review(Decision("", 0, np.eye(3), p, (0,), 1, np.zeros(3))).unfair
+    ((0, 2),)
+    """
+
+    def __init__(self, *, seed: Seed = None) -> None:
+        self._rng = as_generator(seed)
+
+    def review(self, decision: Decision) -> Review:
+        """A complete review with one flag, or none if all probabilities are equal."""
+        widths = np.triu(np.where(unequal_pairs(decision), gaps(decision), 0.0), 1)
+        draws = self._rng.random(widths.shape)  # their number does not depend on the probabilities
+        if not widths.any():
+            return Review.complete()
+        widest = widths >= widths.max()
+        first, second = np.unravel_index(int(np.argmax(np.where(widest, draws, -1.0))), widths.shape)
+        return Review.complete(unfair=[(int(first), int(second))])

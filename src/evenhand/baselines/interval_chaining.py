@@ -1,4 +1,4 @@
-"""IntervalChaining: meritocratic fairness; who cannot be told apart from the best has the same odds as the best."""
+"""IntervalChaining: meritocratic fairness; candidates that cannot be separated from the best are equally likely."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._internal.randomness import Seed
-from evenhand.baselines.lottery import Floats, Lottery, Odds
+from evenhand.baselines.lottery import Floats, Lottery, Play
 from evenhand.metrics import KnownMetric
 from evenhand.metrics.features import MetricSpace
 from evenhand.rewards import RewardModel
@@ -29,13 +29,13 @@ def chains(lower: Floats, upper: Floats) -> list[NDArray[np.int64]]:
     return np.split(order, breaks)
 
 
-def chained_odds(lower: Floats, upper: Floats, capacity: int | None) -> Floats:
-    """Odds (k,) that are equal within a chain: places go to the chains from the top until none is left.
+def chained_probabilities(lower: Floats, upper: Floats, capacity: int | None) -> Floats:
+    """Probabilities (k,), equal within a chain: places go to the chains from the top until none is left.
 
-    Everybody in a chain that fits has odds 1; the chain at which places run out shares what is left; chains wholly
-    below 0 have odds 0, for choosing nobody is worth more. Capacity None has a place for everybody.
+    Everybody in a chain that fits has probability 1; the chain at which places run out shares what is left; chains
+    wholly below 0 have probability 0, since choosing nobody is worth more. Capacity None has a place for everybody.
 
-    >>> chained_odds(np.array([0.8, 0.1, 0.2]), np.array([0.9, 0.3, 0.4]), 2).tolist()
+    >>> chained_probabilities(np.array([0.8, 0.1, 0.2]), np.array([0.9, 0.3, 0.4]), 2).tolist()
     [1.0, 0.5, 0.5]
     """
     p = np.zeros(len(lower))
@@ -49,7 +49,7 @@ def chained_odds(lower: Floats, upper: Floats, capacity: int | None) -> Floats:
 
 
 class IntervalChaining(Lottery):
-    """Favours nobody over a better candidate: all whose reward might be the best one's are drawn with equal odds.
+    """Favours nobody over a better candidate: all whose reward might be the best are equally likely to be chosen.
 
     Joseph, Kearns, Morgenstern, Roth, "Fairness in Learning: Classic and Contextual Bandits" (2016), in the form for
     one shared linear model with ridge intervals of Joseph, Kearns, Morgenstern, Neel, Roth, "Fair Algorithms for
@@ -59,8 +59,8 @@ class IntervalChaining(Lottery):
     chain sharing what is left. Unlike theirs, ours may choose nobody, and does when all is surely below 0.
 
     Guarantee: as long as all intervals hold, p_i >= p_j whenever candidate i's expected reward is at least j's.
-    It has no idea of who is alike: reviews change nothing, and under a metric that ignores a feature which pays it is
-    unfair for ever. It is slow: the odds stay equal until intervals come apart.
+    Similarity plays no part: reviews change nothing, and under a metric that ignores a feature which pays it stays
+    unfair. It is slow: probabilities stay equal until intervals separate.
 
     >>> IntervalChaining(2, seed=0).decide([[1.0, 0.0], [0.0, 1.0]]).probabilities.tolist()
     [0.5, 0.5]
@@ -72,7 +72,7 @@ class IntervalChaining(Lottery):
         merit_alone = KnownMetric(np.zeros((1, MetricSpace(n_features).n_features)))
         super().__init__(n_features, capacity=capacity, metric=merit_alone, reward=reward, seed=seed)
 
-    def odds(self, contexts: Floats) -> Odds:
-        """Equal odds within each chain, from the top."""
+    def play(self, contexts: Floats) -> Play:
+        """Equal probabilities within each chain, from the top."""
         middle, width = self.reward.estimate(contexts), self.reward.widths(contexts)
-        return Odds(chained_odds(middle - width, middle + width, self.capacity), middle + width)
+        return Play(chained_probabilities(middle - width, middle + width, self.capacity), middle + width)

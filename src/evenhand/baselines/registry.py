@@ -1,4 +1,4 @@
-"""Every baseline under a name, made from the same few facts: for experiments that compare them all."""
+"""Every baseline by name, made from the same facts."""
 
 from __future__ import annotations
 
@@ -10,20 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from evenhand._internal.randomness import Seed
-from evenhand.baselines.equal_odds import EqualOdds
+from evenhand.baselines.assembled import fair_optimum, fixed_euclidean, ignore_fairness, known_metric
 from evenhand.baselines.explore_then_exploit import ExploreThenExploit
-from evenhand.baselines.fair_optimum import fair_optimum
-from evenhand.baselines.fixed_euclidean import fixed_euclidean
-from evenhand.baselines.ignore_fairness import ignore_fairness
 from evenhand.baselines.interval_chaining import IntervalChaining
-from evenhand.baselines.known_metric import told_metric
+from evenhand.baselines.lottery import EqualProbabilities, Policy
 from evenhand.baselines.offline_metric import OfflineMetric
-from evenhand.baselines.policy import Policy
 
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """What an experimenter knows of a run; a baseline reads only what it is allowed to know."""
+    """What the experimenter knows about a run; a baseline reads only what it may know."""
 
     theta: ArrayLike
     """(d,), the expected reward of a context x is <theta, x>."""
@@ -42,9 +38,9 @@ class Facts:
 BASELINES: Mapping[str, Callable[[Facts, Seed], Policy]] = MappingProxyType(
     {
         "fair-optimum": lambda f, seed: fair_optimum(f.theta, f.A, capacity=f.capacity, seed=seed),
-        "told-metric": lambda f, seed: told_metric(f.A, capacity=f.capacity, seed=seed),
+        "known-metric": lambda f, seed: known_metric(f.A, capacity=f.capacity, seed=seed),
         "ignore-fairness": lambda f, seed: ignore_fairness(f.n_features, capacity=f.capacity, seed=seed),
-        "equal-odds": lambda f, seed: EqualOdds(capacity=f.capacity, seed=seed),
+        "equal-probabilities": lambda f, seed: EqualProbabilities(capacity=f.capacity, seed=seed),
         "fixed-euclidean": lambda f, seed: fixed_euclidean(f.n_features, capacity=f.capacity, seed=seed),
         "interval-chaining": lambda f, seed: IntervalChaining(f.n_features, capacity=f.capacity, seed=seed),
         "explore-then-exploit": lambda f, seed: ExploreThenExploit(
@@ -55,7 +51,7 @@ BASELINES: Mapping[str, Callable[[Facts, Seed], Policy]] = MappingProxyType(
 )
 """Name -> (facts, seed) -> policy.
 
->>> policy = BASELINES["told-metric"](Facts(theta=[1.0, 0.0], A=[[0.3, 0.0]], rounds=100), 0)
+>>> policy = BASELINES["known-metric"](Facts(theta=[1.0, 0.0], A=[[0.3, 0.0]], rounds=100), 0)
 >>> policy.decide([[1.0, 0.0], [0.0, 1.0]]).n_candidates
 2
 """

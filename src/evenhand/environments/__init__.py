@@ -1,18 +1,17 @@
-"""Where contexts and rewards come from: worlds in Gymnasium's form, populations, adversaries."""
+"""Where contexts and rewards come from: worlds as Gymnasium environments, populations, adversaries."""
 
 from evenhand.errors import MissingExtra
 
 try:
     import gymnasium as _gymnasium  # noqa: F401
 except ModuleNotFoundError as error:
-    raise MissingExtra("evenhand.environments needs gymnasium; pip install 'evenhand[lab]' brings it") from error
+    raise MissingExtra("evenhand.environments needs gymnasium; pip install 'evenhand[lab]'") from error
 
 from evenhand.environments import adversaries, contexts, outcomes
 from evenhand.environments.adversaries import DirectionHider, RegretHunter, ViolationHunter
 from evenhand.environments.contexts import ContextSource, Scene
-from evenhand.environments.fair_environment import FairEnvironment
+from evenhand.environments.fair_environment import FairEnvironment, LinearEnvironment
 from evenhand.environments.lending import LendingWorld
-from evenhand.environments.linear import LinearEnvironment
 from evenhand.environments.outcomes import (
     REWARD_KINDS,
     BernoulliOutcomes,
@@ -21,10 +20,9 @@ from evenhand.environments.outcomes import (
     OutcomeModel,
     RewardKind,
 )
-from evenhand.environments.populations import population
 from evenhand.environments.proxy import ProxyWorld
 from evenhand.environments.truths import METRIC_KINDS, MetricKind, metric_of_kind, random_direction, random_metric
-from evenhand.environments.worlds import make_world, names, register_worlds, world_id
+from evenhand.environments.worlds import make_world, names, population, register_worlds, world_id
 
 register_worlds()
 

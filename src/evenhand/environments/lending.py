@@ -1,4 +1,4 @@
-"""LendingWorld: loan applicants with an income, a job, debts and a neighbourhood, and a reviewer's idea of "alike"."""
+"""LendingWorld: loan applicants with an income, a job, debts and a neighbourhood, and a reviewer's metric."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._internal.randomness import Seed
-from evenhand.environments.contexts.source import ContextSource, Scene
+from evenhand.environments.contexts import ContextSource, Scene
 from evenhand.environments.fair_environment import FairEnvironment
 from evenhand.environments.outcomes import GaussianOutcomes, OutcomeModel
 from evenhand.schema import Number, Schema, YesNo
@@ -25,14 +25,14 @@ SCHEMA = Schema(
 )
 
 PAY_OFF = {"income": 0.55, "employment": 0.25, "debt": -0.55, "lives_in_the_north": 0.35, "intercept": 0.1}
-"""Theta: what a loan earns. The neighbourhood predicts pay-off, as a stand-in for what is not in the file."""
+"""Theta: what a loan earns. The neighbourhood predicts pay-off, as a proxy for what is not in the file."""
 
 DIFFERENCE = {"income": 0.55, "employment": 0.35, "debt": 0.55, "lives_in_the_north": 0.0}
-"""The distance made by the whole range of each feature. The neighbourhood makes none: it must not matter."""
+"""The distance across the whole range of each feature. The neighbourhood must not matter: 0."""
 
 
 class Applicants(ContextSource):
-    """People who ask for a loan.
+    """Loan applicants.
 
     >>> sorted(Applicants().rows(1, np.random.default_rng(0))[0])
     ['debt', 'employment', 'income', 'lives_in_the_north']
@@ -56,7 +56,7 @@ class Applicants(ContextSource):
 
 
 class LendingWorld(FairEnvironment):
-    """Applicants drawn at random; profit linear in the file; a metric in which the neighbourhood counts for nothing.
+    """Applicants drawn at random; profit linear in the file; a metric that ignores the neighbourhood.
 
     >>> world = LendingWorld(n_candidates=4, seed=0)
     >>> world.reset()[0].shape
@@ -71,25 +71,25 @@ class LendingWorld(FairEnvironment):
         self, *, n_candidates: int = 5, noise: float = 0.2, outcomes: OutcomeModel | None = None, seed: Seed = None
     ) -> None:
         self.applicants: list[dict[str, Any]] = []
-        self._people = Applicants()
+        self._applicants = Applicants()
         super().__init__(
             np.array([PAY_OFF[name] for name in SCHEMA.coordinates]),
-            metric_in_her_head(),
-            source=self._people,
+            reviewer_metric(),
+            source=self._applicants,
             n_candidates=n_candidates,
             outcomes=outcomes if outcomes is not None else GaussianOutcomes(noise=noise),
             seed=seed,
         )
 
     def _draw(self, scene: Scene, rng: np.random.Generator) -> Floats:
-        self.applicants = self._people.rows(scene.n_candidates, rng)
+        self.applicants = self._applicants.rows(scene.n_candidates, rng)
         return SCHEMA.encode(self.applicants)
 
 
-def metric_in_her_head() -> Floats:
-    """The reviewer's A, (4, 5): ||A z|| is the distance a difference z makes.
+def reviewer_metric() -> Floats:
+    """The reviewer's A, (4, 5): a difference z of contexts has distance ||A z||.
 
-    >>> metric_in_her_head().shape
+    >>> reviewer_metric().shape
     (4, 5)
     """
     ranges = np.array([SCHEMA.difference(name, *_extremes(name)) for name in SCHEMA.names])

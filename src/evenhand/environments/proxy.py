@@ -1,27 +1,27 @@
-"""ProxyWorld: reward and fairness pull apart."""
+"""ProxyWorld: a proxy of group membership predicts reward, and the metric ignores it."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evenhand._internal.checks import check_share
 from evenhand._internal.randomness import Seed
-from evenhand.environments.checks import number
-from evenhand.environments.contexts.proxy_groups import ProxyGroups
+from evenhand.environments._streams import separate_streams
+from evenhand.environments.contexts import ProxyGroups
 from evenhand.environments.fair_environment import FairEnvironment
 from evenhand.environments.outcomes import OutcomeModel
-from evenhand.environments.streams import separate_streams
 from evenhand.environments.truths import MetricKind, metric_from, random_direction
 
 Floats = NDArray[np.float64]
 
 
 class ProxyWorld(FairEnvironment):
-    """Two groups with equal merits; the proxy that tells them apart predicts reward, and the metric ignores it.
+    """Two groups with equal merits; the proxy that separates them predicts reward, and the metric ignores it.
 
-    The paper's motivating case: who maximises reward favours one group, and whoever differs only in the proxy must be
-    treated alike. theta has norm 1, with `proxy_weight` on the proxy (the last feature) and the rest on the merits in
-    a random direction. metric: a kind, or a matrix (r, d - 1), on the merits; A has a column of zeros for the proxy.
+    The paper's motivating case: maximising reward favours one group, but candidates that differ only in the proxy must
+    be treated alike. theta has norm 1, with `proxy_weight` on the proxy (the last feature) and the rest on the merits
+    in a random direction. metric: a kind, or a matrix (r, d - 1), on the merits; A has a column of zeros for the proxy.
 
     >>> world = ProxyWorld(n_features=3, n_candidates=4, seed=0)
     >>> contexts, _ = world.reset(seed=1)
@@ -44,7 +44,7 @@ class ProxyWorld(FairEnvironment):
         seed: Seed = None,
     ) -> None:
         source = ProxyGroups(n_features, share=share)
-        weight = number("proxy_weight", proxy_weight, least=0, most=1)
+        weight = check_share("proxy_weight", proxy_weight)
         theta_rng, metric_rng, own = separate_streams(seed, 3)
         merits = random_direction(n_features - 1, seed=theta_rng) * np.sqrt(1.0 - weight**2)
         A = metric_from(metric, n_features - 1, norm=norm, seed=metric_rng)

@@ -1,4 +1,4 @@
-"""What is true in a world and hidden from the policy: theta, and the metric in the reviewer's head."""
+"""What is true in a world and unknown to the policy: theta, and the reviewer's metric."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evenhand._internal.checks import check_matrix, check_number, check_whole, refusal
 from evenhand._internal.randomness import Seed, as_generator
-from evenhand.environments.checks import number, whole
 from evenhand.errors import InvalidInput
 
 Floats = NDArray[np.float64]
@@ -18,7 +18,7 @@ MetricKind = Literal["full", "low-rank", "rank-one", "diagonal", "zero", "huge"]
 METRIC_KINDS: tuple[MetricKind, ...] = get_args(MetricKind)
 
 HUGE_NORM = 1e6
-"""||A'A||_F of the "huge" metric: contexts a few thousandths apart are already at distance 1, so no odds are bound."""
+"""||A'A||_F of the "huge" metric: contexts a few thousandths apart are at distance 1, so nothing is constrained."""
 
 
 def random_direction(n_features: int, *, seed: Seed = None) -> Floats:
@@ -28,7 +28,7 @@ def random_direction(n_features: int, *, seed: Seed = None) -> Floats:
 
 
 def random_metric(n_features: int, *, rank: int | None = None, norm: float = 0.7, seed: Seed = None) -> Floats:
-    """A random A, (rank, d), with ||A'A||_F = norm; full rank unless said otherwise."""
+    """A random A, (rank, d), with ||A'A||_F = norm; full rank by default."""
     A = as_generator(seed).normal(size=(n_features if rank is None else rank, n_features))
     return np.asarray(A * np.sqrt(norm / np.linalg.norm(A.T @ A)))
 
@@ -36,16 +36,16 @@ def random_metric(n_features: int, *, rank: int | None = None, norm: float = 0.7
 def metric_of_kind(kind: MetricKind | str, n_features: int, *, norm: float = 0.7, seed: Seed = None) -> Floats:
     """A, (r, d), of one of METRIC_KINDS, with ||A'A||_F = norm except for the last two.
 
-    "full": rank d. "low-rank": rank d/2, rounded down, at least 1. "rank-one": one direction counts. "diagonal": every
-    feature counts by itself, by a random weight. "zero": everybody is alike. "huge": nobody is, ||A'A||_F = HUGE_NORM.
+    "full": rank d. "low-rank": rank d/2, rounded down, at least 1. "rank-one": one direction counts. "diagonal": each
+    feature counts separately, with a random weight. "zero": everybody is alike. "huge": nobody is, norm HUGE_NORM.
 
     >>> np.linalg.matrix_rank(metric_of_kind("low-rank", 5, seed=0))
     np.int64(2)
     >>> float(np.linalg.norm(metric_of_kind("zero", 3)))
     0.0
     """
-    d = whole("n_features", n_features, least=1)
-    size = number("norm", norm, least=0, above=True)
+    d = check_whole("n_features", n_features, least=1)
+    size = check_number("norm", norm, above=0)
     rng = as_generator(seed)
     if kind == "full":
         return random_metric(d, norm=size, seed=rng)
@@ -60,11 +60,11 @@ def metric_of_kind(kind: MetricKind | str, n_features: int, *, norm: float = 0.7
         return np.zeros((1, d))
     if kind == "huge":
         return np.asarray(np.eye(d) * np.sqrt(HUGE_NORM / np.sqrt(d)))
-    raise InvalidInput(f"no metric is called {kind!r}; known are {', '.join(METRIC_KINDS)}, or give A itself, (r, d)")
+    raise InvalidInput(f"metric must be one of {', '.join(METRIC_KINDS)}, or A itself, (r, d), got {kind!r}")
 
 
 def metric_from(metric: MetricKind | ArrayLike, n_features: int, *, norm: float, seed: Seed) -> Floats:
-    """A, (r, d): of this kind and norm, or as it is given."""
+    """A, (r, d): of this kind and norm, or the matrix itself, checked."""
     if isinstance(metric, str):
         return metric_of_kind(metric, n_features, norm=norm, seed=seed)
     return as_metric(metric, n_features)
@@ -72,24 +72,18 @@ def metric_from(metric: MetricKind | ArrayLike, n_features: int, *, norm: float,
 
 def as_theta(value: ArrayLike) -> Floats:
     """A checked theta: a vector of norm <= 1."""
-    theta = _as_array("theta", value)
+    try:
+        theta = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise refusal("theta", "a vector of norm <= 1", value) from None
     if theta.ndim != 1 or len(theta) == 0 or not np.linalg.norm(theta) <= 1 + 1e-9:
-        raise InvalidInput(f"theta is {value!r}; allowed is a vector of norm <= 1")
+        raise refusal("theta", "a vector of norm <= 1", value)
+    theta.flags.writeable = False
     return theta
 
 
-def as_metric(value: ArrayLike, n_features: int) -> Floats:
+def as_metric(value: Any, n_features: int) -> Floats:
     """A checked A: an (r, d) matrix of finite numbers."""
-    A = _as_array("A", value)
-    if A.ndim != 2 or A.shape[1] != n_features or not np.all(np.isfinite(A)):
-        raise InvalidInput(f"A has shape {A.shape}; allowed is an (r, {n_features}) matrix of finite numbers")
+    A = check_matrix("A", value, columns=n_features)
+    A.flags.writeable = False
     return A
-
-
-def _as_array(name: str, value: Any) -> Floats:
-    try:
-        array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidInput(f"{name} is {value!r}; allowed are numbers") from None
-    array.flags.writeable = False
-    return array

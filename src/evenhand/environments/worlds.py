@@ -1,28 +1,119 @@
-"""Worlds by name: `make_world("violation-hunter")`, and the same for Gymnasium."""
+"""Populations, adversaries and worlds by name: `make_world("violation-hunter")`, and the same for Gymnasium."""
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import gymnasium
 from numpy.typing import ArrayLike
 
 from evenhand._internal.randomness import Seed
+from evenhand.environments._streams import separate_streams
+from evenhand.environments.adversaries import DirectionHider, Hide, RegretHunter, ViolationHunter
+from evenhand.environments.contexts import (
+    Camps,
+    ContextSource,
+    Correlated,
+    Drifting,
+    Gaussian,
+    Groups,
+    HeavyTails,
+    ProxyGroups,
+    Sphere,
+)
 from evenhand.environments.fair_environment import FairEnvironment
 from evenhand.environments.lending import LendingWorld
 from evenhand.environments.outcomes import OutcomeModel, RewardKind, outcomes_of_kind
-from evenhand.environments.populations import POPULATIONS, population, refuse_unknown
 from evenhand.environments.proxy import ProxyWorld
-from evenhand.environments.streams import separate_streams
 from evenhand.environments.truths import MetricKind, metric_from, random_direction
 from evenhand.errors import InvalidInput
-
-NAMES: tuple[str, ...] = (*(name for name in POPULATIONS if name != "proxy-groups"), "proxy", "lending")
 
 N_CANDIDATES = N_FEATURES = 5
 
 NORM = 0.7
-"""||A'A||_F unless said otherwise."""
+"""Default of ||A'A||_F."""
+
+
+def _groups(n_features: int, seed: Seed, *, n_groups: int = 3, spread: float = 0.25) -> ContextSource:
+    return Groups(n_features, n_groups=n_groups, spread=spread, seed=seed)
+
+
+def _drifting(
+    n_features: int, seed: Seed, *, period: int = 1000, n_groups: int = 2, spread: float = 0.5
+) -> ContextSource:
+    centres, plane = separate_streams(seed, 2)
+    return Drifting(Groups(n_features, n_groups=n_groups, spread=spread, seed=centres), period=period, seed=plane)
+
+
+def _violation_hunter(
+    n_features: int, seed: Seed, *, n_proposals: int = 16, epsilon: float = 0.01, among: str = "camps"
+) -> ContextSource:
+    return ViolationHunter(population(among, n_features, seed=seed), n_proposals=n_proposals, epsilon=epsilon)
+
+
+def _regret_hunter(n_features: int, seed: Seed, *, n_proposals: int = 16, among: str = "sphere") -> ContextSource:
+    return RegretHunter(population(among, n_features, seed=seed), n_proposals=n_proposals)
+
+
+def _direction_hider(
+    n_features: int,
+    seed: Seed,
+    *,
+    reveal_at: Sequence[int] = (500,),
+    hide: Hide = "narrowest",
+    among: str = "sphere",
+) -> ContextSource:
+    return DirectionHider(population(among, n_features, seed=seed), reveal_at=reveal_at, hide=hide)
+
+
+def _without_seed(kind: Callable[..., ContextSource]) -> Callable[..., ContextSource]:
+    """For populations without parameters that are drawn."""
+
+    def build(n_features: int, seed: Seed, **settings: Any) -> ContextSource:
+        return kind(n_features, **settings)
+
+    build.__signature__ = inspect.signature(kind)  # type: ignore[attr-defined]
+    return build
+
+
+POPULATIONS: dict[str, Callable[..., ContextSource]] = {
+    "sphere": _without_seed(Sphere),
+    "gaussian": _without_seed(Gaussian),
+    "groups": _groups,
+    "camps": _without_seed(Camps),
+    "correlated": _without_seed(Correlated),
+    "heavy-tails": _without_seed(HeavyTails),
+    "drifting": _drifting,
+    "violation-hunter": _violation_hunter,
+    "regret-hunter": _regret_hunter,
+    "direction-hider": _direction_hider,
+    "proxy-groups": _without_seed(ProxyGroups),
+}
+
+
+def population(name: str, n_features: int, *, seed: Seed = None, **settings: Any) -> ContextSource:
+    """The source of this name, with its own settings; `seed` fixes its parameters (centres, planes).
+
+    Hunters and hiders take `among`, the name of the population they choose from.
+
+    >>> population("groups", 3, n_groups=4, seed=0).centres.shape
+    (4, 3)
+    >>> population("sphere", 3, colour="red")
+    Traceback (most recent call last):
+    ...
+    evenhand.errors.InvalidInput: unknown setting 'colour' of 'sphere'; it has none
+    """
+    if name not in POPULATIONS:
+        raise InvalidInput(f"unknown population {name!r}; there are {', '.join(POPULATIONS)}")
+    build = POPULATIONS[name]
+    known = [p.name for p in inspect.signature(build).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    _refuse_unknown(name, settings, known)
+    return build(n_features, seed, **settings)
+
+
+NAMES: tuple[str, ...] = (*(name for name in POPULATIONS if name != "proxy-groups"), "proxy", "lending")
 
 
 def names() -> tuple[str, ...]:
@@ -35,7 +126,7 @@ def names() -> tuple[str, ...]:
 
 
 def world_id(name: str) -> str:
-    """The id under which Gymnasium knows the world of this name.
+    """The Gymnasium id of the world of this name.
 
     >>> world_id("violation-hunter")
     'evenhand/ViolationHunter-v0'
@@ -57,29 +148,29 @@ def make_world(
 ) -> FairEnvironment:
     """The world of this name, from standard parts.
 
-    n_candidates, n_features: k and d, 5 and 5. metric: one of METRIC_KINDS ("full"), or A itself, (r, d). norm:
-    ||A'A||_F, 0.7. reward: one of REWARD_KINDS, or an OutcomeModel. noise: its sub-Gaussian scale, 0.1. settings: the
-    population's own.
+    n_candidates, n_features: k and d, both 5 by default. metric: one of METRIC_KINDS ("full"), or A itself, (r, d).
+    norm: ||A'A||_F, 0.7. reward: one of REWARD_KINDS, or an OutcomeModel. noise: its sub-Gaussian scale, 0.1.
+    settings: those of the population.
 
-    seed settles the truth - theta, of norm 1, A, centres of groups - and the first `reset` that has no seed itself. It
-    is 0 unless said otherwise, so that a name means one world; a `reset` with another seed brings other candidates and
-    other luck to the same truth.
+    seed fixes the truth (theta, of norm 1, A, centres of groups) and the first `reset` without a seed. The default is
+    0, so that a name means one world; a `reset` with another seed brings other candidates and outcomes under the same
+    truth.
 
-    "lending" has a truth of its own and takes neither `n_features` nor `metric` nor `norm`, and its noise is 0.2.
+    "lending" has its own truth and takes neither `n_features` nor `metric` nor `norm`; its default noise is 0.2.
 
     >>> world = make_world("groups", n_features=3, metric="rank-one", reward="bernoulli", n_groups=2, seed=7)
     >>> world.theta.shape, world.A.shape, world.noise
     ((3,), (1, 3), 1.0)
     """
     if _known(name) == "lending":
-        refuse_unknown(name, settings, ())
+        _refuse_unknown(name, settings, ())
         _refuse_truth(n_features=n_features, metric=metric, norm=norm)
         return LendingWorld(n_candidates=n_candidates, outcomes=_outcomes(reward, noise, default=0.2), seed=seed)
     d = N_FEATURES if n_features is None else n_features
     size, outcomes = NORM if norm is None else norm, _outcomes(reward, noise, default=0.1)
     kind: MetricKind | ArrayLike = "full" if metric is None else metric
     if name == "proxy":
-        refuse_unknown(name, settings, ("proxy_weight", "share"))
+        _refuse_unknown(name, settings, ("proxy_weight", "share"))
         shape: dict[str, Any] = {"n_features": d, "n_candidates": n_candidates, "metric": kind, "norm": size}
         return ProxyWorld(**shape, outcomes=outcomes, seed=seed, **settings)
     theta_rng, metric_rng, source_rng, own = separate_streams(seed, 4)
@@ -90,7 +181,7 @@ def make_world(
 
 
 def register_worlds() -> None:
-    """Tell Gymnasium of every world: `gymnasium.make("evenhand/Sphere-v0", n_features=3)`, with make_world's settings.
+    """Register every world: `gymnasium.make("evenhand/Sphere-v0", n_features=3)`, with make_world's settings.
 
     Gymnasium wraps what it makes; `.unwrapped` is the world itself, with `theta`, `A` and `watch`.
     """
@@ -103,7 +194,7 @@ def register_worlds() -> None:
 
 def _known(name: str) -> str:
     if name not in NAMES:
-        raise InvalidInput(f"no world is called {name!r}; known are {', '.join(NAMES)}")
+        raise InvalidInput(f"unknown world {name!r}; there are {', '.join(NAMES)}")
     return name
 
 
@@ -116,4 +207,11 @@ def _outcomes(reward: str | OutcomeModel, noise: float | None, *, default: float
 def _refuse_truth(**settings: Any) -> None:
     for name, value in settings.items():
         if value is not None:
-            raise InvalidInput(f"{name} is {value!r}; the lending world has a truth of its own, allowed is None")
+            raise InvalidInput(f"{name} must be None, since the lending world has its own truth, got {value!r}")
+
+
+def _refuse_unknown(name: str, settings: dict[str, Any], known: Sequence[str]) -> None:
+    """Refuse a setting that is not among the known ones."""
+    for setting in settings:
+        if setting not in known:
+            raise InvalidInput(f"unknown setting {setting!r} of {name!r}; it has {', '.join(known) or 'none'}")

@@ -13,7 +13,7 @@ from rich.table import Table
 from evenhand import paper
 from evenhand.auditors import MahalanobisAuditor
 from evenhand.bandit import FairBandit
-from evenhand.baselines import EqualOdds, Policy, fair_optimum, ignore_fairness
+from evenhand.baselines import EqualProbabilities, Policy, fair_optimum, ignore_fairness
 from evenhand.environments import LendingWorld
 from evenhand.lab.account import Account
 from evenhand.lab.demo_picture import draw_picture
@@ -45,7 +45,7 @@ def contenders(world: LendingWorld, seed: int) -> dict[str, Policy]:
         "evenhand": FairBandit(d, epsilon=EPSILON, seed=streams[0]),
         "the 2018 paper": paper.full(d, epsilon=EPSILON, seed=streams[1]),
         "ignores fairness": ignore_fairness(d, seed=streams[2]),
-        "equal odds for all": EqualOdds(seed=streams[3]),
+        "equal odds for all": EqualProbabilities(seed=streams[3]),
         "knows everything": fair_optimum(world.theta, world.A, seed=streams[4]),
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from evenhand.auditors import Arrival
-from evenhand.auditors.gaps import unequal_odds
+from evenhand.auditors.pairs import unequal_pairs
 from evenhand.records.decision import Decision, Review
 
 
@@ -17,7 +17,7 @@ def is_flag(decision: Decision, review: Review) -> bool:
     >>> [is_flag(decision, Review.complete(unfair=[pair])) for pair in ((0, 1), (1, 2))]
     [True, False]
     """
-    unequal = unequal_odds(decision)
+    unequal = unequal_pairs(decision)
     return bool(review.any_unfair and unequal.any()) or any(bool(unequal[pair]) for pair in review.unfair)
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from evenhand.allocation import fair_distribution
 from evenhand.auditors import Truth
-from evenhand.auditors.gaps import gaps
+from evenhand.auditors.pairs import gaps
 from evenhand.records.decision import ODDS_TOLERANCE, Decision
 
 

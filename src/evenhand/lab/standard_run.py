@@ -38,7 +38,7 @@ def standard_run(
     reveal_at: the round at which "direction-hider" shows what it hid. "lending" has a truth of its own; of d, metric
     and norm it takes none. The column `conflicts` has the whole run's number of verdicts that were not believed.
 
-    >>> curve = standard_run(policy="equal-odds", d=2, k=3, rounds=8, epsilon=0.01, seed=0)
+    >>> curve = standard_run(policy="equal-probabilities", d=2, k=3, rounds=8, epsilon=0.01, seed=0)
     >>> curve["round"][-1], curve["unfair_pairs"][-1]
     (8.0, 0.0)
     """

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from evenhand.desk.commands import Decide, RecordOutcome
 from evenhand.desk.desk import Desk
 from evenhand.desk.desk_decision import DeskDecision
-from evenhand.environments.lending import PAY_OFF, SCHEMA, Applicants, metric_in_her_head
+from evenhand.environments.lending import PAY_OFF, SCHEMA, Applicants, reviewer_metric
 from evenhand.ledger.event import Event
 from evenhand.review.reviewing import Reviewing
 
@@ -91,7 +91,7 @@ def _answer(desk: Desk, reviewing: Reviewing, made: Made, reviewer: str) -> None
         return
     body = desk.event(item.decision).body
     i, j = (body["candidates"].index(name) for name in (item.left, item.right))
-    apart = metric_in_her_head() @ (np.array(body["contexts"][i]) - np.array(body["contexts"][j]))
+    apart = reviewer_metric() @ (np.array(body["contexts"][i]) - np.array(body["contexts"][j]))
     unfair = abs(body["probabilities"][i] - body["probabilities"][j]) > np.linalg.norm(apart)
     errs = made.rng.random() < REVIEWERS[reviewer]
     answer = "unfair" if unfair != errs else "acceptable"

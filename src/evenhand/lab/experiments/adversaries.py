@@ -25,7 +25,7 @@ WORLDS = ("sphere", "drifting", "camps", "direction-hider", "regret-hunter", "vi
 
 LEARNERS = ("evenhand", "projected-volume", "ellipsoid", "paper")
 
-REFERENCE = "told-metric"
+REFERENCE = "known-metric"
 """Knows the metric and learns theta: what it loses is not lost to the metric.
 
 The paper's algorithm has reward intervals of its own, wider than everybody else's here: what it loses beyond the

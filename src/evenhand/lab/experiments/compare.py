@@ -23,10 +23,10 @@ NAME = "compare"
 
 POLICIES = ("evenhand", "paper", *BASELINES)
 
-TOLD = ("fair-optimum", "told-metric")
+TOLD = ("fair-optimum", "known-metric")
 """Who knows the metric, and does not count as a competitor."""
 
-ALWAYS_FAIR = (*TOLD, "equal-odds")
+ALWAYS_FAIR = (*TOLD, "equal-probabilities")
 
 QUICK_WORLDS = ("sphere", "groups", "camps", "direction-hider", "proxy", "lending")
 """Without the hunters, who take most of the time."""

@@ -35,7 +35,7 @@ PLAYERS: dict[str, dict[str, Any]] = {
     SAFE: {"policy": "evenhand", "reviewer_error": None, "target_unfair_share": TARGET} | WEAK,
     BARE: {"policy": "evenhand", "reviewer_error": None, "target_unfair_share": None} | WEAK,
     EXACT: {"policy": "evenhand", "reviewer_error": None, "target_unfair_share": TARGET},
-    EQUAL: {"policy": "equal-odds"} | WEAK,
+    EQUAL: {"policy": "equal-probabilities"} | WEAK,
 }
 
 VALUES = ("flagged_share", "reward_rate", "unfair_pairs", "late_unfair_pairs", "regret", "found_rate")
@@ -68,7 +68,7 @@ def named(table: pl.DataFrame) -> pl.DataFrame:
     weak = pl.when(pl.col("target_unfair_share").is_null()).then(pl.lit(BARE)).otherwise(pl.lit(SAFE))
     learning = pl.when(is_exact).then(pl.lit(EXACT)).otherwise(weak)
     return table.with_columns(
-        player=pl.when(pl.col("policy") == "equal-odds").then(pl.lit(EQUAL)).otherwise(learning),
+        player=pl.when(pl.col("policy") == "equal-probabilities").then(pl.lit(EQUAL)).otherwise(learning),
         flagged_share=pl.col("flagged_rounds_by_reviewer") / pl.col("round"),
         reward_rate=pl.col("reward") / pl.col("round"),
     )

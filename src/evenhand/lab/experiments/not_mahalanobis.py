@@ -41,7 +41,7 @@ def sweep(quick: bool) -> Sequence[Case]:
     }
     return [
         *grid(NAME, policy=["evenhand"], follows=list(REVIEWERS), target_unfair_share=[TARGET, None], **shape),
-        *grid(NAME, policy=["equal-odds"], **shape),
+        *grid(NAME, policy=["equal-probabilities"], **shape),
     ]
 
 
@@ -59,7 +59,7 @@ def ends(table: pl.DataFrame) -> pl.DataFrame:
     has_truth = ~pl.col("follows").is_in(["pure noise", "hostility"])
     best = (pl.col("reward") + pl.col("regret")) / pl.col("round")
     return ends_of_runs(table, ["unfair_pairs"]).with_columns(
-        player=pl.when(pl.col("policy") == "equal-odds").then(pl.lit(EQUAL)).otherwise(target),
+        player=pl.when(pl.col("policy") == "equal-probabilities").then(pl.lit(EQUAL)).otherwise(target),
         flagged_share=pl.col("flagged_rounds_by_reviewer") / pl.col("round"),
         reward_rate=pl.col("reward") / pl.col("round"),
         fair_rate=pl.when(has_truth).then(best).otherwise(float("nan")),

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 NAME = "price-of-fairness"
 
-POLICIES = ("evenhand", "told-metric", "fair-optimum", "ignore-fairness", "equal-odds")
+POLICIES = ("evenhand", "known-metric", "fair-optimum", "ignore-fairness", "equal-probabilities")
 
 PRICES = {
     "fairness": ("lost to fairness itself", "ignore-fairness", "fair-optimum"),
-    "rewards": ("lost to not knowing the rewards", "fair-optimum", "told-metric"),
-    "metric": ("lost to not knowing the metric", "told-metric", "evenhand"),
+    "rewards": ("lost to not knowing the rewards", "fair-optimum", "known-metric"),
+    "metric": ("lost to not knowing the metric", "known-metric", "evenhand"),
 }
 """Each price: what it is, who does not pay it, who does.
 
@@ -71,7 +71,7 @@ def prices(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def analyse(table: pl.DataFrame) -> Findings:
-    """Holds evenhand against told-metric at every norm, seed by seed."""
+    """Holds evenhand against known-metric at every norm, seed by seed."""
     wide = prices(table)
     rows = [
         {"norm": norm}
@@ -96,8 +96,8 @@ def analyse(table: pl.DataFrame) -> Findings:
 
 
 def _share_lost(group: pl.DataFrame) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """What evenhand earns less than told-metric, as a share of it, a seed each; nothing earned counts as no share."""
-    told, lost = group["told-metric"].to_numpy(), group["metric"].to_numpy()
+    """What evenhand earns less than known-metric, as a share of it, a seed each; nothing earned counts as no share."""
+    told, lost = group["known-metric"].to_numpy(), group["metric"].to_numpy()
     return np.asarray(lost / np.where(np.abs(told) > 1e-9, np.abs(told), np.inf))
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 NAME = "regret-grows-like-root-T"
-POLICIES = ("evenhand", "paper", "told-metric")
+POLICIES = ("evenhand", "paper", "known-metric")
 D, K = 3, 4
 NORM = 1.0
 """The bound on ||A'A||_F that every learner starts from."""

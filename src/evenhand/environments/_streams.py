@@ -1,4 +1,4 @@
-"""Separate streams of randomness from one seed, so that what is drawn for one purpose never shifts another."""
+"""Separate streams of randomness from one seed, so that draws for one purpose never shift those for another."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import numpy as np
 from evenhand._internal.randomness import Seed, as_generator
 
 WORDS = 8
-"""32-bit words taken from a Generator to seed the streams: 256 bits, as much as a Generator is worth."""
+"""32-bit words taken from a Generator to seed the streams: 256 bits, the entropy of a Generator."""
 
 
 def separate_streams(seed: Seed, n: int) -> list[np.random.Generator]:
-    """`n` independent Generators: equal whole numbers give equal streams, the first ones equal whatever `n` is.
+    """`n` independent Generators: equal integers give equal streams, the first ones equal for every `n`.
 
-    A Generator is asked for WORDS words; asked again, it gives other streams.
+    From a Generator WORDS words are drawn, so a second call gives other streams.
 
     >>> one, two = separate_streams(3, 2)
     >>> bool(one.random() == separate_streams(3, 5)[0].random()), bool(one.random() == two.random())

@@ -46,8 +46,8 @@ def _updated(
     """With every row processed, unless there are more than `few_rows`."""
     mean, cov, n = belief.mean.copy(), belief.cov.copy(), len(rows.sides)
     scores, evidences = np.full(n, np.nan), np.full(n, np.nan)
-    limits = (DEFAULT.max_shrink, DEFAULT.min_slope, DEFAULT.known_variance, DEFAULT.certain_score, few_rows)
-    skipped = update_rows(mean, cov, *rows, blur, contradiction, *limits, scores, evidences)
+    limits = (DEFAULT.max_shrink, DEFAULT.min_slope, DEFAULT.known_variance, DEFAULT.certain_score)
+    skipped = update_rows(mean, cov, *rows, blur, contradiction, *limits, few_rows, scores, evidences)
     assert skipped == np.sum(scores < contradiction)
     return Result(mean, cov, scores, evidences)
 
@@ -289,6 +289,7 @@ def test_repeated_rows_are_those_seen_before(seed: int, n: int, m: int, values: 
     table = rng.choice([0.0, -0.0, 1.0, 0.5][:values], size=(n, m + 2)) + 0.0
     table[rng.random((n, m + 2)) < 0.1] = -0.0
     seen: set[tuple[float, ...]] = set()
-    expected = [tuple(row) in seen or seen.add(tuple(row)) is not None for row in table.tolist()]
     found = repeated_rows(np.ascontiguousarray(table[:, :m]), table[:, m].copy(), table[:, m + 1].copy())
-    assert found.tolist() == expected
+    for row, is_repeat in zip(table.tolist(), found, strict=True):
+        assert is_repeat == (tuple(row) in seen)
+        seen.add(tuple(row))

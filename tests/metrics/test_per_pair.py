@@ -71,7 +71,7 @@ def test_only_learners_can_be_copied() -> None:
     """PerPair of PerPair, or of something else, is refused."""
     with pytest.raises(InvalidInput, match="a metric learner other than PerPair"):
         PerPair(PerPair(Ellipsoid(2)))
-    with pytest.raises(InvalidInput, match="cuts must be .*got .deep."):
+    with pytest.raises(InvalidInput, match=r"cuts must be .*got .deep."):
         PerPair(Ellipsoid(2), cuts="deep")  # type: ignore[arg-type]
 
 

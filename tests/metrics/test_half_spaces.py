@@ -34,7 +34,8 @@ def test_the_newest_are_remembered() -> None:
     most = tuning.max_rows(2)
     memory = Memory(2, most)
     for value in range(most + 40):
-        memory.add(HalfSpaces(np.ones((2, 2)), np.full(2, float(value)), np.ones(2)), np.zeros(2))
+        new = HalfSpaces(np.ones((2, 2)), np.full(2, float(value)), np.ones(2))
+        memory = memory.extended(new, np.zeros(2))
         assert len(memory) <= 2 * most
     assert most == 2 * tuning.remembered_per_unknown == len(memory.all())
     assert memory.all().thresholds[-1] == most + 39
@@ -42,13 +43,12 @@ def test_the_newest_are_remembered() -> None:
 
 
 def test_only_scores_in_between_are_remembered() -> None:
-    """Rows are remembered whose score lies strictly between the limits, and a copy does not see what is added."""
-    memory = Memory(1, 10)
-    twin = memory.copied()
+    """Rows are remembered whose score lies strictly between the limits, and the original does not change."""
+    empty = Memory(1, 10)
     rows = HalfSpaces(np.array([[1.0], [2.0], [3.0]]), np.array([4.0, 5.0, 6.0]), np.array([1.0, -1.0, 1.0]))
-    memory.add(rows, np.array([-5.0, 0.0, 3.0]), -5.0, 3.0)
+    memory = empty.extended(rows, np.array([-5.0, 0.0, 3.0]), -5.0, 3.0)
     assert [part.tolist() for part in memory.all().state().values()] == [[[2.0]], [5.0], [-1.0]]
-    assert len(twin) == 0
+    assert len(empty) == 0
 
 
 def test_what_fits() -> None:

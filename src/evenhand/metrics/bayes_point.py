@@ -166,18 +166,18 @@ class BayesPoint(MetricLearner):
             self._smooth(self._smoother, half_spaces, verdicts.reviewer)
         self.rounds += 1
         names = verdicts.pairs.names() if contradicting else []
-        return Learned(len(verdicts) - len(contradicting), tuple(names[row] for row in contradicting))
+        return Learned(len(verdicts.gaps) - len(contradicting), tuple([names[row] for row in contradicting]))
 
     def _update(self, half_spaces: HalfSpaces) -> list[int]:
         """Update the belief at the fixed error rate, skipping the rows that contradict it; return these."""
-        tuning, bound, memory = self.tuning, self.bound, self._memory.copied()
+        tuning, bound = self.tuning, self.bound
         update = self._updated(self._belief, half_spaces)
         belief, scores = self._project(update.belief), update.score
-        memory.add(half_spaces, scores, tuning.contradiction, tuning.informative)
+        memory = self._memory.extended(half_spaces, scores, tuning.contradiction, tuning.informative)
         contradicting: list[int] = (
             np.flatnonzero(scores < self._contradiction).tolist() if update.contradictions else []
         )
-        contradictions = max(self._contradictions + len(contradicting) - self._rate * len(half_spaces), 0.0)
+        contradictions = max(self._contradictions + len(contradicting) - self._rate * len(scores), 0.0)
         if self._sharpens():
             belief = belief.widened(tuning.widening, self._prior_variance(bound))
         if belief.surely_exceeds(bound):
@@ -266,7 +266,7 @@ class BayesPoint(MetricLearner):
         learner.rounds, learner._contradictions = int(state["rounds"]), float(state["surprises"])
         learner._belief = Belief(state["mean"].copy(), state["cov"].copy(), cls.tuning)
         memory = HalfSpaces.from_state(state["memory"])
-        learner._memory.add(memory, np.zeros(len(memory)))
+        learner._memory = learner._memory.extended(memory, np.zeros(len(memory)))
         smoother = state["doubt"]
         learner._smoother = None if smoother is None else FixedLagSmoother.from_state(smoother, cls.tuning)
         return learner

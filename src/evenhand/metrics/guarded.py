@@ -59,12 +59,10 @@ class Guarded(MetricLearner):
     an unfair pair. `flags` is the count, before the switch and after; the review that exceeds the limit switches.
 
     Guarantee, whatever `fast` does and whatever the contexts: at most limit + 1 + N decisions are ever flagged, N being
-    the maximum that `sure` can have, whatever it learned before; so 2 limit + 1 with the default. Proof: a flagged
-    decision has a flagged review; up to the switch, and with the one that caused it, there were limit + 1 of those; all
-    later probabilities are those of `sure`. For N, and its conditions on the reviewer, see `most_flagged`. Two things
-    follow. A reviewer who errs now and then for ever exceeds any limit, and then meets a learner that assumes no
-    errors: use BayesPoint alone instead. And one-bit reviews end with the switch, unless `sure` can learn from them: it
-    raises UnsupportedReview, and only the bit that causes the switch is silently skipped.
+    the maximum that `sure` can have, `most_flagged`; so 2 limit + 1 with the default. A reviewer who errs now and then
+    for ever exceeds any limit, and then meets a learner that assumes no errors: use BayesPoint alone instead. One-bit
+    reviews end with the switch, unless `sure` can learn from them: it raises UnsupportedReview, and only the bit that
+    causes the switch is silently skipped.
 
     The verdicts of flagged reviews are remembered, within limits, and `sure` learns from them at the switch; that takes
     a second at ten features. The guarantee does not need it. All else costs what the learner in play costs.
@@ -222,31 +220,8 @@ class Guarded(MetricLearner):
 def most_flagged(sure: MetricLearner, tuning: GuardedTuning = DEFAULT) -> int:
     """N: the maximum number of flagged decisions of ProjectedVolume, whatever it learned before.
 
-    A flag of any size counts, also one within epsilon, which is no mistake in the sense of
-    `theory.distance_estimator_mistakes`. But that proof needs of a round only that K is cut through the centre or
-    deeper, along a u in which K is wide; the mistake only shows that K is wide. Here:
-
-    - The cut. No gap is wider than the distance played, the root of the guess, so the half-space of a flag,
-      <alpha, u> < gap^2, begins at the guess or below it. All other verdicts only take more of K away.
-    - The width. K reaches at most R sd from its centroid. A pair with 2 R sd <= epsilon^2 along u is known; it is
-      played below all of K and cannot be flagged. Any other has sd > epsilon^2 / (2 R), and a body is at least 2 sd
-      wide: K is wider than epsilon^2 / R.
-    - Thin directions are looked for along the axes of the cloud, the narrowest first. If that is wider than delta, its
-      sd is above delta / (2 R), as is that of every direction: each of them is wider than delta / R.
-
-    So N is the theorem's number at accuracy epsilon^2 / R with all widths >= delta / R; with one unknown, the number of
-    cuts until an interval is no longer than epsilon^2 / R.
-
-    Conditions. The reviewer is consistent: under one metric G, pairs flagged are closer than their gap, and pairs seen
-    and not flagged are not; some pairs may not be seen. ||G||_F <= bound; if K's centroid comes so near to the
-    bound that it is doubled all the same, the count starts anew, with the new bound. Each decision is reviewed before
-    the next one; flags on decisions that were outstanding at the switch, or later, come on top. And, as K is known by
-    a cloud of points: its centroid is off by at most 0.2 sd along the cut, tolerances included; no sd is
-    off by more than a factor of 1.5; no face is dropped that still touches K, though only max(150, 4 m) are kept. The
-    last three are what was measured, not proved: a walk that proves them would be longer by orders of magnitude.
-
-    Ellipsoid has no such number. Its bound is not proved for deep cuts, and near zero it leaves pairs that it neither
-    knows well enough to play them low nor cuts.
+    docs/mathematics.md has the proof and its conditions: a consistent reviewer, ||G||_F <= bound, each decision
+    reviewed before the next one, and a cloud of points that represents K as well as was measured.
 
     >>> most_flagged(ProjectedVolume(5, epsilon=0.01, seed=0))
     3342

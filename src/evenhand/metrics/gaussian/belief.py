@@ -47,7 +47,7 @@ class Belief:
         error_rates: the probability that each is wrong, (n,), or (1,) for all. Thresholds are blurred by a Gaussian of
         scale `blur`. O(n m^2).
         """
-        n, tuning = len(half_spaces), self.tuning
+        n, tuning = len(half_spaces.sides), self.tuning
         mean, cov, scores, evidences = self.mean.copy(), self.cov.copy(), np.empty(n), np.empty(n)
         columns = (half_spaces.normals, half_spaces.thresholds, half_spaces.sides)
         if len(mean) > tuning.batch_unknowns and n > 1:

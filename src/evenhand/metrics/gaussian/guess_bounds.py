@@ -1,22 +1,9 @@
 """Bounds on the distance played for every pair of a round, at a thousandth of the cost of the guesses themselves.
 
-A guess needs the standard deviation of a squared distance, O(m^2) a pair. These bounds need only its mean and
-the size of the difference z, O(d) a pair, since no standard deviation exceeds that of the widest direction:
-
-    sd^2 = u' Sigma u <= ||Sigma|| ||u||^2,   ||u|| <= ||z||^2.
-
-The distance played under N(mean, sd^2) while it is not known is s g(mean/s), s = sd, where g(t) = t - h(t) is the
-quantile of N(t, 1) truncated at zero, and Phi(h(t)) = keep Phi(t).
-
-- g is convex and increasing, with slope at most 1. With l = phi/Phi, h' = l(t)/l(h); as h < t and l falls, 0 < h' < 1.
-  log h' has the derivative h h' - t, negative if h/l(h) < t/l(t), hence if t/l(t) increases; the derivative of that has
-  the sign of 1 + t^2 + t l(t), positive by l(-x) < (x + sqrt(x^2 + 4))/2. So h is concave.
-- Upper end. As a function of s at a fixed mean > 0, s g(mean/s) falls, then rises, since its derivative g(t) - t g'(t)
-  falls with t; where it exceeds the mean g(t) > t, that is t < e with Phi(e) = 1/(2 keep): there it is at most s g(e) =
-  e s. At a mean below zero it is at most s g(0) <= e s. So max(mean, e s), s at its largest, is never exceeded; if
-  keep <= 1/2 there is no e, and mean + s g(0) is not.
-- Lower end. h <= h(inf), so s g >= mean - h(inf) s; and s g(mean/s) >= mean min_t g(t)/t, whatever s is.
-- A known distance is played between the root of the mean and `known` epsilon below it.
+A guess needs the standard deviation of a squared distance, O(m^2) a pair. These bounds need only its mean and the size
+of the difference z, O(d) a pair: u' Sigma u <= ||Sigma|| ||z||^4. While it is not known, the distance played under
+N(mean, s^2) is s g(mean/s), where g(t) = t - h(t) is the quantile of N(t, 1) truncated at zero, and Phi(h(t)) = keep
+Phi(t). docs/mathematics.md proves the bounds.
 """
 
 from __future__ import annotations

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Self
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -27,25 +25,30 @@ class Memory:
     def __len__(self) -> int:
         return len(self._rows)
 
-    def add(self, new: HalfSpaces, scores: Floats, low: float = -np.inf, high: float = np.inf) -> None:
-        """Remember those with low < score < high as the newest; the oldest go once there are twice too many."""
-        columns = (new.normals, new.thresholds, new.sides, scores)
-        self._rows.add(_write(*columns, low, high, self._rows.room(len(new)), len(self._rows)))
-        if len(self._rows) > 2 * self._max_rows:
-            newest, self._rows = self._rows.all()[-self._max_rows :], GrowingRows(new.normals.shape[1] + 2)
-            self._rows.room(self._max_rows)[: self._max_rows] = newest
-            self._rows.add(self._max_rows)
-
-    def copied(self) -> Self:
-        """A copy that remembers more and leaves this one unchanged. O(1)."""
+    def extended(self, new: HalfSpaces, scores: Floats, low: float = -np.inf, high: float = np.inf) -> Memory:
+        """A copy with those of low < score < high as the newest; the oldest go once there are twice too many."""
+        rows, start, n = self._rows.copied(), len(self._rows), len(scores)
+        rows.add(_write(new.normals, new.thresholds, new.sides, scores, low, high, rows.room(n), start))
+        if start + n > 2 * self._max_rows:
+            rows = _shortened(rows, self._max_rows)
         twin = self.__class__.__new__(self.__class__)
-        twin._rows, twin._max_rows = self._rows.copied(), self._max_rows
+        twin._rows, twin._max_rows = rows, self._max_rows
         return twin
 
     def all(self) -> HalfSpaces:
         """The newest `max_rows`."""
         rows = self._rows.all()[-self._max_rows :]
         return HalfSpaces(rows[:, :-2].copy(), rows[:, -2].copy(), np.ascontiguousarray(rows[:, -1]))
+
+
+def _shortened(rows: GrowingRows, most: int) -> GrowingRows:
+    """The newest rows if there are more than twice too many, else all."""
+    if len(rows) <= 2 * most:
+        return rows
+    newest = GrowingRows(rows.all().shape[1])
+    newest.room(most)[:most] = rows.all()[-most:]
+    newest.add(most)
+    return newest
 
 
 @jit

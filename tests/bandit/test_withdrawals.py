@@ -19,7 +19,7 @@ from evenhand import errors
 from evenhand.auditors import MahalanobisAuditor, NoisyAuditor
 from evenhand.bandit._history import Given, History
 from evenhand.records.decision import Decision, Review
-from tests.support.metric_worlds import random_contexts
+from evenhand.testing.metric_worlds import random_contexts
 from tests.support.simulation import same, standard_world
 
 pytestmark = pytest.mark.filterwarnings(
@@ -273,23 +273,23 @@ def test_a_review_given_twice_counts_once() -> None:
     while not decision.chosen:
         decision = bandit.decide([[1.0, 0.0], [0.0, 1.0]])
     review = Review.complete(unfair=[(0, 1)], reviewer="Ada")
-    assert bandit.learn(decision, review=review).heard == 1
+    assert bandit.learn(decision, review=review).used == 1
     before, rewards = copy.deepcopy(_learned(bandit)), copy.deepcopy(bandit.reward.state())
     again = Decision.from_dict(json.loads(json.dumps(decision.to_dict())))
     same_words = Review.complete(unfair=[(1, 0)], reviewer="Ada")
     assert bandit.learn(again, rewards={decision.chosen[0]: 0.5}, review=same_words) == eh.Learned()
     assert same(_learned(bandit), before)
     assert not same(bandit.reward.state(), rewards)
-    assert bandit.learn(decision, review=Review.complete(unfair=[(0, 1)], reviewer="Bob")).heard == 1
+    assert bandit.learn(decision, review=Review.complete(unfair=[(0, 1)], reviewer="Bob")).used == 1
     bandit.withdraw(decision, review)
-    assert bandit.learn(decision, review=review).heard == 1
+    assert bandit.learn(decision, review=review).used == 1
 
 
 def test_without_keeping_a_review_given_twice_counts_twice() -> None:
     """A bandit that keeps no reviews cannot know: that is what keeping is for."""
     bandit = eh.FairBandit(2, seed=0)
     decision = bandit.decide([[1.0, 0.0], [0.0, 1.0]])
-    assert [bandit.learn(decision, review=Review.complete()).heard for _ in range(2)] == [1, 1]
+    assert [bandit.learn(decision, review=Review.complete()).used for _ in range(2)] == [1, 1]
     assert bandit.state()["history"] is None
 
 

@@ -11,7 +11,7 @@ from evenhand.certificates.statements import Statements
 from evenhand.metrics import Pairs, Verdicts
 from evenhand.metrics.features import MetricSpace, Structure
 from evenhand.records.decision import ODDS_TOLERANCE
-from tests.support.metric_worlds import random_A, random_contexts
+from evenhand.testing.metric_worlds import random_A, random_contexts
 from tests.support.reviewed import Floats, evidence_of, made_up, played
 
 

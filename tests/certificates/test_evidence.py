@@ -14,8 +14,8 @@ from evenhand.certificates.evidence import MOST_AT_ONCE, UNSIFTED
 from evenhand.metrics import Pairs, Verdicts
 from evenhand.metrics.features import MetricSpace, Structure
 from evenhand.records.decision import Decision, Review
+from evenhand.testing.metric_worlds import random_A, random_contexts
 from tests.certificates.test_bounds import heard
-from tests.support.metric_worlds import random_A, random_contexts
 from tests.support.reviewed import evidence_of, made_up, played
 from tests.support.simulation import same
 

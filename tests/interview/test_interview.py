@@ -164,7 +164,7 @@ def test_answers_reach_the_bandit() -> None:
         assert question is not None
         x, y = candidates[list(question.pair)]
         by_hand.learn_pair(x, y, gap=question.gap, unfair=said == "unfair", reviewer="Ada")
-        assert interview.answer(said, reviewer="Ada").heard == 1
+        assert interview.answer(said, reviewer="Ada").used == 1
     assert same(bandit.metric.state()["mean"], by_hand.metric.state()["mean"])
     assert [answer.reviewer for answer in interview.answers] == ["Ada"] * 3
     assert list(bandit.reviewers()) == ["Ada"]
@@ -176,7 +176,7 @@ def test_unsure_teaches_nothing_and_the_pair_rests() -> None:
     before = copy.deepcopy(interview.bandit.state())
     unsure = interview.question
     assert unsure is not None
-    assert interview.answer("unsure").heard == 0
+    assert interview.answer("unsure").used == 0
     assert same(interview.bandit.state(), before)
     z = np.subtract(*interview.candidates[list(unsure.pair)])
     for question in interview:

@@ -121,7 +121,7 @@ class Clerk:
 
 async def work(end: socket.socket, settings: dict[str, str]) -> None:
     """Carry out what comes in, until the other end goes away."""
-    from evenhand.desk.warm_up import warm_up
+    from evenhand.bandit.warm_up import warm_up
     from evenhand.ledger.ledger import open_ledger
     from evenhand.service.office import Office
     from evenhand.service.settings import Settings

@@ -7,7 +7,7 @@ import contextlib
 import logging
 from typing import TYPE_CHECKING, Protocol
 
-from evenhand.desk.warm_up import warm_up
+from evenhand.bandit.warm_up import warm_up
 from evenhand.ledger.ledger import open_ledger
 from evenhand.service.access import Access
 from evenhand.service.apart import Apart

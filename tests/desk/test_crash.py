@@ -14,7 +14,7 @@ import pytest
 
 from evenhand.desk import Decide, Desk, Ledger, open_ledger
 from evenhand.desk.replay import replay
-from evenhand.ledger.verify import lines_of, verify
+from evenhand.ledger.verify import rows_of, verify
 from tests.support.desk_play import D, done, people
 from tests.support.waiting import wait_for
 
@@ -53,10 +53,10 @@ def killed(worker: subprocess.Popen[str]) -> list[tuple[str, str]]:
 def check(ledger: Ledger, name: str, heard: list[tuple[str, str]]) -> None:
     """Everything heard is there once, under the hash that was told, and the ledger is whole."""
     head = verify(ledger, name)
-    lines = Counter((row.id, row.hash) for row in lines_of(ledger, name, head.seq))
+    lines = Counter((row.id, row.hash) for row in rows_of(ledger, name, head.seq))
     assert max(lines.values()) == 1
     assert [told for told in heard if told not in lines] == []
-    keys = Counter(row.key for row in lines_of(ledger, name, head.seq) if row.key is not None)
+    keys = Counter(row.key for row in rows_of(ledger, name, head.seq) if row.key is not None)
     assert max(keys.values(), default=1) == 1
 
 

@@ -149,7 +149,7 @@ def test_pages_go_on_whatever_happens_between_them(ledger: Ledger, name: str) ->
 
 def test_a_lease_is_one_page(desk: Desk) -> None:
     """Whoever gets pairs on lease answers them; there is no paging on through everything."""
-    with pytest.raises(InvalidInput, match="without a reviewer"):
+    with pytest.raises(InvalidInput, match="after must be None"):
         desk.queue(1, reviewer="Kim", after=desk.queue(1)[0].position)
     whole = desk.queue(100)
     assert [*desk.queue(4), *desk.queue(100, after=whole[3].position)] == whole

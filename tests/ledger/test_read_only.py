@@ -82,7 +82,7 @@ def test_lines_in_a_log_are_not_passed_over(path: Path, folder: Path) -> None:
     (folder / "ledger.db-shm").unlink()
     statuses, said = asked(folder / "ledger.db", path)
     assert statuses == ["status 1"] * len(COMMANDS)
-    assert said.count("has lines that are not in the database file yet") == len(COMMANDS)
+    assert said.count("has events that are not in the database file yet") == len(COMMANDS)
 
 
 @pytest.fixture

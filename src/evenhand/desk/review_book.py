@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from evenhand.desk.review_rules import ReviewRules
 from evenhand.errors import AlreadyRecorded
-from evenhand.ledger.ledger import Ledger, Row
-from evenhand.records.review_metadata import DECLINED, misfit
+from evenhand.ledger.ledger import Ledger
+from evenhand.ledger.rows import Row
+from evenhand.records.review_metadata import DECLINED, invalid_field
 
 KINDS = ("review", "answer", "withdrawal", "settings")
 CHUNK = 2000
@@ -20,11 +21,11 @@ PairOfDecision = tuple[str, frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """One answer of one person on one pair."""
+class ReviewAnswer:
+    """One answer of one reviewer: on a pair, on a whole decision, or in an interview."""
 
     review: str
-    """The id of the ledger's line."""
+    """The id of the event."""
     seq: int
     time: str
     reviewer: str | None
@@ -34,24 +35,24 @@ class Given:
     place: int = 0
     """Which of the pair's planned places it took."""
     repeat_of: str | None = None
-    """The answer that it was asked for to compare with."""
+    """The answer that it is to be compared with."""
     again_of: str | None = None
-    """The answer, taken back, that it replaces."""
+    """The withdrawn answer that it replaces."""
     seconds: float | None = None
     """From seeing the pair to answering."""
     whole: str = ""
-    """"complete" or "one_bit" of a review of a whole decision, "answer" of an interview's; the pair is then empty."""
+    """"complete" or "one_bit" of a review of a whole decision, "answer" in an interview; the pair is then empty."""
     item: str | None = None
     """The item that it answers, on the review page."""
     pairs: int = 0
     """Of a complete review: how many pairs the decision has."""
     left: str | None = None
-    """Who of the two stood on the left, on the review page."""
+    """The candidate shown on the left, on the review page."""
 
 
 @dataclass(frozen=True, slots=True)
-class Undoing:
-    """That an answer was taken back."""
+class Withdrawal:
+    """Who withdrew an answer, and when."""
 
     actor: str
     moment: float
@@ -66,17 +67,17 @@ class ReviewBook:
         self._lock = threading.Lock()
         self._read_to = 0
         self.rules = ReviewRules()
-        self._by_review: dict[str, list[Given]] = {}
-        self._by_reviewer: dict[str | None, list[Given]] = {}
-        self._by_pair: dict[PairOfDecision, list[Given]] = {}
-        self._whole: list[Given] = []
-        self._withdrawn: dict[str, Undoing] = {}
-        self._answered_again: set[str] = set()
-        self._undone: list[Given] = []
-        """Answers that those who gave them took back."""
+        self._by_review: dict[str, list[ReviewAnswer]] = {}
+        self._by_reviewer: dict[str | None, list[ReviewAnswer]] = {}
+        self._by_pair: dict[PairOfDecision, list[ReviewAnswer]] = {}
+        self._whole: list[ReviewAnswer] = []
+        self._withdrawn: dict[str, Withdrawal] = {}
+        self._replaced: set[str] = set()
+        self._own_withdrawals: list[ReviewAnswer] = []
+        """Answers that were withdrawn by the reviewer who gave them."""
 
     def refresh(self) -> None:
-        """Take in all lines up to the ledger's head."""
+        """Read all events up to the ledger's head."""
         with self._lock:
             while True:
                 with self._ledger.reading(self._desk) as view:
@@ -86,181 +87,171 @@ class ReviewBook:
                         rows = [*view.after(0, 1, ("opened",)), *rows]
                     decisions = view.by_id({row.target or "" for row in rows if _is_complete(row)})
                 for row in rows:
-                    self._take_in(row, decisions)
+                    self._add(row, decisions)
                 if len(rows) < CHUNK:
                     self._read_to = head
                     return
                 self._read_to = rows[-1].seq
 
-    def _take_in(self, row: Row, decisions: Mapping[str, Row]) -> None:
+    def _add(self, row: Row, decisions: Mapping[str, Row]) -> None:
         body = row.event.body
         if row.kind in ("review", "answer"):
             self._whole += whole_in(row, decisions)
-        if row.kind == "answer":
-            return
         if row.kind == "review":
-            for given in answers_in(row):
-                self._by_review.setdefault(given.review, []).append(given)
-                self._by_reviewer.setdefault(given.reviewer, []).append(given)
-                self._by_pair.setdefault((given.decision, given.pair), []).append(given)
-                if given.again_of is not None:
-                    self._answered_again.add(given.again_of)
+            for answer in answers_in(row):
+                self._by_review.setdefault(answer.review, []).append(answer)
+                self._by_reviewer.setdefault(answer.reviewer, []).append(answer)
+                self._by_pair.setdefault((answer.decision, answer.pair), []).append(answer)
+                if answer.again_of is not None:
+                    self._replaced.add(answer.again_of)
             if body["supersedes"] is not None:
                 self._withdraw(body["supersedes"], row)
-                self._answered_again.add(body["supersedes"])
+                self._replaced.add(body["supersedes"])
         elif row.kind == "withdrawal":
             self._withdraw(body["review"], row)
-        else:
+        elif row.kind != "answer":
             self.rules = ReviewRules.create(body["settings"].get("reviewing"))
 
     def _withdraw(self, review: str, by: Row) -> None:
         event = by.event
-        self._withdrawn[review] = Undoing(event.actor, datetime.fromisoformat(event.time).timestamp())
-        for given in self._by_review.get(review, ()):
-            if given.reviewer == event.actor:
-                self._undone.append(given)
+        self._withdrawn[review] = Withdrawal(event.actor, datetime.fromisoformat(event.time).timestamp())
+        self._own_withdrawals += [a for a in self._by_review.get(review, ()) if a.reviewer == event.actor]
+
+    def _answers(self, reviewer: str | None) -> Iterator[ReviewAnswer]:
+        """Answers on pairs of one reviewer, or of all, those withdrawn among them."""
+        groups = list(self._by_reviewer.values()) if reviewer is None else [self._by_reviewer.get(reviewer, [])]
+        return (answer for group in groups for answer in list(group))
 
     def count(self, reviewer: str) -> int:
-        """How many answers this person has given, those taken back among them: it only ever grows."""
+        """How many answers a reviewer has given, those withdrawn among them: it only ever grows."""
         return len(self._by_reviewer.get(reviewer, ()))
 
-    def standing(self, reviewer: str | None = None) -> Iterator[Given]:
-        """Answers that were not taken back, the oldest first; of one person, or of all."""
-        groups = [self._by_reviewer.get(reviewer, [])] if reviewer is not None else list(self._by_reviewer.values())
-        return (given for group in groups for given in list(group) if given.review not in self._withdrawn)
+    def standing(self, reviewer: str | None = None) -> Iterator[ReviewAnswer]:
+        """Answers that were not withdrawn, the oldest first; of one reviewer, or of all."""
+        return (answer for answer in self._answers(reviewer) if answer.review not in self._withdrawn)
 
-    def compared(self, reviewer: str | None = None) -> Iterator[Given]:
-        """The same, and first answers to repeats although whoever gave them took them back.
+    def compared(self, reviewer: str | None = None) -> Iterator[ReviewAnswer]:
+        """The same, and first answers to repeats even if their reviewer withdrew them.
 
-        After an answer to a repeat its reviewer is told that it was one: what they would say then is no second answer.
+        After a repeat its reviewer learns that it was one: what they answer then is not independent.
         """
-        groups = [self._by_reviewer.get(reviewer, [])] if reviewer is not None else list(self._by_reviewer.values())
-        return (given for group in groups for given in list(group) if self._counts(given))
+        for answer in self._answers(reviewer):
+            withdrawal = self._withdrawn.get(answer.review)
+            if withdrawal is None or (answer.repeat_of is not None and withdrawal.actor == answer.reviewer):
+                yield answer
 
-    def _counts(self, given: Given) -> bool:
-        undone = self._withdrawn.get(given.review)
-        return undone is None or (given.repeat_of is not None and undone.actor == given.reviewer)
-
-    def whole(self) -> list[Given]:
-        """What was said of whole decisions and in interviews, and not taken back, the oldest first."""
-        return [given for given in self._whole if given.review not in self._withdrawn]
+    def whole(self) -> list[ReviewAnswer]:
+        """Answers on whole decisions and in interviews that were not withdrawn, the oldest first."""
+        return [answer for answer in self._whole if answer.review not in self._withdrawn]
 
     def interviewed(self, reviewer: str) -> int:
-        """How many questions of interviews this person has answered, those taken back among them."""
-        return sum(given.whole == "answer" and given.reviewer == reviewer for given in self._whole)
+        """How many interview questions a reviewer has answered, those withdrawn among them."""
+        return sum(answer.whole == "answer" and answer.reviewer == reviewer for answer in self._whole)
 
     def reviewers(self) -> list[str | None]:
-        """Everybody who has answered, on whatever."""
-        return sorted({*self._by_reviewer, *(given.reviewer for given in self._whole)}, key=lambda name: name or "")
+        """All reviewers who have answered anything."""
+        return sorted({*self._by_reviewer, *(answer.reviewer for answer in self._whole)}, key=lambda name: name or "")
 
-    def on(self, decision: str, pair: frozenset[str]) -> list[Given]:
-        """Answers on this pair that were not taken back."""
-        return [given for given in self._by_pair.get((decision, pair), ()) if given.review not in self._withdrawn]
+    def on(self, decision: str, pair: frozenset[str]) -> list[ReviewAnswer]:
+        """Answers on this pair that were not withdrawn."""
+        return [answer for answer in self._by_pair.get((decision, pair), ()) if answer.review not in self._withdrawn]
 
     def withdrawn(self, reviewer: str | None) -> int:
-        """How many of this person's reviews and answers were taken back."""
-        mine = {given.review for given in self._by_reviewer.get(reviewer, ())}
-        mine |= {given.review for given in self._whole if given.reviewer == reviewer}
-        return len(mine & self._withdrawn.keys())
+        """How many of a reviewer's reviews and answers were withdrawn."""
+        reviews = {answer.review for answer in self._by_reviewer.get(reviewer, ())}
+        reviews |= {answer.review for answer in self._whole if answer.reviewer == reviewer}
+        return len(reviews & self._withdrawn.keys())
 
-    def taken_back(self, reviewer: str, since: float) -> list[Given]:
-        """Answers that this person took back, since this moment, and nobody has given in their place; the oldest first.
+    def taken_back(self, reviewer: str, since: float) -> list[ReviewAnswer]:
+        """Answers that a reviewer withdrew since this moment and that nothing has replaced; the oldest first.
 
-        A repeat waits for them however long ago that was: nobody else can answer it.
+        A repeat stays open however long ago that was: nobody else can answer it.
         """
         found = (
-            given
-            for given in self._undone
-            if given.reviewer == reviewer
-            and self._is_open(given)
-            and (given.repeat_of is not None or self._withdrawn[given.review].moment > since)
-            and (given.repeat_of is not None or not self._is_replaced(given))
-        )
-        return sorted(found, key=lambda given: given.seq)
-
-    def left_open(self, until: float) -> list[Given]:
-        """Answers that were taken back by this moment, not given again, and that nobody gave in their place."""
-        return [
-            given
-            for given in self._undone
-            if self._withdrawn[given.review].moment <= until
-            and self._is_open(given)
-            and given.repeat_of is None
-            and not self._is_replaced(given)
-        ]
-
-    def _is_open(self, given: Given) -> bool:
-        return given.review not in self._answered_again
-
-    def _is_replaced(self, given: Given) -> bool:
-        """Whether somebody took the place of an answer: repeats do not, nor answers that leave the pair to others."""
-        there = (other for other in self.on(given.decision, given.pair) if other.place == given.place)
-        return any(other.repeat_of is None and other.answer not in DECLINED for other in there)
-
-
-def answers_in(row: Row) -> list[Given]:
-    """The answers on single pairs that a review tells: one from the review page, else all pairs that it names."""
-    event = row.event
-    body, circumstances = event.body, event.body["circumstances"] or {}
-    common = (row.id, row.seq, event.time, body["reviewer"], body["decision"])
-    if misfit(circumstances) is not None:  # the first ledgers took whatever was said
-        circumstances = {}
-    if circumstances.get("answer") is not None and circumstances.get("pair") is not None:
-        queue = circumstances.get("queue") or {}
-        return [
-            Given(
-                *common,
-                frozenset(circumstances["pair"]),
-                circumstances["answer"],
-                int(queue.get("place", 0)),
-                circumstances.get("repeat_of"),
-                circumstances.get("again_of"),
-                circumstances.get("seconds"),
-                item=circumstances.get("item"),
-                left=(circumstances.get("sides") or {}).get("left"),
+            answer
+            for answer in self._own_withdrawals
+            if answer.reviewer == reviewer
+            and answer.review not in self._replaced
+            and (
+                answer.repeat_of is not None
+                or (self._withdrawn[answer.review].moment > since and not self._is_place_taken(answer))
             )
+        )
+        return sorted(found, key=lambda answer: answer.seq)
+
+    def left_open(self, until: float) -> list[ReviewAnswer]:
+        """Answers that were withdrawn by this moment, and that nothing has replaced."""
+        return [
+            answer
+            for answer in self._own_withdrawals
+            if self._withdrawn[answer.review].moment <= until
+            and answer.review not in self._replaced
+            and answer.repeat_of is None
+            and not self._is_place_taken(answer)
         ]
-    told: Sequence[tuple[str, Any]] = [
-        *(("unfair", p) for p in body["unfair"]),
-        *(("acceptable", p) for p in body["fair"]),
-    ]
-    return [Given(*common, frozenset(pair), answer) for answer, pair in told]
+
+    def _is_place_taken(self, answer: ReviewAnswer) -> bool:
+        """Whether another answer took its place; repeats do not, nor do answers that leave the pair to others."""
+        others = (other for other in self.on(answer.decision, answer.pair) if other.place == answer.place)
+        return any(other.repeat_of is None and other.answer not in DECLINED for other in others)
+
+
+def _metadata_of(row: Row) -> dict[str, Any]:
+    metadata: dict[str, Any] = row.event.body["circumstances"] or {}
+    return metadata if invalid_field(metadata) is None else {}  # the first ledgers accepted anything
+
+
+def answers_in(row: Row) -> list[ReviewAnswer]:
+    """The answers on single pairs in a review: one from the review page, else all pairs that it names."""
+    body, metadata = row.event.body, _metadata_of(row)
+    common = (row.id, row.seq, row.event.time, body["reviewer"], body["decision"])
+    if metadata.get("answer") is not None and metadata.get("pair") is not None:
+        answer = ReviewAnswer(
+            *common,
+            frozenset(metadata["pair"]),
+            metadata["answer"],
+            int((metadata.get("queue") or {}).get("place", 0)),
+            metadata.get("repeat_of"),
+            metadata.get("again_of"),
+            metadata.get("seconds"),
+            item=metadata.get("item"),
+            left=(metadata.get("sides") or {}).get("left"),
+        )
+        return [answer]
+    unfair = [ReviewAnswer(*common, frozenset(pair), "unfair") for pair in body["unfair"]]
+    return unfair + [ReviewAnswer(*common, frozenset(pair), "acceptable") for pair in body["fair"]]
 
 
 def refuse_second_answer(body: Mapping[str, Any], standing: Iterable[Row]) -> None:
-    """AlreadyRecorded if a review answers on a pair on which its reviewer has answered, in whichever window.
+    """AlreadyRecorded if a review answers on a pair that its reviewer has answered before, in another window perhaps.
 
-    Of reviews that answer on a pair, as the review page's do; it may supersede the earlier one. What was skipped may
-    be answered. standing: the reviews of the decision that were not taken back.
+    It may supersede the earlier one; what was skipped may be answered. standing: the decision's standing reviews.
     """
-    told, reviewer = body["circumstances"] or {}, body["reviewer"]
-    if told.get("answer") is None or reviewer is None:
+    metadata, reviewer = body["circumstances"] or {}, body["reviewer"]
+    if metadata.get("answer") is None or reviewer is None:
         return
-    pair = frozenset(told["pair"])
+    pair = frozenset(metadata["pair"])
     for row in standing:
-        for given in answers_in(row) if row.id != body["supersedes"] else ():
-            is_answer = given.repeat_of is None and given.answer not in DECLINED
-            if is_answer and given.pair == pair and given.reviewer == reviewer:
+        for answer in answers_in(row) if row.id != body["supersedes"] else ():
+            is_answer = answer.repeat_of is None and answer.answer not in DECLINED
+            if is_answer and answer.pair == pair and answer.reviewer == reviewer:
                 raise AlreadyRecorded(f"this pair was answered before by {reviewer}, see {row.id}")
 
 
-def whole_in(row: Row, decisions: Mapping[str, Row]) -> list[Given]:
-    """What a line says of a whole decision, or of the two people of an interview's question."""
-    event = row.event
-    body, circumstances = event.body, event.body["circumstances"] or {}
-    if misfit(circumstances) is not None:
-        circumstances = {}
-    common = (row.id, row.seq, event.time, body["reviewer"], body.get("decision", ""), frozenset[str]())
+def whole_in(row: Row, decisions: Mapping[str, Row]) -> list[ReviewAnswer]:
+    """The answer of an event on a whole decision, or on an interview question."""
+    body, metadata = row.event.body, _metadata_of(row)
+    common = (row.id, row.seq, row.event.time, body["reviewer"], body.get("decision", ""), frozenset[str]())
     if row.kind == "answer":
-        said = {True: "unfair", False: "acceptable"}.get(body["unfair"], circumstances.get("answer", "unsure"))
-        return [Given(*common, said, seconds=circumstances.get("seconds"), whole="answer")]
+        answer = {True: "unfair", False: "acceptable"}.get(body["unfair"], metadata.get("answer", "unsure"))
+        return [ReviewAnswer(*common, answer, seconds=metadata.get("seconds"), whole="answer")]
     if body["kind"] == "one_bit":
-        return [Given(*common, "unfair" if body["any_unfair"] else "acceptable", whole="one_bit")]
+        return [ReviewAnswer(*common, "unfair" if body["any_unfair"] else "acceptable", whole="one_bit")]
     if not _is_complete(row):
         return []
     k = len(decisions[row.target or ""].event.body["candidates"])
-    said = "unfair" if body["unfair"] else "acceptable"
-    return [Given(*common, said, whole="complete", pairs=k * (k - 1) // 2)]
+    answer = "unfair" if body["unfair"] else "acceptable"
+    return [ReviewAnswer(*common, answer, whole="complete", pairs=k * (k - 1) // 2)]
 
 
 def _is_complete(row: Row) -> bool:

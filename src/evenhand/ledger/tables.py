@@ -1,4 +1,4 @@
-"""The tables of a ledger's database, as they are now; `migrations` makes them, step by step."""
+"""The tables of a ledger's database; `migrations` creates them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ desks = Table(
     Column("settings", BigInteger, nullable=False),
     Column("created", String(32), nullable=False),
 )
-"""Where each desk's ledger stands; the only row that ever changes, and what is locked to write."""
+"""The head of each desk's ledger: the only rows that change, locked to write."""
 
 events = Table(
     "events",
@@ -35,13 +35,9 @@ events = Table(
     Column("previous", String(64), nullable=False),
     Column("hash", String(64), nullable=False),
 )
-"""The lines of all ledgers. Only added to: triggers refuse UPDATE and DELETE.
+"""The events of all ledgers, append-only: triggers refuse UPDATE and DELETE; `verify` detects INSERT OR REPLACE."""
 
-SQLite's INSERT OR REPLACE passes them by, which `verify` tells. A trigger on INSERT could refuse that; but with
-one there, whatever it does, SQLite gathers the rows of an INSERT aside first, and adding 32 lines takes a tenth longer.
-"""
-
-# Most lines are decisions; indexes on what they do not have leave them out, and cost them nothing.
+# Most events are decisions; partial indexes leave them out.
 for _name, _columns, _where, _unique in (
     ("events_id", ("id",), None, True),
     ("events_key", ("desk", "key"), "key IS NOT NULL", True),
@@ -108,7 +104,7 @@ tokens = Table(
     UniqueConstraint("name", name="tokens_name"),
     UniqueConstraint("digest", name="tokens_digest"),
 )
-"""Who may do what, for the service: digests of secrets; roles and desks as JSON lists, no list of desks for all."""
+"""Access tokens of the service: digests of secrets; roles and desks as JSON lists, NULL for all desks."""
 
 sessions = Table(
     "sessions",
@@ -117,7 +113,7 @@ sessions = Table(
     Column("token", String(64), nullable=False),
     Column("expires", Double, nullable=False),
 )
-"""Who is signed in on the pages: digests of the cookie's secret and of the token it stands for."""
+"""Sessions of the pages: digests of the cookie's secret and of its token."""
 
 interview_people = Table(
     "interview_people",
@@ -126,4 +122,4 @@ interview_people = Table(
     Column("kept", String(32), nullable=False),
     Column("rows", Text, nullable=False),
 )
-"""People that an interview asks about, where they were uploaded: a JSON list of features by name."""
+"""People uploaded for interviews: a JSON list of features by name."""

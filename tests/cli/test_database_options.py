@@ -45,6 +45,7 @@ def test_another_database_is_left_as_it_is(
     connection.close()
 
 
+@pytest.mark.postgres
 def test_an_empty_postgresql_gets_no_tables(postgresql: str) -> None:
     """Whoever only reads is told that there is no ledger, and leaves the database as it was."""
     plain = postgresql.replace("+psycopg", "", 1)

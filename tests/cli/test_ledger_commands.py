@@ -73,6 +73,7 @@ def test_a_lost_desk_is_damage(
             Desk.open(two, "loans", **settings)
 
 
+@pytest.mark.postgres
 def test_a_desk_lost_in_postgresql_is_damage(postgresql: str, name: str) -> None:
     """The same there; put back, for other tests use the server too."""
     with Desk.open(postgresql, name, n_features=D, seed=1) as desk:

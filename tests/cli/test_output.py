@@ -88,6 +88,7 @@ def test_a_disk_that_fills_up_leaves_what_was_there(
     assert (list(file.parent.iterdir()), file.read_text()) == ([file], "yesterday's\n")
 
 
+@pytest.mark.process
 def test_a_full_disk_behind_standard_output_is_a_sentence(path: Path) -> None:
     """Nothing of Python's own comes after it."""
     ended = export("loans", "--database", f"sqlite:///{path}", output="> /dev/full")
@@ -95,6 +96,7 @@ def test_a_full_disk_behind_standard_output_is_a_sentence(path: Path) -> None:
     assert ended.returncode == 1
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_reader_who_has_seen_enough_ends_it_quietly(path: Path, form: str) -> None:
     """No traceback, and no error status."""

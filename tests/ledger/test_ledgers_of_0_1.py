@@ -1,9 +1,9 @@
 """A ledger written by evenhand 0.1 opens, verifies, replays to the bit, and goes on.
 
-tests/data/v0_1/ledger.db has two desks. "loans": decisions with idempotency keys, outcomes, complete, partial and one-bit
-reviews, review metadata, a withdrawn review, an override, interview answers, changed settings, waiting pairs and a
-snapshot. "grants": a schema, imported records, decisions, outcomes and a review. Besides an access
-token. expected.json has what 0.1 computed from it; loans.jsonl is 0.1's export of "loans".
+tests/data/v0_1/ledger.db has two desks. "loans": decisions with idempotency keys, outcomes, complete, partial and
+one-bit reviews, review metadata, a withdrawn review, an override, interview answers, changed settings, waiting pairs
+and a snapshot. "grants": a schema, imported records, decisions, outcomes and a review. Besides an access token.
+expected.json has what 0.1 computed from it; loans.jsonl is 0.1's export of "loans".
 """
 
 from __future__ import annotations

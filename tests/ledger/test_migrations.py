@@ -35,6 +35,7 @@ def test_steps_are_numbered_up_to_the_newest() -> None:
     assert steps[-1].name.startswith(f"v{NEWEST}")
 
 
+@pytest.mark.process
 def test_many_open_a_new_database_at_once(tmp_path: Path) -> None:
     """Processes that open one new file at the same moment all get a ledger, and one desk is made."""
     url = f"sqlite:///{tmp_path}/ledger.db"
@@ -47,12 +48,14 @@ def test_many_open_a_new_database_at_once(tmp_path: Path) -> None:
         assert "events" in inspect(desk.ledger.engine).get_table_names()
 
 
+@pytest.mark.process
 def test_the_package_does_without_the_desk() -> None:
     """Importing evenhand needs neither SQLAlchemy nor orjson."""
     code = "import sys, evenhand; assert not {'sqlalchemy', 'orjson', 'alembic', 'evenhand.desk'} & set(sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("missing", ["sqlalchemy", "orjson"])
 def test_what_is_missing_is_said(missing: str) -> None:
     """Without an extra the message says which."""

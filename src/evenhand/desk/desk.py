@@ -284,6 +284,8 @@ class Desk:
         """
         self._check_open()
         self._projector.catch_up(wait=wait, keep_lock=self._projectors is not None)
+        if self._projectors is not None:  # for the snapshot and the queue, which may be due later
+            self._projectors.wake(self._name)
 
     def wait_for(self, seq: int, timeout: float | None = None) -> bool:
         """Wait until the projection has reached event `seq`; False after `timeout` seconds."""

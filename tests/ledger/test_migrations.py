@@ -1,4 +1,4 @@
-"""The tables that migrations make are the tables that the code knows."""
+"""Migrations create the tables that the code uses."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from alembic.migration import MigrationContext
 from sqlalchemy import inspect
 
 from evenhand.desk import Desk, open_ledger
-from evenhand.ledger.ledger import Ledger
 from evenhand.ledger.migrate import NEWEST, VERSION_TABLE
 from evenhand.ledger.tables import metadata
 
 
 def test_migrations_make_the_tables_in_use(durable_url: str) -> None:
-    """Nothing is left to do after the last step; indexes and columns alike."""
+    """The tables that SQLAlchemy knows are those in the database; the ledger's own are there too."""
     ledger = open_ledger(durable_url)
-    assert isinstance(ledger, Ledger)
     with ledger.transaction() as connection:
-        options = {"version_table": VERSION_TABLE, "compare_type": True}
+        assert {"desks", "events", "snapshots", "waiting_pairs"} <= set(inspect(connection).get_table_names())
+        known = {"include_object": lambda thing, name, kind, *_: kind != "table" or name in metadata.tables}
+        options = {"version_table": VERSION_TABLE, "compare_type": True, **known}
         assert compare_metadata(MigrationContext.configure(connection, opts=options), metadata) == []
     ledger.close()
 
@@ -44,7 +44,6 @@ def test_many_open_a_new_database_at_once(tmp_path: Path) -> None:
     assert [process.wait(timeout=60) for process in running] == [0] * 4
     with Desk.open(url, "loans") as desk:
         assert desk.head.seq == 1
-        assert isinstance(desk.ledger, Ledger)
         assert "events" in inspect(desk.ledger.engine).get_table_names()
 
 

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from evenhand.desk import AnswerQuestion, Desk, Event, GiveReview, Ledger
-from evenhand.desk.review_book import ReviewBook, answers_in
+from evenhand.desk.answers import answers_in
 from evenhand.errors import EvenhandError, InvalidInput
 from evenhand.ledger.event import canonical
 from evenhand.records.review_metadata import ANSWERS, NAMES
+from evenhand.review.review_book import ReviewBook
 from evenhand.review.reviewing import Reviewing
 from evenhand.service.bodies import NewReview
 from tests.support.desk_play import D, people

@@ -10,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from evenhand._internal.checks import check_number, check_share, refusal
+from evenhand.desk.answers import refuse_second_answer
 from evenhand.desk.candidates import Candidates
 from evenhand.desk.commands import (
     AnswerQuestion,
@@ -26,7 +27,6 @@ from evenhand.desk.imports.past import learn_rewards, read_past
 from evenhand.desk.imports.provenance import with_origins
 from evenhand.desk.inputs import as_numbers, as_pairs, as_text, check_review_kind
 from evenhand.desk.proposals import Proposals
-from evenhand.desk.review_book import refuse_second_answer
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import AlreadyRecorded, InvalidInput, NotChosen, UnknownRecord
 from evenhand.ledger.event import new_id

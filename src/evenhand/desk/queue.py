@@ -8,10 +8,10 @@ import time
 
 from evenhand._internal.checks import check_number, check_whole
 from evenhand.bandit.pairs_to_review import PairToReview
+from evenhand.desk.answers import answers_in
 from evenhand.desk.event_records import decision_of, review_of
 from evenhand.desk.limits import MOST_QUEUED
 from evenhand.desk.projection.projection import Projection
-from evenhand.desk.review_book import answers_in
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import InvalidInput
 from evenhand.ledger.ledger import Ledger

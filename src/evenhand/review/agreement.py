@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any
 
-from evenhand.desk.review_book import ReviewAnswer
+from evenhand.desk.answers import ReviewAnswer
 from evenhand.records.review_metadata import JUDGEMENTS
 
 Said = dict[tuple[str, frozenset[str]], dict[str, str]]

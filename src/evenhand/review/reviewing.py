@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from evenhand.desk.answers import ReviewAnswer
 from evenhand.desk.commands import GiveReview
 from evenhand.desk.desk import Desk
 from evenhand.desk.queue import MOST_WAITING
-from evenhand.desk.review_book import ReviewAnswer, ReviewBook
 from evenhand.errors import InvalidInput
 from evenhand.ledger.waiting_pairs import Answered, WaitingPair
 from evenhand.metrics.verdicts import Pairs
@@ -26,6 +26,7 @@ from evenhand.records.review_metadata import ANSWERS, DECLINED
 from evenhand.review.display import features_of, rows_of, shown_and_hidden
 from evenhand.review.item import Item
 from evenhand.review.random_control import draw_control
+from evenhand.review.review_book import ReviewBook
 
 INSTRUCTION = "2"
 """The version of the question and the help on the page; raised whenever their meaning changes."""

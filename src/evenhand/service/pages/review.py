@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from evenhand.desk.answers import ReviewAnswer
 from evenhand.desk.desk import Desk
-from evenhand.desk.review_book import ReviewAnswer
 from evenhand.errors import AlreadyRecorded, IdempotencyConflict
 from evenhand.records.review_metadata import DECLINED, times
 from evenhand.review.agreement import consistency

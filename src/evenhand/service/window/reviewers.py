@@ -6,14 +6,14 @@ import statistics
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from evenhand.desk.review_book import ReviewAnswer
+from evenhand.desk.answers import ReviewAnswer
 from evenhand.records.review_metadata import ANSWERS
 from evenhand.review.agreement import agreement, consistency
 
 if TYPE_CHECKING:
     from evenhand.desk.projection.projection import Projection
-    from evenhand.desk.review_book import ReviewBook
     from evenhand.desk.settings import DeskSettings
+    from evenhand.review.review_book import ReviewBook
 
 
 def reviewers_told(book: ReviewBook, state: Projection, settings: DeskSettings) -> dict[str, Any]:

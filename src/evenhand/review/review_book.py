@@ -3,51 +3,20 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
+from evenhand.desk.answers import ReviewAnswer, answers_in, metadata_of
 from evenhand.desk.review_rules import ReviewRules
-from evenhand.errors import AlreadyRecorded
 from evenhand.ledger.ledger import Ledger
 from evenhand.ledger.rows import Row
-from evenhand.records.review_metadata import DECLINED, invalid_field
+from evenhand.records.review_metadata import DECLINED
 
 KINDS = ("review", "answer", "withdrawal", "settings")
 CHUNK = 2000
 
 PairOfDecision = tuple[str, frozenset[str]]
-
-
-@dataclass(frozen=True, slots=True)
-class ReviewAnswer:
-    """One answer of one reviewer: on a pair, on a whole decision, or in an interview."""
-
-    review: str
-    """The id of the event."""
-    seq: int
-    time: str
-    reviewer: str | None
-    decision: str
-    pair: frozenset[str]
-    answer: str
-    place: int = 0
-    """Which of the pair's planned places it took."""
-    repeat_of: str | None = None
-    """The answer that it is to be compared with."""
-    again_of: str | None = None
-    """The withdrawn answer that it replaces."""
-    seconds: float | None = None
-    """From seeing the pair to answering."""
-    whole: str = ""
-    """"complete" or "one_bit" of a review of a whole decision, "answer" in an interview; the pair is then empty."""
-    item: str | None = None
-    """The item that it answers, on the review page."""
-    pairs: int = 0
-    """Of a complete review: how many pairs the decision has."""
-    left: str | None = None
-    """The candidate shown on the left, on the review page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,51 +165,9 @@ class ReviewBook:
         return any(other.repeat_of is None and other.answer not in DECLINED for other in others)
 
 
-def _metadata_of(row: Row) -> dict[str, Any]:
-    metadata: dict[str, Any] = row.event.body["circumstances"] or {}
-    return metadata if invalid_field(metadata) is None else {}  # the first ledgers accepted anything
-
-
-def answers_in(row: Row) -> list[ReviewAnswer]:
-    """The answers on single pairs in a review: one from the review page, else all pairs that it names."""
-    body, metadata = row.event.body, _metadata_of(row)
-    common = (row.id, row.seq, row.event.time, body["reviewer"], body["decision"])
-    if metadata.get("answer") is not None and metadata.get("pair") is not None:
-        answer = ReviewAnswer(
-            *common,
-            frozenset(metadata["pair"]),
-            metadata["answer"],
-            int((metadata.get("queue") or {}).get("place", 0)),
-            metadata.get("repeat_of"),
-            metadata.get("again_of"),
-            metadata.get("seconds"),
-            item=metadata.get("item"),
-            left=(metadata.get("sides") or {}).get("left"),
-        )
-        return [answer]
-    unfair = [ReviewAnswer(*common, frozenset(pair), "unfair") for pair in body["unfair"]]
-    return unfair + [ReviewAnswer(*common, frozenset(pair), "acceptable") for pair in body["fair"]]
-
-
-def refuse_second_answer(body: Mapping[str, Any], standing: Iterable[Row]) -> None:
-    """AlreadyRecorded if a review answers on a pair that its reviewer has answered before, in another window perhaps.
-
-    It may supersede the earlier one; what was skipped may be answered. standing: the decision's standing reviews.
-    """
-    metadata, reviewer = body["circumstances"] or {}, body["reviewer"]
-    if metadata.get("answer") is None or reviewer is None:
-        return
-    pair = frozenset(metadata["pair"])
-    for row in standing:
-        for answer in answers_in(row) if row.id != body["supersedes"] else ():
-            is_answer = answer.repeat_of is None and answer.answer not in DECLINED
-            if is_answer and answer.pair == pair and answer.reviewer == reviewer:
-                raise AlreadyRecorded(f"this pair was answered before by {reviewer}, see {row.id}")
-
-
 def whole_in(row: Row, decisions: Mapping[str, Row]) -> list[ReviewAnswer]:
     """The answer of an event on a whole decision, or on an interview question."""
-    body, metadata = row.event.body, _metadata_of(row)
+    body, metadata = row.event.body, metadata_of(row)
     common = (row.id, row.seq, row.event.time, body["reviewer"], body.get("decision", ""), frozenset[str]())
     if row.kind == "answer":
         answer = {True: "unfair", False: "acceptable"}.get(body["unfair"], metadata.get("answer", "unsure"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import threading
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -32,9 +31,6 @@ PREFIXES = {
 """Prefixes of the ids of each kind of event."""
 
 CANONICAL = orjson.OPT_SORT_KEYS | orjson.OPT_SERIALIZE_NUMPY
-
-RANDOM_BYTES = 10
-"""In each id."""
 
 
 @dataclass(frozen=True)
@@ -130,32 +126,7 @@ def request_digest(key: str | None, fingerprint: str | None) -> str | None:
 
 def new_id(kind: str) -> str:
     """A new id: 48 bits of time in milliseconds, so that ids sort by time, and 80 bits at random."""
-    return f"{PREFIXES[kind]}_{time.time_ns() // 1_000_000:012x}{_random.take().hex()}"
-
-
-class _Random:
-    """Random bytes from the operating system, read many at a time; none is used twice."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self.discard()
-
-    def discard(self) -> None:
-        """Discard what was read and not used: a forked process has the same."""
-        self._bytes, self._at = b"", 0
-
-    def take(self) -> bytes:
-        """The bytes of one id."""
-        with self._lock:
-            if self._at >= len(self._bytes):
-                self._bytes, self._at = os.urandom(RANDOM_BYTES * 64), 0
-            self._at += RANDOM_BYTES
-            return self._bytes[self._at - RANDOM_BYTES : self._at]
-
-
-_random = _Random()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_random.discard)
+    return f"{PREFIXES[kind]}_{time.time_ns() // 1_000_000:012x}{os.urandom(10).hex()}"
 
 
 def now() -> str:

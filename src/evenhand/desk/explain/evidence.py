@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.desk.event_records import review_of
-from evenhand.desk.explain.sources import VerdictKey, VerdictSources, as_bytes
+from evenhand.desk.explain.sources import VerdictKey, VerdictSource, VerdictSources, as_bytes
 from evenhand.desk.projection.projection import Projection
 from evenhand.ledger.ledger import Ledger
 from evenhand.ledger.rows import Row
@@ -49,17 +48,6 @@ class Quoted:
     """"review" of a decision of this desk, "imported", or "answer" in an interview."""
 
 
-class VerdictEvent(NamedTuple):
-    """The event of a verdict, and the two candidates."""
-
-    seq: int
-    id: str
-    kind: str
-    decision: str
-    first: str
-    second: str
-
-
 class RememberedVerdicts:
     """The verdicts that a bandit keeps as evidence: all early ones, then the newest that were unfair or tight."""
 
@@ -88,13 +76,13 @@ class RememberedVerdicts:
             for at in range(len(best))
         ]
 
-    def _quoted(self, row: int, likeness: float, event: VerdictEvent, decided_from: int) -> Quoted:
+    def _quoted(self, row: int, likeness: float, event: VerdictSource, decided_from: int) -> Quoted:
         known = self._statements
         verdict = (bool(known.unfair[row]), float(known.gaps[row]), known.reviewers[row])
         where = (event.id, event.decision, event.first, event.second)
         return Quoted(*where, *verdict, likeness, event.seq > decided_from, event.kind)
 
-    def _events(self, rows: NDArray[np.intp]) -> dict[int, VerdictEvent]:
+    def _events(self, rows: NDArray[np.intp]) -> dict[int, VerdictSource]:
         """The event of each of these verdicts."""
         sources = self._statements.sources
         numbers = {int(row): number_of(sources[row]) for row in rows if _is_decision_id(sources[row])}
@@ -102,16 +90,16 @@ class RememberedVerdicts:
         found = {row: self._of_decision(row, number, reviews) for row, number in numbers.items()}
         return found if len(found) == len(rows) else {**self._of_no_decision(), **found}
 
-    def _of_decision(self, row: int, number: int, reviews: StandingReviews) -> VerdictEvent:
+    def _of_decision(self, row: int, number: int, reviews: StandingReviews) -> VerdictSource:
         """The review behind a verdict on a decision of this desk."""
         known, decision = self._statements, reviews.decisions[number]
         pair = (int(known.pairs[row][0]), int(known.pairs[row][1]))
         review = reviews.behind(number, pair, unfair=bool(known.unfair[row]), reviewer=known.reviewers[row])
         first, second = (decision.event.body["candidates"][i] for i in pair)
         seq, name = (decision.seq, "") if review is None else (review.seq, review.id)
-        return VerdictEvent(seq, name, "review", decision.id, first, second)
+        return VerdictSource(seq, name, "review", first, second, decision=decision.id)
 
-    def _of_no_decision(self) -> dict[int, VerdictEvent]:
+    def _of_no_decision(self) -> dict[int, VerdictSource]:
         """The events of all verdicts that are on no decision of this desk: at once, so the ledger is read once."""
         known = self._statements
         rows = [row for row, source in enumerate(known.sources) if not _is_decision_id(source)]
@@ -119,11 +107,8 @@ class RememberedVerdicts:
             (VerdictKey(difference, bool(known.unfair[row]), known.reviewers[row]), float(known.gaps[row]))
             for difference, row in zip(as_bytes(known.differences[rows]), rows, strict=True)
         ]
-        return {
-            row: VerdictEvent(source.seq, source.id, source.kind, "", source.first, source.second)
-            for row, source in zip(rows, self._sources.find(verdicts, self._known_to), strict=True)
-            if source is not None
-        }
+        found = zip(rows, self._sources.find(verdicts, self._known_to), strict=True)
+        return {row: source for row, source in found if source is not None}
 
 
 def _is_decision_id(source: str) -> bool:

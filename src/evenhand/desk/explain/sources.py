@@ -37,14 +37,16 @@ class VerdictKey(NamedTuple):
 
 
 class VerdictSource(NamedTuple):
-    """An event with a verdict, and the two candidates."""
+    """The event of a verdict, and the two candidates."""
 
     seq: int
     id: str
     kind: str
     first: str
     second: str
-    gap: float
+    gap: float = 0.0
+    decision: str = ""
+    """The decision of this desk that it is about; empty if it is about none."""
 
 
 def as_bytes(differences: Floats) -> list[bytes]:

@@ -46,6 +46,7 @@ print(len(before), sorted(kernels() - before))
 """
 
 
+@pytest.mark.process
 def test_the_usual_work_of_a_desk_compiles_nothing_more() -> None:
     """After warming up, a desk or a bandit of ten features that decides, learns and explains compiles no kernel."""
     output = subprocess.run([sys.executable, "-c", USUAL], capture_output=True, text=True, check=True).stdout

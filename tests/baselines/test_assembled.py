@@ -23,7 +23,9 @@ def test_who_is_told_the_metric_is_never_unfair_and_learns_the_rewards() -> None
 
 def test_not_knowing_the_metric_has_a_price() -> None:
     """Over three seeds the bandit that learns the metric has more regret than the one that is told it."""
-    told = [simulate(known_metric(standard_world(3, seed=s)[1], seed=s), d=3, k=5, rounds=300, seed=s) for s in range(3)]
+    told = [
+        simulate(known_metric(standard_world(3, seed=s)[1], seed=s), d=3, k=5, rounds=300, seed=s) for s in range(3)
+    ]
     learns = [simulate(FairBandit(3, epsilon=0.01, seed=s), d=3, k=5, rounds=300, seed=s) for s in range(3)]
     assert sum(np.sum(a.regret) for a in learns) > sum(np.sum(a.regret) for a in told)
     assert all(np.sum(a.flagged_pairs) == 0 for a in told)

@@ -83,7 +83,9 @@ def test_watching_changes_nothing() -> None:
     equal = eh.baselines.EqualProbabilities(capacity=2, seed=0)
     assert next_probabilities(equal, contexts).capacity == 2
     assert equal.rounds == 0
-    assert not np.allclose(next_probabilities(bandit, contexts).probabilities, next_probabilities(stubborn, contexts).probabilities)
+    assert not np.allclose(
+        next_probabilities(bandit, contexts).probabilities, next_probabilities(stubborn, contexts).probabilities
+    )
 
 
 @pytest.mark.parametrize("name", ["violation-hunter", "regret-hunter"])

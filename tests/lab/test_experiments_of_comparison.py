@@ -286,7 +286,10 @@ def test_the_lending_world_and_the_hider_can_be_played() -> None:
     [
         (adversaries.EXPERIMENT, {"world": ("sphere", "direction-hider")}),
         (price_of_fairness.EXPERIMENT, {"norm": (0.1, 1.0)}),
-        (compare.EXPERIMENT, {"world": ("camps", "lending"), "policy": ("evenhand", "equal-probabilities", "ignore-fairness")}),
+        (
+            compare.EXPERIMENT,
+            {"world": ("camps", "lending"), "policy": ("evenhand", "equal-probabilities", "ignore-fairness")},
+        ),
         (metric_recovery.EXPERIMENT, {"policy": ("evenhand", "paper")}),
     ],
     ids=lambda value: value.name if isinstance(value, Experiment) else "",

@@ -6,12 +6,12 @@ from typing import Any
 
 import msgspec
 import numpy as np
+from evenhand.desk.parsed_command import Wish
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.desk.candidates import read_candidates, with_contexts
 from evenhand.desk.commands import Decide
-from evenhand.desk.parsed_command import Wish
 from evenhand.desk.settings import DeskSettings
 from evenhand.service.asked import Packed
 from tests.support.running_service import Asking

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any
 
-from evenhand.desk.review_book import Given
+from evenhand.desk.answers import ReviewAnswer
 from evenhand.records.review_metadata import JUDGEMENTS
 
 Said = dict[tuple[str, frozenset[str]], dict[str, str]]
@@ -73,13 +73,13 @@ class Agreement:
         return {**asdict(self), "between": [two.to_dict() for two in self.between]}
 
 
-def consistency(answers: Iterable[Given]) -> Consistency:
+def consistency(answers: Iterable[ReviewAnswer]) -> Consistency:
     """Repeats against the answers they repeat; only where both are judgements.
 
     The first answer to a repeat counts, not one that was given when it had been told that the pair came twice.
 
-    >>> first = Given("rev_1", 1, "", "Kim", "dec_1", frozenset("ab"), "unfair")
-    >>> again = Given("rev_2", 2, "", "Kim", "dec_1", frozenset("ab"), "unfair", repeat_of="rev_1")
+    >>> first = ReviewAnswer("rev_1", 1, "", "Kim", "dec_1", frozenset("ab"), "unfair")
+    >>> again = ReviewAnswer("rev_2", 2, "", "Kim", "dec_1", frozenset("ab"), "unfair", repeat_of="rev_1")
     >>> consistency([first, again]).share
     1.0
     """
@@ -97,13 +97,13 @@ def consistency(answers: Iterable[Given]) -> Consistency:
     return Consistency(n, same, same / n if n else None, low, high)
 
 
-def agreement(answers: Iterable[Given], whole: Iterable[Given] = ()) -> Agreement:
+def agreement(answers: Iterable[ReviewAnswer], whole: Iterable[ReviewAnswer] = ()) -> Agreement:
     """Agreement of people on the pairs they have in common. A person's latest judgement of a pair counts, once.
 
     whole: reviews of whole decisions; whoever gave a complete one has judged every pair of it.
 
-    >>> kim = Given("rev_1", 1, "", "Kim", "dec_1", frozenset("ab"), "unfair")
-    >>> lee = Given("rev_2", 2, "", "Lee", "dec_1", frozenset("ab"), "acceptable")
+    >>> kim = ReviewAnswer("rev_1", 1, "", "Kim", "dec_1", frozenset("ab"), "unfair")
+    >>> lee = ReviewAnswer("rev_2", 2, "", "Lee", "dec_1", frozenset("ab"), "acceptable")
     >>> agreement([kim, lee]).share
     0.0
     """
@@ -117,7 +117,7 @@ def agreement(answers: Iterable[Given], whole: Iterable[Given] = ()) -> Agreemen
 
 
 def _judged_whole(
-    said: dict[tuple[str, frozenset[str]], dict[str, str]], whole: Iterable[Given]
+    said: dict[tuple[str, frozenset[str]], dict[str, str]], whole: Iterable[ReviewAnswer]
 ) -> list[dict[str, str]]:
     """Add to what was said of pairs what complete reviews imply; gives the pairs that nobody named."""
     complete: dict[str, dict[str, int]] = {}

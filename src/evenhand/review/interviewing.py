@@ -20,7 +20,6 @@ import numpy as np
 from evenhand.desk.commands import AnswerQuestion
 from evenhand.desk.desk import Desk
 from evenhand.desk.projection.quiet_bandit import QuietBandit
-from evenhand.desk.review_book import ReviewBook
 from evenhand.errors import InvalidInput
 from evenhand.interview import Interview
 from evenhand.interview.choice import steps_in_one
@@ -29,6 +28,7 @@ from evenhand.records.review_metadata import ANSWERS, JUDGEMENTS
 from evenhand.review.display import rows_of, shown_and_hidden
 from evenhand.review.interview_history import SAID, Given, past_of
 from evenhand.review.interview_people import KnownPeople, keep_people, known_people, people_in_csv
+from evenhand.review.review_book import ReviewBook
 from evenhand.review.reviewing import INSTRUCTION
 from evenhand.review.sealed import seal, unseal
 

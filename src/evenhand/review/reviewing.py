@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from evenhand.desk.answers import ReviewAnswer
 from evenhand.desk.commands import GiveReview
 from evenhand.desk.desk import Desk
 from evenhand.desk.queue import MOST_WAITING
-from evenhand.desk.review_book import Given, ReviewBook
 from evenhand.errors import InvalidInput
 from evenhand.ledger.waiting_pairs import Answered, WaitingPair
 from evenhand.metrics.verdicts import Pairs
@@ -26,6 +26,7 @@ from evenhand.records.review_metadata import ANSWERS, DECLINED
 from evenhand.review.display import features_of, rows_of, shown_and_hidden
 from evenhand.review.item import Item
 from evenhand.review.random_control import draw_control
+from evenhand.review.review_book import ReviewBook
 
 INSTRUCTION = "2"
 """The version of the question and the help on the page; raised whenever their meaning changes."""
@@ -80,7 +81,7 @@ class Reviewing:
         return self._leased(reviewer, number)
 
     def _earlier(
-        self, given: Given, reviewer: str, number: int, why: str, repeat_of: str | None, again_of: str | None
+        self, given: ReviewAnswer, reviewer: str, number: int, why: str, repeat_of: str | None, again_of: str | None
     ) -> Item:
         left, right = self._sides(given.pair, reviewer, given.decision, repeat_of)
         if again_of is not None and right == given.left:
@@ -94,12 +95,12 @@ class Reviewing:
         }
         return Item(reviewer, number, given.decision, left, right, why, **known)
 
-    def _claimed(self, undone: Given, reviewer: str) -> bool:
+    def _claimed(self, undone: ReviewAnswer, reviewer: str) -> bool:
         """Whether a pair whose answer was taken back is kept for its reviewer again; a skipped one may be elsewhere."""
         place, now = (undone.decision, undone.pair, undone.place), time.time()
         return self.desk.ledger.pairs.claim(self.desk.name, *place, reviewer, now, now + self.book.rules.lease)
 
-    def _to_repeat(self, reviewer: str, number: int) -> Given | None:
+    def _to_repeat(self, reviewer: str, number: int) -> ReviewAnswer | None:
         """One of this person's judgements, some answers ago, that was not asked about a second time yet."""
         mine = list(self.book.standing(reviewer))
         compared = {given.repeat_of for given in mine}
@@ -122,7 +123,7 @@ class Reviewing:
         return None
 
     @staticmethod
-    def _took(given: Given, place: int, reviewer: str) -> bool:
+    def _took(given: ReviewAnswer, place: int, reviewer: str) -> bool:
         own = given.reviewer == reviewer
         return given.answer not in DECLINED and given.repeat_of is None and (own or given.place == place)
 
@@ -255,7 +256,7 @@ class Reviewing:
             "shown": shown,
             "hidden": hidden,
             "ids_shown": item.ids,
-            "odds": odds,
+            "probabilities": odds,
             "queue": {"reason": item.why, "detail": item.detail, "score": item.score, "place": item.place},
             "instruction": INSTRUCTION,
         }
@@ -281,7 +282,7 @@ class Reviewing:
 
     # How far it has come.
 
-    def today(self, reviewer: str) -> list[Given]:
+    def today(self, reviewer: str) -> list[ReviewAnswer]:
         """Answers of today, UTC, that this reviewer has given and not taken back, the oldest first."""
         day = time.strftime("%Y-%m-%d", time.gmtime())
         return [given for given in self.book.standing(reviewer) if given.time.startswith(day)]

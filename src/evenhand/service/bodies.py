@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from evenhand.desk.settings import MOST_CAPACITY, MOST_FEATURES, MOST_ROUNDS
+from evenhand.desk.limits import MOST_CAPACITY, MOST_FEATURES, MOST_ROUNDS
 from evenhand.ledger.names import DESK_NAME, DESK_NAME_IN_WORDS
 from evenhand.records.review_metadata import NAMES
 from evenhand.rewards import RidgeUCB
@@ -121,7 +121,7 @@ class NewReview(Struct, forbid_unknown_fields=True):
     shown: Attributes | UnsetType = UNSET
     hidden: Attributes | UnsetType = UNSET
     ids_shown: bool | UnsetType = UNSET
-    odds: dict[Id, Annotated[float, Meta(ge=0, le=1)]] | UnsetType = UNSET
+    probabilities: dict[Id, Annotated[float, Meta(ge=0, le=1)]] | UnsetType = UNSET
     queue: QueuedFor | UnsetType = UNSET
     answer: Literal["unfair", "acceptable", "unsure", "skip", "conflict"] | UnsetType = UNSET
     reason: Reason | UnsetType = UNSET

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from evenhand.desk.answers import ReviewAnswer
 from evenhand.desk.desk import Desk
-from evenhand.desk.review_book import Given
 from evenhand.errors import AlreadyRecorded, IdempotencyConflict
 from evenhand.records.review_metadata import DECLINED, times
 from evenhand.review.agreement import consistency
@@ -94,7 +94,7 @@ def progress_of(reviewing: Reviewing, reviewer: str, *, over: bool) -> dict[str,
     }
 
 
-def _counted(given: Sequence[Given]) -> dict[str, int]:
+def _counted(given: Sequence[ReviewAnswer]) -> dict[str, int]:
     """How many were answered, and on how many somebody else is asked."""
     passed = sum(one.answer in DECLINED for one in given)
     return {"answered": len(given) - passed, "passed": passed}

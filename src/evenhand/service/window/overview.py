@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from evenhand.desk.desk import Desk
-from evenhand.desk.review_book import ReviewBook
+from evenhand.review.review_book import ReviewBook
 from evenhand.service.window.latest import latest_of
 from evenhand.service.window.metric import metric_told
 from evenhand.service.window.reviewers import reviewers_told

@@ -6,24 +6,24 @@ import statistics
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from evenhand.desk.review_book import Given
+from evenhand.desk.answers import ReviewAnswer
 from evenhand.records.review_metadata import ANSWERS
 from evenhand.review.agreement import agreement, consistency
 
 if TYPE_CHECKING:
     from evenhand.desk.projection.projection import Projection
-    from evenhand.desk.review_book import ReviewBook
     from evenhand.desk.settings import DeskSettings
+    from evenhand.review.review_book import ReviewBook
 
 
 def reviewers_told(book: ReviewBook, state: Projection, settings: DeskSettings) -> dict[str, Any]:
     """Everybody who has answered, on the page or over HTTP, and what is known of them together. O(answers)."""
     book.refresh()
-    by_name: dict[str | None, list[Given]] = {name: [] for name in book.reviewers()}
+    by_name: dict[str | None, list[ReviewAnswer]] = {name: [] for name in book.reviewers()}
     standing, whole = sorted(book.standing(), key=lambda given: given.seq), book.whole()
     for given in sorted([*standing, *whole], key=lambda given: given.seq):
         by_name[given.reviewer].append(given)
-    compared: dict[str | None, list[Given]] = {}
+    compared: dict[str | None, list[ReviewAnswer]] = {}
     for given in book.compared():
         compared.setdefault(given.reviewer, []).append(given)
     errors = state.bandit.reviewers()
@@ -40,7 +40,7 @@ def reviewers_told(book: ReviewBook, state: Projection, settings: DeskSettings) 
     }
 
 
-def _person(name: str | None, given: list[Given], withdrawn: int, report: Any) -> dict[str, Any]:
+def _person(name: str | None, given: list[ReviewAnswer], withdrawn: int, report: Any) -> dict[str, Any]:
     # Of a complete review that found something unfair, the pairs it named are counted.
     counts = Counter(answer.answer for answer in given if answer.whole != "complete" or answer.answer == "acceptable")
     seconds = [answer.seconds for answer in given if answer.seconds is not None]

@@ -31,7 +31,7 @@ async function begin() {
   $("#title").textContent = title;
   const flags = flagsOf(record.followed_by, Object.fromEntries(explanation.candidates.map((one) => [one.id, one.probability])));
   show($("#facts"), flags.banner, facts(record, explanation));
-  showOdds($("#odds"), explanation.candidates, explanation.binding_pairs, explanation.price.odds_without);
+  showOdds($("#odds"), explanation.candidates, explanation.binding_pairs, explanation.price.probabilities_without);
   $("#odds").append(bindingTable(explanation.binding_pairs, desk, flags));
   show($("#price"), price(explanation));
   show($("#people"), people(told));
@@ -72,7 +72,7 @@ function people({ record, explanation, attributes }) {
   const rows = explanation.candidates.map((one, i) => el("tr", {},
     el("th", { scope: "row", class: "who" }, own(one.id), one.chosen && el("span", { class: "block" }, el("span", { class: "chip" }, el("span", { "aria-hidden": "true" }, "✓"), "chosen"))),
     attributes.rows[i].map(cell),
-    [oddsInWords(one.probability, 1), percent(told.odds_without[one.id]), number(one.estimated_reward), number(one.optimistic_reward), one.id in rewards ? number(rewards[one.id]) : "–"]
+    [oddsInWords(one.probability, 1), percent(told.probabilities_without[one.id]), number(one.estimated_reward), number(one.optimistic_reward), one.id in rewards ? number(rewards[one.id]) : "–"]
       .map((value) => el("td", { class: "right number" }, value))));
   return tableFrame("Table of candidates",
     el("table", { class: "table" }, el("caption", { class: "visually-hidden" }, count(rows.length, "candidate")),

@@ -10,12 +10,12 @@ const NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "e
 
 export function price({ candidates, price: told }) {
   const worth = (odds) => candidates.reduce((sum, one) => sum + one.optimistic_reward * odds(one), 0);
-  const { played, without, cost, digits } = sums(worth((one) => one.probability), worth((one) => told.odds_without[one.id]));
+  const { played, without, cost, digits } = sums(worth((one) => one.probability), worth((one) => told.probabilities_without[one.id]));
   const figure = (words, value, note) => el("div", { class: "figure" }, el("span", { class: "muted small" }, words), el("b", { class: "number" }, number(value, digits)), el("span", { class: "muted small" }, note));
   return el("div", { class: "card stack" },
     el("div", { class: "price" },
       figure("Reward hoped for, as played", played, "by the optimistic estimates that the odds were chosen for"),
-      figure("If fairness did not count", without, whoWithout(Object.values(told.odds_without))),
+      figure("If fairness did not count", without, whoWithout(Object.values(told.probabilities_without))),
       figure("What fairness cost", cost, `by the best estimates: ${told.expected_reward < NOTHING ? "nothing" : number(told.expected_reward, 3)}`)),
     el("p", {}, verdict(candidates, told)));
 }
@@ -41,7 +41,7 @@ export function whoWithout(odds) {
 
 const people = (n) => (n === 1 ? "the most promising candidate" : `the ${NUMBERS[n] ?? n} most promising candidates`);
 
-function verdict(candidates, { expected_reward: cost, odds_without: without }) {
+function verdict(candidates, { expected_reward: cost, probabilities_without: without }) {
   if (candidates.every((one) => Math.abs(one.probability - without[one.id]) < 1e-6)) return "Fairness cost nothing here: the odds would have been the same without it.";
   if (cost >= NOTHING) return "That much was given up so that people who are alike had odds that are alike.";
   return "By the best estimates fairness cost nothing here: without it, the odds would have gone to people from whom more was hoped for, but of whom no more was expected.";

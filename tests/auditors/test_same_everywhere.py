@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from evenhand.auditors import (
     AdversarialAuditor,
@@ -43,12 +44,13 @@ def told() -> list[Any]:
     return [[seen.round, review.to_dict()] for decision in some(40) for seen, review in arriving(late, decision)]
 
 
+@pytest.mark.process
 def test_reviewers_say_the_same_in_another_process() -> None:
     """Every review equal, in the same order, with another hash seed too."""
     asked = subprocess.run(
         [sys.executable, "-c", ASK],
         cwd=ROOT,
-        env={"PYTHONHASHSEED": "12", "PYTHONPATH": str(ROOT)},
+        env={"PYTHONHASHSEED": "12", "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"},
         capture_output=True,
         text=True,
         check=True,

@@ -114,7 +114,7 @@ def test_a_saved_policy_is_not_taken_for_another(name: str, tmp_path: Path) -> N
 @pytest.mark.parametrize("name", LEARNING)
 def test_capacity_is_checked(name: str) -> None:
     """A capacity that is no whole number >= 1 is refused when the policy is made."""
-    with pytest.raises(InvalidInput, match="capacity .* 0"):
+    with pytest.raises(InvalidInput, match=r"capacity .* 0"):
         _made(name, capacity=0)
 
 
@@ -142,5 +142,5 @@ def test_the_number_of_features_is_checked(n_features: Any) -> None:
 def test_a_run_of_no_rounds_is_refused() -> None:
     """Those who plan ahead need a horizon of one round at least."""
     for name in ("explore-then-exploit", "offline-metric"):
-        with pytest.raises(EvenhandError, match="horizon must be .* got 0"):
+        with pytest.raises(EvenhandError, match=r"horizon must be .* got 0"):
             _made(name, rounds=0)

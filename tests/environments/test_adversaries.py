@@ -83,7 +83,8 @@ def test_watching_changes_nothing() -> None:
     equal = eh.baselines.EqualProbabilities(capacity=2, seed=0)
     assert next_probabilities(equal, contexts).capacity == 2
     assert equal.rounds == 0
-    assert not np.allclose(next_probabilities(bandit, contexts).probabilities, next_probabilities(stubborn, contexts).probabilities)
+    plain, changed = (next_probabilities(policy, contexts).probabilities for policy in (bandit, stubborn))
+    assert not np.allclose(plain, changed)
 
 
 @pytest.mark.parametrize("name", ["violation-hunter", "regret-hunter"])

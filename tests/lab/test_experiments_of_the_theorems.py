@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from evenhand.baselines import Facts
 from evenhand.lab import growth
-from evenhand.lab.case import Case
 from evenhand.lab.curve import checkpoints
-from evenhand.lab.experiment import Experiment, Findings, Verdict
+from evenhand.lab.experiment import Check, Experiment, Findings
 from evenhand.lab.experiments import EXPERIMENTS, fairness_loss, known_reward, many_actions, regret, scaling
 from evenhand.lab.policies import make_policy
+from evenhand.lab.store import Case
 
 OURS = (fairness_loss, regret, known_reward, many_actions, scaling)
 EACH = [pytest.param(module.EXPERIMENT, id=module.NAME) for module in OURS]
@@ -70,9 +70,9 @@ def nothing(case: Case, t: float) -> float:
     return 0.0
 
 
-def verdicts(findings: Findings, start: str) -> list[Verdict]:
+def verdicts(findings: Findings, start: str) -> list[Check]:
     """The verdicts on claims that start so, of which there must be some."""
-    found = [verdict for verdict in findings.verdicts if verdict.claim.startswith(start)]
+    found = [verdict for verdict in findings.checks if verdict.claim.startswith(start)]
     assert found
     return found
 
@@ -169,7 +169,7 @@ def test_what_the_theorems_promise_holds(experiment: Experiment, quick: bool) ->
     """Regret like root t, or none where rewards are known, and unfair pairs that stop: every verdict is good."""
     known = experiment.name == known_reward.NAME
     table = table_of(experiment, quick=quick, regret=nothing if known else root, pairs=lambda case, t: min(t, 8.0))
-    assert [verdict for verdict in experiment.analyse(table).verdicts if not verdict.holds] == []
+    assert [verdict for verdict in experiment.analyse(table).checks if not verdict.holds] == []
 
 
 @pytest.mark.parametrize("module", [regret, many_actions])
@@ -194,7 +194,7 @@ def test_unfairness_that_does_not_stop_is_flagged(module: object) -> None:
     for law, holds in ((root, False), (logarithm, False), (ending, True)):
         table = table_of(experiment, quick=False, regret=nothing, pairs=law)
         found = verdicts(experiment.analyse(table), "unfair pairs late")
-        assert [verdict.holds for verdict in found] == [holds] * len(growth.policies_in(table))
+        assert [verdict.holds for verdict in found] == [holds] * table["policy"].n_unique()
 
 
 def test_unfairness_beyond_log_T_is_flagged_where_epsilon_shrinks() -> None:
@@ -298,6 +298,6 @@ def test_a_real_run_has_the_columns_that_the_analysis_reads(experiment: Experime
     ]
     table = pl.concat(tables, how="diagonal_relaxed")
     findings = experiment.analyse(table)
-    assert findings.verdicts
+    assert findings.checks
     assert findings.table.height >= len(shortest)
     experiment.draw(table, findings).canvas.draw()

@@ -117,10 +117,10 @@ def test_a_reviewer_of_ones_own_needs_one_method() -> None:
 
 @pytest.mark.parametrize("truth", [None, "me"])
 def test_the_truth_must_be_known(truth: Any) -> None:
-    """A reviewer who errs does not know it; a sentence says what is allowed, before anything is played."""
+    """An auditor that errs does not know the truth: refused before anything is played."""
     world, bandit = _world(), _bandit()
     noisy = NoisyAuditor(MahalanobisAuditor(world.A), 0.1)
-    with pytest.raises(InvalidInput, match=f"truth is {truth!r} and the auditor a NoisyAuditor.*MahalanobisAuditor"):
+    with pytest.raises(InvalidInput, match=rf"truth must have .* got {truth!r} with a NoisyAuditor"):
         play(bandit, world, noisy, rounds=5, epsilon=0.05, truth=truth)
     assert bandit.rounds == 0
 

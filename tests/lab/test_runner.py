@@ -15,10 +15,8 @@ from rich.console import Console
 
 from evenhand.errors import InvalidInput
 from evenhand.lab import runner
-from evenhand.lab.case import Case, grid
-from evenhand.lab.record import common_and_varied
 from evenhand.lab.runner import named, run_experiment, run_experiments
-from evenhand.lab.store import versions
+from evenhand.lab.store import Case, common_and_varied, grid, versions
 from tests.support.small_experiments import DRIFT
 
 
@@ -119,7 +117,7 @@ def test_experiments_go_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert named(["other", "drift", "other"]) == [other, DRIFT]
     assert named(["all"]) == [DRIFT, other]
     for names in (["nonsense"], ["all", "nonsense"]):
-        with pytest.raises(InvalidInput, match="no experiment is called 'nonsense'; there are drift, other, all"):
+        with pytest.raises(InvalidInput, match="unknown experiment 'nonsense'; there are drift, other, all"):
             run_experiments(names, tmp_path, quick=True, jobs=1, console=_screen())
     assert list(run_experiments(["all"], tmp_path, quick=True, jobs=1, console=_screen())) == ["drift", "other"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["drift", "other"]

@@ -60,9 +60,7 @@ class FairEnvironment(gymnasium.Env[Floats, Action]):
         self.theta = as_theta(theta)
         self.A = as_metric(A, len(self.theta))
         if source.n_features != len(self.theta):
-            raise InvalidInput(
-                f"source must draw the {len(self.theta)} features of theta, got {source.n_features}"
-            )
+            raise InvalidInput(f"source must draw the {len(self.theta)} features of theta, got {source.n_features}")
         self.source = source
         self.outcomes = outcomes if outcomes is not None else GaussianOutcomes()
         self.n_candidates = check_whole("n_candidates", n_candidates, least=1)

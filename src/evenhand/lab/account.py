@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from evenhand.allocation import fair_distribution
 from evenhand.auditors import Arrival, Truth
 from evenhand.auditors.pairs import gaps, unequal_pairs
-from evenhand.records.decision import ODDS_TOLERANCE, Decision, Review
+from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision, Review
 
 Floats = NDArray[np.float64]
 
@@ -33,8 +33,8 @@ def score(decision: Decision, expected_rewards: Floats, truth: Truth, epsilon: f
     best = fair_distribution(expected_rewards, distances, decision.capacity)
     reward = float(expected_rewards @ decision.probabilities)
     excess = np.triu(excess, 1)
-    unfair = int(np.sum(excess > max(epsilon, ODDS_TOLERANCE)))
-    return Score(best.value - reward, reward, unfair, int(np.sum(excess > ODDS_TOLERANCE)))
+    unfair = int(np.sum(excess > max(epsilon, PROBABILITY_TOLERANCE)))
+    return Score(best.value - reward, reward, unfair, int(np.sum(excess > PROBABILITY_TOLERANCE)))
 
 
 def is_flag(decision: Decision, review: Review) -> bool:

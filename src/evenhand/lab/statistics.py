@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 CONFIDENCE = 0.95
 
@@ -33,6 +32,8 @@ def estimate(values: ArrayLike) -> Estimate:
     >>> str(estimate([1.0, 2.0, 3.0]))
     '2 (-0.484 to 4.48)'
     """
+    from scipy import stats  # half a second to load, and only an analysis needs it
+
     runs = np.asarray(values, dtype=np.float64)
     mean = float(np.mean(runs))
     if len(runs) < 2:

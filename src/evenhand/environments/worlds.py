@@ -88,11 +88,7 @@ NAMES: tuple[str, ...] = (*(name for name in POPULATIONS if name != "proxy-group
 
 
 def names() -> tuple[str, ...]:
-    """The names of all worlds, populations first, then adversaries, then scenarios.
-
-    >>> "violation-hunter" in names()
-    True
-    """
+    """The names of all worlds: populations, adversaries, scenarios."""
     return NAMES
 
 

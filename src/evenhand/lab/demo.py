@@ -64,13 +64,7 @@ def show_demo(*, rounds: int, seed: int, picture: Path, console: Console | None 
         for name, policy in field.items():
             progress.update(bar, description=name)
             accounts[name] = play(
-                policy,
-                world,
-                auditor,
-                rounds=rounds,
-                epsilon=EPSILON,
-                seed=seed,
-                each=lambda: progress.advance(bar),
+                policy, world, auditor, rounds=rounds, epsilon=EPSILON, seed=seed, each=lambda: progress.advance(bar)
             )
         progress.update(bar, description="done")
     console.print(_results(accounts), LEGEND)

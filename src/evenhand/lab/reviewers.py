@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,13 +63,6 @@ PANELS: Mapping[str, Mapping[str, float]] = MappingProxyType(
 """Members by name and their error rates; one of them, drawn at random, answers in each round."""
 
 
-class Reviewed(NamedTuple):
-    """The auditor a policy learns from, and the truth it is scored by."""
-
-    auditor: Auditor
-    truth: Truth
-
-
 @dataclass(frozen=True)
 class ReviewerSetting:
     """A simulated reviewer in plain values; by default exact, complete and prompt.
@@ -101,7 +93,7 @@ class ReviewerSetting:
         for name, options in (("follows", FOLLOWS), ("shows", SHOWS), ("errs", ERRS), ("panel", [*PANELS, None])):
             check_one_of(name, getattr(self, name), options)
 
-    def made(self, A: Matrix, policy: Policy | None, seed: Seed) -> Reviewed:
+    def made(self, A: Matrix, policy: Policy | None, seed: Seed) -> tuple[Auditor, Truth]:
         """The reviewer of a world with the metric A (r, d), and the truth: the followed distance, else the world's.
 
         policy: makes the proposals; one that is no FairBandit makes none. Each source of randomness has its own
@@ -121,7 +113,7 @@ class ReviewerSetting:
             auditor = auditors.AdversarialAuditor(auditor, self.lies, self.aim, per_decision=burst, seed=of_lies)
         if self.late:
             auditor = auditors.DelayedAuditor(auditor, self.late, at_random=True, seed=of_delay)
-        return Reviewed(auditor, truth)
+        return auditor, truth
 
     def _showing(self, auditor: Auditor, policy: Policy | None, seed: Seed) -> Auditor:
         match self.shows:

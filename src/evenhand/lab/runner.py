@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 from rich.console import Console
@@ -34,20 +35,9 @@ def named(names: Sequence[str]) -> list[Experiment]:
     return [EXPERIMENTS[name] for name in wanted]
 
 
-def run_experiments(
-    names: Sequence[str],
-    results: Path,
-    *,
-    quick: bool,
-    jobs: int,
-    cluster: str | None = None,
-    console: Console | None = None,
-) -> dict[str, Findings]:
-    """Run the experiments of these names, one after the other."""
-    return {
-        experiment.name: run_experiment(experiment, results, quick=quick, jobs=jobs, cluster=cluster, console=console)
-        for experiment in named(names)
-    }
+def run_experiments(names: Sequence[str], results: Path, **options: Any) -> dict[str, Findings]:
+    """Run the experiments of these names, one after the other; options: those of `run_experiment`."""
+    return {experiment.name: run_experiment(experiment, results, **options) for experiment in named(names)}
 
 
 def run_experiment(

@@ -207,14 +207,7 @@ def _unwarned() -> Iterator[None]:
 
 
 def _curve(
-    player: Policy,
-    world: FairEnvironment,
-    auditor: Auditor,
-    truth: Truth,
-    *,
-    rounds: int,
-    epsilon: float,
-    seed: Seed,
+    player: Policy, world: FairEnvironment, auditor: Auditor, truth: Truth, *, rounds: int, epsilon: float, seed: Seed
 ) -> dict[str, list[float]]:
     curve = Curve(epsilon, rounds)
     with _unwarned():

@@ -31,18 +31,12 @@ COSTS = {"unfair_pairs": "unfair pairs", "regret": "regret"}
 
 def sweep(quick: bool) -> list[Case]:
     """Every number of lies, every aim, spread out and in a burst: 5 seeds of 4,000 rounds; quick, 3 of 100."""
-    shape: dict[str, Any] = {
-        "policy": "evenhand",
-        "reviewer_error": None,
-        "d": 3 if quick else 5,
-        "k": 5 if quick else 10,
-        "rounds": 100 if quick else 4000,
-        "epsilon": 0.01,
-        "seed": range(3 if quick else 5),
-    }
-    lies = QUICK_LIES if quick else LIES
-    lying = grid(NAME, lies=lies, aim=AIMS, lies_per_decision=list(PACES.values()), **shape)
-    return [*grid(NAME, lies=0, aim=AIMS[0], lies_per_decision=1, **shape), *lying]
+    d, k, rounds, seeds = (3, 5, 100, range(3)) if quick else (5, 10, 4000, range(5))
+    shape: dict[str, Any] = {"policy": "evenhand", "reviewer_error": None, "epsilon": 0.01}
+    shape |= {"d": d, "k": k, "rounds": rounds, "seed": seeds}
+    honest = grid(NAME, lies=0, aim=AIMS[0], lies_per_decision=1, **shape)
+    lies, paces = QUICK_LIES if quick else LIES, list(PACES.values())
+    return [*honest, *grid(NAME, lies=lies, aim=AIMS, lies_per_decision=paces, **shape)]
 
 
 def of(runs: pl.DataFrame, pace: str) -> pl.DataFrame:

@@ -36,18 +36,9 @@ COUNTS = ("unfair_pairs", "late_unfair_pairs", "last_share", "regret", "conflict
 
 def sweep(quick: bool) -> list[Case]:
     """Every learner and the reference in every world: 10 seeds of 1,024 rounds; quick, 3 of 128 in 3 dimensions."""
-    rounds = 128 if quick else 1024
-    return in_worlds(
-        NAME,
-        WORLDS,
-        reveal_at=rounds // 4,
-        policy=[*LEARNERS, REFERENCE],
-        d=3 if quick else 4,
-        k=4,
-        rounds=rounds,
-        epsilon=0.05 if quick else 0.02,
-        seed=range(3 if quick else 10),
-    )
+    d, rounds, epsilon, seeds = (3, 128, 0.05, range(3)) if quick else (4, 1024, 0.02, range(10))
+    players, shape = [*LEARNERS, REFERENCE], {"d": d, "k": 4, "rounds": rounds, "epsilon": epsilon, "seed": seeds}
+    return in_worlds(NAME, WORLDS, reveal_at=rounds // 4, policy=players, **shape)
 
 
 def analyse(table: pl.DataFrame) -> Findings:

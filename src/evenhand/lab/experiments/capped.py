@@ -22,19 +22,9 @@ VALUES = ("flagged_rounds_by_reviewer", "unfair_pairs", "regret", "regret_rate",
 
 def sweep(quick: bool) -> list[Case]:
     """Every cap in every world, an exact reviewer: 10 seeds of 1,000 rounds; quick, 3 caps, 3 seeds of 60."""
-    rounds = 60 if quick else 1000
-    return in_worlds(
-        NAME,
-        WORLDS,
-        reveal_at=rounds // 4,
-        policy="evenhand",
-        max_unfair_rounds=QUICK_CAPS if quick else CAPS,
-        d=3,
-        k=4,
-        rounds=rounds,
-        epsilon=0.01,
-        seed=range(3 if quick else 10),
-    )
+    rounds, caps, seeds = (60, QUICK_CAPS, range(3)) if quick else (1000, CAPS, range(10))
+    shape = {"policy": "evenhand", "d": 3, "k": 4, "rounds": rounds, "epsilon": 0.01, "seed": seeds}
+    return in_worlds(NAME, WORLDS, reveal_at=rounds // 4, max_unfair_rounds=caps, **shape)
 
 
 def analyse(table: pl.DataFrame) -> Findings:

@@ -40,15 +40,8 @@ VALUES = ("flagged_share", "reward_rate", "unfair_pairs", "late_unfair_pairs", "
 
 def sweep(quick: bool) -> list[Case]:
     """All four players: 10 seeds of 10,000 rounds; quick, 3 of 400 in 3 dimensions."""
-    return labelled(
-        NAME,
-        PLAYERS,
-        d=3 if quick else 5,
-        k=5 if quick else 10,
-        rounds=400 if quick else 10_000,
-        epsilon=0.01,
-        seed=range(3 if quick else 10),
-    )
+    d, k, rounds, seeds = (3, 5, 400, range(3)) if quick else (5, 10, 10_000, range(10))
+    return labelled(NAME, PLAYERS, d=d, k=k, rounds=rounds, epsilon=0.01, seed=seeds)
 
 
 def most_flagged(rounds: float) -> float:

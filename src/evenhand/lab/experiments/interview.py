@@ -24,15 +24,8 @@ VALUES = ("asked", "unfair_pairs", "expected", "flagged_rounds_by_reviewer", "re
 
 def sweep(quick: bool) -> list[Case]:
     """Five lengths of interview, then 3,000 live rounds, 10 seeds; quick, three lengths in 3 dimensions, 3 of 200."""
-    return grid(
-        NAME,
-        questions=QUICK_QUESTIONS if quick else QUESTIONS,
-        d=3 if quick else 5,
-        k=5,
-        rounds=200 if quick else 3000,
-        epsilon=0.01,
-        seed=range(3 if quick else 10),
-    )
+    questions, d, rounds, seeds = (QUICK_QUESTIONS, 3, 200, range(3)) if quick else (QUESTIONS, 5, 3000, range(10))
+    return grid(NAME, questions=questions, d=d, k=5, rounds=rounds, epsilon=0.01, seed=seeds)
 
 
 def analyse(table: pl.DataFrame) -> Findings:

@@ -27,15 +27,8 @@ MEASURES = ("pair_error", "matrix_error", "width", "coverage")
 
 def sweep(quick: bool) -> list[Case]:
     """10 seeds of 2,048 rounds in 4 dimensions; quick, 3 of 256 in 3."""
-    return grid(
-        NAME,
-        policy=LEARNERS,
-        d=3 if quick else 4,
-        k=4,
-        rounds=256 if quick else 2048,
-        epsilon=0.02,
-        seed=range(3 if quick else 10),
-    )
+    d, rounds, seeds = (3, 256, range(3)) if quick else (4, 2048, range(10))
+    return grid(NAME, policy=LEARNERS, d=d, k=4, rounds=rounds, epsilon=0.02, seed=seeds)
 
 
 def analyse(table: pl.DataFrame) -> Findings:

@@ -35,14 +35,8 @@ VALUES = (*TOTALS, "learned_rate", "conflicts")
 
 def sweep(quick: bool) -> list[Case]:
     """Every share of errors, known in three ways, and every panel: 5 seeds of 6,000 rounds; quick, 3 of 150."""
-    shape: dict[str, Any] = {
-        "policy": "evenhand",
-        "d": 3 if quick else 5,
-        "k": 5 if quick else 10,
-        "rounds": 150 if quick else 6000,
-        "epsilon": 0.01,
-        "seed": range(3 if quick else 5),
-    }
+    d, k, rounds, seeds = (3, 5, 150, range(3)) if quick else (5, 10, 6000, range(5))
+    shape: dict[str, Any] = {"policy": "evenhand", "d": d, "k": k, "rounds": rounds, "epsilon": 0.01, "seed": seeds}
     cases = []
     for wrong in MOST:
         rates = {UNKNOWN: None, KNOWN: wrong, ASSUMED: ASSUMED_ERROR}

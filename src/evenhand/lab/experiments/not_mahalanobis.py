@@ -31,13 +31,8 @@ VALUES = ("flagged_share", "reward_rate", "fair_rate", "unfair_pairs")
 
 def sweep(quick: bool) -> list[Case]:
     """Every reviewer with and without the target, equal probabilities: 5 seeds of 20,000 rounds; quick, 3 of 250."""
-    shape: dict[str, Any] = {
-        "d": 5,
-        "k": 5,
-        "rounds": 250 if quick else 20_000,
-        "epsilon": 0.01,
-        "seed": range(3 if quick else 5),
-    }
+    rounds, seeds = (250, range(3)) if quick else (20_000, range(5))
+    shape: dict[str, Any] = {"d": 5, "k": 5, "rounds": rounds, "epsilon": 0.01, "seed": seeds}
     targets: dict[str, dict[str, Any]] = {WITH: {"target_unfair_share": TARGET}, WITHOUT: {"target_unfair_share": None}}
     return [
         *labelled(NAME, targets, policy="evenhand", follows=REVIEWERS, **shape),

@@ -38,17 +38,9 @@ QUIET_RATE = 1.0
 
 def sweep(quick: bool) -> list[Case]:
     """Norms of G over six decades: 13 of them, 10 seeds of 1,024 rounds; quick, 7, 3 of 256."""
-    norms = np.logspace(-3, 3, 7 if quick else 13)
-    return grid(
-        NAME,
-        policy=POLICIES,
-        norm=[float(f"{norm:.4g}") for norm in norms],
-        d=4,
-        k=4,
-        rounds=256 if quick else 1024,
-        epsilon=0.02,
-        seed=range(3 if quick else 10),
-    )
+    count, rounds, seeds = (7, 256, range(3)) if quick else (13, 1024, range(10))
+    norms = [float(f"{norm:.4g}") for norm in np.logspace(-3, 3, count)]
+    return grid(NAME, policy=POLICIES, norm=norms, d=4, k=4, rounds=rounds, epsilon=0.02, seed=seeds)
 
 
 def prices(table: pl.DataFrame) -> pl.DataFrame:
@@ -62,8 +54,7 @@ def prices(table: pl.DataFrame) -> pl.DataFrame:
     )
     own = runs.filter(pl.col("policy") == "evenhand").select("norm", "seed", "unfair")
     wide = runs.pivot(on="policy", index=["norm", "seed"], values="rate", aggregate_function="mean")
-    missing = [name for name in POLICIES if name not in wide.columns]
-    wide = wide.with_columns(**{name: pl.lit(float("nan")) for name in missing})
+    wide = wide.with_columns(**{name: pl.lit(float("nan")) for name in POLICIES if name not in wide.columns})
     differences = {name: pl.col(rich) - pl.col(poor) for name, (_, rich, poor) in PRICES.items()}
     return wide.with_columns(**differences).join(own, on=["norm", "seed"], how="left").sort("norm", "seed")
 

@@ -51,7 +51,7 @@ def _now(auditor: DistanceAuditor, decision: Decision) -> Any:
 @pytest.mark.parametrize("name", EXACT)
 @given(decision=any_decision())
 def test_flagged_are_exactly_the_pairs_whose_gap_exceeds_their_distance(name: str, decision: Decision) -> None:
-    """By more than the tolerance of odds, at the decision's round; equal odds are never flagged."""
+    """By more than the tolerance of probabilities, at the decision's round; equal probabilities are never flagged."""
     distances = _now(EXACT[name], decision)
     expected = tuple(p for p in pairs_of(decision) if decision.gap(*p) - distances[p] > PROBABILITY_TOLERANCE)
     review = EXACT[name].review(decision)

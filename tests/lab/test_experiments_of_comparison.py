@@ -137,7 +137,7 @@ def test_adversaries_survives_a_reference_without_regret() -> None:
 
 @pytest.mark.parametrize(("earned", "expected"), [(39.0, True), (37.0, False)])
 def test_price_of_fairness_measures_what_is_lost(earned: float, expected: bool) -> None:
-    """Of 40 a told policy earns, 39 is within 5% and 37 is not; the three prices are the differences."""
+    """Of 40 earned with a known metric, 39 is within 5% and 37 is not; the three prices are the differences."""
     rewards = {
         "ignore-fairness": 70.0,
         "fair-optimum": 50.0,
@@ -199,7 +199,7 @@ def everybody(**changed: dict[str, float]) -> pl.DataFrame:
 
 
 def test_compare_holds_when_nobody_is_better() -> None:
-    """Who earns more is less fair, who is as fair earns less; who was told the metric does not count."""
+    """Who earns more is less fair, who is as fair earns less; who knows the metric does not count."""
     greedy = {"regret": -40.0, "unfair_pairs": 300.0, "late_unfair_pairs": 150.0}
     assert all(holds(compare.EXPERIMENT, everybody(ignore_fairness=greedy)).values())
 
@@ -214,7 +214,7 @@ def test_compare_names_who_is_better() -> None:
 
 
 def test_compare_notices_unfairness_where_there_must_be_none() -> None:
-    """A told metric that is unfair, and an evenhand that goes on being unfair, are both shown."""
+    """A known metric that is unfair, and an evenhand that goes on being unfair, are both shown."""
     unfair = {"regret": 10.0, "unfair_pairs": 9.0, "late_unfair_pairs": 4.0}
     verdicts = holds(compare.EXPERIMENT, everybody(known_metric=unfair, evenhand=unfair))
     assert not only(verdicts, "never unfair")
@@ -257,7 +257,7 @@ def test_metric_recovery_reports_wrong_ends_and_wrong_distances() -> None:
 
 
 def test_metric_recovery_wants_somebody_who_learns_a_metric() -> None:
-    """Equal odds have no metric to measure."""
+    """Equal probabilities have no metric to measure."""
     with pytest.raises(InvalidInput, match="learns a metric"):
         recovery_run(policy="equal-probabilities", d=2, k=3, rounds=4, epsilon=0.1, seed=0)
 
@@ -271,7 +271,7 @@ def test_the_recovered_metric_comes_nearer() -> None:
 
 
 def test_the_lending_world_and_the_hider_can_be_played() -> None:
-    """Lending has a truth of its own; a hider is told when to show; conflicts are a column in both."""
+    """Lending has its own truth; a hider has its round; conflicts are a column in both."""
     shape: dict[str, Any] = {"k": 3, "rounds": 6, "epsilon": 0.1, "seed": 0}
     lending = standard_run(policy="evenhand", d=5, world="lending", **shape)
     early = standard_run(policy="evenhand", d=3, world="direction-hider", reveal_at=0, **shape)

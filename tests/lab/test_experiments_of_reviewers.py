@@ -105,7 +105,7 @@ def test_every_reviewer_of_a_full_sweep_exists(experiment: Experiment) -> None:
 
 
 def test_they_are_registered_after_those_of_the_paper() -> None:
-    """Each under its own name, in the order in which they are told of."""
+    """Each under its own name, in the order of the documents."""
     names = [name for name in EXPERIMENTS if EXPERIMENTS[name] in [module.EXPERIMENT for module in MODULES]]
     assert names == [module.NAME for module in MODULES]
     assert list(EXPERIMENTS).index(names[0]) > list(EXPERIMENTS).index("metric-recovery")
@@ -180,7 +180,7 @@ def mistaken(of: Settings) -> Mapping[str, float]:
     ],
 )
 def test_mistaken_reviewers_flags_each_broken_promise(other: dict[str, float], words: str) -> None:
-    """One run of five with too many, too late, or a rate so wrong that the mean is off; but only if nothing is told."""
+    """One run of five with too many, too late, or with a wrong mean rate; but only if the rate is unknown."""
     experiment = mistaken_reviewers.EXPERIMENT
     assert broken(experiment, mistaken) == []
     unknown = but(mistaken, lambda of: of.get("wrong") == 0.2 and of["reviewer_error"] is None, **other)
@@ -235,7 +235,7 @@ def test_adversarial_answers_finds_the_one_who_is_dear() -> None:
 
 
 def rated(of: Settings) -> Mapping[str, float]:
-    """1.1% of 20,000 rounds flagged with the target, a third without; 0.3 a round earned, by equal odds 0.1."""
+    """1.1% of 20,000 rounds flagged with the target, a third without; 0.3 a round earned, 0.1 by the baseline."""
     if of["policy"] == "equal-probabilities":
         return {"reward": 0.1 * of["rounds"] + of["seed"]}
     share = 1 / 3 if of["target_unfair_share"] is None else 0.011
@@ -243,7 +243,7 @@ def rated(of: Settings) -> Mapping[str, float]:
 
 
 def test_not_mahalanobis_flags_flags_and_poverty() -> None:
-    """1.25% in one run is too much; so is a reward no better than that of equal odds, but for bandits with a target."""
+    """1.25% in one run is too much; so is a reward no better than the baseline's. No target, no promise."""
     experiment = not_mahalanobis.EXPERIMENT
     assert broken(experiment, rated) == []
 

@@ -137,18 +137,20 @@ def test_totals_of_nothing_have_exponent_nothing() -> None:
 
 
 def share_flagged(means: NDArray[np.float64], *, draws: int = 200) -> float:
-    """How often counts with these means at T = 2^8 .. 2^16, ten seeds, are said to grow faster than log T."""
+    """How often counts with these means at T = 2^8 .. 2^16, ten seeds, are found to grow faster than log T."""
     T, rng = doublings(8, 16), np.random.default_rng(0)
     tables = (rng.poisson(means, size=(10, len(T))).astype(np.float64) for _ in range(draws))
     return sum(not growth.no_faster_than_log("y", (T, runs)).holds for runs in tables) / draws
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize("power", [0.4, 0.5, 1.0])
 def test_a_power_is_not_taken_for_a_logarithm(power: float) -> None:
     """With the noise of counts, powers from 0.4 up are found out nearly always: in 95 of 100 draws at least."""
     assert share_flagged(10 * (doublings(8, 16) / 256) ** power) >= 0.95
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize(("rate", "start"), [(0.0, -10.0), (3.0, 0.0), (3.0, 12.0), (1.5, 8.0)])
 def test_a_logarithm_is_seldom_taken_for_a_power(rate: float, start: float) -> None:
     """a log T - b is flagged one time in forty, wherever it starts; 6 in 100 is three deviations more than that."""
@@ -283,7 +285,7 @@ def test_figures_are_drawn_with_labels_and_show_everything(experiment: Experimen
 
 @pytest.mark.parametrize("experiment", EACH)
 def test_a_real_run_has_the_columns_that_the_analysis_reads(experiment: Experiment) -> None:
-    """The shortest case of each policy, played for real with every seed told to be it, can be analysed and drawn."""
+    """The shortest case of each policy, played for real and copied for every seed, can be analysed and drawn."""
     shortest: dict[str, pl.DataFrame] = {}
     cases = sorted(experiment.sweep(True), key=lambda case: int(case.settings["rounds"]))
     for case in cases:

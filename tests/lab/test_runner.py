@@ -111,7 +111,7 @@ def test_verdicts_are_printed_as_they_are_written(tmp_path: Path) -> None:
 
 
 def test_experiments_go_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Names run in the order given, each once; "all" is every experiment; an unknown name is told what there is."""
+    """Names run in their order, each once; "all" is every experiment; an unknown name is refused with the list."""
     other = replace(DRIFT, name="other")
     monkeypatch.setattr(runner, "EXPERIMENTS", {"drift": DRIFT, "other": other})
     assert named(["other", "drift", "other"]) == [other, DRIFT]

@@ -30,15 +30,15 @@ class VowpalText(Alone):
     def choose(self, contexts: Floats) -> int | None:
         """Predict, and draw from the prediction."""
         self._text = self._format % tuple(contexts.ravel().tolist())
-        odds = self._workspace.predict(self._text)
-        self._chosen = drawn(odds, self._rng)
-        self._odds = odds[self._chosen]
+        probabilities = self._workspace.predict(self._text)
+        self._chosen = drawn(probabilities, self._rng)
+        self._probability = probabilities[self._chosen]
         return self._chosen
 
     def learn(self, reward: float | None) -> None:
         """Learn from the outcome."""
         lines = self._text.split("\n")
-        lines[self._chosen] = f"0:{-(reward or 0.0)}:{self._odds} {lines[self._chosen]}"
+        lines[self._chosen] = f"0:{-(reward or 0.0)}:{self._probability} {lines[self._chosen]}"
         self._workspace.learn("\n".join(lines))
 
 
@@ -48,26 +48,26 @@ class VowpalExamples(VowpalText):
     def choose(self, contexts: Floats) -> int | None:
         """Predict, and draw from the prediction."""
         self._examples = self._workspace.parse(self._format % tuple(contexts.ravel().tolist()))
-        odds = self._workspace.predict(self._examples)
-        self._chosen = drawn(odds, self._rng)
-        self._odds = odds[self._chosen]
+        probabilities = self._workspace.predict(self._examples)
+        self._chosen = drawn(probabilities, self._rng)
+        self._probability = probabilities[self._chosen]
         return self._chosen
 
     def learn(self, reward: float | None) -> None:
         """Learn from the outcome."""
-        self._examples[self._chosen].set_label_string(f"0:{-(reward or 0.0)}:{self._odds}")
+        self._examples[self._chosen].set_label_string(f"0:{-(reward or 0.0)}:{self._probability}")
         self._workspace.learn(self._examples)
         self._workspace.finish_example(self._examples)
 
 
-def drawn(odds: list[float], rng: random.Random) -> int:
-    """A place, drawn with these odds."""
+def drawn(probabilities: list[float], rng: random.Random) -> int:
+    """A place, drawn with these probabilities."""
     left = rng.random()
-    for place, chance in enumerate(odds):
+    for place, chance in enumerate(probabilities):
         left -= chance
         if left < 0.0:
             return place
-    return len(odds) - 1
+    return len(probabilities) - 1
 
 
 class Coba(Alone):
@@ -79,13 +79,13 @@ class Coba(Alone):
     def choose(self, contexts: Floats) -> int | None:
         """Predict."""
         actions = [tuple(row) for row in contexts.tolist()]
-        self._action, self._odds, *rest = self._learner.predict(None, actions)
+        self._action, self._probability, *rest = self._learner.predict(None, actions)
         self._more = rest[0] if rest else {}
         return actions.index(self._action)
 
     def learn(self, reward: float | None) -> None:
         """Learn from the outcome."""
-        self._learner.learn(None, self._action, reward, self._odds, **self._more)
+        self._learner.learn(None, self._action, reward, self._probability, **self._more)
 
 
 class MabwiserArms(Alone):

@@ -94,9 +94,9 @@ class Alone:
 
     def look_back(self, reviewer: eh.auditors.Auditor, contexts: Floats, chosen: int | None) -> None:
         """The reviewer looks all the same: so everybody comes to learning with the processor's caches in one state."""
-        odds = np.zeros(len(contexts))
-        odds[chosen] = 1.0
-        reviewer.review(eh.Decision("", 0, contexts, odds, (), 1, odds))
+        probabilities = np.zeros(len(contexts))
+        probabilities[chosen] = 1.0
+        reviewer.review(eh.Decision("", 0, contexts, probabilities, (), 1, probabilities))
 
 
 class NumpyLinUCB(Alone):

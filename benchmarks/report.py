@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
-from benchmarks.figure import draw
 from benchmarks.machine import surroundings
 from benchmarks.measurement import Measurement, Size
 from benchmarks.table import markdown
@@ -55,6 +54,8 @@ class Report:
         (self.folder / TABLE).write_text(self.markdown())
         if not any(line.ratio is not None for line in self.measurements):
             return [RESULTS, TABLE]
+        from benchmarks.figure import draw  # matplotlib takes a second to load
+
         draw(self.measurements, self.folder / FIGURE)
         return [RESULTS, TABLE, FIGURE]
 

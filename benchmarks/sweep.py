@@ -12,9 +12,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from evenhand.lab.case import Case, grid
-from evenhand.lab.standard_run import standard_run
-from evenhand.lab.store import Store
+from evenhand.lab.runs import standard_run
+from evenhand.lab.store import Case, Store, grid
 from evenhand.lab.sweep import default_jobs, sweep
 
 RUNS = 8

@@ -31,7 +31,7 @@ def applicants() -> list[dict[str, object]]:
 
 
 def reviewer(people: list[dict[str, object]], decision: eh.Decision) -> eh.Review:
-    """Somebody who minds when odds differ by more than income and employment do; being married is nobody's business."""
+    """Flags probabilities that differ by more than income and employment do; marriage must not matter."""
     values = schema.encode(people)[:, :2] / schema.scale / 2  # both features from -1/2 to 1/2
     pairs = [(i, j) for i in range(5) for j in range(i)]
     return eh.Review.complete(

@@ -1,4 +1,4 @@
-"""The liar: never more lies than the budget, each where it hurts most, and everything else as it was said."""
+"""The liar: never more lies than the budget, each where it hurts most, and everything else unchanged."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evenhand.auditors import AdversarialAuditor, MahalanobisAuditor, OneBitAudi
 from evenhand.auditors.adversarial import Aim
 from evenhand.auditors.pairs import verdicts_by_pair
 from evenhand.errors import InvalidInput
-from evenhand.records.decision import ODDS_TOLERANCE, Decision, Review
+from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision, Review
 from tests.support.made_auditors import any_decision, made, some
 
 EXACT = MahalanobisAuditor(0.4 * np.eye(3))
@@ -25,8 +25,8 @@ def test_the_budget_is_never_exceeded_and_every_lie_is_counted(aim: Aim, budget:
     """Verdicts that differ from the truth are as many as were counted, one a decision, and at most the budget."""
     liar, lies = AdversarialAuditor(EXACT, budget, aim, seed=0), 0
     for decision in some(60):
-        honest, told = EXACT.review(decision), liar.review(decision)
-        changed = set(honest.unfair) ^ set(told.unfair)
+        honest, review = EXACT.review(decision), liar.review(decision)
+        changed = set(honest.unfair) ^ set(review.unfair)
         assert len(changed) <= 1
         lies += len(changed)
         assert liar.lies_told == lies <= budget
@@ -35,21 +35,21 @@ def test_the_budget_is_never_exceeded_and_every_lie_is_counted(aim: Aim, budget:
 
 @pytest.mark.parametrize("aim", AIMS)
 @given(decisions=st.lists(any_decision(), min_size=1, max_size=5))
-def test_equal_odds_are_not_lied_about(aim: Aim, decisions: list[Decision]) -> None:
-    """A lie about them would teach nothing; no pair with equal odds is ever flagged."""
+def test_equal_probabilities_are_not_lied_about(aim: Aim, decisions: list[Decision]) -> None:
+    """A lie about them would teach nothing; no pair with equal probabilities is ever flagged."""
     liar, bit = AdversarialAuditor(FLAT, 100, aim, seed=0), AdversarialAuditor(OneBitAuditor(FLAT), 100, aim)
     for decision in decisions:
-        assert all(decision.gap(*pair) > ODDS_TOLERANCE for pair in liar.review(decision).unfair)
-        assert not bit.review(decision).any_unfair or np.ptp(decision.probabilities) > ODDS_TOLERANCE
+        assert all(decision.gap(*pair) > PROBABILITY_TOLERANCE for pair in liar.review(decision).unfair)
+        assert not bit.review(decision).any_unfair or np.ptp(decision.probabilities) > PROBABILITY_TOLERANCE
 
 
 def test_regret_is_aimed_at_the_pair_that_binds_most() -> None:
     """Tight pairs before slack ones, then the largest difference of rewards; only fair pairs are accused."""
     far = MahalanobisAuditor(np.eye(4))
-    odds, rewards = [0.4, 0.3, 0.2, 0.1], [0.9, 0.5, 0.4, -0.9]
-    tight = made(odds, rewards=rewards, tight_pairs=((0, 1), (1, 2)))
+    probabilities, rewards = [0.4, 0.3, 0.2, 0.1], [0.9, 0.5, 0.4, -0.9]
+    tight = made(probabilities, rewards=rewards, tight_pairs=((0, 1), (1, 2)))
     assert AdversarialAuditor(far, 1, "regret", seed=0).review(tight).unfair == ((0, 1),)
-    slack = made(odds, rewards=rewards)
+    slack = made(probabilities, rewards=rewards)
     assert AdversarialAuditor(far, 1, "regret", seed=0).review(slack).unfair == ((0, 3),)
     near = MahalanobisAuditor(np.zeros((1, 4)))
     everything_is_unfair = AdversarialAuditor(near, 1, "regret", seed=0)
@@ -58,21 +58,21 @@ def test_regret_is_aimed_at_the_pair_that_binds_most() -> None:
 
 
 def test_unfairness_is_aimed_at_the_worst_unfair_pair() -> None:
-    """The pair with the largest excess is passed; all others are told as they are."""
+    """The pair with the largest excess is passed; all others are reviewed as they are."""
     for decision in some(40):
         honest, excess = EXACT.review(decision), EXACT.excess(decision)
-        told = AdversarialAuditor(EXACT, 1, "unfairness", seed=0).review(decision)
-        hidden = set(honest.unfair) - set(told.unfair)
+        review = AdversarialAuditor(EXACT, 1, "unfairness", seed=0).review(decision)
+        hidden = set(honest.unfair) - set(review.unfair)
         assert hidden == ({max(honest.unfair, key=lambda pair: excess[pair])} if honest.unfair else set())
-        assert set(told.unfair) <= set(honest.unfair)
+        assert set(review.unfair) <= set(honest.unfair)
 
 
 def test_confusion_lies_by_turns() -> None:
     """An accusation, then a pardon, then an accusation; a turn waits for its opportunity."""
     liar = AdversarialAuditor(FLAT, 3, "confusion", seed=0)
     fair, unfair = made([0.5, 0.4]), made([0.9, 0.1])
-    told = [liar.review(decision).unfair for decision in (fair, fair, unfair, unfair, fair, fair)]
-    assert told == [((0, 1),), (), (), ((0, 1),), ((0, 1),), ()]
+    review = [liar.review(decision).unfair for decision in (fair, fair, unfair, unfair, fair, fair)]
+    assert review == [((0, 1),), (), (), ((0, 1),), ((0, 1),), ()]
 
 
 def test_one_bit_and_partial_reviews_are_lied_in_too() -> None:
@@ -85,8 +85,8 @@ def test_one_bit_and_partial_reviews_are_lied_in_too() -> None:
     assert accuser.lies_told == hider.lies_told == 1
     for decision in some(30):
         honest = PartialAuditor(EXACT, 2, seed=decision.round).review(decision)
-        told = AdversarialAuditor(PartialAuditor(EXACT, 2, seed=decision.round), 1, "regret").review(decision)
-        assert verdicts_by_pair(decision, told).keys() == verdicts_by_pair(decision, honest).keys()
+        review = AdversarialAuditor(PartialAuditor(EXACT, 2, seed=decision.round), 1, "regret").review(decision)
+        assert verdicts_by_pair(decision, review).keys() == verdicts_by_pair(decision, honest).keys()
 
 
 def test_equals_are_drawn_by_the_seed() -> None:
@@ -107,8 +107,8 @@ def test_a_burst_is_told_as_fast_as_allowed(aim: Aim, per_decision: int) -> None
     liar, lies = AdversarialAuditor(EXACT, 40, aim, per_decision=per_decision, seed=0), 0
     most = 0
     for decision in some(60):
-        honest, told = EXACT.review(decision), liar.review(decision)
-        changed = set(honest.unfair) ^ set(told.unfair)
+        honest, review = EXACT.review(decision), liar.review(decision)
+        changed = set(honest.unfair) ^ set(review.unfair)
         assert len(changed) <= per_decision
         lies, most = lies + len(changed), max(most, len(changed))
         assert liar.lies_told == lies <= 40

@@ -1,4 +1,4 @@
-"""Reviewers who err: as often as they should, never on equal odds, and on the same pairs for the same seed."""
+"""Reviewers who err: as often as they should, never on equal probabilities, and on the same pairs for the same seed."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from evenhand.auditors import (
     PartialAuditor,
     PureNoiseAuditor,
 )
-from evenhand.records.decision import ODDS_TOLERANCE, Decision, Review
+from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision, Review
 from tests.support.made_auditors import any_decision, made, pairs_of, some
 
 EXACT = MahalanobisAuditor(0.4 * np.eye(3))
 FLAT = MahalanobisAuditor(0.4 * np.eye(2))
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize("rate", [0.02, 0.1, 0.35])
 def test_verdicts_are_turned_as_often_as_the_rate_says(rate: float) -> None:
     """Of 2800 flags and of 12,200 passes alike, within five standard deviations; and independently of each other."""
@@ -39,24 +40,24 @@ def test_verdicts_are_turned_as_often_as_the_rate_says(rate: float) -> None:
 
 
 @given(decision=any_decision(), rate=st.floats(0, 1), seed=st.integers(0, 100))
-def test_equal_odds_are_never_flagged(decision: Decision, rate: float, seed: int) -> None:
+def test_equal_probabilities_are_never_flagged(decision: Decision, rate: float, seed: int) -> None:
     """By no kind of noise, in no kind of review."""
     complete = NoisyAuditor(FLAT, rate, seed=seed).review(decision)
     partial = NoisyAuditor(PartialAuditor(FLAT, 3, seed=seed), rate, seed=seed).review(decision)
     pure = PureNoiseAuditor(rate, seed=seed).review(decision)
     for review in (complete, partial, pure):
-        assert all(decision.gap(*pair) > ODDS_TOLERANCE for pair in review.unfair)
+        assert all(decision.gap(*pair) > PROBABILITY_TOLERANCE for pair in review.unfair)
     bit = NoisyAuditor(OneBitAuditor(FLAT), rate, seed=seed).review(decision)
-    assert not bit.any_unfair or np.ptp(decision.probabilities) > ODDS_TOLERANCE
+    assert not bit.any_unfair or np.ptp(decision.probabilities) > PROBABILITY_TOLERANCE
 
 
 @given(decision=any_decision(), seed=st.integers(0, 100))
 def test_always_wrong_is_the_opposite_and_never_wrong_is_the_same(decision: Decision, seed: int) -> None:
-    """On pairs with unequal odds, complete and partial."""
+    """On pairs with unequal probabilities, complete and partial."""
     complete = FLAT.review(decision)
     assert NoisyAuditor(FLAT, 0.0, seed=seed).review(decision) == complete
     wrong = set(NoisyAuditor(FLAT, 1.0, seed=seed).review(decision).unfair)
-    unequal = {pair for pair in pairs_of(decision) if decision.gap(*pair) > ODDS_TOLERANCE}
+    unequal = {pair for pair in pairs_of(decision) if decision.gap(*pair) > PROBABILITY_TOLERANCE}
     assert wrong == unequal - set(complete.unfair)
     few = PartialAuditor(FLAT, 2, seed=seed).review(decision)
     turned = NoisyAuditor(PartialAuditor(FLAT, 2, seed=seed), 1.0).review(decision)
@@ -64,19 +65,20 @@ def test_always_wrong_is_the_opposite_and_never_wrong_is_the_same(decision: Deci
     assert set(turned.unfair) | set(turned.fair) == set(few.unfair) | set(few.fair)
 
 
+@pytest.mark.statistical
 def test_one_bit_is_turned_as_often_as_the_rate_says() -> None:
-    """Both bits alike, 2000 times each, within five standard deviations; with equal odds never."""
+    """Both bits alike, 2000 times each, within five standard deviations; with equal probabilities never."""
     noisy = NoisyAuditor(OneBitAuditor(FLAT), 0.2, seed=1)
     margin = 5 * np.sqrt(2000 * 0.2 * 0.8)
-    for odds, truth in (([0.9, 0.1], True), ([0.3, 0.2], False)):
-        decision = made(odds)
+    for probabilities, truth in (([0.9, 0.1], True), ([0.3, 0.2], False)):
+        decision = made(probabilities)
         wrong = sum(noisy.review(decision).any_unfair is not truth for _ in range(2000))
         assert abs(wrong - 400) < margin
     assert not any(noisy.review(made([0.5, 0.5])).any_unfair for _ in range(200))
 
 
 def test_errors_do_not_depend_on_who_plays() -> None:
-    """With one seed the same pairs of a round are turned, whatever the odds were in all rounds before."""
+    """With one seed the same pairs of a round are turned, whatever the probabilities were in all rounds before."""
     one, two = NoisyAuditor(EXACT, 0.3, seed=5), NoisyAuditor(EXACT, 0.3, seed=5)
     last = list(some(6))[-1]
     for first, second in zip(some(5, seed=1), some(5, seed=2), strict=True):
@@ -85,6 +87,7 @@ def test_errors_do_not_depend_on_who_plays() -> None:
     assert one.review(last) == two.review(last)
 
 
+@pytest.mark.statistical
 def test_pure_noise_flags_at_its_rate_whoever_they_are() -> None:
     """Of 10,000 pairs three in ten, within five standard deviations, and any one pair as often as all."""
     noise, first, flagged = PureNoiseAuditor(0.3, seed=2), 0, 0
@@ -100,10 +103,10 @@ def test_pure_noise_flags_at_its_rate_whoever_they_are() -> None:
 def test_seeds_make_reviewers() -> None:
     """One seed, one sequence of reviews; another, another; a Generator is drawn from in place."""
 
-    def told(seed: int | np.random.Generator) -> list[Review]:
+    def reviews(seed: int | np.random.Generator) -> list[Review]:
         noisy = PartialAuditor(NoisyAuditor(EXACT, 0.3, seed=seed), 4, seed=seed)
         return [noisy.review(decision) for decision in some(20)]
 
-    assert told(1) == told(1)
-    assert told(1) != told(2)
-    assert told(np.random.default_rng(3)) == told(np.random.default_rng(3))
+    assert reviews(1) == reviews(1)
+    assert reviews(1) != reviews(2)
+    assert reviews(np.random.default_rng(3)) == reviews(np.random.default_rng(3))

@@ -37,6 +37,7 @@ def test_a_partial_review_agrees_with_the_complete_one(decision: Decision, n: in
     assert len(review.unfair) + len(review.fair) == min(n, len(pairs_of(decision)))
 
 
+@pytest.mark.statistical
 def test_every_pair_is_looked_at_equally_often() -> None:
     """Two of six pairs, 3000 times: each 1000 times, within five standard deviations."""
     auditor, decision = PartialAuditor(EXACT, 2, seed=3), made([0.5, 0.3, 0.2, 0.0], np.zeros((4, 2)))

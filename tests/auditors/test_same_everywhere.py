@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from evenhand.auditors import (
     AdversarialAuditor,
@@ -25,10 +26,10 @@ from evenhand.auditors import (
 from tests.support.made_auditors import some
 
 ROOT = Path(__file__).parents[2]
-ASK = "import json; from tests.auditors.test_same_everywhere import told; print(json.dumps(told()))"
+ASK = "import json; from tests.auditors.test_same_everywhere import reviews; print(json.dumps(reviews()))"
 
 
-def told() -> list[Any]:
+def reviews() -> list[Any]:
     """All that a panel of every kind of random reviewer says in 40 rounds, as plain lists."""
     A = 0.3 * np.eye(3)
     members: dict[str, Auditor] = {
@@ -43,16 +44,17 @@ def told() -> list[Any]:
     return [[seen.round, review.to_dict()] for decision in some(40) for seen, review in arriving(late, decision)]
 
 
+@pytest.mark.process
 def test_reviewers_say_the_same_in_another_process() -> None:
     """Every review equal, in the same order, with another hash seed too."""
     asked = subprocess.run(
         [sys.executable, "-c", ASK],
         cwd=ROOT,
-        env={"PYTHONHASHSEED": "12", "PYTHONPATH": str(ROOT)},
+        env={"PYTHONHASHSEED": "12", "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"},
         capture_output=True,
         text=True,
         check=True,
     )
-    here = told()
+    here = reviews()
     assert len({review["reviewer"] for _, review in here}) == 5
     assert json.loads(asked.stdout) == json.loads(json.dumps(here))

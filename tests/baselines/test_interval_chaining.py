@@ -57,7 +57,7 @@ def test_chains_are_the_connected_components(intervals: list[tuple[int, int]]) -
 def test_nobody_is_favoured_over_a_better_candidate(
     intervals: list[tuple[int, int]], capacity: int | None, seed: int
 ) -> None:
-    """Wherever in their intervals the true rewards lie, a candidate at least as good has at least the odds."""
+    """Wherever in their intervals the true rewards lie, a candidate at least as good has at least the probabilities."""
     lower, upper = _ends(intervals)
     truth = np.random.default_rng(seed).uniform(lower, upper)
     p = chained_probabilities(lower, upper, capacity)
@@ -80,7 +80,7 @@ def test_one_place_is_drawn_uniformly_from_the_top_chain(intervals: list[tuple[i
 
 
 @pytest.mark.parametrize(
-    ("lower", "upper", "capacity", "odds"),
+    ("lower", "upper", "capacity", "expected"),
     [
         ([0.5, 0.2], [0.7, 0.5], 1, [0.5, 0.5]),  # touching intervals are linked
         ([0.5, 0.2], [0.7, 0.49], 1, [1.0, 0.0]),  # parted ones are not
@@ -95,12 +95,12 @@ def test_one_place_is_drawn_uniformly_from_the_top_chain(intervals: list[tuple[i
         ([0.8, 0.1, -0.5], [0.9, 0.3, -0.2], None, [1.0, 1.0, 0.0]),
     ],
 )
-def test_cases_by_hand(lower: list[float], upper: list[float], capacity: int | None, odds: list[float]) -> None:
+def test_cases_by_hand(lower: list[float], upper: list[float], capacity: int | None, expected: list[float]) -> None:
     """Touching, equal, swallowed, lonely and worthless intervals, with one place, some, and one for everybody."""
-    assert chained_probabilities(np.array(lower), np.array(upper), capacity) == pytest.approx(odds)
+    assert chained_probabilities(np.array(lower), np.array(upper), capacity) == pytest.approx(expected)
 
 
-def test_odds_come_from_the_models_intervals() -> None:
+def test_probabilities_come_from_the_models_intervals() -> None:
     """Played are the chains of estimate -+ width of the policy's own reward model, in every round."""
     policy = IntervalChaining(3, reward=RidgeUCB(3, noise=NOISE), seed=0)
     sizes = set()
@@ -114,7 +114,7 @@ def test_odds_come_from_the_models_intervals() -> None:
 
 
 def test_with_intervals_that_hold_no_round_is_unjust() -> None:
-    """In a long run no candidate ever had lower odds than one with a lower expected reward."""
+    """In a long run no candidate ever had lower probabilities than one with a lower expected reward."""
     policy = IntervalChaining(4, reward=RidgeUCB(4, noise=NOISE), seed=2)
     world = SmallWorld(4, 5, seed=8)
     unequal = 0
@@ -125,8 +125,8 @@ def test_with_intervals_that_hold_no_round_is_unjust() -> None:
     assert unequal > 300
 
 
-def test_the_odds_concentrate_on_the_best_arm_once_gaps_show() -> None:
-    """Fixed arms with gaps: equal odds at first, the best arm alone in the end."""
+def test_the_probabilities_concentrate_on_the_best_arm_once_gaps_show() -> None:
+    """Fixed arms with gaps: equal probabilities at first, the best arm alone in the end."""
     theta, arms = np.array([0.8, 0.0]), np.array([[1.0, 0.0], [0.3, 0.9], [-0.5, 0.5]])
     rng = np.random.default_rng(0)
     policy = IntervalChaining(2, reward=RidgeUCB(2, noise=0.1), seed=1)

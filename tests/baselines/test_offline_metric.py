@@ -127,21 +127,21 @@ def test_without_metric_learn_a_sentence_says_what_to_install(monkeypatch: pytes
 
 def test_no_warning_of_the_peers_leaks() -> None:
     """With every warning an error, and then with every one recorded, a fit is silent."""
-    with warnings.catch_warnings(record=True) as heard:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         BatchMetric(2, reviews=1).learn(_verdicts(np.eye(2), 60, np.random.default_rng(0)))
-    assert heard == []
+    assert caught == []
 
 
 @pytest.mark.parametrize("capacity", [1, 2, 4, 7, None])
 def test_random_probabilities_have_gaps_of_every_size_and_favour_nobody(capacity: int | None) -> None:
-    """Odds fit the capacity, their means are equal, and wide and narrow gaps both occur."""
+    """Probabilities fit the capacity, their means are equal, and wide and narrow gaps both occur."""
     rng = np.random.default_rng(0)
-    odds = np.array([random_probabilities(5, capacity, rng) for _ in range(4000)])
-    assert np.all((odds >= 0) & (odds <= 1))
-    assert capacity is None or np.all(odds.sum(axis=1) <= capacity + 1e-9)
-    assert np.ptp(odds.mean(axis=0)) < 0.04
-    widest = np.ptp(odds, axis=1)
+    probabilities = np.array([random_probabilities(5, capacity, rng) for _ in range(4000)])
+    assert np.all((probabilities >= 0) & (probabilities <= 1))
+    assert capacity is None or np.all(probabilities.sum(axis=1) <= capacity + 1e-9)
+    assert np.ptp(probabilities.mean(axis=0)) < 0.04
+    widest = np.ptp(probabilities, axis=1)
     assert np.mean(widest > 0.6) > 0.1
     assert np.mean(widest < 0.4) > (0.1 if capacity is not None and capacity < 5 else 0.0)
 
@@ -162,8 +162,8 @@ def test_it_gathers_then_fixes() -> None:
     assert np.linalg.norm(policy.metric.matrix() - truth) < np.linalg.norm(0.25 * np.eye(3) - truth)
 
 
-def test_while_gathering_odds_do_not_follow_rewards() -> None:
-    """The same candidates meet different odds from round to round; after the fit, with nothing new, the same."""
+def test_while_gathering_probabilities_do_not_follow_rewards() -> None:
+    """The same candidates have other probabilities in each round; after the fit, with nothing new, the same."""
     policy = OfflineMetric(2, reviews=20, seed=0)
     contexts = np.array([[1.0, 0.0], [0.0, 1.0], [-0.6, 0.0]])
     gathering = []
@@ -172,7 +172,7 @@ def test_while_gathering_odds_do_not_follow_rewards() -> None:
         gathering.append(tuple(decision.probabilities))
         policy.learn(decision, review=Review.partial(unfair=[(0, 1)], fair=[(0, 2)]))
     assert len(set(gathering)) == 20
-    assert {int(np.argmax(odds)) for odds in gathering} == {0, 1, 2}
+    assert {int(np.argmax(probabilities)) for probabilities in gathering} == {0, 1, 2}
     assert len({tuple(policy.decide(contexts).probabilities) for _ in range(5)}) == 1
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from benchmarks.docs import BEGIN, END, refreshed
-from benchmarks.figure import draw
 from benchmarks.measurement import Case, Measurement, Size, compared
 from benchmarks.peers import if_installed
 from benchmarks.report import FIGURE, RESULTS, TABLE, Report
@@ -135,6 +134,8 @@ def test_times_have_a_fitting_unit() -> None:
 
 def test_a_part_with_many_lines_is_drawn(tmp_path: Path) -> None:
     """Many peers on many works share a panel, and a sweep has one of its own."""
+    from benchmarks.figure import draw
+
     many = [compared("allocation", f"k = {k}", f"peer {p}", SECONDS, goal=1.0) for k in range(6) for p in range(5)]
     swept = [compared("allocation-sweep", "capacity 1", "peer", SECONDS, along=float(k)) for k in (2, 20, 200)]
     draw(many + swept, tmp_path / "many.png")

@@ -13,7 +13,9 @@ from benchmarks.report import FIGURE, RESULTS, TABLE, Report
 from benchmarks import __main__ as command
 
 
-@pytest.mark.parametrize("part", command.PARTS)
+@pytest.mark.parametrize(
+    "part", [pytest.param(part, marks=pytest.mark.process if part == "start" else ()) for part in command.PARTS]
+)
 def test_a_part_runs(part: str, tmp_path: Path) -> None:
     """Every line has a positive ratio between its quartiles, or says why it has none; it ends well."""
     assert command.main(["--size", "tiny", "--only", part, "--output", str(tmp_path)]) == 0

@@ -73,7 +73,7 @@ def test_linucb_is_linucb(name: str) -> None:
 
 
 def test_vowpal_wabbit_is_used_alike() -> None:
-    """Text twice, or examples made of it once: the same odds, so the same lots draw the same candidates."""
+    """Text twice, or examples made of it once: the same probabilities, so the same candidates are drawn."""
     pytest.importorskip("vowpalwabbit")
     text, examples = (_entry(f"Vowpal Wabbit, {use}") for use in ("text", "examples (its fastest)"))
     found = _choices(text.make(6, 4), 200, 6, 4)
@@ -96,8 +96,8 @@ def test_every_bandit_learns(entry: Entry) -> None:
     assert seats_alone or np.mean(earned[100:]) > np.mean(outcomes[100:]) + 0.2
 
 
-def test_lots_follow_the_odds() -> None:
-    """Places are drawn as often as their odds say; what rounding leaves over goes to the last."""
+def test_lots_follow_the_probabilities() -> None:
+    """Places are drawn as often as their probabilities say; what rounding leaves over goes to the last."""
     rng = random.Random(0)
     shares = np.bincount([drawn([0.1, 0.6, 0.3], rng) for _ in range(4000)], minlength=3) / 4000
     np.testing.assert_allclose(shares, [0.1, 0.6, 0.3], atol=0.03)

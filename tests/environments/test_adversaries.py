@@ -25,6 +25,7 @@ def run(name: str, seed: int, *, rounds: int, policy: Any = None, **settings: An
     return play(bandit, world, eh.auditors.MahalanobisAuditor(world.A), rounds=rounds, epsilon=EPSILON, seed=seed)
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize(("among", "factor"), [("camps", 3.0), ("sphere", 1.2)])
 def test_the_violation_hunter_finds_more_violations_than_chance(among: str, factor: float) -> None:
     """In 120 rounds, over five seeds, more unfair pairs than the standard world has, by the stated factor."""
@@ -33,6 +34,7 @@ def test_the_violation_hunter_finds_more_violations_than_chance(among: str, fact
     assert hunted > factor * chance
 
 
+@pytest.mark.statistical
 def test_the_regret_hunter_costs_more_than_chance() -> None:
     """In the first 60 rounds, over three seeds, more than twice the regret of the standard world."""
     hunted = sum(run("regret-hunter", s, rounds=60).regret.sum() for s in range(3))
@@ -58,14 +60,14 @@ def test_a_hunter_lulls_when_there_is_nothing_to_hunt() -> None:
     hunter = ViolationHunter(Sphere(1), epsilon=0.1)
 
     def harm(gap: float, distance: float) -> float:
-        odds = NextProbabilities(np.array([0.5 + gap / 2, 0.5 - gap / 2]), 1)
-        return hunter.harm(np.array([[0.0], [distance]]), odds, np.zeros(1), np.eye(1))
+        probabilities = NextProbabilities(np.array([0.5 + gap / 2, 0.5 - gap / 2]), 1)
+        return hunter.harm(np.array([[0.0], [distance]]), probabilities, np.zeros(1), np.eye(1))
 
     assert harm(0.9, 0.1) > harm(0.5, 0.1) > harm(0.1, 1.0) > harm(0.5, 0.6) > harm(0.55, 0.5)
 
 
 def test_watching_changes_nothing() -> None:
-    """Asked for its next odds a policy stays as it was, and they are the odds it then plays: any kind of policy."""
+    """The next probabilities are those that any policy then plays, and computing them does not change the policy."""
     contexts = Sphere(3).draw(Scene(4), np.random.default_rng(0))
 
     class Stubborn(eh.FairBandit):
@@ -83,9 +85,8 @@ def test_watching_changes_nothing() -> None:
     equal = eh.baselines.EqualProbabilities(capacity=2, seed=0)
     assert next_probabilities(equal, contexts).capacity == 2
     assert equal.rounds == 0
-    assert not np.allclose(
-        next_probabilities(bandit, contexts).probabilities, next_probabilities(stubborn, contexts).probabilities
-    )
+    plain, changed = (next_probabilities(policy, contexts).probabilities for policy in (bandit, stubborn))
+    assert not np.allclose(plain, changed)
 
 
 @pytest.mark.parametrize("name", ["violation-hunter", "regret-hunter"])
@@ -109,6 +110,7 @@ def test_hidden_directions_stay_hidden_until_their_round() -> None:
         contexts = world.advance()
 
 
+@pytest.mark.statistical
 def test_a_direction_shown_late_brings_violations_late() -> None:
     """After the reveal there are unfair pairs in every one of five seeds, where the standard world has next to none."""
     hidden = [run("direction-hider", s, rounds=120, reveal_at=[60]).unfair_pairs for s in range(5)]
@@ -119,7 +121,7 @@ def test_a_direction_shown_late_brings_violations_late() -> None:
 
 
 def test_the_proxy_pays_and_must_not_count() -> None:
-    """Equal merits, other group: distance 0, other reward. The best choice favours a group, the best fair odds less."""
+    """Equal merits, other group: distance 0, other reward. The best choice favours a group, the best fair one less."""
     world = make_world("proxy", seed=3, n_candidates=6)
     contexts, _ = world.reset(seed=4)
     twin = contexts[:1] * np.array([1, 1, 1, 1, -1.0])

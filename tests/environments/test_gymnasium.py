@@ -91,6 +91,7 @@ def test_a_world_must_be_reset_before_it_is_played() -> None:
         world.advance()
 
 
+@pytest.mark.process
 def test_deciding_does_not_load_gymnasium() -> None:
     """`import evenhand` and a decision leave gymnasium alone; `eh.environments` brings it."""
     script = (
@@ -102,6 +103,7 @@ def test_deciding_does_not_load_gymnasium() -> None:
     subprocess.run([sys.executable, "-c", script], check=True)
 
 
+@pytest.mark.process
 def test_without_gymnasium_the_message_says_what_to_install() -> None:
     """Where gymnasium is missing evenhand still decides, and its worlds name the extra to install."""
     script = (

@@ -118,7 +118,7 @@ def test_metrics_have_the_rank_and_norm_they_say(kind: str, d: int) -> None:
 
 
 def test_under_the_huge_metric_nobody_is_alike() -> None:
-    """Contexts a hundredth apart are at a distance beyond 1, where no odds are bound."""
+    """Contexts a hundredth apart are at a distance beyond 1, where no probabilities are bound."""
     assert np.linalg.norm(metric_of_kind("huge", 5) @ np.array([0.01, 0, 0, 0, 0])) > 1
 
 

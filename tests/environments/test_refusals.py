@@ -43,17 +43,11 @@ from evenhand.errors import InvalidInput
         ({"name": "correlated", "correlation": 1.5}, "correlation must be a number from 0 to 1, got 1.5"),
         ({"name": "violation-hunter", "n_proposals": 0}, "n_proposals must be .* got 0"),
         ({"name": "violation-hunter", "among": "moon"}, "unknown population 'moon'"),
-        (
-            {"name": "direction-hider", "n_features": 2, "reveal_at": [1, 2]},
-            "reveal_at must have fewer rounds than the 2 features, got 2",
-        ),
+        ({"name": "direction-hider", "n_features": 2, "reveal_at": [1, 2]}, "fewer rounds than the 2 features, got 2"),
         ({"name": "direction-hider", "hide": "all"}, "hide must be 'narrowest' or 'widest', got 'all'"),
         ({"name": "proxy", "n_features": 1}, "n_features must be >= 2, a proxy and another feature"),
         ({"name": "proxy", "proxy_weight": 2.0}, "proxy_weight must be .* got 2.0"),
-        (
-            {"name": "lending", "n_features": 3},
-            "n_features must be None, since the lending world has its own truth, got 3",
-        ),
+        ({"name": "lending", "n_features": 3}, "n_features must be None, since .* own truth, got 3"),
         ({"name": "lending", "metric": "zero"}, "metric must be None"),
     ],
 )
@@ -73,7 +67,7 @@ def test_parts_must_fit_together() -> None:
         FairEnvironment("x", np.eye(2), source=Sphere(2), n_candidates=2)
     with pytest.raises(InvalidInput, match="policy must be an object with decide"):
         LendingWorld().watch("nobody")  # type: ignore[arg-type]
-    with pytest.raises(InvalidInput, match="share must be .* got 2"):
+    with pytest.raises(InvalidInput, match=r"share must be .* got 2"):
         ProxyWorld(share=2)
     with pytest.raises(InvalidInput, match=r"spread must be .* got 1\.5"):
         BoundedOutcomes(spread=1.5)

@@ -33,6 +33,7 @@ def test_the_world_does_not_depend_on_who_is_chosen(name: str, reward: str) -> N
     assert history(eager, greedy=True) == history(idle, greedy=False)
 
 
+@pytest.mark.process
 def test_all_worlds_are_the_same_in_another_process() -> None:
     """Truth, contexts and luck of every world have the same digest in a fresh interpreter."""
     script = (

@@ -43,10 +43,10 @@ def test_run_and_report_from_an_empty_folder(capsys: pytest.CaptureFixture[str],
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["run", "nonsense"], "no experiment is called 'nonsense'; there are drift, all"),
+        (["run", "nonsense"], "unknown experiment 'nonsense'; there are drift, all"),
         (["run", "drift", "--jobs", "0"], "jobs is 0"),
         (["run"], "NAME"),
-        (["report", "nowhere"], "no results in nowhere; `evenhand lab run NAME` makes some"),
+        (["report", "nowhere"], "no results in nowhere; run `evenhand lab run NAME` first"),
         (["report", "results", "--output", "no/where.html"], "there is no folder no to write where.html in"),
         ([], "action"),
     ],
@@ -76,6 +76,7 @@ def test_an_interruption_is_no_traceback(capsys: pytest.CaptureFixture[str], mon
     assert "stopped" in capsys.readouterr().err
 
 
+@pytest.mark.process
 def test_the_installed_command_lists() -> None:
     """`evenhand lab list`, as a command of its own, ends well; an unknown name ends with 2."""
     command = [str(Path(sys.executable).with_name("evenhand")), "lab"]
@@ -86,5 +87,5 @@ def test_the_installed_command_lists() -> None:
     assert listed.returncode == 0
     assert listed.stderr == ""
     assert refused.returncode == 2
-    assert "no experiment is called 'nonsense'" in refused.stderr
+    assert "unknown experiment 'nonsense'" in refused.stderr
     assert "Traceback" not in refused.stderr

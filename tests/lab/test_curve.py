@@ -63,7 +63,7 @@ def test_a_curve_is_made_for_so_many_rounds() -> None:
     curve = Curve(0.01, 5)
     _play(5, curve, Account(0.01))
     before = curve.columns()
-    with pytest.raises(InvalidInput, match="made for 5 rounds"):
+    with pytest.raises(InvalidInput, match="a curve of 5 rounds is complete"):
         _play(1, curve, Account(0.01))
     assert curve.columns() == before
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,11 @@ import pytest
 
 from evenhand.environments import names, random_metric
 from evenhand.errors import InvalidInput
-from evenhand.lab.case import Case
 from evenhand.lab.experiment import Experiment
 from evenhand.lab.experiments import EXPERIMENTS, adversaries, compare, metric_recovery, price_of_fairness
-from evenhand.lab.recovery_run import measure, recovery_run
-from evenhand.lab.standard_run import standard_run
+from evenhand.lab.runs import measure, recovery_run, standard_run
 from evenhand.lab.statistics import ends_of_runs
-from evenhand.lab.store import Store
+from evenhand.lab.store import Case, Store
 from evenhand.metrics import KnownMetric
 
 MINE = (adversaries.EXPERIMENT, price_of_fairness.EXPERIMENT, compare.EXPERIMENT, metric_recovery.EXPERIMENT)
@@ -39,7 +38,7 @@ def tiny(experiment: Experiment, folder: Path, *, rounds: int, **wanted: Any) ->
     """Real results: the quick sweep's cases with these settings, first two seeds, few rounds."""
     store = Store(folder)
     cases = [
-        Case(case.experiment, dict(case.settings) | {"rounds": rounds})
+        replace(case, settings={**case.settings, "rounds": rounds})
         for case in experiment.sweep(True)
         if case.settings["seed"] < 2 and all(case.settings.get(name) in kept for name, kept in wanted.items())
     ]
@@ -50,7 +49,7 @@ def tiny(experiment: Experiment, folder: Path, *, rounds: int, **wanted: Any) ->
 
 def holds(experiment: Experiment, table: pl.DataFrame) -> dict[str, bool]:
     """Each verdict's claim and whether it holds."""
-    return {verdict.claim: verdict.holds for verdict in experiment.analyse(table).verdicts}
+    return {verdict.claim: verdict.holds for verdict in experiment.analyse(table).checks}
 
 
 def only(verdicts: dict[str, bool], *words: str) -> bool:
@@ -132,13 +131,13 @@ def test_adversaries_survives_a_reference_without_regret() -> None:
     ]
     table = pl.concat(runs)
     findings = adversaries.EXPERIMENT.analyse(table)
-    assert all(verdict.holds for verdict in findings.verdicts)
+    assert all(verdict.holds for verdict in findings.checks)
     adversaries.EXPERIMENT.draw(table, findings).canvas.draw()
 
 
 @pytest.mark.parametrize(("earned", "expected"), [(39.0, True), (37.0, False)])
 def test_price_of_fairness_measures_what_is_lost(earned: float, expected: bool) -> None:
-    """Of 40 a told policy earns, 39 is within 5% and 37 is not; the three prices are the differences."""
+    """Of 40 earned with a known metric, 39 is within 5% and 37 is not; the three prices are the differences."""
     rewards = {
         "ignore-fairness": 70.0,
         "fair-optimum": 50.0,
@@ -153,7 +152,7 @@ def test_price_of_fairness_measures_what_is_lost(earned: float, expected: bool) 
         for seed in range(3)
     ]
     findings = price_of_fairness.EXPERIMENT.analyse(pl.concat(runs))
-    assert findings.verdicts[0].holds is expected
+    assert findings.checks[0].holds is expected
     assert findings.table["fairness"].to_list() == pytest.approx([0.2, 0.2])
     assert findings.table["rewards"].to_list() == pytest.approx([0.1, 0.1])
     assert findings.table["metric"].to_list() == pytest.approx([(40 - earned) / 100] * 2)
@@ -200,7 +199,7 @@ def everybody(**changed: dict[str, float]) -> pl.DataFrame:
 
 
 def test_compare_holds_when_nobody_is_better() -> None:
-    """Who earns more is less fair, who is as fair earns less; who was told the metric does not count."""
+    """Who earns more is less fair, who is as fair earns less; who knows the metric does not count."""
     greedy = {"regret": -40.0, "unfair_pairs": 300.0, "late_unfair_pairs": 150.0}
     assert all(holds(compare.EXPERIMENT, everybody(ignore_fairness=greedy)).values())
 
@@ -209,13 +208,13 @@ def test_compare_names_who_is_better() -> None:
     """As fair in the second half and richer at every seed: evenhand is beaten, and the verdict says by whom."""
     better = {"regret": 2.0, "unfair_pairs": 9.0, "late_unfair_pairs": 0.0}
     table = everybody(paper=better)
-    verdict = next(v for v in compare.EXPERIMENT.analyse(table).verdicts if "gains more" in v.claim)
+    verdict = next(v for v in compare.EXPERIMENT.analyse(table).checks if "gains more" in v.claim)
     assert not verdict.holds
     assert "paper in sphere" in verdict.measured
 
 
 def test_compare_notices_unfairness_where_there_must_be_none() -> None:
-    """A told metric that is unfair, and an evenhand that goes on being unfair, are both shown."""
+    """A known metric that is unfair, and an evenhand that goes on being unfair, are both shown."""
     unfair = {"regret": 10.0, "unfair_pairs": 9.0, "late_unfair_pairs": 4.0}
     verdicts = holds(compare.EXPERIMENT, everybody(known_metric=unfair, evenhand=unfair))
     assert not only(verdicts, "never unfair")
@@ -253,13 +252,13 @@ def test_metric_recovery_reports_wrong_ends_and_wrong_distances() -> None:
     ]
     verdicts = holds(metric_recovery.EXPERIMENT, pl.DataFrame(rows))
     assert not only(verdicts, "paper", "within epsilon")
-    assert not only(verdicts, "ellipsoid", "ends")
+    assert not only(verdicts, "ellipsoid", "inside")
     assert sum(verdicts.values()) == len(verdicts) - 2
 
 
 def test_metric_recovery_wants_somebody_who_learns_a_metric() -> None:
-    """Equal odds have no metric to measure."""
-    with pytest.raises(InvalidInput, match="learn a metric"):
+    """Equal probabilities have no metric to measure."""
+    with pytest.raises(InvalidInput, match="learns a metric"):
         recovery_run(policy="equal-probabilities", d=2, k=3, rounds=4, epsilon=0.1, seed=0)
 
 
@@ -272,7 +271,7 @@ def test_the_recovered_metric_comes_nearer() -> None:
 
 
 def test_the_lending_world_and_the_hider_can_be_played() -> None:
-    """Lending has a truth of its own; a hider is told when to show; conflicts are a column in both."""
+    """Lending has its own truth; a hider has its round; conflicts are a column in both."""
     shape: dict[str, Any] = {"k": 3, "rounds": 6, "epsilon": 0.1, "seed": 0}
     lending = standard_run(policy="evenhand", d=5, world="lending", **shape)
     early = standard_run(policy="evenhand", d=3, world="direction-hider", reveal_at=0, **shape)
@@ -300,7 +299,7 @@ def test_tiny_results_can_be_analysed_and_drawn(experiment: Experiment, wanted: 
     findings = experiment.analyse(table)
     figure = experiment.draw(table, findings)
     figure.savefig(tmp_path / "figure.png", dpi=40)
-    assert findings.verdicts
+    assert findings.checks
     assert len(findings.table) > 0
     assert (tmp_path / "figure.png").stat().st_size > 5_000
     assert all(panel.get_title() for panel in figure.axes)

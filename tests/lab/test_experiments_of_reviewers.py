@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
-from evenhand.lab.case import Case
-from evenhand.lab.experiment import Experiment, Verdict
+from evenhand.lab.experiment import Check, Experiment
 from evenhand.lab.experiments import (
     EXPERIMENTS,
     adversarial_answers,
@@ -58,21 +58,22 @@ def table_of(experiment: Experiment, ends: Ends) -> pl.DataFrame:
         columns: dict[str, Any] = {"round": [settings["rounds"] / 2, float(settings["rounds"])]}
         columns |= {name: [found.pop(name, 0.0)] * 2 for name in TOTALS}
         columns["unfair_pairs"] = [columns["unfair_pairs"][0] - late, columns["unfair_pairs"][1]]
-        columns |= {name: [0.0] * 2 for name in ("conflicts", "lies_told", "found_rate", "found_out")}
+        columns |= {name: [0.0] * 2 for name in ("conflicts", "lies_told", "learned_rate", "misleading")}
         columns |= {name: [value] * 2 for name, value in found.items()}
-        settings["case"] = case.key
-        tables.append(pl.DataFrame(columns).with_columns(**{name: pl.lit(value) for name, value in settings.items()}))
+        tables.append(
+            pl.DataFrame(columns).with_columns(**{name: pl.lit(value) for name, value in case.columns.items()})
+        )
     return pl.concat(tables, how="diagonal_relaxed")
 
 
-def verdicts(experiment: Experiment, ends: Ends) -> tuple[Verdict, ...]:
+def checks(experiment: Experiment, ends: Ends) -> tuple[Check, ...]:
     """What the analysis says of such a sweep."""
-    return experiment.analyse(table_of(experiment, ends)).verdicts
+    return experiment.analyse(table_of(experiment, ends)).checks
 
 
 def broken(experiment: Experiment, ends: Ends) -> list[str]:
     """The claims that do not hold."""
-    return [verdict.claim for verdict in verdicts(experiment, ends) if not verdict.holds]
+    return [check.claim for check in checks(experiment, ends) if not check.holds]
 
 
 def but(ends: Ends, changed: Callable[[Settings], bool], **other: float) -> Ends:
@@ -104,7 +105,7 @@ def test_every_reviewer_of_a_full_sweep_exists(experiment: Experiment) -> None:
 
 
 def test_they_are_registered_after_those_of_the_paper() -> None:
-    """Each under its own name, in the order in which they are told of."""
+    """Each under its own name, in the order of the documents."""
     names = [name for name in EXPERIMENTS if EXPERIMENTS[name] in [module.EXPERIMENT for module in MODULES]]
     assert names == [module.NAME for module in MODULES]
     assert list(EXPERIMENTS).index(names[0]) > list(EXPERIMENTS).index("metric-recovery")
@@ -140,9 +141,9 @@ def test_partial_reviews_flags_random_pairs_as_good() -> None:
 
 def test_partial_reviews_names_every_kind() -> None:
     """Nine kinds of runs have nine names: where errors are matters only where there are some."""
-    table = partial_reviews.named(table_of(partial_reviews.EXPERIMENT, partial))
-    assert set(table["kind"]) == set(partial_reviews.KINDS)
-    assert table.select("kind", "wrong").n_unique() == 9
+    table = table_of(partial_reviews.EXPERIMENT, partial)
+    assert set(table["label"]) == set(partial_reviews.KINDS)
+    assert table.select("label", "wrong").n_unique() == 9
 
 
 def test_one_bit_is_held_to_its_shape() -> None:
@@ -163,44 +164,44 @@ def mistaken(of: Settings) -> Mapping[str, float]:
     """As many unfair pairs as promised and 1% of them late; every rate is found, everybody found out."""
     if of.get("panel") is None:
         most = mistaken_reviewers.MOST[of["wrong"]]
-        return {"unfair_pairs": float(most), "late_unfair_pairs": most / 100, "found_rate": of["wrong"]}
+        return {"unfair_pairs": float(most), "late_unfair_pairs": most / 100, "learned_rate": of["wrong"]}
     found = {"unfair_pairs": 100.0}
     for name, rate in PANELS[of["panel"]].items():
-        found |= {f"found_rate_{name}": rate, f"found_out_{name}": float(rate > 0.5)}
+        found |= {f"learned_rate_{name}": rate, f"misleading_{name}": float(rate > 0.5)}
     return found
 
 
 @pytest.mark.parametrize(
     ("other", "words"),
     [
-        ({"unfair_pairs": 331.0}, "20% of answers wrong, not told: unfair pairs"),
-        ({"late_unfair_pairs": 30.0}, "20% of answers wrong, not told: unfair pairs come in the first half"),
-        ({"found_rate": 0.4}, "20% of answers wrong, not told: the rate that is found"),
+        ({"unfair_pairs": 331.0}, "20% of answers wrong, rate unknown: unfair pairs"),
+        ({"late_unfair_pairs": 30.0}, "20% of answers wrong, rate unknown: unfair pairs come in the first half"),
+        ({"learned_rate": 0.4}, "20% of answers wrong, rate unknown: the learned rate"),
     ],
 )
 def test_mistaken_reviewers_flags_each_broken_promise(other: dict[str, float], words: str) -> None:
-    """One run of five with too many, too late, or a rate so wrong that the mean is off; but only if nothing is told."""
+    """One run of five with too many, too late, or with a wrong mean rate; but only if the rate is unknown."""
     experiment = mistaken_reviewers.EXPERIMENT
     assert broken(experiment, mistaken) == []
-    not_told = but(mistaken, lambda of: of.get("wrong") == 0.2 and of["reviewer_error"] is None, **other)
-    assert broken(experiment, not_told) == [words]
-    told = but(mistaken, lambda of: of.get("wrong") == 0.2 and of["reviewer_error"] is not None, **other)
-    assert broken(experiment, told) == []
+    unknown = but(mistaken, lambda of: of.get("wrong") == 0.2 and of["reviewer_error"] is None, **other)
+    assert broken(experiment, unknown) == [words]
+    known = but(mistaken, lambda of: of.get("wrong") == 0.2 and of["reviewer_error"] is not None, **other)
+    assert broken(experiment, known) == []
 
 
 @pytest.mark.parametrize(
     ("panel", "other", "words"),
     [
-        ("most mislead", {"found_out_D": 0.0}, "1 of 15 missed (most mislead: 0.95); 0 of 40 blamed wrongly"),
-        ("different", {"found_out_C": 1.0}, "0 of 15 missed; 1 of 40 blamed wrongly (different: 0.3)"),
-        ("different", {"found_rate_C": 0.9}, "at worst 0.42 for 0.3 (different)"),
+        ("most mislead", {"misleading_D": 0.0}, "1 of 15 missed (most mislead: 0.95); 0 of 40 blamed wrongly"),
+        ("different", {"misleading_C": 1.0}, "0 of 15 missed; 1 of 40 blamed wrongly (different: 0.3)"),
+        ("different", {"learned_rate_C": 0.9}, "at worst 0.42 for 0.3 (different)"),
         ("most toss coins", {"late_unfair_pairs": 20.0}, "4.0% in the second half (20 of 500 in 5 runs)"),
     ],
 )
 def test_mistaken_reviewers_knows_every_member(panel: str, other: dict[str, float], words: str) -> None:
     """A liar who is missed, an honest member who is blamed, a rate that is off, and panels that stay unfair."""
     changed = but(mistaken, lambda of: of.get("panel") == panel, **other)
-    (bad,) = [each for each in verdicts(mistaken_reviewers.EXPERIMENT, changed) if not each.holds]
+    (bad,) = [each for each in checks(mistaken_reviewers.EXPERIMENT, changed) if not each.holds]
     assert bad.measured == words
 
 
@@ -212,9 +213,9 @@ def test_adversarial_answers_tells_a_line_from_what_is_steeper(power: float, kep
         cost = (10 + of["seed"]) * (1 + of["lies"] ** power / 10)
         return {"unfair_pairs": 5 * cost, "regret": cost, "lies_told": float(of["lies"])}
 
-    found = verdicts(adversarial_answers.EXPERIMENT, ends)
+    found = checks(adversarial_answers.EXPERIMENT, ends)
     assert len(found) == 12
-    assert {verdict.holds for verdict in found} == {kept}
+    assert {check.holds for check in found} == {kept}
 
 
 def test_adversarial_answers_finds_the_one_who_is_dear() -> None:
@@ -234,7 +235,7 @@ def test_adversarial_answers_finds_the_one_who_is_dear() -> None:
 
 
 def rated(of: Settings) -> Mapping[str, float]:
-    """1.1% of 20,000 rounds flagged with the target, a third without; 0.3 a round earned, by equal odds 0.1."""
+    """1.1% of 20,000 rounds flagged with the target, a third without; 0.3 a round earned, 0.1 by the baseline."""
     if of["policy"] == "equal-probabilities":
         return {"reward": 0.1 * of["rounds"] + of["seed"]}
     share = 1 / 3 if of["target_unfair_share"] is None else 0.011
@@ -242,7 +243,7 @@ def rated(of: Settings) -> Mapping[str, float]:
 
 
 def test_not_mahalanobis_flags_flags_and_poverty() -> None:
-    """1.25% in one run is too much; so is a reward no better than that of equal odds, but for bandits with a target."""
+    """1.25% in one run is too much; so is a reward no better than the baseline's. No target, no promise."""
     experiment = not_mahalanobis.EXPERIMENT
     assert broken(experiment, rated) == []
 
@@ -252,7 +253,7 @@ def test_not_mahalanobis_flags_flags_and_poverty() -> None:
     flagged = but(rated, noise(0.01), flagged_rounds_by_reviewer=250.0)
     assert broken(experiment, flagged) == ["pure noise: share of rounds flagged"]
     poor = but(rated, noise(0.01), reward=0.0)
-    assert broken(experiment, poor) == ["pure noise: reward a round beyond that of equal odds, seed by seed"]
+    assert broken(experiment, poor) == ["pure noise: reward a round beyond equal probabilities, seed by seed"]
     assert broken(experiment, but(rated, noise(None), flagged_rounds_by_reviewer=20_000.0, reward=0.0)) == []
 
 
@@ -300,7 +301,7 @@ def test_interview_is_held_to_every_run() -> None:
         too_many = but(ends, lambda of, n=questions: of["questions"] == n, unfair_pairs=most + 1)  # type: ignore[misc]
         assert broken(experiment, too_many) == [f"after {questions} questions: unfair pairs live"]
     (useless,) = broken(experiment, lambda of: {"asked": 0.0, "expected": 0.0})
-    assert useless == "200 questions spare unfair pairs live, seed by seed"
+    assert useless == "200 questions prevent unfair pairs live, seed by seed"
 
 
 def test_everything_at_once_is_held_to_the_target_and_its_constant() -> None:
@@ -318,7 +319,7 @@ def test_everything_at_once_is_held_to_the_target_and_its_constant() -> None:
     assert len(broken(experiment, but(ends, safe, flagged_rounds_by_reviewer=172.0))) == 1
     assert len(broken(experiment, but(ends, safe, reward=-9000.0))) == 1
     assert broken(experiment, but(ends, lambda of: not safe(of), flagged_rounds_by_reviewer=9000.0)) == []
-    assert set(everything_at_once.named(table_of(experiment, ends))["player"]) == set(everything_at_once.PLAYERS)
+    assert set(table_of(experiment, ends)["label"]) == set(everything_at_once.PLAYERS)
 
 
 @pytest.mark.parametrize("experiment", EACH)
@@ -326,7 +327,7 @@ def test_tiny_results_can_be_analysed_and_drawn(experiment: Experiment, tmp_path
     """Two seeds of a few rounds of every case of the quick sweep: verdicts, a table, a figure with named axes."""
     store = Store(tmp_path / "results")
     cases = [
-        Case(case.experiment, dict(case.settings) | {"rounds": 6})
+        replace(case, settings={**case.settings, "rounds": 6})
         for case in experiment.sweep(True)
         if case.settings["seed"] < 2
     ]
@@ -336,7 +337,7 @@ def test_tiny_results_can_be_analysed_and_drawn(experiment: Experiment, tmp_path
     findings = experiment.analyse(table)
     figure = experiment.draw(table, findings)
     figure.savefig(tmp_path / "figure.png", dpi=40)
-    assert findings.verdicts
+    assert findings.checks
     assert len(findings.table) > 0
     assert (tmp_path / "figure.png").stat().st_size > 5_000
     assert all(panel.get_title() for panel in figure.axes)

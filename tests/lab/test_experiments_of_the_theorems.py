@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from evenhand.baselines import Facts
 from evenhand.lab import growth
-from evenhand.lab.case import Case
 from evenhand.lab.curve import checkpoints
-from evenhand.lab.experiment import Experiment, Findings, Verdict
+from evenhand.lab.experiment import Check, Experiment, Findings
 from evenhand.lab.experiments import EXPERIMENTS, fairness_loss, known_reward, many_actions, regret, scaling
 from evenhand.lab.policies import make_policy
+from evenhand.lab.store import Case
 
 OURS = (fairness_loss, regret, known_reward, many_actions, scaling)
 EACH = [pytest.param(module.EXPERIMENT, id=module.NAME) for module in OURS]
@@ -70,9 +70,9 @@ def nothing(case: Case, t: float) -> float:
     return 0.0
 
 
-def verdicts(findings: Findings, start: str) -> list[Verdict]:
+def verdicts(findings: Findings, start: str) -> list[Check]:
     """The verdicts on claims that start so, of which there must be some."""
-    found = [verdict for verdict in findings.verdicts if verdict.claim.startswith(start)]
+    found = [verdict for verdict in findings.checks if verdict.claim.startswith(start)]
     assert found
     return found
 
@@ -137,18 +137,20 @@ def test_totals_of_nothing_have_exponent_nothing() -> None:
 
 
 def share_flagged(means: NDArray[np.float64], *, draws: int = 200) -> float:
-    """How often counts with these means at T = 2^8 .. 2^16, ten seeds, are said to grow faster than log T."""
+    """How often counts with these means at T = 2^8 .. 2^16, ten seeds, are found to grow faster than log T."""
     T, rng = doublings(8, 16), np.random.default_rng(0)
     tables = (rng.poisson(means, size=(10, len(T))).astype(np.float64) for _ in range(draws))
     return sum(not growth.no_faster_than_log("y", (T, runs)).holds for runs in tables) / draws
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize("power", [0.4, 0.5, 1.0])
 def test_a_power_is_not_taken_for_a_logarithm(power: float) -> None:
     """With the noise of counts, powers from 0.4 up are found out nearly always: in 95 of 100 draws at least."""
     assert share_flagged(10 * (doublings(8, 16) / 256) ** power) >= 0.95
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize(("rate", "start"), [(0.0, -10.0), (3.0, 0.0), (3.0, 12.0), (1.5, 8.0)])
 def test_a_logarithm_is_seldom_taken_for_a_power(rate: float, start: float) -> None:
     """a log T - b is flagged one time in forty, wherever it starts; 6 in 100 is three deviations more than that."""
@@ -169,7 +171,7 @@ def test_what_the_theorems_promise_holds(experiment: Experiment, quick: bool) ->
     """Regret like root t, or none where rewards are known, and unfair pairs that stop: every verdict is good."""
     known = experiment.name == known_reward.NAME
     table = table_of(experiment, quick=quick, regret=nothing if known else root, pairs=lambda case, t: min(t, 8.0))
-    assert [verdict for verdict in experiment.analyse(table).verdicts if not verdict.holds] == []
+    assert [verdict for verdict in experiment.analyse(table).checks if not verdict.holds] == []
 
 
 @pytest.mark.parametrize("module", [regret, many_actions])
@@ -194,7 +196,7 @@ def test_unfairness_that_does_not_stop_is_flagged(module: object) -> None:
     for law, holds in ((root, False), (logarithm, False), (ending, True)):
         table = table_of(experiment, quick=False, regret=nothing, pairs=law)
         found = verdicts(experiment.analyse(table), "unfair pairs late")
-        assert [verdict.holds for verdict in found] == [holds] * len(growth.policies_in(table))
+        assert [verdict.holds for verdict in found] == [holds] * table["policy"].n_unique()
 
 
 def test_unfairness_beyond_log_T_is_flagged_where_epsilon_shrinks() -> None:
@@ -283,7 +285,7 @@ def test_figures_are_drawn_with_labels_and_show_everything(experiment: Experimen
 
 @pytest.mark.parametrize("experiment", EACH)
 def test_a_real_run_has_the_columns_that_the_analysis_reads(experiment: Experiment) -> None:
-    """The shortest case of each policy, played for real with every seed told to be it, can be analysed and drawn."""
+    """The shortest case of each policy, played for real and copied for every seed, can be analysed and drawn."""
     shortest: dict[str, pl.DataFrame] = {}
     cases = sorted(experiment.sweep(True), key=lambda case: int(case.settings["rounds"]))
     for case in cases:
@@ -298,6 +300,6 @@ def test_a_real_run_has_the_columns_that_the_analysis_reads(experiment: Experime
     ]
     table = pl.concat(tables, how="diagonal_relaxed")
     findings = experiment.analyse(table)
-    assert findings.verdicts
+    assert findings.checks
     assert findings.table.height >= len(shortest)
     experiment.draw(table, findings).canvas.draw()

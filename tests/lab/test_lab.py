@@ -47,7 +47,7 @@ def test_the_optimum_has_no_regret_and_is_never_unfair() -> None:
     assert np.sum(two.reward) > np.sum(account.reward)
 
 
-def test_regret_counts_against_the_best_fair_odds() -> None:
+def test_regret_counts_against_the_best_fair_probabilities() -> None:
     """Nobody who is fair has negative regret; who ignores fairness does."""
     fair = simulate(eh.baselines.EqualProbabilities(seed=0), d=3, k=5, rounds=60, seed=6)
     unfair = simulate(eh.baselines.ignore_fairness(3, seed=0), d=3, k=5, rounds=300, seed=6)
@@ -98,7 +98,7 @@ def test_bad_worlds_are_refused() -> None:
     """A theta longer than 1, nobody to choose from, or a metric that is no matrix raise a sentence."""
     with pytest.raises(InvalidInput, match="norm <= 1"):
         LinearEnvironment([1.0, 1.0], n_candidates=3)
-    with pytest.raises(InvalidInput, match="n_candidates is 0"):
+    with pytest.raises(InvalidInput, match=r"n_candidates must be .* got 0"):
         LinearEnvironment([1.0], n_candidates=0)
     with pytest.raises(InvalidInput, match="matrix of finite numbers"):
         eh.auditors.MahalanobisAuditor([1.0, 2.0])
@@ -117,19 +117,20 @@ def test_in_the_lending_world_the_neighbourhood_pays_and_must_not_count() -> Non
 def test_the_demonstration_shows_what_it_promises(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The command prints every contender and what was understood, and draws the picture."""
     picture = tmp_path / "demo.png"
-    assert main(["demo", "--rounds", "150", "--picture", str(picture)]) == 0
+    assert main(["demo", "--rounds", "40", "--picture", str(picture)]) == 0
     printed = capsys.readouterr().out
-    for name in ("evenhand", "the 2018 paper", "ignores fairness", "equal odds for all", "knows everything"):
+    for name in ("evenhand", "the 2018 paper", "ignores fairness", "equal probabilities", "knows everything"):
         assert name in printed
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.statistical
 def test_the_demonstration_tells_its_story(tmp_path: Path) -> None:
-    """Evenhand is unfair to far fewer pairs than the paper's form, and earns more than equal odds."""
-    accounts = show_demo(rounds=400, seed=0, picture=tmp_path / "demo.png")
+    """14 unfair pairs against the paper's 214 and 800; a reward of 26 against 9 by equal probabilities."""
+    accounts = show_demo(rounds=200, seed=0, picture=tmp_path / "demo.png")
     pairs = {name: int(np.sum(account.unfair_pairs)) for name, account in accounts.items()}
     assert 4 * pairs["evenhand"] < pairs["the 2018 paper"] < pairs["ignores fairness"]
-    assert np.sum(accounts["evenhand"].reward) > 1.5 * np.sum(accounts["equal odds for all"].reward)
+    assert np.sum(accounts["evenhand"].reward) > 1.5 * np.sum(accounts["equal probabilities"].reward)
 
 
 @pytest.mark.parametrize(

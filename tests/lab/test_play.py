@@ -40,7 +40,7 @@ def _bandit() -> eh.FairBandit:
 
 
 class Listening:
-    """Plays as somebody else does and writes down what it is told, and when."""
+    """Plays as somebody else does and records what it learns from, and when."""
 
     def __init__(self, policy: Any) -> None:
         self.policy = policy
@@ -117,16 +117,16 @@ def test_a_reviewer_of_ones_own_needs_one_method() -> None:
 
 @pytest.mark.parametrize("truth", [None, "me"])
 def test_the_truth_must_be_known(truth: Any) -> None:
-    """A reviewer who errs does not know it; a sentence says what is allowed, before anything is played."""
+    """An auditor that errs does not know the truth: refused before anything is played."""
     world, bandit = _world(), _bandit()
     noisy = NoisyAuditor(MahalanobisAuditor(world.A), 0.1)
-    with pytest.raises(InvalidInput, match=f"truth is {truth!r} and the auditor a NoisyAuditor.*MahalanobisAuditor"):
+    with pytest.raises(InvalidInput, match=rf"truth must have .* got {truth!r} with a NoisyAuditor"):
         play(bandit, world, noisy, rounds=5, epsilon=0.05, truth=truth)
     assert bandit.rounds == 0
 
 
 def test_the_account_is_held_by_the_truth_not_by_the_reviewer() -> None:
-    """Same odds, other reviewers: what is counted of regret and unfair pairs is the same, of flags not."""
+    """Same probabilities, other reviewers: what is counted of regret and unfair pairs is the same, of flags not."""
     world = _world()
     exact = MahalanobisAuditor(world.A)
     kept = []
@@ -142,7 +142,7 @@ def test_the_account_is_held_by_the_truth_not_by_the_reviewer() -> None:
 
 
 def test_a_truth_that_moves_is_asked_by_the_round() -> None:
-    """Who plays the best fair odds of each round's own metric has no regret and nothing unfair."""
+    """Who plays the best fair probabilities of each round's own metric has no regret and nothing unfair."""
     world = _world()
     truth = RotatingAuditor(world.A, 0.02)
 
@@ -203,15 +203,15 @@ def test_lies_count_as_they_were_told() -> None:
     assert np.sum(account.flagged_pairs) == 0
 
 
-def test_a_flag_on_equal_odds_is_no_flag() -> None:
-    """Neither a pair nor a bit: with equal odds nothing can be unfair."""
+def test_a_flag_on_equal_probabilities_is_no_flag() -> None:
+    """Neither a pair nor a bit: with equal probabilities nothing can be unfair."""
 
     class Accuser:
         def __init__(self, review: eh.Review) -> None:
-            self.said = review
+            self.answer = review
 
         def review(self, decision: eh.Decision) -> eh.Review:
-            return self.said
+            return self.answer
 
     world = _world()
     truth = MahalanobisAuditor(world.A)

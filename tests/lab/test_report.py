@@ -14,7 +14,7 @@ import pytest
 from rich.console import Console
 
 from evenhand.errors import InvalidInput
-from evenhand.lab.experiment import Experiment, Findings, Verdict
+from evenhand.lab.experiment import Check, Experiment, Findings
 from evenhand.lab.report import as_table
 from evenhand.lab.runner import report, run_experiment
 from tests.support.small_experiments import DRIFT
@@ -81,10 +81,10 @@ def test_the_page_says_measured_against_promised(tmp_path: Path) -> None:
     wrong = replace(
         DRIFT,
         name="wrong",
-        analyse=lambda table: Findings((Verdict("the walk falls", "0.49", "-1", False),), pl.DataFrame({"n": [1]})),
+        analyse=lambda table: Findings((Check("the walk falls", "0.49", "-1", False),), pl.DataFrame({"n": [1]})),
     )
     words = " ".join("".join(Page(_report(tmp_path, DRIFT, wrong)).words).split())
-    found = DRIFT.analyse(pl.read_parquet(tmp_path / "results" / "drift" / "results.parquet")).verdicts[0].measured
+    found = DRIFT.analyse(pl.read_parquet(tmp_path / "results" / "drift" / "results.parquet")).checks[0].measured
     assert f"holds: the walk climbs by its drift: measured {found} against 0.5 in [0, 1] promised" in words
     assert "does not hold: the walk falls: measured 0.49 against -1 promised" in words
 
@@ -120,7 +120,7 @@ def test_folders_without_results_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=r"no results in .*nowhere"):
         report([tmp_path / "nowhere"], tmp_path / "report.html")
     run_experiment(DRIFT, tmp_path, quick=True, console=Console(file=io.StringIO()))
-    with pytest.raises(InvalidInput, match="results of 'drift', which is not known here"):
+    with pytest.raises(InvalidInput, match="results of an unknown experiment, 'drift'"):
         report([tmp_path], tmp_path / "report.html", experiments={})
     assert not (tmp_path / "report.html").exists()
 

@@ -10,10 +10,8 @@ import pytest
 import evenhand as eh
 from evenhand.auditors import MahalanobisAuditor, NoisyAuditor, Truth, WobblingAuditor, arriving
 from evenhand.errors import InvalidInput
-from evenhand.lab.interviewed_run import interviewed_run
-from evenhand.lab.reviewed_run import TOLD, reviewed_run
 from evenhand.lab.reviewers import FOLLOWS, PANELS, SHOWS, ReviewerSetting
-from evenhand.lab.standard_run import standard_run
+from evenhand.lab.runs import ASSUMED_ERROR, interviewed_run, reviewed_run, standard_run
 from tests.support.made_auditors import made, some
 
 A = 0.4 * np.eye(3)
@@ -34,7 +32,7 @@ def test_an_exact_reviewer_makes_the_standard_run(policy: str) -> None:
 
 
 def test_no_question_makes_the_standard_run_too() -> None:
-    """To the bit; and with questions the candidates are still the same: the best fair odds earn as much."""
+    """To the bit; and with questions the candidates are still the same: the best fair probabilities earn as much."""
     standard, live = standard_run(policy="evenhand", **SHAPE), interviewed_run(questions=0, **SHAPE)
     assert {name: live[name] for name in standard if name != "conflicts"} == {
         name: column for name, column in standard.items() if name != "conflicts"
@@ -49,15 +47,15 @@ def test_no_question_makes_the_standard_run_too() -> None:
 
 def test_what_is_taken_for_granted_is_what_the_bandit_takes_for_granted() -> None:
     """Leaving reviewer_error out is leaving it out."""
-    assert eh.FairBandit(2).metric.state()["error_rate"] == TOLD
+    assert eh.FairBandit(2).metric.state()["error_rate"] == ASSUMED_ERROR
 
 
 @pytest.mark.parametrize("follows", FOLLOWS)
 @pytest.mark.parametrize("policy", ["evenhand", "equal-probabilities"])
 def test_everybody_can_be_played_under_everybody(policy: str, follows: str) -> None:
-    """Whoever follows no distance is held to the world's; equal odds are flagged by nobody."""
+    """Whoever follows no distance is held to the world's; equal probabilities are flagged by nobody."""
     curve = reviewed_run(policy=policy, follows=follows, **SHAPE)
-    assert len(curve["round"]) == len(curve["found_rate"]) > 5
+    assert len(curve["round"]) == len(curve["learned_rate"]) > 5
     if policy == "equal-probabilities":
         assert curve["unfair_pairs"][-1] == curve["flagged_rounds_by_reviewer"][-1] == 0
 
@@ -109,41 +107,41 @@ def test_errors_come_in_where_they_are_said_to() -> None:
 
 
 def test_changing_one_thing_changes_nothing_else() -> None:
-    """Streams are separate: lateness does not change what is said, nor which pairs are drawn whether she errs."""
+    """Streams are separate: lateness changes no review, and errors do not change which pairs are drawn."""
     plain = ReviewerSetting(shows="random pairs", wrong=0.3)
     prompt, _ = plain.made(A, None, 1)
     late, _ = ReviewerSetting(shows="random pairs", wrong=0.3, late=4).made(A, None, 1)
     decisions = list(some(40))
-    said = {decision.round: prompt.review(decision) for decision in decisions}
+    reviews = {decision.round: prompt.review(decision) for decision in decisions}
     came = [(seen.round, review) for decision in decisions for seen, review in arriving(late, decision)]
     assert len(came) > 30
-    assert all(said[round] == review for round, review in came)
+    assert all(reviews[round] == review for round, review in came)
     right = answers(ReviewerSetting(shows="random pairs"), seed=1)
     assert [sorted(review.unfair + review.fair) for review in right] == [
-        sorted(review.unfair + review.fair) for review in said.values()
+        sorted(review.unfair + review.fair) for review in reviews.values()
     ]
 
 
-def test_the_truth_is_hers_if_she_has_one() -> None:
-    """Somebody who wobbles is held to her own distances, whatever errors are put on top; noise to the world's."""
+def test_the_truth_is_the_followed_distance_if_there_is_one() -> None:
+    """A wobbling reviewer defines the truth, whatever errors are added; for noise it is the world's metric."""
     _, truth = ReviewerSetting(follows="wobble 10%", wrong=0.2, shows="one bit").made(A, None, 0)
     assert isinstance(truth, WobblingAuditor)
     _, truth = ReviewerSetting(follows="pure noise").made(A, None, 0)
     assert isinstance(truth, MahalanobisAuditor)
     assert np.array_equal(truth.A, A)
-    assert all(isinstance(ReviewerSetting(follows=name).made(A, None, 0).truth, Truth) for name in FOLLOWS)
+    assert all(isinstance(ReviewerSetting(follows=name).made(A, None, 0)[1], Truth) for name in FOLLOWS)
 
 
 def test_a_panel_is_reported_member_by_member() -> None:
     """Each under a name, with a rate that was found; one reviewer without a panel has no name."""
     curve = reviewed_run(policy="evenhand", panel="most mislead", reviewer_error=None, **SHAPE)
     for member in PANELS["most mislead"]:
-        assert 0 < curve[f"found_rate_{member}"][-1] < 1
-        assert curve[f"found_out_{member}"][-1] in (0.0, 1.0)
-    assert "found_rate" not in curve
+        assert 0 < curve[f"learned_rate_{member}"][-1] < 1
+        assert curve[f"misleading_{member}"][-1] in (0.0, 1.0)
+    assert "learned_rate" not in curve
     alone = reviewed_run(policy="evenhand", reviewer_error=None, **SHAPE)
-    assert alone["found_rate"][-1] < 0.1
-    assert np.isnan(reviewed_run(policy="evenhand", **SHAPE)["found_rate"][-1])
+    assert alone["learned_rate"][-1] < 0.1
+    assert np.isnan(reviewed_run(policy="evenhand", **SHAPE)["learned_rate"][-1])
 
 
 def test_members_of_a_panel_err_independently() -> None:
@@ -167,11 +165,11 @@ def test_lies_are_told_within_the_budget_and_counted() -> None:
 @pytest.mark.parametrize(
     ("setting", "sentence"),
     [
-        ({"follows": "nobody"}, "follows is 'nobody'; allowed are 'metric', 'wobble 2%'"),
-        ({"shows": "all"}, "shows is 'all'; allowed are 'everything'"),
-        ({"errs": "often"}, "errs is 'often'; allowed are 'judging', 'answering'"),
-        ({"panel": "bad"}, "panel is 'bad'; allowed are 'different'"),
-        ({"follows": None}, "follows is None"),
+        ({"follows": "nobody"}, "follows must be 'metric', 'wobble 2%'.* got 'nobody'"),
+        ({"shows": "all"}, "shows must be 'everything'.* got 'all'"),
+        ({"errs": "often"}, "errs must be 'judging' or 'answering', got 'often'"),
+        ({"panel": "bad"}, "panel must be 'different'.* or None, got 'bad'"),
+        ({"follows": None}, "follows must be .* got None"),
     ],
 )
 def test_reviewers_who_do_not_exist_are_refused(setting: dict[str, Any], sentence: str) -> None:

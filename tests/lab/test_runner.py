@@ -15,10 +15,8 @@ from rich.console import Console
 
 from evenhand.errors import InvalidInput
 from evenhand.lab import runner
-from evenhand.lab.case import Case, grid
-from evenhand.lab.record import common_and_varied
 from evenhand.lab.runner import named, run_experiment, run_experiments
-from evenhand.lab.store import versions
+from evenhand.lab.store import Case, common_and_varied, grid, versions
 from tests.support.small_experiments import DRIFT
 
 
@@ -113,13 +111,13 @@ def test_verdicts_are_printed_as_they_are_written(tmp_path: Path) -> None:
 
 
 def test_experiments_go_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Names run in the order given, each once; "all" is every experiment; an unknown name is told what there is."""
+    """Names run in their order, each once; "all" is every experiment; an unknown name is refused with the list."""
     other = replace(DRIFT, name="other")
     monkeypatch.setattr(runner, "EXPERIMENTS", {"drift": DRIFT, "other": other})
     assert named(["other", "drift", "other"]) == [other, DRIFT]
     assert named(["all"]) == [DRIFT, other]
     for names in (["nonsense"], ["all", "nonsense"]):
-        with pytest.raises(InvalidInput, match="no experiment is called 'nonsense'; there are drift, other, all"):
+        with pytest.raises(InvalidInput, match="unknown experiment 'nonsense'; there are drift, other, all"):
             run_experiments(names, tmp_path, quick=True, jobs=1, console=_screen())
     assert list(run_experiments(["all"], tmp_path, quick=True, jobs=1, console=_screen())) == ["drift", "other"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["drift", "other"]

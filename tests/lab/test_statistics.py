@@ -11,6 +11,7 @@ import pytest
 from evenhand.lab.statistics import CONFIDENCE, bands, by_seed, estimate, slope
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize("runs", [3, 10])
 def test_intervals_cover_the_mean_as_often_as_promised(runs: int) -> None:
     """In 4000 samples of normals 95% of intervals cover the mean, to within four standard errors (1.4 points)."""
@@ -43,6 +44,7 @@ def test_a_slope_is_recovered(true: float) -> None:
     assert many.upper - many.lower < few.upper - few.lower
 
 
+@pytest.mark.statistical
 def test_slopes_cover_as_often_as_promised() -> None:
     """Also when a run's points depend on each other, as in a random walk: 95% of 1500 intervals, to 2.3 points."""
     x = np.arange(20.0)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import platform
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 import polars as pl
 import pytest
 
 from evenhand.errors import InvalidInput
-from evenhand.lab.case import Case, grid
-from evenhand.lab.store import Store, versions
+from evenhand.lab.store import Case, Store, grid, versions
 from evenhand.version import __version__
 from tests.support.small_experiments import seeds, walk
 
@@ -40,7 +40,7 @@ def test_a_key_changes_with_the_version(monkeypatch: pytest.MonkeyPatch) -> None
     """Results of an older version are not taken for those of this one."""
     case = Case("walk", {"seed": 1})
     before = case.key
-    monkeypatch.setattr("evenhand.lab.case.__version__", "0.0.0.other")
+    monkeypatch.setattr("evenhand.lab.store.__version__", "0.0.0.other")
     assert case.key != before
 
 
@@ -88,8 +88,8 @@ def test_a_write_that_was_cut_short_is_no_result(tmp_path: Path, monkeypatch: py
     """A table that breaks off midway leaves no case, no draft, and the older file as it was."""
     store, (case, *_) = Store(tmp_path), seeds(1)
 
-    def break_off(frame: pl.DataFrame, path: Path) -> None:
-        path.write_bytes(b"PAR1 and no more")
+    def break_off(frame: pl.DataFrame, file: BinaryIO) -> None:
+        file.write(b"PAR1 and no more")
         raise KeyboardInterrupt
 
     store.note("run", {"old": True})
@@ -119,6 +119,6 @@ def test_drafts_of_a_killed_process_are_ignored(tmp_path: Path) -> None:
 def test_a_result_must_not_bear_the_name_of_a_setting(tmp_path: Path) -> None:
     """Settings would overwrite it; so it is refused, and nothing is written."""
     store = Store(tmp_path / "results")
-    with pytest.raises(InvalidInput, match="walk has results called like its settings: case, reward"):
+    with pytest.raises(InvalidInput, match="results of walk have the names of settings: case, reward"):
         store.put(Case("walk", {"reward": "bounded"}), {"reward": [0.5], "case": [1]}, seconds=0.0)
     assert not (tmp_path / "results").exists()

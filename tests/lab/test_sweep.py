@@ -19,12 +19,14 @@ import threadpoolctl
 from polars.testing import assert_frame_equal
 
 from evenhand.errors import EvenhandError
-from evenhand.lab.case import Case, grid
-from evenhand.lab.standard_run import standard_run
-from evenhand.lab.store import Store
+from evenhand.lab.runs import standard_run
+from evenhand.lab.store import Case, Store, grid
 from evenhand.lab.sweep import CaseFailed, _timed, default_jobs, sweep
 from tests.support.cluster import ROOT, loopback_cluster
 from tests.support.small_experiments import seeds, slow_walk, threads_inside, walk, walk_or_raise
+
+JOBS = [1, pytest.param(2, marks=pytest.mark.process)]
+"""In this process, and in processes of their own."""
 
 KILLED = """
 import sys
@@ -34,7 +36,7 @@ from evenhand.lab.store import Store
 from evenhand.lab.sweep import sweep
 from tests.support.small_experiments import seeds, slow_walk
 results, log, jobs = sys.argv[1:]
-sweep(partial(slow_walk, log=log), seeds(14), Store(Path(results)), jobs=int(jobs))
+sweep(partial(slow_walk, log=log), seeds(8), Store(Path(results)), jobs=int(jobs))
 """
 
 
@@ -84,16 +86,17 @@ def _is_running(pid: int) -> bool:
         return False
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_killed_sweep_goes_on_where_it_stopped(jobs: int, tmp_path: Path) -> None:
     """After SIGKILL midway a second start runs what is missing only, and gathers what an unbroken sweep gathers."""
-    log, cases, store = tmp_path / "log", seeds(14), Store(tmp_path / "killed")
+    log, cases, store = tmp_path / "log", seeds(8), Store(tmp_path / "killed")
     log.mkdir()
     before = _start_and_kill(store.folder, log, jobs)
-    assert 3 <= len(before) < 14
+    assert 3 <= len(before) < 8
     calls: list[None] = []
     sweep(partial(slow_walk, log=str(log)), cases, store, jobs=jobs, done=lambda: calls.append(None))
-    assert len(calls) == 14
+    assert len(calls) == 8
     assert all(_runs(log, case) == 1 for case in cases if case.key in before)
     assert all(_runs(log, case) >= 1 for case in cases)
     whole = Store(tmp_path / "whole")
@@ -101,13 +104,14 @@ def test_a_killed_sweep_goes_on_where_it_stopped(jobs: int, tmp_path: Path) -> N
     assert_frame_equal(store.gather(cases), whole.gather(cases), check_exact=True)
 
 
+@pytest.mark.process
 def test_results_are_the_same_whatever_ran_them(tmp_path: Path) -> None:
     """One process, two processes and a Dask cluster of two workers give equal tables, to the last bit.
 
     The cluster's workers do the work, and even in a worker with several threads a case finds one thread in BLAS.
     """
     policies = ["evenhand", "paper"]
-    cases = grid("same", policy=policies, d=[3], k=[4], rounds=[60], epsilon=[0.01], seed=range(3))
+    cases = grid("same", policy=policies, d=3, k=4, rounds=60, epsilon=0.01, seed=range(3))
     stores = {name: Store(tmp_path / name) for name in ("one", "two", "cluster")}
     sweep(standard_run, cases, stores["one"], jobs=1)
     sweep(standard_run, cases, stores["two"], jobs=2)
@@ -125,7 +129,7 @@ def test_results_are_the_same_whatever_ran_them(tmp_path: Path) -> None:
     assert _workers(log) == set(cluster.workers)
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", JOBS)
 def test_a_case_has_one_thread(jobs: int, tmp_path: Path) -> None:
     """Inside a case every numerical library has one thread; outside it has as many as before."""
     np.ones((2, 2)) @ np.ones((2, 2))
@@ -147,7 +151,7 @@ def test_a_case_has_one_thread_while_others_end() -> None:
         assert set(outcome["threads"]) == {1}
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", JOBS)
 def test_a_failure_names_its_settings_and_costs_nothing_else(jobs: int, tmp_path: Path) -> None:
     """CaseFailed quotes settings and error, has the traceback as a note, keeps what ran, and begins nothing new."""
     log = tmp_path / "log"
@@ -177,7 +181,7 @@ def test_a_sweep_that_is_complete_runs_nothing(tmp_path: Path) -> None:
 def test_a_cluster_that_does_not_answer_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An address at which nobody listens is quoted, and nothing is written."""
     monkeypatch.setattr("evenhand.lab.sweep.PATIENCE", "1s")
-    with pytest.raises(EvenhandError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9"):
+    with pytest.raises(EvenhandError, match=r"cannot reach a Dask scheduler at tcp://127\.0\.0\.1:9"):
         sweep(walk, seeds(1), Store(tmp_path / "results"), cluster="tcp://127.0.0.1:9")
     assert not (tmp_path / "results").exists()
 

@@ -16,7 +16,7 @@ from evenhand.auditors import Auditor, MahalanobisAuditor, NoisyAuditor, PanelAu
 from evenhand.environments import LinearEnvironment
 from evenhand.errors import MisleadingReviewer
 from evenhand.lab import play
-from evenhand.lab.reviewed_run import reviewed_run
+from evenhand.lab.runs import reviewed_run
 from evenhand.metrics import BayesPoint, Pairs, Verdicts
 from evenhand.metrics.gaussian.belief import Belief
 from evenhand.metrics.gaussian.error_rates import ErrorRates
@@ -201,7 +201,7 @@ def test_a_burst_of_lies_is_not_believed_for_good() -> None:
         curve = reviewed_run(**shape, **liar, reviewer_error=None, seed=seed)  # type: ignore[arg-type]
         assert curve["lies_told"][-1] == 400
         assert curve["unfair_pairs"][-1] <= 400
-        assert curve["found_rate"][-1] < 0.03
+        assert curve["learned_rate"][-1] < 0.03
 
 
 def test_an_honest_reviewer_of_an_unlikely_metric_is_not_taken_for_a_liar() -> None:

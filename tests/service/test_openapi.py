@@ -5,17 +5,16 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
-import schemathesis
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.errors import Unsatisfiable
-from schemathesis.core.result import Ok
-from schemathesis.generation import GenerationMode
-from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from tests.support.running_service import MEMORY, Asking, asking
+
+if TYPE_CHECKING:
+    from schemathesis.generation import GenerationMode
 
 # It sends more, right tokens and wrong ones, than anybody may; the limits have tests of their own.
 GENEROUS = replace(MEMORY, rate=1e6, burst=1e6, wrong_tokens=1e6)
@@ -51,6 +50,10 @@ def test_schemathesis_finds_nothing(running: Asking, mode: str, examples: int) -
     What fits may still be refused with 422: that norms are at most 1, that ids differ, how many features a desk has,
     which characters can be printed, where a page ended, which keys were used before, no schema says.
     """
+    import schemathesis  # a second to load: not when tests are collected
+    from schemathesis.core.result import Ok
+    from schemathesis.generation import GenerationMode
+
     schema = schemathesis.openapi.from_url(f"{running.url}/openapi.json")
     made = running.decide()
     headers = {"Authorization": f"Bearer {running.secrets['admin']}"}
@@ -67,6 +70,8 @@ def check_of(
     operation: Any, mode: GenerationMode, examples: int, headers: dict[str, str], decision: str
 ) -> Callable[[], None]:
     """Sends made-up requests for one operation and checks every answer."""
+    from schemathesis.generation import GenerationMode
+    from schemathesis.specs.openapi.checks import positive_data_acceptance
 
     @seed(7)
     @settings(

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[2]
+SOURCES = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
+"""The package and the tests, for processes that unpickle functions of both."""
 PATIENCE = 40.0
 
 
@@ -45,7 +47,7 @@ def loopback_cluster(folder: Path) -> Iterator[Cluster]:
 def _start(folder: Path, arguments: list[str]) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "dask", *arguments]
     with (folder / f"{arguments[0]}.log").open("ab") as log:
-        return subprocess.Popen(command, stdout=log, stderr=log, cwd=folder, env=os.environ | {"PYTHONPATH": str(ROOT)})
+        return subprocess.Popen(command, stdout=log, stderr=log, cwd=folder, env=os.environ | {"PYTHONPATH": SOURCES})
 
 
 def _address(contact: Path) -> str:

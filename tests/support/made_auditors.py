@@ -1,4 +1,4 @@
-"""Decisions made up for the reviewers under test: any odds, any contexts, nobody who decided."""
+"""Decisions made up for the reviewers under test: any probabilities, any contexts, nobody who decided."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def made(
     rewards: Any = None,
     tight_pairs: tuple[Pair, ...] = (),
 ) -> Decision:
-    """A decision with these odds (k,); contexts are unit vectors and rewards zeros unless given."""
+    """A decision with these probabilities (k,); contexts are unit vectors and rewards zeros unless given."""
     p = np.asarray(probabilities, dtype=np.float64)
     x = np.eye(len(p)) if contexts is None else np.asarray(contexts, dtype=np.float64)
     r = np.zeros(len(p)) if rewards is None else np.asarray(rewards, dtype=np.float64)
@@ -27,13 +27,13 @@ def made(
 
 
 def some(n: int, *, d: int = 3, k: int = 5, seed: int = 0) -> Iterator[Decision]:
-    """So many rounds of random contexts inside the ball, random odds and random rewards."""
+    """So many rounds of random contexts inside the ball, random probabilities and random rewards."""
     rng = np.random.default_rng(seed)
     for t in range(n):
         contexts = rng.normal(size=(k, d))
         contexts /= np.maximum(1.0, np.linalg.norm(contexts, axis=1, keepdims=True))
-        odds = rng.dirichlet(np.full(k, 0.5))
-        yield made(odds, contexts, round=t, rewards=rng.uniform(-1, 1, size=k))
+        probabilities = rng.dirichlet(np.full(k, 0.5))
+        yield made(probabilities, contexts, round=t, rewards=rng.uniform(-1, 1, size=k))
 
 
 def pairs_of(decision: Decision) -> list[Pair]:
@@ -43,9 +43,9 @@ def pairs_of(decision: Decision) -> list[Pair]:
 
 @st.composite
 def any_decision(draw: st.DrawFn, *, d: int = 2) -> Decision:
-    """Two to six candidates, some alike, some with equal odds."""
+    """Two to six candidates, some alike, some with equal probabilities."""
     coordinates = st.sampled_from([-0.7, -0.2, 0.0, 0.2, 0.7])
     k = draw(st.integers(2, 6))
     contexts = draw(st.lists(st.lists(coordinates, min_size=d, max_size=d), min_size=k, max_size=k))
-    odds = draw(st.lists(st.sampled_from([0.0, 0.1, 0.1 + 1e-10, 0.4, 0.9, 1.0]), min_size=k, max_size=k))
-    return made(odds, contexts, round=draw(st.integers(0, 1000)))
+    probabilities = draw(st.lists(st.sampled_from([0.0, 0.1, 0.1 + 1e-10, 0.4, 0.9, 1.0]), min_size=k, max_size=k))
+    return made(probabilities, contexts, round=draw(st.integers(0, 1000)))

@@ -12,11 +12,10 @@ import numpy as np
 import polars as pl
 import threadpoolctl
 
-from evenhand.lab.case import Case, grid
-from evenhand.lab.experiment import Experiment, Findings, Verdict
+from evenhand.lab.experiment import Check, Experiment, Findings
 from evenhand.lab.figure import draw_band, panels, styles
 from evenhand.lab.statistics import bands, by_seed, slope
-from evenhand.lab.store import Columns
+from evenhand.lab.store import Case, Columns, grid
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -66,7 +65,7 @@ def _cases(quick: bool) -> list[Case]:
 
 def _analyse(table: pl.DataFrame) -> Findings:
     found = slope(*by_seed(table, "height"))
-    verdict = Verdict("the walk climbs by its drift", str(found), "0.5 in [0, 1]", found.lower <= 0.5 <= found.upper)
+    verdict = Check("the walk climbs by its drift", str(found), "0.5 in [0, 1]", found.lower <= 0.5 <= found.upper)
     return Findings((verdict,), pl.DataFrame({"steps <all>": [table["round"].max()], "slope": [found.value]}))
 
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from evenhand._internal.checks import check_matrix, check_number, check_share, check_whole, is_number, refusal
 from evenhand._internal.randomness import Seed, as_generator
 from evenhand.auditors.pairs import flagging, gaps
-from evenhand.records.decision import ODDS_TOLERANCE, Decision, Review
+from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision, Review
 
 Floats = NDArray[np.float64]
 
@@ -42,7 +42,7 @@ class DistanceAuditor(ABC):
 
     def review(self, decision: Decision) -> Review:
         """A complete review."""
-        return flagging(self.excess(decision) > ODDS_TOLERANCE)
+        return flagging(self.excess(decision) > PROBABILITY_TOLERANCE)
 
 
 class NormAuditor(DistanceAuditor):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from evenhand.auditors.auditor import Auditor, Truth
 from evenhand.errors import InvalidInput
-from evenhand.records.decision import ODDS_TOLERANCE, Decision, Pair, Review
+from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision, Pair, Review
 
 
 def gaps(decision: Decision) -> NDArray[np.float64]:
@@ -27,7 +27,7 @@ def unequal_pairs(decision: Decision) -> NDArray[np.bool_]:
     >>> unequal_pairs(decision).tolist()
     [[False, False, True], [False, False, True], [True, True, False]]
     """
-    return np.asarray(gaps(decision) > ODDS_TOLERANCE)
+    return np.asarray(gaps(decision) > PROBABILITY_TOLERANCE)
 
 
 def verdicts_by_pair(decision: Decision, review: Review) -> dict[Pair, bool]:

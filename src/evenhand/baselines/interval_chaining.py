@@ -58,7 +58,7 @@ class IntervalChaining(Lottery):
     upper end. Those papers also choose m, or any number; here places go to whole chains from the top, the last
     chain sharing what is left. Unlike theirs, ours may choose nobody, and does when all is surely below 0.
 
-    Guarantee: as long as all intervals hold, p_i >= p_j whenever candidate i's expected reward is at least j's.
+    As long as all intervals hold, p_i >= p_j whenever candidate i's expected reward is at least j's.
     Similarity plays no part: reviews change nothing, and under a metric that ignores a feature which pays it stays
     unfair. It is slow: probabilities stay equal until intervals separate.
 

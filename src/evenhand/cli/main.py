@@ -147,9 +147,9 @@ def _interview(options: argparse.Namespace) -> None:
 
 
 def _list(options: argparse.Namespace) -> None:
-    from evenhand.lab.runner import say_experiments
+    from evenhand.lab.runner import list_experiments
 
-    say_experiments()
+    list_experiments()
 
 
 def _run(options: argparse.Namespace) -> None:

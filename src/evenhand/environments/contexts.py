@@ -92,11 +92,15 @@ class Gaussian(ContextSource):
 
     def draw(self, scene: Scene, rng: np.random.Generator) -> Floats:
         """Contexts (k, d) in the ball."""
-        raw = rng.normal(size=(scene.n_candidates, self.n_features))
-        return into_ball(raw * (self.scale / np.sqrt(self.n_features)))
+        return into_ball(
+            self._raw((scene.n_candidates, self.n_features), rng) * (self.scale / np.sqrt(self.n_features))
+        )
+
+    def _raw(self, shape: tuple[int, int], rng: np.random.Generator) -> Floats:
+        return rng.normal(size=shape)
 
 
-class Correlated(ContextSource):
+class Correlated(Gaussian):
     """Normal features, i and j with correlation correlation^|i - j|; rows longer than 1 are scaled to norm 1.
 
     Some directions are rarely shown, so both the rewards and the metric are learned unevenly.
@@ -107,20 +111,18 @@ class Correlated(ContextSource):
     """
 
     def __init__(self, n_features: int, *, correlation: float = 0.8, scale: float = 0.7) -> None:
-        super().__init__(n_features)
+        super().__init__(n_features, scale=scale)
         self.correlation = check_share("correlation", correlation)
-        self.scale = check_number("scale", scale, above=0)
 
-    def draw(self, scene: Scene, rng: np.random.Generator) -> Floats:
-        """Contexts (k, d) in the ball."""
-        raw = rng.normal(size=(scene.n_candidates, self.n_features))
+    def _raw(self, shape: tuple[int, int], rng: np.random.Generator) -> Floats:
+        raw = rng.normal(size=shape)
         rest = np.sqrt(1.0 - self.correlation**2)
         for j in range(1, self.n_features):  # an autoregressive chain over the features
             raw[:, j] = self.correlation * raw[:, j - 1] + rest * raw[:, j]
-        return into_ball(raw * (self.scale / np.sqrt(self.n_features)))
+        return raw
 
 
-class HeavyTails(ContextSource):
+class HeavyTails(Gaussian):
     """Student's t with few degrees of freedom in every feature, clipped to the ball.
 
     Norms are usually small, so pairs are close and their distances hard to learn; a few candidates lie on the surface.
@@ -131,14 +133,11 @@ class HeavyTails(ContextSource):
     """
 
     def __init__(self, n_features: int, *, degrees_of_freedom: float = 1.5, scale: float = 0.2) -> None:
-        super().__init__(n_features)
+        super().__init__(n_features, scale=scale)
         self.degrees_of_freedom = check_number("degrees_of_freedom", degrees_of_freedom, least=0.5)
-        self.scale = check_number("scale", scale, above=0)
 
-    def draw(self, scene: Scene, rng: np.random.Generator) -> Floats:
-        """Contexts (k, d) in the ball."""
-        raw = rng.standard_t(self.degrees_of_freedom, size=(scene.n_candidates, self.n_features))
-        return into_ball(raw * (self.scale / np.sqrt(self.n_features)))
+    def _raw(self, shape: tuple[int, int], rng: np.random.Generator) -> Floats:
+        return rng.standard_t(self.degrees_of_freedom, size=shape)
 
 
 class Groups(ContextSource):

@@ -47,12 +47,9 @@ def metric_of_kind(kind: MetricKind | str, n_features: int, *, norm: float = 0.7
     d = check_whole("n_features", n_features, least=1)
     size = check_number("norm", norm, above=0)
     rng = as_generator(seed)
-    if kind == "full":
-        return random_metric(d, norm=size, seed=rng)
-    if kind == "low-rank":
-        return random_metric(d, rank=max(1, d // 2), norm=size, seed=rng)
-    if kind == "rank-one":
-        return random_metric(d, rank=1, norm=size, seed=rng)
+    ranks = {"full": d, "low-rank": max(1, d // 2), "rank-one": 1}
+    if kind in ranks:
+        return random_metric(d, rank=ranks[kind], norm=size, seed=rng)
     if kind == "diagonal":
         weights = rng.uniform(0.2, 1.0, size=d)
         return np.diag(np.sqrt(weights * size / np.linalg.norm(weights)))

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from evenhand._internal.randomness import Seed
 from evenhand.environments._streams import separate_streams
-from evenhand.environments.adversaries import DirectionHider, Hide, RegretHunter, ViolationHunter
+from evenhand.environments.adversaries import DirectionHider, RegretHunter, ViolationHunter
 from evenhand.environments.contexts import (
     Camps,
     ContextSource,
@@ -36,61 +36,29 @@ NORM = 0.7
 """Default of ||A'A||_F."""
 
 
-def _groups(n_features: int, seed: Seed, *, n_groups: int = 3, spread: float = 0.25) -> ContextSource:
-    return Groups(n_features, n_groups=n_groups, spread=spread, seed=seed)
-
-
 def _drifting(
-    n_features: int, seed: Seed, *, period: int = 1000, n_groups: int = 2, spread: float = 0.5
+    n_features: int, *, period: int = 1000, n_groups: int = 2, spread: float = 0.5, seed: Seed = None
 ) -> ContextSource:
     centres, plane = separate_streams(seed, 2)
     return Drifting(Groups(n_features, n_groups=n_groups, spread=spread, seed=centres), period=period, seed=plane)
 
 
-def _violation_hunter(
-    n_features: int, seed: Seed, *, n_proposals: int = 16, epsilon: float = 0.01, among: str = "camps"
-) -> ContextSource:
-    return ViolationHunter(population(among, n_features, seed=seed), n_proposals=n_proposals, epsilon=epsilon)
-
-
-def _regret_hunter(n_features: int, seed: Seed, *, n_proposals: int = 16, among: str = "sphere") -> ContextSource:
-    return RegretHunter(population(among, n_features, seed=seed), n_proposals=n_proposals)
-
-
-def _direction_hider(
-    n_features: int,
-    seed: Seed,
-    *,
-    reveal_at: Sequence[int] = (500,),
-    hide: Hide = "narrowest",
-    among: str = "sphere",
-) -> ContextSource:
-    return DirectionHider(population(among, n_features, seed=seed), reveal_at=reveal_at, hide=hide)
-
-
-def _without_seed(kind: Callable[..., ContextSource]) -> Callable[..., ContextSource]:
-    """For populations without parameters that are drawn."""
-
-    def build(n_features: int, seed: Seed, **settings: Any) -> ContextSource:
-        return kind(n_features, **settings)
-
-    build.__signature__ = inspect.signature(kind)  # type: ignore[attr-defined]
-    return build
-
-
 POPULATIONS: dict[str, Callable[..., ContextSource]] = {
-    "sphere": _without_seed(Sphere),
-    "gaussian": _without_seed(Gaussian),
-    "groups": _groups,
-    "camps": _without_seed(Camps),
-    "correlated": _without_seed(Correlated),
-    "heavy-tails": _without_seed(HeavyTails),
+    "sphere": Sphere,
+    "gaussian": Gaussian,
+    "groups": Groups,
+    "camps": Camps,
+    "correlated": Correlated,
+    "heavy-tails": HeavyTails,
     "drifting": _drifting,
-    "violation-hunter": _violation_hunter,
-    "regret-hunter": _regret_hunter,
-    "direction-hider": _direction_hider,
-    "proxy-groups": _without_seed(ProxyGroups),
+    "violation-hunter": ViolationHunter,
+    "regret-hunter": RegretHunter,
+    "direction-hider": DirectionHider,
+    "proxy-groups": ProxyGroups,
 }
+
+AMONG = {"violation-hunter": "camps", "regret-hunter": "sphere", "direction-hider": "sphere"}
+"""The population that each adversary chooses from by default."""
 
 
 def population(name: str, n_features: int, *, seed: Seed = None, **settings: Any) -> ContextSource:
@@ -107,21 +75,20 @@ def population(name: str, n_features: int, *, seed: Seed = None, **settings: Any
     """
     if name not in POPULATIONS:
         raise InvalidInput(f"unknown population {name!r}; there are {', '.join(POPULATIONS)}")
-    build = POPULATIONS[name]
-    known = [p.name for p in inspect.signature(build).parameters.values() if p.kind is p.KEYWORD_ONLY]
-    _refuse_unknown(name, settings, known)
-    return build(n_features, seed, **settings)
+    kind = POPULATIONS[name]
+    own = [p.name for p in inspect.signature(kind).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    _refuse_unknown(name, settings, [*(each for each in own if each != "seed"), *(["among"] if name in AMONG else [])])
+    if name in AMONG:
+        among = settings.pop("among", AMONG[name])
+        return kind(population(among, n_features, seed=seed), **settings)
+    return kind(n_features, **({"seed": seed} if "seed" in own else {}), **settings)
 
 
 NAMES: tuple[str, ...] = (*(name for name in POPULATIONS if name != "proxy-groups"), "proxy", "lending")
 
 
 def names() -> tuple[str, ...]:
-    """The names of all worlds, populations first, then adversaries, then scenarios.
-
-    >>> "violation-hunter" in names()
-    True
-    """
+    """The names of all worlds: populations, adversaries, scenarios."""
     return NAMES
 
 

@@ -1,4 +1,4 @@
-"""Curve: an account of a long run in little memory: running totals, kept at rounds evenly spaced on a log axis."""
+"""Curve: an account of a long run in little memory: running totals at rounds evenly spaced on a log axis."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 
 from evenhand.auditors import Arrival, Truth
 from evenhand.errors import InvalidInput
-from evenhand.lab.flagged_rounds import FlaggedRounds
-from evenhand.lab.score import score
+from evenhand.lab.account import FlaggedRounds, Floats, score
 from evenhand.records.decision import Decision
 
 PER_OCTAVE = 4
-"""Checkpoints between a round and its double."""
+"""Checkpoints per doubling of the round."""
 
 TOTALS = (
     "regret",
@@ -26,7 +25,7 @@ TOTALS = (
     "last_unfair_round",
     "flagged_rounds_by_reviewer",
 )
-"""What is added up, in the order of the columns."""
+"""The columns, in order."""
 
 
 def checkpoints(rounds: int) -> list[int]:
@@ -43,7 +42,7 @@ def checkpoints(rounds: int) -> list[int]:
 class Curve:
     """Running totals of regret, reward and unfairness at checkpoints; O(log T) memory for T rounds.
 
-    And one bit a round, so that no round counts twice in flagged_rounds_by_reviewer when its reviews come late.
+    Plus one bit a round, so that no round counts twice in flagged_rounds_by_reviewer when its reviews are late.
     """
 
     def __init__(self, epsilon: float, rounds: int) -> None:
@@ -54,16 +53,10 @@ class Curve:
         self._round = 0
         self._rows: list[NDArray[np.float64]] = []
 
-    def add(
-        self,
-        decision: Decision,
-        expected_rewards: NDArray[np.float64],
-        truth: Truth,
-        reviews: Sequence[Arrival] = (),
-    ) -> None:
-        """Enter one decision, given its candidates' expected rewards (k,), and the reviews that then came in."""
+    def add(self, decision: Decision, expected_rewards: Floats, truth: Truth, reviews: Sequence[Arrival] = ()) -> None:
+        """Add a decision, its candidates' expected rewards (k,), and the reviews that arrived after it."""
         if len(self._rows) == len(self._wanted):
-            raise InvalidInput(f"this curve was made for {self._wanted[-1]} rounds and has them all")
+            raise InvalidInput(f"a curve of {self._wanted[-1]} rounds is complete; no round can be added")
         entry = score(decision, expected_rewards, truth, self.epsilon)
         self._round += 1
         self._totals[:5] += (*entry, entry.unfair > 0)
@@ -75,7 +68,7 @@ class Curve:
             self._rows.append(self._totals.copy())
 
     def columns(self) -> dict[str, list[float]]:
-        """The totals so far at each checkpoint, column by column."""
+        """The totals so far at each checkpoint, by column."""
         table = np.array(self._rows).reshape(-1, len(TOTALS))
         rounds = [float(t) for t in self._wanted[: len(self._rows)]]
         return {"round": rounds} | {name: table[:, i].tolist() for i, name in enumerate(TOTALS)}

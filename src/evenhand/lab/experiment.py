@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from evenhand.lab.case import Case
-from evenhand.lab.store import Columns
+from evenhand.lab.store import Case, Columns
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """One claim held against what was measured."""
+class Check:
+    """One claim, what was measured, what was promised, and whether the claim holds."""
 
     claim: str
     measured: str
@@ -27,23 +26,23 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Findings:
-    """What an analysis says: verdicts, and a table worth printing."""
+    """The result of an analysis: checks, and a table to print."""
 
-    verdicts: tuple[Verdict, ...]
+    checks: tuple[Check, ...]
     table: pl.DataFrame
     numbers: Mapping[str, Any] = field(default_factory=dict)
-    """What the figure needs beyond the results."""
+    """What the figure needs besides the results."""
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """All there is to know of one experiment; register it in `lab.experiments`."""
+    """One experiment; register it in `lab.experiments`."""
 
     name: str
     claim: str
-    """One sentence: what is put to the test."""
+    """One sentence: what is tested."""
     sweep: Callable[[bool], Sequence[Case]]
-    """The cases; True asks for a quick version."""
+    """The cases; True selects a quick version."""
     run: Callable[..., Columns]
     """One case: settings in, columns out. Must depend on its settings alone."""
     analyse: Callable[[pl.DataFrame], Findings]

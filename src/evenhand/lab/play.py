@@ -15,7 +15,7 @@ from evenhand.records.decision import Decision
 
 
 class Played(NamedTuple):
-    """One round: the decision that was made, and the reviews that then came in, each with its own decision."""
+    """One round: the decision, and the reviews that arrived after it, each with its own decision."""
 
     decision: Decision
     reviews: tuple[Arrival, ...]
@@ -24,29 +24,29 @@ class Played(NamedTuple):
 def decisions(
     policy: Policy, world: FairEnvironment, auditor: Auditor, *, rounds: int, seed: Seed = None
 ) -> Iterator[Played]:
-    """The decisions of so many rounds, the policy learning from every outcome and from every review that comes in.
+    """The decisions of this many rounds; the policy learns from every outcome and from every review that arrives.
 
-    `seed` is the world's: policies played with the same one meet the same candidates and the same luck. The world may
-    watch the policy, and draws the next candidates when the policy has learned: an adversary in it sees all that the
-    policy knows. Reviews that are out when the rounds are over are not waited for.
+    `seed` is the world's: policies played with the same seed meet the same candidates and outcomes. The world watches
+    the policy and draws the next candidates after the policy has learned, so an adversary sees everything the policy
+    knows. Reviews still pending at the end are dropped.
     """
     world.watch(policy)
     contexts, _ = world.reset(seed=seed)
     for _ in range(rounds):
         decision = policy.decide(contexts)
         played = Played(decision, tuple(arriving(auditor, decision)))
-        _teach(policy, decision, world.settle(decision.chosen), played.reviews)
+        _learn(policy, decision, world.settle(decision.chosen), played.reviews)
         yield played
         contexts = world.advance()
 
 
-def _teach(policy: Policy, decision: Decision, rewards: Mapping[int, float], reviews: Sequence[Arrival]) -> None:
+def _learn(policy: Policy, decision: Decision, rewards: Mapping[int, float], reviews: Sequence[Arrival]) -> None:
     """Outcomes together with the first review of the same decision, if there is one; late and further ones alone."""
-    own = next((i for i, (seen, _) in enumerate(reviews) if seen is decision), None)
+    own = next((i for i, (about, _) in enumerate(reviews) if about is decision), None)
     policy.learn(decision, rewards=rewards, review=None if own is None else reviews[own][1])
-    for i, (seen, review) in enumerate(reviews):
+    for i, (about, review) in enumerate(reviews):
         if i != own:
-            policy.learn(seen, review=review)
+            policy.learn(about, review=review)
 
 
 def play(
@@ -60,10 +60,10 @@ def play(
     truth: Truth | None = None,
     each: Callable[[], object] = lambda: None,
 ) -> Account:
-    """Let `policy` decide for so many rounds and hold it to account; `each` is called after every round.
+    """Let `policy` decide for this many rounds and keep its account; `each` is called after every round.
 
-    The policy hears the auditor and is judged by the truth: who knows the true distances, unless said otherwise the
-    auditor. One who errs, or looks at a few pairs only, does not know them, and the truth must be given.
+    The policy learns from the auditor and is scored by the truth, which by default is the auditor. An auditor that
+    errs, or reviews a few pairs only, does not know the true distances; then pass `truth`.
 
     >>> from evenhand import FairBandit
     >>> from evenhand.auditors import MahalanobisAuditor, NoisyAuditor
@@ -83,11 +83,10 @@ def play(
 
 
 def _truth(auditor: Auditor, truth: Truth | None) -> Truth:
-    if truth is None and isinstance(auditor, Truth):
-        return auditor
-    if isinstance(truth, Truth):
-        return truth
-    raise InvalidInput(
-        f"truth is {truth!r} and the auditor a {type(auditor).__name__}, who does not know it; allowed is an object "
-        "with distances(contexts) and excess(decision), such as truth=MahalanobisAuditor(A)"
-    )
+    known = auditor if truth is None else truth
+    if not isinstance(known, Truth):
+        raise InvalidInput(
+            "truth must have distances(contexts) and excess(decision), as truth=MahalanobisAuditor(A) does, "
+            f"got {truth!r} with a {type(auditor).__name__}"
+        )
+    return known

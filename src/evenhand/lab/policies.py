@@ -1,4 +1,4 @@
-"""Every policy the laboratory compares, under a name, made from the same few facts."""
+"""Every policy the laboratory compares, by name, made from the same facts."""
 
 from __future__ import annotations
 
@@ -14,33 +14,24 @@ from evenhand.rewards import KnownReward
 
 Make = Callable[[Facts, Seed], Policy]
 
+LEARNERS: dict[str, Callable[[Facts, Seed], MetricLearner]] = {
+    "evenhand": lambda facts, seed: BayesPoint(facts.n_features, epsilon=facts.epsilon),
+    "projected-volume": lambda facts, seed: ProjectedVolume(facts.n_features, epsilon=facts.epsilon, seed=seed),
+    "ellipsoid": lambda facts, seed: Ellipsoid(facts.n_features, epsilon=facts.epsilon),
+    "paper": lambda facts, seed: PerPair(ProjectedVolume(facts.n_features, epsilon=facts.epsilon, seed=seed)),
+}
 
-def _with(metric: Callable[[Facts, Seed], MetricLearner], *, known_reward: bool = False) -> Make:
-    """FairBandit with this metric learner, and with theta told to it or not."""
+
+def _bandit(learner: str, *, known_reward: bool = False) -> Make:
+    """FairBandit with this metric learner, and with theta known or not."""
 
     def make(facts: Facts, seed: Seed) -> Policy:
         rng = as_generator(seed)
         (own,) = rng.spawn(1)
-        reward = KnownReward(facts.theta) if known_reward else None
-        return FairBandit(facts.n_features, capacity=facts.capacity, metric=metric(facts, own), reward=reward, seed=rng)
+        metric, reward = LEARNERS[learner](facts, own), KnownReward(facts.theta) if known_reward else None
+        return FairBandit(facts.n_features, capacity=facts.capacity, metric=metric, reward=reward, seed=rng)
 
     return make
-
-
-def _bayes_point(facts: Facts, seed: Seed) -> MetricLearner:
-    return BayesPoint(facts.n_features, epsilon=facts.epsilon)
-
-
-def _ellipsoid(facts: Facts, seed: Seed) -> MetricLearner:
-    return Ellipsoid(facts.n_features, epsilon=facts.epsilon)
-
-
-def _projected_volume(facts: Facts, seed: Seed) -> MetricLearner:
-    return ProjectedVolume(facts.n_features, epsilon=facts.epsilon, seed=seed)
-
-
-def _per_pair(facts: Facts, seed: Seed) -> MetricLearner:
-    return PerPair(_projected_volume(facts, seed))
 
 
 def _paper(facts: Facts, seed: Seed) -> Policy:
@@ -49,20 +40,15 @@ def _paper(facts: Facts, seed: Seed) -> Policy:
 
 
 POLICIES: dict[str, Make] = {
-    "evenhand": _with(_bayes_point),
-    "projected-volume": _with(_projected_volume),
-    "ellipsoid": _with(_ellipsoid),
+    **{name: _bandit(name) for name in LEARNERS},
     "paper": _paper,
-    "evenhand-known-reward": _with(_bayes_point, known_reward=True),
-    "projected-volume-known-reward": _with(_projected_volume, known_reward=True),
-    "ellipsoid-known-reward": _with(_ellipsoid, known_reward=True),
-    "paper-known-reward": _with(_per_pair, known_reward=True),
+    **{f"{name}-known-reward": _bandit(name, known_reward=True) for name in LEARNERS},
     **BASELINES,
 }
 
 
 def make_policy(name: str, facts: Facts, seed: Seed) -> Policy:
-    """The policy of this name, which reads of the facts only what it is allowed to know."""
+    """The policy of this name, which reads only the facts that it may know."""
     if name not in POLICIES:
-        raise InvalidInput(f"no policy is called {name!r}; known are {', '.join(POLICIES)}")
+        raise InvalidInput(f"unknown policy {name!r}; there are {', '.join(POLICIES)}")
     return POLICIES[name](facts, seed)

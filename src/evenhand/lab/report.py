@@ -1,4 +1,4 @@
-"""One self-contained HTML page of results: verdicts, figures, tables, settings."""
+"""One self-contained HTML page of results: checks, figures, tables, settings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from evenhand.lab.experiment import Experiment, Findings, Verdict
+from evenhand.lab.experiment import Check, Experiment, Findings
 from evenhand.version import __version__
 
 if TYPE_CHECKING:
@@ -48,23 +48,23 @@ def write_report(path: Path, sections: Sequence[str]) -> None:
 def section(experiment: Experiment, results: pl.DataFrame, findings: Findings, record: Mapping[str, Any]) -> str:
     """One experiment as a section of the page."""
     name = html.escape(experiment.name)
-    verdicts = "\n".join(map(_verdict, findings.verdicts))
+    checks = "\n".join(map(_check, findings.checks))
     figure = embedded(experiment.draw(results, findings))
     return (
-        f'<section id="{name}"><h2>{name}</h2>\n<p>{html.escape(experiment.claim)}</p>\n<ul>{verdicts}</ul>\n'
+        f'<section id="{name}"><h2>{name}</h2>\n<p>{html.escape(experiment.claim)}</p>\n<ul>{checks}</ul>\n'
         f'<img alt="Figure of {name}" src="data:image/png;base64,{figure}">\n{as_table(findings.table)}\n'
         f"<details><summary>Settings, seeds, versions and timings</summary>{_record(record)}</details></section>"
     )
 
 
-def _verdict(verdict: Verdict) -> str:
-    kind, word = ("holds", "holds") if verdict.holds else ("fails", "does not hold")
-    said = f"{verdict.claim}: measured {verdict.measured} against {verdict.promised} promised"
-    return f'<li><span class="{kind}">{word}</span>: {html.escape(said)}</li>'
+def _check(check: Check) -> str:
+    kind, word = ("holds", "holds") if check.holds else ("fails", "does not hold")
+    text = f"{check.claim}: measured {check.measured} against {check.promised} promised"
+    return f'<li><span class="{kind}">{word}</span>: {html.escape(text)}</li>'
 
 
 def _record(record: Mapping[str, Any]) -> str:
-    """What `run.json` says, one line an entry, entries within entries named by both."""
+    """The content of `run.json`, one line an entry; nested entries are named by both."""
     rows = "".join(f"<tr><td>{html.escape(name)}</td><td>{html.escape(text)}</td></tr>" for name, text in _flat(record))
     return f'<table class="record"><tbody>{rows}</tbody></table>'
 

@@ -1,4 +1,4 @@
-"""Run experiments by name: sweep, gather, analyse, draw, and say where everything lies."""
+"""Run experiments by name: sweep, gather, analyse, draw, and print where the results are."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 from rich.console import Console
@@ -18,9 +19,8 @@ from rich.text import Text
 from evenhand.errors import InvalidInput
 from evenhand.lab.experiment import Experiment, Findings
 from evenhand.lab.experiments import EXPERIMENTS
-from evenhand.lab.record import run_record
 from evenhand.lab.report import section, write_report
-from evenhand.lab.store import Store
+from evenhand.lab.store import Store, run_record
 from evenhand.lab.sweep import sweep
 
 ALL = "all"
@@ -30,25 +30,14 @@ def named(names: Sequence[str]) -> list[Experiment]:
     """The experiments of these names, each once; "all" is every one."""
     for name in names:
         if name != ALL and name not in EXPERIMENTS:
-            raise InvalidInput(f"no experiment is called {name!r}; there are {', '.join([*EXPERIMENTS, ALL])}")
+            raise InvalidInput(f"unknown experiment {name!r}; there are {', '.join([*EXPERIMENTS, ALL])}")
     wanted = list(EXPERIMENTS) if ALL in names else list(dict.fromkeys(names))
     return [EXPERIMENTS[name] for name in wanted]
 
 
-def run_experiments(
-    names: Sequence[str],
-    results: Path,
-    *,
-    quick: bool,
-    jobs: int,
-    cluster: str | None = None,
-    console: Console | None = None,
-) -> dict[str, Findings]:
-    """Run the experiments of these names, one after the other."""
-    return {
-        experiment.name: run_experiment(experiment, results, quick=quick, jobs=jobs, cluster=cluster, console=console)
-        for experiment in named(names)
-    }
+def run_experiments(names: Sequence[str], results: Path, **options: Any) -> dict[str, Findings]:
+    """Run the experiments of these names, one after the other; options: those of `run_experiment`."""
+    return {experiment.name: run_experiment(experiment, results, **options) for experiment in named(names)}
 
 
 def run_experiment(
@@ -74,20 +63,20 @@ def run_experiment(
     record = run_record(store, cases, {"quick": quick, "jobs": jobs, "cluster": cluster})
     spent = {"seconds": round(time.perf_counter() - started, 3), "finished": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"}
     store.note("run", {"experiment": experiment.name, "claim": experiment.claim} | record | spent)
-    _say(console, experiment, findings, store.folder)
+    _print_checks(console, experiment, findings, store.folder)
     return findings
 
 
 def report(folders: Sequence[Path], output: Path, *, experiments: Mapping[str, Experiment] = EXPERIMENTS) -> None:
-    """Write one page of the results that lie in these folders (each of one experiment, or of several).
+    """Write one page of the results in these folders (each of one experiment, or of several).
 
-    Experiments come in the order in which they are registered.
+    Experiments appear in the order in which they are registered.
     """
     found = []
-    for folder in sorted({run.parent for given in folders for run in given.rglob("run.json")}):
+    for folder in sorted({run.parent for root in folders for run in root.rglob("run.json")}):
         record = json.loads((folder / "run.json").read_text())
         if record["experiment"] not in experiments:
-            raise InvalidInput(f"{folder} has results of {record['experiment']!r}, which is not known here")
+            raise InvalidInput(f"{folder} has results of an unknown experiment, {record['experiment']!r}")
         found.append((folder, record))
     order = list(experiments)
     sections = []
@@ -96,11 +85,11 @@ def report(folders: Sequence[Path], output: Path, *, experiments: Mapping[str, E
         table = pl.read_parquet(folder / "results.parquet")
         sections.append(section(experiment, table, experiment.analyse(table), record))
     if not sections:
-        raise InvalidInput(f"no results in {', '.join(map(str, folders))}; `evenhand lab run NAME` makes some")
+        raise InvalidInput(f"no results in {', '.join(map(str, folders))}; run `evenhand lab run NAME` first")
     write_report(output, sections)
 
 
-def say_experiments(console: Console | None = None) -> None:
+def list_experiments(console: Console | None = None) -> None:
     """Print every experiment's name and claim."""
     table = Table(show_header=False, box=None)
     for name, experiment in EXPERIMENTS.items():
@@ -109,23 +98,16 @@ def say_experiments(console: Console | None = None) -> None:
 
 
 def _progress(console: Console) -> Progress:
-    return Progress(
-        TextColumn("{task.description:34}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-        console=console,
-    )
+    counts = (TextColumn("{task.description:34}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    return Progress(*counts, TextColumn("left"), TimeRemainingColumn(), console=console)
 
 
-def _say(console: Console, experiment: Experiment, findings: Findings, folder: Path) -> None:
-    """Print the verdicts. Claims are plain text: "[0, 1]" in one is an interval, not rich's markup."""
+def _print_checks(console: Console, experiment: Experiment, findings: Findings, folder: Path) -> None:
+    """Print the checks. Claims are plain text: "[0, 1]" in one is an interval, not rich's markup."""
     table = Table(title=Text(experiment.claim, "bold"), title_justify="left")
     for heading in ("claim", "measured", "promised", ""):
         table.add_column(heading)
-    for verdict in findings.verdicts:
-        mark = Text("holds", "green") if verdict.holds else Text("does not hold", "red")
-        table.add_row(Text(verdict.claim), Text(verdict.measured), Text(verdict.promised), mark)
+    for check in findings.checks:
+        mark = Text("holds", "green") if check.holds else Text("does not hold", "red")
+        table.add_row(Text(check.claim), Text(check.measured), Text(check.promised), mark)
     console.print(table, Text(f"{folder}/figure.png, results.parquet, run.json\n", "dim"))

@@ -1,4 +1,4 @@
-"""Means with bands, and laws fitted with confidence intervals: over seeds, never over rounds."""
+"""Means and slopes with confidence intervals: over seeds, never over rounds."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
-from scipy import stats
+from numpy.typing import ArrayLike, NDArray
 
 CONFIDENCE = 0.95
 
 
 class Estimate(NamedTuple):
-    """A number with the ends of its 95% interval."""
+    """A number with the ends of its 95% confidence interval."""
 
     value: float
     lower: float
@@ -27,58 +26,66 @@ class Estimate(NamedTuple):
         return f"{self.value:.3g} ({self.lower:.3g} to {self.upper:.3g})"
 
 
-def estimate(values: NDArray[np.float64]) -> Estimate:
-    """The mean of independent runs and its Student interval; one run has no interval: its ends are not a number.
+def estimate(values: ArrayLike) -> Estimate:
+    """The mean of independent runs and its Student interval; the interval of a single run is not a number.
 
-    >>> str(estimate(np.array([1.0, 2.0, 3.0])))
+    >>> str(estimate([1.0, 2.0, 3.0]))
     '2 (-0.484 to 4.48)'
     """
-    mean = float(np.mean(values))
-    if len(values) < 2:
+    from scipy import stats  # half a second to load, and only an analysis needs it
+
+    runs = np.asarray(values, dtype=np.float64)
+    mean = float(np.mean(runs))
+    if len(runs) < 2:
         return Estimate(mean, math.nan, math.nan)
-    reach = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(values) - 1) * stats.sem(values))
+    reach = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(runs) - 1) * stats.sem(runs))
     return Estimate(mean, mean - reach, mean + reach)
 
 
 def bands(table: pl.DataFrame, value: str, *, by: str = "round") -> pl.DataFrame:
     """Mean and interval of `value` over the seeds, at each value of `by`: columns by, mean, lower, upper.
 
-    Rows with one seed depend on each other: they are averaged first, and count as one run.
+    Rows with the same seed depend on each other: they are averaged first, and count as one run.
     """
     rows = []
     runs = table.group_by([by, "seed"], maintain_order=True).agg(pl.col(value).mean())
     for (position,), group in runs.group_by([by], maintain_order=True):
-        found = estimate(group[value].to_numpy())
-        rows.append({by: position, "mean": found.value, "lower": found.lower, "upper": found.upper})
+        rows.append({by: position} | dict(zip(("mean", "lower", "upper"), estimate(group[value]), strict=True)))
     return pl.DataFrame(rows).sort(by)
 
 
 def slope(x: NDArray[np.float64], runs: NDArray[np.float64]) -> Estimate:
-    """The slope of a straight line through (x, y), fitted to each run by itself: runs (n, len(x)).
+    """The slope of a straight line through (x, y), fitted to each run separately: runs (n, len(x)).
 
     Points of one run depend on each other, runs do not: so the interval comes from the spread of the runs' slopes.
-    What is not a number is left out; with fewer than two points in every run, so is the slope.
+    NaNs are left out; with fewer than two points in every run the slope is NaN.
     """
     known = [np.isfinite(run) for run in runs]
     slopes = [np.polyfit(x[use], run[use], 1)[0] for use, run in zip(known, runs, strict=True) if use.sum() > 1]
-    return estimate(np.array(slopes)) if slopes else Estimate(np.nan, np.nan, np.nan)
+    return estimate(slopes) if slopes else Estimate(np.nan, np.nan, np.nan)
 
 
 def by_seed(
     table: pl.DataFrame, value: str, *, along: str = "round"
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """`value` as one row a seed, (n_seeds, n_positions), and the positions."""
+    """The positions, and `value` as one row a seed, (n_seeds, n_positions)."""
     wide = table.pivot(on=along, index="seed", values=value, aggregate_function="mean").sort("seed").drop("seed")
     positions = np.array([float(name) for name in wide.columns])
     order = np.argsort(positions)
     return positions[order], wide.to_numpy()[:, order].astype(np.float64)
 
 
-def ends_of_runs(table: pl.DataFrame, values: Sequence[str]) -> pl.DataFrame:
-    """One row a case: running totals at its end, and what of them came late, in about the second half.
+def difference(runs: pl.DataFrame, value: str, *, by: str, first: str, second: str) -> Estimate:
+    """By how much `value` of the first contender exceeds that of the second, seed by seed."""
+    wide = runs.filter(pl.col(by).is_in([first, second])).pivot(on=by, index="seed", values=value).sort("seed")
+    return estimate(wide[first] - wide[second])
 
-    Late begins at the last checkpoint that is no later than half of the rounds: `late_rounds` says how many follow.
-    Each of `values` gets a column `late_NAME`.
+
+def ends_of_runs(table: pl.DataFrame, values: Sequence[str] = ()) -> pl.DataFrame:
+    """One row a case: running totals at its end, and the late part of them, about the second half.
+
+    Late begins at the last checkpoint in the first half of the rounds: `late_rounds` says how many follow. Each of
+    `values` gets a column `late_NAME`.
 
     >>> runs = pl.DataFrame({"case": ["a"] * 3, "round": [1.0, 2.0, 4.0], "regret": [1.0, 3.0, 4.0]})
     >>> ends_of_runs(runs, ["regret"]).select("round", "regret", "late_rounds", "late_regret").row(0)
@@ -105,7 +112,7 @@ def summary(table: pl.DataFrame, by: Sequence[str], values: Sequence[str]) -> pl
     for key, group in table.group_by(list(by), maintain_order=True):
         row = dict(zip(by, key, strict=True))
         for name in values:
-            found = estimate(group[name].cast(pl.Float64).to_numpy())
+            found = estimate(group[name].cast(pl.Float64))
             row |= {name: found.value, f"{name}_lower": found.lower, f"{name}_upper": found.upper}
         rows.append(row)
     return pl.DataFrame(rows)

@@ -1,4 +1,4 @@
-"""Sweep: run the cases that are still missing, over processes or a cluster, with the same results whatever ran them."""
+"""Sweep: run the missing cases on processes or a cluster; the results do not depend on which."""
 
 from __future__ import annotations
 
@@ -17,22 +17,21 @@ import joblib
 from threadpoolctl import threadpool_limits
 
 from evenhand.errors import EvenhandError
-from evenhand.lab.case import Case
-from evenhand.lab.store import Columns, Store
+from evenhand.lab.store import Case, Columns, Store
 
 Run = Callable[..., Columns]
 T = TypeVar("T")
 
 PATIENCE = "20s"
-"""How long to wait for a cluster's scheduler to answer."""
+"""How long to wait for a cluster's scheduler."""
 
 _ONE_AT_A_TIME = threading.Lock()
-"""Held by the case that runs in this process. A Dask worker may have many threads, and the limit on BLAS threads is the
-process's: only one thread at a time can set it, and one case's end would lift it for another that still runs."""
+"""Held by the case that runs in this process. A Dask worker may have many threads, and the limit on BLAS threads is
+per process: the end of one case would lift it for another that still runs."""
 
 
 class CaseFailed(EvenhandError, RuntimeError):
-    """A case of a sweep that raised: what it was, and why."""
+    """A case of a sweep raised an error."""
 
 
 def sweep(
@@ -47,8 +46,8 @@ def sweep(
     """Run every case that `store` does not have, keep each as soon as it is finished, call `done` for each.
 
     `run(**settings)` must depend on its settings alone, seed included. jobs: processes on this machine. cluster: the
-    address of a Dask scheduler, whose workers then do the work. A sweep that was killed goes on where it stopped.
-    When a case raises, no other is begun, those that run are finished and kept, and then `CaseFailed` says which.
+    address of a Dask scheduler, whose workers then run the cases. A killed sweep continues where it stopped. When a
+    case raises, no other is started, running ones are finished and kept, and then `CaseFailed` names the case.
     """
     missing = list({case.key: case for case in cases if not store.has(case)}.values())
     for _ in range(len(cases) - len(missing)):
@@ -58,10 +57,10 @@ def sweep(
     failures: list[CaseFailed] = []
     with _backend(jobs, cluster) as workers:
         parallel = joblib.Parallel(n_jobs=workers, return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs")
-        waiting = takewhile(lambda _: not failures, enumerate(missing))
+        pending = takewhile(lambda _: not failures, enumerate(missing))
         sweeper = os.getpid() if cluster is None else None
-        results = parallel(joblib.delayed(_timed)(run, index, case, sweeper) for index, case in waiting)
-        for index, outcome, seconds in _until_a_process_dies(results):
+        results = parallel(joblib.delayed(_timed)(run, index, case, sweeper) for index, case in pending)
+        for index, outcome, seconds in _unless_killed(results):
             if isinstance(outcome, CaseFailed):
                 failures.append(outcome)
             else:
@@ -72,9 +71,9 @@ def sweep(
 
 
 def _timed(run: Run, index: int, case: Case, sweeper: int | None) -> tuple[int, Columns | CaseFailed, float]:
-    """One case, on one thread: processes share the cores, and sums do not depend on how many there are.
+    """One case, on one thread: processes share the cores, and sums do not depend on their number.
 
-    A failure is returned, not raised: joblib would drop results that wait to be kept, and kill what still runs.
+    A failure is returned, not raised: joblib would drop finished results and kill running cases.
     """
     if sweeper is not None:
         _end_with(sweeper)
@@ -90,7 +89,7 @@ def _timed(run: Run, index: int, case: Case, sweeper: int | None) -> tuple[int, 
 
 @cache
 def _end_with(sweeper: int) -> None:
-    """In a process that the sweep started: see to it that this ends soon after a killed sweep, and works for nobody."""
+    """In a process that the sweep started: exit soon after the sweep was killed."""
 
     def watch() -> None:
         while os.getppid() == sweeper:
@@ -101,12 +100,12 @@ def _end_with(sweeper: int) -> None:
         threading.Thread(target=watch, daemon=True).start()
 
 
-def _until_a_process_dies(results: Iterator[T]) -> Iterator[T]:
-    """The results; that a process was killed, as Linux does when memory runs out, becomes a sentence."""
+def _unless_killed(results: Iterator[T]) -> Iterator[T]:
+    """The results; a killed process, as when memory runs out, becomes CaseFailed."""
     try:
         yield from results
     except BrokenProcessPool as error:
-        raise CaseFailed(f"a process of the sweep was killed, perhaps for want of memory: {error}") from None
+        raise CaseFailed(f"a process of the sweep was killed, perhaps because memory ran out: {error}") from None
 
 
 @contextmanager
@@ -124,7 +123,7 @@ def _backend(jobs: int, cluster: str | None) -> Iterator[int]:
     try:
         client = client_of(cluster, timeout=PATIENCE)
     except (OSError, ValueError) as error:
-        raise EvenhandError(f"no Dask scheduler answers at {cluster}: {error}") from None
+        raise EvenhandError(f"cannot reach a Dask scheduler at {cluster}: {error}") from None
     with client, joblib.parallel_config(backend="dask", client=client):
         if not client.scheduler_info()["workers"]:
             raise EvenhandError(f"the Dask scheduler at {cluster} has no workers; start some with `dask worker`")
@@ -132,6 +131,6 @@ def _backend(jobs: int, cluster: str | None) -> Iterator[int]:
 
 
 def default_jobs() -> int:
-    """One process for each core this process may use."""
+    """One process for each core available to this process."""
     affinity: Any = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity else os.cpu_count() or 1

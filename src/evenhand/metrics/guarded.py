@@ -21,7 +21,7 @@ from evenhand.metrics.reviewer_errors import ReviewerReport
 from evenhand.metrics.verdicts import Pairs, Verdicts
 from evenhand.metrics.version_space.cylinder import default_thinness
 from evenhand.metrics.version_space.knowledge_set import KnowledgeSet
-from evenhand.records.decision import ODDS_TOLERANCE
+from evenhand.records.decision import PROBABILITY_TOLERANCE
 from evenhand.theory.mistakes import distance_estimator_mistakes
 
 
@@ -147,7 +147,7 @@ class Guarded(MetricLearner):
 
     def learn(self, verdicts: Verdicts) -> Learned:
         """Learn with the learner in play, or, if this flag exceeds the limit, with the sure one."""
-        flagged = bool(np.any(verdicts.gaps[verdicts.unfair] > ODDS_TOLERANCE))
+        flagged = bool(np.any(verdicts.gaps[verdicts.unfair] > PROBABILITY_TOLERANCE))
         learner = self._learner(flagged)
         memory = self._remembered(verdicts) if flagged else self._memory
         learned = learner.learn(verdicts)
@@ -156,7 +156,7 @@ class Guarded(MetricLearner):
 
     def learn_bit(self, verdicts: Verdicts, *, any_unfair: bool) -> Learned:
         """The same for one bit; a sure learner that cannot learn from the bit that causes the switch skips it."""
-        flagged = any_unfair and bool(np.any(verdicts.gaps > ODDS_TOLERANCE))
+        flagged = any_unfair and bool(np.any(verdicts.gaps > PROBABILITY_TOLERANCE))
         learner = self._learner(flagged)
         try:
             learned = learner.learn_bit(verdicts, any_unfair=any_unfair)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from evenhand._internal.jit import jit
 from evenhand.metrics.features import MetricSpace, fill_features
 from evenhand.metrics.verdicts import Verdicts
-from evenhand.records.decision import ODDS_TOLERANCE
+from evenhand.records.decision import PROBABILITY_TOLERANCE
 
 Floats = NDArray[np.float64]
 
@@ -45,11 +45,11 @@ class HalfSpaces:
 
     @classmethod
     def of(cls, space: MetricSpace, verdicts: Verdicts) -> HalfSpaces:
-        """The half-spaces that certainly contain the truth, probabilities being exact only to ODDS_TOLERANCE."""
+        """The half-spaces that certainly contain the truth, probabilities being exact only to PROBABILITY_TOLERANCE."""
         n = len(verdicts.gaps)
         normals, thresholds, sides = np.empty((n, space.n_unknowns)), np.empty(n), np.empty(n)
         columns, is_full = (verdicts.pairs.differences, verdicts.gaps, verdicts.unfair), space.structure == "full"
-        fill_half_spaces(*columns, is_full, ODDS_TOLERANCE, normals, thresholds, sides)
+        fill_half_spaces(*columns, is_full, PROBABILITY_TOLERANCE, normals, thresholds, sides)
         return cls(normals, thresholds, sides)
 
     @classmethod

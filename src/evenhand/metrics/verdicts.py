@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._internal.jit import frozen, jit
-from evenhand.records.decision import ODDS_TOLERANCE, Decision, Pair, Review
+from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision, Pair, Review
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64] | NDArray[np.bool_] | slice
@@ -82,14 +82,14 @@ class Verdicts:
         indices, differences, gaps = np.empty((n, 2), np.int64), np.empty((n, d)), np.empty(n)
         unfair, tight = np.empty(n, np.bool_), np.empty(n, np.bool_)
         marks, columns = _marks(decision, review), (indices, differences, gaps, unfair, tight)
-        n = _fill_verdicts(p, contexts, marks, review.kind == "partial", ODDS_TOLERANCE, *columns)
+        n = _fill_verdicts(p, contexts, marks, review.kind == "partial", PROBABILITY_TOLERANCE, *columns)
         return cls(Pairs(indices[:n], differences[:n]), gaps[:n], unfair[:n], tight[:n], review.reviewer)
 
     @classmethod
     def between(cls, x: Floats, y: Floats, *, gap: float, unfair: bool, reviewer: str | None = None) -> Verdicts:
         """The verdict on two contexts with this gap; none if the gap is zero."""
         verdict = cls(Pairs.between(x, y), np.array([float(gap)]), np.array([unfair]), np.array([True]), reviewer)
-        return verdict.take(verdict.gaps > ODDS_TOLERANCE)
+        return verdict.take(verdict.gaps > PROBABILITY_TOLERANCE)
 
     def __len__(self) -> int:
         return len(self.gaps)

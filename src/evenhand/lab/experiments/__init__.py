@@ -1,4 +1,4 @@
-"""The experiments by name: those of the paper in its order, then those on what reviewers are like."""
+"""The experiments by name: those on the theorems of the paper, then those on reviewers."""
 
 from evenhand.lab.experiment import Experiment
 from evenhand.lab.experiments import (
@@ -21,22 +21,11 @@ from evenhand.lab.experiments import (
     scaling,
 )
 
+_THEOREMS = (fairness_loss, regret, known_reward, many_actions, scaling)
+_COMPARISONS = (adversaries, price_of_fairness, compare, metric_recovery)
+_REVIEWERS = (partial_reviews, one_bit, mistaken_reviewers, adversarial_answers, not_mahalanobis)
+_SAFEGUARDS = (capped, interview, everything_at_once)
+
 EXPERIMENTS: dict[str, Experiment] = {
-    fairness_loss.NAME: fairness_loss.EXPERIMENT,
-    regret.NAME: regret.EXPERIMENT,
-    known_reward.NAME: known_reward.EXPERIMENT,
-    many_actions.NAME: many_actions.EXPERIMENT,
-    scaling.NAME: scaling.EXPERIMENT,
-    adversaries.NAME: adversaries.EXPERIMENT,
-    price_of_fairness.NAME: price_of_fairness.EXPERIMENT,
-    compare.NAME: compare.EXPERIMENT,
-    metric_recovery.NAME: metric_recovery.EXPERIMENT,
-    partial_reviews.NAME: partial_reviews.EXPERIMENT,
-    one_bit.NAME: one_bit.EXPERIMENT,
-    mistaken_reviewers.NAME: mistaken_reviewers.EXPERIMENT,
-    adversarial_answers.NAME: adversarial_answers.EXPERIMENT,
-    not_mahalanobis.NAME: not_mahalanobis.EXPERIMENT,
-    capped.NAME: capped.EXPERIMENT,
-    interview.NAME: interview.EXPERIMENT,
-    everything_at_once.NAME: everything_at_once.EXPERIMENT,
+    module.NAME: module.EXPERIMENT for module in (*_THEOREMS, *_COMPARISONS, *_REVIEWERS, *_SAFEGUARDS)
 }

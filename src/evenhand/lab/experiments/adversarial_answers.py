@@ -1,129 +1,102 @@
-"""adversarial-answers: what each lie of a reviewer costs, told where it hurts most."""
+"""adversarial-answers: the cost of each lie of a reviewer, placed where it hurts most."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import numpy as np
 import polars as pl
 
 from evenhand.auditors.adversarial import Aim
 from evenhand.lab import figure, growth
-from evenhand.lab.case import Case, grid
-from evenhand.lab.experiment import Experiment, Findings, Verdict
-from evenhand.lab.reviewed_run import reviewed_run
-from evenhand.lab.statistics import bands, by_seed, ends_of_runs, estimate, slope
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from evenhand.lab.experiment import Check, Experiment, Findings
+from evenhand.lab.runs import reviewed_run
+from evenhand.lab.statistics import by_seed, ends_of_runs, estimate, slope
+from evenhand.lab.store import Case, grid
 
 NAME = "adversarial-answers"
+CLAIM = "C lies, placed where they hurt most, cost at most a + b C: no lie costs more for being one of many."
 
 AIMS: tuple[str, ...] = get_args(Aim)
 
 LIES = (20, 50, 100, 200, 400)
 QUICK_LIES = (5, 10, 20)
-"""The budget C; and none, which is one case for all."""
+"""The budget C; runs without a lie are shared by all aims."""
 
 PACES = {"one a decision": 1, "in a burst": 45}
-"""How many lies in one decision at most: 45 is every pair of ten."""
+"""Maximum number of lies in one decision: 45 is every pair of ten."""
 
 COSTS = {"unfair_pairs": "unfair pairs", "regret": "regret"}
 
 
-def sweep(quick: bool) -> Sequence[Case]:
+def sweep(quick: bool) -> list[Case]:
     """Every number of lies, every aim, spread out and in a burst: 5 seeds of 4,000 rounds; quick, 3 of 100."""
-    shape: dict[str, Any] = {
-        "policy": ["evenhand"],
-        "reviewer_error": [None],
-        "d": [3 if quick else 5],
-        "k": [5 if quick else 10],
-        "rounds": [100 if quick else 4000],
-        "epsilon": [0.01],
-        "seed": range(3 if quick else 5),
-    }
-    lies = list(QUICK_LIES if quick else LIES)
-    lying = grid(NAME, lies=lies, aim=list(AIMS), lies_per_decision=list(PACES.values()), **shape)
-    return [*grid(NAME, lies=[0], aim=[AIMS[0]], lies_per_decision=[1], **shape), *lying]
+    d, k, rounds, seeds = (3, 5, 100, range(3)) if quick else (5, 10, 4000, range(5))
+    shape: dict[str, Any] = {"policy": "evenhand", "reviewer_error": None, "epsilon": 0.01}
+    shape |= {"d": d, "k": k, "rounds": rounds, "seed": seeds}
+    honest = grid(NAME, lies=0, aim=AIMS[0], lies_per_decision=1, **shape)
+    lies, paces = QUICK_LIES if quick else LIES, list(PACES.values())
+    return [*honest, *grid(NAME, lies=lies, aim=AIMS, lies_per_decision=paces, **shape)]
 
 
-def of(runs: pl.DataFrame, aim: str, pace: str) -> pl.DataFrame:
-    """The runs with this aim and this pace, and those without a lie."""
-    liar = (pl.col("aim") == aim) & (pl.col("lies_per_decision") == PACES[pace])
-    return runs.filter((pl.col("lies") == 0) | liar)
-
-
-def costs(runs: pl.DataFrame, cost: str) -> growth.Points:
-    """Numbers of lies above 0, and what was paid beyond the same seed without a lie, one row a seed."""
-    lies, paid = by_seed(runs, cost, along="lies")
-    return lies[1:], paid[:, 1:] - paid[:, :1]
+def of(runs: pl.DataFrame, pace: str) -> pl.DataFrame:
+    """The runs with this pace, and for each aim those without a lie."""
+    honest = pl.concat(runs.filter(pl.col("lies") == 0).with_columns(aim=pl.lit(aim)) for aim in AIMS)
+    return pl.concat([honest, runs.filter((pl.col("lies") > 0) & (pl.col("lies_per_decision") == PACES[pace]))])
 
 
 def analyse(table: pl.DataFrame) -> Findings:
-    """Whether a lie among many costs more than one among few; and the line a + b C through what was paid."""
-    runs = ends_of_runs(table, ["unfair_pairs"])
-    verdicts, rows = [], []
+    """Whether a lie among many costs more than one among few; and the line a + b C through the costs."""
+    runs = ends_of_runs(table)
+    checks, rows = [], []
     for pace in PACES:
         for aim in AIMS:
-            here = of(runs, aim, pace)
+            here = of(runs, pace).filter(pl.col("aim") == aim)
             row: dict[str, object] = {"aim": aim, "pace": pace}
             for cost, words in COSTS.items():
                 lies, paid = by_seed(here, cost, along="lies")
-                beyond = costs(here, cost)
-                verdicts.append(_no_dearer(f"{words}, aimed at {aim}, lies {pace}", beyond))
+                extra = lies[1:], paid[:, 1:] - paid[:, :1]  # beyond the same seed without a lie
+                checks.append(_no_dearer(f"{words}, aimed at {aim}, lies {pace}", extra))
                 row |= {
                     f"{words}, no lie": str(estimate(paid[:, 0])),
                     f"{words}, {int(lies[-1])} lies": str(estimate(paid[:, -1])),
                     f"{words}, b": str(slope(lies, paid)),
-                    f"{words}, exponent": str(growth.exponent(beyond)),
+                    f"{words}, exponent": str(growth.exponent(extra)),
                 }
-            told = here.filter(pl.col("lies") == here["lies"].max())["lies_told"]
-            rows.append(row | {"lies told": float(np.mean(told.to_numpy()))})
-    return Findings(tuple(verdicts), pl.DataFrame(rows))
+            most = here.filter(pl.col("lies") == here["lies"].max())
+            rows.append(row | {"lies told": float(np.mean(most["lies_told"].to_numpy()))})
+    return Findings(tuple(checks), pl.DataFrame(rows))
 
 
-def _no_dearer(what: str, beyond: growth.Points) -> Verdict:
-    """Growth faster than in proportion makes each of many lies dearer than each of few: the slope of cost/C on log2 C.
+def _no_dearer(what: str, extra: growth.Points) -> Check:
+    """Growth faster than linear makes each of many lies dearer than each of few: the slope of cost/C on log2 C.
 
-    An exponent would say the same, but what is paid beyond no lie at all may be nothing, or less.
+    An exponent would say the same, but the extra cost may be zero or negative.
     """
-    lies, paid = beyond
+    lies, paid = extra
     each = paid / lies
     dearer = slope(np.log2(lies), each)
-    dearest = estimate(each[:, -1])
-    return Verdict(
+    return Check(
         f"{what}: many lies cost no more each than few",
-        f"{dearest} for each of {int(lies[-1])}; a doubling of C adds {dearer} to it",
+        f"{estimate(each[:, -1])} for each of {int(lies[-1])}; a doubling of C adds {dearer} to it",
         "nothing added",
         bool(dearer.lower <= growth.NEGLIGIBLE),
     )
 
 
-def draw(table: pl.DataFrame, findings: Findings) -> Figure:
+def draw(table: pl.DataFrame, findings: Findings) -> figure.Figure:
     """Unfair pairs and regret against the number of lies; spread out above, in a burst below."""
-    runs = ends_of_runs(table, ["unfair_pairs"])
-    picture, axes = figure.multiples(4, columns=2, width=5.6, height=3.8)
-    for number, (panel, (pace, cost)) in enumerate(
-        zip(axes, [(pace, cost) for pace in PACES for cost in COSTS], strict=True)
-    ):
-        for aim, style in zip(AIMS, figure.styles(), strict=False):
-            band = bands(of(runs, aim, pace), cost, by="lies")
-            figure.draw_band(panel, band, along="lies", label=f"aimed at {aim}", style=style | {"marker": "o"})
+    runs = ends_of_runs(table)
+    picture, axes = figure.panels(4, columns=2, width=5.6, height=3.8)
+    views = [(pace, cost) for pace in PACES for cost in COSTS]
+    for number, (panel, (pace, cost)) in enumerate(zip(axes, views, strict=True)):
+        here = of(runs, pace).with_columns(aim="aimed at " + pl.col("aim"))
+        figure.draw_lines(panel, here, cost, by="aim", along="lies", marker="o")
         panel.set_title(f"{COSTS[cost].capitalize()}, lies {pace}")
-        panel.set_ylabel("pairs unfair by more than epsilon" if cost == "unfair_pairs" else "reward lost to fair odds")
+        panel.set_ylabel(figure.UNFAIR_PAIRS if cost == "unfair_pairs" else figure.REGRET)
         panel.set_xlabel("lies C" if number > 1 else "")
-    figure.legend_below(picture, axes[0], columns=3)
-    rounds = int(max(table["round"]))
-    picture.suptitle(f"What lies cost in {rounds:,} rounds: mean and 95% band over seeds")
-    return picture
+    title = f"The cost of lies in {int(max(table['round'])):,} rounds: mean and 95% band over seeds"
+    return figure.finish(picture, axes, title, columns=3)
 
 
-EXPERIMENT = Experiment(
-    NAME,
-    "C lies, told where they hurt most, cost at most a + b C: no lie costs more for being one of many.",
-    sweep,
-    reviewed_run,
-    analyse,
-    draw,
-)
+EXPERIMENT = Experiment(NAME, CLAIM, sweep, reviewed_run, analyse, draw)

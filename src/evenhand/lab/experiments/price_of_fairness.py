@@ -1,60 +1,50 @@
-"""price-of-fairness: what is lost to fairness, to not knowing the rewards, to not knowing the metric."""
+"""price-of-fairness: the reward lost to fairness, to unknown rewards and to an unknown metric."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from evenhand.lab.case import Case, grid
-from evenhand.lab.experiment import Experiment, Findings, Verdict
-from evenhand.lab.figure import draw_band, panels, styles
-from evenhand.lab.standard_run import standard_run
+from evenhand.lab import figure
+from evenhand.lab.experiment import Check, Experiment, Findings
+from evenhand.lab.runs import standard_run
 from evenhand.lab.statistics import bands, ends_of_runs, estimate
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from evenhand.lab.store import Case, grid
 
 NAME = "price-of-fairness"
+CLAIM = "Not knowing the metric costs little beside fairness itself and not knowing the rewards."
 
 POLICIES = ("evenhand", "known-metric", "fair-optimum", "ignore-fairness", "equal-probabilities")
 
 PRICES = {
     "fairness": ("lost to fairness itself", "ignore-fairness", "fair-optimum"),
-    "rewards": ("lost to not knowing the rewards", "fair-optimum", "known-metric"),
-    "metric": ("lost to not knowing the metric", "known-metric", "evenhand"),
+    "rewards": ("lost to unknown rewards", "fair-optimum", "known-metric"),
+    "metric": ("lost to the unknown metric", "known-metric", "evenhand"),
 }
-"""Each price: what it is, who does not pay it, who does.
+"""Each price: what it is, a policy that does not pay it, one that does.
 
-Who ignores fairness must learn the rewards and the optimum knows them, so the first is below 0 where fairness is free.
+Ignoring fairness includes learning the rewards, which the optimum knows: where fairness is free the first is below 0.
 """
 
 FEW_PERCENT = 0.05
-"""So near to one who knows the metric evenhand should earn, in the second half of the rounds."""
+"""How close to a known metric evenhand should earn, in the second half of the rounds."""
 
 QUIET_RATE = 1.0
 """Unfair pairs in 100 late rounds that count as "hardly any"."""
 
 
-def sweep(quick: bool) -> Sequence[Case]:
+def sweep(quick: bool) -> list[Case]:
     """Norms of G over six decades: 13 of them, 10 seeds of 1,024 rounds; quick, 7, 3 of 256."""
-    norms = np.logspace(-3, 3, 7 if quick else 13)
-    return grid(
-        NAME,
-        policy=POLICIES,
-        norm=[float(f"{norm:.4g}") for norm in norms],
-        d=[4],
-        k=[4],
-        rounds=[256 if quick else 1024],
-        epsilon=[0.02],
-        seed=range(3 if quick else 10),
-    )
+    count, rounds, seeds = (7, 256, range(3)) if quick else (13, 1024, range(10))
+    norms = [float(f"{norm:.4g}") for norm in np.logspace(-3, 3, count)]
+    return grid(NAME, policy=POLICIES, norm=norms, d=4, k=4, rounds=rounds, epsilon=0.02, seed=seeds)
 
 
 def prices(table: pl.DataFrame) -> pl.DataFrame:
-    """One row for each norm and seed: everybody's reward a round in the second half, and the prices between them.
+    """One row for each norm and seed: each policy's reward a round in the second half, and the prices between them.
 
     The column `unfair` has evenhand's unfair pairs in 100 of these rounds.
     """
@@ -64,14 +54,13 @@ def prices(table: pl.DataFrame) -> pl.DataFrame:
     )
     own = runs.filter(pl.col("policy") == "evenhand").select("norm", "seed", "unfair")
     wide = runs.pivot(on="policy", index=["norm", "seed"], values="rate", aggregate_function="mean")
-    missing = [name for name in POLICIES if name not in wide.columns]
-    wide = wide.with_columns(**{name: pl.lit(float("nan")) for name in missing})
+    wide = wide.with_columns(**{name: pl.lit(float("nan")) for name in POLICIES if name not in wide.columns})
     differences = {name: pl.col(rich) - pl.col(poor) for name, (_, rich, poor) in PRICES.items()}
     return wide.with_columns(**differences).join(own, on=["norm", "seed"], how="left").sort("norm", "seed")
 
 
 def analyse(table: pl.DataFrame) -> Findings:
-    """Holds evenhand against known-metric at every norm, seed by seed."""
+    """Evenhand against a known metric at every norm, seed by seed."""
     wide = prices(table)
     rows = [
         {"norm": norm}
@@ -80,30 +69,30 @@ def analyse(table: pl.DataFrame) -> Findings:
         for (norm,), group in wide.group_by(["norm"], maintain_order=True)
     ]
     worst = max(rows, key=lambda row: float(np.nan_to_num(row["share lost"].value, nan=np.inf)))
-    verdicts = (
-        Verdict(
-            f"evenhand earns within {FEW_PERCENT:.0%} of one who is told the metric, at every norm, in the second half",
-            f"at worst {worst['share lost'].value:.1%} less ({worst['share lost'].lower:.1%} to "
-            f"{worst['share lost'].upper:.1%}), at norm {worst['norm']:g}",
+    lost = worst["share lost"]
+    checks = (
+        Check(
+            f"evenhand earns within {FEW_PERCENT:.0%} of a known metric, at every norm, in the second half",
+            f"at worst {lost.value:.1%} less ({lost.lower:.1%} to {lost.upper:.1%}), at norm {worst['norm']:g}",
             f"at most {FEW_PERCENT:.0%} less",
-            bool(worst["share lost"].value <= FEW_PERCENT),
+            bool(lost.value <= FEW_PERCENT),
         ),
         _not_by_unfairness(rows),
-        _falls(rows),
+        _monotone(rows),
     )
     shown = pl.DataFrame([row | {"share lost": row["share lost"].value} for row in rows])
-    return Findings(verdicts, shown, {"wide": wide})
+    return Findings(checks, shown, {"wide": wide})
 
 
-def _share_lost(group: pl.DataFrame) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """What evenhand earns less than known-metric, as a share of it, a seed each; nothing earned counts as no share."""
-    told, lost = group["known-metric"].to_numpy(), group["metric"].to_numpy()
-    return np.asarray(lost / np.where(np.abs(told) > 1e-9, np.abs(told), np.inf))
+def _share_lost(group: pl.DataFrame) -> NDArray[np.float64]:
+    """What evenhand earns less than a known metric, as a share of that, for each seed; 0 where nothing is earned."""
+    known, lost = group["known-metric"].to_numpy(), group["metric"].to_numpy()
+    return np.asarray(lost / np.where(np.abs(known) > 1e-9, np.abs(known), np.inf))
 
 
-def _not_by_unfairness(rows: list[dict[str, Any]]) -> Verdict:
+def _not_by_unfairness(rows: list[dict[str, Any]]) -> Check:
     worst = max(rows, key=lambda row: float(np.nan_to_num(row["unfair"], nan=np.inf)))
-    return Verdict(
+    return Check(
         "evenhand does not earn this by being unfair: unfair pairs in the second half, at every norm",
         f"at most {worst['unfair']:.2g} in 100 rounds, at norm {worst['norm']:g}",
         f"at most {QUIET_RATE:g}",
@@ -111,11 +100,11 @@ def _not_by_unfairness(rows: list[dict[str, Any]]) -> Verdict:
     )
 
 
-def _falls(rows: list[dict[str, Any]]) -> Verdict:
-    """A looser metric allows all that a tighter one does: A scaled up, candidates and luck the same."""
+def _monotone(rows: list[dict[str, Any]]) -> Check:
+    """A looser metric admits everything that a tighter one does: A scaled up, the same candidates and outcomes."""
     optimum = np.array([row["fair-optimum"] for row in rows])
     drop = float(np.max(np.maximum.accumulate(optimum) - optimum)) if len(optimum) else 0.0
-    return Verdict(
+    return Check(
         "a looser metric never costs the fair optimum reward",
         f"largest drop {drop:.2g} a round",
         "none, to rounding",
@@ -123,37 +112,25 @@ def _falls(rows: list[dict[str, Any]]) -> Verdict:
     )
 
 
-def draw(table: pl.DataFrame, findings: Findings) -> Figure:
+def draw(table: pl.DataFrame, findings: Findings) -> figure.Figure:
     """Reward against looseness, and the three prices, with 95% bands over seeds."""
     wide: pl.DataFrame = findings.numbers["wide"]
-    figure, (reward, price) = panels(2, width=6.2, height=5.0)
-    for policy, style in zip(POLICIES, styles(), strict=False):
-        draw_band(reward, bands(wide, policy, by="norm"), along="norm", label=policy, style=style)
-    for name, style in zip(PRICES, styles(), strict=False):
-        draw_band(price, bands(wide, name, by="norm"), along="norm", label=_label(name), style=style)
+    picture, (reward, price) = figure.panels(2, width=6.2, height=5.0)
+    names = {name: f"{what}\n({rich} - {poor})" for name, (what, rich, poor) in PRICES.items()}
+    for panel, labels in ((reward, {policy: policy for policy in POLICIES}), (price, names)):
+        for (column, label), style in zip(labels.items(), figure.styles(), strict=False):
+            figure.draw_band(panel, bands(wide, column, by="norm"), along="norm", label=label, style=style)
     loose = "norm of the metric, ||G||_F (to the right: looser)"
-    reward.set(title="What each earns", xlabel=loose, ylabel="expected reward a round, second half")
-    price.set(title="What is lost, and to what", xlabel=loose, ylabel="reward a round, second half (linear to 0.01)")
+    reward.set(title="Reward", xlabel=loose, ylabel="expected reward a round, second half")
+    price.set(title="Reward lost, and to what", xlabel=loose, ylabel="reward a round, second half (linear to 0.01)")
     price.axhline(0, color="black", linewidth=0.6)
     for panel in (reward, price):
         panel.set_xscale("log")
         panel.legend(frameon=False, fontsize=8)
     price.set_yscale("symlog", linthresh=0.01)
     price.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    figure.suptitle("The price of fairness: mean and 95% band over seeds")
-    return figure
+    picture.suptitle("The price of fairness: mean and 95% band over seeds")
+    return picture
 
 
-def _label(price: str) -> str:
-    what, rich, poor = PRICES[price]
-    return f"{what}\n({rich} - {poor})"
-
-
-EXPERIMENT = Experiment(
-    NAME,
-    "Not knowing the metric costs little beside fairness itself and not knowing the rewards.",
-    sweep,
-    standard_run,
-    analyse,
-    draw,
-)
+EXPERIMENT = Experiment(NAME, CLAIM, sweep, standard_run, analyse, draw)

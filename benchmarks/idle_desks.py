@@ -1,4 +1,4 @@
-"""What idle desks cost: `python -m benchmarks.idle_desks [desks] [seconds]` prints the share of a core and the threads."""
+"""What idle desks cost: `python -m benchmarks.idle_desks [desks] [seconds]` prints the share of a core, and threads."""
 
 from __future__ import annotations
 

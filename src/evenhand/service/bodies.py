@@ -121,7 +121,7 @@ class NewReview(Struct, forbid_unknown_fields=True):
     shown: Attributes | UnsetType = UNSET
     hidden: Attributes | UnsetType = UNSET
     ids_shown: bool | UnsetType = UNSET
-    odds: dict[Id, Annotated[float, Meta(ge=0, le=1)]] | UnsetType = UNSET
+    probabilities: dict[Id, Annotated[float, Meta(ge=0, le=1)]] | UnsetType = UNSET
     queue: QueuedFor | UnsetType = UNSET
     answer: Literal["unfair", "acceptable", "unsure", "skip", "conflict"] | UnsetType = UNSET
     reason: Reason | UnsetType = UNSET

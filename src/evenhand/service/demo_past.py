@@ -14,7 +14,7 @@ from evenhand.desk.desk import Desk
 from evenhand.desk.desk_decision import DeskDecision
 from evenhand.environments.lending import PAY_OFF, SCHEMA, Applicants, metric_in_her_head
 from evenhand.ledger.event import Event
-from evenhand.review.reviewing import Reviewing
+from evenhand.review.review_sessions import ReviewSessions
 
 DESK = "loans"
 CANDIDATES = 5
@@ -59,7 +59,7 @@ def make_past(url: str, *, decisions: int, seed: int = 11) -> Made:
     """A desk with a past; gives what its future is made of."""
     made = Made(np.random.default_rng(seed))
     with Desk.open(url, DESK, schema=SCHEMA, seed=seed, **SETTINGS) as desk:
-        reviewing = Reviewing(desk)
+        reviewing = ReviewSessions(desk)
         for turn in range(decisions // EVERY):
             _decide(desk, made)
             _answer(desk, reviewing, made, list(REVIEWERS)[turn % len(REVIEWERS)])
@@ -84,7 +84,7 @@ def _decide(desk: Desk, made: Made) -> None:
     desk.fold()
 
 
-def _answer(desk: Desk, reviewing: Reviewing, made: Made, reviewer: str) -> None:
+def _answer(desk: Desk, reviewing: ReviewSessions, made: Made, reviewer: str) -> None:
     """One answer of a reviewer who has the lending world's metric in mind, and errs now and then."""
     item = reviewing.next(reviewer)
     if item is None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from evenhand.desk.commands import AnswerQuestion, GiveReview, Withdraw
 from evenhand.records.review_metadata import joined
-from evenhand.review.queue_pages import QueuePages
+from evenhand.review.encryption import QueueCursors
 from evenhand.service.answer import Answer, told
 from evenhand.service.operations.own import check_own, name_of, pair_for
 from evenhand.service.operations.recorded import recorded
@@ -82,11 +82,11 @@ async def show_queue(call: Call) -> Answer:
     if reviewer is not None:
         reviewer = name_of(call.caller, reviewer)
     desk = (await call.service.desks.get(call.desk)).desk
-    pages = QueuePages(desk.name, desk.settings.seed)
+    pages = QueueCursors(desk.ledger, desk.name)
     start = None if after is None else pages.place(after)
     if reviewer is not None:
         pairs = await asyncio.to_thread(lambda: desk.queue(limit, reviewer=reviewer, after=start))
         return told({"pairs": [pair_for(call.caller, pair) for pair in pairs], "next": None})
     found = await asyncio.to_thread(lambda: desk.queue(limit + 1, after=start))
     page = [pair_for(call.caller, pair) for pair in found[:limit]]
-    return told({"pairs": page, "next": pages.note(found[limit - 1].listed) if len(found) > limit else None})
+    return told({"pairs": page, "next": pages.cursor(found[limit - 1].listed) if len(found) > limit else None})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evenhand.review.queue_pages import LONGEST_NOTE
+from evenhand.review.encryption import LONGEST_CURSOR
 from evenhand.service.bodies import NewAnswer, NewDecision, NewDesk, NewOutcomes, NewOverride, NewReview, NewSettings
 from evenhand.service.operation import ADMIN, Operation
 from evenhand.service.operations import decisions, desks, reviews, standing
@@ -41,7 +41,7 @@ REVIEWER: dict[str, Any] = {
 AFTER_PAIR: dict[str, Any] = {
     "type": "string",
     "minLength": 1,
-    "maxLength": LONGEST_NOTE,
+    "maxLength": LONGEST_CURSOR,
     "pattern": "^[A-Za-z0-9_-]+$",
     "description": "The `next` of the page before; not together with a reviewer.",
 }

@@ -9,20 +9,20 @@ from weakref import WeakKeyDictionary
 from evenhand.desk.desk import Desk
 from evenhand.errors import IdempotencyConflict
 from evenhand.records.review_metadata import times
-from evenhand.review.interviewing import Interviewing
+from evenhand.review.interview_sessions import InterviewSessions
 from evenhand.service.answer import Answer, told
 from evenhand.service.problems import Problem
 
 if TYPE_CHECKING:
     from evenhand.service.call import Call
 
-_interviewing: WeakKeyDictionary[Desk, Interviewing] = WeakKeyDictionary()
+_interviewing: WeakKeyDictionary[Desk, InterviewSessions] = WeakKeyDictionary()
 
 
-def interviewing_of(desk: Desk) -> Interviewing:
+def interviewing_of(desk: Desk) -> InterviewSessions:
     """The interview page's side of a desk that is open in this process."""
     if desk not in _interviewing:
-        _interviewing[desk] = Interviewing(desk)
+        _interviewing[desk] = InterviewSessions(desk)
     return _interviewing[desk]
 
 
@@ -32,7 +32,7 @@ async def next_question(call: Call) -> Answer:
     interviewing = interviewing_of((await call.service.desks.get(call.desk)).desk)
 
     def found() -> dict[str, Any]:
-        return {**interviewing.asked(call.caller.name), "last": interviewing.last(call.caller.name)}
+        return {**interviewing.next(call.caller.name), "last": interviewing.last(call.caller.name)}
 
     return told(await asyncio.to_thread(found))
 
@@ -44,7 +44,7 @@ async def answer_interview(call: Call) -> Answer:
     remarks = {"reason": said.reason, "note": said.note, **times(said.started, said.ended)}
 
     def read() -> tuple[dict[str, Any], Any]:
-        content = interviewing.opened(said.item, call.caller.name)
+        content = interviewing.decrypt(said.item, call.caller.name)
         return content, interviewing.command(content, said.answer, remarks)
 
     content, command = await asyncio.to_thread(read)
@@ -52,7 +52,7 @@ async def answer_interview(call: Call) -> Answer:
         line = (await opened.record(command)).id
     except IdempotencyConflict:
         raise Problem("conflict", "you have answered this question already, perhaps in another window") from None
-    after = await asyncio.to_thread(interviewing.heard, content, said.answer, line)
+    after = await asyncio.to_thread(interviewing.answered, content, said.answer, line)
     return told({"review": line, "why": content["question"]["why"], "next": after}, 201)
 
 

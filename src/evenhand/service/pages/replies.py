@@ -32,7 +32,7 @@ class ItemTold(Struct):
     rows: list[dict[str, Any]] | None = None
     withheld: bool = False
     """Whether there are attributes that reviewers do not see; which, and what they are, is not told."""
-    odds: list[float] | None = None
+    probabilities: list[float] | None = None
     gap: float | None = None
     digits: int | None = None
     instruction: str | None = None
@@ -80,7 +80,7 @@ class QuestionTold(Struct):
     rows: list[dict[str, Any]] | None = None
     withheld: bool = False
     """Whether there are attributes that reviewers do not see; which, and what they are, is not told."""
-    odds: list[float] | None = None
+    probabilities: list[float] | None = None
     gap: float | None = None
     digits: int | None = None
     instruction: str | None = None

@@ -13,7 +13,7 @@ from evenhand.errors import AlreadyRecorded, IdempotencyConflict
 from evenhand.records.review_metadata import DECLINED, times
 from evenhand.review.agreement import consistency
 from evenhand.review.item import WHY
-from evenhand.review.reviewing import Reviewing
+from evenhand.review.review_sessions import ReviewSessions
 from evenhand.service.answer import Answer, told
 from evenhand.service.problems import Problem
 from evenhand.service.window.reviewers import reviewers_told
@@ -21,13 +21,13 @@ from evenhand.service.window.reviewers import reviewers_told
 if TYPE_CHECKING:
     from evenhand.service.call import Call
 
-_reviewing: WeakKeyDictionary[Desk, Reviewing] = WeakKeyDictionary()
+_reviewing: WeakKeyDictionary[Desk, ReviewSessions] = WeakKeyDictionary()
 
 
-def reviewing_of(desk: Desk) -> Reviewing:
+def reviewing_of(desk: Desk) -> ReviewSessions:
     """The review page's side of a desk that is open in this process."""
     if desk not in _reviewing:
-        _reviewing[desk] = Reviewing(desk)
+        _reviewing[desk] = ReviewSessions(desk)
     return _reviewing[desk]
 
 
@@ -50,7 +50,7 @@ async def items_ahead(call: Call) -> Answer:
     reviewing = reviewing_of(desk)
 
     def found() -> dict[str, Any]:
-        ahead = [reviewing.shown(item) for item in reviewing.ahead(call.caller.name)]
+        ahead = [reviewing.display(item) for item in reviewing.ahead(call.caller.name)]
         waiting = reviewing.waiting()
         if waiting < len(ahead):  # counted before these came
             waiting = reviewing.waiting(now=True)
@@ -59,15 +59,15 @@ async def items_ahead(call: Call) -> Answer:
     return told(await asyncio.to_thread(found))
 
 
-def _next(reviewing: Reviewing, reviewer: str) -> dict[str, Any]:
+def _next(reviewing: ReviewSessions, reviewer: str) -> dict[str, Any]:
     item = reviewing.next(reviewer)
     progress = progress_of(reviewing, reviewer, over=item is None)
     if item is None:
         return {"item": None, "progress": progress}
-    return {**reviewing.shown(item), "again_of": item.again_of, "progress": progress}
+    return {**reviewing.display(item), "again_of": item.again_of, "progress": progress}
 
 
-def _last(reviewing: Reviewing, reviewer: str) -> dict[str, Any] | None:
+def _last(reviewing: ReviewSessions, reviewer: str) -> dict[str, Any] | None:
     """This reviewer's last answer of today on the page, with what was remarked: a page opened anew can take it back."""
     given = next((one for one in reversed(reviewing.today(reviewer)) if one.item is not None), None)
     if given is None:
@@ -76,7 +76,7 @@ def _last(reviewing: Reviewing, reviewer: str) -> dict[str, Any] | None:
     return {"review": given.review, "answer": given.answer, "reason": told.get("reason"), "note": told.get("note")}
 
 
-def progress_of(reviewing: Reviewing, reviewer: str, *, over: bool) -> dict[str, Any]:
+def progress_of(reviewing: ReviewSessions, reviewer: str, *, over: bool) -> dict[str, Any]:
     """How far a reviewer has come today, and how steady they were; `pause` proposes an end."""
     given, goal = reviewing.today(reviewer), reviewing.book.rules.session
     today = len(given)
@@ -106,7 +106,7 @@ async def answer_item(call: Call) -> Answer:
     reviewing, said = reviewing_of(opened.desk), call.body
     remarks = {"reason": said.reason, "note": said.note, **times(said.started, said.ended)}
 
-    item = reviewing.opened(said.item, call.caller.name)
+    item = reviewing.decrypt(said.item, call.caller.name)
     try:
         event = await opened.record(await asyncio.to_thread(reviewing.command, item, said.answer, remarks))
     except (AlreadyRecorded, IdempotencyConflict):
@@ -128,6 +128,6 @@ async def show_reviewers(call: Call) -> Answer:
     return told(await asyncio.to_thread(_reviewers, reviewing_of(desk)))
 
 
-def _reviewers(reviewing: Reviewing) -> dict[str, Any]:
+def _reviewers(reviewing: ReviewSessions) -> dict[str, Any]:
     told = reviewers_told(reviewing.book, reviewing.desk.state, reviewing.desk.settings)
     return {"reviewers": told["people"], "agreement": told["agreement"], "consistency": told["consistency"]}

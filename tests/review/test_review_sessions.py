@@ -6,6 +6,7 @@ import threading
 import uuid
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,12 @@ import pytest
 
 from evenhand.desk import Desk, Event, GiveReview, Withdraw
 from evenhand.errors import AlreadyRecorded, EvenhandError, IdempotencyConflict, InvalidInput
+from evenhand.ledger.waiting_pairs import Listed
 from evenhand.review.agreement import consistency
+from evenhand.review.encryption import QueueCursors
+from evenhand.review.interview_sessions import InterviewSessions
 from evenhand.review.item import Item
-from evenhand.review.reviewing import Reviewing
+from evenhand.review.review_sessions import ReviewSessions
 
 SAID: dict[str, Any] = {"reason": None, "note": None, "seconds": 1.0}
 
@@ -52,7 +56,7 @@ def desk(url: str) -> Iterator[Desk]:
         yield desk
 
 
-def say(reviewing: Reviewing, item: Item, answer: str) -> Event:
+def say(reviewing: ReviewSessions, item: Item, answer: str) -> Event:
     """Answer an item, as the service does."""
     (event,) = reviewing.desk.execute([reviewing.command(item, answer, SAID)])
     if isinstance(event, EvenhandError):
@@ -61,7 +65,7 @@ def say(reviewing: Reviewing, item: Item, answer: str) -> Event:
     return event
 
 
-def asked(reviewing: Reviewing, reviewer: str) -> Item:
+def asked(reviewing: ReviewSessions, reviewer: str) -> Item:
     """The next item, which there is."""
     item = reviewing.next(reviewer)
     assert item is not None
@@ -70,13 +74,13 @@ def asked(reviewing: Reviewing, reviewer: str) -> Item:
 
 def test_the_same_pair_until_it_is_answered(desk: Desk) -> None:
     """Asked again, also by another process, a reviewer gets the same pair on the same sides."""
-    first, second = Reviewing(desk), Reviewing(desk)
+    first, second = ReviewSessions(desk), ReviewSessions(desk)
     assert first.next("Kim") == first.next("Kim") == second.next("Kim")
 
 
 def test_two_reviewers_share_all_pairs_and_no_pair_twice(desk: Desk) -> None:
     """Everything that waits is answered once, whoever asks; then nothing is left."""
-    reviewing, seen = Reviewing(desk), []
+    reviewing, seen = ReviewSessions(desk), []
     waiting = desk.ledger.pairs.count("loans")
     for turn in range(waiting):
         item = asked(reviewing, ("Kim", "Lee")[turn % 2])
@@ -90,7 +94,7 @@ def test_two_reviewers_share_all_pairs_and_no_pair_twice(desk: Desk) -> None:
 
 def test_what_is_skipped_goes_to_somebody_else(desk: Desk) -> None:
     """A skipped pair comes to another reviewer and never again to the one who skipped it."""
-    reviewing = Reviewing(desk)
+    reviewing = ReviewSessions(desk)
     skipped: set[tuple[str, frozenset[str]]] = set()
     while (item := reviewing.next("Kim")) is not None:
         say(reviewing, item, "skip" if len(skipped) % 2 else "conflict")
@@ -107,7 +111,7 @@ def test_what_is_skipped_goes_to_somebody_else(desk: Desk) -> None:
 @pytest.mark.parametrize("answer", ["unfair", "acceptable", "unsure", "skip", "conflict"])
 def test_what_an_answer_becomes(desk: Desk, answer: str) -> None:
     """A judgement is a review of the pair; anything else names no pair; the circumstances always tell all."""
-    reviewing = Reviewing(desk)
+    reviewing = ReviewSessions(desk)
     item = asked(reviewing, "Kim")
     body = say(reviewing, item, answer).body
     pair = [[item.left, item.right]]
@@ -122,7 +126,7 @@ def test_what_an_answer_becomes(desk: Desk, answer: str) -> None:
 
 def test_an_item_is_answered_once(desk: Desk) -> None:
     """The same answer sent again is the same line; another answer to the same item is refused."""
-    reviewing = Reviewing(desk)
+    reviewing = ReviewSessions(desk)
     item = asked(reviewing, "Kim")
     assert say(reviewing, item, "unfair") == say(reviewing, item, "unfair")
     with pytest.raises(IdempotencyConflict):
@@ -132,7 +136,7 @@ def test_an_item_is_answered_once(desk: Desk) -> None:
 def test_nobody_answers_twice_on_one_pair(desk: Desk) -> None:
     """Two items of one pair, one at hand and one from the queue: whichever comes second is refused, whatever it says;
     what was skipped may be answered, and the first one sent again is still the same line."""
-    reviewing = Reviewing(desk)
+    reviewing = ReviewSessions(desk)
     say(reviewing, asked(reviewing, "Kim"), "unsure")
     ahead = reviewing.ahead("Kim")
     at_hand = {(item.decision, item.pair): item for item in ahead}
@@ -149,7 +153,7 @@ def test_nobody_answers_twice_on_one_pair(desk: Desk) -> None:
     assert len(judged) == len(set(judged))
 
 
-def two_items(reviewing: Reviewing, reviewer: str) -> tuple[Item, Item]:
+def two_items(reviewing: ReviewSessions, reviewer: str) -> tuple[Item, Item]:
     """Two items of one pair, as on two devices: one that waits at hand there, and one from the queue here."""
     item = asked(reviewing, reviewer)
     return item, replace(item, number=item.number + 1)
@@ -162,8 +166,8 @@ def test_two_devices_at_once_give_one_answer(every_url: str, answers: tuple[str,
     with opened(every_url, 6, name=name) as desk, Desk.open(desk.ledger, name) as other:
         for apart in (False, True):
             here, there = (
-                Reviewing(at).command(item, answer, SAID)
-                for at, item, answer in zip((desk, other), two_items(Reviewing(desk), "Kim"), answers, strict=True)
+                ReviewSessions(at).command(item, answer, SAID)
+                for at, item, answer in zip((desk, other), two_items(ReviewSessions(desk), "Kim"), answers, strict=True)
             )
             first, second = [*desk.execute([here]), *other.execute([there])] if apart else desk.execute([here, there])
             assert isinstance(first, Event)
@@ -173,7 +177,7 @@ def test_two_devices_at_once_give_one_answer(every_url: str, answers: tuple[str,
 def test_devices_race_and_one_wins(every_url: str) -> None:
     """Eight threads answer on one pair at the same moment, each with a desk of its own: one line is recorded."""
     with opened(every_url, 4, name=(name := f"race-{uuid.uuid4().hex[:8]}")) as desk:
-        reviewing = Reviewing(desk)
+        reviewing = ReviewSessions(desk)
         item = asked(reviewing, "Kim")
         items = [replace(item, number=item.number + i) for i in range(8)]
         commands = [reviewing.command(one, ("unfair", "acceptable")[i % 2], SAID) for i, one in enumerate(items)]
@@ -198,14 +202,14 @@ def test_devices_race_and_one_wins(every_url: str) -> None:
 
 def test_an_answer_from_elsewhere_is_once_too(desk: Desk) -> None:
     """Whoever answers on a pair by name, over HTTP, has answered; another answer supersedes it, or is refused."""
-    item = asked(Reviewing(desk), "Kim")
+    item = asked(ReviewSessions(desk), "Kim")
     pair = (item.left, item.right)
     said: Any = {"reviewer": "Kim", "pair": pair}
     given = desk.review(item.decision, "partial", unfair=[pair], answer="unfair", **said)
     with pytest.raises(AlreadyRecorded, match=given.id):
         desk.review(item.decision, "partial", fair=[pair], answer="acceptable", **said)
     with pytest.raises(AlreadyRecorded):
-        say(Reviewing(desk), item, "acceptable")
+        say(ReviewSessions(desk), item, "acceptable")
     again = desk.review(item.decision, "partial", fair=[pair], answer="acceptable", supersedes=given.id, **said)
     assert desk.review(item.decision, "partial", fair=[pair], answer="acceptable", reviewer="Lee", pair=pair)
     desk.withdraw(again.id)
@@ -215,7 +219,7 @@ def test_an_answer_from_elsewhere_is_once_too(desk: Desk) -> None:
 def test_a_repeat_counts_as_first_answered(url: str) -> None:
     """Told after answering that a pair came twice, whoever undoes it and answers as before has not become steadier."""
     with opened(url, 20, reviewing={"repeats": 0.5, "repeat_after": 1}) as desk:
-        reviewing = Reviewing(desk)
+        reviewing = ReviewSessions(desk)
         while (item := asked(reviewing, "Kim")).why != "repeat":
             say(reviewing, item, "unfair")
         given = say(reviewing, item, "acceptable")
@@ -233,7 +237,7 @@ def test_a_repeat_counts_as_first_answered(url: str) -> None:
 
 def test_undo_shows_the_pairs_again_in_their_order(desk: Desk) -> None:
     """After three undos the three pairs come again, the first first; then the queue goes on."""
-    reviewing = Reviewing(desk)
+    reviewing = ReviewSessions(desk)
     items, lines = [], []
     for answer in ("unfair", "skip", "unsure"):
         items.append(asked(reviewing, "Kim"))
@@ -257,7 +261,7 @@ def test_undo_shows_the_pairs_again_in_their_order(desk: Desk) -> None:
 def test_hidden_repeats(url: str) -> None:
     """Some pairs come again after a while, look like any other, teach nothing, and are compared."""
     with opened(url, 20, reviewing={"repeats": 0.3, "repeat_after": 3}) as desk:
-        reviewing = Reviewing(desk)
+        reviewing = ReviewSessions(desk)
         items = []
         for _ in range(40):
             items.append(asked(reviewing, "Kim"))
@@ -270,7 +274,7 @@ def test_hidden_repeats(url: str) -> None:
             ]
             assert items.index(repeat) - items.index(first) > 3
         assert len({(item.decision, item.pair) for item in repeats}) == len(repeats)
-        shown = [reviewing.shown(item) for item in (items[0], repeats[0])]
+        shown = [reviewing.display(item) for item in (items[0], repeats[0])]
         assert shown[0].keys() == shown[1].keys()
         assert len(shown[0]["item"]) == len(shown[1]["item"])
         marked = [e for e in desk.events(kinds=["review"]) if e.body["circumstances"].get("repeat")]
@@ -280,7 +284,7 @@ def test_hidden_repeats(url: str) -> None:
 def test_random_controls_come_from_all_decisions(url: str) -> None:
     """Controls are drawn from every decision, also from those of which no pair waits."""
     with opened(url, 30, pairs_per_decision=0, reviewing={"controls": 0.5}) as desk:
-        reviewing, decisions = Reviewing(desk), set()
+        reviewing, decisions = ReviewSessions(desk), set()
         for number in range(60):
             item = reviewing.next(f"reviewer {number}")
             if item is not None:
@@ -293,7 +297,7 @@ def test_random_controls_come_from_all_decisions(url: str) -> None:
 def test_a_control_that_waits_already_moves_up(url: str) -> None:
     """Where every pair waits or was answered, the planned share of controls is asked for all the same."""
     with opened(url, 30, pairs_per_decision=6, reviewing={"controls": 0.5}) as desk:
-        reviewing, whys = Reviewing(desk), []
+        reviewing, whys = ReviewSessions(desk), []
         for number in range(60):
             item = asked(reviewing, f"reviewer {number}")
             say(reviewing, item, "acceptable")
@@ -304,7 +308,7 @@ def test_a_control_that_waits_already_moves_up(url: str) -> None:
 def test_planned_overlap(url: str) -> None:
     """With overlap 1 every pair is answered by exactly two people, and one of the two answers says it was planned."""
     with opened(url, 6, overlap=1.0) as desk:
-        reviewing = Reviewing(desk)
+        reviewing = ReviewSessions(desk)
         said: dict[tuple[str, frozenset[str]], list[Item]] = {}
         for reviewer in ("Kim", "Lee", "Ada"):
             while (item := reviewing.next(reviewer)) is not None:
@@ -319,7 +323,7 @@ def test_planned_overlap(url: str) -> None:
 
 def test_sides_are_by_lot(desk: Desk) -> None:
     """Neither the first nor the likelier of two stands on the same side always."""
-    reviewing = Reviewing(desk)
+    reviewing = ReviewSessions(desk)
     firsts = []
     for number in range(desk.ledger.pairs.count("loans")):
         item = asked(reviewing, f"reviewer {number}")
@@ -331,7 +335,7 @@ def test_sides_are_by_lot(desk: Desk) -> None:
 def test_sides_are_drawn_for_each_reviewer_and_repeat() -> None:
     """Two people do not see a pair on the same sides always, nor does one who is asked a second time."""
     with opened("memory:", 12, overlap=1.0, reviewing={"repeats": 0.5, "repeat_after": 1}) as desk:
-        reviewing = Reviewing(desk)
+        reviewing = ReviewSessions(desk)
         lefts: dict[str, dict[tuple[str, frozenset[str]], list[str]]] = {"Kim": {}, "Lee": {}}
         for reviewer in [*lefts] * 60:
             item = asked(reviewing, reviewer)
@@ -347,7 +351,7 @@ def test_sides_are_drawn_for_each_reviewer_and_repeat() -> None:
 def test_a_late_answer_is_kept_and_marked(url: str) -> None:
     """Whoever answers after the lease ended, and after somebody else did, is recorded, and the record says so."""
     with opened(url, 6, reviewing={"lease": 1.0}) as desk:
-        reviewing = Reviewing(desk)
+        reviewing = ReviewSessions(desk)
         item = asked(reviewing, "Kim")
         desk.ledger.pairs.lease("loans", 1, "Kim", 0.0, 0.5)  # the lease ends in 1970
         other = asked(reviewing, "Lee")
@@ -357,31 +361,63 @@ def test_a_late_answer_is_kept_and_marked(url: str) -> None:
         assert late.body["circumstances"]["late"] is True
 
 
-def test_items_are_sealed(desk: Desk) -> None:
-    """An item tells the browser nothing, cannot be changed, and is for one reviewer."""
-    reviewing = Reviewing(desk)
+def test_items_are_encrypted(desk: Desk) -> None:
+    """An item tells the browser nothing, cannot be changed, and is for one reviewer on one desk."""
+    reviewing = ReviewSessions(desk)
     item = asked(reviewing, "Kim")
-    note = reviewing.shown(item)["item"]
-    assert reviewing.opened(note, "Kim") == item
-    with pytest.raises(InvalidInput, match="another reviewer"):
-        reviewing.opened(note, "Lee")
-    for at in (0, len(note) // 2, len(note) - 2):
-        changed = note[:at] + ("A" if note[at] != "A" else "B") + note[at + 1 :]
-        with pytest.raises(InvalidInput, match="not made by this desk"):
-            reviewing.opened(changed, "Kim")
+    token = reviewing.display(item)["item"]
+    assert reviewing.decrypt(token, "Kim") == item
+    assert ReviewSessions(desk).decrypt(token, "Kim") == item, "in another process, too"
+    with pytest.raises(InvalidInput, match="this reviewer"):
+        reviewing.decrypt(token, "Lee")
+    for at in (0, len(token) // 2, len(token) - 2):
+        changed = token[:at] + ("A" if token[at] != "A" else "B") + token[at + 1 :]
+        with pytest.raises(InvalidInput, match="this desk"):
+            reviewing.decrypt(changed, "Kim")
+    with Desk.open(desk.ledger, "other", features=["a", "b"], seed=5) as other:
+        for elsewhere in (ReviewSessions(other), InterviewSessions(desk)):
+            with pytest.raises(InvalidInput, match="this desk"):
+                elsewhere.decrypt(token, "Kim")
+    for odd in ("", "AAAA", "not base64!", "\u00e9"):
+        with pytest.raises(InvalidInput, match="this desk"):
+            reviewing.decrypt(odd, "Kim")
+
+
+def test_items_outlive_the_process(tmp_path: Path) -> None:
+    """The key is the database's own: random, not the desk's seed, the same for all processes and after a restart."""
+    items = []
+    for place in ("one", "other"):
+        with opened(f"sqlite:///{tmp_path}/{place}.db", 4) as desk:
+            items.append(ReviewSessions(desk).display(asked(ReviewSessions(desk), "Kim")))
+    with Desk.open(f"sqlite:///{tmp_path}/one.db", "loans") as desk:
+        again = ReviewSessions(desk)
+        assert again.decrypt(items[0]["item"], "Kim") == asked(again, "Kim")
+        assert again.display(asked(again, "Kim"))["draft"] == items[0]["draft"] != items[1]["draft"]
+        with pytest.raises(InvalidInput, match="this desk"):
+            again.decrypt(items[1]["item"], "Kim")
+
+
+def test_cursors_of_the_queue(desk: Desk) -> None:
+    """A cursor returns to its place, for the desk that issued it only."""
+    cursors, place = QueueCursors(desk.ledger, "loans"), Listed(1.25, "dec_1", "a", "b")
+    cursor = cursors.cursor(place)
+    assert QueueCursors(desk.ledger, "loans").place(cursor) == place
+    for wrong in (QueueCursors(desk.ledger, "jobs").cursor(place), cursor[:-1], ""):
+        with pytest.raises(InvalidInput, match="after must be the `next` of a page of this queue"):
+            cursors.place(wrong)
 
 
 def test_hidden_attributes_are_not_shown_and_told(url: str) -> None:
     """What the settings hide is not in the rows, and the record says it was hidden, also after the settings change."""
     with opened(url, 6, reviewing={"hidden": ["b"]}) as desk:
-        reviewing = Reviewing(desk)
+        reviewing = ReviewSessions(desk)
         item = asked(reviewing, "Kim")
-        assert [row["name"] for row in reviewing.shown(item)["rows"]] == ["a"]
-        assert reviewing.shown(item)["withheld"] is True
+        assert [row["name"] for row in reviewing.display(item)["rows"]] == ["a"]
+        assert reviewing.display(item)["withheld"] is True
         desk.change_settings(reviewing={"hidden": []})
         told = say(reviewing, item, "unfair").body["circumstances"]
         assert (told["shown"], told["hidden"]) == (["a"], ["b"])
-        after = reviewing.shown(asked(reviewing, "Kim"))
+        after = reviewing.display(asked(reviewing, "Kim"))
         assert [row["name"] for row in after["rows"]] == ["a", "b"]
         assert after["withheld"] is False
 
@@ -405,7 +441,7 @@ def test_a_misspelt_attribute_is_not_hidden_silently() -> None:
 
 def test_pairs_at_hand(desk: Desk) -> None:
     """They wait, are not before the reviewer, were not judged, and stay free for others; each can be answered."""
-    reviewing = Reviewing(desk)
+    reviewing = ReviewSessions(desk)
     say(reviewing, asked(reviewing, "Kim"), "unfair")
     now = asked(reviewing, "Kim")
     ahead = reviewing.ahead("Kim")
@@ -423,13 +459,13 @@ def test_pairs_at_hand(desk: Desk) -> None:
 
 def test_a_draft_is_known_by_the_pair_and_tells_nothing(desk: Desk) -> None:
     """The same while the pair is before somebody, another for everybody else and for every other pair."""
-    first, second = Reviewing(desk), Reviewing(desk)
+    first, second = ReviewSessions(desk), ReviewSessions(desk)
     kim, again, lee = (
-        first.shown(asked(first, "Kim")),
-        second.shown(asked(second, "Kim")),
-        first.shown(asked(first, "Lee")),
+        first.display(asked(first, "Kim")),
+        second.display(asked(second, "Kim")),
+        first.display(asked(first, "Lee")),
     )
     assert kim["draft"] == again["draft"] != lee["draft"]
     assert kim["item"] != again["item"]
     say(first, asked(first, "Kim"), "unsure")
-    assert first.shown(asked(first, "Kim"))["draft"] != kim["draft"]
+    assert first.display(asked(first, "Kim"))["draft"] != kim["draft"]

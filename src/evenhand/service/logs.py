@@ -65,9 +65,7 @@ class RequestLog:
         self._is_flushing = False
         self._desks: set[str] = set()
 
-    def add(
-        self, operation: str, status: int, seconds: float, size: int, caller: str | None, desk: str | None
-    ) -> None:
+    def add(self, operation: str, status: int, seconds: float, size: int, caller: str | None, desk: str | None) -> None:
         """Log a request.
 
         caller: the token's id. desk: as in the path; it is logged only if some request about it succeeded, since a path

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NotRequired,  # pydantic needs these before Python 3.12
+)
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
-from typing_extensions import NotRequired, TypedDict  # pydantic needs these before Python 3.12
+from typing_extensions import TypedDict
 
 from evenhand.desk.settings import MOST_CAPACITY, MOST_FEATURES, MOST_ROUNDS
 from evenhand.ledger.names import DESK_NAME, DESK_NAME_IN_WORDS, LONGEST
@@ -15,6 +20,10 @@ from evenhand.rewards import RidgeUCB
 MAX_REWARD = RidgeUCB(1).largest_reward
 MAX_ITEM = 20_000
 """Characters of the item that a page sends back."""
+
+
+OMITTED: Any = Field(default_factory=lambda: None)
+"""The default of fields that may be left out, but not be null; the OpenAPI document shows no default for them."""
 
 
 def distinct(pair: list[str]) -> list[str]:
@@ -42,10 +51,10 @@ Count = Annotated[int, Field(ge=1, le=100_000)]
 class RequestModel(BaseModel):
     """Types are not converted, and unknown fields are refused."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", hide_input_in_errors=False)
+    model_config = ConfigDict(strict=True, extra="forbid")
 
 
-class Candidate(TypedDict):
+class CandidateInput(TypedDict):
     """One person of a decision, under a pseudonym: with a context, or with features by name."""
 
     __pydantic_config__ = ConfigDict(  # type: ignore[misc]  # pydantic's documented way to configure a TypedDict
@@ -64,19 +73,19 @@ class Candidate(TypedDict):
 class DecisionRequest(RequestModel):
     """Candidates to choose among."""
 
-    candidates: Annotated[list[Candidate], Field(min_length=1)]
+    candidates: Annotated[list[CandidateInput], Field(min_length=1)]
 
 
-class ReviewRules(RequestModel):
+class RulesInput(RequestModel):
     """How reviewers are asked about pairs. Omitted rules keep their values."""
 
-    hidden: Annotated[list[Id] | None, Field(description="Attributes that reviewers do not see.")] = None
-    ids: Annotated[bool | None, Field(description="Whether reviewers see the ids of candidates.")] = None
-    controls: Annotated[Share | None, Field(description="The share of pairs drawn at random.")] = None
-    repeats: Annotated[Share | None, Field(description="The share of pairs asked a second time.")] = None
-    repeat_after: Annotated[Count | None, Field(description="Other answers before a pair is repeated.")] = None
-    session: Annotated[Count | None, Field(description="Answers after which the page proposes a break.")] = None
-    lease: Annotated[float | None, Field(ge=1, le=86400, description="Seconds a pair is reserved for.")] = None
+    hidden: Annotated[list[Id], Field(description="Attributes that reviewers do not see.")] = OMITTED
+    ids: Annotated[bool, Field(description="Whether reviewers see the ids of candidates.")] = OMITTED
+    controls: Annotated[Share, Field(description="The share of pairs drawn at random.")] = OMITTED
+    repeats: Annotated[Share, Field(description="The share of pairs asked a second time.")] = OMITTED
+    repeat_after: Annotated[Count, Field(description="Other answers before a pair is repeated.")] = OMITTED
+    session: Annotated[Count, Field(description="Answers after which the page proposes a break.")] = OMITTED
+    lease: Annotated[float, Field(ge=1, le=86400, description="Seconds a pair is reserved for.")] = OMITTED
 
 
 class DeskRequest(RequestModel):
@@ -87,20 +96,20 @@ class DeskRequest(RequestModel):
     )
 
     name: Annotated[str, Field(pattern=DESK_NAME, description=f"{DESK_NAME_IN_WORDS.capitalize()}.")]
-    n_features: Annotated[int, Field(ge=1, le=MOST_FEATURES)] = 0
-    features: Annotated[list[Id], Field(min_length=1, max_length=MOST_FEATURES)] = []
-    schema_: Annotated[dict[str, Any], Field(alias="schema", description="From evenhand.Schema.to_dict().")] = {}
-    capacity: Annotated[int | None, Field(ge=1, le=MOST_CAPACITY)] = None
-    epsilon: Annotated[float | None, Field(gt=0, lt=1)] = None
-    structure: Literal["full", "diagonal"] = "full"
-    seed: Annotated[int, Field(ge=0, le=2**63 - 1)] = 0
-    reviewer_error: Annotated[float | None, Field(ge=0, lt=0.5)] = None
-    target_unfair_share: Annotated[float | None, Field(gt=0, lt=1)] = None
-    max_unfair_rounds: Annotated[int | None, Field(ge=0, le=MOST_ROUNDS)] = None
-    metric: Literal["BayesPoint", "ProjectedVolume", "Ellipsoid", "Guarded"] = "BayesPoint"
-    overlap: Annotated[float, Field(ge=0, le=1, description="The share of pairs two reviewers are asked about.")] = 0
-    pairs_per_decision: Annotated[int, Field(ge=0, le=1000)] = 0
-    reviewing: ReviewRules = ReviewRules()
+    n_features: Annotated[int, Field(ge=1, le=MOST_FEATURES)] = OMITTED
+    features: Annotated[list[Id], Field(min_length=1, max_length=MOST_FEATURES)] = OMITTED
+    schema_: Annotated[dict[str, Any], Field(alias="schema", description="From evenhand.Schema.to_dict().")] = OMITTED
+    capacity: Annotated[int | None, Field(ge=1, le=MOST_CAPACITY)] = OMITTED
+    epsilon: Annotated[float | None, Field(gt=0, lt=1)] = OMITTED
+    structure: Literal["full", "diagonal"] = OMITTED
+    seed: Annotated[int, Field(ge=0, le=2**63 - 1)] = OMITTED
+    reviewer_error: Annotated[float | None, Field(ge=0, lt=0.5)] = OMITTED
+    target_unfair_share: Annotated[float | None, Field(gt=0, lt=1)] = OMITTED
+    max_unfair_rounds: Annotated[int | None, Field(ge=0, le=MOST_ROUNDS)] = OMITTED
+    metric: Literal["BayesPoint", "ProjectedVolume", "Ellipsoid", "Guarded"] = OMITTED
+    overlap: Annotated[float, Field(ge=0, le=1, description="The share of pairs for two reviewers.")] = OMITTED
+    pairs_per_decision: Annotated[int, Field(ge=0, le=1000)] = OMITTED
+    reviewing: RulesInput = OMITTED
 
     def settings(self) -> dict[str, Any]:
         """The settings that the request names; defaults are the desk's own."""
@@ -113,14 +122,14 @@ class OutcomesRequest(RequestModel):
     rewards: Annotated[dict[Id, Annotated[Number, Field(ge=-MAX_REWARD, le=MAX_REWARD)]], Field(min_length=1)]
 
 
-class Sides(RequestModel):
+class SidesInput(RequestModel):
     """Which candidate was shown on which side."""
 
     left: Id
     right: Id
 
 
-class Queued(RequestModel):
+class QueuedInput(RequestModel):
     """Why a pair was shown to the reviewer."""
 
     reason: Text
@@ -144,19 +153,19 @@ class ReviewRequest(RequestModel):
     reviewer: Id | None = None
     circumstances: Annotated[dict[str, Any] | None, Field(description="Other metadata to keep.")] = None
     supersedes: Id | None = None
-    pair: Pair = []
-    sides: Sides | None = None
-    shown: Attributes = []
-    hidden: Attributes = []
-    ids_shown: bool = False
-    probabilities: dict[Id, Annotated[Number, Field(ge=0, le=1)]] = {}
-    queue: Queued | None = None
-    answer: Answer = "skip"
-    reason: Text = ""
-    note: Text = ""
-    started: Moment = ""
-    ended: Moment = ""
-    instruction: Id = ""
+    pair: Pair = OMITTED
+    sides: SidesInput = OMITTED
+    shown: Attributes = OMITTED
+    hidden: Attributes = OMITTED
+    ids_shown: bool = OMITTED
+    probabilities: dict[Id, Annotated[Number, Field(ge=0, le=1)]] = OMITTED
+    queue: QueuedInput = OMITTED
+    answer: Answer = OMITTED
+    reason: Text = OMITTED
+    note: Text = OMITTED
+    started: Moment = OMITTED
+    ended: Moment = OMITTED
+    instruction: Id = OMITTED
 
     def metadata(self) -> dict[str, Any]:
         """The metadata that the request names."""

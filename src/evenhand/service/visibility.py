@@ -132,7 +132,9 @@ def _without_hidden(body: dict[str, Any], settings: DeskSettings) -> dict[str, A
 
 def _own_events(caller: Caller, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Outcomes and overrides, the caller's own reviews, and their withdrawals."""
-    own = {event["id"] for event in events if event["kind"] == "review" and _is_own(caller, event["actor"], event["body"])}
+    own = {
+        event["id"] for event in events if event["kind"] == "review" and _is_own(caller, event["actor"], event["body"])
+    }
     return [
         event
         for event in events

@@ -6,7 +6,7 @@ import asyncio
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from evenhand.desk.commands import AnswerQuestion, GiveReview, Withdraw
 from evenhand.ledger.names import LONGEST

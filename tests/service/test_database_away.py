@@ -19,7 +19,7 @@ from evenhand.desk import open_ledger
 from evenhand.errors import EvenhandError
 from evenhand.ledger.ledger import Ledger
 from evenhand.ledger.verify import verify
-from evenhand.service import Settings
+from evenhand.service import ServiceSettings
 from tests.ledger.test_damage import limit, stopped
 from tests.ledger.test_damage import started as begun
 from tests.service.test_processes import answered, open_desk, streams_of
@@ -108,12 +108,12 @@ def folded(running: Running, desk: str = "loans") -> None:
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> Settings:
+def settings(tmp_path: Path) -> ServiceSettings:
     """A service in this process, on SQLite."""
     return replace(MEMORY, database_url=f"sqlite:///{tmp_path}/ledger.db", apart=False)
 
 
-def test_a_full_disk_under_a_service(settings: Settings) -> None:
+def test_a_full_disk_under_a_service(settings: ServiceSettings) -> None:
     """Changes get 503 while there is no room, looking on works, and with room again it goes on; nothing is lost."""
     with asking(settings) as ask:
         ledger = ask.service.ledger
@@ -139,7 +139,7 @@ def test_a_full_disk_under_a_service(settings: Settings) -> None:
 
 
 @pytest.mark.parametrize("how", ["moved", "removed", "replaced"])
-def test_a_file_taken_away_under_a_service(settings: Settings, tmp_path: Path, how: str) -> None:
+def test_a_file_taken_away_under_a_service(settings: ServiceSettings, tmp_path: Path, how: str) -> None:
     """Nothing is answered that would be lost: 503 and not ready, before anything was tried, and no file is made.
 
     With the same file back in its place it goes on by itself.
@@ -193,7 +193,7 @@ def test_an_office_that_starts_again_makes_no_ledger(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.9])
 def test_a_file_cut_off_under_a_service(
-    settings: Settings, tmp_path: Path, share: float, monkeypatch: pytest.MonkeyPatch
+    settings: ServiceSettings, tmp_path: Path, share: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every request is answered rightly or with a problem document; the next start, or verify, tells what is wrong."""
     # Some connection may be left with a lock on what is no database any more: others say so when they have waited.

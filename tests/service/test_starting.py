@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from evenhand.service.apart import Apart, OfficeFailed
 
 from evenhand.desk import Desk
 from evenhand.desk.projection.reducer import Reducer
 from evenhand.errors import DamagedLedger, EvenhandError
-from evenhand.service import Settings, create_app
-from evenhand.service.apart import Apart, OfficeFailed
+from evenhand.service import ServiceSettings, create_app
 from evenhand.service.serve import serve as start
 from evenhand.service.token_store import open_tokens
 from tests.support.ledgers import running_postgresql
@@ -28,7 +28,7 @@ from tests.support.tampering import tampered
 from tests.support.waiting import wait_for
 
 
-async def failure_of(settings: Settings) -> str:
+async def failure_of(settings: ServiceSettings) -> str:
     """What the server is told when the application cannot start."""
     told: list[Any] = []
 
@@ -49,7 +49,9 @@ def test_a_start_that_fails_is_told_in_a_sentence(tmp_path: Path, caplog: pytest
     """One line that says what is wrong; the traceback is there for whoever asks for the level debug."""
     (tmp_path / "ledger.db").write_bytes(b"this is no database " * 500)
     with caplog.at_level(logging.DEBUG, "evenhand.service.starting"):
-        said = asyncio.run(failure_of(Settings(database_url=f"sqlite:///{tmp_path}/ledger.db", admin_token=ADMIN)))
+        said = asyncio.run(
+            failure_of(ServiceSettings(database_url=f"sqlite:///{tmp_path}/ledger.db", admin_token=ADMIN))
+        )
     assert said.startswith("the service cannot start: the database was damaged")
     assert "\n" not in said
     assert "Traceback" not in said
@@ -170,7 +172,7 @@ def test_a_server_that_cannot_start_ends_with_status_1(tmp_path: Path, monkeypat
         raise OfficeFailed("the part of the service that has the desks did not start; its log says why")
 
     monkeypatch.setattr(Apart, "opened", failing)
-    settings = Settings(database_url=f"sqlite:///{tmp_path}/ledger.db", admin_token=ADMIN)
+    settings = ServiceSettings(database_url=f"sqlite:///{tmp_path}/ledger.db", admin_token=ADMIN)
     monkeypatch.setattr("evenhand.service.serve.set_up_logs", lambda: None)
     with pytest.raises(SystemExit) as ended:
         start(settings, port=0, say=lambda words: None)

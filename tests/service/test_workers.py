@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 import uvicorn
-
 from evenhand.service.listening import listen
 from evenhand.service.protocol import DeskProtocol
 from evenhand.service.workers import Workers, end_with_parent
+
 from tests.support.processes import started
 from tests.support.running_service import MEMORY, running
 

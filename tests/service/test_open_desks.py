@@ -42,7 +42,7 @@ def test_many_idle_desks_need_few_threads_and_little_time(tmp_path: Path) -> Non
     with asking(replace(MEMORY, database_url=url, rate=1e6, burst=1e6)) as ask:
         for name in desks:
             ask.decide(name)
-        while any(not ask("GET", f"/api/desks/{name}").json()["ledger"] == "checked" for name in desks):
+        while any(ask("GET", f"/api/desks/{name}").json()["ledger"] != "checked" for name in desks):
             time.sleep(0.1)
         assert len(ask.service.desks.progress()) >= len(desks)
         time.sleep(1.0)

@@ -47,7 +47,7 @@ def test_odds_in_a_column_have_the_same_digits(page: Page, serving: Serving) -> 
     expect(page.locator("#latest tbody tr").first).to_contain_text("50.0%")
     page.goto(f"{serving.url}/desks/loans/decisions/{made['id']}")
     expect(page.get_by_role("region", name="The candidates")).to_contain_text("50.0%", timeout=PATIENCE)
-    expect(page.locator("#odds")).to_contain_text("50.0%")
+    expect(page.locator("#chances")).to_contain_text("50.0%")
 
 
 def test_older_decisions_by_keyboard_while_news_come(page: Page, serving: Serving) -> None:

@@ -60,11 +60,11 @@ def test_estimates_are_not_taken_for_what_is_played(page: Page, serving: Serving
     pairs = record["explanation"]["binding_pairs"]
     assert pairs[0]["gap"] > 0.001
     look_at_decision(page, serving, made)
-    expect(page.locator("#odds thead")).to_contain_text("Distance, best estimate now")
-    row = page.locator("#odds tbody tr").first
+    expect(page.locator("#chances thead")).to_contain_text("Distance, best estimate now")
+    row = page.locator("#chances tbody tr").first
     gap = row.locator("td").first.inner_text()
     expect(row).to_contain_text(f"allowed when it was decided: {gap}")
-    expect(page.locator("#odds .legend")).to_contain_text("the limit the desk had set for these two when it decided")
+    expect(page.locator("#chances .legend")).to_contain_text("the limit the desk had set for these two when it decided")
 
 
 def test_a_pair_that_was_called_unfair_is_said_to_be(page: Page, serving: Serving) -> None:
@@ -155,7 +155,7 @@ def test_numbers_of_flags_explain_themselves(page: Page, serving: Serving) -> No
 
 
 NAMES = ["إلى آخره 123", "דוד (2)", "n" * 200]
-ORDER = """() => [...document.querySelectorAll(".odds text.name")].map((text) => {
+ORDER = """() => [...document.querySelectorAll(".chances text.name")].map((text) => {
   const [name, odds] = [...text.querySelectorAll("tspan")].map((part) => part.getBoundingClientRect());
   return [name.left, odds.left, odds.top - name.top, text.textContent];
 })"""

@@ -92,7 +92,7 @@ def _decision_for_a_reviewer(page: Page, serving: Serving) -> None:
     made = decide(serving, ["one", "two", "three"])
     sign_in(page, serving, "Kim", f"/desks/loans/decisions/{made['id']}")
     expect(page.get_by_role("alert")).to_contain_text("You are not allowed")
-    expect(page.locator("#odds")).to_be_hidden()
+    expect(page.locator("#chances")).to_be_hidden()
 
 
 def _turned_away(page: Page, serving: Serving) -> None:
@@ -208,8 +208,8 @@ def test_the_page_of_a_decision_says_what_is_in_the_ledger(page: Page, serving: 
     sign_in(page, serving, "owner", f"/desks/loans/decisions/{made['id']}")
     expect(page.get_by_role("heading", level=1)).to_have_text(f"Decision No. {made['number']:,}")
     record = serving.ask("GET", f"/api/desks/loans/decisions/{made['id']}/window", by="owner").json()
-    expect(page.locator(".rope-group")).to_have_count(len(record["explanation"]["binding_pairs"]))
-    expect(page.locator(".odds-bar")).to_have_count(3)
+    expect(page.locator(".link-group")).to_have_count(len(record["explanation"]["binding_pairs"]))
+    expect(page.locator(".chance-bar")).to_have_count(3)
     expect(page.locator("#since")).to_contain_text("Kim called unfair: one and two")
     worst = record["explanation"]["worst_residual"]
     expect(page.locator("#facts")).to_contain_text("Limits keptall of them" + (", but for rounding" if worst else ""))
@@ -228,7 +228,7 @@ def test_the_page_of_a_decision_says_what_came_later(page: Page, serving: Servin
         told = [serving.ask("GET", f"/api/desks/loans/decisions/{name}/{part}", by="owner").json() for part in PARTS]
         quoted = [quote for pair in told[0]["explanation"]["binding_pairs"] for quote in pair["shaped_by"]]
         evidence = [quote for pair in told[1]["pairs"] if pair["gap"] >= 1e-9 for quote in pair["evidence"]]
-        for place, quotes in (("#odds", quoted), ("#proofs", evidence)):
+        for place, quotes in (("#chances", quoted), ("#proofs", evidence)):
             later = sum(quote["is_later"] is True for quote in quotes)
             expect(page.locator(f"{place} .evidence li").filter(has_text=words)).to_have_count(later)
             shown += later
@@ -250,7 +250,7 @@ def test_a_quoted_verdict_without_a_page_has_no_link(page: Page, serving: Servin
 
     page.route(f"**/api/desks/loans/decisions/{name}/window", put)
     sign_in(page, serving, "owner", f"/desks/loans/decisions/{name}")
-    lines = page.locator("#odds .evidence").first.locator("li")
+    lines = page.locator("#chances .evidence").first.locator("li")
     told = ["Kim called two people unfair at 25 points (in an interview; 90% alike)"]
     told.append("Kim called one and two unfair at 25 points (imported; 90% alike)")
     expect(lines).to_have_count(2)
@@ -277,14 +277,14 @@ def test_whoever_would_be_chosen_without_fairness_is_told_for_every_capacity(pag
     """One, several, all, nobody, or a lot among equals: the sentence follows the odds."""
     page.goto(f"{serving.url}/sign-in")
     for odds, words in WITHOUT.items():
-        script = "async (odds) => (await import('/static/0/js/window/price.js')).whoWithout(odds)"
+        script = "async (odds) => (await import('/static/0/js/dashboard/price.js')).whoWithout(odds)"
         assert page.evaluate(script, list(odds)) == words
 
 
 def test_no_zero_has_a_sign(page: Page, serving: Serving) -> None:
     """What is zero but for rounding is written without one; what is small is not taken for zero."""
     page.goto(f"{serving.url}/sign-in")
-    words = "import('/static/0/js/window/words.js')"
+    words = "import('/static/0/js/dashboard/words.js')"
     script = f"async (values) => {{ const {{ number }} = await {words}; return values.map((v) => number(v)); }}"
     assert page.evaluate(script, [-1e-12, -0.001, 0, 1234.5]) == ["0.00", "−0.0010", "0.00", "1,234.50"]
 

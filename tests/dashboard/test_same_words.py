@@ -28,7 +28,7 @@ def said(page: Page, serving: Serving, module: str, function: str, *given: Any) 
     """What a function of the window's scripts gives."""
     if not page.url.startswith(serving.url):
         page.goto(f"{serving.url}/sign-in")
-    script = f"async (given) => (await import('/static/0/js/window/{module}.js')).{function}(...given)"
+    script = f"async (given) => (await import('/static/0/js/dashboard/{module}.js')).{function}(...given)"
     return page.evaluate(script, list(given))
 
 

@@ -125,7 +125,7 @@ def test_what_is_left_unknown_is_not_called_enough(page: Page, serving: Serving)
     enter(page, serving, "Max", "/interview/loans")
     for _ in range(6):
         ready(page)
-        texts = page.locator(".odds-number").all_inner_texts()
+        texts = page.locator(".chances-number").all_inner_texts()
         shown = [float(text.removesuffix("%")) for text in texts]
         assert len({len(text.partition(".")[2]) for text in texts}) == 1  # as many digits after the point
         assert sum(shown) == pytest.approx(100)

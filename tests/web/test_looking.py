@@ -74,7 +74,7 @@ def test_the_next_pair_is_seen_from_its_beginning(browser: Browser, long: Servin
     ready(page)
     page.evaluate("window.scrollTo(0, document.querySelectorAll('.pair tbody tr')[19].offsetTop + 600)")
     assert page.locator(".pair thead").first.evaluate("head => head.getBoundingClientRect().bottom < 0")
-    odds = page.locator(".pair .odds td.side").first
+    odds = page.locator(".pair .chances td.side").first
     assert odds.evaluate("cell => cell.getBoundingClientRect().top >= 0")
     answer(page, "n")
     for part in (page.locator(".pair thead th.side").first, odds):
@@ -110,7 +110,7 @@ def test_small_windows_show_the_pair(browser: Browser, long: Serving, width: int
     ready(page)
     answer(page, "n")
     page.evaluate("window.scrollTo(0, 0)")
-    parts = ("#masthead", "#ask", ".odds td.side", "tr.differs")
+    parts = ("#masthead", "#ask", ".chances td.side", "tr.differs")
     head, ask, odds, row = (_box(page.locator(part).first) for part in parts)
     assert head["height"] <= 48
     assert ask["height"] <= share * height
@@ -143,7 +143,7 @@ def test_numbers_add_up(page: Page, long: Serving, odds: list[float], digits: in
     _told(page, odds=odds, digits=digits, gap=abs(odds[0] - odds[1]))
     enter(page, long, "Kim", "/review/loans")
     ready(page)
-    assert page.locator(".odds-number").all_inner_texts() == shown
+    assert page.locator(".chances-number").all_inner_texts() == shown
     expect(page.locator("#gap")).to_have_text(gap)
     expect(page.locator("#announcer")).to_contain_text(f"Odds: left {shown[0]}, right {shown[1]}, a gap of {gap}.")
 

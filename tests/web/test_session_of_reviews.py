@@ -107,7 +107,7 @@ def test_all_that_is_needed_is_in_sight(browser: Browser, short: Serving, size: 
     ready(page)
     answer(page, "n")
     needed = [".answers .button", "#last", "#undo"]
-    needed += ["h1", "#intro", "#gap", ".pair .odds td.side", ".pair tbody tr"] if width > 1000 else []
+    needed += ["h1", "#intro", "#gap", ".pair .chances td.side", ".pair tbody tr"] if width > 1000 else []
     for selector in needed:
         for part in page.locator(selector).all():
             box = part.bounding_box()

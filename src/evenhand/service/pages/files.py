@@ -18,7 +18,6 @@ from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
 from evenhand.service.door import door_of
-from evenhand.service.pages import chart_library
 from evenhand.service.pages.file import ALWAYS, FOR_EVER, KINDS, File
 from evenhand.service.pages.table import PAGE_OPERATIONS
 from evenhand.service.route import StraightRoute
@@ -35,7 +34,7 @@ PAGES = {
     "/review/{desk}": "review",
     "/interview/{desk}": "interview",
     "/desks": "desks",
-    "/desks/{desk}": "window",
+    "/desks/{desk}": "dashboard",
     "/desks/{desk}/decisions/{decision}": "decision",
 }
 """Which page is at which path. Pages hold no data: what they show, they ask the service for in the visitor's name."""
@@ -79,17 +78,11 @@ def _to_desks(request: Request) -> RedirectResponse:
 
 def _static(request: Request) -> File:
     asked, path = request.path_params["version"], request.path_params["path"]
-    if path == chart_library.NAME:
-        file = chart_library.answer(asked, request.headers.get("accept-encoding", ""))
-    elif path in static_files():
-        # Under the address of another version, as a page from before an update asks: the file, but not for ever.
-        cache_control = FOR_EVER if asked == version() else "no-cache"
-        file = File(static_files()[path], path.rpartition(".")[2], cache_control)
-    else:
-        file = None
-    if file is None:
+    if path not in static_files():
         raise HTTPException(404)
-    return file
+    # Under the address of another version, as a page from before an update asks: the file, but not for ever.
+    cache_control = FOR_EVER if asked == version() else "no-cache"
+    return File(static_files()[path], path.rpartition(".")[2], cache_control)
 
 
 @cache
@@ -120,13 +113,12 @@ def version() -> str:
 
 @cache
 def page_of(name: str) -> bytes:
-    """A page: its own content in the layout that all share. Comments at its top name title, styles and scripts, and say
-    whether it has charts."""
+    """A page: its own content in the layout that all share. Comments at its top name title, styles and scripts.
+    """
     root = files("evenhand.service").joinpath("web")
     text = root.joinpath("pages", f"{name}.html").read_text("utf-8")
     said = dict(META.findall(text))
     styles = "".join(f'<link rel="stylesheet" href="/static/@version@/{s}">' for s in said.get("styles", "").split())
-    styles += chart_library.head() if "charts" in said else ""
     scripts = "".join(f'<script type="module" src="/static/@version@/{s}"></script>' for s in said["scripts"].split())
     page = root.joinpath("layout.html").read_text("utf-8")
     parts = {"title": said["title"], "styles": styles, "scripts": scripts, "main": META.sub("", text).strip()}

@@ -79,7 +79,7 @@ def line_of(row: Row, about: list[Row], state: State) -> dict[str, Any]:
         "number": body["number"],
         "time": event.time,
         "candidates": len(odds),
-        "chosen": [{"id": name, "odds": odds[name], "reward": rewards.get(name)} for name in body["chosen"]],
+        "chosen": [{"id": name, "probability": odds[name], "reward": rewards.get(name)} for name in body["chosen"]],
         "binding": len(body["tight_pairs"]),
         "reviews": len(reviews),
         "flagged": flagged,

@@ -20,7 +20,7 @@ COLUMNS = (
     "number",
     "time",
     "candidate",
-    "odds",
+    "probability",
     "chosen",
     "estimated_reward",
     "optimistic_reward",

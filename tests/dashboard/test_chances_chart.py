@@ -1,4 +1,4 @@
-"""The picture of odds and ropes in a real browser: nothing is written over anything else, and every mark is there."""
+"""The chart of chances and links in a real browser: nothing overlaps, and every mark is there."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SIZES = {"seven": 7, "forty": 40, "alone": 1}
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Serving, dict[str, str]]]:
-    """Decisions among so many candidates, by name, with ropes that cross each other, and a service with them."""
+    """Decisions among so many candidates, by name, with links that cross, and a service with them."""
     service = Serving(tmp_path_factory.mktemp("service"))
     rng, ids = np.random.default_rng(1), {}
     with Desk.open(service.database, "loans", schema=SCHEMA, seed=3, epsilon=0.05) as desk:
@@ -50,12 +50,12 @@ OVERLAPS = """() => {
     for (const other of others) if (hit(one, other)) found.push([one.what, one.text, other.what, other.text]);
   };
   labels.forEach((label, i) => note(label, [...rest, ...labels.slice(i + 1)]));
-  for (const rope of document.querySelectorAll(".chances .link")) {
-    const [frame, length] = [rope.getScreenCTM(), rope.getTotalLength()];
+  for (const link of document.querySelectorAll(".chances .link")) {
+    const [frame, length] = [link.getScreenCTM(), link.getTotalLength()];
     for (let at = 0; at <= length; at += 2) {
-      const { x, y } = rope.getPointAtLength(at).matrixTransform(frame);
+      const { x, y } = link.getPointAtLength(at).matrixTransform(frame);
       const box = { left: x - 2, right: x + 2, top: y - 2, bottom: y + 2 };
-      note({ what: "rope", text: "", box }, [...labels, ...names, ...beyond]);
+      note({ what: "link", text: "", box }, [...labels, ...names, ...beyond]);
     }
   }
   return found;
@@ -67,7 +67,7 @@ OVERLAPS = """() => {
 def test_nothing_is_written_over_anything(
     page: Page, made: tuple[Serving, dict[str, str]], which: str, width: int
 ) -> None:
-    """No label lies on a name, odds, a bar, a knot or another label, and no rope on a name, on odds or a label."""
+    """No label lies on a name, a chance, a bar, a link's end or another label, and no link on a name, a chance or a label."""
     look(page, made, which, width)
     assert page.locator(".chances .link").count() > 3
     assert width < 1600 or page.locator(".chances .link-label").count() > 2
@@ -78,13 +78,13 @@ def test_nothing_is_written_over_anything(
 def test_whoever_would_be_chosen_without_fairness_has_a_mark(
     page: Page, made: tuple[Serving, dict[str, str]], width: int
 ) -> None:
-    """Everybody has one mark of the odds without fairness: a stroke, or a number where it lies beyond the picture."""
+    """Everybody has one mark of the chance without fairness: a stroke, or a number where it lies beyond the picture."""
     look(page, made, "seven", width)
     assert page.locator(".chances .without, .chances .beyond").count() == SIZES["seven"]
     expect(page.locator(".chances .beyond")).to_have_text("→ 100%")
     inside = "e => e.getBoundingClientRect().right <= e.closest('.card').getBoundingClientRect().right"
     assert page.locator(".chances .beyond").evaluate(inside)
-    expect(page.locator("#chances .legend")).to_contain_text("→ farther than the picture goes")
+    expect(page.locator("#chances .legend")).to_contain_text("→ beyond the chart")
 
 
 def test_names_that_are_cut_still_differ(page: Page, made: tuple[Serving, dict[str, str]]) -> None:

@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from evenhand.service.window.latest import PAGE, SHOWN
-from tests.dashboard.test_pages import PATIENCE, decide, most_apart, review
 from tests.support.dashboard_past import SETTINGS, open_with_a_past
+from tests.support.dashboard_steps import PATIENCE, decide, review, widest_pair
 from tests.support.serving import Serving
 from tests.support.steps import enter
 
@@ -46,7 +46,7 @@ def test_odds_in_a_column_have_the_same_digits(page: Page, serving: Serving) -> 
     look(page, serving)
     expect(page.locator("#latest tbody tr").first).to_contain_text("50.0%")
     page.goto(f"{serving.url}/desks/loans/decisions/{made['id']}")
-    expect(page.get_by_role("region", name="The candidates")).to_contain_text("50.0%", timeout=PATIENCE)
+    expect(page.get_by_role("region", name="Candidates")).to_contain_text("50.0%", timeout=PATIENCE)
     expect(page.locator("#chances")).to_contain_text("50.0%")
 
 
@@ -69,7 +69,7 @@ def test_older_decisions_by_keyboard_while_news_come(page: Page, serving: Servin
     which = serving.ask("GET", f"/api/desks/loans/window/decisions?before={page_two[0] + 1}", by="owner").json()
     (found,) = [line for line in which["lines"] if f"No. {line['number']}" == name]
     record = serving.ask("GET", f"/api/desks/loans/decisions/{found['id']}/window", by="owner").json()["record"]["body"]
-    review(serving, {"id": found["id"], "candidates": record["candidates"]}, said="fair")
+    review(serving, {"id": found["id"], "candidates": record["candidates"]}, verdict="fair")
     row = page.locator("#latest tbody tr").filter(has_text=name)
     expect(row).to_contain_text("1 review", timeout=PATIENCE)
     assert listed(page) == page_two
@@ -80,13 +80,13 @@ def test_older_decisions_by_keyboard_while_news_come(page: Page, serving: Servin
 def test_every_decision_called_unfair_can_be_reached(page: Page, serving: Serving) -> None:
     """The number at the top leads to as many decisions, each marked; they are there again on coming back from one."""
     made = decide(serving, ["one", "two", "three"])
-    review(serving, made, pair=most_apart(made))
+    review(serving, made, pair=widest_pair(made))
     look(page, serving)
     link = page.locator("#figure-flagged a")
     expect(page.locator("#latest tbody tr").first).to_contain_text("called unfair", timeout=PATIENCE)
     total = int(link.inner_text())
     link.press("Enter")
-    expect(page.locator("#latest-title")).to_have_text("Decisions that were called unfair")
+    expect(page.locator("#latest-title")).to_have_text("Decisions called unfair")
     expect(page.locator("#latest-title")).to_be_focused()
     seen = listed(page)
     while page.get_by_role("button", name="Older").get_attribute("aria-disabled") == "false":
@@ -99,7 +99,7 @@ def test_every_decision_called_unfair_can_be_reached(page: Page, serving: Servin
     page.locator("#latest tbody a").last.click()
     expect(page.locator("#called-unfair")).to_be_visible()
     page.go_back()
-    expect(page.locator("#latest-title")).to_have_text("Decisions that were called unfair", timeout=PATIENCE)
+    expect(page.locator("#latest-title")).to_have_text("Decisions called unfair", timeout=PATIENCE)
     page.get_by_label("Show", exact=True).select_option("all decisions")
     expect(page.locator("#latest tbody tr")).to_have_count(SHOWN)
 
@@ -109,7 +109,7 @@ def test_a_new_flag_appears_among_those_called_unfair(page: Page, serving: Servi
     look(page, serving, query="?decisions=unfair")
     expect(page.locator("#latest .chip.marked").first).to_be_visible()
     made = decide(serving, ["left", "right", "middle"])
-    review(serving, made, pair=most_apart(made))
+    review(serving, made, pair=widest_pair(made))
     expect(page.locator("#latest tbody th").first).to_have_text(f"No. {made['number']}", timeout=PATIENCE)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from evenhand.service.window.latest import PAGE, SHOWN
 from playwright.sync_api import Page, expect
 
-from evenhand.service.window.latest import PAGE, SHOWN
 from tests.support.dashboard_past import SETTINGS, open_with_a_past
 from tests.support.dashboard_steps import PATIENCE, decide, review, widest_pair
 from tests.support.serving import Serving

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, Route, expect
 
-from tests.support.dashboard_steps import FITS, PATIENCE, call_script, decide, is_live, open_dashboard, review, widest_pair
+from tests.support.dashboard_steps import (
+    FITS,
+    PATIENCE,
+    call_script,
+    decide,
+    is_live,
+    open_dashboard,
+    review,
+    widest_pair,
+)
 from tests.support.serving import Serving
 from tests.support.steps import enter
 

@@ -66,7 +66,9 @@ def test_what_fairness_cost_is_the_difference_as_shown(
 def test_a_longer_last_stretch_is_said_to_be(page: Page, serving: Serving) -> None:
     """What has just begun is counted with the stretch before, and the sentence says so."""
     reward = {"outcomes": 9, "mean": 0.5, "by_span": [0.5, 0.4], "edges": [4, 9]}
-    assert "Each interval has 4 decisions; the last one has 5" in call_script(page, serving, "rounds", "rewardWords", reward)
+    assert "Each interval has 4 decisions; the last one has 5" in call_script(
+        page, serving, "rounds", "rewardWords", reward
+    )
     even = {**reward, "edges": [4, 8]}
     assert "interval has" not in call_script(page, serving, "rounds", "rewardWords", even)
 

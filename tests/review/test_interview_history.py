@@ -22,7 +22,7 @@ def opened(ledger: Ledger, name: str) -> Desk:
 
 def asked(interviewing: InterviewSessions, reviewer: str = "Kim") -> dict[str, Any]:
     """The question before a reviewer: which two, with which odds, who of them on the left."""
-    interviewing.desk.fold(wait=True)
+    interviewing.desk.catch_up(wait=True)
     told = interviewing.next(reviewer)
     content = interviewing.decrypt(told["item"], reviewer)
     return {name: content[name] for name in ("x", "y", "left")} | {
@@ -35,7 +35,7 @@ def say(interviewing: InterviewSessions, answer: str, reviewer: str = "Kim") -> 
     content = interviewing.decrypt(interviewing.next(reviewer)["item"], reviewer)
     (line,) = interviewing.desk.execute([interviewing.command(content, answer, {})])
     assert isinstance(line, Event)
-    interviewing.desk.fold(wait=True)
+    interviewing.desk.catch_up(wait=True)
     interviewing.answered(content, answer, line.id)
     return line.id
 

@@ -56,7 +56,7 @@ def run_serve(options: argparse.Namespace) -> None:
         serve_demo(host=options.host, port=options.port)
         return
     from evenhand.service.serve import serve
-    from evenhand.service.settings import Settings
+    from evenhand.service.settings import ServiceSettings
 
     if options.workers < 1 or not 0 <= options.port < 65536:
         raise InvalidInput("--workers must be 1 or more, and --port from 0 to 65535")
@@ -66,7 +66,7 @@ def run_serve(options: argparse.Namespace) -> None:
         given["tokens"] = False
     if options.no_request_log:
         given["log_requests"] = False
-    settings = Settings.from_environment(database_url=database_to_make(options), **given)
+    settings = ServiceSettings.from_environment(database_url=database_to_make(options), **given)
     serve(settings, host=options.host, port=options.port, workers=options.workers)
 
 

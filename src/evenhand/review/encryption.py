@@ -12,7 +12,6 @@ import hashlib
 import os
 from functools import cached_property
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import orjson
 from cryptography.exceptions import InvalidTag
@@ -21,9 +20,8 @@ from sqlalchemy import select
 
 from evenhand.errors import InvalidInput
 from evenhand.ledger.ledger import Ledger
-from evenhand.ledger.sql_ledger import SqlLedger
 from evenhand.ledger.tables import REVIEW_KEY, service_keys
-from evenhand.ledger.waiting_pairs import Listed
+from evenhand.ledger.waiting_pairs import QueuePosition
 
 NONCE = 12
 BLOCK, CURSOR_BLOCK = 1024, 64
@@ -31,8 +29,6 @@ BLOCK, CURSOR_BLOCK = 1024, 64
 
 LONGEST_CURSOR = 8_000
 """Two ids of 200 characters, each up to six bytes in JSON, and the rest; in base64."""
-
-_memory_keys: WeakKeyDictionary[Ledger, bytes] = WeakKeyDictionary()
 
 
 class Encryption:
@@ -43,8 +39,6 @@ class Encryption:
 
     @cached_property
     def _key(self) -> bytes:
-        if not isinstance(self._ledger, SqlLedger):
-            return _memory_keys.setdefault(self._ledger, os.urandom(32))
         with self._ledger.transaction() as connection:
             return bytes(
                 connection.execute(select(service_keys.c.key).where(service_keys.c.name == REVIEW_KEY)).scalar_one()
@@ -79,13 +73,13 @@ class QueueCursors(Encryption):
     def __init__(self, ledger: Ledger, desk: str) -> None:
         super().__init__(ledger, desk, "queue cursor")
 
-    def cursor(self, place: Listed) -> str:
+    def cursor(self, place: QueuePosition) -> str:
         """To be sent back for what comes after this place."""
         return self.encrypt(list(place), block=CURSOR_BLOCK)
 
-    def place(self, cursor: str) -> Listed:
+    def place(self, cursor: str) -> QueuePosition:
         """The place of a cursor; InvalidInput if it is not one of this desk."""
         try:
-            return Listed(*self.decrypt(cursor))
+            return QueuePosition(*self.decrypt(cursor))
         except InvalidInput:
             raise InvalidInput(f"after must be the `next` of a page of this queue, got {cursor[:40]!r}") from None

@@ -1,11 +1,10 @@
-"""Where tokens are kept: beside the ledgers, in the same database."""
+"""TokenStore: tokens in the ledger's database."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 import orjson
 from sqlalchemy import insert, or_, select, update
@@ -13,25 +12,21 @@ from sqlalchemy.exc import IntegrityError
 
 from evenhand.errors import InvalidInput
 from evenhand.ledger.ledger import open_ledger
-from evenhand.ledger.memory_ledger import MemoryLedger
-from evenhand.ledger.sql_ledger import SqlLedger
 from evenhand.ledger.tables import tokens
-from evenhand.service.tokens import MemoryTokens, Token, TokenStore, UnknownToken, name_taken
+from evenhand.service.tokens import Token, UnknownToken
 
 if TYPE_CHECKING:
     from evenhand.ledger.ledger import Ledger
 
-_in_memory: WeakKeyDictionary[Ledger, MemoryTokens] = WeakKeyDictionary()
 
+class TokenStore:
+    """Tokens in a table of the ledger's database. Methods block."""
 
-class SqlTokens:
-    """Tokens in the table of a ledger's database."""
-
-    def __init__(self, ledger: SqlLedger) -> None:
+    def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
 
     def add(self, token: Token) -> None:
-        """Keep a new one; InvalidInput if its name is taken."""
+        """Store a new token; InvalidInput if its name is taken."""
         desks = None if token.desks is None else _listed(token.desks)
         row = {**vars(token), "roles": _listed(token.roles), "desks": desks}
         try:
@@ -39,11 +34,13 @@ class SqlTokens:
                 connection.execute(insert(tokens).values(row))
         except Exception as error:
             if isinstance(error, IntegrityError) or isinstance(error.__cause__, IntegrityError):
-                raise name_taken(token.name) from None
+                raise InvalidInput(
+                    f"the name must be new, got {token.name!r}; names of revoked tokens stay taken"
+                ) from None
             raise
 
     def revoke(self, name: str, time: str) -> Token:
-        """Put an end to the one of this name or id; one that was revoked before stays as it is."""
+        """Revoke the token with this name or id, if it is not revoked; UnknownToken if there is none."""
         named = or_(tokens.c.name == name, tokens.c.id == name)
         with self._ledger.transaction(writes=True) as connection:
             connection.execute(update(tokens).where(named, tokens.c.revoked.is_(None)).values(revoked=time))
@@ -53,7 +50,7 @@ class SqlTokens:
         return _token(row)
 
     def all(self) -> list[Token]:
-        """All that were ever made, the oldest first."""
+        """All tokens, revoked ones too, the oldest first."""
         with self._ledger.transaction() as connection:
             rows = connection.execute(select(tokens).order_by(tokens.c.created, tokens.c.id)).mappings().all()
         return [_token(row) for row in rows]
@@ -68,20 +65,11 @@ def _token(row: Any) -> Token:
     return Token(**{**row, "roles": tuple(orjson.loads(row["roles"])), "desks": desks})
 
 
-def token_store_of(ledger: Ledger) -> TokenStore:
-    """The tokens that are kept beside a ledger."""
-    if isinstance(ledger, MemoryLedger):
-        return _in_memory.setdefault(ledger, MemoryTokens())
-    if isinstance(ledger, SqlLedger):
-        return SqlTokens(ledger)
-    raise InvalidInput(f"a {type(ledger).__name__} keeps no tokens; allowed are ledgers in memory or a database")
-
-
 @contextmanager
 def open_tokens(url: str, *, make: bool = True) -> Iterator[TokenStore]:
-    """The tokens in the database at a URL, for as long as the block lasts; make: whether a new one may be made."""
+    """The tokens in the database at a URL; make: whether to create the database."""
     ledger = open_ledger(url, make=make)
     try:
-        yield token_store_of(ledger)
+        yield TokenStore(ledger)
     finally:
         ledger.close()

@@ -9,8 +9,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from evenhand.desk import Desk
+from tests.support.local_service import LocalService
 from tests.support.serving import SCHEMA, Serving, person
 from tests.support.steps import enter
+
+pytestmark = pytest.mark.browser
 
 SIZES = {"seven": 7, "forty": 40, "alone": 1}
 
@@ -18,7 +21,7 @@ SIZES = {"seven": 7, "forty": 40, "alone": 1}
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Serving, dict[str, str]]]:
     """Decisions among so many candidates, by name, with links that cross, and a service with them."""
-    service = Serving(tmp_path_factory.mktemp("service"))
+    service = LocalService(tmp_path_factory.mktemp("service"))
     rng, ids = np.random.default_rng(1), {}
     with Desk.open(service.database, "loans", schema=SCHEMA, seed=3, epsilon=0.05) as desk:
         for name, k in SIZES.items():
@@ -67,7 +70,7 @@ OVERLAPS = """() => {
 def test_nothing_is_written_over_anything(
     page: Page, made: tuple[Serving, dict[str, str]], which: str, width: int
 ) -> None:
-    """No label lies on a name, a chance, a bar, a link's end or another label, and no link on a name, a chance or a label."""
+    """No label lies on a name, bar, link's end or other label, and no link on a name or label."""
     look(page, made, which, width)
     assert page.locator(".chances .link").count() > 3
     assert width < 1600 or page.locator(".chances .link-label").count() > 2

@@ -10,8 +10,11 @@ from playwright.sync_api import Page, expect
 
 from tests.support.dashboard_past import SETTINGS, open_with_a_past
 from tests.support.dashboard_steps import PATIENCE, decide, review, widest_pair
+from tests.support.local_service import LocalService
 from tests.support.serving import Serving
 from tests.support.steps import enter
+
+pytestmark = pytest.mark.browser
 
 DECISIONS = 80
 
@@ -19,7 +22,7 @@ DECISIONS = 80
 @pytest.fixture(scope="module")
 def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """A desk with more decisions than fit on two pages, an owner and a reviewer."""
-    service = Serving(tmp_path_factory.mktemp("service"))
+    service = LocalService(tmp_path_factory.mktemp("service"))
     open_with_a_past(service.database, "loans", DECISIONS)
     service.token("owner", ["admin"])
     service.token("Kim", ["review"], ["loans"])

@@ -12,8 +12,11 @@ from evenhand.desk import Desk
 from evenhand.schema import Number, Schema
 from tests.support.dashboard_past import open_with_a_past
 from tests.support.dashboard_steps import PATIENCE, decide, is_live, open_dashboard, open_decision, review, widest_pair
+from tests.support.local_service import LocalService
 from tests.support.serving import Serving
 from tests.support.steps import ready
+
+pytestmark = pytest.mark.browser
 
 MANY = Schema([Number(f"measure_{i:02d}", low=0, high=10, unit="m") for i in range(60)])
 
@@ -21,7 +24,7 @@ MANY = Schema([Number(f"measure_{i:02d}", low=0, high=10, unit="m") for i in ran
 @pytest.fixture(scope="module")
 def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """A desk with a past, one without, one with sixty features, and one with rewards of cents."""
-    service = Serving(tmp_path_factory.mktemp("service"))
+    service = LocalService(tmp_path_factory.mktemp("service"))
     open_with_a_past(service.database, "loans")
     service.open_desk("empty", 0, target_unfair_share=0.1)
     service.open_desk("sixty", 0, schema=MANY)
@@ -110,21 +113,6 @@ def test_a_mark_of_yesterday_is_forgotten(page: Page, serving: Serving) -> None:
     page.reload()
     expect(page.locator(".effect-bar").first).to_be_visible(timeout=PATIENCE)
     expect(page.locator(".effect-was:visible")).to_have_count(0)
-
-
-def test_a_flag_on_equal_probabilities_is_not_counted() -> None:
-    """Decisions that the list calls unfair are as many as the number at the top."""
-    from evenhand.service.window.overview import Overview
-
-    with Desk.open("memory:", "loans", n_features=2, seed=1) as desk:
-        equal = desk.decide([[0.5, 0.0], [0.5, 0.0]])
-        apart = desk.decide([[0.9, 0.0], [0.0, 0.9]])
-        desk.review(equal.id, "partial", unfair=[("0", "1")], reviewer="Kim")
-        desk.review(apart.id, "partial", unfair=[("0", "1")], reviewer="Kim")
-        desk.catch_up(wait=True)
-        told = Overview(desk).since(None)["desk"]
-    assert told["rounds"]["flagged"]["total"] == sum(line["flagged"] for line in told["latest"]) == 1
-    assert [(line["flagged"], line["uncounted"]) for line in told["latest"]] == [(True, False), (False, True)]
 
 
 def test_numbers_of_flags_explain_themselves(page: Page, serving: Serving) -> None:

@@ -12,8 +12,11 @@ from playwright.sync_api import Page, expect
 from evenhand.desk import Desk
 from evenhand.schema import Number, Schema, YesNo
 from tests.support.dashboard_steps import FITS, PATIENCE, call_script
+from tests.support.local_service import LocalService
 from tests.support.serving import SCHEMA, Serving, person
 from tests.support.steps import enter
+
+pytestmark = pytest.mark.browser
 
 WORDS = "number_of_full_years_of_uninterrupted_employment_with_the_present_employer"
 COMPOUND = "Donaudampfschifffahrtsgesellschaftskapitaenswitwenrentenversicherungsnummer"
@@ -29,7 +32,7 @@ TEXTS = r"""() => {
 @pytest.fixture(scope="module")
 def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """A desk of each kind, and an owner."""
-    service = Serving(tmp_path_factory.mktemp("service"))
+    service = LocalService(tmp_path_factory.mktemp("service"))
     rng = np.random.default_rng(0)
     service.open_desk("loans", 12)
     with Desk.open(service.database, "long", schema=LONG, seed=1) as desk:

@@ -9,14 +9,17 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.dashboard_steps import PATIENCE, call_script
+from tests.support.local_service import LocalService
 from tests.support.serving import Serving
 from tests.support.steps import enter, ready
+
+pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
 def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """A desk where of every second pair two people are asked, and its owner."""
-    service = Serving(tmp_path_factory.mktemp("service"))
+    service = LocalService(tmp_path_factory.mktemp("service"))
     service.open_desk("loans", 40, overlap=0.5)
     service.token("owner", ["admin"])
     with service:
@@ -63,12 +66,11 @@ def test_what_fairness_cost_is_the_difference_as_shown(
     assert shown[0] != 0
 
 
-def test_a_longer_last_stretch_is_said_to_be(page: Page, serving: Serving) -> None:
-    """What has just begun is counted with the stretch before, and the sentence says so."""
+def test_a_longer_last_interval_is_said_to_be(page: Page, serving: Serving) -> None:
+    """What has just begun is counted with the interval before, and the sentence says so."""
     reward = {"outcomes": 9, "mean": 0.5, "by_span": [0.5, 0.4], "edges": [4, 9]}
-    assert "Each interval has 4 decisions; the last one has 5" in call_script(
-        page, serving, "rounds", "rewardWords", reward
-    )
+    words = call_script(page, serving, "rounds", "rewardWords", reward)
+    assert "Each interval has 4 decisions; the last one has 5" in words
     even = {**reward, "edges": [4, 8]}
     assert "interval has" not in call_script(page, serving, "rounds", "rewardWords", even)
 

@@ -13,6 +13,8 @@ from playwright.sync_api import Browser, Page, expect
 from tests.support.serving import Serving
 from tests.support.steps import answer, enter, pair_or_end, ready
 
+pytestmark = pytest.mark.browser
+
 Theme = Literal["light", "dark"]
 
 

@@ -7,14 +7,17 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.support.local_service import LocalService
 from tests.support.serving import Serving
 from tests.support.steps import enter
+
+pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
 def several(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """A desk that has decided, and one that has not."""
-    service = Serving(tmp_path_factory.mktemp("several"))
+    service = LocalService(tmp_path_factory.mktemp("several"))
     service.open_desk("loans", 6)
     service.open_desk("empty", 0)
     service.token("owner", ["admin"])

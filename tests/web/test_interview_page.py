@@ -9,8 +9,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from evenhand.review.display import MINUS
+from tests.support.local_service import LocalService
 from tests.support.serving import Serving
 from tests.support.steps import enter, pair_or_end, ready
+
+pytestmark = pytest.mark.browser
 
 CSV = "income,years employed,purpose,guarantor\n" + "".join(
     f"{10_000 * i},{i},{('car', 'home', 'study')[i % 3]},{('yes', 'no')[i % 2]}\n" for i in range(1, 19)
@@ -171,7 +174,7 @@ def test_undo_reaches_over_a_reload(page: Page, serving: Serving) -> None:
 @pytest.fixture(scope="module")
 def simple(tmp_path_factory: pytest.TempPathFactory) -> Serving:
     """A desk with two features, of which little is to be learned, and nobody decided about yet."""
-    service = Serving(tmp_path_factory.mktemp("simple"))
+    service = LocalService(tmp_path_factory.mktemp("simple"))
     service.open_desk("small", 0, schema=None, features=["score", "rank"], epsilon=0.1)
     service.token("Kim", ["review"])
     return service
@@ -209,7 +212,7 @@ def test_it_stops_by_itself(page: Page, simple: Serving, tmp_path: Path) -> None
 @pytest.fixture(scope="module")
 def unasked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """A desk whose decisions were about one person each, and one that has seen two people."""
-    service = Serving(tmp_path_factory.mktemp("unasked"))
+    service = LocalService(tmp_path_factory.mktemp("unasked"))
     service.open_desk("single", 6, ids=["only one"])
     service.open_desk("few", 1, ids=["one", "other"], epsilon=0.2)
     service.token("Kim", ["review"])

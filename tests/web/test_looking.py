@@ -13,8 +13,11 @@ from playwright.sync_api import Browser, FloatRect, Locator, Page, Route, expect
 from evenhand.desk import Desk
 from evenhand.ledger.ledger import open_ledger
 from evenhand.schema import Number, Schema
+from tests.support.local_service import LocalService
 from tests.support.serving import Serving
 from tests.support.steps import answer, enter, ready
+
+pytestmark = pytest.mark.browser
 
 LONG = 60
 """Features of the desk with the long list, of which two people differ in about forty."""
@@ -23,7 +26,7 @@ LONG = 60
 @pytest.fixture(scope="module")
 def long(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """A desk of people with sixty features, and one of few."""
-    service = Serving(tmp_path_factory.mktemp("long"))
+    service = LocalService(tmp_path_factory.mktemp("long"))
     service.open_desk("loans", 20)
     features = [Number(f"measure {i}", low=0, high=100, unit="points") for i in range(LONG)]
     ledger, rng = open_ledger(service.database), np.random.default_rng(0)

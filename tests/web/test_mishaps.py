@@ -10,6 +10,8 @@ from playwright.sync_api import Browser, Page, Route, expect
 from tests.support.serving import Serving
 from tests.support.steps import answer, answers_of, back_by_hand, enter, people, ready
 
+pytestmark = pytest.mark.browser
+
 BURST = """async (key) => {
   const pair = document.querySelector("#pair");
   for (let pressed = 0; pressed < 5; pressed += 1) {

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import time
 
+import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from evenhand.interview.screen import ASKED
 from tests.support.serving import Serving
 from tests.support.steps import answer, enter, people, ready, sign_in
+
+pytestmark = pytest.mark.browser
 
 
 def test_twenty_pairs_by_keyboard(page: Page, serving: Serving) -> None:

@@ -8,8 +8,11 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.support.local_service import LocalService
 from tests.support.serving import Serving
 from tests.support.steps import answer, enter, ready
+
+pytestmark = pytest.mark.browser
 
 NEXT = re.compile(r"^Recorded: unfair\. Next pair\. They .* Odds: left .*, right .*, a gap of")
 SNAPSHOT = """
@@ -37,7 +40,7 @@ SNAPSHOT = """
 @pytest.fixture(scope="module")
 def short(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """A desk where a session has two answers."""
-    service = Serving(tmp_path_factory.mktemp("short"))
+    service = LocalService(tmp_path_factory.mktemp("short"))
     service.open_desk("loans", 12, reviewing={"session": 2})
     service.token("Kim", ["review"])
     with service:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.serving import Serving
 from tests.support.steps import answer, answers_of, back_by_hand, enter, people, ready
+
+pytestmark = pytest.mark.browser
 
 
 def _opened_again(page: Page, serving: Serving) -> Page:

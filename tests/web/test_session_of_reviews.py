@@ -8,8 +8,11 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
+from tests.support.local_service import LocalService
 from tests.support.serving import Serving
 from tests.support.steps import answer, enter, people, ready
+
+pytestmark = pytest.mark.browser
 
 LINES = """all => all.map((button) => {
   const range = document.createRange();
@@ -26,7 +29,7 @@ def person(number: int) -> dict[str, object]:
 @pytest.fixture(scope="module")
 def short(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """A desk where a session has three answers."""
-    service = Serving(tmp_path_factory.mktemp("short"))
+    service = LocalService(tmp_path_factory.mktemp("short"))
     service.open_desk("loans", 30, reviewing={"session": 3})
     service.open_desk("none", 0)
     service.token("owner", ["admin"])
@@ -39,7 +42,7 @@ def short(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
 @pytest.fixture(scope="module")
 def brief(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """A desk where a pair is kept for two seconds."""
-    service = Serving(tmp_path_factory.mktemp("brief"))
+    service = LocalService(tmp_path_factory.mktemp("brief"))
     service.open_desk("loans", 30, reviewing={"lease": 2.0, "repeats": 0.0, "controls": 0.0})
     for name in ("Kim", "Lee", "Ada"):
         service.token(name, ["review"])

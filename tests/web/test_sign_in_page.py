@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.serving import Serving
 from tests.support.steps import enter
+
+pytestmark = pytest.mark.browser
 
 
 def test_what_was_typed_is_never_shown(page: Page, serving: Serving) -> None:

@@ -10,6 +10,8 @@ from playwright.sync_api import Browser, Page, expect
 from tests.support.serving import Serving
 from tests.support.steps import answer, enter, ready
 
+pytestmark = pytest.mark.browser
+
 LOOKS = """all => all.map((button) => {
   const style = getComputedStyle(button);
   return [style.backgroundColor, style.borderColor, style.color, style.outlineStyle, style.boxShadow].join(" ");

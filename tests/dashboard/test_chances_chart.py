@@ -39,11 +39,11 @@ def look(page: Page, made: tuple[Serving, dict[str, str]], which: str, width: in
     service, ids = made
     page.set_viewport_size({"width": width, "height": 900})
     enter(page, service, "owner", f"/desks/loans/decisions/{ids[which]}")
-    expect(page.locator(".chances text.name")).to_have_count(SIZES[which])
+    expect(page.locator(".chances-frame text.name")).to_have_count(SIZES[which])
 
 
 OVERLAPS = """() => {
-  const boxes = (what) => [...document.querySelectorAll(`.chances ${what}`)]
+  const boxes = (what) => [...document.querySelectorAll(`.chances-frame ${what}`)]
     .map((e) => ({ what, box: e.getBoundingClientRect(), text: e.textContent }));
   const hit = ({ box: a }, { box: b }) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
   const [labels, names, beyond] = [boxes(".link-label"), boxes("text.name"), boxes(".beyond")];
@@ -53,7 +53,7 @@ OVERLAPS = """() => {
     for (const other of others) if (hit(one, other)) found.push([one.what, one.text, other.what, other.text]);
   };
   labels.forEach((label, i) => note(label, [...rest, ...labels.slice(i + 1)]));
-  for (const link of document.querySelectorAll(".chances .link")) {
+  for (const link of document.querySelectorAll(".chances-frame .link")) {
     const [frame, length] = [link.getScreenCTM(), link.getTotalLength()];
     for (let at = 0; at <= length; at += 2) {
       const { x, y } = link.getPointAtLength(at).matrixTransform(frame);
@@ -72,8 +72,8 @@ def test_nothing_is_written_over_anything(
 ) -> None:
     """No label lies on a name, bar, link's end or other label, and no link on a name or label."""
     look(page, made, which, width)
-    assert page.locator(".chances .link").count() > 3
-    assert width < 1600 or page.locator(".chances .link-label").count() > 2
+    assert page.locator(".chances-frame .link").count() > 3
+    assert width < 1600 or page.locator(".chances-frame .link-label").count() > 2
     assert page.evaluate(OVERLAPS) == []
 
 
@@ -83,17 +83,17 @@ def test_whoever_would_be_chosen_without_fairness_has_a_mark(
 ) -> None:
     """Everybody has one mark of the chance without fairness: a stroke, or a number where it lies beyond the picture."""
     look(page, made, "seven", width)
-    assert page.locator(".chances .without, .chances .beyond").count() == SIZES["seven"]
-    expect(page.locator(".chances .beyond")).to_have_text("→ 100%")
+    assert page.locator(".chances-frame .without, .chances-frame .beyond").count() == SIZES["seven"]
+    expect(page.locator(".chances-frame .beyond")).to_have_text("→ 100%")
     inside = "e => e.getBoundingClientRect().right <= e.closest('.card').getBoundingClientRect().right"
-    assert page.locator(".chances .beyond").evaluate(inside)
+    assert page.locator(".chances-frame .beyond").evaluate(inside)
     expect(page.locator("#chances .legend")).to_contain_text("→ beyond the chart")
 
 
 def test_names_that_are_cut_still_differ(page: Page, made: tuple[Serving, dict[str, str]]) -> None:
     """Where there is little room names lose their middle: those that begin alike are told apart."""
     look(page, made, "forty", 360)
-    names = page.locator(".chances text.name tspan.strong").all_text_contents()
+    names = page.locator(".chances-frame text.name tspan.strong").all_text_contents()
     assert len(set(names)) == len(names) == 40
 
 
@@ -101,6 +101,9 @@ def test_the_track_of_a_bar_ends_at_a_hundred_per_cent(page: Page, made: tuple[S
     """The only candidate's bar fills its track, and the axis says 100% where both end."""
     look(page, made, "alone", 1600)
     ends = "e => Math.round(e.getBoundingClientRect().right)"
-    track, axis = page.locator(".chances .track").evaluate(ends), page.locator(".chances .axis").last.evaluate(ends)
+    track, axis = (
+        page.locator(".chances-frame .track").evaluate(ends),
+        page.locator(".chances-frame .axis").last.evaluate(ends),
+    )
     assert abs(track - axis) <= 1
-    expect(page.locator(".chances .muted-text").last).to_have_text("100%")
+    expect(page.locator(".chances-frame .muted-text").last).to_have_text("100%")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from evenhand.service.window.latest import PAGE, SHOWN
 from playwright.sync_api import Page, expect
 
+from evenhand.service.dashboard.decision_list import LATEST, PAGE
 from tests.support.dashboard_past import SETTINGS, open_with_a_past
 from tests.support.dashboard_steps import PATIENCE, decide, review, widest_pair
 from tests.support.local_service import LocalService
@@ -41,7 +41,7 @@ def listed(page: Page) -> list[int]:
     return [int(text.removeprefix("No. ")) for text in page.locator("#latest tbody th").all_inner_texts()]
 
 
-def test_odds_in_a_column_have_the_same_digits(page: Page, serving: Serving) -> None:
+def test_chances_in_a_column_have_the_same_digits(page: Page, serving: Serving) -> None:
     """A whole number of per cent is written out as the others are, in the list and on a decision's page."""
     alike = [{"id": name, "context": [0.1] * SETTINGS["schema"].n_features} for name in ("one", "two")]
     made = serving.ask("POST", "/api/desks/loans/decisions", by="owner", body={"candidates": alike}).json()
@@ -49,7 +49,7 @@ def test_odds_in_a_column_have_the_same_digits(page: Page, serving: Serving) -> 
     look(page, serving)
     expect(page.locator("#latest tbody tr").first).to_contain_text("50.0%")
     page.goto(f"{serving.url}/desks/loans/decisions/{made['id']}")
-    expect(page.get_by_role("region", name="Candidates")).to_contain_text("50.0%", timeout=PATIENCE)
+    expect(page.get_by_role("region", name="Candidates", exact=True)).to_contain_text("50.0%", timeout=PATIENCE)
     expect(page.locator("#chances")).to_contain_text("50.0%")
 
 
@@ -57,7 +57,7 @@ def test_older_decisions_by_keyboard_while_news_come(page: Page, serving: Servin
     """ "Older" leads to the decisions before, the focus stays on it, and news neither lead away nor go unseen there."""
     look(page, serving)
     newest = listed(page)
-    assert len(newest) == SHOWN
+    assert len(newest) == LATEST
     older = page.get_by_role("button", name="Older")
     older.press("Enter")
     expect(page.locator("#latest tbody tr")).to_have_count(PAGE)
@@ -104,7 +104,7 @@ def test_every_decision_called_unfair_can_be_reached(page: Page, serving: Servin
     page.go_back()
     expect(page.locator("#latest-title")).to_have_text("Decisions called unfair", timeout=PATIENCE)
     page.get_by_label("Show", exact=True).select_option("all decisions")
-    expect(page.locator("#latest tbody tr")).to_have_count(SHOWN)
+    expect(page.locator("#latest tbody tr")).to_have_count(LATEST)
 
 
 def test_a_new_flag_appears_among_those_called_unfair(page: Page, serving: Serving) -> None:
@@ -120,7 +120,7 @@ def test_a_reviewer_has_no_such_list(page: Page, serving: Serving) -> None:
     """Older decisions, yes; which of them others called unfair, no."""
     look(page, serving, "Kim", "?decisions=unfair")
     assert page.locator("#latest-show, #figure-flagged a").count() == 0
-    expect(page.locator("#latest tbody tr")).to_have_count(SHOWN)
+    expect(page.locator("#latest tbody tr")).to_have_count(LATEST)
     page.get_by_role("button", name="Older").click()
     expect(page.locator("#latest tbody tr")).to_have_count(PAGE)
     expect(page.locator("#latest")).not_to_contain_text("unfair")

@@ -112,12 +112,12 @@ def test_large_letters_have_room(page: Page, serving: Serving, width: int) -> No
     look(page, serving, "loans")
     page.evaluate("document.documentElement.style.fontSize = '32px'")
     page.set_viewport_size({"width": width, "height": 900})
-    name = page.locator("#chart-flagged .xtitle")
+    name = page.locator("#chart-flagged .x-name")
     expect(name).to_have_css("font-size", "25px", timeout=PATIENCE)
     box = "e => { const { top, bottom } = e.getBoundingClientRect(); return [top, bottom]; }"
-    below = max(tick.evaluate(box)[1] for tick in page.locator("#chart-flagged .xtick text").all())
+    below = max(tick.evaluate(box)[1] for tick in page.locator("#chart-flagged .x-tick").all())
     assert name.evaluate(box)[0] >= below - 1
-    assert name.evaluate(box)[1] <= page.locator("#chart-flagged .picture").evaluate(box)[1]
+    assert name.evaluate(box)[1] <= page.locator("#chart-flagged .plot").evaluate(box)[1]
     assert page.evaluate(FITS)
 
 

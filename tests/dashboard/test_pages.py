@@ -184,7 +184,7 @@ def test_the_page_of_a_decision_says_what_is_in_the_ledger(page: Page, serving: 
     expect(page.get_by_role("heading", level=1)).to_have_text(f"Decision No. {made['number']:,}")
     record = serving.ask("GET", f"/api/desks/loans/decisions/{made['id']}/window", by="owner").json()
     expect(page.locator(".link-group")).to_have_count(len(record["explanation"]["binding_pairs"]))
-    expect(page.locator(".chance-bar")).to_have_count(3)
+    expect(page.locator(".chances-frame .chance-bar")).to_have_count(3)
     expect(page.locator("#since")).to_contain_text("Kim called unfair: one and two")
     worst = record["explanation"]["worst_residual"]
     expect(page.locator("#facts")).to_contain_text("Limits metall" + (", up to rounding" if worst else ""))

@@ -51,4 +51,4 @@ def test_nothing_to_take_away_is_not_offered(page: Page, several: Serving) -> No
     for name, shown in (("Kim", 0), ("owner", 1)):
         enter(page, several, name, "/desks/loans")
         expect(page.locator("#to-review")).to_be_visible()
-        expect(page.get_by_role("heading", name="The ledger, to take away")).to_have_count(shown)
+        expect(page.get_by_role("heading", name="Download the ledger")).to_have_count(shown)

@@ -146,9 +146,9 @@ def test_numbers_add_up(page: Page, long: Serving, odds: list[float], digits: in
     _told(page, odds=odds, digits=digits, gap=abs(odds[0] - odds[1]))
     enter(page, long, "Kim", "/review/loans")
     ready(page)
-    assert page.locator(".chances-number").all_inner_texts() == shown
+    assert page.locator(".chance-number").all_inner_texts() == shown
     expect(page.locator("#gap")).to_have_text(gap)
-    expect(page.locator("#announcer")).to_contain_text(f"Odds: left {shown[0]}, right {shown[1]}, a gap of {gap}.")
+    expect(page.locator("#announcer")).to_contain_text(f"Chances: left {shown[0]}, right {shown[1]}, a gap of {gap}.")
 
 
 def test_a_difference_is_told_in_words(browser: Browser, long: Serving) -> None:

@@ -53,7 +53,7 @@ def test_the_gap_is_in_sight_at_once(telephone: Page, serving: Serving, path: st
     for _ in range(2):
         above = telephone.locator("#ask").bounding_box()
         assert above is not None
-        for part in (chip, *telephone.locator(".chances-number").all()):
+        for part in (chip, *telephone.locator(".chance-number").all()):
             box = part.bounding_box()
             assert box is not None
             assert 0 <= box["y"] <= box["y"] + box["height"] <= above["y"]

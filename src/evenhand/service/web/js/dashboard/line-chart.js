@@ -82,8 +82,8 @@ function plot(data, xName, width) {
     upward.map((value) => [svg("line", { class: value === 0 ? "axis" : "grid", x1: left, x2: right, y1: sy(value), y2: sy(value) }),
       svg("text", { x: left - 6, y: sy(value) + size / 3, "text-anchor": "end" }, data.tick(value))]).flat(),
     svg("line", { class: "axis", x1: left, x2: right, y1: bottom, y2: bottom }),
-    across.map((value) => svg("text", { x: sx(value), y: bottom + 1.4 * size, "text-anchor": value > 0.95 * last ? "end" : "middle" }, value.toLocaleString("en"))),
-    svg("text", { x: (left + right) / 2, y: height - 4, "text-anchor": "middle" }, xName),
+    across.map((value) => svg("text", { class: "x-tick", x: sx(value), y: bottom + 1.4 * size, "text-anchor": value > 0.95 * last ? "end" : "middle" }, value.toLocaleString("en"))),
+    svg("text", { class: "x-name", x: (left + right) / 2, y: height - 0.4 * size, "text-anchor": "middle" }, xName),
     data.band && svg("path", { class: "band", d: bandPath(data, sx, (value) => sy(clip(value))) }),
     data.lines.filter((line) => line.y).map((line) => svg("path", { class: `line ${line.kind}`, d: linePath(line, data.x, sx, sy) })),
     above.map((line, i) => {

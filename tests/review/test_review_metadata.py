@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
+from evenhand.service.bodies import NewReview
 
 from evenhand.desk import AnswerQuestion, Desk, Event, GiveReview, Ledger
 from evenhand.desk.review_book import ReviewBook, answers_in
@@ -14,7 +15,6 @@ from evenhand.errors import EvenhandError, InvalidInput
 from evenhand.ledger.event import canonical
 from evenhand.records.review_metadata import ANSWERS, NAMES
 from evenhand.review.review_sessions import ReviewSessions
-from evenhand.service.bodies import NewReview
 from tests.support.desk_play import D, people
 
 SEEN: dict[str, Any] = {

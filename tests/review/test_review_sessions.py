@@ -14,7 +14,7 @@ import pytest
 
 from evenhand.desk import Desk, Event, GiveReview, Withdraw
 from evenhand.errors import AlreadyRecorded, EvenhandError, IdempotencyConflict, InvalidInput
-from evenhand.ledger.waiting_pairs import Listed
+from evenhand.ledger.waiting_pairs import QueuePosition
 from evenhand.review.agreement import consistency
 from evenhand.review.encryption import QueueCursors
 from evenhand.review.interview_sessions import InterviewSessions
@@ -399,7 +399,7 @@ def test_items_outlive_the_process(tmp_path: Path) -> None:
 
 def test_cursors_of_the_queue(desk: Desk) -> None:
     """A cursor returns to its place, for the desk that issued it only."""
-    cursors, place = QueueCursors(desk.ledger, "loans"), Listed(1.25, "dec_1", "a", "b")
+    cursors, place = QueueCursors(desk.ledger, "loans"), QueuePosition(1.25, "dec_1", "a", "b")
     cursor = cursors.cursor(place)
     assert QueueCursors(desk.ledger, "loans").place(cursor) == place
     for wrong in (QueueCursors(desk.ledger, "jobs").cursor(place), cursor[:-1], ""):

@@ -70,7 +70,9 @@ def is_hidden(name: str, hidden: Sequence[str], schema: Schema | None) -> bool:
     return any(feature.name in hidden and name in map(_encoded, feature.coordinates) for feature in features)
 
 
-def rows_of(left: Mapping[str, Any], right: Mapping[str, Any], settings: DeskSettings, hidden: Sequence[str]) -> list[Row]:
+def rows_of(
+    left: Mapping[str, Any], right: Mapping[str, Any], settings: DeskSettings, hidden: Sequence[str]
+) -> list[Row]:
     """A row for each visible attribute: its name, both values in words, whether they differ, and by how much.
 
     >>> settings = DeskSettings.create(features=["income", "age"])

@@ -143,10 +143,7 @@ class InterviewSessions:
             wait_for = self.desk.head.seq  # a desk that was just opened may still be catching up
         elif talk.answered:
             wait_for = max(wait_for, self.desk.event(talk.answered[-1].event).seq)
-        deadline = time.monotonic() + CATCH_UP_SECONDS
-        while self.desk.projection.seq < wait_for and time.monotonic() < deadline:
-            time.sleep(0.02)
-        if self.desk.projection.seq >= wait_for:
+        if self.desk.wait_for(wait_for, CATCH_UP_SECONDS):
             talk.interview.bandit = QuietBandit.from_state(self.desk.projection.bandit.state())
             talk.synced = time.monotonic()
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -16,14 +15,12 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 from starlette.exceptions import HTTPException
 
-from evenhand.service import chart_library
-
 PAGES = {
     "/sign-in": "sign-in",
     "/review/{desk}": "review",
     "/interview/{desk}": "interview",
     "/desks": "desks",
-    "/desks/{desk}": "window",
+    "/desks/{desk}": "dashboard",
     "/desks/{desk}/decisions/{decision}": "decision",
 }
 """The page at each path. Pages contain no data: their scripts request it with the visitor's session."""
@@ -47,12 +44,9 @@ METHODS = ["GET", "HEAD"]
 router = APIRouter(include_in_schema=False)
 
 
-def file_response(
-    body: bytes, kind: str, cache_control: str = "no-cache", status: int = 200, headers: Mapping[str, str] | None = None
-) -> Response:
+def file_response(body: bytes, kind: str, cache_control: str = "no-cache", status: int = 200) -> Response:
     """A file with the headers that pages and static files have."""
-    all_headers = {**SECURITY, "cache-control": cache_control, **(headers or {})}
-    return Response(body, status, all_headers, MEDIA_TYPES[kind])
+    return Response(body, status, {**SECURITY, "cache-control": cache_control}, MEDIA_TYPES[kind])
 
 
 @router.api_route("/", methods=METHODS)
@@ -71,17 +65,12 @@ for path in PAGES:
 
 
 @router.api_route("/static/{version}/{path:path}", methods=METHODS)
-async def static_file(version: str, path: str, request: Request) -> Response:
+async def static_file(version: str, path: str) -> Response:
     """A static file. Under the digest of another version, as an older page requests it, it is not to be kept."""
-    if path == chart_library.NAME:
-        found = chart_library.read(gzipped=chart_library.accepts_gzip(request.headers.get("accept-encoding", "")))
-        if found is not None:
-            cached = IMMUTABLE if version == chart_library.digest() else "no-cache"
-            return file_response(found.body, "js", cached, headers=found.headers)
-    elif path in static_files():
-        cached = IMMUTABLE if version == static_digest() else "no-cache"
-        return file_response(static_files()[path], path.rpartition(".")[2], cached)
-    raise HTTPException(404)
+    if path not in static_files():
+        raise HTTPException(404)
+    cached = IMMUTABLE if version == static_digest() else "no-cache"
+    return file_response(static_files()[path], path.rpartition(".")[2], cached)
 
 
 def not_found_page(request: Request) -> Response | None:
@@ -119,12 +108,11 @@ def static_digest() -> str:
 
 @cache
 def page_of(name: str) -> bytes:
-    """A page: its own content in the shared layout. Comments at its top name title, styles and scripts, and charts."""
+    """A page: its own content in the shared layout. Comments at its top name title, styles and scripts."""
     root = files("evenhand.service").joinpath("web")
     text = root.joinpath("pages", f"{name}.html").read_text("utf-8")
     meta = dict(META.findall(text))
     styles = "".join(f'<link rel="stylesheet" href="/static/@version@/{s}">' for s in meta.get("styles", "").split())
-    styles += chart_library.head() if "charts" in meta else ""
     scripts = "".join(f'<script type="module" src="/static/@version@/{s}"></script>' for s in meta["scripts"].split())
     html = root.joinpath("layout.html").read_text("utf-8")
     parts = {"title": meta["title"], "styles": styles, "scripts": scripts, "main": META.sub("", text).strip()}

@@ -425,13 +425,13 @@ def test_hidden_attributes_are_not_shown_and_told(url: str) -> None:
 def test_a_misspelt_attribute_is_not_hidden_silently() -> None:
     """At opening and later: a name that no candidate has is refused, or a protected attribute would be shown."""
     names: dict[str, Any] = {"features": ["income", "gender"], "capacity": 1, "seed": 1}
-    with pytest.raises(InvalidInput, match="hidden names gendre, which no candidate has"):
+    with pytest.raises(InvalidInput, match="hidden has unknown attributes gendre"):
         Desk.open("memory:", "typo", **names, reviewing={"hidden": ["gendre"]})
     with Desk.open("memory:", "right", **names, reviewing={"hidden": ["gender"]}) as desk:
         with pytest.raises(InvalidInput, match="the attributes are income, gender"):
             desk.change_settings(reviewing={"hidden": ["gendre"]})
         assert desk.settings.reviewing.hidden == ("gender",)
-    with pytest.raises(InvalidInput, match="hidden names gender, which no candidate has; the attributes are feature 1"):
+    with pytest.raises(InvalidInput, match="hidden has unknown attributes gender; the attributes are feature 1"):
         Desk.open("memory:", "typo", n_features=2, reviewing={"hidden": ["gender"]})
     with Desk.open("memory:", "right", n_features=2, reviewing={"hidden": ["feature 2"]}) as desk:
         with pytest.raises(InvalidInput, match="the attributes are feature 1, feature 2"):

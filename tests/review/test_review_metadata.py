@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 import numpy as np
 import pytest
 
@@ -14,8 +13,8 @@ from evenhand.errors import EvenhandError, InvalidInput
 from evenhand.ledger.event import canonical
 from evenhand.records.review_metadata import ANSWERS, NAMES
 from evenhand.review.review_book import ReviewBook
-from evenhand.review.reviewing import Reviewing
-from evenhand.service.bodies import NewReview
+from evenhand.review.review_sessions import ReviewSessions
+from evenhand.service.request_models import ReviewRequest
 from tests.support.desk_play import D, people
 
 SEEN: dict[str, Any] = {
@@ -47,7 +46,7 @@ def test_a_review_from_elsewhere_is_recorded_as_those_of_the_page(ledger: Ledger
     with Desk.open(ledger, name, n_features=D, seed=1) as desk:
         made, _ = (desk.decide(people(np.random.default_rng(0))) for _ in range(2))
         told = desk.review(made.id, "partial", unfair=[("person 0", "person 1")], reviewer="Kim", **SEEN).body
-        reviewing = Reviewing(desk)
+        reviewing = ReviewSessions(desk)
         item = reviewing.next("Lee")
         assert item is not None
         remarks = {"reason": "x", "note": "y", "started": "2026-11-05T09:00Z", "ended": "2026-11-05T09:01Z"}
@@ -66,12 +65,10 @@ def test_a_review_from_elsewhere_is_recorded_as_those_of_the_page(ledger: Ledger
 
 def test_the_service_has_the_same_names() -> None:
     """The body of a review over HTTP has a field for each, and takes the same answers."""
-    fields = {field.name: field for field in msgspec.structs.fields(NewReview)}
-    assert set(NAMES) <= set(fields)
+    assert set(NAMES) <= set(ReviewRequest.model_fields)
     assert set(SEEN) | {"pair"} == set(NAMES)
     for answer in ANSWERS:
-        body = canonical({"kind": "partial", "answer": answer}).encode()
-        assert msgspec.json.decode(body, type=NewReview).seen() == {"answer": answer}
+        assert ReviewRequest(kind="partial", answer=answer).metadata() == {"answer": answer}
 
 
 WRONG: list[tuple[dict[str, Any], str]] = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Double, MetaData, String, Table, Text, UniqueConstraint
+from sqlalchemy import Column, Double, LargeBinary, MetaData, String, Table, Text, UniqueConstraint
 
 metadata = MetaData()
 
@@ -38,3 +38,14 @@ interview_people = Table(
     Column("rows", Text, nullable=False),
 )
 """People uploaded for interviews: a JSON list of features by name."""
+
+service_keys = Table(
+    "service_keys",
+    metadata,
+    Column("name", String(40), primary_key=True),
+    Column("key", LargeBinary, nullable=False),
+)
+"""Random keys of the service's own, by purpose; migrations create them."""
+
+REVIEW_KEY = "review"
+"""Encrypts what browsers hold while a pair is reviewed."""

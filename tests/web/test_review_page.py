@@ -57,7 +57,7 @@ def _wait_for_change(serving: Serving, before: object) -> None:
 
 
 def test_a_record_says_what_was_shown(page: Page, serving: Serving) -> None:
-    """A review's circumstances hold sides, attributes shown and hidden, chances, why it was asked, times, reason, note."""
+    """A review records sides, attributes shown and hidden, chances, why it was asked, times, reason and note."""
     hidden = {"changes": {"reviewing": {"hidden": ["guarantor"], "repeats": 0.0, "controls": 0.0}}}
     assert serving.ask("POST", "/api/desks/loans/settings", by="owner", body=hidden).status_code == 201
     enter(page, serving, "Ada", "/review/loans")

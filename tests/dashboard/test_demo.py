@@ -43,6 +43,7 @@ def kept(process: subprocess.Popen[str], folder: Path) -> list[Path]:
     return [path for place in (folder, Path("/dev/shm")) for path in place.glob(f"evenhand-demo-{process.pid}-*")]
 
 
+@pytest.mark.process
 def test_it_plays_by_itself_and_leaves_nothing(demo: tuple[subprocess.Popen[str], str, Path]) -> None:
     """The link signs in once, with all roles, the token as often as one likes; decisions come; Ctrl-C ends it.
 
@@ -69,7 +70,7 @@ def test_it_plays_by_itself_and_leaves_nothing(demo: tuple[subprocess.Popen[str]
     assert "in the terminal" in httpx.get(f"{base}/sign-in").text
     assert "set-cookie" not in again.headers
     assert process.stdout is not None
-    while (token := re.search(r"with this token: (\S+)", process.stdout.readline())) is None:
+    while (token := re.search(r"use this token: (\S+)", process.stdout.readline())) is None:
         pass
     assert httpx.post(f"{base}/session", json={"token": token.group(1)}).status_code == 201
     process.send_signal(signal.SIGINT)
@@ -79,5 +80,5 @@ def test_it_plays_by_itself_and_leaves_nothing(demo: tuple[subprocess.Popen[str]
 
 def test_it_is_for_this_machine_alone() -> None:
     """Its link lets anybody in, so nobody else must reach it."""
-    with pytest.raises(InvalidInput, match="loopback only"):
+    with pytest.raises(InvalidInput, match="loopback"):
         serve_demo(host="0.0.0.0")

@@ -58,7 +58,7 @@ def test_the_table_of_decisions(serving: Serving, events: list[dict[str, Any]]) 
         about = [e for e in events if e["body"].get("decision") == event["id"] and e["id"] not in gone]
         for place, name in enumerate(body["candidates"]):
             row = by_id[event["id"], name]
-            assert float(row["odds"]) == body["probabilities"][place]
+            assert float(row["probability"]) == body["probabilities"][place]
             assert (row["chosen"] == "yes") == (name in body["chosen"])
             assert float(row["income"]) == body["features"][place]["income"]
             rewards = [

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import orjson
 import pytest
-from evenhand.service.window.metric import metric_told
-from evenhand.service.window.overview import Overview
 
 from evenhand.desk import Desk
+from evenhand.service.dashboard.metric import metric_part
+from evenhand.service.dashboard.overview import Overview
 from tests.support.dashboard_past import SETTINGS, play
 
 
@@ -16,7 +16,7 @@ def test_bars_and_words_are_the_schemas() -> None:
     with Desk.open("memory:", "loans", **SETTINGS) as desk:
         play(desk, 15)
         desk.catch_up(wait=True)
-        told, learner = metric_told(desk), desk.projection.bandit.metric
+        told, learner = metric_part(desk.projection, desk.settings), desk.projection.bandit.metric
         explained = SETTINGS["schema"].explain(learner.get_mahalanobis_matrix(), ends=learner.ends_of)
         assert [effect["name"] for effect in told["effects"]] == list(SETTINGS["schema"].names)
         for effect in told["effects"]:
@@ -33,7 +33,7 @@ def test_bars_and_words_are_the_schemas() -> None:
 def test_without_a_schema(settings: dict[str, object], metric: str) -> None:
     """A bar and a sentence for each coordinate, and nothing JSON cannot hold, on a desk that knows nothing yet."""
     with Desk.open("memory:", "loans", seed=1, metric=metric, epsilon=0.1, **settings) as desk:
-        told = orjson.loads(orjson.dumps(metric_told(desk)))
+        told = orjson.loads(orjson.dumps(metric_part(desk.projection, desk.settings)))
         assert len(told["effects"]) == desk.settings.n_features == len(told["coordinates"])
         names = settings.get("features") or ["feature 1", "feature 2", "feature 3"]
         assert isinstance(names, list)

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from evenhand.service.window.latest import PAGE, page_of
 
 from evenhand.desk import Desk
 from evenhand.ledger.view import LedgerView
+from evenhand.service.dashboard.decision_list import PAGE, decision_list
 from tests.support.running_service import Asking, asking
 
 FAR = [[0.9, 0.0], [0.0, 0.9]]
@@ -37,9 +37,9 @@ def numbers(page: dict[str, Any]) -> list[int]:
 
 def walked(desk: Desk, *, flagged: bool) -> list[dict[str, Any]]:
     """All pages, from the newest on."""
-    pages = [page_of(desk, before=None, flagged=flagged)]
+    pages = [decision_list(desk, before=None, flagged=flagged)]
     while pages[-1]["older"] is not None:
-        pages.append(page_of(desk, before=pages[-1]["older"], flagged=flagged))
+        pages.append(decision_list(desk, before=pages[-1]["older"], flagged=flagged))
     return pages
 
 
@@ -54,7 +54,7 @@ def test_pages_hold_every_decision_once(desk: Desk, flagged: bool) -> None:
     assert [page["is_first"] for page in pages] == [True] + [False] * (len(pages) - 1)
     assert {page["of"] for page in pages} == {len(counted)}
     for newer, older in itertools.pairwise(pages):
-        assert numbers(page_of(desk, before=older["newer"], flagged=flagged)) == numbers(newer)
+        assert numbers(decision_list(desk, before=older["newer"], flagged=flagged)) == numbers(newer)
 
 
 def test_a_page_reads_its_own_lines_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,7 +71,7 @@ def test_a_page_reads_its_own_lines_alone(tmp_path: Path, monkeypatch: pytest.Mo
             desk.review(made.id, "partial", unfair=[("0", "1")], reviewer="Eve")
         desk.catch_up(wait=True)
         monkeypatch.setattr(LedgerView, "_rows", noted)
-        assert numbers(page_of(desk, before=3, flagged=True)) == [2, 1, 0]
+        assert numbers(decision_list(desk, before=3, flagged=True)) == [2, 1, 0]
         monkeypatch.undo()
     assert [next(word for word in one.split() if word.startswith("events_")) for one in asked] == [
         "events_number",
@@ -97,7 +97,7 @@ def test_a_reviewer_is_not_told_which_decisions_others_called_unfair(ask: Asking
     assert ask("GET", f"{path}?show=unfair", by="decide").status_code == 200
     (line,) = ask("GET", f"{path}?before=1", by="review").json()["lines"]
     assert set(line) == {"id", "number", "time", "candidates", "chosen", "overridden"}
-    assert "odds" not in str(line)
+    assert "probability" not in str(line)
     assert ask("GET", path, by="elsewhere").status_code == 403
 
 

@@ -9,7 +9,6 @@ from typing import Any, cast
 import numpy as np
 import orjson
 import pytest
-from evenhand.service.window.rounds import MEANS, POINTS, rounds_of
 
 from evenhand._internal.append_only import GrowingSet
 from evenhand.bandit.margin import Margin
@@ -18,6 +17,7 @@ from evenhand.desk.desk_decision import DeskDecision
 from evenhand.desk.projection.projection import Projection
 from evenhand.desk.projection.round_history import RoundHistory
 from evenhand.desk.settings import DeskSettings
+from evenhand.service.dashboard.rounds import MEANS, POINTS, rounds_part
 
 SETTINGS = DeskSettings.create(n_features=2, seed=0, target_unfair_share=0.02)
 
@@ -40,7 +40,7 @@ def test_charts_say_what_a_count_says(decisions: int) -> None:
     rng = np.random.default_rng(decisions)
     flagged = sorted({int(n) for n in rng.integers(0, max(1, decisions), 300)}) if decisions else []
     outcomes = [(int(n), float(rng.normal())) for n in rng.integers(0, max(1, decisions), 500)] if decisions else []
-    told = rounds_of(made(decisions, flagged, outcomes), SETTINGS)
+    told = rounds_part(made(decisions, flagged, outcomes), SETTINGS)
     orjson.dumps(told)
     edges = told["flagged"]["edges"]
     assert len(edges) <= POINTS
@@ -61,27 +61,27 @@ def test_charts_say_what_a_count_says(decisions: int) -> None:
 def test_what_has_just_begun_is_no_stretch(decisions: int) -> None:
     """The last mean is of as many decisions as others at least, and never of a few outcomes where others have many."""
     outcomes = [(int(number), 1.0) for number in np.linspace(0, decisions - 2, 600)]
-    told = rounds_of(made(decisions, [], [*outcomes, (decisions - 1, -50.0)]), SETTINGS)["reward"]
+    told = rounds_part(made(decisions, [], [*outcomes, (decisions - 1, -50.0)]), SETTINGS)["reward"]
     widths = np.diff([0, *told["edges"]])
     assert set(widths[:-1]) == {widths[0]}
     assert widths[0] <= widths[-1]
     assert told["edges"][-1] == decisions
     assert told["by_span"][-1] > -5
-    late = rounds_of(made(decisions, [], [*outcomes[:-40], (decisions - 1, -50.0)]), SETTINGS)["reward"]
+    late = rounds_part(made(decisions, [], [*outcomes[:-40], (decisions - 1, -50.0)]), SETTINGS)["reward"]
     assert late["by_span"][-1] > -5
     assert late["edges"][-1] == decisions
 
 
 def test_decisions_without_outcomes() -> None:
     """Many decisions of whose outcomes none is known make no means, and no false ones."""
-    told = rounds_of(made(100_000, [5], []), SETTINGS)["reward"]
+    told = rounds_part(made(100_000, [5], []), SETTINGS)["reward"]
     assert told["outcomes"] == 0
     assert set(told["by_span"]) == {None}
 
 
 def test_ends_hold_the_mean() -> None:
     """The ends of a span's mean lie around it as far as Student's quantile says; of a single reward nothing is said."""
-    told = rounds_of(made(2, [], [(0, 0.5), (0, 0.7), (1, 0.1)]), SETTINGS)["reward"]
+    told = rounds_part(made(2, [], [(0, 0.5), (0, 0.7), (1, 0.1)]), SETTINGS)["reward"]
     assert told["low"][0] < told["by_span"][0] < told["high"][0]
     # Two rewards 0.2 apart: 12.706 standard errors of 0.1 each way.
     assert told["high"][0] - told["by_span"][0] == pytest.approx(12.706 * 0.1, abs=1e-3)
@@ -103,7 +103,7 @@ def test_the_bound_holds_whoever_flags_and_however_late() -> None:
                 order = sorted(late.candidates, key=lambda name: late.probabilities[name])
                 desk.review(late.id, "partial", unfair=[(order[0], order[-1])], reviewer="Eve")
         desk.catch_up(wait=True)
-        told = rounds_of(desk.projection, desk.settings)["flagged"]
+        told = rounds_part(desk.projection, desk.settings)["flagged"]
     assert told["came"][-1] == told["total"] > 0
     assert all(came <= bound for came, bound in zip(told["came"], told["bound_by"], strict=True))
     assert told["bound_by"][-1] == pytest.approx(0.05 * 151 + 0.02 * 149 + 21 + told["late"], abs=0.05)
@@ -119,5 +119,5 @@ def test_flags_before_there_was_a_target_are_no_broken_promise() -> None:
         desk.change_settings(target_unfair_share=0.01)
         desk.decide([[0.9, 0.0], [0.0, 0.9]])
         desk.catch_up(wait=True)
-        told = rounds_of(desk.projection, desk.settings)["flagged"]
+        told = rounds_part(desk.projection, desk.settings)["flagged"]
     assert told["total"] <= told["bound_by"][-1]

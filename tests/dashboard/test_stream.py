@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from typing import Any
 
 import httpx
 import orjson
 import pytest
-from evenhand.service.window.stream import Hub
 
 from evenhand.desk import Desk
+from evenhand.service.dashboard.live import LiveView
 from evenhand.service.problems import Problem
 from tests.support.running_service import Asking, asking
 from tests.support.serving import Serving
@@ -46,7 +46,7 @@ def events_in(text: bytes) -> list[dict[str, str]]:
     return [dict(line.split(": ", 1) for line in block.splitlines()) for block in blocks]
 
 
-async def next_events(pieces: AsyncIterator[bytes]) -> list[dict[str, str]]:
+async def next_events(pieces: AsyncGenerator[bytes, None]) -> list[dict[str, str]]:
     """The next piece that has events in it."""
     while True:
         found = events_in(await asyncio.wait_for(anext(pieces), 10))
@@ -59,18 +59,18 @@ def test_everybody_is_told_and_the_desk_is_asked_once() -> None:
 
     async def run() -> tuple[int, set[str], int, int]:
         source = Source()
-        hub = Hub(source, **QUICK)
-        viewers = [hub.watch(None) for _ in range(50)]
+        view = LiveView(source, **QUICK)
+        viewers = [view.watch(None) for _ in range(50)]
         first = [await next_events(viewer) for viewer in viewers]
         asked, source.lines = source.asked, 2
         told = {(await next_events(viewer))[0]["data"] for viewer in viewers}
         for viewer in viewers:
-            await viewer.aclose()  # type: ignore[attr-defined]
+            await viewer.aclose()
         await asyncio.sleep(0.02)
         after = source.asked
         await asyncio.sleep(0.05)
         assert all([event["event"] for event in some] == ["desk", "metric", "reviewers"] for some in first)
-        return asked, told, source.asked - after, hub.viewers
+        return asked, told, source.asked - after, view.viewers
 
     asked, told, later, viewers = asyncio.run(run())
     assert told == {'{"lines":2}'}
@@ -83,19 +83,19 @@ def test_who_comes_back_gets_what_is_new() -> None:
 
     async def run() -> None:
         source = Source()
-        hub = Hub(source, **QUICK)
-        here = hub.watch(None)
+        view = LiveView(source, **QUICK)
+        here = view.watch(None)
         told = await next_events(here)
         assert [event.get("id") for event in told] == [None, None, "1.1.1"]
-        again = hub.watch("1.1.1")
+        again = view.watch("1.1.1")
         assert [events_in(await anext(again)) for _ in range(3)] == [[], [], []]
         source.lines = 2
         (news,) = await next_events(again)
         assert (news["event"], news["id"]) == ("desk", "2.2.1")
-        stale = hub.watch("1.1.1")
+        stale = view.watch("1.1.1")
         assert [event["event"] for event in await next_events(stale)] == ["desk"]
         for viewer in (here, again, stale):
-            await viewer.aclose()  # type: ignore[attr-defined]
+            await viewer.aclose()
 
     asyncio.run(run())
 
@@ -105,8 +105,8 @@ def test_a_slow_viewer_gets_the_newest_alone() -> None:
 
     async def run() -> None:
         source = Source()
-        hub = Hub(source, **QUICK)
-        quick, slow = hub.watch(None), hub.watch(None)
+        view = LiveView(source, **QUICK)
+        quick, slow = view.watch(None), view.watch(None)
         await next_events(quick)
         await next_events(slow)
         for lines in range(2, 12):
@@ -115,7 +115,7 @@ def test_a_slow_viewer_gets_the_newest_alone() -> None:
         (told,) = await next_events(slow)
         assert orjson.loads(told["data"]) == {"lines": 11}
         for viewer in (quick, slow):
-            await viewer.aclose()  # type: ignore[attr-defined]
+            await viewer.aclose()
 
     asyncio.run(run())
 
@@ -125,30 +125,30 @@ def test_streams_end_when_the_desk_cannot_be_read() -> None:
 
     async def run() -> None:
         source = Source()
-        hub = Hub(source, **QUICK)
-        viewer = hub.watch(None)
+        view = LiveView(source, **QUICK)
+        viewer = view.watch(None)
         await next_events(viewer)
         source.broken = True
         assert [piece async for piece in viewer if events_in(piece)] == []
         with pytest.raises(ConnectionError):
-            await anext(hub.watch(None))
-        assert hub.viewers == 0
+            await anext(view.watch(None))
+        assert view.viewers == 0
 
     asyncio.run(run())
 
 
 def test_too_many_viewers_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond the limit nobody is let in; those who are there stay."""
-    monkeypatch.setattr("evenhand.service.window.stream.MOST_VIEWERS", 1)
+    monkeypatch.setattr("evenhand.service.dashboard.live.MAX_VIEWERS", 1)
 
     async def run() -> None:
-        hub = Hub(Source(), **QUICK)
-        viewer = hub.watch(None)
+        view = LiveView(Source(), **QUICK)
+        viewer = view.watch(None)
         await next_events(viewer)
-        with pytest.raises(Problem, match="look at this desk already"):
-            await anext(hub.watch(None))
-        assert hub.viewers == 1
-        await viewer.aclose()  # type: ignore[attr-defined]
+        with pytest.raises(Problem, match="watch this desk already"):
+            await anext(view.watch(None))
+        assert view.viewers == 1
+        await viewer.aclose()
 
     asyncio.run(run())
 
@@ -218,20 +218,19 @@ def test_who_may_look(ask: Asking, by: str, desk: str, status: int) -> None:
 
 def test_a_revoked_token_looks_no_more(ask: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
     """A stream ends when the token it was opened with is revoked."""
-    monkeypatch.setattr("evenhand.service.window.door.MAY_STILL", 0.0)
+    monkeypatch.setattr("evenhand.service.dashboard.live.CHECK_SECONDS", 0.0)
     ask.token("leaving", ["review"], ["loans"])
 
     def revoke() -> None:
-        assert ask.service.tokens is not None
         ask.service.tokens.revoke("leaving", "2026-01-01T00:00:00+00:00")
-        ask.service.access.refresh()
+        ask.service.authenticator.refresh()
         ask.decide()
 
     read(ask, 1_000, by="leaving", during=revoke)  # ends by itself
 
 
 def test_from_another_process(serving: Serving) -> None:
-    """The office is a process of its own: what another process writes to the ledger comes through all the same."""
+    """Events that another process writes to the ledger come through as well."""
     headers = {"Authorization": f"Bearer {serving.tokens['owner']}"}
     with httpx.stream("GET", f"{serving.url}/api/desks/loans/stream", headers=headers, timeout=30) as answer:
         pieces, text = answer.iter_raw(), b""

@@ -17,7 +17,7 @@ from evenhand.ledger.export import to_jsonl
 from evenhand.ledger.ledger import Head, Row
 from evenhand.ledger.verify import standing, verify
 from evenhand.ledger.view import INSERT, Statements
-from evenhand.service.checking import Checking
+from evenhand.service.verification import Verification
 from tests.support.desk_play import D, done, people, play
 from tests.support.tampering import tampered
 
@@ -117,11 +117,11 @@ def test_a_damaged_export_has_the_lines_beyond_too(desk: Desk) -> None:
 def test_a_service_that_checks_its_ledgers_finds_it(desk: Desk) -> None:
     """The first line that should not be there is named."""
     set_back(desk, LINES)
-    checking = Checking(desk.ledger)
-    while checking.standing(desk.name) == "being checked":
+    verification = Verification(desk.ledger)
+    while verification.result(desk.name) == "being checked":
         time.sleep(0.01)
-    checking.stop()
-    assert checking.standing(desk.name) == f"damaged at event {LINES + 1}"
+    verification.stop()
+    assert verification.result(desk.name) == f"damaged at event {LINES + 1}"
 
 
 def test_a_line_whose_number_is_none_is_told(path: Path) -> None:

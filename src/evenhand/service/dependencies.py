@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Annotated, Any
+from urllib.parse import parse_qsl
 
 import orjson
-from fastapi import Depends, Header, Path, Query, Request, Security
+from fastapi import Depends, Header, Path, Request, Security
 from fastapi.routing import APIRoute
 from fastapi.security import HTTPBearer
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -30,22 +31,18 @@ class JSONRequest(Request):
 
 
 class JSONRoute(APIRoute):
-    """A route whose body, if it takes one, must be declared as JSON."""
+    """A route whose body is parsed strictly."""
 
     def get_route_handler(self) -> Any:
-        """FastAPI's handler with a stricter request."""
+        """FastAPI's handler, with another request class."""
         handle = super().get_route_handler()
         if self.body_field is None:
             return handle
 
-        async def checked(request: Request) -> Any:
-            media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-            if media_type != "application/json":
-                headers = {"Accept": "application/json"}
-                raise Problem("media-type", "the body must be sent as application/json", headers=headers)
+        async def handle_strictly(request: Request) -> Any:
             return await handle(JSONRequest(request.scope, request.receive))
 
-        return checked
+        return handle_strictly
 
 
 def service_of(request: Request) -> Service:
@@ -171,12 +168,14 @@ async def no_query(request: Request) -> None:
 
 
 async def unique_query(request: Request) -> None:
-    """Refuse a query that names a parameter twice."""
-    names = [name for name, _ in request.query_params.multi_items()]
-    if len(set(names)) < len(names):
+    """Refuse a query that is not UTF-8 or names a parameter twice; unknown names are up to the query model."""
+    try:
+        parameters = parse_qsl(request.scope["query_string"].decode("ascii"), keep_blank_values=True, errors="strict")
+    except ValueError:
+        raise Problem("malformed", "the query must be percent-encoded UTF-8") from None
+    if len(dict(parameters)) < len(parameters):
         raise Problem("invalid", "every parameter of the query must be unique")
 
 
 NO_QUERY = [Depends(no_query)]
 UNIQUE_QUERY = [Depends(unique_query)]
-Page = Annotated[PageQuery, Query()]

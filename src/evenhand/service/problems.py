@@ -157,6 +157,11 @@ def add_problem_handlers(app: FastAPI, not_found_page: Callable[[Request], Respo
     async def on_invalid(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
         first = error.errors()[0]
+        if first["type"] == "missing" and first["loc"] == ("body",):
+            return Problem("malformed", "the body is not JSON: it is empty").response()
+        if isinstance(error.body, bytes):  # FastAPI parses no other media type
+            headers = {"Accept": "application/json"}
+            return Problem("media-type", "the body must be sent as application/json", headers=headers).response()
         if first["type"] == "json_invalid":
             return Problem("malformed", f"the body is not JSON: {first['ctx']['error']}").response()
         return Problem("invalid", sentence(error.errors(), request.scope["route"])).response()

@@ -9,7 +9,7 @@ from typing import (
     NotRequired,  # pydantic needs these before Python 3.12
 )
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
 from evenhand.desk.settings import MOST_CAPACITY, MOST_FEATURES, MOST_ROUNDS
@@ -26,20 +26,9 @@ OMITTED: Any = Field(default_factory=lambda: None)
 """The default of fields that may be left out, but not be null; the OpenAPI document shows no default for them."""
 
 
-def distinct(pair: list[str]) -> list[str]:
-    """A pair of two different candidates."""
-    if pair[0] == pair[1]:
-        raise ValueError("must be two different candidates")
-    return pair
-
-
 Id = Annotated[str, Field(min_length=1, max_length=LONGEST)]
 Text = Annotated[str, Field(max_length=LONGEST_TEXT)]
-Pair = Annotated[
-    list[Id],
-    Field(min_length=2, max_length=2, description="Two different candidates of the decision."),
-    AfterValidator(distinct),
-]
+Pair = Annotated[list[Id], Field(min_length=2, max_length=2, description="Two different candidates of the decision.")]
 Moment = Annotated[str, Field(min_length=10, max_length=40, description="ISO 8601, with a time zone.")]
 Attributes = Annotated[list[Id], Field(max_length=MOST_FEATURES, description="Names of attributes.")]
 Number = Annotated[float, Field(allow_inf_nan=False)]

@@ -90,18 +90,19 @@ def _wanted(error: Mapping[str, Any]) -> str:
             return str(limits["expected"]).replace(" or ", ", ", str(limits["expected"]).count(" or ") - 1)
         case "greater_than_equal" | "greater_than" | "less_than_equal" | "less_than":
             sign = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
-            return " and ".join(f"{sign[name]} {value}" for name, value in limits.items() if name in sign)
+            return " and ".join(f"{sign[name]} {value:g}" for name, value in limits.items() if name in sign)
         case "string_too_short" | "too_short":
-            return f"at least {limits['min_length']} {_unit(kind)} long"
+            return f"at least {_count(limits['min_length'], kind)} long"
         case "string_too_long" | "too_long":
-            return f"at most {limits['max_length']} {_unit(kind)} long"
+            return f"at most {_count(limits['max_length'], kind)} long"
         case "string_pattern_mismatch":
             return DESK_NAME_IN_WORDS if limits["pattern"] == DESK_NAME else f"text like {limits['pattern']}"
     return TYPES.get(kind.removesuffix("_type").removesuffix("_parsing"), "something else")
 
 
-def _unit(kind: str) -> str:
-    return "characters" if kind.startswith("string") else "entries"
+def _count(number: int, kind: str) -> str:
+    one, more = ("character", "characters") if kind.startswith("string") else ("entry", "entries")
+    return f"{number} {one if number == 1 else more}"
 
 
 def shown(value: Any) -> str:

@@ -34,7 +34,7 @@ DECISIONS = 240
 """Decisions that the desk has made when it opens."""
 VISITOR = "you"
 HOME = f"/desks/{DESK}"
-HINT = b"Whoever runs this service makes one for you with <code>evenhand token create</code>."
+HINT = b"The administrator of this service creates one with <code>evenhand token create</code>."
 DEMO_HINT = b"It is in the terminal where you started this demo, below the link, which works once."
 """Where a token comes from, as the sign-in page says it, and in the demo."""
 

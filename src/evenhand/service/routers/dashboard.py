@@ -143,7 +143,8 @@ async def stream(access: DeskOfAny, request: Request) -> StreamingResponse:
         finally:
             await pieces.aclose()
 
-    return StreamingResponse(body(), 200, PRIVATE | {"x-accel-buffering": "no"}, "text/event-stream")
+    headers = {"content-type": "text/event-stream", "x-accel-buffering": "no"}
+    return StreamingResponse(body(), 200, PRIVATE | headers)
 
 
 @router.get("/desks/{desk}/ledger.jsonl")

@@ -166,14 +166,14 @@ def test_the_window_does_not_tell_reviewers_what_was_learned(people: Asking) -> 
     for by, parts in (("Kim", {"desk"}), ("decide", {"desk", "metric", "reviewers"})):
         told = people("GET", f"{DESK}/window", by=by).json()
         assert set(told) == {"version", *parts}
-        assert ("odds" in told["desk"]["latest"][0]["chosen"][0]) == (by == "decide")
+        assert ("probability" in told["desk"]["latest"][0]["chosen"][0]) == (by == "decide")
         headers, text = {"Authorization": f"Bearer {people.secrets[by]}"}, b""
         with people.http.stream("GET", f"{DESK}/stream", headers=headers) as answer:
             for piece in answer.iter_raw():
                 text += piece
                 if b"event: desk" in text and b"id: " in text:
                     break
-        assert (b"event: metric" in text, b'"odds"' in text) == (by == "decide", by == "decide")
+        assert (b"event: metric" in text, b'"probability"' in text) == (by == "decide", by == "decide")
 
 
 def test_certificates_quote_reviewers_and_are_not_for_them(people: Asking) -> None:

@@ -32,7 +32,7 @@ def test_list_tells_how_long_ledgers_are(two: str, capsys: pytest.CaptureFixture
     for name, line in zip(("loans", "places"), told, strict=True):
         with Desk.open(two, name) as desk:
             head, last = desk.head, desk.events()[-1]
-        assert line == f"{name}  {head.seq} lines  {head.decisions} decisions  last {last.time}"
+        assert line == f"{name}  {head.seq} events  {head.decisions} decisions  last {last.time}"
 
 
 def test_verify_without_a_name_goes_through_all_desks(
@@ -45,7 +45,7 @@ def test_verify_without_a_name_goes_through_all_desks(
     assert run("verify", "--database", two) == 1
     told = capsys.readouterr()
     assert told.out.startswith("desk places: ")
-    assert told.err.startswith("line 3 of desk 'loans' was changed")
+    assert told.err.startswith("event 3 of desk 'loans' was changed")
     assert run("verify", "--database", two, "--known", f"1:{'0' * 64}") == 2
 
 
@@ -67,12 +67,13 @@ def test_a_lost_desk_is_damage(
     tampered(tmp_path / "ledger.db", "DELETE FROM desks WHERE name = 'loans'")
     assert run(*command, "--database", two) == 1
     told = capsys.readouterr()
-    assert "desk 'loans' was removed: its ledger has lines" in told.err + told.out
+    assert "desk 'loans' was removed: its events are there" in told.err + told.out
     for settings in ({}, {"n_features": D}):
         with pytest.raises(DamagedLedger, match="was removed"):
             Desk.open(two, "loans", **settings)
 
 
+@pytest.mark.postgres
 def test_a_desk_lost_in_postgresql_is_damage(postgresql: str, name: str) -> None:
     """The same there; put back, for other tests use the server too."""
     with Desk.open(postgresql, name, n_features=D, seed=1) as desk:
@@ -121,6 +122,6 @@ def test_what_is_both_a_desk_and_a_file_is_asked_about(
     assert run("verify", "loans.v2") == 0
     assert run("export", "loans.v2", "--output", "loans.v2") == 0
     assert run("verify", "loans.v2") == 2
-    assert "say --file loans.v2" in capsys.readouterr().err
+    assert "use --file loans.v2" in capsys.readouterr().err
     assert run("verify", "loans.v2", "--database", url) == 0
     assert run("verify", "--file", "loans.v2") == 0

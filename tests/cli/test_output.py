@@ -56,10 +56,10 @@ def test_an_export_replaces_the_file_and_keeps_its_permissions(path: Path, tmp_p
     ("target", "status", "said"),
     [
         ("{folder}/nowhere/x.jsonl", 2, "there is no folder {folder}/nowhere"),
-        ("{folder}", 2, "{folder} is a folder"),
+        ("{folder}", 2, "got the folder {folder}"),
         ("{folder}/ledger.db/x.jsonl", 2, "there is no folder"),
         ("/proc/x.jsonl", 2, "/proc/x.jsonl cannot be written"),
-        ("/dev/full", 1, "/dev/full cannot be written to the end: No space left on device"),
+        ("/dev/full", 1, "/dev/full cannot be written completely: No space left on device"),
     ],
 )
 def test_what_cannot_be_written_is_a_sentence(
@@ -84,17 +84,19 @@ def test_a_disk_that_fills_up_leaves_what_was_there(
     file.write_text("yesterday's\n")
     monkeypatch.setattr("evenhand._internal.atomic_write.os.fsync", full)
     assert run("export", "loans", "--database", f"sqlite:///{path}", "--output", str(file)) == 1
-    assert capsys.readouterr().err == f"{file} cannot be written to the end: No space left on device\n"
+    assert capsys.readouterr().err == f"{file} cannot be written completely: No space left on device\n"
     assert (list(file.parent.iterdir()), file.read_text()) == ([file], "yesterday's\n")
 
 
+@pytest.mark.process
 def test_a_full_disk_behind_standard_output_is_a_sentence(path: Path) -> None:
     """Nothing of Python's own comes after it."""
     ended = export("loans", "--database", f"sqlite:///{path}", output="> /dev/full")
-    assert ended.stderr == "standard output cannot be written to the end: No space left on device\n"
+    assert ended.stderr == "standard output cannot be written completely: No space left on device\n"
     assert ended.returncode == 1
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_reader_who_has_seen_enough_ends_it_quietly(path: Path, form: str) -> None:
     """No traceback, and no error status."""

@@ -36,11 +36,11 @@ def test_a_state_comes_back(outcomes: list[tuple[int, float]]) -> None:
     """Saved and read again it goes on to the bit as if never stopped, and a copy is not reached by what comes later."""
     history = RoundHistory()
     for at, (number, reward) in enumerate(outcomes):
-        history.line(at + 1, "outcome")
+        history.count(at + 1, "outcome")
         history.outcome(number, {"a": reward})
     again, copy = RoundHistory.from_state(history.state()), history.copied()
     for one in (history, again):
-        one.line(99, "review")
+        one.count(99, "review")
         one.flag(10, promised=True)
         one.outcome(7, {"b": 0.5})
     assert again.state().keys() == history.state().keys()

@@ -14,7 +14,7 @@ import pytest
 
 from evenhand.desk import Decide, Desk, Ledger, open_ledger
 from evenhand.desk.replay import replay
-from evenhand.ledger.verify import lines_of, verify
+from evenhand.ledger.verify import rows_of, verify
 from tests.support.desk_play import D, done, people
 from tests.support.waiting import wait_for
 
@@ -40,41 +40,41 @@ def started(url: str, name: str, *seeds: int) -> list[subprocess.Popen[str]]:
 
 
 def killed(worker: subprocess.Popen[str]) -> list[tuple[str, str]]:
-    """Kill it; what it had heard to be recorded: ids and hashes. A line that broke off was not heard."""
+    """Kill it; returns the ids and hashes of the events that were acknowledged to it."""
     assert worker.stdout is not None
     worker.send_signal(signal.SIGKILL)
     with worker.stdout:
-        said = worker.stdout.read()
+        output = worker.stdout.read()
     worker.wait(timeout=60)
-    heard = [tuple(line.split(" ")) for line in said.split("\n")[:-1]]
-    return [(name, digest) for name, digest in heard]
+    acknowledged = [tuple(line.split(" ")) for line in output.split("\n")[:-1]]
+    return [(name, digest) for name, digest in acknowledged]
 
 
-def check(ledger: Ledger, name: str, heard: list[tuple[str, str]]) -> None:
-    """Everything heard is there once, under the hash that was told, and the ledger is whole."""
+def check(ledger: Ledger, name: str, acknowledged: list[tuple[str, str]]) -> None:
+    """Every acknowledged event is there once, with its hash, and the ledger is intact."""
     head = verify(ledger, name)
-    lines = Counter((row.id, row.hash) for row in lines_of(ledger, name, head.seq))
+    lines = Counter((row.id, row.hash) for row in rows_of(ledger, name, head.seq))
     assert max(lines.values()) == 1
-    assert [told for told in heard if told not in lines] == []
-    keys = Counter(row.key for row in lines_of(ledger, name, head.seq) if row.key is not None)
+    assert [event for event in acknowledged if event not in lines] == []
+    keys = Counter(row.key for row in rows_of(ledger, name, head.seq) if row.key is not None)
     assert max(keys.values(), default=1) == 1
 
 
 def kill_many(url: str, name: str, times: int, workers: int) -> None:
     """Kill workers again and again; check after each time, and replay in the end."""
     rng = np.random.default_rng(0)
-    heard: list[tuple[str, str]] = []
+    acknowledged: list[tuple[str, str]] = []
     Desk.open(url, name, n_features=D, seed=1).close()
     ledger = open_ledger(url)
     try:
         round_ = 0
-        while round_ < times or not heard:
+        while round_ < times or not acknowledged:
             round_ += 1
             running = started(url, name, *(100 * round_ + i for i in range(workers)))
             time.sleep(float(rng.uniform(0.0, 0.6)))
             for worker in running:
-                heard += killed(worker)
-            check(ledger, name, heard)
+                acknowledged += killed(worker)
+            check(ledger, name, acknowledged)
         with Desk.open(ledger, name) as desk:
             done(desk.execute([Decide(people(rng))]))
             desk.catch_up(wait=True)
@@ -84,26 +84,29 @@ def kill_many(url: str, name: str, times: int, workers: int) -> None:
         ledger.close()
 
 
+@pytest.mark.process
 def test_a_few_kills(durable_url: str, name: str) -> None:
     """Twice, two processes on one ledger."""
     kill_many(durable_url, name, times=2, workers=2)
 
 
+@pytest.mark.process
 @pytest.mark.slow
 def test_many_kills(durable_url: str, name: str) -> None:
     """Fifty times, two processes on one ledger."""
     kill_many(durable_url, name, times=50, workers=2)
 
 
-def test_the_folder_moves_over(durable_url: str, name: str) -> None:
-    """When the process that folds is killed, another one does."""
+@pytest.mark.process
+def test_another_process_takes_over_projecting(durable_url: str, name: str) -> None:
+    """When the process that projects is killed, another one does."""
     Desk.open(durable_url, name, n_features=D, seed=1).close()
     (worker,) = started(durable_url, name, 7)
     with Desk.open(durable_url, name) as desk:
         try:
             wait_for(lambda: is_taken(desk))
             desk.project_in_background()
-            time.sleep(0.3)
+            assert desk.wait_for(desk.head.seq, 30)  # by the snapshots of the other process
             assert not desk.is_projecting
         finally:
             killed(worker)
@@ -111,7 +114,7 @@ def test_the_folder_moves_over(durable_url: str, name: str) -> None:
 
 
 def is_taken(desk: Desk) -> bool:
-    """Whether some process folds."""
+    """Whether some process projects."""
     lock = desk.ledger.projection_lock(desk.name)
     free = lock.acquire()
     lock.release()

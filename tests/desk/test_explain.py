@@ -12,7 +12,7 @@ from evenhand.desk.explain.explanation import Price, price_in_words
 from evenhand.errors import UnknownRecord
 from tests.support.desk_play import D, done, people, play
 
-HOPED = "Fairness cost 0.360 of the reward hoped for, which the odds were chosen for"
+HOPED = "Fairness cost 0.360 of the optimistic reward, which the probabilities maximise"
 
 
 def bound(desk: Desk, rng: np.random.Generator) -> Event:
@@ -40,7 +40,7 @@ def test_an_explanation_says_what_the_record_says(ledger: Ledger, name: str) -> 
             assert 0 <= pair.lower <= pair.distance <= pair.upper
             assert 0 <= pair.chance_unfair <= 1
         assert told.price.optimistic_reward >= 0
-        assert sum(told.price.odds_without.values()) <= 1 + 1e-9
+        assert sum(told.price.probabilities_without.values()) <= 1 + 1e-9
         json.dumps(told.to_dict())
 
 
@@ -73,7 +73,7 @@ def test_fairness_costs_what_the_best_odds_would_bring_more(ledger: Ledger, name
         hopes, odds = np.array(event.body["optimistic_rewards"]), np.array(event.body["probabilities"])
         told = desk.explain(event.id).price
         assert told.optimistic_reward == pytest.approx(max(hopes.max(), 0.0) - hopes @ odds)
-        best = np.array(list(told.odds_without.values()))
+        best = np.array(list(told.probabilities_without.values()))
         assert told.expected_reward == pytest.approx(np.array(event.body["estimated_rewards"]) @ (best - odds))
 
 
@@ -166,8 +166,8 @@ def test_only_decisions_are_explained(ledger: Ledger, name: str) -> None:
 @pytest.mark.parametrize(
     ("expected", "hoped", "words"),
     [
-        (0.01, 0.36, f"{HOPED}, and 0.010 of the reward expected"),
-        (-0.009, 0.36, f"{HOPED}, and nothing of the reward expected"),
+        (0.01, 0.36, f"{HOPED}, and 0.010 of the expected reward"),
+        (-0.009, 0.36, f"{HOPED}, and nothing of the expected reward"),
         (-0.0, 1e-12, "Fairness cost nothing: "),
     ],
 )

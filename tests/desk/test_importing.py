@@ -158,8 +158,8 @@ def test_a_desk_is_made_with_settings_from_file_and_options(tmp_path: Path, caps
     assert run("import", "told", str(told), *data) == 2  # its capacity is not the file's
     assert run("import", "told", str(told), *data, "--set", "capacity") == 2
     out = capsys.readouterr().out
-    assert "2 lines read; taken in: 1 decisions, 1 outcomes, 1 reviews, 0 answers; 0 lines refused" in out
-    assert "1 lines were taken in before" in out
+    assert "2 lines read; imported: 1 decisions, 1 outcomes, 1 reviews, 0 answers; 0 lines refused" in out
+    assert "1 lines were imported before" in out
     url = f"sqlite:///{tmp_path}/data/ledger.db"
     with Desk.open(url, "named") as desk:
         assert (desk.settings.features, desk.settings.capacity) == (("income", "debt", "years"), 2)
@@ -178,7 +178,7 @@ def test_rewards_that_cannot_be_learned_are_refused(tmp_path: Path, capsys: pyte
     file = written(tmp_path / "past.jsonl", {"settings": {"n_features": D}}, GOOD, euros)
     assert run("import", "loans", str(file), "--data", str(tmp_path)) == 1
     told = capsys.readouterr().out
-    assert "taken in: 1 decisions" in told
+    assert "imported: 1 decisions" in told
     assert "line 3: a reward is 500.0" in told
     with Desk.open(f"sqlite:///{tmp_path}/ledger.db", "loans") as desk:
         desk.catch_up(wait=True)
@@ -206,9 +206,9 @@ def test_refused_lines_end_with_a_status_and_are_listed(tmp_path: Path, capsys: 
     file = written(tmp_path / "past.jsonl", {"settings": {"n_features": D}}, GOOD, "no json", {**GOOD, "rewards": 3})
     assert run("import", "loans", str(file), "--data", str(tmp_path)) == 1
     out = capsys.readouterr().out
-    assert "4 lines read; taken in: 1 decisions, 1 outcomes, 1 reviews, 0 answers; 2 lines refused" in out
-    assert re.search(r"^line 3: this is no JSON", out, re.MULTILINE)
-    assert re.search(r"^line 4: rewards is 3", out, re.MULTILINE)
+    assert "4 lines read; imported: 1 decisions, 1 outcomes, 1 reviews, 0 answers; 2 lines refused" in out
+    assert re.search(r"^line 3: a line must be JSON", out, re.MULTILINE)
+    assert re.search(r"^line 4: rewards must be .*, got 3", out, re.MULTILINE)
 
 
 def test_an_import_that_stops_half_way_says_so(
@@ -227,10 +227,10 @@ def test_an_import_that_stops_half_way_says_so(
             return execute(commands)
 
         monkeypatch.setattr(desk, "execute", failing)
-        with pytest.raises(LedgerUnavailable, match=r"half way .*taken in: 2 decisions"):
+        with pytest.raises(LedgerUnavailable, match=r"half way .*imported: 2 decisions"):
             import_jsonl(desk, file)
         told = import_jsonl(desk, file)
-        assert (told.decisions, told.before) == (1, 2)
+        assert (told.decisions, told.known) == (1, 2)
 
 
 @pytest.mark.parametrize(
@@ -238,12 +238,12 @@ def test_an_import_that_stops_half_way_says_so(
     [
         (
             {**GOOD, "reward": {"a": 1.0}},
-            "a past decision has the field reward; allowed are candidates, probabilities,",
+            "a past decision has the unknown field reward; its fields are candidates, probabilities,",
         ),
-        ({**GOOD, "contexts": [[1, 0, 0]]}, "a past decision has the field contexts; allowed are"),
+        ({**GOOD, "contexts": [[1, 0, 0]]}, "a past decision has the unknown field contexts; its fields are"),
         (
             {**GOOD, "reviews": [{**REVIEW, "unfiar": []}]},
-            "a review has the field unfiar; allowed are kind, unfair, fair,",
+            "a review has the unknown field unfiar; its fields are kind, unfair, fair,",
         ),
     ],
 )

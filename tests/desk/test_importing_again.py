@@ -70,13 +70,13 @@ def test_what_came_since_is_taken_in(ledger: Ledger, name: str, tmp_path: Path) 
         source.decide(people(rng))
         answers = [source.answer([0.5, 0, 0], [0, 0.5, 0], gap=0.2, unfair=True, reviewer="Kim")]
         first = import_jsonl(again, exported(source, tmp_path / "first.jsonl"))
-        assert (first.refused, first.before, first.taken_back) == ([], 0, 0)
+        assert (first.refused, first.known, first.withdrawn) == ([], 0, 0)
         grown(source, reviews, answers)
         file = exported(source, tmp_path / "second.jsonl")
         second, whole = import_jsonl(again, file), import_jsonl(once, file)
-        assert (second.refused, whole.refused, whole.before, whole.taken_back) == ([], [], 0, 0)
-        assert second.before == first.taken - 3
-        assert second.taken_back == 3
+        assert (second.refused, whole.refused, whole.known, whole.withdrawn) == ([], [], 0, 0)
+        assert second.known == first.added - 3
+        assert second.withdrawn == 3
         assert second.outcomes == whole.outcomes - first.outcomes > 0
         assert second.reviews == whole.reviews - first.reviews + 2 > 0
         assert standing(again) == standing(once)
@@ -86,7 +86,7 @@ def test_what_came_since_is_taken_in(ledger: Ledger, name: str, tmp_path: Path) 
         assert np.allclose(learned, told)
         head = again.head.seq
         third = import_jsonl(again, file)
-        assert (third.taken, third.refused, again.head.seq) == (0, [], head)
+        assert (third.added, third.refused, again.head.seq) == (0, [], head)
         play(again, 1)
         assert verify(ledger, again.name).seq == again.head.seq
         assert replay(ledger, again.name).is_same
@@ -118,7 +118,7 @@ def test_an_imported_line_can_be_taken_back(ledger: Ledger, name: str, tmp_path:
         with pytest.raises(AlreadyRecorded):
             desk.withdraw(line)
         again = import_jsonl(desk, tmp_path / "past.jsonl")
-        assert (again.taken, again.before) == (0, 2)
+        assert (again.added, again.known) == (0, 2)
         assert replay(ledger, name).is_same
 
 
@@ -127,7 +127,7 @@ def test_a_review_does_not_supersede_an_imported_line(tmp_path: Path) -> None:
     with Desk.open("memory:", "loans", n_features=D) as desk:
         import_jsonl(desk, written(tmp_path / "past.jsonl", GOOD))
         line, decision = desk.events()[-1].id, desk.decide(people(np.random.default_rng(1)))
-        with pytest.raises(InvalidInput, match="another decision"):
+        with pytest.raises(InvalidInput, match="of the same decision"):
             desk.review(decision.id, "partial", unfair=[decision.candidates[:2]], supersedes=line)
         assert desk.withdraw(line).kind == "withdrawal"
 
@@ -137,12 +137,12 @@ def test_records_are_known_by_what_they_say(ledger: Ledger, name: str, tmp_path:
     other = {**GOOD, "rewards": {"b": 0.1}}
     with Desk.open(ledger, name, n_features=D) as desk:
         first = import_jsonl(desk, written(tmp_path / "first.jsonl", GOOD, GOOD))
-        assert (first.decisions, first.before) == (2, 0)
+        assert (first.decisions, first.known) == (2, 0)
         turned = json.dumps(dict(reversed(GOOD.items())), indent=None, separators=(", ", " : "))
         second = import_jsonl(desk, written(tmp_path / "second.jsonl", {"settings": {}}, other, "", GOOD, turned))
-        assert (second.decisions, second.before, second.refused) == (1, 2, [])
+        assert (second.decisions, second.known, second.refused) == (1, 2, [])
         third = import_jsonl(desk, written(tmp_path / "third.jsonl", GOOD, GOOD, GOOD, other))
-        assert (third.decisions, third.before) == (1, 3)
+        assert (third.decisions, third.known) == (1, 3)
 
 
 @pytest.fixture
@@ -178,7 +178,7 @@ def test_a_broken_chain_is_refused(
     assert capsys.readouterr().err.startswith("line 5 of the file was changed, or ")
     assert not (tmp_path / "new").exists()
     assert run("import", "new", str(file), *where, "--even-if-damaged") in (0, 1)
-    assert "taken in: " in capsys.readouterr().out
+    assert "imported: " in capsys.readouterr().out
     with Desk.open(f"sqlite:///{tmp_path}/new/ledger.db", "new") as desk, pytest.raises(DamagedLedger):
         import_jsonl(desk, file)
 

@@ -48,7 +48,7 @@ def test_outcome_and_review_of_one_decision_are_one_however_far_they_came(tmp_pa
         near = import_jsonl(b, exported(a, tmp_path / "a.jsonl"))
         far = import_jsonl(c, exported(b, tmp_path / "b.jsonl"))
         assert near.decisions == far.decisions == 4
-        assert far.taken == near.taken > 4
+        assert far.added == near.added > 4
 
 
 def filled(ledger: Ledger, tmp_path: Path) -> Desk:
@@ -67,9 +67,9 @@ def test_a_desk_learns_nothing_from_its_own_export(tmp_path: Path) -> None:
     with filled(ledger, tmp_path) as desk, Desk.open(ledger, "other", n_features=D) as other:
         file, head = exported(desk, tmp_path / "own.jsonl"), desk.head
         told, there = import_jsonl(desk, file), import_jsonl(other, file)
-        assert (desk.head, told.taken, told.before, told.refused) == (head, 0, 0, [])
-        assert told.own == there.taken > 4
-        assert f"{told.own} lines were here already" in str(told)
+        assert (desk.head, told.added, told.known, told.refused) == (head, 0, 0, [])
+        assert told.own == there.added > 4
+        assert f"{told.own} lines are this desk's own" in str(told)
         assert there.own == 0
         assert "here already" not in str(there)
 
@@ -81,15 +81,15 @@ def test_what_comes_back_by_way_of_others_is_known(tmp_path: Path) -> None:
         file, before = exported(desk, tmp_path / "0.jsonl"), desk.head.seq
         for name in ("b", "c"):
             with Desk.open(ledger, name, n_features=D, seed=3) as other:
-                taken = import_jsonl(other, file).taken
+                taken = import_jsonl(other, file).added
                 file = exported(other, tmp_path / f"{name}.jsonl")
                 told = import_jsonl(desk, file)
-                assert (told.taken, told.own, told.refused) == (0, taken, [])
+                assert (told.added, told.own, told.refused) == (0, taken, [])
                 assert desk.head.seq == before
         with Desk.open(ledger, "c") as other:
             other.answer([0.1, 0, 0], [0, 0.1, 0], gap=0.2, unfair=True, reviewer="Lee")
             told = import_jsonl(desk, exported(other, tmp_path / "c.jsonl"))
-        assert (told.taken, told.answers, told.own) == (1, 1, taken)
+        assert (told.added, told.answers, told.own) == (1, 1, taken)
 
 
 def test_of_a_desk_in_between_too(tmp_path: Path) -> None:
@@ -100,13 +100,13 @@ def test_of_a_desk_in_between_too(tmp_path: Path) -> None:
         Desk.open(ledger, "b", n_features=D) as b,
         Desk.open(ledger, "c", n_features=D) as c,
     ):
-        taken = import_jsonl(b, exported(a, tmp_path / "a.jsonl")).taken
+        taken = import_jsonl(b, exported(a, tmp_path / "a.jsonl")).added
         import_jsonl(c, exported(b, tmp_path / "b.jsonl"))
         b.catch_up(wait=True)
         learned = b.projection.bandit.reward.estimate(np.eye(D))
         told = import_jsonl(b, exported(c, tmp_path / "c.jsonl"))
         b.catch_up(wait=True)
-        assert (told.taken, told.own) == (0, taken)
+        assert (told.added, told.own) == (0, taken)
         assert np.array_equal(b.projection.bandit.reward.estimate(np.eye(D)), learned)
 
 
@@ -116,5 +116,5 @@ def test_origins_that_are_none_are_refused(origins: Any) -> None:
     with Desk.open("memory:", "a", n_features=D) as desk:
         (result,) = desk.execute([ImportPast(GOOD, origins)])
         assert isinstance(result, InvalidInput)
-        assert "allowed is a list of" in str(result)
+        assert "must be a list of" in str(result)
         assert desk.head.seq == 1

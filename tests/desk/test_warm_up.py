@@ -38,6 +38,7 @@ print(len(before), sorted(kernels() - before))
 """
 
 
+@pytest.mark.process
 def test_the_usual_work_of_a_desk_needs_nothing_more() -> None:
     """After warming up, deciding, learning and explaining at ten candidates of ten features compiles no kernel."""
     told = subprocess.run([sys.executable, "-c", USUAL], capture_output=True, text=True, check=True).stdout

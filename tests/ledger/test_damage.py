@@ -94,6 +94,7 @@ def limit(ledger: Ledger, pages: int) -> None:
         connection.execute(f"PRAGMA max_page_count = {max(pages, now)}")
 
 
+@pytest.mark.postgres
 def test_a_database_that_goes_away_and_comes_back() -> None:
     """While PostgreSQL is down every command is refused with a sentence; afterwards the desk goes on by itself."""
     rng = np.random.default_rng(0)

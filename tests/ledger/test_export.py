@@ -67,7 +67,7 @@ def test_an_imported_ledger_teaches_what_it_taught(played: Desk, tmp_path: Path)
         assert not np.allclose(new.metric.matrix(), desk.settings.first_bandit().metric.matrix())
         seq = desk.head.seq
         again = import_jsonl(desk, file)
-        assert (again.taken, again.before) == (0, told.taken)
+        assert (again.added, again.known) == (0, told.added)
         assert desk.head.seq == seq
         play(desk, 2)
         assert replay(desk.ledger, desk.name).is_same
@@ -111,7 +111,7 @@ def test_an_exported_file_is_compared_with_a_noted_line(
     assert capsys.readouterr().err == f"the file ends at line {last.seq - 3}; line {last.seq} was noted before\n"
     file.write_bytes(b"\xff" + file.read_bytes())
     assert run("verify", str(file)) == 1
-    assert "no UTF-8" in capsys.readouterr().err
+    assert "not UTF-8" in capsys.readouterr().err
 
 
 def test_a_verdict_is_a_sentence_of_its_own(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -125,10 +125,10 @@ def test_a_verdict_is_a_sentence_of_its_own(path: Path, tmp_path: Path, capsys: 
         assert run(*command) == 1
         said = capsys.readouterr()
         assert said.out == ""
-        assert said.err.startswith("line 2 ")
+        assert said.err.startswith(("line 2 ", "event 2 "))
         assert said.err.count("\n") == 1
     assert run("replay", "loans", "--data", str(tmp_path)) == 1
-    assert capsys.readouterr().err.startswith("line 2 of desk 'loans' was changed")
+    assert capsys.readouterr().err.startswith("event 2 of desk 'loans' was changed")
 
 
 def run(*arguments: str) -> int:

@@ -21,6 +21,7 @@ def test_its_data_are_in_a_folder_of_their_own(postgresql: str, tmp_path_factory
     assert not folder.resolve().is_relative_to(tmp_path_factory.getbasetemp().parent.resolve())
 
 
+@pytest.mark.postgres
 def test_a_process_may_fold_any_number_of_desks(postgresql: str, name: str) -> None:
     """Their locks take one connection together, and none of those that read and write."""
     ledger, other = open_ledger(postgresql), open_ledger(postgresql)
@@ -37,6 +38,7 @@ def test_a_process_may_fold_any_number_of_desks(postgresql: str, name: str) -> N
     other.close()
 
 
+@pytest.mark.postgres
 def test_a_session_that_breaks_has_lost_its_locks(postgresql: str, name: str) -> None:
     """Whoever held one finds out when they ask, and gets it again only if nobody else has it."""
     ledger, other = open_ledger(postgresql), open_ledger(postgresql)
@@ -59,6 +61,7 @@ def test_a_session_that_breaks_has_lost_its_locks(postgresql: str, name: str) ->
     other.close()
 
 
+@pytest.mark.postgres
 def test_nobody_waits_for_ever(postgresql: str) -> None:
     """Sessions give up locks and dead peers after a while, on both ends, and a commit is on disk when it returns."""
     asleep = create_engine(postgresql)

@@ -61,6 +61,7 @@ def asked(file: Path, other: Path) -> tuple[list[str], str]:
     return said[len(COMMANDS) :], ran.stderr
 
 
+@pytest.mark.process
 def test_a_ledger_on_read_only_media_is_read(path: Path, folder: Path) -> None:
     """Each of the commands does what it does elsewhere, and nothing is there afterwards that was not before."""
     file = Path(shutil.copy(path, folder / "ledger.db"))
@@ -70,6 +71,7 @@ def test_a_ledger_on_read_only_media_is_read(path: Path, folder: Path) -> None:
     assert file.read_bytes() == before
 
 
+@pytest.mark.process
 def test_lines_in_a_log_are_not_passed_over(path: Path, folder: Path) -> None:
     """A copy of a ledger in use: with all its files it is read, without the small one a sentence says what to do."""
     with Desk.open(f"sqlite:///{path}", "loans") as desk:
@@ -82,7 +84,7 @@ def test_lines_in_a_log_are_not_passed_over(path: Path, folder: Path) -> None:
     (folder / "ledger.db-shm").unlink()
     statuses, said = asked(folder / "ledger.db", path)
     assert statuses == ["status 1"] * len(COMMANDS)
-    assert said.count("has lines that are not in the database file yet") == len(COMMANDS)
+    assert said.count("has events that are not in the database file yet") == len(COMMANDS)
 
 
 @pytest.fixture

@@ -66,7 +66,7 @@ def test_any_change_is_found(path: Path, statement: str, line: int | None) -> No
         verify(ledger, "loans")
     assert "{" not in str(raised.value), "what a line says is nobody's business here"
     if line is not None:
-        assert f"line {len(lines(path)) if line == LAST else line} " in str(raised.value)
+        assert f"event {len(lines(path)) if line == LAST else line} " in str(raised.value)
 
 
 def test_a_line_put_in_the_place_of_another_is_found(path: Path) -> None:
@@ -76,7 +76,7 @@ def test_a_line_put_in_the_place_of_another_is_found(path: Path) -> None:
         connection.execute(f"INSERT OR REPLACE INTO events SELECT desk, {changed} FROM events WHERE seq = 5")
     with (
         closing(open_ledger(f"sqlite:///{path}")) as ledger,
-        pytest.raises(DamagedLedger, match=r"line 5 .* was changed"),
+        pytest.raises(DamagedLedger, match=r"event 5 .* was changed"),
     ):
         verify(ledger, "loans")
 
@@ -112,7 +112,7 @@ def test_a_replay_refuses_what_does_not_verify(path: Path) -> None:
     tampered(path, f"UPDATE events SET text = replace(text, 'rewards', 'Rewards') WHERE seq = {last}")
     with (
         closing(open_ledger(f"sqlite:///{path}")) as ledger,
-        pytest.raises(DamagedLedger, match=f"line {last} .* was changed"),
+        pytest.raises(DamagedLedger, match=f"event {last} .* was changed"),
     ):
         replay(ledger, "loans")
 
@@ -212,7 +212,7 @@ def test_opening_checks_the_newest_lines_alone(path: Path, monkeypatch: pytest.M
     with Desk.open(f"sqlite:///{path}", "loans") as desk:
         head = desk.head.seq
         assert checked == [*range(head - 4, head + 1)]
-        with pytest.raises(DamagedLedger, match="line 3 "):
+        with pytest.raises(DamagedLedger, match="event 3 "):
             verify(desk.ledger, "loans")
 
 
@@ -226,5 +226,5 @@ def test_a_changed_line_is_not_shown_as_true(path: Path, change: str) -> None:
         tampered(path, f"UPDATE events SET text = replace(text, '{was}', '{is_now}') WHERE seq = {hit.seq}")
         decision = hit.body.get("decision", hit.id)
         for ask in (desk.events, lambda: desk.event(hit.id), lambda: desk.decision(decision)):
-            with pytest.raises(DamagedLedger, match=f"line {hit.seq} was changed"):
+            with pytest.raises(DamagedLedger, match=f"event {hit.seq} was changed"):
                 ask()

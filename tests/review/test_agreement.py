@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given as drawn
 from hypothesis import strategies as st
 
-from evenhand.desk.review_book import Given
+from evenhand.desk.answers import ReviewAnswer
 from evenhand.review.agreement import agreement, cohen, consistency, fleiss, wilson
 
 JUDGED = st.sampled_from(["unfair", "acceptable"])
 
 
-def said(number: int, who: str, pair: str, answer: str, repeat_of: int | None = None) -> Given:
+def said(number: int, who: str, pair: str, answer: str, repeat_of: int | None = None) -> ReviewAnswer:
     """One answer."""
     earlier = None if repeat_of is None else f"rev_{repeat_of}"
-    return Given(f"rev_{number}", number, "", who, f"dec_{pair}", frozenset("ab"), answer, repeat_of=earlier)
+    return ReviewAnswer(f"rev_{number}", number, "", who, f"dec_{pair}", frozenset("ab"), answer, repeat_of=earlier)
 
 
 def test_consistency_compares_judgements_with_what_they_repeat() -> None:

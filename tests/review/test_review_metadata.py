@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from evenhand.desk import AnswerQuestion, Desk, Event, GiveReview, Ledger
-from evenhand.desk.review_book import ReviewBook, answers_in
+from evenhand.desk.answers import answers_in
 from evenhand.errors import EvenhandError, InvalidInput
 from evenhand.ledger.event import canonical
 from evenhand.records.review_metadata import ANSWERS, NAMES
+from evenhand.review.review_book import ReviewBook
 from evenhand.review.review_sessions import ReviewSessions
 from evenhand.service.request_models import ReviewRequest
 from tests.support.desk_play import D, people
@@ -67,36 +68,36 @@ def test_the_service_has_the_same_names() -> None:
     assert set(NAMES) <= set(ReviewRequest.model_fields)
     assert set(SEEN) | {"pair"} == set(NAMES)
     for answer in ANSWERS:
-        assert ReviewRequest(kind="partial", answer=answer).metadata() == {"answer": answer}
+        assert ReviewRequest.model_validate({"kind": "partial", "answer": answer}).metadata() == {"answer": answer}
 
 
 WRONG: list[tuple[dict[str, Any], str]] = [
-    ({"pair": ["person 0"]}, "pair is"),
+    ({"pair": ["person 0"]}, "pair must be"),
     ({"pair": ["person 0", "person 0"]}, "two different"),
-    ({"pair": ["person 0", "person 9"]}, "no candidate"),
-    ({"pair": [["person 0"], ["person 1"]]}, "pair is"),
-    ({"sides": {"left": "person 0"}}, "sides is"),
-    ({"pair": ["person 0", "person 1"], "sides": {"left": "person 2", "right": "person 1"}}, "sides are"),
+    ({"pair": ["person 0", "person 9"]}, "must be about candidates"),
+    ({"pair": [["person 0"], ["person 1"]]}, "pair must be"),
+    ({"sides": {"left": "person 0"}}, "sides must be"),
+    ({"pair": ["person 0", "person 1"], "sides": {"left": "person 2", "right": "person 1"}}, "sides must be the two"),
     ({"shown": "income"}, "a list of attributes"),
-    ({"shown": ["income"], "hidden": ["income"]}, "both shown and hidden"),
+    ({"shown": ["income"], "hidden": ["income"]}, "either shown or hidden"),
     ({"ids_shown": "no"}, "true or false"),
     ({"probabilities": {"person 0": 1.5}}, "from 0 to 1"),
-    ({"probabilities": {"person 9": 0.5}}, "no candidate"),
-    ({"queue": "first"}, "queue is"),
-    ({"queue": {"place": "first"}}, "queue is"),
-    ({"queue": {"why": "because"}}, "queue is"),
+    ({"probabilities": {"person 9": 0.5}}, "must be about candidates"),
+    ({"queue": "first"}, "queue must be"),
+    ({"queue": {"place": "first"}}, "queue must be"),
+    ({"queue": {"why": "because"}}, "queue must be"),
     ({"answer": "perhaps"}, "one of unfair"),
-    ({"answer": "unfair"}, "said of one pair"),
-    ({"answer": "acceptable", "pair": ["person 0", "person 1"]}, "unfair is"),
-    ({"answer": "unfair", "pair": ["person 0", "person 2"]}, "this pair alone"),
-    ({"reason": 7}, "reason is 7"),
+    ({"answer": "unfair"}, "in a partial review"),
+    ({"answer": "acceptable", "pair": ["person 0", "person 1"]}, "unfair must be empty"),
+    ({"answer": "unfair", "pair": ["person 0", "person 2"]}, "alone with answer"),
+    ({"reason": 7}, "reason must be text"),
     ({"note": "x" * 2001}, "up to 2000"),
     ({"started": "yesterday"}, "ISO 8601"),
     ({"started": "2026-11-05T10:00:00"}, "time zone"),
-    ({"instruction": 2}, "instruction is 2"),
+    ({"instruction": 2}, "instruction must be text"),
     ({"repeat": "yes"}, "true or false"),
     ({"again_of": []}, "id of a review"),
-    ({"seconds": "41"}, "seconds is"),
+    ({"seconds": "41"}, "seconds must be"),
 ]
 
 
@@ -117,9 +118,9 @@ def test_what_does_not_fit_is_refused(decision: Any, said: dict[str, Any], sente
 def test_what_is_unknown_or_said_twice_is_refused(decision: Any) -> None:
     """A name that is no name, one said in both places, an end before the beginning; free circumstances stay free."""
     desk, made = decision
-    with pytest.raises(InvalidInput, match="no shwon"):
+    with pytest.raises(InvalidInput, match="unknown review metadata shwon"):
         desk.review(made, shwon=["income"])
-    with pytest.raises(InvalidInput, match="shown is said twice"):
+    with pytest.raises(InvalidInput, match="shown must be passed once"):
         desk.review(made, shown=["income"], circumstances={"shown": ["income"]})
     with pytest.raises(InvalidInput, match="before started"):
         desk.review(made, started="2026-11-05T10:00Z", ended="2026-11-05T09:00Z")

@@ -40,7 +40,7 @@ def test_it_teaches_nothing(ledger: Ledger, name: str) -> None:
     ):
         assert np.array_equal(play(told, unsure=True), play(not_, unsure=False))
         assert told.metric().matrix == not_.metric().matrix
-        assert told.projection.passed_over == 0
+        assert told.projection.skipped == 0
         answers = [event.body["unfair"] for event in told.events(kinds=["answer"])]
         assert answers.count(None) == 6
         assert len(answers) == 12
@@ -53,7 +53,7 @@ def test_it_can_be_taken_back(ledger: Ledger, name: str) -> None:
     with Desk.open(ledger, name, n_features=2, seed=4) as desk:
         given = desk.answer(X, Y, gap=0.3, unfair=None, reviewer="Kim")
         assert desk.withdraw(given.id).kind == "withdrawal"
-        with pytest.raises(EvenhandError, match="taken back before"):
+        with pytest.raises(EvenhandError, match="withdrawn before"):
             desk.withdraw(given.id)
 
 
@@ -73,7 +73,7 @@ def test_nothing_is_imported_of_it(tmp_path: Path) -> None:
         path = tmp_path / "ledger.jsonl"
         path.write_text("".join(f"{line}\n" for line in to_jsonl(desk.ledger, "loans")))
         told = import_jsonl(new, path)
-        assert (told.taken, told.refused) == (1, [])
+        assert (told.added, told.refused) == (1, [])
         assert [event.body["unfair"] for event in new.events(kinds=["answer"])] == [True]
 
 

@@ -27,9 +27,9 @@ def places(pairs: list[WaitingPair]) -> list[tuple[str, int]]:
     return [(pair.decision, pair.copy) for pair in pairs]
 
 
-def test_a_pair_put_anew_gets_its_reason_and_priority(ledger: Ledger, name: str) -> None:
+def test_a_pair_put_anew_gets_its_reason_and_priority(durable_ledger: Ledger, name: str) -> None:
     """All else of it stays: what was known of it, whose it is, and who is not to see it. Without `anew` all stays."""
-    pairs = ledger.pairs
+    pairs = durable_ledger.pairs
     pairs.put(name, [waiting(i) for i in range(5)], 100)
     pairs.decline(name, "dec_00", AB, "Lee")
     other = waiting(0, reason="random control", priority=10.0, gap=0.9, distance=0.9)
@@ -46,9 +46,9 @@ def test_a_pair_put_anew_gets_its_reason_and_priority(ledger: Ledger, name: str)
     assert pairs.count(name) == 7
 
 
-def test_a_claim_keeps_a_place_for_one_person(ledger: Ledger, name: str) -> None:
+def test_a_claim_keeps_a_place_for_one_person(durable_ledger: Ledger, name: str) -> None:
     """Refused while somebody else looks at it; not when their time is over, nor when the pair does not wait at all."""
-    pairs = ledger.pairs
+    pairs = durable_ledger.pairs
     pairs.put(name, [waiting(1), waiting(2)], 100)
     assert places(pairs.lease(name, 1, "Kim", 0.0, 10.0)) == [("dec_02", 0)]
     assert not pairs.claim(name, "dec_02", AB, 0, "Lee", 5.0, 15.0)
@@ -61,9 +61,9 @@ def test_a_claim_keeps_a_place_for_one_person(ledger: Ledger, name: str) -> None
     assert pairs.count(name) == 2
 
 
-def test_who_declined_may_want_it_after_all(ledger: Ledger, name: str) -> None:
+def test_who_declined_may_want_it_after_all(durable_ledger: Ledger, name: str) -> None:
     """Declined, a pair is somebody else's; claimed, it comes again, on lease, to whoever had declined it."""
-    pairs = ledger.pairs
+    pairs = durable_ledger.pairs
     pairs.put(name, [waiting(1), waiting(1, 1)], 100)
     assert places(pairs.lease(name, 9, "Kim", 0.0, 10.0)) == [("dec_01", 1)]
     pairs.decline(name, "dec_01", AB, "Kim")
@@ -74,14 +74,14 @@ def test_who_declined_may_want_it_after_all(ledger: Ledger, name: str) -> None:
     assert not pairs.claim(name, "dec_01", AB, 0, "Kim", 3.0, 12.0)
 
 
-def test_of_many_who_claim_one_gets_it(ledger: Ledger, name: str) -> None:
+def test_of_many_who_claim_one_gets_it(durable_ledger: Ledger, name: str) -> None:
     """Threads that claim one place at the same moment: one is told yes."""
-    ledger.pairs.put(name, [waiting(1)], 100)
+    durable_ledger.pairs.put(name, [waiting(1)], 100)
     ready, told = threading.Barrier(6), list[bool]()
 
     def claim(reviewer: str) -> None:
         ready.wait(20)
-        told.append(ledger.pairs.claim(name, "dec_01", AB, 0, reviewer, 0.0, 10.0))
+        told.append(durable_ledger.pairs.claim(name, "dec_01", AB, 0, reviewer, 0.0, 10.0))
 
     threads = [threading.Thread(target=claim, args=(f"r{i}",)) for i in range(6)]
     for thread in threads:
@@ -91,9 +91,9 @@ def test_of_many_who_claim_one_gets_it(ledger: Ledger, name: str) -> None:
     assert sorted(told) == [False] * 5 + [True]
 
 
-def test_a_pair_that_waits_again_is_for_everybody(ledger: Ledger, name: str) -> None:
+def test_a_pair_that_waits_again_is_for_everybody(durable_ledger: Ledger, name: str) -> None:
     """Answered, taken out and put back, a place is offered also to whoever had answered; the other place is not."""
-    pairs = ledger.pairs
+    pairs = durable_ledger.pairs
     pairs.put(name, [waiting(1), waiting(1, 1)], 100)
     pairs.settle(name, [Answered("dec_01", frozenset({AB}), "Kim")])
     assert places(pairs.page(name, 9, 0.0)) == [("dec_01", 1)]
@@ -123,11 +123,11 @@ def anything(rng: np.random.Generator, now: float) -> Does:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_every_store_does_the_same(ledger: Ledger, name: str, seed: int) -> None:
+def test_every_store_does_the_same(durable_ledger: Ledger, name: str, seed: int) -> None:
     """Whatever is done in whatever order: the same answers as from the simplest store, and the same queue after it."""
     rng, model = np.random.default_rng(seed), QueueModel()
     for step in range(150):
         does = anything(rng, now=float(step // 3))
-        assert does(ledger.pairs, name) == does(model, name), step
-        assert ledger.pairs.count(name) == model.count(name), step
-        assert ledger.pairs.page(name, 50, 1e9) == model.page(name, 50, 1e9), step
+        assert does(durable_ledger.pairs, name) == does(model, name), step
+        assert durable_ledger.pairs.count(name) == model.count(name), step
+        assert durable_ledger.pairs.page(name, 50, 1e9) == model.page(name, 50, 1e9), step

@@ -52,19 +52,18 @@ def postgresql() -> Iterator[str]:
         yield server.get_uri().replace("postgresql://", "postgresql+psycopg://", 1)
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The URL of a ledger of each kind."""
-    if request.param == "memory":
-        return "memory:"
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/ledger.db"
-    return str(request.getfixturevalue("postgresql"))
+POSTGRESQL = pytest.param("postgresql", marks=pytest.mark.postgres)
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture
+def url() -> str:
+    """The URL of a ledger in memory: for everything that does not depend on the database."""
+    return "memory:"
+
+
+@pytest.fixture(params=["sqlite", POSTGRESQL])
 def durable_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The URL of a ledger that outlives its process."""
+    """The URL of a ledger that outlives its process: for what differs between databases."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/ledger.db"
     return str(request.getfixturevalue("postgresql"))
@@ -72,8 +71,16 @@ def durable_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 def ledger(url: str) -> Iterator[Ledger]:
-    """An open ledger of each kind."""
+    """An open ledger in memory."""
     opened = open_ledger(url)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def durable_ledger(durable_url: str) -> Iterator[Ledger]:
+    """An open ledger that outlives its process."""
+    opened = open_ledger(durable_url)
     yield opened
     opened.close()
 

@@ -102,7 +102,7 @@ def test_undo_reaches_back_over_a_reload(page: Page, short: Serving) -> None:
 
 @pytest.mark.parametrize("size", [(1366, 700), (1280, 900), (360, 740)])
 def test_all_that_is_needed_is_in_sight(browser: Browser, short: Serving, size: tuple[int, int]) -> None:
-    """Without scrolling: every answer, and what became of the last one; on a desktop chances, gap and attributes too."""
+    """Without scrolling: every answer and what became of the last one; on a desktop chances, gap and attributes."""
     width, height = size
     context = browser.new_context(viewport={"width": width, "height": height})
     page = context.new_page()

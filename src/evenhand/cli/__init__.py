@@ -1,1 +1,1 @@
-"""The command line. `main` has the list of commands."""
+"""The command line; `main` has all commands."""

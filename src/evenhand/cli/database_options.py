@@ -1,4 +1,4 @@
-"""Where the database is: the options that say so, alike for all commands that work on ledgers or beside them."""
+"""The options that name the database, the same for all commands."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ ENVIRONMENT = "EVENHAND_DATABASE_URL"
 
 
 def add_database(parser: argparse.ArgumentParser) -> None:
-    """The options that say where the database is."""
-    parser.add_argument("--data", type=Path, help=f"the folder of the SQLite ledger ({DATA})")
-    parser.add_argument("--database", metavar="URL", help=f"of a database instead; also by {ENVIRONMENT}")
+    """Add the options that name the database."""
+    parser.add_argument("--data", type=Path, help=f"folder of the SQLite ledger ({DATA})")
+    parser.add_argument("--database", metavar="URL", help=f"a database instead; also {ENVIRONMENT}")
 
 
-def is_given(options: argparse.Namespace) -> bool:
-    """Whether an option says where the database is."""
+def names_database(options: argparse.Namespace) -> bool:
+    """Whether an option names the database."""
     return options.database is not None or options.data is not None
 
 
 def database_of(options: argparse.Namespace) -> str:
-    """The URL of the database that the options or the environment name; open it with `make=False`."""
+    """The URL of the database that the options or the environment name, which must exist."""
     if options.database is not None and options.data is not None:
-        raise InvalidInput("--data and --database both say where the ledger is; give one of them")
+        raise InvalidInput("--data and --database both name the ledger; pass one of them")
     url = options.database or (os.environ.get(ENVIRONMENT) if options.data is None else None)
     return str(url) if url else f"sqlite:///{(options.data or DATA).resolve() / FILE}"
 
 
 def database_to_make(options: argparse.Namespace) -> str:
-    """The same for a command that makes a database where there is none: the data folder is made.
+    """The same for a command that creates the database if there is none: the data folder is created.
 
-    DamagedLedger if there is an empty file: a ledger was there, perhaps, and nobody would notice its loss.
+    DamagedLedger if there is an empty file: perhaps a ledger was lost, and nobody would notice.
     """
     from evenhand.ledger.engine import refuse_empty, translated
 
@@ -45,7 +45,7 @@ def database_to_make(options: argparse.Namespace) -> str:
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
-            raise InvalidInput(f"the data folder {folder} cannot be made: {error.strerror}") from None
+            raise InvalidInput(f"the data folder {folder} cannot be created: {error.strerror}") from None
     with translated():
         refuse_empty(url)
     return url

@@ -1,32 +1,38 @@
-"""`evenhand ledger list`, `verify`, `replay`, `export` and `import`: their options, and how they end."""
+"""`evenhand ledger list`, `verify`, `replay` and `export`."""
 
 from __future__ import annotations
 
 import argparse
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING
 
-from evenhand.cli.database_options import add_database
-from evenhand.cli.ledger_commands import run_export, run_list, run_replay
-from evenhand.cli.ledger_import import run_import
-from evenhand.cli.ledger_verify import run_verify
-from evenhand.errors import CannotListen, CannotWrite, DamagedLedger, EvenhandError, LedgerUnavailable, NewerFile
+from evenhand.cli.database_options import add_database, database_of, names_database
+from evenhand.cli.ledger_import import add_import
+from evenhand.errors import DamagedLedger, EvenhandError, InvalidInput
 
-NOT_NOW = (CannotListen, CannotWrite, DamagedLedger, LedgerUnavailable, NewerFile)
-"""A verdict, a port that is taken, no room to write, a database that does not answer or belongs to a newer version."""
+if TYPE_CHECKING:
+    from evenhand.desk.replay import Replayed
+    from evenhand.ledger.ledger import Ledger
+
+Known = tuple[int, str] | None
+"""The seq and hash of an event, as noted before."""
 
 
 def add_ledger(parser: argparse.ArgumentParser) -> None:
     """The options of `evenhand ledger ...`."""
     actions = parser.add_subparsers(dest="action", required=True)
-    listing = actions.add_parser("list", help="all desks: how many lines each has, and when the last was written")
+    listing = actions.add_parser("list", help="all desks, with their number of events and the time of the last")
     listing.set_defaults(run=run_list)
-    verify = actions.add_parser("verify", help="check every hash and every link of a ledger, or of an exported one")
+    verify = actions.add_parser("verify", help="check every hash and link of a ledger, or of an exported one")
     verify.add_argument("desk", nargs="?", help="a desk's name (all desks); or a file, if it has a suffix or a slash")
-    verify.add_argument("--file", type=Path, help="a file that `ledger export` wrote, in place of a desk")
-    verify.add_argument("--known", metavar="SEQ:HASH", help="a line as noted before: tells if lines were cut off")
+    verify.add_argument("--file", type=Path, help="a file written by `ledger export`, instead of a desk")
+    verify.add_argument("--known", metavar="SEQ:HASH", help="an event as noted before: detects a ledger cut short")
     verify.set_defaults(run=run_verify)
-    replay = actions.add_parser("replay", help="make every decision again from the first line on")
+    replay = actions.add_parser("replay", help="make every decision again from the first event on, and compare")
     replay.add_argument("desk", help="a desk's name")
     replay.set_defaults(run=run_replay)
     export = actions.add_parser("export", help="write a ledger as lines of JSON")
@@ -36,34 +42,188 @@ def add_ledger(parser: argparse.ArgumentParser) -> None:
     export.add_argument("--even-if-damaged", action="store_true", help="write what there is of a damaged ledger")
     export.set_defaults(run=run_export)
     importing = actions.add_parser("import", help="a warm start from past decisions, outcomes and reviews")
-    _add_import(importing)
+    add_import(importing)
     for action in (listing, verify, replay, export, importing):
         add_database(action)
 
 
-def _add_import(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("desk", help="the name of the desk that is to learn from them; made if it is not there")
-    parser.add_argument("file", type=Path, help="JSON lines: an exported ledger, or past decisions")
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        dest="settings",
-        help="a setting of a new desk, as features=income,debt or capacity=2 or epsilon=0.05; may be given more than "
-        "once, and goes before those in the file",
-    )
-    parser.add_argument(
-        "--even-if-damaged", action="store_true", help="take in an exported ledger of which lines were changed or lost"
-    )
-    parser.set_defaults(run=run_import)
+@contextmanager
+def opened_ledger(options: argparse.Namespace) -> Iterator[Ledger]:
+    """The ledger that the options name, which must exist."""
+    from evenhand.ledger.ledger import open_ledger
+
+    ledger = open_ledger(database_of(options), make=False, reads=True)
+    try:
+        yield ledger
+    finally:
+        ledger.close()
 
 
-def end(parser: argparse.ArgumentParser, error: EvenhandError) -> NoReturn:
-    """Leave a command that failed: with the sentence alone and status 1, or with the usage and status 2.
+def run_list(options: argparse.Namespace) -> int:
+    """Print all desks; the status is 1 if one cannot be read."""
+    status = 0
+    with opened_ledger(options) as ledger:
+        for name in ledger.names():
+            try:
+                print(_summary(ledger, name))
+            except DamagedLedger as error:
+                print(f"{name}  {error}")
+                status = 1
+    return status
 
-    2 is for what was asked wrongly, 1 for a verdict and for what cannot be done now.
+
+def _summary(ledger: Ledger, name: str) -> str:
+    from evenhand.ledger.verify import standing
+
+    head, stray = standing(ledger, name)
+    if stray is not None:
+        raise stray
+    with ledger.reading(name) as view:
+        last = view.after(head.seq - 1, 1)
+    if not last:
+        raise DamagedLedger(f"its last event, {head.seq}, is missing; verify it")
+    return f"{name}  {head.seq} events  {head.decisions} decisions  last {last[0].event.time}"
+
+
+def run_replay(options: argparse.Namespace) -> None:
+    """Print that every decision came out the same, or raise DamagedLedger."""
+    from evenhand.desk.replay import replay
+
+    with opened_ledger(options) as ledger:
+        result = replay(ledger, options.desk)
+    if not result.is_same:
+        raise DamagedLedger(_what_differs(result))
+    print(f"desk {result.desk}: {result.decisions} decisions replayed from {result.lines} events, the same to the bit")
+
+
+def _what_differs(result: Replayed) -> str:
+    """Snapshots first: decisions made from a wrong one differ for that reason."""
+    sentences = []
+    if result.snapshots:
+        others = f", nor do {len(result.snapshots) - 1} others" if result.snapshots[1:] else ""
+        sentences.append(f"the snapshot at event {result.snapshots[0]} does not follow from the ledger{others}")
+    if result.differences:
+        first = result.differences[0]
+        sentences.append(
+            f"{len(result.differences)} of {result.decisions} decisions come out differently, the first is event "
+            f"{first.seq}: {first.what}"
+        )
+    if result.snapshots:
+        sentences.append("delete the snapshots, and the desk projects its ledger again")
+    return f"{'; '.join(sentences)}; another version of evenhand or another processor may be the reason"
+
+
+def run_export(options: argparse.Namespace) -> int:
+    """Write a ledger's events, each checked; DamagedLedger, and no file, at the first that is wrong.
+
+    Even if damaged: all that can be read is written, what is wrong is printed, and the status is 1.
     """
-    if isinstance(error, NOT_NOW):
-        parser.exit(1, f"{error}\n")
-    parser.error(str(error))
+    from evenhand.cli.output import write_lines
+    from evenhand.desk.dsjson import to_dsjson
+    from evenhand.ledger.export import to_jsonl
+
+    found: list[DamagedLedger] = []
+    with opened_ledger(options) as ledger:
+        if options.format == "jsonl":
+            lines = to_jsonl(ledger, options.desk, damaged=found.append if options.even_if_damaged else None)
+        elif options.even_if_damaged:
+            raise InvalidInput("--even-if-damaged needs --format jsonl: other formats need an intact ledger")
+        else:
+            lines = to_dsjson(ledger, options.desk)
+        write_lines(lines, options.output)
+    for error in found:
+        print(f"{error}; it was written as it is", file=sys.stderr)
+    return 1 if found else 0
+
+
+def run_verify(options: argparse.Namespace) -> int:
+    """Print that ledgers are intact, or what is wrong: then the status is 1."""
+    known = _read_known(options.known)
+    file = _file_to_verify(options)
+    if file is not None:
+        _verify_file(file, known)
+        return 0
+    if options.desk is None and known is not None:
+        raise InvalidInput("--known is an event of one desk; name the desk")
+    with opened_ledger(options) as ledger:
+        if options.desk is not None:
+            _verify_desk(ledger, options.desk, known)
+            return 0
+        return _verify_all(ledger)
+
+
+def _read_known(text: str | None) -> Known:
+    if text is None:
+        return None
+    seq, _, digest = text.partition(":")
+    if not (seq.isascii() and seq.isdecimal()) or int(seq) < 1 or len(digest) != 64:
+        raise InvalidInput(f"--known must be SEQ:HASH, as verify prints it, got {text!r}")
+    return int(seq), digest.lower()
+
+
+def _file_to_verify(options: argparse.Namespace) -> Path | None:
+    """The file to verify; None for a desk.
+
+    An argument in a desk's place is a file only if it looks like one: a desk must not go unchecked because there is a
+    file of its name.
+    """
+    if options.file is not None:
+        if options.desk is not None or names_database(options):
+            raise InvalidInput("--file is verified by itself; leave out the desk, --data and --database")
+        return Path(options.file)
+    path = None if options.desk is None or names_database(options) else Path(options.desk)
+    if path is None or not (path.suffix or len(path.parts) > 1) or not os.path.isfile(path):
+        return None
+    if len(path.parts) == 1 and _is_desk(options):
+        raise InvalidInput(
+            f"there is a file {options.desk} and a desk of that name; use --file {options.desk} for the file, and "
+            "--data or --database for the desk"
+        )
+    return path
+
+
+def _is_desk(options: argparse.Namespace) -> bool:
+    try:
+        with opened_ledger(options) as ledger:
+            return options.desk in ledger.names()
+    except EvenhandError:  # no ledger, or none that can be read: then it is the file
+        return False
+
+
+def _verify_file(path: Path, known: Known) -> None:
+    from evenhand.ledger.export import verify_lines
+
+    try:
+        # Not universal newlines: a line ends where `ledger export` ended it.
+        with open(path, encoding="utf-8", newline="\n") as file:
+            last = verify_lines(file, known=known)
+    except UnicodeDecodeError:
+        raise DamagedLedger(f"{path} is not an exported ledger, or was changed: it is not UTF-8") from None
+    except OSError as error:
+        raise InvalidInput(f"the file {path} cannot be read: {error.strerror}") from None
+    print(f"{last.seq} lines, every hash and link is right; the last is {last.seq}:{last.hash}")
+
+
+def _verify_desk(ledger: Ledger, desk: str, known: Known) -> None:
+    from evenhand.desk.projection.snapshot_checksum import check_snapshots
+    from evenhand.ledger.verify import verify
+
+    found = verify(ledger, desk, known=known)
+    check_snapshots(ledger, desk)
+    print(
+        f"desk {found.desk}: {found.seq} events, {found.decisions} decisions, every hash and link is right; "
+        f"the last is {found.seq}:{found.hash}"
+    )
+
+
+def _verify_all(ledger: Ledger) -> int:
+    names, damaged = ledger.names(), 0
+    for name in names:
+        try:
+            _verify_desk(ledger, name, None)
+        except DamagedLedger as error:
+            damaged += 1
+            print(error, file=sys.stderr)
+    if not names:
+        print("there is no desk yet")
+    return 1 if damaged else 0

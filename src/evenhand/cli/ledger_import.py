@@ -1,10 +1,12 @@
-"""`evenhand ledger import`: past decisions into a desk, which is made if it is not there."""
+"""`evenhand ledger import`: past decisions into a desk, which is created if needed."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand.cli.database_options import database_to_make
@@ -15,15 +17,34 @@ if TYPE_CHECKING:
     from evenhand.desk.imports.past_file import PastFile
     from evenhand.ledger.ledger import Ledger
 
-MOST_TOLD = 100
-"""So many refused lines are listed."""
+MOST_PRINTED = 100
+"""Maximum number of refused lines printed."""
 
-WHAT = {"n_features", "features", "schema"}
-"""Settings that say what a candidate is: one of them takes the place of the others."""
+FEATURE_SETTINGS = ("n_features", "features", "schema")
+"""Settings that say what a candidate is: one of them replaces the others."""
+
+
+def add_import(parser: argparse.ArgumentParser) -> None:
+    """The options of `evenhand ledger import`."""
+    parser.add_argument("desk", help="the desk that is to learn from them; created if there is none")
+    parser.add_argument("file", type=Path, help="JSON lines: an exported ledger, or past decisions")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        dest="settings",
+        help="a setting of a new desk, such as features=income,debt or capacity=2; may be repeated, and "
+        "takes precedence over those in the file",
+    )
+    parser.add_argument(
+        "--even-if-damaged", action="store_true", help="import an exported ledger with changed or missing lines"
+    )
+    parser.set_defaults(run=run_import)
 
 
 def run_import(options: argparse.Namespace) -> int:
-    """Take in past decisions; say how many, and what was wrong with the others: then the status is 1."""
+    """Import past decisions; print how many, and what was wrong with the others: then the status is 1."""
     from evenhand.desk.imports.importing import import_jsonl
     from evenhand.desk.imports.past_file import PastFile
     from evenhand.ledger.ledger import open_ledger
@@ -34,54 +55,53 @@ def run_import(options: argparse.Namespace) -> int:
     with closing(open_ledger(database_to_make(options))) as ledger, _desk_to_fill(ledger, past, options) as desk:
         desk.catch_up()
         before = desk.projection.skipped
-        told = import_jsonl(desk, past)
+        report = import_jsonl(desk, past)
         desk.catch_up()
         skipped = desk.projection.skipped - before
-    print(f"desk {options.desk}: {told}")
+    print(f"desk {options.desk}: {report}")
     if skipped:
-        print(f"{skipped} of the lines taken in were passed over: the desk could not learn from them")
-    for number, error in told.refused[:MOST_TOLD]:
+        print(f"{skipped} of the imported events were skipped: the desk could not learn from them")
+    for number, error in report.refused[:MOST_PRINTED]:
         print(f"line {number}: {error}")
-    if len(told.refused) > MOST_TOLD:
-        print(f"and {len(told.refused) - MOST_TOLD} lines more")
-    return 1 if told.refused or skipped else 0
+    if len(report.refused) > MOST_PRINTED:
+        print(f"and {len(report.refused) - MOST_PRINTED} more lines")
+    return 1 if report.refused or skipped else 0
 
 
 def _desk_to_fill(ledger: Ledger, past: PastFile, options: argparse.Namespace) -> Desk:
-    """The desk that is to learn: the one that is there, or a new one with settings from the options and the file."""
+    """The existing desk, or a new one with settings from the options and the file."""
     from evenhand.desk.desk import Desk
 
-    given = dict(_setting(text) for text in options.settings)
-    told, is_wanted = past.settings, past.is_wanted
-    if not WHAT.isdisjoint(given):
-        told = {name: value for name, value in told.items() if name not in WHAT}
+    own = dict(_setting(text) for text in options.settings)
+    names_features = not own.keys().isdisjoint(FEATURE_SETTINGS)
+    of_file = {name: v for name, v in past.settings.items() if not (names_features and name in FEATURE_SETTINGS)}
     if options.desk in ledger.names():
-        desk = Desk.open(ledger, options.desk, **({**told, **given} if is_wanted else given))
-        if not is_wanted and WHAT.isdisjoint(given):
-            _check_same_features(told, desk)
+        desk = Desk.open(ledger, options.desk, **({**of_file, **own} if past.has_own_settings else own))
+        if not past.has_own_settings and not names_features:
+            _check_same_features(of_file, desk)
         return desk
-    if not told and not given:
+    if not of_file and not own:
         raise InvalidInput(
-            f"there is no desk {options.desk!r}, and nothing says how to make one: give --set features=NAME,NAME or "
+            f"there is no desk {options.desk!r}, and no settings to create one: pass --set features=NAME,NAME or "
             '--set n_features=N, or begin the file with a line such as {"settings": {"n_features": 3, "capacity": 1}}'
         )
-    desk = Desk.open(ledger, options.desk, **{**told, **given})
-    print(f"desk {desk.name}: made, with {desk.settings.n_features} features and capacity {desk.settings.capacity}")
+    desk = Desk.open(ledger, options.desk, **{**of_file, **own})
+    print(f"desk {desk.name}: created, {desk.settings.n_features} features, capacity {desk.settings.capacity}")
     return desk
 
 
-def _check_same_features(told: dict[str, Any], desk: Desk) -> None:
-    """InvalidInput if a file says that its numbers are of other features than the desk's; not every file says."""
-    here = desk.settings.to_dict()
-    for what in ("n_features", "features", "schema"):
-        there = told.get(what)
-        if there is not None and here[what] is not None and there != here[what]:
-            shown = "another schema" if what == "schema" else f"{what} {_shown(there)}"
-            own = "" if what == "schema" else f" {_shown(here[what])}"
+def _check_same_features(settings: dict[str, Any], desk: Desk) -> None:
+    """InvalidInput if the file is from a desk with other features; not every file says."""
+    own = desk.settings.to_dict()
+    for name in FEATURE_SETTINGS:
+        there = settings.get(name)
+        if there is not None and own[name] is not None and there != own[name]:
             desk.close()
+            shown = "another schema" if name == "schema" else f"{name} {_shown(there)}"
+            here = "one of its own" if name == "schema" else _shown(own[name])
             raise InvalidInput(
-                f"the file is of a desk with {shown}, but desk {desk.name!r} has{own or ' one of its own'}; if its "
-                "numbers mean the same all the same, say so with --set features=... as this desk has them"
+                f"the file is of a desk with {shown}, but desk {desk.name!r} has {here}; if its numbers mean the same "
+                "all the same, pass --set features=... as this desk has them"
             )
 
 
@@ -90,12 +110,10 @@ def _shown(value: Any) -> str:
 
 
 def _setting(text: str) -> tuple[str, Any]:
-    """A setting from NAME=VALUE: the value as JSON, or else as it stands, features at their commas."""
-    import json
-
+    """A setting from NAME=VALUE: the value as JSON, or else as text, features split at commas."""
     name, is_there, value = text.partition("=")
     if not is_there:
-        raise InvalidInput(f"--set is {text!r}; allowed is NAME=VALUE, as in --set capacity=2")
+        raise InvalidInput(f"--set must be NAME=VALUE, as in --set capacity=2, got {text!r}")
     try:
         return name, json.loads(value)
     except json.JSONDecodeError:

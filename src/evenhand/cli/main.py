@@ -9,29 +9,31 @@ import sys
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
+from typing import NoReturn
 
-from evenhand.cli.ledger import add_ledger, end
-from evenhand.cli.output import let_go_of_stdout
+from evenhand.cli.ledger import add_ledger
+from evenhand.cli.output import discard_stdout
 from evenhand.cli.serve import add_serve, add_token
-from evenhand.errors import EvenhandError
+from evenhand.errors import CannotListen, CannotWrite, DamagedLedger, EvenhandError, LedgerUnavailable, NewerFile
 from evenhand.version import __version__
 
 EXTRAS = {"serve": "service", "token": "service", "ledger": "desk"}
-"""What to install for a command, where it is not the laboratory."""
+"""The extra that a command needs, if it is not lab."""
+
+NOT_USAGE = (CannotListen, CannotWrite, DamagedLedger, LedgerUnavailable, NewerFile)
+"""Errors that another way of calling the command would not avoid."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit status: 0 done, 1 found wrong or not to be done now, 2 asked wrongly."""
-    parser = argparse.ArgumentParser(
-        prog="evenhand", description="Fair decisions under a metric nobody can write down."
-    )
+    """Run one command; returns the exit status: 0 done, 1 something is wrong or unavailable, 2 wrong usage."""
+    parser = argparse.ArgumentParser(prog="evenhand", description="Fair decisions under an unknown metric.")
     parser.add_argument("--version", action="version", version=f"evenhand {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
-    _add_demo(commands.add_parser("demo", help="a simulated lending desk: a table on the screen, a picture in a file"))
+    _add_demo(commands.add_parser("demo", help="a simulated lending desk: a table and a picture"))
     _add_interview(commands.add_parser("interview", help="questions to a reviewer before a desk goes live"))
     add_serve(commands.add_parser("serve", help="decisions and reviews over HTTP, with pages; --demo to try it"))
-    add_token(commands.add_parser("token", help="who may do what at the service: create, revoke, list"))
-    add_ledger(commands.add_parser("ledger", help="a desk's record: list, verify, replay, export, import"))
+    add_token(commands.add_parser("token", help="access tokens of the service: create, revoke, list"))
+    add_ledger(commands.add_parser("ledger", help="the ledgers of desks: list, verify, replay, export, import"))
     _add_lab(commands.add_parser("lab", help="experiments: list, run, report"))
     options = parser.parse_args(arguments)
     try:
@@ -41,62 +43,77 @@ def main(arguments: Sequence[str] | None = None) -> int:
         extra = EXTRAS.get(options.command, "lab")
         parser.error(f"{error.name} is missing: this command needs pip install 'evenhand[{extra}]'")
     except EvenhandError as error:
-        end(parser, error)
-    except BrokenPipeError:  # whoever read it has seen enough
-        let_go_of_stdout()
+        _exit(parser, error)
+    except BrokenPipeError:  # the reader has ended
+        discard_stdout()
         return 0
     except KeyboardInterrupt:
         parser.exit(130, "\nstopped\n")
     return status or 0
 
 
+def _exit(parser: argparse.ArgumentParser, error: EvenhandError) -> NoReturn:
+    """Exit with the error alone and status 1, or with the usage and status 2."""
+    if isinstance(error, NOT_USAGE):
+        parser.exit(1, f"{error}\n")
+    parser.error(str(error))
+
+
 def _add_demo(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--rounds", type=_at_least(1, "rounds"), default=1500, help="days at the desk (%(default)s)")
-    parser.add_argument("--seed", type=_at_least(0, "seed"), default=0, help="of the simulated world (%(default)s)")
-    parser.add_argument("--picture", type=_drawable, default=Path("demo.png"), help="where to draw (%(default)s)")
+    parser.add_argument("--rounds", type=_at_least(1, "rounds"), default=1500, help="number of rounds (%(default)s)")
+    parser.add_argument(
+        "--seed", type=_at_least(0, "seed"), default=0, help="seed of the simulated world (%(default)s)"
+    )
+    parser.add_argument("--picture", type=_drawable, default=Path("demo.png"), help="file of the picture (%(default)s)")
     parser.set_defaults(run=_demo)
 
 
 def _add_interview(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--schema", type=Path, required=True, help="the features of a candidate, a JSON file")
-    parser.add_argument("--candidates", type=Path, required=True, help="people like those to come, a CSV file")
-    parser.add_argument("--desk", type=_drawable, required=True, metavar="FILE.eh", help="where it is kept and goes on")
-    parser.add_argument("--epsilon", type=float, help="unfairness up to this does not matter (0.05)")
-    parser.add_argument("--capacity", type=_at_least(1, "capacity"), help="how many may be chosen at most (1)")
+    parser.add_argument("--candidates", type=Path, required=True, help="people like the future candidates, a CSV file")
+    parser.add_argument(
+        "--desk", type=_drawable, required=True, metavar="FILE.eh", help="where the interview is saved and continued"
+    )
+    parser.add_argument("--epsilon", type=float, help="unfairness up to this is tolerated (0.05)")
+    parser.add_argument("--capacity", type=_at_least(1, "capacity"), help="maximum number of chosen candidates (1)")
     parser.add_argument("--structure", choices=("full", "diagonal"), help="diagonal: features count separately (full)")
     parser.add_argument(
         "--max-unfair-rounds",
         type=_at_least(0, "max-unfair-rounds"),
         metavar="N",
-        help="live, after so many flagged rounds, only what is proved is played; 0 from the first day (no cap)",
+        help="after N flagged rounds use only proved distances; 0: from the first round (no cap)",
     )
     parser.add_argument(
-        "--target-unfair-share", type=float, metavar="SHARE", help="of flagged rounds, live (no target)"
+        "--target-unfair-share", type=float, metavar="SHARE", help="target share of flagged rounds (no target)"
     )
-    parser.add_argument("--max-questions", type=_at_least(0, "max-questions"), metavar="N", help="stop after so many")
+    parser.add_argument(
+        "--max-questions", type=_at_least(0, "max-questions"), metavar="N", help="maximum number of questions"
+    )
     parser.add_argument("--reviewer", metavar="NAME", help="who answers")
-    parser.add_argument("--seed", type=_at_least(0, "seed"), help="for the same questions again, at the same answers")
+    parser.add_argument(
+        "--seed", type=_at_least(0, "seed"), help="with the same seed, the same answers get the same questions"
+    )
     parser.set_defaults(run=_interview)
 
 
 def _add_lab(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True)
-    listing = actions.add_parser("list", help="every experiment and what it puts to the test")
+    listing = actions.add_parser("list", help="all experiments and what they test")
     listing.set_defaults(run=_list)
     run = actions.add_parser("run", help="run experiments; finished cases are not run again")
     run.add_argument("names", nargs="+", metavar="NAME", help="experiments, or all")
-    run.add_argument("--quick", action="store_true", help="fewer rounds and settings, to see that it works")
+    run.add_argument("--quick", action="store_true", help="fewer rounds and settings, as a trial")
     run.add_argument("--jobs", type=_at_least(1, "jobs"), default=None, help="processes (one for each core)")
-    run.add_argument("--cluster", metavar="ADDRESS", help="of a Dask scheduler whose workers do the work")
-    run.add_argument("--results", type=Path, default=Path("results"), help="where results go (%(default)s)")
+    run.add_argument("--cluster", metavar="ADDRESS", help="address of a Dask scheduler")
+    run.add_argument("--results", type=Path, default=Path("results"), help="folder of the results (%(default)s)")
     run.set_defaults(run=_run)
     report = actions.add_parser("report", help="write one HTML page of results")
-    report.add_argument("folders", nargs="+", type=Path, metavar="RESULTS", help="folders that `lab run` wrote")
+    report.add_argument("folders", nargs="+", type=Path, metavar="RESULTS", help="folders written by `lab run`")
     report.add_argument("--output", type=_drawable, default=Path("report.html"), help="the page (%(default)s)")
     report.set_defaults(run=_report)
 
 
-# What a command needs is imported by that command only: drawing and tables are slow to load.
+# Each command imports what it needs itself: plotting and tables are slow to import.
 
 
 def _demo(options: argparse.Namespace) -> None:
@@ -109,7 +126,7 @@ def _interview(options: argparse.Namespace) -> None:
     from evenhand.interview.terminal import Wanted, interview_in_terminal
 
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # a terminal that cannot show a name shows question marks
+        sys.stdout.reconfigure(errors="replace")  # question marks for what the terminal cannot show
     names = (field.name for field in fields(Wanted))
     interview_in_terminal(Wanted(**{name: getattr(options, name) for name in names}), sys.stdin, sys.stdout)
 
@@ -135,7 +152,7 @@ def _report(options: argparse.Namespace) -> None:
 
 
 class _at_least:
-    """A whole number not below a limit, as an option's type."""
+    """The type of an option: a whole number not below a limit."""
 
     def __init__(self, least: int, name: str) -> None:
         self.least, self.name = least, name
@@ -146,7 +163,7 @@ class _at_least:
         except ValueError:
             value = self.least - 1
         if value < self.least:
-            raise argparse.ArgumentTypeError(f"{self.name} is {text}; allowed is a whole number >= {self.least}")
+            raise argparse.ArgumentTypeError(f"{self.name} must be a whole number >= {self.least}, got {text}")
         return value
 
 
@@ -154,7 +171,7 @@ def _drawable(text: str) -> Path:
     """A path in a folder that exists and can be written to."""
     path = Path(text)
     if path.is_dir():
-        raise argparse.ArgumentTypeError(f"{text} is a folder; a file in it is needed, such as {path / 'desk.eh'}")
+        raise argparse.ArgumentTypeError(f"must be a file, such as {path / 'desk.eh'}, got the folder {text}")
     if not path.resolve().parent.is_dir() or not os.access(path.resolve().parent, os.W_OK):
         raise argparse.ArgumentTypeError(f"there is no folder {path.parent} to write {path.name} in")
     return path

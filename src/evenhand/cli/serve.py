@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import Any
 
-from evenhand.cli.database_options import add_database, database_of, database_to_make, is_given
+from evenhand.cli.database_options import add_database, database_of, database_to_make, names_database
 from evenhand.errors import InvalidInput
 
 ROLES = ("decide", "review", "admin")
@@ -51,7 +51,7 @@ def run_serve(options: argparse.Namespace) -> None:
     if options.demo:
         from evenhand.service.demo import serve_demo
 
-        if is_given(options):
+        if names_database(options):
             raise InvalidInput("--demo cannot be combined with --data or --database: it keeps nothing")
         serve_demo(host=options.host, port=options.port)
         return

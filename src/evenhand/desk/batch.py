@@ -1,164 +1,165 @@
-"""Executing: a batch of commands becomes lines of the ledger in one transaction, each command for itself."""
+"""Batch: commands become events; each command on its own, all of them in one transaction."""
 
 from __future__ import annotations
 
+import hashlib
 import logging
 from collections.abc import Sequence
-from itertools import groupby
+from dataclasses import dataclass, fields
+from typing import Any
 
+import orjson
+
+from evenhand.desk.candidates import Candidates, read_candidates
 from evenhand.desk.commands import Command, Decide
-from evenhand.desk.handlers import Draft, Recording
-from evenhand.desk.parsed_command import Wish
+from evenhand.desk.handlers import Draft, Handlers
+from evenhand.desk.proposals import Proposals
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import EvenhandError, IdempotencyConflict, InvalidInput
-from evenhand.ledger.event import Event, canonical, chained, now, request_digest
-from evenhand.ledger.ledger import Head, LedgerView, Row
-from evenhand.ledger.names import is_name
+from evenhand.ledger.event import CANONICAL, Event, canonical, chained, now, request_digest
+from evenhand.ledger.names import check_name, is_name
+from evenhand.ledger.rows import Head, Row
+from evenhand.ledger.view import LedgerView
 
 log = logging.getLogger(__name__)
 
 UNREADABLE = (TypeError, ValueError, AttributeError, KeyError, IndexError, RecursionError, OverflowError)
-"""What a command of the wrong shape may raise; it must not take the others of its batch with it."""
+"""Raised by commands of the wrong shape; other commands of the batch must not suffer from one."""
+
+NOT_COMPARED = ("idempotency_key", "origins")
+"""Fields in which two commands with the same key may differ."""
 
 
-def read(command: Command, settings: DeskSettings) -> Wish | EvenhandError:
-    """A command, read as far as that goes without the ledger, or what is wrong with it."""
+@dataclass(frozen=True)
+class ParsedCommand:
+    """A command, and what can be read from it without the ledger."""
+
+    command: Command
+    candidates: Candidates | None = None
+    fingerprint: str | None = None
+    """A digest of a command with an idempotency key: two with the same one are the same."""
+
+
+def parse(command: Command, settings: DeskSettings) -> ParsedCommand | EvenhandError:
+    """Check what can be checked without the ledger."""
     try:
-        return Wish.of(command, settings)
+        if not isinstance(command, Command):
+            raise InvalidInput(f"a command must be one of evenhand.desk.commands, got {command!r}")
+        check_name(command.actor, "actor")
+        candidates = read_candidates(command.candidates, settings) if isinstance(command, Decide) else None
+        if command.idempotency_key is None:
+            return ParsedCommand(command, candidates)
+        check_name(command.idempotency_key, "idempotency_key")
+        return ParsedCommand(command, candidates, _fingerprint(command, candidates))
     except EvenhandError as error:
         return error
     except UNREADABLE as error:
-        return InvalidInput(f"this command cannot be read: {error}")
+        return _unreadable(error)
 
 
-def carry_out(
-    desk: str, wishes: Sequence[Wish | EvenhandError], recording: Recording, view: LedgerView
-) -> list[Event | EvenhandError]:
-    """Add the lines of all commands that can be carried out; for each its event or its error."""
-    _look_up(recording, wishes, view)
-    keys = [w.command.idempotency_key for w in wishes if isinstance(w, Wish) and w.command.idempotency_key]
-    batch = Batch(desk, recording, view.head, view.by_key(keys) if keys else {})
-    results = batch.lines(wishes)
-    if batch.rows:
-        view.append(batch.rows, batch.head)
-    return [result if isinstance(result, EvenhandError) else result.event for result in results]
+def _fingerprint(command: Command, candidates: Candidates | None) -> str:
+    content: dict[str, Any] = {
+        field.name: getattr(command, field.name) for field in fields(command) if field.name not in NOT_COMPARED
+    }
+    if candidates is not None:
+        content["candidates"] = [candidates.ids, candidates.contexts, candidates.features]
+    try:
+        text = orjson.dumps([type(command).__name__, content], default=_plain, option=CANONICAL)
+    except TypeError as error:
+        raise InvalidInput(f"the command cannot be written as JSON: {error}") from None
+    return hashlib.blake2b(text, digest_size=16).hexdigest()
 
 
-def _look_up(recording: Recording, wishes: Sequence[Wish | EvenhandError], view: LedgerView) -> None:
-    """Get from the ledger all lines that the commands speak of: none, if they are all new decisions."""
-    wanted: set[str] = set()
-    for wish in wishes:
-        if isinstance(wish, Wish) and not isinstance(wish.command, Decide):
-            named = (getattr(wish.command, field, None) for field in ("decision", "review_id", "supersedes"))
-            wanted.update(str(name) for name in named if is_name(name))
-    if not wanted:
-        return
-    recording.known.update(view.by_id(wanted))
-    wanted |= {row.target for row in recording.known.values() if row.target is not None}
-    lines = view.about(wanted)
-    later = view.about({line.id for line in lines if line.kind == "review"} - wanted)
-    for line in sorted({*lines, *later}, key=lambda row: row.seq):
-        recording.about.setdefault(line.target or "", []).append(line)
+def _plain(value: Any) -> Any:
+    if hasattr(value, "items"):
+        return dict(value)
+    if isinstance(value, Sequence | set | frozenset):
+        return list(value)
+    raise TypeError(f"{type(value).__name__} is not JSON")
 
 
 class Batch:
-    """The lines that a batch of commands adds, chained to the head and to each other."""
+    """The events of a batch of commands, chained to the head they were built on and to each other.
 
-    def __init__(self, desk: str, recording: Recording, head: Head, by_key: dict[str, Row]) -> None:
-        self._desk, self._recording, self._by_key, self._moment = desk, recording, by_key, now()
-        self._seq, self._hash = head.seq, head.hash
+    `read` takes from the ledger what the commands refer to, `build` makes the events without it. Built again on another
+    head, the proposals that were computed before are used again.
+    """
+
+    def __init__(self, desk: str, commands: Sequence[ParsedCommand | EvenhandError], proposals: Proposals) -> None:
+        self._desk, self._commands, self._proposals = desk, commands, proposals
+        self.head = Head(0, "", 0, 0)
         self.rows: list[Row] = []
+        self.results: list[Row | EvenhandError] = []
 
-    @property
-    def head(self) -> Head:
-        """Where the ledger stands with these lines."""
-        return Head(self._seq, self._hash, self._recording.decisions, self._recording.settings_seq)
+    def read(self, view: LedgerView, settings: DeskSettings) -> None:
+        """Read the head, and the events that the commands refer to: none, if they are all new decisions."""
+        self.head = self._next = view.head
+        self.handlers = Handlers(view.head, settings, self._proposals)
+        parsed = [each for each in self._commands if isinstance(each, ParsedCommand)]
+        keys = [each.command.idempotency_key for each in parsed if each.command.idempotency_key]
+        self._by_key = view.by_key(keys) if keys else {}
+        names: set[str] = set()
+        for each in parsed:
+            if each.candidates is None:
+                referred = (getattr(each.command, field, None) for field in ("decision", "review_id", "supersedes"))
+                names.update(str(name) for name in referred if is_name(name))
+        if names:
+            self.handlers.read(view, names)
 
-    def lines(self, wishes: Sequence[Wish | EvenhandError]) -> list[Row | EvenhandError]:
-        """For each command, in their order, the line that it adds, or the one that it added before, or its error."""
-        found: list[Row | EvenhandError] = []
-        for are_decisions, run in groupby(wishes, _is_decision):
-            some = list(run)
-            staged = self._stage_by_stage([w for w in some if isinstance(w, Wish)]) if are_decisions else None
-            found += [w if isinstance(w, EvenhandError) else self._line(w) for w in some] if staged is None else staged
-        return found
+    def build(self) -> None:
+        """Handle the commands in order; later ones see the events of earlier ones."""
+        self.rows, self._moment = [], now()
+        self.results = [
+            each if isinstance(each, EvenhandError) else self._event(number, each)
+            for number, each in enumerate(self._commands)
+        ]
 
-    def _line(self, wish: Wish) -> Row | EvenhandError:
-        draft = self._drafted(wish)
-        if not isinstance(draft, Draft):
-            return draft
-        try:
-            return self._add(wish, draft, self._text(self._seq + 1, wish, draft))
-        except UNREADABLE as error:
-            return _unreadable(error)
+    def append_to(self, view: LedgerView) -> None:
+        """Write the events; the view must have the head that they were built on."""
+        if self.rows:
+            view.append(self.rows, self._next)
 
-    def _stage_by_stage(self, wishes: list[Wish]) -> list[Row | EvenhandError] | None:
-        """The same for decisions in a row: all are drafted, then all written out, then all chained.
+    def events(self) -> list[Event | EvenhandError]:
+        """For each command, in order, its event, or the one it had before, or its error."""
+        return [result if isinstance(result, EvenhandError) else result.event for result in self.results]
 
-        What runs again at once is still in the processor's caches: a twentieth of the time is saved. None, and nothing
-        has changed, if they must go one by one: a key sent twice needs the line it added before, and what cannot be
-        written out leaves its number to the next one.
-        """
-        keys = [wish.command.idempotency_key for wish in wishes if wish.command.idempotency_key is not None]
-        if len(set(keys)) < len(keys):
-            return None
-        before, drafts = self._recording.decisions, []
-        for wish in wishes:
-            drafts.append(self._drafted(wish))
-            self._recording.decisions += isinstance(drafts[-1], Draft)
-        self._recording.decisions = before
-        new = [(wish, draft) for wish, draft in zip(wishes, drafts, strict=True) if isinstance(draft, Draft)]
-        try:
-            texts = [self._text(seq, *both) for seq, both in enumerate(new, self._seq + 1)]
-        except UNREADABLE:
-            return None
-        rows = iter([self._add(wish, draft, text) for (wish, draft), text in zip(new, texts, strict=True)])
-        return [next(rows) if isinstance(draft, Draft) else draft for draft in drafts]
-
-    def _drafted(self, wish: Wish) -> Draft | Row | EvenhandError:
-        """What a command's line is to say; or the line it added before, or its error."""
-        key = wish.command.idempotency_key
+    def _event(self, number: int, parsed: ParsedCommand) -> Row | EvenhandError:
+        key = parsed.command.idempotency_key
         if key is not None and key in self._by_key:
-            if self._by_key[key].fingerprint == wish.fingerprint:
+            if self._by_key[key].fingerprint == parsed.fingerprint:
                 return self._by_key[key]
             return IdempotencyConflict(f"idempotency key {key!r} was used for another command; choose a new one")
         try:
-            return self._recording.draft(wish)
+            return self._chain(parsed, self.handlers.handle(number, parsed.command, parsed.candidates))
         except EvenhandError as error:
             return error
         except UNREADABLE as error:
             return _unreadable(error)
 
-    def _text(self, seq: int, wish: Wish, draft: Draft) -> str:
-        return canonical(
+    def _chain(self, parsed: ParsedCommand, draft: Draft) -> Row:
+        key, seq, previous = parsed.command.idempotency_key, self._next.seq + 1, self._next.hash
+        text = canonical(
             {
                 "desk": self._desk,
                 "seq": seq,
                 "id": draft.id,
                 "time": self._moment,
-                "actor": wish.command.actor,
+                "actor": parsed.command.actor,
                 "kind": draft.kind,
                 "body": draft.body,
-                "request": request_digest(wish.command.idempotency_key, wish.fingerprint),
+                "request": request_digest(key, parsed.fingerprint),
             }
         )
-
-    def _add(self, wish: Wish, draft: Draft, text: str) -> Row:
-        key, seq, previous = wish.command.idempotency_key, self._seq + 1, self._hash
-        places = (draft.target, draft.number, draft.undoes, key, wish.fingerprint)
-        row = Row(seq, draft.id, draft.kind, *places, text, previous, chained(previous, text))
-        self._seq, self._hash = row.seq, row.hash
+        columns = (draft.target, draft.number, draft.undoes, key, parsed.fingerprint)
+        row = Row(seq, draft.id, draft.kind, *columns, text, previous, chained(previous, text))
         self.rows.append(row)
-        self._recording.wrote(row)
+        self.handlers.appended(row)
+        self._next = Head(seq, row.hash, self.handlers.decisions, self.handlers.settings_seq)
         if key is not None:
             self._by_key[key] = row
         return row
 
 
-def _is_decision(wish: Wish | EvenhandError) -> bool:
-    return isinstance(wish, Wish) and isinstance(wish.command, Decide)
-
-
 def _unreadable(error: Exception) -> EvenhandError:
     log.debug("a command could not be read", exc_info=error)
-    return InvalidInput(f"this command cannot be read: {error}")
+    return InvalidInput(f"the command cannot be read: {error}")

@@ -1,4 +1,4 @@
-"""Candidates of a decision: ids and contexts, read from whatever the caller has."""
+"""Candidates of a decision: ids and contexts, read from arrays, data frames or lists of dicts."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ from evenhand.records.contexts import as_contexts
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Who is to be decided about: pseudonyms, contexts (k, d), and the features as they were given, if they were."""
+    """Ids, which should be pseudonyms; contexts (k, d); and the features by name, if the caller passed them."""
 
     ids: list[str]
     contexts: Any
-    """(k, d) numbers, perhaps not checked yet: the bandit does, and once is enough."""
+    """(k, d) numbers, not checked yet: the bandit does."""
     features: list[dict[str, Any]] | None = None
 
 
-def read_candidates(given: Any, settings: DeskSettings) -> Candidates:
+def read_candidates(value: Any, settings: DeskSettings) -> Candidates:
     """Candidates from an array, a data frame, or a list of {"id", "context"} or {"id", "features"}."""
-    if isinstance(given, Candidates):
-        return given
-    if hasattr(given, "columns") and hasattr(given, "to_numpy"):
-        return _from_frame(given, settings)
-    if isinstance(given, Sequence) and not isinstance(given, str) and given and isinstance(given[0], Mapping):
-        return _from_entries(given, settings)
-    contexts = as_contexts(given, settings.n_features)
+    if isinstance(value, Candidates):
+        return value
+    if hasattr(value, "columns") and hasattr(value, "to_numpy"):
+        return _from_frame(value, settings)
+    if isinstance(value, Sequence) and not isinstance(value, str) and value and isinstance(value[0], Mapping):
+        return _from_entries(value, settings)
+    contexts = as_contexts(value, settings.n_features)
     return Candidates([str(i) for i in range(len(contexts))], contexts)
 
 
 def with_contexts(entries: Any) -> Candidates | None:
-    """Candidates of a list of {"id", "context"}, checked as far as that goes without a desk, contexts as one array.
+    """Candidates from a list of {"id", "context"}, checked as far as possible without a desk.
 
-    None for anything else, wrong or not: `read_candidates` says which. For whoever reads requests before they come to
-    the desk; that contexts are lists of floats was seen to already.
+    None for anything else: `read_candidates` reads it, or says what is wrong. For requests that are read before they
+    come to the desk, whose contexts are known to be lists of floats.
 
     >>> with_contexts([{"id": "a", "context": [0.5, 0.0]}]).contexts
     array([[0.5, 0. ]])
@@ -49,7 +49,7 @@ def with_contexts(entries: Any) -> Candidates | None:
     True
     """
     if sum(map(len, entries)) > 2 * len(entries):
-        return None  # somebody has a context and features
+        return None  # a candidate has a context and features
     try:
         ids = _checked([entry["id"] for entry in entries])
         contexts = np.array([entry["context"] for entry in entries], dtype=np.float64)
@@ -82,32 +82,32 @@ def _from_entries(entries: Sequence[Any], settings: DeskSettings) -> Candidates:
         else:
             contexts, features = None, [entry["features"] for entry in entries]
     except (KeyError, TypeError, IndexError):
-        wanted = {"id", "context" if "context" in entries[0] else "features"}
-        misfits = [(i, e) for i, e in enumerate(entries) if not isinstance(e, Mapping) or not wanted <= set(e)]
+        expected = {"id", "context" if "context" in entries[0] else "features"}
+        misfits = [(i, e) for i, e in enumerate(entries) if not isinstance(e, Mapping) or not expected <= set(e)]
         at, entry = misfits[0] if misfits else (0, entries[0])
-        has = f"has {', '.join(map(str, entry)) or 'nothing'}" if isinstance(entry, Mapping) else f"is {entry!r}"
+        fields = (", ".join(map(str, entry)) or "no field") if isinstance(entry, Mapping) else repr(entry)
         raise InvalidInput(
-            f'candidate {at} {has}; allowed is {{"id": ..., "context": [...]}}, or for all of them '
-            '{"id": ..., "features": {...}}'
+            f'candidate {at} must be {{"id": ..., "context": [...]}}, or, like all the others, '
+            f'{{"id": ..., "features": {{...}}}}, got {fields}'
         ) from None
     for at, entry in enumerate(entries):
         if "context" in entry and "features" in entry:
-            raise InvalidInput(f"candidate {at} has a context and features; allowed is one of the two")
+            raise InvalidInput(f"candidate {at} must have a context or features, got both")
     if contexts is not None:
         return Candidates(_checked(ids), contexts)
     return Candidates(_checked(ids), encode(features, settings), features)
 
 
 def encode(features: Any, settings: DeskSettings) -> NDArray[np.float64]:
-    """Contexts of candidates given by named features: as the schema encodes them, or in the order of the names."""
+    """Contexts from named features: as the schema encodes them, or in the order of the names."""
     if settings.schema is not None:
         return as_contexts(settings.schema.encode(features), settings.n_features)
     if settings.features is None:
-        raise InvalidInput("this desk knows no feature by name; give each candidate a context, a list of numbers")
+        raise InvalidInput("this desk has no feature names; pass each candidate with a context, a list of numbers")
     for row in features:
         if not isinstance(row, Mapping) or set(row) != set(settings.features):
             named = ", ".join(map(str, row)) if isinstance(row, Mapping) else repr(row)
-            raise InvalidInput(f"a candidate has the features {named}; wanted are {', '.join(settings.features)}")
+            raise InvalidInput(f"the features of a candidate must be {', '.join(settings.features)}, got {named}")
     return as_contexts([[row[name] for name in settings.features] for row in features], settings.n_features)
 
 
@@ -121,5 +121,5 @@ def _checked(ids: list[Any]) -> list[str]:
             check_name(name, "the id of a candidate")
     if len(set(ids)) < len(ids):
         twice = next(name for name in ids if ids.count(name) > 1)
-        raise InvalidInput(f"two candidates have the id {twice!r}; ids must be unique within a decision")
+        raise InvalidInput(f"the ids of candidates must be unique within a decision, got {twice!r} twice")
     return ids

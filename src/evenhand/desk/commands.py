@@ -1,4 +1,4 @@
-"""What can be asked of a desk: frozen commands, each with who asks and a key that makes asking twice harmless."""
+"""Commands of a desk: frozen, each with an actor and an idempotency key that makes sending it twice harmless."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ChosenPairs = Sequence[Sequence[str]]
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
-    """One wish. The same `idempotency_key` with the same command gives the same event, however often it is sent."""
+    """A request to a desk. The same `idempotency_key` with the same command always gives the same event."""
 
     actor: str = "desk"
     idempotency_key: str | None = None
@@ -29,7 +29,7 @@ class Decide(Command):
 
 @dataclass(frozen=True)
 class RecordOutcome(Command):
-    """What came of chosen candidates of a decision, by candidate id: those drawn, or those of the last override."""
+    """Rewards of chosen candidates of a decision, by candidate id: those drawn, or those of the last override."""
 
     decision: str
     rewards: Mapping[str, float]
@@ -37,11 +37,11 @@ class RecordOutcome(Command):
 
 @dataclass(frozen=True)
 class GiveReview(Command):
-    """What a reviewer says of a decision; pairs are pairs of candidate ids.
+    """A reviewer's answer on a decision; pairs are pairs of candidate ids.
 
-    circumstances: what the reviewer saw and how, as JSON, under the names of `review_metadata`. {"repeat": true}
-    marks an answer asked for a second time on purpose: it is recorded and not learned from again. supersedes: an
-    earlier review that this one replaces.
+    circumstances: what the reviewer saw and how, as JSON; see `ReviewMetadata`. {"repeat": true} marks a pair that was
+    shown a second time on purpose: the answer is recorded, but not learned from. supersedes: an earlier review that
+    this one replaces.
     """
 
     decision: str
@@ -56,10 +56,7 @@ class GiveReview(Command):
 
 @dataclass(frozen=True)
 class Withdraw(Command):
-    """Take back a review, an answer or an imported line: everything becomes as if it had never been given.
-
-    Of an imported line that is all that it taught, outcomes and reviews.
-    """
+    """Withdraw a review, an interview answer or an imported record: as if the desk had never learned from it."""
 
     review_id: str
     reason: str | None = None
@@ -67,10 +64,9 @@ class Withdraw(Command):
 
 @dataclass(frozen=True)
 class Override(Command):
-    """Somebody chose otherwise than the lottery did: nobody, or up to the decision's capacity.
+    """Somebody chose other candidates than the draw did: none, or up to the decision's capacity.
 
-    From then on outcomes are taken of those who are named here, and of nobody else. Overridden again, the last override
-    stands. Outcomes recorded before stay.
+    From then on outcomes are accepted of these candidates only. The last override counts. Earlier outcomes stay.
     """
 
     decision: str
@@ -87,9 +83,9 @@ class ChangeSettings(Command):
 
 @dataclass(frozen=True)
 class AnswerQuestion(Command):
-    """What a reviewer says of two contexts treated with a made-up gap, as in an interview.
+    """A reviewer's answer to an interview question: two contexts, treated with a hypothetical gap.
 
-    unfair: None for "unsure", which is recorded and teaches nothing.
+    unfair: None for "unsure", which is recorded and not learned from.
     """
 
     x: Sequence[float]
@@ -99,13 +95,13 @@ class AnswerQuestion(Command):
     reviewer: str | None = None
     circumstances: Mapping[str, Any] | None = None
     origins: Sequence[Origin] = ()
-    """Lines of other ledgers that it was imported from, the first one first."""
+    """Events of other ledgers that it was imported from, the oldest first."""
 
 
 @dataclass(frozen=True)
 class ImportPast(Command):
-    """A decision that was made elsewhere before, with what came of it: a warm start. See `desk.imports.past`."""
+    """A decision made elsewhere before, with its outcomes and reviews: a warm start. See `desk.imports.past`."""
 
     record: Mapping[str, Any]
     origins: Sequence[Origin] = ()
-    """Lines of other ledgers that it was imported from, the first one first."""
+    """Events of other ledgers that it was imported from, the oldest first."""

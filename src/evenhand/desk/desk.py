@@ -1,4 +1,4 @@
-"""Desk: a bandit with a ledger. Everything that changes it is a line of the ledger; what it knows is a fold of them."""
+"""Desk: a bandit with a ledger. Commands become events of the ledger; the projection is what events amount to."""
 
 from __future__ import annotations
 
@@ -7,35 +7,38 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self, Unpack
 
-from evenhand.desk import commands as said
-from evenhand.desk.batch import carry_out, read
+from evenhand._internal.checks import check_whole
+from evenhand.desk import commands as cmd
+from evenhand.desk.batch import Batch, ParsedCommand, parse
 from evenhand.desk.commands import Command
 from evenhand.desk.desk_decision import DeskDecision
-from evenhand.desk.draws import Lots
 from evenhand.desk.explain.explanation import Explanation, Metric, explain, metric_of
-from evenhand.desk.explain.sources import Elsewhere
-from evenhand.desk.handlers import Recording
+from evenhand.desk.explain.sources import VerdictSources
+from evenhand.desk.limits import MOST_EVENTS
 from evenhand.desk.opening import create_desk, first_settings, settings_in
 from evenhand.desk.projection.projection import Projection
 from evenhand.desk.projection.projector import Projector
 from evenhand.desk.projection.projectors import Projectors
+from evenhand.desk.proposals import Draws, Proposals, StaleProposal
 from evenhand.desk.queue import LEASE, queue
 from evenhand.desk.settings import DeskSettings
 from evenhand.desk.warm_up import warm_up
-from evenhand.errors import EvenhandError, InvalidInput, UnknownRecord
+from evenhand.errors import EvenhandError, InvalidInput, LedgerUnavailable, UnknownRecord
 from evenhand.ledger.event import Event
-from evenhand.ledger.ledger import Head, Ledger, open_ledger
+from evenhand.ledger.ledger import Ledger, open_ledger
 from evenhand.ledger.names import check_name, is_name
+from evenhand.ledger.rows import Head
 from evenhand.ledger.verify import check_end, check_text
+from evenhand.ledger.view import LedgerView
 from evenhand.ledger.waiting_pairs import QueuePosition, WaitingPair
 from evenhand.records.review_metadata import ReviewMetadata, joined
 
-MOST_EVENTS = 10_000
-"""How many events can be asked for at once."""
+ATTEMPTS = 5
+"""How often a batch is decided again because another process changed the capacity meanwhile."""
 
 
 class Desk:
-    """A named stream of decisions: one bandit, one ledger. Make it with `Desk.open`; it is safe to share by threads.
+    """A named stream of decisions: one bandit, one ledger. Make it with `Desk.open`; threads may share it.
 
     >>> with Desk.open("memory:", "loans", n_features=2, seed=7) as desk:
     ...     decision = desk.decide([[1.0, 0.0], [0.0, 1.0]])
@@ -52,76 +55,97 @@ class Desk:
             first = view.after(0, 1)
             self._opened = first_settings(first[0] if first else None)
             self._settings = settings_in(view)
-        self._lots = Lots(self._opened.seed)
+        self._draws = Draws(self._opened.seed)
         self._projector = Projector(ledger, name, self._opened)
         check_end(ledger, name, self._projector.projection.seq)
         self._projectors: Projectors | None = None
         self._own_projectors: Projectors | None = None
-        self._elsewhere = Elsewhere(ledger, name)
+        self._sources = VerdictSources(ledger, name)
         self._is_closed = False
 
     def __repr__(self) -> str:
-        settings = self.settings
+        settings, projection = self.settings, self.projection
         return (
             f"Desk({self._name!r}, {settings.n_features} features, capacity {settings.capacity}, "
-            f"knows {self.projection.bandit.rounds} decisions in {self.projection.seq} lines)"
+            f"{projection.bandit.rounds} decisions in {projection.seq} events)"
         )
 
     @classmethod
     def open(cls, url: str | Ledger, name: str, **settings: Any) -> Self:
-        """The desk of this name; made, with these settings, if it is not there.
+        """Open the desk of this name; create it with these settings if there is none.
 
-        url: "memory:", "sqlite:///path", "postgresql+psycopg://...", or an open Ledger. settings: n_features, or
-        features (names), or schema; capacity, epsilon, structure, metric, reviewer_error, target_unfair_share,
-        max_unfair_rounds, overlap, pairs_per_decision, seed. Of a desk that is there they must be those it has.
-        DamagedLedger if a line was changed that this relies on: one after the newest snapshot, or where that was taken.
+        url: "memory:", "sqlite:///path", "postgresql+psycopg://...", or an open Ledger. settings: see `DeskSettings`;
+        of an existing desk they must be those it has. DamagedLedger if an event was changed that opening relies on: one
+        after the newest snapshot, or where that was taken.
         """
-        check_name(name, "the name of a desk")
-        ledger = url if isinstance(url, Ledger) else open_ledger(url)
-        owns = ledger is not url
+        check_name(name, "desk name")
+        ledger = open_ledger(url) if isinstance(url, str) else url
         try:
             if name not in ledger.names():
                 if not settings:
-                    raise UnknownRecord(f"there is no desk {name!r}; give n_features, features or schema to make one")
+                    raise UnknownRecord(f"there is no desk {name!r}; pass n_features, features or schema to create it")
                 create_desk(ledger, name, DeskSettings.create(**settings))
-            desk = cls(ledger, name, owns_ledger=owns)
-            differ = desk._settings[1].differences(settings) if settings else []
+            desk = cls(ledger, name, owns_ledger=ledger is not url)
+            differ = desk.settings.differences(settings) if settings else []
             if differ:
-                raise InvalidInput(f"desk {name!r} is there with other settings of {', '.join(differ)}; leave them out")
+                raise InvalidInput(f"desk {name!r} has other settings of {', '.join(differ)}; leave them out")
         except BaseException:
-            if owns:
+            if ledger is not url:
                 ledger.close()
             raise
         return desk
 
-    # The one way in.
+    # Commands.
 
     def execute(self, commands: Sequence[Command]) -> list[Event | EvenhandError]:
-        """Carry out commands in one transaction; each gives its event, or its error, and an error changes nothing.
+        """Execute commands in one transaction; each gives its event, or its error, and an error changes nothing.
 
-        When this returns, every event is safely on disk. The same idempotency key with the same command gives the same
-        event again, within a batch, after a crash, from another process; with another command IdempotencyConflict.
-        LedgerUnavailable is raised when the database cannot be written to: then nothing was acknowledged, and
-        commands with a key can be sent again.
+        When this returns, every event is on disk. The same idempotency key with the same command gives the same event
+        again, within a batch, after a crash, from another process; with another command IdempotencyConflict. Decisions
+        are computed before the transaction begins. LedgerUnavailable if the database cannot be written to: then nothing
+        was acknowledged, and commands with a key can be sent again.
         """
         self._check_open()
-        wishes = [read(command, self._opened) for command in commands]
+        parsed = [parse(command, self._opened) for command in commands]
         warm_up()
         with self._writing:
-            with self.ledger.writing(self._name) as view:
-                state = self._projector.projection
-                if view.head.settings != self._settings[0]:
-                    self._settings = settings_in(view)
-                recording = Recording((state.seq, state.bandit), self._settings, view.head.decisions, self._lots)
-                results = carry_out(self._name, wishes, recording, view)
-            self._settings = (recording.settings_seq, recording.settings)  # committed, and still nobody else's turn
+            events = self._write(parsed)
         if self._projectors is not None:
             self._projectors.wake(self._name)
-        return results
+        return events
+
+    def _write(self, commands: Sequence[ParsedCommand | EvenhandError]) -> list[Event | EvenhandError]:
+        for _ in range(ATTEMPTS):
+            proposals = Proposals(self.projection, self._draws)
+            batch = Batch(self._name, commands, proposals)
+            with self.ledger.reading(self._name) as view:
+                batch.read(view, self._settings_at(view))
+            batch.build()
+            if not batch.rows:
+                return batch.events()
+            proposals.freeze()
+            try:
+                with self.ledger.writing(self._name) as view:
+                    if view.head != batch.head:  # another process wrote: other numbers, other events to refer to
+                        batch.read(view, self._settings_at(view))
+                        batch.build()
+                    batch.append_to(view)
+            except StaleProposal:
+                continue
+            self._settings = (batch.handlers.settings_seq, batch.handlers.settings)
+            return batch.events()
+        raise LedgerUnavailable(
+            f"the settings of desk {self._name!r} keep changing; nothing was written, send it again"
+        )
+
+    def _settings_at(self, view: LedgerView) -> DeskSettings:
+        if view.head.settings != self._settings[0]:
+            self._settings = settings_in(view)
+        return self._settings[1]
 
     # The same for notebooks: one command, its event or its error raised.
 
-    def _one(self, command: Command) -> Event:
+    def _execute_one(self, command: Command) -> Event:
         (result,) = self.execute([command])
         if isinstance(result, EvenhandError):
             raise result
@@ -131,54 +155,54 @@ class Desk:
 
     def decide(self, candidates: Any, *, actor: str = "desk", idempotency_key: str | None = None) -> DeskDecision:
         """Choose among candidates: a (k, d) array, a data frame, or a list of {"id", "context" | "features"}."""
-        return DeskDecision(self._one(said.Decide(candidates, actor=actor, idempotency_key=idempotency_key)))
+        return DeskDecision(self._execute_one(cmd.Decide(candidates, actor=actor, idempotency_key=idempotency_key)))
 
-    def outcome(self, decision: str, rewards: Mapping[str, float], **who: Any) -> Event:
-        """What came of chosen candidates, by id. who: actor, idempotency_key."""
-        return self._one(said.RecordOutcome(decision, rewards, **who))
+    def outcome(self, decision: str, rewards: Mapping[str, float], **rest: Any) -> Event:
+        """Record the rewards of chosen candidates, by id. rest: actor, idempotency_key."""
+        return self._execute_one(cmd.RecordOutcome(decision, rewards, **rest))
 
     def review(
         self,
         decision: str,
         kind: str = "complete",
         *,
-        unfair: said.ChosenPairs = (),
-        fair: said.ChosenPairs = (),
+        unfair: cmd.ChosenPairs = (),
+        fair: cmd.ChosenPairs = (),
         any_unfair: bool | None = None,
         reviewer: str | None = None,
         circumstances: Mapping[str, Any] | None = None,
         supersedes: str | None = None,
         actor: str = "desk",
         idempotency_key: str | None = None,
-        **seen: Unpack[ReviewMetadata],
+        **metadata: Unpack[ReviewMetadata],
     ) -> Event:
-        """What a reviewer says of a decision; see `GiveReview`, and `ReviewMetadata` for what she saw and how.
+        """Record a review; see `GiveReview`, and `ReviewMetadata` for what the reviewer saw.
 
-        circumstances: whatever else of that is to be kept.
+        circumstances: any other metadata to record.
         """
-        given = (unfair, fair, any_unfair, reviewer, joined(circumstances, seen), supersedes)
-        return self._one(said.GiveReview(decision, kind, *given, actor=actor, idempotency_key=idempotency_key))
+        fields = (unfair, fair, any_unfair, reviewer, joined(circumstances, metadata), supersedes)
+        return self._execute_one(cmd.GiveReview(decision, kind, *fields, actor=actor, idempotency_key=idempotency_key))
 
-    def withdraw(self, review_id: str, reason: str | None = None, **who: Any) -> Event:
-        """Take a review, an answer or an imported line back; of the last all that it taught, outcomes and reviews."""
-        return self._one(said.Withdraw(review_id, reason, **who))
+    def withdraw(self, review_id: str, reason: str | None = None, **rest: Any) -> Event:
+        """Withdraw a review, an interview answer or an imported record, with all that was learned from it."""
+        return self._execute_one(cmd.Withdraw(review_id, reason, **rest))
 
-    def override(self, decision: str, chosen: Sequence[str], reason: str | None = None, **who: Any) -> Event:
-        """Somebody chose otherwise; outcomes are then taken of these candidates. The last override stands."""
-        return self._one(said.Override(decision, chosen, reason, **who))
+    def override(self, decision: str, chosen: Sequence[str], reason: str | None = None, **rest: Any) -> Event:
+        """Record that other candidates were chosen; from then on outcomes are theirs. The last override counts."""
+        return self._execute_one(cmd.Override(decision, chosen, reason, **rest))
 
     def change_settings(self, *, actor: str = "desk", idempotency_key: str | None = None, **changes: Any) -> Event:
-        """New values of settings that may change while a desk runs."""
-        return self._one(said.ChangeSettings(changes, actor=actor, idempotency_key=idempotency_key))
+        """Change settings that may change while a desk runs."""
+        return self._execute_one(cmd.ChangeSettings(changes, actor=actor, idempotency_key=idempotency_key))
 
     def answer(self, x: Sequence[float], y: Sequence[float], *, gap: float, unfair: bool | None, **rest: Any) -> Event:
-        """An interview's answer; unfair is None for "unsure", which teaches nothing.
+        """Record an interview answer; unfair is None for "unsure", which is not learned from.
 
         rest: reviewer, circumstances, actor, idempotency_key.
         """
-        return self._one(said.AnswerQuestion(x, y, gap, unfair, **rest))
+        return self._execute_one(cmd.AnswerQuestion(x, y, gap, unfair, **rest))
 
-    # Asking.
+    # Queries.
 
     @property
     def name(self) -> str:
@@ -197,58 +221,58 @@ class Desk:
 
     @property
     def head(self) -> Head:
-        """Where the ledger stands: seq, hash, decisions."""
-        with self.ledger.reading(self._name) as view:
-            return view.head
+        """Where the ledger ends: seq, hash, decisions."""
+        return self.ledger.head(self._name)
 
     def events(self, after: int = 0, limit: int = 1000, kinds: Sequence[str] | None = None) -> list[Event]:
-        """Up to `limit` lines of the ledger after line `after`; DamagedLedger if one of them was changed."""
-        if not 0 < limit <= MOST_EVENTS:
-            raise InvalidInput(f"limit is {limit}; allowed is 1 to {MOST_EVENTS}")
+        """Up to `limit` events after event `after`; DamagedLedger if one of them was changed."""
+        check_whole("limit", limit, least=1, most=MOST_EVENTS)
         with self.ledger.reading(self._name) as view:
             return [check_text(row).event for row in view.after(max(0, after), limit, kinds)]
 
-    def event(self, name: str) -> Event:
-        """The line with this id; DamagedLedger if it was changed."""
+    def event(self, event_id: str) -> Event:
+        """The event with this id; DamagedLedger if it was changed."""
         with self.ledger.reading(self._name) as view:
-            found = view.by_id([name]) if is_name(name) else {}
-        if name not in found:
-            raise UnknownRecord(f"this desk's ledger holds nothing with the id {name!r}")
-        return check_text(found[name]).event
+            found = view.by_id([event_id]) if is_name(event_id) else {}
+        if event_id not in found:
+            raise UnknownRecord(f"this desk's ledger has no event {event_id!r}")
+        return check_text(found[event_id]).event
 
-    def decision(self, decision_id: str) -> dict[str, Any]:
-        """The record of a decision: its line, and the outcomes, reviews, withdrawals and overrides that followed."""
+    def _decision_event(self, decision_id: str) -> Event:
         event = self.event(decision_id)
         if event.kind != "decision":
             raise UnknownRecord(f"this desk made no decision {decision_id!r}")
+        return event
+
+    def decision(self, decision_id: str) -> dict[str, Any]:
+        """The record of a decision: its event, and the outcomes, reviews, withdrawals and overrides that followed."""
+        event = self._decision_event(decision_id)
         with self.ledger.reading(self._name) as view:
             about = view.about([decision_id])
             later = view.about([row.id for row in about if row.kind == "review"])
-        lines = sorted({*about, *later}, key=lambda row: row.seq)
-        return {**event.to_dict(), "followed_by": [check_text(row).event.to_dict() for row in lines]}
+        rows = sorted({*about, *later}, key=lambda row: row.seq)
+        return {**event.to_dict(), "followed_by": [check_text(row).event.to_dict() for row in rows]}
 
     def explain(self, decision_id: str, *, then: bool = False) -> Explanation:
-        """Why these odds: rewards, binding pairs, the price of fairness, and the reviews behind the distances.
+        """Why these probabilities: rewards, binding pairs, the price of fairness, and the reviews behind the distances.
 
-        then: what was known of distances when it was decided, folded again, in place of what is known now.
+        then: with the distances as they were known when it was decided, projected again, instead of now.
         """
-        event = self.event(decision_id)
-        if event.kind != "decision":
-            raise UnknownRecord(f"this desk made no decision {decision_id!r}")
-        state = self._projector.at(event.body["state"]) if then else self.projection
-        return explain(event, state, self.ledger, self._elsewhere, self._name)
+        event = self._decision_event(decision_id)
+        projection = self._projector.at(event.body["state"]) if then else self.projection
+        return explain(event, projection, self.ledger, self._sources, self._name)
 
     def queue(
         self, n: int, *, reviewer: str | None = None, lease: float = LEASE, after: QueuePosition | None = None
     ) -> list[WaitingPair]:
-        """The n pairs whose review teaches most, kept for this reviewer for `lease` seconds; see `WaitingPairs`.
+        """The n pairs with the highest priority, leased to this reviewer for `lease` seconds; see `WaitingPairs`.
 
-        after: without a reviewer, the `listed` of the last pair of the page before.
+        after: without a reviewer, the `position` of the last pair of the page before.
         """
         return queue(self.ledger, self._name, n, reviewer, lease, after)
 
     def metric(self) -> Metric:
-        """The learned matrix, how sure it is, and what it says in words if there is a schema."""
+        """The learned matrix, its confidence, and sentences about it."""
         return metric_of(self.projection, self.settings)
 
     # Projecting.
@@ -260,6 +284,8 @@ class Desk:
         """
         self._check_open()
         self._projector.catch_up(wait=wait, keep_lock=self._projectors is not None)
+        if self._projectors is not None:  # for the snapshot and the queue, which may be due later
+            self._projectors.wake(self._name)
 
     def wait_for(self, seq: int, timeout: float | None = None) -> bool:
         """Wait until the projection has reached event `seq`; False after `timeout` seconds."""
@@ -295,6 +321,7 @@ class Desk:
             self._projectors.remove(self)
         if self._own_projectors is not None:
             self._own_projectors.close()
+            self._own_projectors = None
         self._projector.close()
         if self._owns_ledger:
             self.ledger.close()

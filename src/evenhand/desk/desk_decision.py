@@ -1,4 +1,4 @@
-"""DeskDecision: what a desk decided, as one wants it in a notebook."""
+"""DeskDecision: a decision of a desk, for notebooks."""
 
 from __future__ import annotations
 
@@ -7,19 +7,22 @@ from dataclasses import dataclass
 from evenhand.ledger.event import Event
 
 MOST_SHOWN = 6
-"""Odds of so many candidates are shown when a decision is printed."""
+"""Maximum number of probabilities in the repr."""
 
 
 @dataclass(frozen=True, repr=False)
 class DeskDecision:
-    """What was decided: the line of the ledger, and what one wants of it most."""
+    """The event of a decision, and its most used fields."""
 
     event: Event
 
     def __repr__(self) -> str:
-        odds = [f"{name!r}: {p:.3g}" for name, p in self.probabilities.items()]
-        shown = ", ".join(odds if len(odds) <= MOST_SHOWN else [*odds[:MOST_SHOWN], f"... {len(odds)} in all"])
-        return f"DeskDecision({self.id}, number {self.number}, odds {{{shown}}}, chosen {self.chosen})"
+        shown = [f"{name!r}: {p:.3g}" for name, p in self.probabilities.items()]
+        if len(shown) > MOST_SHOWN:
+            shown = [*shown[:MOST_SHOWN], f"... {len(shown)} in all"]
+        return (
+            f"DeskDecision({self.id}, number {self.number}, probabilities {{{', '.join(shown)}}}, chosen {self.chosen})"
+        )
 
     @property
     def id(self) -> str:
@@ -33,15 +36,15 @@ class DeskDecision:
 
     @property
     def candidates(self) -> list[str]:
-        """The candidates' ids, in the order given."""
+        """The candidates' ids, in order."""
         return list(self.event.body["candidates"])
 
     @property
     def probabilities(self) -> dict[str, float]:
-        """The odds of each candidate."""
+        """The probability of each candidate."""
         return dict(zip(self.candidates, self.event.body["probabilities"], strict=True))
 
     @property
     def chosen(self) -> list[str]:
-        """The ids of those who were drawn."""
+        """The ids of the candidates drawn."""
         return list(self.event.body["chosen"])

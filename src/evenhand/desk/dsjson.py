@@ -1,4 +1,4 @@
-"""A ledger as Vowpal Wabbit's DSJSON lines: outcomes are labels, reviews and overrides ride along."""
+"""A ledger as DSJSON, the format of Vowpal Wabbit: outcomes are labels; reviews and overrides are extra fields."""
 
 from __future__ import annotations
 
@@ -10,41 +10,42 @@ import orjson
 
 from evenhand.desk.opening import settings_in
 from evenhand.desk.settings import DeskSettings
-from evenhand.ledger.ledger import Ledger, Row
+from evenhand.ledger.ledger import Ledger
+from evenhand.ledger.rows import Row
 from evenhand.ledger.verify import verify
 
 CHUNK = 500
 
 
 def to_dsjson(ledger: Ledger, desk: str) -> Iterator[str]:
-    """DSJSON lines of all decisions: cost = -reward, odds as they were played.
+    """DSJSON lines of all decisions: cost = -reward, with the probabilities they were drawn with.
 
-    "a" lists the candidates from 1, the chosen one first, "p" their odds in that order. A decision that chose several
-    makes a line for each of them; one without an outcome has no label, and Vowpal Wabbit learns nothing from it; one
-    that chose nobody is marked to be skipped. Outcomes that came after an override are no labels: their odds are not
-    known. Under the extra key "evenhand" ride the ids, the reviews that were not taken back, the overrides, and the
-    pairs that bound the odds. DamagedLedger, before the first line, if the ledger is not what was written.
+    "a" lists the candidates from 1, the chosen one first, "p" their probabilities in that order. A decision that chose
+    several has a line for each of them; one without an outcome has no label, and Vowpal Wabbit learns nothing from it;
+    one that chose nobody is marked to be skipped. Outcomes after an override are no labels: their probabilities are
+    unknown. The extra key "evenhand" has the ids, the standing reviews, the overrides, and the tight pairs.
+    DamagedLedger, before the first line, if the ledger is not what was written.
     """
     verify(ledger, desk)
     with ledger.reading(desk) as view:
-        head, gone, settings = view.head, {review for _, review in view.withdrawals()}, settings_in(view)[1]
-    names = names_of(settings)
+        head, withdrawn = view.head, {review for _, review in view.withdrawals()}
+        names = names_of(settings_in(view)[1])
     for at in range(0, head.decisions, CHUNK):
         with ledger.reading(desk) as view:
             decisions = view.by_number(range(at, min(at + CHUNK, head.decisions)))
             about = view.about([row.id for row in decisions.values()])
         later: dict[str, list[Row]] = defaultdict(list)
         for row in about:
-            if row.seq not in gone:
+            if row.seq not in withdrawn:
                 later[row.target or ""].append(row)
         for number in sorted(decisions):
             yield from _lines(decisions[number], later[decisions[number].id], names)
 
 
 def names_of(settings: DeskSettings) -> list[str]:
-    """The names of a context's coordinates; without any, their places.
+    """The names of a context's coordinates, or their indices.
 
-    Vowpal Wabbit passes over names that begin with an underscore, so those get a word before them.
+    Vowpal Wabbit skips names that begin with an underscore, so those get a prefix.
 
     >>> names_of(DeskSettings.create(features=["income", "_debt"])), names_of(DeskSettings.create(n_features=2))
     (['income', 'feature _debt'], ['0', '1'])
@@ -61,7 +62,7 @@ def _lines(decision: Row, later: Sequence[Row], names: list[str]) -> Iterator[st
     overrides = [row for row in later if row.kind == "override"]
     first = overrides[0].seq if overrides else None
     outcomes = [row for row in later if row.kind == "outcome" and (first is None or row.seq < first)]
-    told = {
+    common = {
         "Timestamp": f"{event.time[:26]}Z",
         "Version": "1",
         "c": {"_multi": [{"x": dict(zip(names, context, strict=True))} for context in body["contexts"]]},
@@ -76,28 +77,27 @@ def _lines(decision: Row, later: Sequence[Row], names: list[str]) -> Iterator[st
         },
     }
     for name in body["chosen"]:
-        yield orjson.dumps({**_drawn(event.id, body, name, outcomes), **told}).decode()
+        yield orjson.dumps({**_drawn(event.id, body, name, outcomes), **common}).decode()
     if not body["chosen"]:
-        every = [i + 1 for i in range(len(body["candidates"]))]
-        skipped = {"_skipLearn": True, "EventId": event.id, "a": every, "p": body["probabilities"]}
-        yield orjson.dumps({**skipped, **told}).decode()
+        actions = [i + 1 for i in range(len(body["candidates"]))]
+        skipped = {"_skipLearn": True, "EventId": event.id, "a": actions, "p": body["probabilities"]}
+        yield orjson.dumps({**skipped, **common}).decode()
 
 
 def _drawn(event: str, body: dict[str, Any], name: str, outcomes: Sequence[Row]) -> dict[str, Any]:
-    """What a line says of the candidate who was drawn."""
-    chosen, odds = body["candidates"].index(name), body["probabilities"]
-    order = [chosen, *(i for i in range(len(odds)) if i != chosen)]
+    """The fields of a line that are about the candidate drawn."""
+    chosen, probabilities = body["candidates"].index(name), body["probabilities"]
+    order = [chosen, *(i for i in range(len(probabilities)) if i != chosen)]
     rewards = [(row.id, row.event.body["rewards"]) for row in outcomes]
-    seen = [(outcome, told[name]) for outcome, told in rewards if name in told]
+    observed = [(outcome, values[name]) for outcome, values in rewards if name in values]
     label: dict[str, Any] = {}
-    if seen:
+    if observed:
         label = {
-            "_label_cost": -seen[0][1],
-            "_label_probability": odds[chosen],
+            "_label_cost": -observed[0][1],
+            "_label_probability": probabilities[chosen],
             "_label_Action": chosen + 1,
             "_labelIndex": chosen,
-            "o": [{"EventId": outcome, "v": reward} for outcome, reward in seen],
+            "o": [{"EventId": outcome, "v": reward} for outcome, reward in observed],
         }
-    several = len(body["chosen"]) > 1
-    named = {"EventId": f"{event}/{chosen}" if several else event}
-    return {**label, **named, "a": [i + 1 for i in order], "p": [odds[i] for i in order]}
+    event_id = {"EventId": f"{event}/{chosen}" if len(body["chosen"]) > 1 else event}
+    return {**label, **event_id, "a": [i + 1 for i in order], "p": [probabilities[i] for i in order]}

@@ -1,4 +1,4 @@
-"""From the body of a ledger's line back to the records that the bandit knows: Decision and Review."""
+"""From the body of an event back to the records of the bandit: Decision and Review."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from evenhand.records.decision import Decision, Pair, Review
 
 
 def decision_of(body: Mapping[str, Any]) -> Decision:
-    """The decision that a line of kind "decision" tells, to the bit."""
+    """The decision of an event of kind "decision", to the bit."""
     place = {name: i for i, name in enumerate(body["candidates"])}
     return Decision(
         id=body["seal"],
         round=body["number"],
-        contexts=_fixed(body["contexts"]),
-        probabilities=_fixed(body["probabilities"]),
+        contexts=_read_only(body["contexts"]),
+        probabilities=_read_only(body["probabilities"]),
         chosen=tuple(place[name] for name in body["chosen"]),
         capacity=body["capacity"],
-        optimistic_rewards=_fixed(body["optimistic_rewards"]),
+        optimistic_rewards=_read_only(body["optimistic_rewards"]),
         tight_pairs=tuple((i, j) for i, j in body["tight_pairs"]),
-        worst_residual=body.get("worst_residual"),  # the first ledgers noted a limit to it
+        worst_residual=body.get("worst_residual"),  # the first ledgers have none
     )
 
 
-def _fixed(values: Any) -> NDArray[np.float64]:
+def _read_only(values: Any) -> NDArray[np.float64]:
     array = np.array(values, dtype=np.float64)
     array.flags.writeable = False
     return array
 
 
 def review_of(body: Mapping[str, Any], candidates: Sequence[str]) -> Review:
-    """The review that a line of kind "review" tells, with indices in place of ids."""
+    """The review of an event of kind "review", with indices in place of ids."""
     unfair, fair = _pairs(body["unfair"], candidates), _pairs(body["fair"], candidates)
     both = {frozenset(pair) for pair in unfair} & {frozenset(pair) for pair in fair}
     if both:
         names = [candidates[i] for i in sorted(min(both, key=sorted))]
-        raise ContradictoryReview(f"pair {names} is said to be both fair and unfair; say one of them")
+        raise ContradictoryReview(f"a pair must be either fair or unfair, got {names} in both")
     return Review(body["kind"], unfair=unfair, fair=fair, any_unfair=body["any_unfair"], reviewer=body["reviewer"])
 
 
@@ -49,8 +49,8 @@ def _pairs(pairs: Sequence[Sequence[str]], candidates: Sequence[str]) -> tuple[P
 
 
 def indices_of(names: Sequence[str], candidates: Sequence[str]) -> list[int]:
-    """Where each of these candidates is; UnknownPair for one who is not among them."""
+    """The index of each of these candidates; UnknownPair for one who is not a candidate."""
     for name in names:
         if name not in candidates:
-            raise UnknownPair(f"{name!r} is no candidate of this decision; its candidates are {list(candidates)}")
+            raise UnknownPair(f"unknown candidate {name!r}; the candidates of this decision are {list(candidates)}")
     return [candidates.index(name) for name in names]

@@ -1,4 +1,4 @@
-"""A desk's first line, written once, and the settings in force at any."""
+"""Opening a desk: its first event, written once, and the settings in force."""
 
 from __future__ import annotations
 
@@ -12,33 +12,39 @@ import orjson
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import AlreadyRecorded, DamagedFile, DamagedLedger, IdempotencyConflict, InvalidInput, NewerFile
 from evenhand.ledger.event import FIRST, Event, canonical, chained, new_id, now, request_digest
-from evenhand.ledger.ledger import Ledger, LedgerView, Row
+from evenhand.ledger.ledger import Ledger
 from evenhand.ledger.names import check_desk_name
+from evenhand.ledger.rows import Row
 from evenhand.ledger.verify import check_text
+from evenhand.ledger.view import LedgerView
 from evenhand.version import __version__
 
 log = logging.getLogger(__name__)
 
 
 def create_desk(ledger: Ledger, name: str, settings: DeskSettings) -> None:
-    """Make a desk, unless somebody else does at the same moment."""
+    """Create a desk, unless another process does at the same moment."""
     try:
         _create(ledger, name, settings, "desk", None, None)
     except AlreadyRecorded:
-        log.info("a desk was made by somebody else meanwhile")
+        log.info("desk %s was created by another process", name)
 
 
 def open_once(ledger: Ledger, name: str, settings: Mapping[str, Any], *, actor: str, key: str | None) -> Event:
-    """The first event of a new desk, or of the one that the same request made before, anywhere.
+    """The first event of a new desk; the same request, sent again anywhere, gets the same event.
 
-    The idempotency key is kept with the event. AlreadyRecorded if there is a desk of this name that another request
-    made, IdempotencyConflict if it was this key with other settings.
+    The idempotency key is kept with the event. AlreadyRecorded if another request created a desk of this name,
+    IdempotencyConflict if the key was used with other settings.
     """
-    checked, fingerprint = _checked(settings), None
+    try:
+        checked = DeskSettings.create(**settings)
+    except (DamagedFile, NewerFile) as error:  # of a schema in a request, which was never a file
+        raise InvalidInput(f"schema is invalid: {error}") from None
+    fingerprint = None
     try:
         if key is not None:
-            said = orjson.dumps([name, dict(settings), actor], option=orjson.OPT_SORT_KEYS)
-            fingerprint = hashlib.blake2b(said, digest_size=16).hexdigest()
+            content = orjson.dumps([name, dict(settings), actor], option=orjson.OPT_SORT_KEYS)
+            fingerprint = hashlib.blake2b(content, digest_size=16).hexdigest()
         return _create(ledger, name, checked, actor, key, fingerprint)
     except AlreadyRecorded:
         return _opened_before(ledger, name, key, fingerprint)
@@ -59,13 +65,6 @@ def _create(
     return row.event
 
 
-def _checked(settings: Mapping[str, Any]) -> DeskSettings:
-    try:
-        return DeskSettings.create(**settings)
-    except (DamagedFile, NewerFile) as error:  # of a schema that came in a request, and was never a file
-        raise InvalidInput(f"the schema does not fit: {error}") from None
-
-
 def _opened_before(ledger: Ledger, name: str, key: str | None, fingerprint: str | None) -> Event:
     with ledger.reading(name) as view:
         first = view.after(0, 1)[0]
@@ -77,9 +76,9 @@ def _opened_before(ledger: Ledger, name: str, key: str | None, fingerprint: str 
 
 
 def first_settings(row: Row | None) -> DeskSettings:
-    """The settings that a desk was opened with, from its first line."""
+    """The settings that a desk was opened with, from its first event."""
     if row is None or row.seq != 1:
-        raise DamagedLedger("the first line of the ledger is missing; verify it")
+        raise DamagedLedger("the first event of the ledger is missing; verify it")
     return _settings_of(row)
 
 
@@ -87,12 +86,12 @@ def _settings_of(row: Row) -> DeskSettings:
     try:
         return DeskSettings.from_dict(check_text(row).event.body["settings"])
     except (KeyError, TypeError):
-        raise DamagedLedger(f"line {row.seq} of the ledger should have settings, and has none; verify it") from None
+        raise DamagedLedger(f"event {row.seq} of the ledger must have settings, and has none; verify it") from None
 
 
 def settings_in(view: LedgerView) -> tuple[int, DeskSettings]:
-    """The settings in force, and the seq of the line that has them."""
+    """The settings in force, and the seq of their event."""
     row = view.last(("opened", "settings"), view.head.settings)
     if row is None:
-        raise DamagedLedger("the ledger has no line with the desk's settings; verify it")
+        raise DamagedLedger("the ledger has no event with the desk's settings; verify it")
     return row.seq, _settings_of(row)

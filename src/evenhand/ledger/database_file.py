@@ -1,7 +1,7 @@
 """DatabaseFile: the file of an SQLite database, and whether it is still the one that was opened.
 
-A process may go on writing to a file that was removed, moved away or replaced; all of it would be lost with its last
-connection. So whoever opened one compares its path with what was opened.
+A process may go on writing to a file that was removed, moved or replaced; all of it would be lost with its last
+connection. So the identity of the file at the path is compared with that of the file that was opened.
 """
 
 from __future__ import annotations
@@ -19,15 +19,14 @@ Identity = tuple[int, int] | None
 
 
 class DatabaseFile:
-    """Makes connections to one file, and tells when the file at its path, or the log beside it, is another one.
+    """Connects to one file, and detects when the file at its path, or the log beside it, is another one.
 
-    `check` takes two looks at the file system. Called before a transaction and once more after its commit, it leaves
-    open: a file that is removed after the last look, and before the answer has left; and one that is overwritten where
-    it is, as `cp` does it, which is the same file with other content: reading and `verify` tell that.
+    `check` is called before a transaction and after its commit. It cannot detect a file that is removed after the last
+    check, nor one that is overwritten in place, as `cp` does: reading and `verify` detect that.
 
-    reads: for whoever only reads. Where the file or its folder cannot be written, it is opened all the same: with the
-    log, if somebody has it open, and as a file that nobody changes if there is nothing in a log; `check` tells if
-    somebody begins to. LedgerUnavailable if a log holds something and nobody has it open: reading it takes writing.
+    reads: to only read. Where the file or its folder cannot be written, it is opened all the same: with the log if
+    another process has it open, else as immutable. LedgerUnavailable if a log has content and no process has it open:
+    reading it needs writing.
     """
 
     def __init__(self, path: Path, *, make: bool, reads: bool = False) -> None:
@@ -43,19 +42,15 @@ class DatabaseFile:
         self._users: WeakSet[Any] = WeakSet()
 
     def connect(self, **named: Any) -> sqlite3.Connection:
-        """A new connection; LedgerUnavailable if the file is not the one of those before. It is made only at first."""
+        """A new connection; only the first one may create the file."""
         if self._opened is not None:
             self._check_file()
         connection: sqlite3.Connection = sqlite3.connect(f"{self.path.as_uri()}?mode={self._mode}", uri=True, **named)
         return connection
 
     def connected(self, connection: sqlite3.Connection, user: object) -> None:
-        """A connection of this user was set up: from now on this file is meant, and the log that it has.
-
-        SQLite removes the log with the last connection to it, and not before: as long as one of these is there, there
-        is one log.
-        """
-        connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()  # only now the log is there for sure
+        """Note the file and its log. SQLite removes the log with the last connection, not before."""
+        connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()  # creates the log
         if self._opened is None:
             self._opened = _identity(self.path)
             self._mode = "rw" if self._mode == "rwc" else self._mode
@@ -66,25 +61,25 @@ class DatabaseFile:
         self._users.add(user)
 
     def closing(self, user: object) -> None:
-        """A user's connection is about to be closed."""
+        """A connection is about to be closed."""
         self._users.discard(user)
 
     def check(self) -> None:
-        """LedgerUnavailable if the file or its log is gone or another one."""
+        """LedgerUnavailable if the file or its log is gone or was replaced."""
         self._check_file()
         if self.is_read_only:
             self._refuse_full_log()
         elif _identity(self._log) != self._opened_log:
             raise LedgerUnavailable(
                 f"the log {self._log} is gone or was replaced while the database was in use; nothing of this was "
-                "acknowledged; what was before is safe once whoever has the database open has ended: start it again"
+                "acknowledged; what was before is safe once all processes that have it open have ended: restart them"
             )
 
     def _refuse_full_log(self) -> None:
-        """Lines in a log would be passed over by whoever takes the file for one that nobody changes."""
+        """Events in a log would be missed by opening the file as immutable."""
         if self._mode.endswith("immutable=1") and os.path.exists(self._log) and os.stat(self._log).st_size:
             raise LedgerUnavailable(
-                f"the log {self._log} has lines that are not in the database file yet, and cannot be read where "
+                f"the log {self._log} has events that are not in the database file yet, and cannot be read where "
                 "nothing can be written; copy both to where it can, and read them there"
             )
 
@@ -92,7 +87,7 @@ class DatabaseFile:
         if _identity(self.path) != self._opened:
             raise LedgerUnavailable(
                 f"the database file {self.path} is gone or was replaced; nothing of this was acknowledged; put it "
-                "back, and it goes on, or start again with the one that is to be used"
+                "back, or restart with the file that is to be used"
             )
 
 

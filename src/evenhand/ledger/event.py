@@ -1,10 +1,9 @@
-"""Event: one line of a ledger, and the chain that ties it to the line before."""
+"""Event: one event of a ledger, and the hash chain that ties it to the one before."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-import threading
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,7 +15,7 @@ import orjson
 from evenhand.errors import DamagedLedger
 
 FIRST = "0" * 64
-"""What the first event of a ledger has for a previous hash."""
+"""The previous hash of the first event of a ledger."""
 
 PREFIXES = {
     "opened": "opn",
@@ -29,21 +28,14 @@ PREFIXES = {
     "answer": "ans",
     "imported": "imp",
 }
-"""What the ids of each kind of event begin with."""
+"""Prefixes of the ids of each kind of event."""
 
 CANONICAL = orjson.OPT_SORT_KEYS | orjson.OPT_SERIALIZE_NUMPY
 
 
-PIECE = 2047
-"""Of longer pieces hashlib lets go of the interpreter, and another thread takes it: getting it back takes longer."""
-
-RANDOM_BYTES = 10
-"""In each id."""
-
-
 @dataclass(frozen=True)
 class Event:
-    """One line of a ledger: what happened, when, by whom, and the hash that seals it with all that came before.
+    """What happened, when and by whom, and the hash of it and of all events before.
 
     `text` is exactly what was hashed: hash = SHA-256(previous + text), both as UTF-8.
     """
@@ -55,13 +47,13 @@ class Event:
 
     @cached_property
     def content(self) -> dict[str, Any]:
-        """What `text` says."""
-        if not isinstance(self.text, str):  # SQLite keeps whatever somebody puts into a column
-            raise DamagedLedger("a line of the ledger is no text; verify the ledger")
+        """`text`, parsed."""
+        if not isinstance(self.text, str):  # SQLite stores any type in a column
+            raise DamagedLedger("an event of the ledger is not text; verify the ledger")
         try:
             content: dict[str, Any] = orjson.loads(self.text)
         except orjson.JSONDecodeError:
-            raise DamagedLedger("a line of the ledger cannot be read; verify the ledger") from None
+            raise DamagedLedger("an event of the ledger cannot be read; verify the ledger") from None
         return content
 
     @property
@@ -71,12 +63,12 @@ class Event:
 
     @property
     def seq(self) -> int:
-        """The number of the line, from 1 on without a gap."""
+        """Its number, from 1 without a gap."""
         return int(self.content["seq"])
 
     @property
     def id(self) -> str:
-        """A name of its own: a prefix that tells the kind, and 128 bits."""
+        """Unique: a prefix for the kind, and 128 bits."""
         return str(self.content["id"])
 
     @property
@@ -86,7 +78,7 @@ class Event:
 
     @property
     def actor(self) -> str:
-        """Who did it."""
+        """Who did it: a user, a token or a program."""
         return str(self.content["actor"])
 
     @property
@@ -96,7 +88,7 @@ class Event:
 
     @property
     def body(self) -> dict[str, Any]:
-        """All the rest."""
+        """The fields of this kind of event."""
         body: dict[str, Any] = self.content["body"]
         return body
 
@@ -116,17 +108,13 @@ def chained(previous: str, text: str) -> str:
     >>> chained("0" * 64, "{}")[:8]
     '5508d2b7'
     """
-    content = text.encode()
-    digest = hashlib.sha256(previous.encode())
-    for at in range(0, len(content), PIECE):
-        digest.update(content[at : at + PIECE])
-    return digest.hexdigest()
+    return hashlib.sha256(f"{previous}{text}".encode()).hexdigest()
 
 
 def request_digest(key: str | None, fingerprint: str | None) -> str | None:
-    """What an event's text says of its idempotency key and of the command that came with it; None without a key.
+    """A digest of an event's idempotency key and command, for its text; None without a key.
 
-    A digest: the columns beside the text cannot be changed unnoticed, and whoever may read the text learns no key.
+    With it the columns beside the text cannot be changed unnoticed, and readers of the text do not learn the key.
 
     >>> request_digest(None, None), len(request_digest("day 1", "0a1b") or "")
     (None, 32)
@@ -138,32 +126,7 @@ def request_digest(key: str | None, fingerprint: str | None) -> str | None:
 
 def new_id(kind: str) -> str:
     """A new id: 48 bits of time in milliseconds, so that ids sort by time, and 80 bits at random."""
-    return f"{PREFIXES[kind]}_{time.time_ns() // 1_000_000:012x}{_random.take().hex()}"
-
-
-class _Random:
-    """Random bytes from the operating system, asked for many at a time; none is given out twice."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self.forget()
-
-    def forget(self) -> None:
-        """Give out nothing of what was asked for so far: a forked process has the same."""
-        self._bytes, self._at = b"", 0
-
-    def take(self) -> bytes:
-        """The bytes of one id."""
-        with self._lock:
-            if self._at >= len(self._bytes):
-                self._bytes, self._at = os.urandom(RANDOM_BYTES * 64), 0
-            self._at += RANDOM_BYTES
-            return self._bytes[self._at - RANDOM_BYTES : self._at]
-
-
-_random = _Random()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_random.forget)
+    return f"{PREFIXES[kind]}_{time.time_ns() // 1_000_000:012x}{os.urandom(10).hex()}"
 
 
 def now() -> str:

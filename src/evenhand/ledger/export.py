@@ -1,52 +1,49 @@
-"""A ledger as lines of text: JSONL that can be verified as it stands."""
+"""A ledger as JSONL that can be verified without a database."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 
 from evenhand.errors import DamagedLedger
 from evenhand.ledger.event import FIRST, Event, chained
 from evenhand.ledger.ledger import Ledger
-from evenhand.ledger.verify import Chain, has_text, lines_of, standing
+from evenhand.ledger.verify import Chain, has_text, rows_of, standing
 
 HASHES = len(',"previous":"","hash":""}') + 2 * 64
-"""So many characters at the end of a line hold the two hashes; what is left, and a brace, is what was hashed."""
+"""Length of the two hashes at the end of a line; the rest, and a brace, is the event's text."""
 
-MOST = 2**63 - 1
-"""No line has a larger number."""
+LARGEST_SEQ = 2**63 - 1
 
 
 def to_jsonl(ledger: Ledger, desk: str, *, damaged: Callable[[DamagedLedger], None] | None = None) -> Iterator[str]:
     """Every event of a desk, one JSON object a line, with the hash before it and its own at the end.
 
-    All of it is verified on the way; DamagedLedger at the first line that is wrong. damaged: is given that instead, and
-    the lines come as they are, but for those that are no text.
+    Events are verified on the way; DamagedLedger at the first that is wrong. damaged: is called with the error instead,
+    and the events come as they are, except those that are not text.
     """
+
+    def is_right(check: Callable[[], None]) -> bool:
+        try:
+            check()
+        except DamagedLedger as error:
+            if damaged is None:
+                raise
+            damaged(error)
+            return False
+        return True
+
     head, stray = standing(ledger, desk)
     if stray is not None and damaged is None:
         raise stray
     if stray is not None and damaged is not None:
         damaged(stray)
     chain, is_whole = Chain(desk), True
-    for row in lines_of(ledger, desk, head.seq if stray is None else MOST):
-        is_whole = is_whole and _holds(partial(chain.add, row), damaged)  # once broken, what follows tells nothing
+    for row in rows_of(ledger, desk, head.seq if stray is None else LARGEST_SEQ):
+        is_whole = is_whole and is_right(lambda row=row: chain.add(row))  # type: ignore[misc]
         if is_whole or has_text(row):
             yield as_line(row.event)
     if is_whole and stray is None:
-        _holds(partial(chain.compare, head), damaged)
-
-
-def _holds(check: Callable[[], None], damaged: Callable[[DamagedLedger], None] | None) -> bool:
-    """Whether a check passes; what it found is given to whoever takes it, or raised."""
-    try:
-        check()
-    except DamagedLedger as error:
-        if damaged is None:
-            raise
-        damaged(error)
-        return False
-    return True
+        is_right(lambda: chain.compare(head))
 
 
 def as_line(event: Event) -> str:
@@ -55,19 +52,19 @@ def as_line(event: Event) -> str:
 
 
 def from_line(line: str) -> Event:
-    """The event that `as_line` wrote; whether its hash is right, `verify_lines` tells."""
+    """The event that `as_line` wrote; `verify_lines` checks its hash."""
     content = line.rstrip("\r\n")
-    told = content[-HASHES:]
-    previous, own = told[13:77], told[87:151]
-    if told != f',"previous":"{previous}","hash":"{own}"}}':
-        raise DamagedLedger("this is no line of an exported ledger: it does not end with two hashes")
+    end = content[-HASHES:]
+    previous, own = end[13:77], end[87:151]
+    if end != f',"previous":"{previous}","hash":"{own}"}}':
+        raise DamagedLedger("a line of an exported ledger must end with two hashes, this one does not")
     return Event(content[:-HASHES] + "}", previous, own)
 
 
 def verify_lines(lines: Iterable[str], *, known: tuple[int, str] | None = None) -> Event:
-    """The last event of an exported ledger, once every hash and link of it was checked; else DamagedLedger.
+    """The last event of an exported ledger, after every hash and link was checked; else DamagedLedger.
 
-    known: the seq and hash of a line as noted elsewhere before; it must be among them.
+    known: the seq and hash of an event as noted before; it must be among them.
     """
     previous, last = FIRST, None
     for number, line in enumerate(lines, start=1):

@@ -13,11 +13,11 @@ from evenhand.errors import AlreadyRecorded
 from evenhand.ledger.engine import file_of, open_engine, transaction, translated
 from evenhand.ledger.locks import ProjectionLock, ProjectionLocks
 from evenhand.ledger.migrate import NEWEST, bring_up_to_date, refuse_newer, refuse_unknown, version_of
-from evenhand.ledger.rows import EventToApply, Head, Row, Stamp, StrayEvent
+from evenhand.ledger.rows import EventToApply, Head, Row, Stamp
 from evenhand.ledger.view import INSERT, LedgerView, Statements
 from evenhand.ledger.waiting_pairs import WaitingPairs
 
-__all__ = ["EventToApply", "Head", "Ledger", "LedgerView", "Row", "Stamp", "StrayEvent", "open_ledger"]
+__all__ = ["EventToApply", "Head", "Ledger", "LedgerView", "Row", "Stamp", "open_ledger"]
 
 PROBE_BYTES = 65_536
 """Written to see whether there is room: about as much as a batch of ten or twenty decisions."""

@@ -11,16 +11,16 @@ from evenhand.errors import DamagedLedger, InvalidInput, NewerFile
 
 VERSION_TABLE = "evenhand_version"
 NEWEST = "0003"
-"""The step that this version of evenhand works with."""
+"""The newest migration, which this version of evenhand needs."""
 
 LOCK = 5_317_004_269
-"""Names the lock that processes which open one PostgreSQL at once take in turn; any number no other program uses."""
+"""Key of the PostgreSQL advisory lock for migrating; any number that no other program uses."""
 
-NO_VERSION = "the database has a table of events but no version; it is no ledger, or was damaged"
+NO_VERSION = "the database has a table of events but no version; it is not a ledger, or was damaged"
 
 
 def version_of(connection: Connection) -> str | None:
-    """The step that a database is at; None if it is new."""
+    """The migration that a database is at; None if it is new."""
     if not inspect(connection).has_table(VERSION_TABLE):
         return None
     found = connection.exec_driver_sql(f"SELECT version_num FROM {VERSION_TABLE}").fetchall()
@@ -28,12 +28,12 @@ def version_of(connection: Connection) -> str | None:
 
 
 def bring_up_to_date(connection: Connection) -> None:
-    """Make or change tables as needed, within the caller's transaction; nothing if they are as they should be."""
+    """Run the migrations that are missing, within the caller's transaction."""
     if version_of(connection) == NEWEST:
         return
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({LOCK})")
-    found = version_of(connection)  # by now another process may have done it
+    found = version_of(connection)  # another process may have migrated meanwhile
     if found == NEWEST:
         return
     refuse_newer(found)
@@ -43,20 +43,22 @@ def bring_up_to_date(connection: Connection) -> None:
 
 
 def refuse_newer(found: str | None) -> None:
-    """NewerFile if a database is at a step that is not known here."""
+    """NewerFile if a database is at a migration that is unknown here."""
     if found is not None and found > NEWEST:
-        raise NewerFile(f"the database is at step {found}, this evenhand knows steps up to {NEWEST}: update evenhand")
+        raise NewerFile(
+            f"the database is at migration {found}, this evenhand knows migrations up to {NEWEST}: update evenhand"
+        )
 
 
 def refuse_unknown(connection: Connection) -> NoReturn:
-    """Say that a database without a version is no ledger, or none any more."""
+    """Raise the error for a database without a version."""
     if inspect(connection).has_table("events"):
         raise DamagedLedger(NO_VERSION)
-    raise InvalidInput(f"the database {connection.engine.url.database} holds no ledger")
+    raise InvalidInput(f"the database {connection.engine.url.database} has no ledger")
 
 
 def _upgrade(connection: Connection) -> None:
-    from alembic import command  # takes a third of a second to load, and is rarely needed
+    from alembic import command  # takes a third of a second to import, and is rarely needed
     from alembic.config import Config
 
     config = Config()

@@ -1,4 +1,4 @@
-"""Names that go into a ledger's columns: what they may be made of, whatever the database."""
+"""Names in a ledger's columns, and how they are checked."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from evenhand.errors import InvalidInput
 
 LONGEST = 200
-"""No name is longer than this, in characters."""
+"""Maximum length of a name, in characters."""
 
 
 def is_name(name: Any) -> bool:
@@ -21,15 +21,15 @@ def is_name(name: Any) -> bool:
 
 
 def check_name(name: Any, what: str) -> str:
-    """The name, or InvalidInput; `what` begins the sentence."""
+    """The name; InvalidInput, beginning with `what`, if it is none."""
     if not is_name(name):
-        raise InvalidInput(f"{what} is {_shown(name)}; allowed is text of 1 to {LONGEST} printable characters")
+        raise InvalidInput(f"{what} must be text of 1 to {LONGEST} printable characters, got {_shown(name)}")
     return str(name)
 
 
 DESK_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
 DESK_NAME_IN_WORDS = "1 to 100 letters, digits, dots, underscores and hyphens, a letter or digit first"
-"""What a new desk may be called: it stands in paths and on command lines. Older desks keep the names they have."""
+"""Names of new desks, which are used in paths and on command lines. Older desks keep their names."""
 
 
 def check_desk_name(name: Any) -> str:
@@ -39,7 +39,7 @@ def check_desk_name(name: Any) -> str:
     'loans-2'
     """
     if not isinstance(name, str) or not re.fullmatch(DESK_NAME[1:-1], name):
-        raise InvalidInput(f"name is {_shown(name)}; allowed is {DESK_NAME_IN_WORDS}")
+        raise InvalidInput(f"name must be {DESK_NAME_IN_WORDS}, got {_shown(name)}")
     return name
 
 

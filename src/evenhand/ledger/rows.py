@@ -61,22 +61,3 @@ class Stamp(NamedTuple):
 
     seq: int
     until: int
-
-
-class StrayEvent(NamedTuple):
-    """An event that does not belong: after the head, or before the first."""
-
-    head: int
-    seq: object
-    """SQLite stores any type in a column: what is not a number sorts after all numbers."""
-
-    @property
-    def sentence(self) -> str:
-        """What is wrong."""
-        last = f"event {self.seq}" if isinstance(self.seq, int) else "one without a number"
-        if isinstance(self.seq, int | float) and self.seq < 1:
-            return "there is an event before the first; restore a backup, then verify the ledger"
-        return (
-            f"there are events after event {self.head}, up to {last}, but its head says {self.head}: the head was "
-            "set back, or events were inserted; restore a backup, then verify the ledger"
-        )

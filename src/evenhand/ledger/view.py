@@ -11,7 +11,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from evenhand.errors import DamagedLedger, UnknownRecord
 from evenhand.ledger.engine import is_undecodable
-from evenhand.ledger.rows import EventToApply, Head, Row, StrayEvent
+from evenhand.ledger.rows import EventToApply, Head, Row
 
 COLUMNS = ", ".join(Row._fields)
 INSERT = f"INSERT INTO events (desk, {COLUMNS}) VALUES (?{', ?' * len(Row._fields)})"
@@ -135,11 +135,22 @@ class LedgerView(Statements):
             found += [Row(*row) for row in self._rows(statement, (self._desk, until, *values))]
         return max(found, default=None)
 
-    def stray(self) -> StrayEvent | None:
-        """An event after the head or before the first, if there is any."""
+    def stray(self) -> DamagedLedger | None:
+        """What is wrong if there is an event after the head or before the first."""
         found = self.run(STRAY, (self._desk,)).fetchone()
-        ends = () if found is None else found[1:]
-        return next((StrayEvent(found[0], seq) for seq in ends if seq is not None), None)
+        head, after, before = (0, None, None) if found is None else found
+        if after is not None:
+            last = f"event {after}" if isinstance(after, int) else "one without a number"  # SQLite stores any type
+            return DamagedLedger(
+                f"desk {self._desk!r} was changed: there are events after event {head}, up to {last}, but its head "
+                f"says {head}: the head was set back, or events were inserted; restore a backup, then verify the ledger"
+            )
+        if before is not None:
+            return DamagedLedger(
+                f"desk {self._desk!r} was changed: there is an event before the first; restore a backup, then verify "
+                "the ledger"
+            )
+        return None
 
     def append(self, rows: Sequence[Row], head: Head) -> None:
         """Add events and move the head; only within `Ledger.writing`. DamagedLedger if an event is there already."""

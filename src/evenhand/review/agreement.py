@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any
 
-from evenhand.desk.review_book import Given
+from evenhand.desk.answers import ReviewAnswer
 from evenhand.records.review_metadata import JUDGEMENTS
 
 PairJudgements = dict[str, str]
@@ -68,13 +68,13 @@ class Agreement:
         return {**asdict(self), "between": [two.to_dict() for two in self.between]}
 
 
-def consistency(answers: Iterable[Given]) -> Consistency:
+def consistency(answers: Iterable[ReviewAnswer]) -> Consistency:
     """Compare repeats with the answers they repeat, where both are judgements.
 
     Only the first answer to a repeat counts: afterwards the reviewer was told that the pair came twice.
 
-    >>> first = Given("rev_1", 1, "", "Kim", "dec_1", frozenset("ab"), "unfair")
-    >>> again = Given("rev_2", 2, "", "Kim", "dec_1", frozenset("ab"), "unfair", repeat_of="rev_1")
+    >>> first = ReviewAnswer("rev_1", 1, "", "Kim", "dec_1", frozenset("ab"), "unfair")
+    >>> again = ReviewAnswer("rev_2", 2, "", "Kim", "dec_1", frozenset("ab"), "unfair", repeat_of="rev_1")
     >>> consistency([first, again]).share
     1.0
     """
@@ -105,13 +105,13 @@ def wilson(successes: int, n: int) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def agreement(answers: Iterable[Given], whole: Iterable[Given] = ()) -> Agreement:
+def agreement(answers: Iterable[ReviewAnswer], whole: Iterable[ReviewAnswer] = ()) -> Agreement:
     """Agreement on shared pairs, counting each reviewer's latest judgement of a pair once.
 
     whole: reviews of whole decisions; a complete one judges every pair of its decision.
 
-    >>> kim = Given("rev_1", 1, "", "Kim", "dec_1", frozenset("ab"), "unfair")
-    >>> lee = Given("rev_2", 2, "", "Lee", "dec_1", frozenset("ab"), "acceptable")
+    >>> kim = ReviewAnswer("rev_1", 1, "", "Kim", "dec_1", frozenset("ab"), "unfair")
+    >>> lee = ReviewAnswer("rev_2", 2, "", "Lee", "dec_1", frozenset("ab"), "acceptable")
     >>> agreement([kim, lee]).share
     0.0
     """
@@ -126,7 +126,7 @@ def agreement(answers: Iterable[Given], whole: Iterable[Given] = ()) -> Agreemen
 
 
 def _add_complete_reviews(
-    judged: dict[tuple[str, frozenset[str]], PairJudgements], whole: Iterable[Given]
+    judged: dict[tuple[str, frozenset[str]], PairJudgements], whole: Iterable[ReviewAnswer]
 ) -> list[PairJudgements]:
     """Add what complete reviews imply for the judged pairs; returns the judgements of pairs that nobody named."""
     complete: dict[str, dict[str, int]] = {}

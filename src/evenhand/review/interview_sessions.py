@@ -20,7 +20,6 @@ import numpy as np
 from evenhand.desk.commands import AnswerQuestion
 from evenhand.desk.desk import Desk
 from evenhand.desk.projection.quiet_bandit import QuietBandit
-from evenhand.desk.review_book import ReviewBook
 from evenhand.interview import Interview
 from evenhand.interview.choice import steps_in_one
 from evenhand.interview.question import Question, check_said
@@ -29,6 +28,7 @@ from evenhand.review.display import rows_of, shown_and_hidden
 from evenhand.review.encryption import Encryption
 from evenhand.review.interview_history import ANSWERS_BY_VERDICT, AnsweredQuestion, read_history
 from evenhand.review.interview_people import KnownPeople, keep_people, known_people, people_in_csv
+from evenhand.review.review_book import ReviewBook
 from evenhand.review.review_sessions import INSTRUCTION, check_answer
 
 EPSILON = 0.05

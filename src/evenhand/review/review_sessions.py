@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from evenhand.desk.answers import ReviewAnswer
 from evenhand.desk.commands import GiveReview
 from evenhand.desk.desk import Desk
 from evenhand.desk.queue import MOST_WAITING
-from evenhand.desk.review_book import Given, ReviewBook
 from evenhand.errors import InvalidInput
 from evenhand.ledger.waiting_pairs import Answered, WaitingPair
 from evenhand.metrics.verdicts import Pairs
@@ -26,6 +26,7 @@ from evenhand.review.display import features_of, rows_of, shown_and_hidden
 from evenhand.review.encryption import Encryption
 from evenhand.review.item import Item
 from evenhand.review.random_control import draw_control
+from evenhand.review.review_book import ReviewBook
 
 INSTRUCTION = "3"
 """Version of the question and the help on the page; raised whenever their meaning changes."""
@@ -88,7 +89,7 @@ class ReviewSessions:
         return self._lease(reviewer, number)
 
     def _earlier(
-        self, earlier: Given, reviewer: str, number: int, why: str, repeat_of: str | None, again_of: str | None
+        self, earlier: ReviewAnswer, reviewer: str, number: int, why: str, repeat_of: str | None, again_of: str | None
     ) -> Item:
         left, right = self._sides(earlier.pair, reviewer, earlier.decision, repeat_of)
         if again_of is not None and right == earlier.left:
@@ -99,12 +100,12 @@ class ReviewSessions:
     def _display_rules(self) -> dict[str, Any]:
         return {"hidden": self.book.rules.hidden, "ids": self.book.rules.ids}
 
-    def _claim(self, undone: Given, reviewer: str) -> bool:
+    def _claim(self, undone: ReviewAnswer, reviewer: str) -> bool:
         """Lease a withdrawn answer's pair to its reviewer again; a skipped one may be leased to somebody else."""
         place, now = (undone.decision, undone.pair, undone.place), time.time()
         return self.desk.ledger.pairs.claim(self.desk.name, *place, reviewer, now, now + self.book.rules.lease)
 
-    def _to_repeat(self, reviewer: str, number: int) -> Given | None:
+    def _to_repeat(self, reviewer: str, number: int) -> ReviewAnswer | None:
         """One of this reviewer's earlier judgements that was not repeated yet."""
         mine = list(self.book.standing(reviewer))
         compared = {one.repeat_of for one in mine}
@@ -127,7 +128,7 @@ class ReviewSessions:
         return None
 
     @staticmethod
-    def _took(answer: Given, place: int, reviewer: str) -> bool:
+    def _took(answer: ReviewAnswer, place: int, reviewer: str) -> bool:
         """Whether an answer took this place of its pair, or is the reviewer's own."""
         own = answer.reviewer == reviewer
         return answer.answer not in DECLINED and answer.repeat_of is None and (own or answer.place == place)
@@ -280,7 +281,7 @@ class ReviewSessions:
 
     # Progress.
 
-    def today(self, reviewer: str) -> list[Given]:
+    def today(self, reviewer: str) -> list[ReviewAnswer]:
         """This reviewer's answers of today, UTC, without withdrawn ones, oldest first."""
         day = time.strftime("%Y-%m-%d", time.gmtime())
         return [answer for answer in self.book.standing(reviewer) if answer.time.startswith(day)]

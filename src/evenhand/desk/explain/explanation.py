@@ -1,4 +1,4 @@
-"""Why these odds: what each candidate was expected to bring, which pairs bound them, and what fairness cost."""
+"""Why a decision had its probabilities: expected rewards, binding pairs, and the price of fairness."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from evenhand.allocation import fair_distribution
 from evenhand.desk.event_records import decision_of
-from evenhand.desk.explain.evidence import Quoted, Remembered
-from evenhand.desk.explain.sources import Elsewhere
+from evenhand.desk.explain.evidence import Quoted, RememberedVerdicts
+from evenhand.desk.explain.sources import VerdictSources
 from evenhand.desk.projection.projection import Projection
 from evenhand.desk.settings import DeskSettings, coordinates
 from evenhand.ledger.event import Event
@@ -28,64 +28,64 @@ NEGLIGIBLE = 0.0005
 
 @dataclass(frozen=True)
 class CandidateShare:
-    """What one candidate got, and what was expected of them."""
+    """One candidate's probability and expected reward."""
 
     id: str
     probability: float
     chosen: bool
     estimated_reward: float
-    """The best estimate, when it was decided."""
+    """The best estimate when it was decided."""
     optimistic_reward: float
-    """The highest one still believable: what the odds were chosen for."""
+    """The highest plausible one, which the probabilities maximise."""
 
 
 @dataclass(frozen=True)
 class BindingPair:
-    """Two candidates whose odds could not differ more."""
+    """Two candidates whose probabilities could not differ more."""
 
     first: str
     second: str
     gap: float
-    """By how much their odds differ: exactly the distance that was played for them."""
+    """The difference of their probabilities: exactly the distance that was used for them."""
     distance: float
-    """The best estimate of how different they are, as of the explanation's state."""
+    """The best estimate of their distance, as of the explanation's projection."""
     lower: float
     upper: float
     chance_unfair: float
-    """How likely it is that a reviewer would flag them."""
+    """The probability that a reviewer would flag them."""
     shaped_by: tuple[Quoted, ...]
-    """What reviewers said of pairs that differ in the same way, the most alike first."""
+    """Verdicts on pairs that differ in the same way, the most similar first."""
 
 
 @dataclass(frozen=True)
 class Price:
-    """What fairness cost: the value of the best odds without it, less the value of those that were played."""
+    """The price of fairness: the value of the best probabilities without it, less the value of those chosen."""
 
     expected_reward: float
-    """By the best estimates. Odds are chosen for optimistic rewards, so it may be below zero."""
+    """By the best estimates. Probabilities maximise optimistic rewards, so it may be below zero."""
     optimistic_reward: float
-    """By the rewards that the odds were chosen for: never below zero."""
-    odds_without: dict[str, float]
-    """What the odds would have been."""
+    """By optimistic rewards: never below zero."""
+    probabilities_without: dict[str, float]
+    """The best probabilities without fairness."""
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a decision had the odds it had."""
+    """Why a decision had its probabilities."""
 
     decision: str
     number: int
     decided_from: int
-    """The line of the ledger up to which everything was known when it was decided."""
+    """The projection that it was made from: events up to this seq."""
     state: int
-    """The same for what is said here of distances."""
+    """The projection that the distances here are from."""
     candidates: tuple[CandidateShare, ...]
     binding_pairs: tuple[BindingPair, ...]
     price: Price
     sentences: tuple[str, ...]
     worst_residual: float | None
-    """By how much the odds exceed the limit that they exceed most, as measured when it was decided: rounding, or 0.
-    None in the first ledgers, which noted no more than that it was at most 1e-9."""
+    """How far the probabilities exceed a constraint at most, measured when it was decided: rounding, or 0. None in the
+    first ledgers, which recorded only that it was at most 1e-9."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dicts, lists and numbers."""
@@ -94,17 +94,17 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Metric:
-    """The learned metric: the matrix G, and how sure it is along each coordinate."""
+    """The learned metric: the matrix G, and its confidence along each coordinate."""
 
     state: int
     matrix: list[list[float]]
     coordinates: list[str]
     distance: list[float]
-    """What a difference of 1 in each coordinate alone makes, by the estimate."""
+    """The estimated distance of a difference of 1 in each coordinate alone."""
     lower: list[float]
     upper: list[float]
     sentences: tuple[str, ...]
-    """In words: of the schema's features, or else of what a difference of 1 in each does."""
+    """In words: about the schema's features, or about a difference of 1 in each coordinate."""
     reviews_in_conflict: int
     misleading_reviewers: list[str]
 
@@ -113,34 +113,31 @@ class Metric:
         return asdict(self)
 
 
-def explain(event: Event, state: Projection, ledger: Ledger, elsewhere: Elsewhere, desk: str) -> Explanation:
-    """The explanation of a decision, with what `state` knows of distances."""
+def explain(event: Event, projection: Projection, ledger: Ledger, sources: VerdictSources, desk: str) -> Explanation:
+    """The explanation of a decision, with the distances of `projection`."""
     body, decision = event.body, decision_of(event.body)
     ids, estimated = body["candidates"], np.array(body["estimated_rewards"])
+    rewards = zip(ids, decision.probabilities, estimated, decision.optimistic_rewards, strict=True)
     shares = tuple(
-        CandidateShare(name, float(p), i in decision.chosen, float(estimate), float(hope))
-        for i, (name, p, estimate, hope) in enumerate(
-            zip(ids, decision.probabilities, estimated, decision.optimistic_rewards, strict=True)
-        )
+        CandidateShare(name, float(p), i in decision.chosen, float(estimate), float(optimistic))
+        for i, (name, p, estimate, optimistic) in enumerate(rewards)
     )
     differences = np.array([decision.contexts[i] - decision.contexts[j] for i, j in decision.tight_pairs])
-    quoted = (
-        Remembered(state).most_alike(differences, ledger, elsewhere, desk, body["state"]) if len(differences) else []
-    )
-    pairs = _binding_pairs(event, decision, state, quoted)
+    quoted: list[tuple[Quoted, ...]] = []
+    if len(differences):
+        quoted = RememberedVerdicts(projection, ledger, sources, desk).most_alike(differences, body["state"])
+    pairs = _binding_pairs(ids, decision, projection, quoted)
     price = _price(decision, ids, estimated)
-    known = (event.id, decision.round, body["state"], state.seq)
-    return Explanation(*known, shares, pairs, price, _sentences(shares, pairs, price), decision.worst_residual)
+    where = (event.id, decision.round, body["state"], projection.seq)
+    return Explanation(*where, shares, pairs, price, _sentences(shares, pairs, price), decision.worst_residual)
 
 
 def _binding_pairs(
-    event: Event, decision: Decision, state: Projection, quoted: Sequence[tuple[Quoted, ...]]
+    ids: list[str], decision: Decision, projection: Projection, quoted: Sequence[tuple[Quoted, ...]]
 ) -> tuple[BindingPair, ...]:
     if not decision.tight_pairs:
         return ()
-    ids = event.body["candidates"]
-    known = state.bandit.distances(decision.contexts)
-    chances = _chances(decision, state)
+    known, chances = projection.bandit.distances(decision.contexts), _chances(decision, projection)
     return tuple(
         BindingPair(
             ids[i],
@@ -150,19 +147,19 @@ def _binding_pairs(
             float(known.lower[i, j]),
             float(known.upper[i, j]),
             chances.get((i, j), 0.0),
-            said,
+            verdicts,
         )
-        for (i, j), said in zip(decision.tight_pairs, quoted, strict=True)
+        for (i, j), verdicts in zip(decision.tight_pairs, quoted, strict=True)
     )
 
 
-def _chances(decision: Decision, state: Projection) -> dict[tuple[int, int], float]:
-    """How likely each pair is unfair; of a decision that the state has not counted yet, nothing is said."""
-    if decision.round >= state.bandit.rounds:
+def _chances(decision: Decision, projection: Projection) -> dict[tuple[int, int], float]:
+    """The probability that each pair is unfair; empty for a decision that the projection has not counted yet."""
+    if decision.round >= projection.bandit.rounds:
         return {}
     k = decision.n_candidates
-    found = state.bandit.pairs_to_review(decision, k * (k - 1) // 2)
-    return {pair.pair: pair.chance_unfair for pair in found}
+    pairs = projection.bandit.pairs_to_review(decision, k * (k - 1) // 2)
+    return {pair.pair: pair.chance_unfair for pair in pairs}
 
 
 def _price(decision: Decision, ids: list[str], estimated: Floats) -> Price:
@@ -172,57 +169,55 @@ def _price(decision: Decision, ids: list[str], estimated: Floats) -> Price:
     return Price(
         expected_reward=float(estimated @ gained),
         optimistic_reward=float(decision.optimistic_rewards @ gained),
-        odds_without=dict(zip(ids, free.probabilities.tolist(), strict=True)),
+        probabilities_without=dict(zip(ids, free.probabilities.tolist(), strict=True)),
     )
 
 
 def _sentences(shares: tuple[CandidateShare, ...], pairs: tuple[BindingPair, ...], price: Price) -> tuple[str, ...]:
     best = max(shares, key=lambda share: share.optimistic_reward)
-    told = [
-        f"The most could be hoped for from candidate {best.id}: {best.optimistic_reward:.2f} at best, "
-        f"{best.estimated_reward:.2f} expected; the odds were {best.probability:.1%}."
+    sentences = [
+        f"Candidate {best.id} had the highest optimistic reward, {best.optimistic_reward:.2f}; the estimate was "
+        f"{best.estimated_reward:.2f}, the probability {best.probability:.1%}."
     ]
-    for pair in pairs[:3]:
-        told.append(
-            f"The odds of candidates {pair.first} and {pair.second} were kept within {pair.gap:.1%} of each other, to "
-            f"be on the safe side: their distance is taken to be {pair.distance:.3f}, from {pair.lower:.3f} to "
-            f"{pair.upper:.3f}."
-        )
+    sentences += [
+        f"The probabilities of candidates {pair.first} and {pair.second} were kept within {pair.gap:.1%}: "
+        f"their distance is estimated at {pair.distance:.3f}, between {pair.lower:.3f} and {pair.upper:.3f}."
+        for pair in pairs[:3]
+    ]
     if len(pairs) > 3:
-        told.append(f"{len(pairs) - 3} more pair{'s' if len(pairs) > 4 else ''} bound the odds.")
-    told.append(price_in_words(price))
-    return tuple(told)
+        sentences.append(f"{len(pairs) - 3} more pair{'s' if len(pairs) > 4 else ''} limited the probabilities.")
+    return (*sentences, price_in_words(price))
 
 
 def price_in_words(price: Price) -> str:
-    """What fairness cost by the rewards the odds were chosen for, which it can only lower; then by the estimates."""
+    """The price by optimistic rewards, which fairness can only lower; then by the estimates."""
     if price.optimistic_reward < NEGLIGIBLE:
-        return "Fairness cost nothing: the odds would have been worth no more without it."
-    told = f"Fairness cost {price.optimistic_reward:.3f} of the reward hoped for, which the odds were chosen for"
+        return "Fairness cost nothing: without it the probabilities would have been worth no more."
+    sentence = f"Fairness cost {price.optimistic_reward:.3f} of the optimistic reward, which the probabilities maximise"
     if price.expected_reward >= NEGLIGIBLE:
-        return f"{told}, and {price.expected_reward:.3f} of the reward expected."
-    return f"{told}, and nothing of the reward expected: more was hoped for from others, but not expected of them."
+        return f"{sentence}, and {price.expected_reward:.3f} of the expected reward."
+    return f"{sentence}, and nothing of the expected reward."
 
 
-def metric_of(state: Projection, settings: DeskSettings) -> Metric:
-    """The metric that a state has learned."""
-    learner, d = state.bandit.metric, settings.n_features
+def metric_of(projection: Projection, settings: DeskSettings) -> Metric:
+    """The metric that a projection has learned."""
+    learner, d = projection.bandit.metric, settings.n_features
     matrix = learner.get_mahalanobis_matrix()
     lower, upper = learner.ends_of(np.eye(d))
     named = settings.features or coordinates(d)
     if settings.schema is not None:
         named = settings.schema.coordinates
-        told = settings.schema.explain(matrix, ends=learner.ends_of).sentences
+        sentences = settings.schema.explain(matrix, ends=learner.ends_of).sentences
     else:
-        told = sentences_of_names(named, matrix, ends=learner.ends_of)
+        sentences = sentences_of_names(named, matrix, ends=learner.ends_of)
     return Metric(
-        state.seq,
+        projection.seq,
         matrix.tolist(),
         list(named),
         np.sqrt(np.maximum(np.diag(matrix), 0.0)).tolist(),
         lower.tolist(),
         upper.tolist(),
-        told,
-        state.bandit.conflicts,
-        sorted(str(name) for name in state.bandit.found_out),
+        sentences,
+        projection.bandit.conflicts,
+        sorted(str(name) for name in projection.bandit.found_out),
     )

@@ -9,17 +9,16 @@ from typing import Any
 
 from evenhand.desk.commands import AnswerQuestion, Command, ImportPast
 from evenhand.desk.imports.past import FIELDS
-from evenhand.desk.imports.past_file import UNREADABLE, PastFile, Record, Told, is_event, is_settings, read_record
+from evenhand.desk.imports.past_file import UNREADABLE, Feedback, PastFile, Record, is_event, is_settings, read_record
 from evenhand.desk.imports.provenance import read_origins
 from evenhand.errors import EvenhandError, InvalidInput
 from evenhand.ledger.event import canonical
 
 
 def commands_of(past: PastFile, actor: str) -> Iterator[tuple[int, Command | EvenhandError]]:
-    """What to take in of each line, with its number, or what is wrong with the line.
+    """The commands of each line, with its number, or what is wrong with the line.
 
-    An idempotency key is made of what a line is and not of where it stands: lines may come before it, and it is still
-    the same.
+    An idempotency key is made of a line's content, not of its number: other lines may be added before it.
     """
     seen: Counter[str] = Counter()
     for number, line in past.lines():
@@ -30,18 +29,18 @@ def commands_of(past: PastFile, actor: str) -> Iterator[tuple[int, Command | Eve
             elif not is_settings(record):
                 yield number, _command_of_record(record, actor, seen)
             elif number > past.first:
-                raise InvalidInput("settings belong into the first line; they were not read here")
+                raise InvalidInput("settings must be in the first line; these were not read")
         except EvenhandError as error:
             yield number, error
 
 
-def key_of(line: str) -> str:
-    """The idempotency key under which a line of an exported ledger is taken in."""
-    return f"import-{line}"
+def key_of(event_id: str) -> str:
+    """The idempotency key under which an event of an exported ledger is imported."""
+    return f"import-{event_id}"
 
 
 def _command_of_record(record: Record, actor: str, seen: Counter[str]) -> Command:
-    """The same record twice in a file is two decisions alike."""
+    """The same record twice in a file is two decisions."""
     digest = hashlib.blake2b(canonical(record).encode(), digest_size=16).hexdigest()
     seen[digest] += 1
     again = f"-{seen[digest]}" if seen[digest] > 1 else ""
@@ -50,55 +49,54 @@ def _command_of_record(record: Record, actor: str, seen: Counter[str]) -> Comman
 
 def _commands_of_event(past: PastFile, number: int, event: Record, actor: str) -> Iterator[tuple[int, Command]]:
     try:
-        if number in past.wrong:
+        if number in past.invalid:
             raise KeyError
         kind, body = event["kind"], event["body"]
         if kind in ("outcome", "review") and body["decision"] not in past.decisions:
             raise InvalidInput(f"this {kind} is of decision {body['decision']!r}, which is not in the file")
         if kind == "decision":
             yield from _commands_of_decision(past, event, actor)
-        elif event["id"] not in past.gone:
-            command = _command_of_line(event, actor)
+        elif event["id"] not in past.withdrawn:
+            command = _command_of_single(event, actor)
             if command is not None:
                 yield number, command
     except UNREADABLE as error:
         if isinstance(error, InvalidInput):
             raise
-        raise InvalidInput("this looks like a line of an exported ledger, but its body is none") from None
+        raise InvalidInput("this looks like an event of an exported ledger, but its body is invalid") from None
 
 
 def _commands_of_decision(past: PastFile, event: Record, actor: str) -> Iterator[tuple[int, Command]]:
-    """One for each outcome and each review of a decision: so what comes later can be taken in later, and taken back."""
-    said = [told for told in past.told.get(event["id"], ()) if told.id not in past.gone and not _is_repeat(told)]
-    if not said:
-        return
+    """One for each outcome and review of a decision: later ones can be imported later, and each be withdrawn."""
     body = event["body"]
-    made = {"candidates": _candidates(body), "probabilities": body["probabilities"]}
-    for told in said:
-        learned = {
-            "rewards": told.body["rewards"] if told.kind == "outcome" else {},
-            "reviews": [told.body] if told.kind == "review" else [],
+    for feedback in past.feedback.get(event["id"], ()):
+        if feedback.id in past.withdrawn or _is_repeat(feedback):
+            continue
+        source = {"desk": event["desk"], "decision": event["id"], "line": feedback.id}
+        record = {
+            "candidates": _candidates(body),
+            "probabilities": body["probabilities"],
+            "rewards": feedback.body["rewards"] if feedback.kind == "outcome" else {},
+            "reviews": [feedback.body] if feedback.kind == "review" else [],
+            "source": source,
         }
-        source = {"desk": event["desk"], "decision": event["id"], "line": told.id}
-        record = {**made, **learned, "source": source}
-        yield told.number, ImportPast(record, [source], actor=actor, idempotency_key=key_of(told.id))
+        yield feedback.number, ImportPast(record, [source], actor=actor, idempotency_key=key_of(feedback.id))
 
 
-def _is_repeat(told: Told) -> bool:
-    return bool((told.body.get("circumstances") or {}).get("repeat"))
+def _is_repeat(feedback: Feedback) -> bool:
+    return bool((feedback.body.get("circumstances") or {}).get("repeat"))
 
 
-def _command_of_line(event: Record, actor: str) -> Command | None:
-    """Of a line that stands for itself; None if nothing is to be learned from it."""
+def _command_of_single(event: Record, actor: str) -> Command | None:
+    """The command of an answer or an imported record; None for other events."""
     kind, body = event["kind"], event["body"]
     origins = [*read_origins(body.get("origins", ())), {"desk": event["desk"], "line": event["id"]}]
-    who: dict[str, Any] = {"actor": actor, "idempotency_key": key_of(event["id"]), "origins": origins}
+    common: dict[str, Any] = {"actor": actor, "idempotency_key": key_of(event["id"]), "origins": origins}
     if kind == "answer" and body.get("unfair") is not None:
-        return AnswerQuestion(
-            **{name: body.get(name) for name in ("x", "y", "gap", "unfair", "reviewer", "circumstances")}, **who
-        )
+        fields = ("x", "y", "gap", "unfair", "reviewer", "circumstances")
+        return AnswerQuestion(**{name: body.get(name) for name in fields}, **common)
     if kind == "imported":
-        return ImportPast({name: body.get(name) for name in FIELDS} | {"candidates": _candidates(body)}, **who)
+        return ImportPast({name: body.get(name) for name in FIELDS} | {"candidates": _candidates(body)}, **common)
     return None
 
 

@@ -1,4 +1,4 @@
-"""PastFile: lines of JSON that tell of past decisions, read once for all but the decisions themselves."""
+"""PastFile: JSON lines with past decisions, read once except for the decisions themselves."""
 
 from __future__ import annotations
 
@@ -17,11 +17,13 @@ from evenhand.ledger.export import from_line
 Record = dict[str, Any]
 
 UNREADABLE = (KeyError, TypeError, ValueError, AttributeError)
-"""What a line raises that looks like one of an exported ledger, and is none."""
+"""Raised by a line that looks like an event of an exported ledger, and is none."""
+
+NOTHING_IMPORTED = "; nothing was imported. Export the ledger again, or import what there is with --even-if-damaged"
 
 
-class Told(NamedTuple):
-    """An outcome or a review, in an exported ledger."""
+class Feedback(NamedTuple):
+    """An outcome or a review in an exported ledger."""
 
     number: int
     """Of its line in the file."""
@@ -32,29 +34,29 @@ class Told(NamedTuple):
 
 @dataclass
 class PastFile:
-    """What a file says but for its decisions, which may be too many to be held."""
+    """The content of a file except for its decisions, which may be too many for memory."""
 
     path: str | os.PathLike[str]
     length: int = 0
-    """Lines, blank ones apart."""
+    """Lines that are not blank."""
     first: int = 0
     """The number of the first line that is not blank."""
     settings: Record = field(default_factory=dict)
     """Those of the first line, {"settings": {...}}, or those in force where an exported ledger ends; no seed."""
-    is_wanted: bool = False
-    """Whether somebody wrote the settings down for this import."""
+    has_own_settings: bool = False
+    """Whether somebody wrote the settings for this import."""
     decisions: set[str] = field(default_factory=set)
-    told: dict[str, list[Told]] = field(default_factory=lambda: defaultdict(list))
-    """What came of each decision, in order."""
-    gone: dict[str, int] = field(default_factory=dict)
-    """What was taken back or superseded, and the number of the line that did it."""
-    wrong: set[int] = field(default_factory=set)
-    """Lines that look like those of an exported ledger, and are none."""
+    feedback: dict[str, list[Feedback]] = field(default_factory=lambda: defaultdict(list))
+    """Outcomes and reviews of each decision, in order."""
+    withdrawn: dict[str, int] = field(default_factory=dict)
+    """What was withdrawn or superseded, and the number of the line that did it."""
+    invalid: set[int] = field(default_factory=set)
+    """Lines that look like events of an exported ledger, and are none."""
 
     @classmethod
     def read(cls, path: str | os.PathLike[str], *, even_if_damaged: bool = False) -> Self:
-        """Read a file once. Lines with hashes are verified: DamagedLedger if a line does not follow those before it."""
-        past, chains = cls(path), None if even_if_damaged else Chains()
+        """Read a file once. Events with hashes are verified: DamagedLedger if one does not follow those before it."""
+        past, chains = cls(path), None if even_if_damaged else FileChains()
         for number, line in past.lines():
             past.length += 1
             past.first = past.first or number
@@ -82,33 +84,33 @@ class PastFile:
     def _note(self, number: int, record: Record) -> None:
         try:
             if is_settings(record) and number == self.first:
-                self.settings, self.is_wanted = dict(record["settings"]), True
+                self.settings, self.has_own_settings = dict(record["settings"]), True
             elif is_event(record):
                 self._note_event(number, record["kind"], record["id"], record["body"])
         except UNREADABLE:
-            self.wrong.add(number)
+            self.invalid.add(number)
 
     def _note_event(self, number: int, kind: str, name: str, body: Record) -> None:
         if kind == "decision":
             self.decisions.add(name)
         elif kind in ("outcome", "review"):
             if body.get("supersedes"):
-                self.gone[body["supersedes"]] = number
-            self.told[body["decision"]].append(Told(number, name, kind, body))
+                self.withdrawn[body["supersedes"]] = number
+            self.feedback[body["decision"]].append(Feedback(number, name, kind, body))
         elif kind == "withdrawal":
-            self.gone[body["review"]] = number
-        elif kind in ("opened", "settings") and not self.is_wanted and _has_settings(body):
+            self.withdrawn[body["review"]] = number
+        elif kind in ("opened", "settings") and not self.has_own_settings and _has_settings(body):
             self.settings = {name: value for name, value in body["settings"].items() if name != "seed"}
 
 
-class Chains:
-    """The chains of hashes in a file: one for each desk whose exported ledger is in it."""
+class FileChains:
+    """The hash chains in a file: one for each desk whose exported ledger is in it."""
 
     def __init__(self) -> None:
         self._last: dict[str, tuple[int, str]] = {}
 
     def add(self, number: int, line: bytes, record: Record) -> None:
-        """Check the next line: by its text as it stands, or written anew if somebody has set it otherwise."""
+        """Check the next event: by its text as it is, or in canonical form if somebody has reformatted it."""
         desk = str(record["desk"])
         if "previous" not in record and "hash" not in record and desk not in self._last:
             return  # never had any
@@ -119,31 +121,28 @@ class Chains:
             text = canonical({name: value for name, value in record.items() if name not in ("previous", "hash")})
         own = chained(previous, text)
         if (record["seq"], record.get("previous"), record.get("hash")) != (seq + 1, previous, own):
-            raise DamagedLedger(f"line {number} of the file was changed, or one before it was removed{NOTHING}")
+            raise DamagedLedger(f"line {number} of the file was changed, or one before it removed{NOTHING_IMPORTED}")
         self._last[desk] = (seq + 1, own)
 
     def refuse_unreadable(self, number: int) -> None:
-        """DamagedLedger if a line that is no JSON comes after lines with hashes."""
+        """DamagedLedger if a line that is not JSON comes after events with hashes."""
         if self._last:
-            raise DamagedLedger(f"line {number} of the file was changed, or cut off: it is no JSON{NOTHING}")
-
-
-NOTHING = "; nothing was taken in. Export the ledger anew, or import what there is with --even-if-damaged"
+            raise DamagedLedger(f"line {number} of the file was changed, or cut off: it is not JSON{NOTHING_IMPORTED}")
 
 
 def read_record(line: bytes) -> Record:
-    """What a line says; InvalidInput if it is no JSON object."""
+    """The JSON object of a line; InvalidInput if it is none."""
     try:
         record = orjson.loads(line)
     except orjson.JSONDecodeError as error:
-        raise InvalidInput(f"this is no JSON: {error}") from None
+        raise InvalidInput(f"a line must be JSON: {error}") from None
     if not isinstance(record, dict):
-        raise InvalidInput("this is no JSON object")
+        raise InvalidInput("a line must be a JSON object")
     return record
 
 
 def is_event(record: Record) -> bool:
-    """Whether it is a line of an exported ledger."""
+    """Whether it is an event of an exported ledger."""
     return {"desk", "seq", "id", "kind", "body"} <= set(record)
 
 

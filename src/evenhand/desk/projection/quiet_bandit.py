@@ -1,9 +1,10 @@
-"""QuietBandit: a FairBandit that keeps as facts what others are warned of, since a fold has nobody to warn."""
+"""QuietBandit: a FairBandit without warnings, for projections: what others are warned of is in its counters."""
 
 from __future__ import annotations
 
 import contextlib
 import copy
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Self
@@ -11,10 +12,12 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand.allocation.draw import draw_from
 from evenhand.bandit import FairBandit
 from evenhand.errors import UnsupportedReview
 from evenhand.metrics import Learned, Verdicts
 from evenhand.records.decision import Decision, Review
+from evenhand.records.signature import sealed
 
 Floats = NDArray[np.float64]
 
@@ -23,13 +26,13 @@ class QuietBandit(FairBandit):
     """Learns without a warning: how often reviews conflicted is in `conflicts`, who misleads in `found_out`."""
 
     def _warn(self, learned: Learned, found_out: frozenset[str | None]) -> None:
-        """Both are counted already; the warnings module would be shared by all threads besides."""
+        """Both are counted; the warnings module would be shared by all threads besides."""
 
     def learn_outcomes(self, decision: Decision, rewards: Mapping[int, float]) -> None:
-        """Learn what came of whoever was really chosen, be it that somebody overrode the lottery.
+        """Learn the outcomes of the chosen candidates, also where somebody overrode the draw.
 
-        The reward model only asks what was seen of which context, not why it was looked at; so an outcome of somebody
-        whom the lottery did not draw is one more observation. Nothing is learned about distances.
+        The reward model needs contexts and rewards, not why somebody was chosen; so the outcome of a candidate who was
+        not drawn is one more observation. Nothing is learned about distances.
         """
         if set(rewards) <= set(decision.chosen):
             self.learn(decision, rewards=rewards)
@@ -39,14 +42,16 @@ class QuietBandit(FairBandit):
         model.learn(decision.contexts[list(rewards)], np.array(list(rewards.values()), dtype=np.float64))
         self.reward = model
 
-    def learn_past_review(self, contexts: Sequence[Sequence[float]], odds: Sequence[float], review: Review) -> None:
-        """Learn from a review of a decision made elsewhere: as evidence, but no round of this bandit's is flagged.
+    def learn_past_review(
+        self, contexts: Sequence[Sequence[float]], probabilities: Sequence[float], review: Review
+    ) -> None:
+        """Learn from a review of a decision made elsewhere: as evidence, but no round of this bandit is flagged.
 
-        Nothing is learned of a bit that the metric learner cannot use. Which pairs were as far apart as they might be,
-        nobody can tell any more: all count as if they were.
+        A one-bit review that the metric learner cannot use is skipped. Which pairs were tight is unknown: all count as
+        if they were.
         """
         table = np.array(contexts, dtype=np.float64)
-        past = Decision("", 0, table, np.array(odds, dtype=np.float64), (), None, np.zeros(len(table)))
+        past = Decision("", 0, table, np.array(probabilities, dtype=np.float64), (), None, np.zeros(len(table)))
         verdicts = Verdicts.of(past, review)
         verdicts = replace(verdicts, tight=np.ones(len(verdicts), dtype=np.bool_))
         if len(verdicts) == 0:
@@ -60,11 +65,11 @@ class QuietBandit(FairBandit):
         self._notice(learned)
 
     def published(self, previous: Self | None = None) -> Self:
-        """A copy that decides as this one does now, and that nothing learned later reaches.
+        """A copy that decides as this one does now, and that does not change when this one learns.
 
-        previous: the copy made before, if no review was heard since: its metric is as good as a new copy.
+        previous: the copy made before, if no review was learned since: its metric can be shared.
         """
-        if self.safeguards.is_capped:  # then proposals work out evidence, which copies must not share
+        if self.safeguards.is_capped:  # then proposals compute evidence, which copies must not share
             return type(self).from_state(self.state())
         twin = copy.copy(self)
         twin.metric = copy.deepcopy(self.metric) if previous is None else previous.metric
@@ -73,9 +78,14 @@ class QuietBandit(FairBandit):
         return twin
 
     def with_capacity(self, capacity: int | None) -> Self:
-        """This bandit with another capacity from now on, all else shared: for deciding, not for learning."""
+        """This bandit with another capacity, all else shared: for deciding, not for learning."""
         if capacity == self.capacity:
             return self
         twin = copy.copy(self)
         twin.capacity = capacity
         return twin
+
+    def drawn_again(self, decision: Decision, *, number: int, rng: np.random.Generator) -> Decision:
+        """The decision of `propose` for the same contexts in round `number`, without computing it again."""
+        chosen = draw_from(decision.probabilities, math.inf if self.capacity is None else float(self.capacity), rng)
+        return sealed(replace(decision, round=number, chosen=chosen), self._key)

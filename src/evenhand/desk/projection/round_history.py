@@ -1,7 +1,6 @@
-"""RoundHistory: what became of a desk's decisions over time, in a few numbers that never grow beyond a fixed size.
+"""RoundHistory: rewards, flags and counts of a desk over time, in tables of fixed size.
 
-It is part of the fold: kept up to date line by line, saved with every snapshot, published with every state. So a chart
-of a million decisions is as quick to draw as one of a hundred.
+It is part of the projection and of every snapshot, so a chart of a million decisions is as quick as one of a hundred.
 """
 
 from __future__ import annotations
@@ -15,14 +14,14 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 SPANS = 512
-"""Decisions are counted in at most so many spans of equal width; when they are full, each two become one."""
+"""Decisions are counted in this many spans of equal width; when they are full, each two become one."""
 
 MARKS_NEWS = frozenset({"opened", "review", "withdrawal", "answer", "settings", "imported"})
-"""Kinds of lines after which the metric, or what is known of reviewers, may be another."""
+"""Kinds of events after which the metric, or what is known of reviewers, may differ."""
 
 
 class RoundHistory:
-    """Rewards by the number of the decision they came of, and how many lines of each kind there are.
+    """Rewards by the number of their decision, and the number of events of each kind.
 
     >>> history = RoundHistory()
     >>> history.outcome(3, {"a": 0.5, "b": 0.1})
@@ -32,23 +31,23 @@ class RoundHistory:
 
     def __init__(self) -> None:
         self.width = 1
-        """Decisions a span."""
+        """Decisions per span."""
         self.rewards: Floats = np.zeros((SPANS, 3))
-        """Of each span the number of rewards, their sum, and the sum of their squares."""
+        """Per span the number of rewards, their sum, and the sum of their squares."""
         self.kinds: dict[str, int] = {}
-        """Lines of each kind, those that were taken back among them."""
+        """Events of each kind, including withdrawn ones."""
         self.news = 0
-        """The last line after which the metric may be another."""
+        """The last event after which the metric may differ."""
         self.taught = 0
-        """Reviews and answers that said something of a pair, were not taken back, and were not asked for twice."""
+        """Reviews and answers that were learned from and not withdrawn."""
         self.flags: Floats = np.zeros((SPANS, 2))
-        """Of each span the decisions that were first called unfair when so many had been made, and how many of those
-        the margin made no promise about: it had no target, or all odds had been made equal before."""
+        """Per span, by the number of decisions made when they were first flagged: flagged decisions, and how many of
+        those the margin made no promise about, since it had no target or all probabilities were equal."""
         self.targets: list[tuple[int, float | None]] = []
         """From which decision on which share of unfair decisions was the target."""
 
-    def line(self, seq: int, kind: str) -> None:
-        """A line of the ledger was taken in."""
+    def count(self, seq: int, kind: str) -> None:
+        """An event was applied."""
         self.kinds[kind] = self.kinds.get(kind, 0) + 1
         if kind in MARKS_NEWS:
             self.news = seq
@@ -58,39 +57,35 @@ class RoundHistory:
         if not self.targets or self.targets[-1][1] != target:
             self.targets.append((number, target))
 
-    def heard(self, kind: str, body: Mapping[str, Any]) -> None:
-        """A review or an answer was learned from, if there was anything to learn in it."""
-        self.taught += teaches(kind, body)
-
     def outcome(self, number: int, rewards: Mapping[str, float]) -> None:
-        """Rewards were told of the decision of this number."""
-        self._reach(number)
+        """Rewards of the decision of this number were recorded."""
+        self._make_room(number)
         span = self.rewards[number // self.width]
-        for reward in rewards.values():  # one number at a time is quicker than three as an array
+        for reward in rewards.values():  # one number at a time is faster than three as an array
             span[0] += 1.0
             span[1] += reward
             span[2] += reward * reward
 
     def flag(self, decided: int, *, promised: bool) -> None:
-        """A decision was called unfair for the first time when so many had been made."""
-        self._reach(decided - 1)
+        """A decision was flagged for the first time when this many had been made."""
+        self._make_room(decided - 1)
         self.flags[(decided - 1) // self.width] += (1.0, not promised)
 
     def target_by(self, edges: NDArray[np.int64]) -> Floats:
-        """What the targets allow by each of these numbers of decisions."""
-        allowed = np.zeros(len(edges))
+        """Flagged decisions that the targets permit by each of these numbers of decisions."""
+        permitted = np.zeros(len(edges))
         ends = [start for start, _ in self.targets[1:]] + [np.inf]
         for (start, target), end in zip(self.targets, ends, strict=False):
-            allowed += (target or 0.0) * np.clip(edges - start, 0, end - start)
-        return allowed
+            permitted += (target or 0.0) * np.clip(edges - start, 0, end - start)
+        return permitted
 
-    def _reach(self, number: int) -> None:
-        """See that the decision of this number has a span."""
+    def _make_room(self, number: int) -> None:
+        """Join spans until the decision of this number has one."""
         while number >= self.width * SPANS:
             self.rewards, self.flags, self.width = _joined(self.rewards), _joined(self.flags), 2 * self.width
 
     def copied(self) -> Self:
-        """A copy that nothing taken in later reaches."""
+        """A copy that does not change with this one."""
         twin = self.__class__.__new__(self.__class__)
         twin.__dict__.update(self.__dict__)
         twin.rewards, twin.flags = self.rewards.copy(), self.flags.copy()
@@ -126,16 +121,3 @@ def _joined(spans: Floats) -> Floats:
     joined = np.zeros_like(spans)
     joined[: SPANS // 2] = spans[::2] + spans[1::2]
     return joined
-
-
-def teaches(kind: str, body: Mapping[str, Any]) -> bool:
-    """Whether a review or an answer says anything: "unsure" and the like do not, nor does what was asked for twice.
-
-    >>> teaches("answer", {"unfair": None}), teaches("review", {"kind": "one_bit", "circumstances": None})
-    (False, True)
-    """
-    if kind == "answer":
-        return body["unfair"] is not None
-    if kind != "review" or (body["circumstances"] or {}).get("repeat"):
-        return False
-    return body["kind"] != "partial" or bool(body["unfair"] or body["fair"])

@@ -1,4 +1,4 @@
-"""How Alembic runs here: on the connection that the ledger opened, within its transaction."""
+"""Alembic's environment: it runs on the ledger's connection, within its transaction."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from evenhand.ledger.tables import metadata
 
 
 def run() -> None:
-    """Take all steps that are left."""
+    """Run the missing migrations."""
     context.configure(
         connection=context.config.attributes["connection"],
         target_metadata=metadata,
         version_table=VERSION_TABLE,
-        transactional_ddl=False,  # the transaction is the caller's: begun before, ended after
+        transactional_ddl=False,  # the caller begins and ends the transaction
     )
     context.run_migrations()
 

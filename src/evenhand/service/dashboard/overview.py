@@ -6,7 +6,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from evenhand.desk.review_book import ReviewBook
+from evenhand.review.review_book import ReviewBook
 from evenhand.service.dashboard.decision_list import latest_decisions
 from evenhand.service.dashboard.metric import metric_part
 from evenhand.service.dashboard.reviewers import reviewers_part

@@ -6,24 +6,24 @@ import statistics
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from evenhand.desk.review_book import Given
+from evenhand.desk.answers import ReviewAnswer
 from evenhand.records.review_metadata import ANSWERS
 from evenhand.review.agreement import agreement, consistency
 
 if TYPE_CHECKING:
     from evenhand.desk.projection.projection import Projection
-    from evenhand.desk.review_book import ReviewBook
     from evenhand.desk.settings import DeskSettings
+    from evenhand.review.review_book import ReviewBook
 
 
 def reviewers_part(book: ReviewBook, projection: Projection, settings: DeskSettings) -> dict[str, Any]:
     """Everybody who has answered, on the page or over HTTP, and their agreement. O(answers)."""
     book.refresh()
-    by_name: dict[str | None, list[Given]] = {name: [] for name in book.reviewers()}
+    by_name: dict[str | None, list[ReviewAnswer]] = {name: [] for name in book.reviewers()}
     standing, whole = sorted(book.standing(), key=lambda answer: answer.seq), book.whole()
     for answer in sorted([*standing, *whole], key=lambda answer: answer.seq):
         by_name[answer.reviewer].append(answer)
-    compared: dict[str | None, list[Given]] = {}
+    compared: dict[str | None, list[ReviewAnswer]] = {}
     for answer in book.compared():
         compared.setdefault(answer.reviewer, []).append(answer)
     errors = projection.bandit.reviewers()
@@ -40,7 +40,7 @@ def reviewers_part(book: ReviewBook, projection: Projection, settings: DeskSetti
     }
 
 
-def _person(name: str | None, answers: list[Given], withdrawn: int, report: Any) -> dict[str, Any]:
+def _person(name: str | None, answers: list[ReviewAnswer], withdrawn: int, report: Any) -> dict[str, Any]:
     # Of a complete review that found something unfair, the pairs it named are counted.
     counts = Counter(one.answer for one in answers if one.whole != "complete" or one.answer == "acceptable")
     seconds = [one.seconds for one in answers if one.seconds is not None]

@@ -8,7 +8,7 @@ from typing import Any
 
 from fastapi import APIRouter, Response
 
-from evenhand.desk.review_book import Given
+from evenhand.desk.answers import ReviewAnswer
 from evenhand.errors import AlreadyRecorded, IdempotencyConflict
 from evenhand.records.review_metadata import DECLINED, times
 from evenhand.review.agreement import consistency
@@ -117,7 +117,7 @@ def _progress(sessions: ReviewSessions, reviewer: str, *, over: bool) -> dict[st
     }
 
 
-def _counts(answers: Sequence[Given]) -> dict[str, int]:
+def _counts(answers: Sequence[ReviewAnswer]) -> dict[str, int]:
     """How many pairs were answered, and how many were left to somebody else."""
     passed = sum(answer.answer in DECLINED for answer in answers)
     return {"answered": len(answers) - passed, "passed": passed}

@@ -1,4 +1,4 @@
-"""The first tables: desks, events that cannot be changed, snapshots, waiting pairs, tokens."""
+"""The first tables: desks, append-only events, snapshots, waiting pairs, tokens."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ REFUSED = "the ledger is append-only: no event is changed or removed"
 
 
 def upgrade() -> None:
-    """Make all tables."""
+    """Create all tables."""
     _make_ledger()
     _make_indexes()
     _make_what_is_derived()

@@ -1,4 +1,4 @@
-"""What the pages keep: who is signed in, and the people that an interview asks about."""
+"""Tables of the pages: sessions, and people for interviews."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ down_revision = "0001"
 
 
 def upgrade() -> None:
-    """Make two tables."""
+    """Create two tables."""
     op.create_table(
         "sessions",
         sa.Column("digest", sa.String(64), primary_key=True),

@@ -1,8 +1,8 @@
-"""The state of a desk is a fold of its ledger: whatever way it is come by, it is the same to the bit."""
+"""The projection of a desk follows from its ledger: however it is computed, it is the same to the bit."""
 
 from __future__ import annotations
 
-import time
+import threading
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,6 @@ from evenhand.desk import Decide, Desk, GiveReview, Ledger, Withdraw, open_ledge
 from evenhand.desk.commands import ChangeSettings, Command
 from evenhand.desk.event_records import decision_of
 from evenhand.desk.event_records import review_of as review_in
-from evenhand.desk.projection import projector as projector_module
 from evenhand.desk.projection.reducer import Reducer
 from evenhand.desk.projection.snapshots import from_bytes, to_bytes, to_drop
 from evenhand.desk.replay import Walk, digest_of, replay
@@ -23,30 +22,29 @@ from evenhand.desk.settings import DeskSettings
 from evenhand.errors import DamagedLedger
 from evenhand.ledger.ledger import Stamp
 from tests.support.desk_play import D, done, people, play, review_of
-from tests.support.waiting import wait_for
 
 
 def digest(desk: Desk) -> str:
-    """Of the published state."""
+    """Of the published projection."""
     return digest_of(Reducer(desk.projection.bandit, Stamp(desk.projection.seq, desk.projection.seq)))
 
 
 def test_replay_gives_the_same_decisions(ledger: Ledger, name: str) -> None:
-    """From the first line on, every decision comes out as it is written, with withdrawals and settings in between."""
+    """From the first event on, every decision comes out the same, with withdrawals and settings in between."""
     with Desk.open(ledger, name, n_features=D, seed=3) as desk:
         reviews = play(desk, 6)
         done(desk.execute([Withdraw(reviews[2].id), ChangeSettings({"capacity": 2, "target_unfair_share": 0.1})]))
         more = play(desk, 5, seed=1)
         done(desk.execute([Withdraw(more[0].id), ChangeSettings({"max_unfair_rounds": 1})]))
         play(desk, 4, seed=2)
-        told = replay(ledger, name)
-        assert told.differences == []
-        assert told.decisions == 30
-        assert told.state == digest(desk)
+        replayed = replay(ledger, name)
+        assert replayed.differences == []
+        assert replayed.decisions == 30
+        assert replayed.state == digest(desk)
 
 
 def test_a_withdrawn_review_was_never_given(ledger: Ledger, name: str) -> None:
-    """What is known afterwards is what a bandit knows that heard all the rest, in its order."""
+    """The projection is that of a bandit that has learned from all the rest, in order."""
     with Desk.open(ledger, name, n_features=D, seed=3) as desk:
         reviews = play(desk, 5)
         gone = reviews[3]
@@ -60,7 +58,7 @@ def test_a_withdrawn_review_was_never_given(ledger: Ledger, name: str) -> None:
 
 
 def learn(bandit: FairBandit, desk: Desk, event: dict[str, Any], gone: str) -> None:
-    """One line, told to a bandit in the plainest way."""
+    """Let a bandit learn from one event in the plainest way."""
     body = event["body"]
     if event["kind"] == "decision":
         bandit.count_decisions()
@@ -73,20 +71,20 @@ def learn(bandit: FairBandit, desk: Desk, event: dict[str, Any], gone: str) -> N
         bandit.learn(decision_of(decision), review=review_in(body, decision["candidates"]))
 
 
-STEPS = ["decide", "review", "outcome", "withdraw", "replace", "fold", "reopen", "set"]
+STEPS = ["decide", "review", "outcome", "withdraw", "replace", "catch up", "reopen", "set"]
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.sampled_from(STEPS), max_size=40), st.integers(0, 9))
-def test_any_way_of_folding_comes_to_the_same(steps: list[str], seed: int) -> None:
-    """Whatever is done in whatever order, folded now or later, with or without snapshots: one state, one replay."""
+def test_any_way_of_projecting_gives_the_same(steps: list[str], seed: int) -> None:
+    """Whatever is done in whatever order, projected now or later, with or without snapshots: one projection."""
     rng = np.random.default_rng(seed)
     ledger = open_ledger("memory:")
     desk = Desk.open(ledger, "loans", n_features=D, seed=seed)
     decisions: list[Any] = []
     reviews: list[Any] = []
     for step in steps:
-        if step == "fold":
+        if step == "catch up":
             desk.catch_up()
         elif step == "reopen":
             desk.close()
@@ -96,14 +94,14 @@ def test_any_way_of_folding_comes_to_the_same(steps: list[str], seed: int) -> No
                 (decisions if event.kind == "decision" else reviews).append(event)
     desk.catch_up(wait=True)
     assert Walk(ledger, "loans", withdrawals(ledger)).to(desk.head.seq).bandit.rounds == desk.head.decisions
-    told = replay(ledger, "loans")
-    assert told.is_same
-    assert told.state == digest(desk)
+    replayed = replay(ledger, "loans")
+    assert replayed.is_same
+    assert replayed.state == digest(desk)
     desk.close()
 
 
 def withdrawals(ledger: Ledger) -> list[tuple[int, int]]:
-    """All that was taken back."""
+    """All withdrawn reviews."""
     with ledger.reading("loans") as view:
         return view.withdrawals()
 
@@ -126,21 +124,21 @@ def commands(step: str, decisions: list[Any], reviews: list[Any], rng: np.random
     return []
 
 
-def test_a_snapshot_is_the_state(ledger: Ledger, name: str) -> None:
-    """A desk that starts from a snapshot and one that folds everything come to the same."""
+def test_a_snapshot_is_the_projection(ledger: Ledger, name: str) -> None:
+    """A snapshot read back is the reducer that was kept, and it knows its ledger."""
     with Desk.open(ledger, name, n_features=D, seed=3) as desk:
         play(desk, 5)
-        fold = desk._projector._reducer
-        kept = from_bytes(to_bytes(fold, "chain"), "chain")
+        reducer = desk._projector._reducer
+        kept = from_bytes(to_bytes(reducer, "chain"), "chain")
         assert kept is not None
-        assert digest_of(kept) == digest_of(fold) == digest(desk)
+        assert digest_of(kept) == digest_of(reducer) == digest(desk)
         with pytest.raises(DamagedLedger, match="another hash"):
-            from_bytes(to_bytes(fold, "chain"), "another chain")
+            from_bytes(to_bytes(reducer, "chain"), "another chain")
         assert from_bytes(b"nonsense") is None
 
 
 def test_a_damaged_snapshot_is_not_used(ledger: Ledger, name: str) -> None:
-    """Projector again is always right."""
+    """Projecting again is always right."""
     with Desk.open(ledger, name, n_features=D, seed=3) as desk:
         play(desk, 3)
         state = digest(desk)
@@ -152,7 +150,7 @@ def test_a_damaged_snapshot_is_not_used(ledger: Ledger, name: str) -> None:
 
 
 def test_a_snapshot_kept_on_the_way_is_not_published(ledger: Ledger, name: str) -> None:
-    """It may leave out a review that was taken back later: folding goes on from it, but no decision is made from it."""
+    """It may leave out a review that was withdrawn later: projecting goes on from it, deciding does not."""
     with Desk.open(ledger, name, n_features=D, seed=3) as desk:
         reviews = play(desk, 4)
         for stamp in ledger.snapshots(name):
@@ -160,12 +158,12 @@ def test_a_snapshot_kept_on_the_way_is_not_published(ledger: Ledger, name: str) 
         done(desk.execute([Withdraw(reviews[0].id)]))
         head = desk.head.seq
     with ledger.reading(name) as view:
-        undone, rows = view.withdrawals(), view.after(0, head)
-    fold = Reducer.initial(DeskSettings.from_dict(rows[0].event.body["settings"]))
+        withdrawn, rows = view.withdrawals(), view.after(0, head)
+    reducer = Reducer.initial(DeskSettings.from_dict(rows[0].event.body["settings"]))
     middle = reviews[3].seq
-    fold.advance(ledger, name, middle, [(middle, review) for _, review in undone])
-    fold.stamp = Stamp(middle, head)
-    ledger.keep_snapshot(name, fold.stamp, to_bytes(fold, rows[middle - 1].hash), [])
+    reducer.advance(ledger, name, middle, [(middle, review) for _, review in withdrawn])
+    reducer.stamp = Stamp(middle, head)
+    ledger.keep_snapshot(name, reducer.stamp, to_bytes(reducer, rows[middle - 1].hash), [])
     with Desk.open(ledger, name) as desk:
         assert desk.projection.seq == 0
         (event,) = done(desk.execute([Decide(people(np.random.default_rng(1)))]))
@@ -175,28 +173,32 @@ def test_a_snapshot_kept_on_the_way_is_not_published(ledger: Ledger, name: str) 
         assert replay(ledger, name).state == digest(desk)
 
 
-def test_deciding_goes_on_while_a_fold_runs(ledger: Ledger, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A decision does not wait for the folder: it is made from the state before."""
+def test_deciding_goes_on_while_a_projection_runs(ledger: Ledger, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A decision does not wait for the projector: it is made from the projection before."""
     with Desk.open(ledger, name, n_features=D, seed=3) as desk:
         play(desk, 2)
-        seq = desk.projection.seq
-        done(desk.execute([Decide(people(np.random.default_rng(9)))]))
-        advance = Reducer.advance
+        seq, advance = desk.projection.seq, Reducer.advance
+        begun, goes_on = threading.Event(), threading.Event()
 
         def slowly(self: Reducer, *arguments: Any) -> None:
-            time.sleep(1.0)
+            begun.set()
+            assert goes_on.wait(60)
             advance(self, *arguments)
 
         monkeypatch.setattr(Reducer, "advance", slowly)
         desk.project_in_background()
-        time.sleep(0.2)
+        done(desk.execute([Decide(people(np.random.default_rng(9)))]))
+        assert begun.wait(60)
         (event,) = done(desk.execute([Decide(people(np.random.default_rng(10)))]))
         assert event.body["state"] == seq
-        desk.catch_up(wait=True)
-        assert desk.projection.seq == desk.head.seq > seq
+        assert not desk.wait_for(event.seq, timeout=0)
+        goes_on.set()
+        assert desk.wait_for(event.seq, timeout=60)
 
 
-def test_a_folder_that_fails_lets_another_one_try(ledger: Ledger, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_projector_that_fails_lets_another_one_try(
+    ledger: Ledger, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Whatever went wrong, the lock is free afterwards."""
     with Desk.open(ledger, name, n_features=D, seed=3) as desk:
         done(desk.execute([Decide(people(np.random.default_rng(9)))]))
@@ -216,28 +218,8 @@ def test_a_folder_that_fails_lets_another_one_try(ledger: Ledger, name: str, mon
         assert desk.projection.seq == desk.head.seq
 
 
-def test_one_folds_and_the_other_follows(ledger: Ledger, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of two desk objects with folders one holds the lock; the other follows its snapshots, and takes over."""
-    monkeypatch.setattr(projector_module, "SNAPSHOT_SECONDS", 0.0)
-    monkeypatch.setattr(projector_module, "SNAPSHOT_SHARE", 0.0)
-    first, second = Desk.open(ledger, name, n_features=D, seed=3), Desk.open(ledger, name)
-    try:
-        first.project_in_background()
-        wait_for(lambda: first.is_projecting)
-        second.project_in_background()
-        done(second.execute([Decide(people(np.random.default_rng(1)))]))
-        wait_for(lambda: first.projection.seq == second.projection.seq == second.head.seq)
-        assert not second.is_projecting
-        first.close()
-        done(second.execute([Decide(people(np.random.default_rng(2)))]))
-        wait_for(lambda: second.is_projecting and second.projection.seq == second.head.seq)
-    finally:
-        first.close()
-        second.close()
-
-
 def test_log_spaced_snapshots() -> None:
-    """However many snapshots were made, a few stay, and the way back to any line is at most five times its age."""
+    """However many snapshots were made, a few stay, and the way back to any event is at most five times its age."""
     stamps: list[Stamp] = []
     for newest in range(500, 1_000_000, 997):
         stamps.append(Stamp(newest, newest))

@@ -10,7 +10,7 @@ import pytest
 
 from evenhand.desk import Desk, Ledger, open_ledger
 from evenhand.desk.projection.reducer import Reducer
-from evenhand.desk.projection.snapshot_checksum import OLDER, check_snapshots, sealed, unsealed
+from evenhand.desk.projection.snapshot_checksum import OLDER, check_snapshots, checked, with_checksum
 from evenhand.desk.projection.snapshots import from_bytes, to_bytes
 from evenhand.desk.replay import digest_of, replay
 from evenhand.desk.settings import DeskSettings
@@ -45,12 +45,12 @@ def forged(blob: bytes) -> bytes:
     fold = from_bytes(blob)
     assert fold is not None
     fold.bandit.learn_pair([0.9, 0, 0], [0, 0.9, 0], gap=0.3, unfair=True)
-    return to_bytes(fold, unsealed(blob).chain)
+    return to_bytes(fold, checked(blob).chain)
 
 
 def edited(blob: bytes) -> bytes:
     """The same by somebody who leaves the seal as it is."""
-    return blob.replace(unsealed(blob).content, unsealed(forged(blob)).content)
+    return blob.replace(checked(blob).content, checked(forged(blob)).content)
 
 
 def flipped(blob: bytes) -> bytes:
@@ -60,8 +60,8 @@ def flipped(blob: bytes) -> bytes:
 
 def of_another_line(blob: bytes) -> bytes:
     """Taken at another line."""
-    found = unsealed(blob)
-    return sealed(Stamp(found.stamp.seq - 1, found.stamp.until - 1), found.chain, found.content)
+    found = checked(blob)
+    return with_checksum(Stamp(found.stamp.seq - 1, found.stamp.until - 1), found.chain, found.content)
 
 
 def cut_off(blob: bytes) -> bytes:
@@ -85,7 +85,7 @@ def test_a_changed_snapshot_is_found_and_not_used(
     ledger.keep_snapshot(played, stamp, damage(blob), [])
     verify(ledger, played)
     with pytest.raises(
-        DamagedLedger, match=f"the snapshot at line {stamp.seq} of desk '{played}' was .*lines are whole"
+        DamagedLedger, match=f"the snapshot at event {stamp.seq} of desk '{played}' was .*events are intact"
     ):
         check_snapshots(ledger, played)
     with caplog.at_level(logging.WARNING, LOG), Desk.open(ledger, played) as desk:
@@ -130,7 +130,7 @@ def test_history_is_part_of_what_is_compared(ledger: Ledger, played: str) -> Non
     fold = from_bytes(blob)
     assert fold is not None
     fold.history.taught += 1
-    ledger.keep_snapshot(played, stamp, to_bytes(fold, unsealed(blob).chain), [])
+    ledger.keep_snapshot(played, stamp, to_bytes(fold, checked(blob).chain), [])
     assert replay(ledger, played).snapshots == [stamp.seq]
 
 
@@ -140,7 +140,7 @@ def test_snapshots_without_a_seal_are_made_anew_quietly(
     """Those of the first versions: nobody is warned, nothing is damaged, and the desk comes to the same state."""
     stamp, blob = newest(ledger, played)
     state = replay(ledger, played).state
-    older = unsealed(blob).content
+    older = checked(blob).content
     assert older.startswith(OLDER)
     ledger.keep_snapshot(played, stamp, older, [])
     check_snapshots(ledger, played)
@@ -162,7 +162,7 @@ def test_the_command_line_names_the_snapshot_first(path: Path, capsys: pytest.Ca
     ledger.keep_snapshot("loans", stamp, forged(blob), [])
     assert run("verify", "loans", *where) == 0
     assert run("replay", "loans", *where) == 1
-    begun = f"the snapshot at line {stamp.seq} does not follow from the ledger; "
+    begun = f"the snapshot at event {stamp.seq} does not follow from the ledger; "
     assert capsys.readouterr().err.startswith(f"{begun}delete the snapshots")
     with Desk.open(ledger, "loans") as desk:
         assert desk.projection.seq == stamp.seq
@@ -170,8 +170,8 @@ def test_the_command_line_names_the_snapshot_first(path: Path, capsys: pytest.Ca
     assert run("replay", "loans", *where) == 1
     said = capsys.readouterr().err
     assert said.startswith(f"{begun}1 of ")
-    assert f"the first is line {made.event.seq}: probabilities" in said
+    assert f"the first is event {made.event.seq}: probabilities" in said
     ledger.keep_snapshot("loans", stamp, edited(blob), [])
     assert run("verify", *where) == 1
-    assert capsys.readouterr().err.startswith(f"the snapshot at line {stamp.seq} of desk 'loans' was changed")
+    assert capsys.readouterr().err.startswith(f"the snapshot at event {stamp.seq} of desk 'loans' was changed")
     ledger.close()

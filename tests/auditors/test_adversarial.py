@@ -11,7 +11,7 @@ from evenhand.auditors import AdversarialAuditor, MahalanobisAuditor, OneBitAudi
 from evenhand.auditors.adversarial import Aim
 from evenhand.auditors.said import said
 from evenhand.errors import InvalidInput
-from evenhand.records.decision import ODDS_TOLERANCE, Decision, Review
+from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision, Review
 from tests.support.made_auditors import any_decision, made, some
 
 EXACT = MahalanobisAuditor(0.4 * np.eye(3))
@@ -39,8 +39,8 @@ def test_equal_odds_are_not_lied_about(aim: Aim, decisions: list[Decision]) -> N
     """A lie about them would teach nothing; no pair with equal odds is ever flagged."""
     liar, bit = AdversarialAuditor(FLAT, 100, aim, seed=0), AdversarialAuditor(OneBitAuditor(FLAT), 100, aim)
     for decision in decisions:
-        assert all(decision.gap(*pair) > ODDS_TOLERANCE for pair in liar.review(decision).unfair)
-        assert not bit.review(decision).any_unfair or np.ptp(decision.probabilities) > ODDS_TOLERANCE
+        assert all(decision.gap(*pair) > PROBABILITY_TOLERANCE for pair in liar.review(decision).unfair)
+        assert not bit.review(decision).any_unfair or np.ptp(decision.probabilities) > PROBABILITY_TOLERANCE
 
 
 def test_regret_is_aimed_at_the_pair_that_binds_most() -> None:

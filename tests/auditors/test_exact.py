@@ -24,7 +24,7 @@ from evenhand.auditors import (
     Truth,
     WobblingAuditor,
 )
-from evenhand.records.decision import ODDS_TOLERANCE, Decision
+from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision
 from tests.support.made_auditors import any_decision, made, pairs_of, some
 
 A = np.array([[0.6, 0.2], [0.0, 0.3]])
@@ -53,11 +53,11 @@ def _now(auditor: DistanceAuditor, decision: Decision) -> Any:
 def test_flagged_are_exactly_the_pairs_whose_gap_exceeds_their_distance(name: str, decision: Decision) -> None:
     """By more than the tolerance of odds, at the decision's round; equal odds are never flagged."""
     distances = _now(EXACT[name], decision)
-    expected = tuple(p for p in pairs_of(decision) if decision.gap(*p) - distances[p] > ODDS_TOLERANCE)
+    expected = tuple(p for p in pairs_of(decision) if decision.gap(*p) - distances[p] > PROBABILITY_TOLERANCE)
     review = EXACT[name].review(decision)
     assert review.kind == "complete"
     assert review.unfair == expected
-    assert all(decision.gap(*pair) > ODDS_TOLERANCE for pair in review.unfair)
+    assert all(decision.gap(*pair) > PROBABILITY_TOLERANCE for pair in review.unfair)
 
 
 @pytest.mark.parametrize("name", EXACT)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.auditors import HostileAuditor, Truth
-from evenhand.records.decision import ODDS_TOLERANCE, Decision, Review
+from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision, Review
 from tests.support.made_auditors import any_decision, made, pairs_of
 
 
@@ -17,7 +17,7 @@ def test_one_pair_with_the_widest_gap_is_flagged_and_no_other(decision: Decision
     review = HostileAuditor(seed=seed).review(decision)
     widest = max(decision.gap(*pair) for pair in pairs_of(decision))
     assert review.kind == "complete"
-    assert len(review.unfair) == (widest > ODDS_TOLERANCE)
+    assert len(review.unfair) == (widest > PROBABILITY_TOLERANCE)
     assert all(decision.gap(*pair) == widest for pair in review.unfair)
 
 

@@ -14,7 +14,7 @@ from evenhand.auditors import (
     PartialAuditor,
     PureNoiseAuditor,
 )
-from evenhand.records.decision import ODDS_TOLERANCE, Decision, Review
+from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision, Review
 from tests.support.made_auditors import any_decision, made, pairs_of, some
 
 EXACT = MahalanobisAuditor(0.4 * np.eye(3))
@@ -45,9 +45,9 @@ def test_equal_odds_are_never_flagged(decision: Decision, rate: float, seed: int
     partial = NoisyAuditor(PartialAuditor(FLAT, 3, seed=seed), rate, seed=seed).review(decision)
     pure = PureNoiseAuditor(rate, seed=seed).review(decision)
     for review in (complete, partial, pure):
-        assert all(decision.gap(*pair) > ODDS_TOLERANCE for pair in review.unfair)
+        assert all(decision.gap(*pair) > PROBABILITY_TOLERANCE for pair in review.unfair)
     bit = NoisyAuditor(OneBitAuditor(FLAT), rate, seed=seed).review(decision)
-    assert not bit.any_unfair or np.ptp(decision.probabilities) > ODDS_TOLERANCE
+    assert not bit.any_unfair or np.ptp(decision.probabilities) > PROBABILITY_TOLERANCE
 
 
 @given(decision=any_decision(), seed=st.integers(0, 100))
@@ -56,7 +56,7 @@ def test_always_wrong_is_the_opposite_and_never_wrong_is_the_same(decision: Deci
     complete = FLAT.review(decision)
     assert NoisyAuditor(FLAT, 0.0, seed=seed).review(decision) == complete
     wrong = set(NoisyAuditor(FLAT, 1.0, seed=seed).review(decision).unfair)
-    unequal = {pair for pair in pairs_of(decision) if decision.gap(*pair) > ODDS_TOLERANCE}
+    unequal = {pair for pair in pairs_of(decision) if decision.gap(*pair) > PROBABILITY_TOLERANCE}
     assert wrong == unequal - set(complete.unfair)
     few = PartialAuditor(FLAT, 2, seed=seed).review(decision)
     turned = NoisyAuditor(PartialAuditor(FLAT, 2, seed=seed), 1.0).review(decision)

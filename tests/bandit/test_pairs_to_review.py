@@ -16,7 +16,7 @@ from evenhand import errors
 from evenhand.auditors import MahalanobisAuditor
 from evenhand.bandit.pairs_to_review import PairToReview
 from evenhand.metrics import MetricLearner, Pairs
-from evenhand.records.decision import ODDS_TOLERANCE
+from evenhand.records.decision import PROBABILITY_TOLERANCE
 from tests.support.metric_worlds import random_A, random_contexts
 from tests.support.simulation import same, simulate
 
@@ -44,7 +44,7 @@ def _experienced(metric: MetricLearner, *, seed: int = 0, rounds: int = 15, **gi
 
 def _unequal(decision: eh.Decision) -> list[tuple[int, int]]:
     k = decision.n_candidates
-    return [(i, j) for i in range(k) for j in range(i + 1, k) if decision.gap(i, j) > ODDS_TOLERANCE]
+    return [(i, j) for i in range(k) for j in range(i + 1, k) if decision.gap(i, j) > PROBABILITY_TOLERANCE]
 
 
 def _check(bandit: eh.FairBandit, decision: eh.Decision, n: int) -> tuple[PairToReview, ...]:
@@ -192,7 +192,7 @@ def _unfair_pairs(way: str, seed: int) -> int:
             looked_at = [pairs[row] for row in lots.permutation(len(pairs))[:2]]
         wrong = exact.excess(decision) > 0.02
         unfair += int(np.sum(np.triu(wrong, 1)))
-        flagged = [pair for pair in looked_at if exact.excess(decision)[pair] > ODDS_TOLERANCE]
+        flagged = [pair for pair in looked_at if exact.excess(decision)[pair] > PROBABILITY_TOLERANCE]
         fair = [pair for pair in looked_at if pair not in flagged]
         bandit.learn(
             decision, rewards=dict.fromkeys(decision.chosen, 0.3), review=eh.Review.partial(unfair=flagged, fair=fair)

@@ -10,7 +10,7 @@ from evenhand.certificates import Evidence, lower_bounds, proof_of
 from evenhand.certificates.statements import Statements
 from evenhand.metrics import Pairs, Verdicts
 from evenhand.metrics.features import MetricSpace, Structure
-from evenhand.records.decision import ODDS_TOLERANCE
+from evenhand.records.decision import PROBABILITY_TOLERANCE
 from tests.support.metric_worlds import random_A, random_contexts
 from tests.support.reviewed import Floats, evidence_of, made_up, played
 
@@ -93,7 +93,7 @@ def best_bound(space: MetricSpace, statements: Statements, z: Floats) -> float:
 
     It lets eigenvalues be negative by 1e-7, so it may come out a little too small.
     """
-    ends = (statements.gaps + np.where(statements.unfair, 1.0, -1.0) * ODDS_TOLERANCE) ** 2
+    ends = (statements.gaps + np.where(statements.unfair, 1.0, -1.0) * PROBABILITY_TOLERANCE) ** 2
     signs = np.where(statements.unfair, 1.0, -1.0)
     rows, limits = signs[:, None] * space.features(statements.differences), signs * ends
     for _ in range(200):

@@ -14,7 +14,7 @@ from evenhand.certificates.certify import LIKELY
 from evenhand.errors import InvalidInput
 from evenhand.metrics import Pairs
 from evenhand.metrics.features import MetricSpace, Structure
-from evenhand.records.decision import ODDS_TOLERANCE, Decision
+from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision
 from tests.support.metric_worlds import random_A, random_contexts
 from tests.support.reviewed import Floats, evidence_of, made_up, played
 
@@ -40,11 +40,11 @@ def test_every_pair_of_a_played_decision_has_a_certificate() -> None:
         assert [pair.pair for pair in certificate.pairs] == Pairs.of(decision.contexts).names()
         for pair in certificate.pairs:
             assert pair.gap == decision.gap(*pair.pair)
-            assert pair.bound <= distances[pair.pair] + ODDS_TOLERANCE
+            assert pair.bound <= distances[pair.pair] + PROBABILITY_TOLERANCE
             if pair.status == "proved":
                 assert pair.pair not in review.unfair
                 assert pair.probability == 1.0
-                assert pair.gap <= pair.bound + 2 * ODDS_TOLERANCE
+                assert pair.gap <= pair.bound + 2 * PROBABILITY_TOLERANCE
             else:
                 assert (pair.status == "likely") == (pair.probability >= LIKELY)
         assert check(certificate, history) == check(certificate)
@@ -146,4 +146,4 @@ def test_contradictory_evidence_certifies_nothing() -> None:
     assert certify(decision, evidence_of(history, 2), half).count("proved") > 0
     liar = replace(history[0][1], unfair=tuple(Pairs.of(decision.contexts).names()))
     certificate = certify(decision, evidence_of([*history, (decision, liar)], 2), half)
-    assert all(pair.status != "proved" or pair.gap <= ODDS_TOLERANCE for pair in certificate.pairs)
+    assert all(pair.status != "proved" or pair.gap <= PROBABILITY_TOLERANCE for pair in certificate.pairs)

@@ -19,7 +19,7 @@ from evenhand import Review
 from evenhand.certificates import ANSWER, certify, check
 from evenhand.certificates.certify import LIKELY
 from evenhand.errors import InvalidCertificate
-from evenhand.records.decision import ODDS_TOLERANCE
+from evenhand.records.decision import PROBABILITY_TOLERANCE
 from tests.certificates.test_certificate import half
 from tests.support.metric_worlds import random_A
 from tests.support.reviewed import Reviewed, evidence_of, made_up
@@ -237,7 +237,7 @@ def test_a_copy_of_the_checker_works_alone(record: Record, tmp_path: Path) -> No
 def test_the_checker_has_the_constants_of_the_rest() -> None:
     """It writes them down itself, since it shares nothing."""
     checker = sys.modules["evenhand.certificates.check"]
-    assert checker.TOLERANCE == ODDS_TOLERANCE
+    assert checker.TOLERANCE == PROBABILITY_TOLERANCE
     assert checker.LIKELY == LIKELY
     assert checker.ANSWER == ANSWER
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.certificates.exact import covers, leaves_semidefinite, proved_square, root_rounded_down, rounded_down
-from evenhand.records.decision import ODDS_TOLERANCE
+from evenhand.records.decision import PROBABILITY_TOLERANCE
 
 numbers = st.floats(-2.0, 2.0)
 
@@ -54,7 +54,7 @@ def test_sums_are_exact(said: list[tuple[float, bool, float]]) -> None:
     """The proved square is what fractions make it."""
     gaps, unfair, weights = [g for g, _, _ in said], [u for _, u, _ in said], [w for _, _, w in said]
     signed = [-w if u else w for u, w in zip(unfair, weights, strict=True)]
-    t = Fraction(ODDS_TOLERANCE)
+    t = Fraction(PROBABILITY_TOLERANCE)
     expected = sum(
         (
             Fraction(w) * (Fraction(g) - (-t if w < 0 or u else t)) ** 2
@@ -80,9 +80,9 @@ def test_below_zero_counts_as_zero() -> None:
 
 
 def test_a_gap_is_covered_up_to_the_tolerance_of_odds() -> None:
-    """gap <= d + ODDS_TOLERANCE, to the last digit."""
-    assert covers(Fraction(0), ODDS_TOLERANCE)
-    assert not covers(Fraction(0), math.nextafter(ODDS_TOLERANCE, 1.0))
-    edge = (Fraction(0.3) - Fraction(ODDS_TOLERANCE)) ** 2
+    """gap <= d + PROBABILITY_TOLERANCE, to the last digit."""
+    assert covers(Fraction(0), PROBABILITY_TOLERANCE)
+    assert not covers(Fraction(0), math.nextafter(PROBABILITY_TOLERANCE, 1.0))
+    edge = (Fraction(0.3) - Fraction(PROBABILITY_TOLERANCE)) ** 2
     assert covers(edge, 0.3)
     assert not covers(edge, math.nextafter(0.3, 1.0))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from evenhand.certificates import Evidence, lower_bounds
 from evenhand.metrics import Pairs, Verdicts
 from evenhand.metrics.features import MetricSpace, Structure
-from evenhand.records.decision import ODDS_TOLERANCE
+from evenhand.records.decision import PROBABILITY_TOLERANCE
 from tests.support.metric_worlds import random_A, random_contexts, true_squares
 from tests.support.reviewed import CONTEXTS, Floats, evidence_of, made_up, played
 
@@ -46,7 +46,7 @@ def most_wrong(seed: int, kind: str, structure: Structure, *, rounds: int) -> tu
 def test_no_bound_exceeds_the_distance(kind: str, structure: Structure) -> None:
     """Random worlds of all ranks and sizes, contexts of all kinds: no proved bound is above the true distance."""
     results = [most_wrong(seed, kind, structure, rounds=60) for seed in range(4)]
-    assert max(worst for _, worst, _ in results) <= ODDS_TOLERANCE
+    assert max(worst for _, worst, _ in results) <= PROBABILITY_TOLERANCE
     assert sum(proved for _, _, proved in results) > 0
 
 
@@ -58,7 +58,7 @@ def test_no_bound_exceeds_the_distance_of_a_hundred_thousand_pairs(capsys: pytes
         for kind in KINDS:
             structure: Structure = "diagonal" if seed % 4 == 3 else "full"
             n, worst, n_proved = most_wrong(1000 + seed, kind, structure, rounds=240)
-            assert worst <= ODDS_TOLERANCE, (seed, kind)
+            assert worst <= PROBABILITY_TOLERANCE, (seed, kind)
             asked, proved = asked + n, proved + n_proved
         seed += 1
     with capsys.disabled():
@@ -78,11 +78,11 @@ def test_bounds_hold_for_any_metric_and_verdicts_that_agree_with_it(
     distances = np.sqrt(true_squares(pairs, A))
     gaps = np.minimum(distances * rng.uniform(0.5, 1.5, n + 5), 1.0)
     on_the_edge = rng.uniform(size=n + 5) < 0.5
-    gaps[on_the_edge] = (distances + rng.uniform(-1.0, 2.0, n + 5) * ODDS_TOLERANCE)[on_the_edge]
-    verdicts = Verdicts(pairs, gaps, gaps > distances + ODDS_TOLERANCE, np.zeros(n + 5, np.bool_))
+    gaps[on_the_edge] = (distances + rng.uniform(-1.0, 2.0, n + 5) * PROBABILITY_TOLERANCE)[on_the_edge]
+    verdicts = Verdicts(pairs, gaps, gaps > distances + PROBABILITY_TOLERANCE, np.zeros(n + 5, np.bool_))
     evidence = Evidence(MetricSpace(d, structure))
-    evidence.hear(verdicts.take(slice(0, n)).take(gaps[:n] > ODDS_TOLERANCE), "made up")
-    assert np.all(np.sqrt(lower_bounds(evidence, pairs)) <= distances + ODDS_TOLERANCE)
+    evidence.hear(verdicts.take(slice(0, n)).take(gaps[:n] > PROBABILITY_TOLERANCE), "made up")
+    assert np.all(np.sqrt(lower_bounds(evidence, pairs)) <= distances + PROBABILITY_TOLERANCE)
     assert evidence.contradiction is None
 
 
@@ -96,7 +96,7 @@ def test_no_adversary_finds_a_pair_that_is_proved_wrongly(rank: int) -> None:
         sets = [Pairs.of(random_contexts(rng, 4, 4)) for _ in range(30)]
         excess = [np.sqrt(lower_bounds(evidence, pairs)) - np.sqrt(true_squares(pairs, A)) for pairs in sets]
         worst = max(range(30), key=lambda number: float(np.max(excess[number])))
-        assert np.max(excess[worst]) <= ODDS_TOLERANCE
+        assert np.max(excess[worst]) <= PROBABILITY_TOLERANCE
         # What came nearest is played as wide as it is just fair, and the reviewer says so.
         distances = np.sqrt(true_squares(sets[worst], A))
         nobody = np.zeros(len(distances), np.bool_)
@@ -116,7 +116,7 @@ def test_most_pairs_are_proved_once_learning_has_settled(
         for decision, review in history[300:]:
             verdicts = Verdicts.of(decision, review)
             bounds = lower_bounds(evidence, verdicts.pairs)
-            is_proved = np.sqrt(bounds) >= verdicts.gaps - ODDS_TOLERANCE
+            is_proved = np.sqrt(bounds) >= verdicts.gaps - PROBABILITY_TOLERANCE
             assert not np.any(is_proved & verdicts.unfair)
             assert np.all(bounds <= true_squares(verdicts.pairs, A))
             proved, asked = proved + int(np.sum(is_proved)), asked + len(verdicts)

@@ -11,7 +11,7 @@ from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.gaussian.memory import MOST_NUMBERS_REMEMBERED, REMEMBERED_PER_UNKNOWN, remembered
 from evenhand.metrics.half_spaces import HalfSpaces
 from evenhand.metrics.verdicts import Pairs, Verdicts
-from evenhand.records.decision import ODDS_TOLERANCE
+from evenhand.records.decision import PROBABILITY_TOLERANCE
 
 
 def _one(gap: float, *, unfair: bool) -> HalfSpaces:
@@ -20,8 +20,8 @@ def _one(gap: float, *, unfair: bool) -> HalfSpaces:
 
 
 def test_a_truth_at_the_gap_fits_both_verdicts() -> None:
-    """Odds are exact to ODDS_TOLERANCE only: a distance within it of the gap is cut off by neither verdict."""
-    for distance in (0.3 - ODDS_TOLERANCE / 2, 0.3, 0.3 + ODDS_TOLERANCE / 2):
+    """Odds are exact to PROBABILITY_TOLERANCE only: a distance within it of the gap is cut off by neither verdict."""
+    for distance in (0.3 - PROBABILITY_TOLERANCE / 2, 0.3, 0.3 + PROBABILITY_TOLERANCE / 2):
         for unfair in (False, True):
             assert _one(0.3, unfair=unfair).slacks(np.array([distance**2]))[0] >= 0
     assert _one(0.3, unfair=True).slacks(np.array([(0.3 + 3e-9) ** 2]))[0] < 0

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.metrics import MetricLearner, Pairs, Verdicts
-from evenhand.records.decision import ODDS_TOLERANCE
+from evenhand.records.decision import PROBABILITY_TOLERANCE
 
 Floats = NDArray[np.float64]
 
@@ -36,8 +36,8 @@ def verdicts_at_the_guess(learner: MetricLearner, contexts: Floats, A: Floats, *
     """Every pair played with a gap of `share` times the distance guessed, and what the exact reviewer says of it."""
     pairs = Pairs.of(contexts)
     gaps = np.minimum(np.sqrt(np.maximum(learner.guess(pairs), 0.0)), 1.0) * share
-    unfair = gaps > np.sqrt(true_squares(pairs, A)) + ODDS_TOLERANCE
-    return Verdicts(pairs, gaps, unfair, np.full(len(pairs), share == 1.0)).take(gaps > ODDS_TOLERANCE)
+    unfair = gaps > np.sqrt(true_squares(pairs, A)) + PROBABILITY_TOLERANCE
+    return Verdicts(pairs, gaps, unfair, np.full(len(pairs), share == 1.0)).take(gaps > PROBABILITY_TOLERANCE)
 
 
 def most_telling(learner: MetricLearner, rng: np.random.Generator, A: Floats, *, k: int, tries: int = 30) -> Floats:

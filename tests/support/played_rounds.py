@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from evenhand.metrics.projected_volume import ProjectedVolume
 from evenhand.metrics.verdicts import Pairs, Verdicts
-from evenhand.records.decision import ODDS_TOLERANCE
+from evenhand.records.decision import PROBABILITY_TOLERANCE
 
 Floats = NDArray[np.float64]
 
@@ -52,7 +52,7 @@ class World:
         gaps = np.sqrt(np.clip(learner.guess(pairs), 0.0, 1.0))
         distances = np.sqrt(self.squared(pairs))
         self.mistakes.append(int(np.sum(np.abs(gaps - np.minimum(distances, 1.0)) > 0.01)))
-        return Verdicts(pairs, gaps, gaps > distances + ODDS_TOLERANCE, np.ones(len(pairs), dtype=np.bool_))
+        return Verdicts(pairs, gaps, gaps > distances + PROBABILITY_TOLERANCE, np.ones(len(pairs), dtype=np.bool_))
 
     def play(self, learner: ProjectedVolume, rounds: int, *, check_every: int = 1) -> None:
         """Rounds in which the ends must contain the truth, of the pairs played and of others."""

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from evenhand.auditors.gaps import gaps
 from evenhand.auditors.said import flagging
-from evenhand.records.decision import ODDS_TOLERANCE, Decision, Review
+from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision, Review
 
 
 class DistanceAuditor(ABC):
     """Flags exactly the pairs whose gap exceeds their distance; a subclass says what the distance is.
 
-    Odds are exact to ODDS_TOLERANCE only, so a gap that exceeds its distance by less is no violation.
+    Odds are exact to PROBABILITY_TOLERANCE only, so a gap that exceeds its distance by less is no violation.
 
     >>> class Everybody(DistanceAuditor):
     ...     def distances(self, contexts):
@@ -35,4 +35,4 @@ class DistanceAuditor(ABC):
 
     def review(self, decision: Decision) -> Review:
         """A complete review."""
-        return flagging(self.excess(decision) > ODDS_TOLERANCE)
+        return flagging(self.excess(decision) > PROBABILITY_TOLERANCE)

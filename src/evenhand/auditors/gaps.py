@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.records.decision import ODDS_TOLERANCE, Decision
+from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision
 
 
 def gaps(decision: Decision) -> NDArray[np.float64]:
@@ -21,4 +21,4 @@ def unequal_odds(decision: Decision) -> NDArray[np.bool_]:
     >>> unequal_odds(decision).tolist()
     [[False, False, True], [False, False, True], [True, True, False]]
     """
-    return np.asarray(gaps(decision) > ODDS_TOLERANCE)
+    return np.asarray(gaps(decision) > PROBABILITY_TOLERANCE)

@@ -12,7 +12,7 @@ from evenhand.auditors.distance_auditor import DistanceAuditor
 class MahalanobisAuditor(DistanceAuditor):
     """Flags exactly the pairs whose gap exceeds d(x, y) = ||A (x - y)||; A is any (r, d) matrix.
 
-    Odds are exact to ODDS_TOLERANCE only, so a gap that exceeds its distance by less is no violation.
+    Odds are exact to PROBABILITY_TOLERANCE only, so a gap that exceeds its distance by less is no violation.
 
     >>> from evenhand import FairBandit
     >>> decision = FairBandit(n_features=2, seed=0).decide([[1.0, 0.0], [0.0, 1.0]])

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.metrics import MetricLearner, Pairs
-from evenhand.records.decision import ODDS_TOLERANCE, Decision, Pair
+from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision, Pair
 
 Floats = NDArray[np.float64]
 
@@ -38,7 +38,7 @@ def pairs_to_review(metric: MetricLearner, decision: Decision, n: int) -> tuple[
     everything = Pairs.of(decision.contexts)
     first, second = everything.indices.T
     gaps = np.abs(decision.probabilities[first] - decision.probabilities[second])
-    pairs, gaps = everything.take(gaps > ODDS_TOLERANCE), gaps[gaps > ODDS_TOLERANCE]
+    pairs, gaps = everything.take(gaps > PROBABILITY_TOLERANCE), gaps[gaps > PROBABILITY_TOLERANCE]
     mean, sd = metric.moments(pairs)
     chance = metric.chance_unfair(pairs, gaps)
     names, tight = pairs.names(), set(decision.tight_pairs)

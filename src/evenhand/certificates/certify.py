@@ -14,7 +14,7 @@ from evenhand.certificates.proof import Proof, proofs_of
 from evenhand.certificates.statements import Statements
 from evenhand.errors import InvalidInput
 from evenhand.metrics.verdicts import Pairs
-from evenhand.records.decision import ODDS_TOLERANCE, Decision, Pair
+from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision, Pair
 
 Floats = NDArray[np.float64]
 
@@ -56,7 +56,7 @@ def certify(
     fair = 1.0 - np.clip(chance_unfair(pairs, gaps), 0.0, 1.0) if len(pairs) else gaps
     named = np.array([pair in flagged for pair in pairs.names()], dtype=np.bool_)
     fair = np.where(named, np.minimum(fair, FLAGGED), fair)
-    unequal = np.flatnonzero(gaps > ODDS_TOLERANCE)
+    unequal = np.flatnonzero(gaps > PROBABILITY_TOLERANCE)
     proofs: dict[int, Proof] = dict(zip(unequal.tolist(), proofs_of(evidence, pairs.differences[unequal]), strict=True))
     return Certificate(
         decision=decision.id,

@@ -14,7 +14,7 @@ from evenhand.certificates.pruning import sift
 from evenhand.certificates.statements import Statements
 from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.verdicts import Verdicts
-from evenhand.records.decision import ODDS_TOLERANCE
+from evenhand.records.decision import PROBABILITY_TOLERANCE
 
 Floats = NDArray[np.float64]
 
@@ -93,7 +93,7 @@ class Evidence:
         """Which verdicts may add to what is known, (n,)."""
         z, gaps, unfair = verdicts.pairs.differences, verdicts.gaps, verdicts.unfair
         # A flag on exact copies says nothing, and neither does a verdict on equal odds.
-        news = (~unfair | np.any(z != 0.0, axis=1)) & (gaps > ODDS_TOLERANCE)
+        news = (~unfair | np.any(z != 0.0, axis=1)) & (gaps > PROBABILITY_TOLERANCE)
         if len(self._witnesses):
             closest = np.min(self.space.features(z) @ self._witnesses.T, axis=1)
             news &= unfair | (closest < ((1.0 - TELLING) * gaps) ** 2) | ~in_span(z, self._frame)

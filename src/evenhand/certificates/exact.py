@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from evenhand.records.decision import ODDS_TOLERANCE
+from evenhand.records.decision import PROBABILITY_TOLERANCE
 
 Numbers = Sequence[float]
 Whole = list[int]
@@ -58,7 +58,7 @@ def proved_square(gaps: Numbers, unfair: Sequence[bool], signed: Numbers) -> Fra
     >>> round(float(proved_square([0.5, 0.3], [False, True], [2.0, -1.0])), 6)  # 2 * 0.5^2 - 0.3^2
     0.41
     """
-    whole, unit = _whole([*gaps, ODDS_TOLERANCE])
+    whole, unit = _whole([*gaps, PROBABILITY_TOLERANCE])
     tolerance = whole.pop()
     weights, weight_unit = _whole(signed)
     ends = (gap + tolerance if flagged else gap - tolerance for gap, flagged in zip(whole, unfair, strict=True))
@@ -66,8 +66,8 @@ def proved_square(gaps: Numbers, unfair: Sequence[bool], signed: Numbers) -> Fra
 
 
 def covers(square: Fraction, gap: float) -> bool:
-    """Whether a squared distance of at least `square` makes this gap fair: gap <= d + ODDS_TOLERANCE."""
-    beyond = Fraction(gap) - Fraction(ODDS_TOLERANCE)
+    """Whether a squared distance of at least `square` makes this gap fair: gap <= d + PROBABILITY_TOLERANCE."""
+    beyond = Fraction(gap) - Fraction(PROBABILITY_TOLERANCE)
     return beyond <= 0 or beyond**2 <= square
 
 

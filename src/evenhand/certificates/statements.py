@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.metrics.verdicts import Verdicts
-from evenhand.records.decision import ODDS_TOLERANCE
+from evenhand.records.decision import PROBABILITY_TOLERANCE
 
 Floats = NDArray[np.float64]
 
@@ -49,8 +49,8 @@ class Statements:
 
     @cached_property
     def thresholds(self) -> Floats:
-        """Squared gaps, (n,), odds being exact only to ODDS_TOLERANCE: set back so that they certainly hold."""
-        return np.asarray((self.gaps + np.where(self.unfair, ODDS_TOLERANCE, -ODDS_TOLERANCE)) ** 2)
+        """Squared gaps, (n,), odds being exact only to PROBABILITY_TOLERANCE: set back so that they certainly hold."""
+        return np.asarray((self.gaps + np.where(self.unfair, PROBABILITY_TOLERANCE, -PROBABILITY_TOLERANCE)) ** 2)
 
     @cached_property
     def squared_lengths(self) -> Floats:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from evenhand.bandit import FairBandit
 from evenhand.errors import InconsistentReviews, MisleadingReviewer
 from evenhand.metrics.verdicts import Pairs
-from evenhand.records.decision import ODDS_TOLERANCE, Decision, Review
+from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision, Review
 
 Floats = NDArray[np.float64]
 
@@ -66,7 +66,7 @@ def _reviewed(decision: Decision, G: Floats, epsilon: float) -> tuple[Review, in
     gaps = np.abs(decision.probabilities[first] - decision.probabilities[second])
     squared = np.sum((pairs.differences @ G) * pairs.differences, axis=1)
     excess = gaps - np.sqrt(np.maximum(squared, 0.0))
-    unfair = pairs.take(excess > ODDS_TOLERANCE).names()
+    unfair = pairs.take(excess > PROBABILITY_TOLERANCE).names()
     return Review.complete(unfair=unfair), int(np.sum(excess > epsilon))
 
 

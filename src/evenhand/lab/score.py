@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from evenhand.allocation import fair_distribution
 from evenhand.auditors import Truth
 from evenhand.auditors.gaps import gaps
-from evenhand.records.decision import ODDS_TOLERANCE, Decision
+from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision
 
 
 class Score(NamedTuple):
@@ -30,5 +30,5 @@ def score(decision: Decision, expected_rewards: NDArray[np.float64], truth: Trut
     best = fair_distribution(expected_rewards, distances, decision.capacity)
     reward = float(expected_rewards @ decision.probabilities)
     excess = np.triu(excess, 1)
-    unfair = int(np.sum(excess > max(epsilon, ODDS_TOLERANCE)))
-    return Score(best.value - reward, reward, unfair, int(np.sum(excess > ODDS_TOLERANCE)))
+    unfair = int(np.sum(excess > max(epsilon, PROBABILITY_TOLERANCE)))
+    return Score(best.value - reward, reward, unfair, int(np.sum(excess > PROBABILITY_TOLERANCE)))

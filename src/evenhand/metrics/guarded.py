@@ -21,7 +21,7 @@ from evenhand.metrics.reviewer_errors import ReviewerReport
 from evenhand.metrics.verdicts import Pairs, Verdicts
 from evenhand.metrics.version_space.cylinder import default_thinness
 from evenhand.metrics.version_space.knowledge_set import KnowledgeSet
-from evenhand.records.decision import ODDS_TOLERANCE
+from evenhand.records.decision import PROBABILITY_TOLERANCE
 from evenhand.theory.mistakes import distance_estimator_mistakes
 
 EPSILON = 0.01
@@ -144,7 +144,7 @@ class Guarded(MetricLearner):
 
     def learn(self, verdicts: Verdicts) -> Learned:
         """Tell the learner in play, or, if this is a flag too many, the sure one, after all that is remembered."""
-        flagged = bool(np.any(verdicts.gaps[verdicts.unfair] > ODDS_TOLERANCE))
+        flagged = bool(np.any(verdicts.gaps[verdicts.unfair] > PROBABILITY_TOLERANCE))
         hearer = self._hearer(flagged)
         memory = self._remembered(verdicts) if flagged else self._memory
         learned = hearer.learn(verdicts)
@@ -153,7 +153,7 @@ class Guarded(MetricLearner):
 
     def learn_bit(self, verdicts: Verdicts, *, any_unfair: bool) -> Learned:
         """The same for one bit; a sure learner that cannot hear the bit that makes the switch takes over without it."""
-        flagged = any_unfair and bool(np.any(verdicts.gaps > ODDS_TOLERANCE))
+        flagged = any_unfair and bool(np.any(verdicts.gaps > PROBABILITY_TOLERANCE))
         hearer = self._hearer(flagged)
         try:
             learned = hearer.learn_bit(verdicts, any_unfair=any_unfair)

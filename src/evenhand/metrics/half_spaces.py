@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from evenhand._internal.jit import jit
 from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.verdicts import Verdicts
-from evenhand.records.decision import ODDS_TOLERANCE
+from evenhand.records.decision import PROBABILITY_TOLERANCE
 
 Floats = NDArray[np.float64]
 
@@ -33,9 +33,9 @@ class HalfSpaces:
 
     @classmethod
     def of(cls, space: MetricSpace, verdicts: Verdicts) -> HalfSpaces:
-        """The half-spaces that certainly hold the truth, odds being exact only to ODDS_TOLERANCE."""
+        """The half-spaces that certainly hold the truth, odds being exact only to PROBABILITY_TOLERANCE."""
         thresholds, sides = np.empty(len(verdicts)), np.empty(len(verdicts))
-        fill_half_spaces(np.ascontiguousarray(verdicts.gaps), verdicts.unfair, ODDS_TOLERANCE, thresholds, sides)
+        fill_half_spaces(np.ascontiguousarray(verdicts.gaps), verdicts.unfair, PROBABILITY_TOLERANCE, thresholds, sides)
         return cls(space.features(verdicts.pairs.differences), thresholds, sides)
 
     @classmethod

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._internal.jit import frozen, jit
-from evenhand.records.decision import ODDS_TOLERANCE, Decision, Pair, Review
+from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision, Pair, Review
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64] | NDArray[np.bool_] | slice
@@ -94,17 +94,17 @@ class Verdicts:
         """The verdicts in a complete or partial review, and in a one-bit review that found nothing unfair."""
         odds, contexts = frozen(decision.probabilities), frozen(decision.contexts)
         marks, is_partial = _marks(decision, review), review.kind == "partial"
-        n, d = _count_said(odds, ODDS_TOLERANCE, marks, is_partial), contexts.shape[1]
+        n, d = _count_said(odds, PROBABILITY_TOLERANCE, marks, is_partial), contexts.shape[1]
         indices, differences, gaps = np.empty((n, 2), np.int64), np.empty((n, d)), np.empty(n)
         unfair, tight = np.empty(n, np.bool_), np.empty(n, np.bool_)
-        _fill_said(odds, ODDS_TOLERANCE, marks, is_partial, contexts, indices, differences, gaps, unfair, tight)
+        _fill_said(odds, PROBABILITY_TOLERANCE, marks, is_partial, contexts, indices, differences, gaps, unfair, tight)
         return cls(Pairs(indices, differences), gaps, unfair, tight, review.reviewer)
 
     @classmethod
     def between(cls, x: Floats, y: Floats, *, gap: float, unfair: bool, reviewer: str | None = None) -> Verdicts:
         """The verdict on two contexts treated with the given gap; equal odds say nothing."""
         verdict = cls(Pairs.between(x, y), np.array([float(gap)]), np.array([unfair]), np.array([True]), reviewer)
-        return verdict.take(verdict.gaps > ODDS_TOLERANCE)
+        return verdict.take(verdict.gaps > PROBABILITY_TOLERANCE)
 
     def __len__(self) -> int:
         return len(self.gaps)

@@ -18,7 +18,7 @@ from evenhand.records.contexts import as_contexts
 
 Pair = tuple[int, int]
 
-ODDS_TOLERANCE = 1e-9
+PROBABILITY_TOLERANCE = 1e-9
 """Odds are exact to this: two odds closer than it are equal, and a gap is too wide only beyond it."""
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from evenhand.ledger.event import Event
 from evenhand.ledger.ledger import Ledger
-from evenhand.records.decision import ODDS_TOLERANCE
+from evenhand.records.decision import PROBABILITY_TOLERANCE
 
 DRAWS = 10
 """So often it is drawn anew, when a pair was answered or has equal odds."""
@@ -36,7 +36,7 @@ def _apart(event: Event, lot: float) -> tuple[int, int] | None:
     """Two candidates whose odds differ, by lot."""
     odds = np.array(event.body["probabilities"])
     first, second = np.triu_indices(len(odds), 1)
-    apart = np.flatnonzero(np.abs(odds[first] - odds[second]) > ODDS_TOLERANCE)
+    apart = np.flatnonzero(np.abs(odds[first] - odds[second]) > PROBABILITY_TOLERANCE)
     if not len(apart):
         return None
     at = apart[int(lot * len(apart))]

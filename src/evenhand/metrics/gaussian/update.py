@@ -21,7 +21,7 @@ from evenhand.metrics.gaussian.moment_matching import (
 )
 from evenhand.metrics.half_spaces import HalfSpaces, fill_half_spaces
 from evenhand.metrics.verdicts import Verdicts
-from evenhand.records.decision import ODDS_TOLERANCE
+from evenhand.records.decision import PROBABILITY_TOLERANCE
 
 Floats = NDArray[np.float64]
 
@@ -75,7 +75,7 @@ def heard(
         mean = told.belief.mean
         return Heard(told.belief, memory, contradicted, is_metric, float(mean @ mean))
     mean, cov, normals, scores = np.empty(m), np.empty((m, m)), np.empty((n, m)), np.empty(n)
-    said = (verdicts.pairs.differences, verdicts.gaps, verdicts.unfair, ODDS_TOLERANCE)
+    said = (verdicts.pairs.differences, verdicts.gaps, verdicts.unfair, PROBABILITY_TOLERANCE)
     how = (rate, blur, surprise, *LIMITS, FEW_ROWS, tolerance, CONTRADICTION, TAUGHT_NOTHING)
     new, room = (mean, cov, normals, scores), memory.room(n)
     is_metric, square, telling, refused = _hear(*said, *how, belief.mean, belief.cov, *new, room, len(memory))

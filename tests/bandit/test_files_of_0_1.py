@@ -16,7 +16,7 @@ FILES = Path(__file__).parents[1] / "data" / "v0_1" / "bandits"
 
 NAMES = sorted(path.stem for path in FILES.glob("*.eh"))
 
-SAME = {"rtol": 1e-9, "atol": 1e-9}
+SAME: dict[str, Any] = {"rtol": 1e-9, "atol": 1e-9}
 """Another machine's BLAS may add up in another order; on one machine the numbers agree to the bit."""
 
 

@@ -237,9 +237,9 @@ def test_taken_back_is_as_if_never_given(said: list[Any], back: int) -> None:
         assert same(interview.state(), state)
 
 
-def test_taking_back_keeps_a_bandit_that_keeps_reviews_whole() -> None:
-    """The answer leaves the bandit's own history as well, and the bandit stays the same object."""
-    bandit = eh.FairBandit(3, epsilon=0.02, seed=0, keep_reviews=True)
+def test_undo_restores_the_same_bandit() -> None:
+    """The bandit is to the bit what it was before the answer, and stays the same object."""
+    bandit = eh.FairBandit(3, epsilon=0.02, seed=0)
     interview = eh.Interview(bandit, people(20, 3), seed=0)
     before = copy.deepcopy(bandit.state())
     interview.answer("unfair")

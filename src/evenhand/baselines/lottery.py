@@ -14,7 +14,7 @@ from evenhand.allocation import draw, fair_distribution
 from evenhand.bandit.fair_bandit import FORMAT, FairBandit
 from evenhand.records.contexts import as_contexts
 from evenhand.records.decision import Decision, Pair
-from evenhand.records.signature import sealed
+from evenhand.records.signature import signed
 
 Floats = NDArray[np.float64]
 
@@ -60,7 +60,7 @@ class Lottery(FairBandit, ABC):
         table = as_contexts(contexts, self.n_features)
         decision = hold(self.odds(table), table, round=self.rounds, capacity=self.capacity, rng=self._rng)
         self.rounds += 1
-        return sealed(decision, self._key)
+        return signed(decision, self._key)
 
     def fair_odds(self, contexts: Floats, rewards: Floats) -> Odds:
         """The best odds for these rewards (k,) that the metric, as it is, allows."""

@@ -96,7 +96,7 @@ class Recording:
     def _decide(self, wish: Wish) -> Draft:
         candidates, number = wish.candidates, self.decisions
         assert candidates is not None
-        decision = self._deciding.propose(candidates.contexts, number=number, lots=self.lots.of(number))
+        decision = self._deciding.propose(candidates.contexts, number=number, rng=self.lots.of(number))
         ids = candidates.ids
         body = {
             "number": number,

@@ -160,7 +160,7 @@ def _differs(row: Row, walk: Walk, settings: dict[int, Settings], lots: Lots) ->
         raise DamagedLedger("it says that it was made from lines that came later")
     number, schema = body["number"], settings[body["settings"]].schema
     bandit = walk.to(body["state"]).bandit.with_capacity(settings[body["settings"]].capacity)
-    made = bandit.propose(body["contexts"], number=number, lots=lots.of(number))
+    made = bandit.propose(body["contexts"], number=number, rng=lots.of(number))
     told = {
         "contexts": made.contexts.tolist(),
         "schema": None if schema is None else schema.digest,

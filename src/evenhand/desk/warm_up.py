@@ -50,7 +50,7 @@ def _play(d: int, k: int, capacity: int | None) -> None:
     contexts = rng.normal(size=(k, d))
     contexts /= np.linalg.norm(contexts, axis=1, keepdims=True)
     for number in range(3):
-        decision = bandit.propose(contexts, number=number, lots=rng)
+        decision = bandit.propose(contexts, number=number, rng=rng)
         bandit.count_decisions()
         pair = [(0, 1)]
         review = (Review.complete(unfair=pair), Review.partial(fair=pair), Review.one_bit(any_unfair=False))[number]

@@ -45,7 +45,6 @@ def unfair_pairs_live(
     direction = rng.normal(size=bandit.n_features)
     direction /= np.linalg.norm(direction)
     trial = copy.deepcopy(bandit)
-    trial.history = None
     trial.reseed(np.random.default_rng(rng.integers(2**63)))
     count = 0
     with warnings.catch_warnings():  # a belief may be wrong about a metric drawn from it; nobody need hear of it

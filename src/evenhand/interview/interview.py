@@ -207,7 +207,6 @@ class Interview:
                 "evenhand; an answer can then not be taken back"
             )
         self.bandit.metric, self.bandit.safeguards = bandit.metric, bandit.safeguards
-        self.bandit.history = bandit.history
         self.bandit.conflicts = bandit.conflicts
         self._answers, self._question = earlier, last.question
         return last.question

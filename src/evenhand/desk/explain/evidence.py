@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.certificates.statements import Statements
+from evenhand.certificates.sourced_verdicts import SourcedVerdicts
 from evenhand.desk.event_records import review_of
 from evenhand.desk.explain.sources import Elsewhere, Verdict, as_bytes
 from evenhand.desk.projection.projection import State
@@ -55,7 +55,7 @@ class Remembered:
     """The verdicts that a bandit keeps as evidence: all early ones, then the newest that were unfair or bound odds."""
 
     def __init__(self, state: State) -> None:
-        self._statements, self._known_to = state.bandit.safeguards.statements(), state.seq
+        self._statements, self._known_to = state.bandit.safeguards.verdicts(), state.seq
 
     def most_alike(
         self, differences: Floats, ledger: Ledger, elsewhere: Elsewhere, desk: str, decided_from: int
@@ -132,7 +132,7 @@ def number_of(seal: str) -> int:
     return int(seal.split("-", 1)[0])
 
 
-def _of_decision(said: Statements, row: int, decision: Row, book: StandingReviews) -> Line:
+def _of_decision(said: SourcedVerdicts, row: int, decision: Row, book: StandingReviews) -> Line:
     """The review behind a verdict on a decision of this desk."""
     pair, number = (int(said.pairs[row][0]), int(said.pairs[row][1])), number_of(said.sources[row])
     review = book.behind(number, pair, unfair=bool(said.unfair[row]), reviewer=said.reviewers[row])
@@ -141,7 +141,7 @@ def _of_decision(said: Statements, row: int, decision: Row, book: StandingReview
     return Line(where.seq, "" if review is None else review.id, "review", decision.id, first, second)
 
 
-def _quoted(said: Statements, row: int, likeness: float, line: Line, decided_from: int) -> Quoted:
+def _quoted(said: SourcedVerdicts, row: int, likeness: float, line: Line, decided_from: int) -> Quoted:
     """One verdict, with the line that says it."""
     known = (bool(said.unfair[row]), float(said.gaps[row]), said.reviewers[row], likeness, line.seq > decided_from)
     return Quoted(line.id, line.decision, line.first, line.second, *known, line.kind)

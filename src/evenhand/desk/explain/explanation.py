@@ -224,5 +224,5 @@ def metric_of(state: State, settings: Settings) -> Metric:
         upper.tolist(),
         told,
         state.bandit.conflicts,
-        sorted(str(name) for name in state.bandit.found_out),
+        sorted(str(name) for name in state.bandit.misleading),
     )

@@ -20,9 +20,9 @@ Floats = NDArray[np.float64]
 
 
 class QuietBandit(FairBandit):
-    """Learns without a warning: how often reviews conflicted is in `conflicts`, who misleads in `found_out`."""
+    """Learns without a warning: how often reviews conflicted is in `conflicts`, who misleads in `misleading`."""
 
-    def _warn(self, learned: Learned, found_out: frozenset[str | None]) -> None:
+    def _warn(self, learned: Learned, misleading: frozenset[str | None]) -> None:
         """Both are counted already; the warnings module would be shared by all threads besides."""
 
     def learn_outcomes(self, decision: Decision, rewards: Mapping[int, float]) -> None:
@@ -53,11 +53,11 @@ class QuietBandit(FairBandit):
             return
         if review.any_unfair:
             with contextlib.suppress(UnsupportedReview):
-                self._notice(self.metric.learn_bit(verdicts, any_unfair=True))
+                self._report(self.metric.learn_bit(verdicts, any_unfair=True))
             return
         learned = self.metric.learn(verdicts)
-        self.safeguards.hear_answer(verdicts)
-        self._notice(learned)
+        self.safeguards.add_evidence(verdicts)
+        self._report(learned)
 
     def published(self, previous: Self | None = None) -> Self:
         """A copy that decides as this one does now, and that nothing learned later reaches.

@@ -111,8 +111,8 @@ def push_blocking_flow(
 def saturate(network: Network, source: int, sink: int, least_room: float) -> NDArray[np.int64]:
     """Push a maximum flow through the network and return the levels, >= 0 on the source's side of a minimum cut.
 
-    An arc with no more room than `least_room` counts as full: with real capacities a rounding error would
-    otherwise be chased for ever. Cost: O(n^2 m) at worst, close to O(m) on the sparse graphs of taut ropes.
+    An arc with no more room than `least_room` counts as full, since capacities have rounding errors. Cost: O(n^2 m) at
+    worst, close to O(m) on the sparse graphs of tight constraints.
     """
     nodes = len(network.first)
     level = np.empty(nodes, np.int64)

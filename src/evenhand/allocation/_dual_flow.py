@@ -1,8 +1,9 @@
-"""The prices of ropes: a flow along the taut ropes that carries every candidate's surplus to where it is needed.
+"""The dual prices of the fairness constraints, as a flow along the tight ones.
 
-Candidate i has surplus a_i - price. It may pass it down a taut rope, i -> j. A candidate with odds strictly between
-0 and 1 must come out even; one at 1 may keep surplus (the price of the ceiling) and one at 0 may lack some (the
-price of the floor). The odds are optimal exactly when such a flow exists, and what flows along a rope is its price.
+Candidate i has the surplus a_i - price, which may flow along a tight constraint i -> j. At a probability strictly
+between 0 and 1 the flow must balance; at 1 some surplus may remain (the price of the ceiling) and at 0 some may be
+missing (the price of the floor). The probabilities are optimal exactly when such a flow exists; the flow along a
+constraint is its price.
 """
 
 from __future__ import annotations
@@ -11,32 +12,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._internal.jit import jit
-from evenhand.allocation.max_flow import add_arc, empty_network, saturate
-from evenhand.allocation.tight_constraints import find_taut
+from evenhand.allocation._max_flow import add_arc, empty_network, saturate
+from evenhand.allocation._tight_constraints import find_tight
 
 
 @jit
-def rope_flow(
+def dual_flow(
     surplus: NDArray[np.float64],
     p: NDArray[np.float64],
     c: NDArray[np.float64],
     tolerance: float,
     least_room: float,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The ropes that carry flow, (n, 2) as (upper, lower) candidate, and how much each carries (n,).
+    """The tight constraints, (n, 2) as (upper, lower) candidate, and the flow along each (n,).
 
     surplus (k,), p (k,), c (k, k). Ceiling and floor meet in one extra node, which balances the whole: then a
     single maximum flow fills every demand if any flow does. No path leads from the floor to the ceiling, since
-    odds only fall along a rope. Cost: O(k^2) and one maximum flow.
+    probabilities only fall along an arc. Cost: O(k^2) and one maximum flow.
     """
     k = len(p)
-    ropes = find_taut(p, c, tolerance)
+    graph = find_tight(p, c, tolerance)
     outside, source, sink = k, k + 1, k + 2
-    network = empty_network(k + 3, ropes.degree.sum() + 3 * k + 1)
+    network = empty_network(k + 3, graph.degree.sum() + 3 * k + 1)
     position = 0
-    for i in range(k):  # the ropes first, so that arc 2e is rope e
-        for e in range(ropes.degree[i]):
-            position = add_arc(network, position, i, ropes.below[i, e], np.inf)
+    for i in range(k):  # the constraints first, so that arc 2e is constraint e
+        for e in range(graph.degree[i]):
+            position = add_arc(network, position, i, graph.below[i, e], np.inf)
     count = position // 2
     for i in range(k + 1):
         amount = -surplus.sum() if i == outside else surplus[i]

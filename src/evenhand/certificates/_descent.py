@@ -1,4 +1,4 @@
-"""Down to the metric that fits the evidence and brings two candidates closest, and which verdicts hold it there."""
+"""Descent: the metric that fits the evidence and brings two candidates closest, and the verdicts that bind it."""
 
 from __future__ import annotations
 
@@ -8,51 +8,51 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.certificates.consistent_set import ConsistentSet, unit_features
-from evenhand.certificates.vertex_walk import EMPTY, walk
+from evenhand.certificates._consistent_set import ConsistentSet, unit_features
+from evenhand.certificates._vertex_walk import EMPTY, walk
 
 Floats = NDArray[np.float64]
 
 ROOM = 1e-10
-"""By how much a row may be violated, relative to the size of G: prices prove their bound in any case."""
+"""Accepted violation of a row, relative to the size of G: prices prove their bound in any case."""
 
 NUDGE = 1e-8
-"""Prices are nudged by this share of the largest, so that none is zero; a bound may lose as much."""
+"""Prices are perturbed by this share of the largest, so that none is zero; a bound may lose as much."""
 
 NEGATIVE = 1e-9
 """An eigenvalue counts as negative below minus this, relative to the size of G."""
 
 REFINEMENTS = 12
-"""How often a bound is tightened by directions of negative length before it is taken as it is."""
+"""Maximum number of times a bound is tightened by directions of negative length."""
 
 WORTHWHILE = 1e-4
-"""And it ends before when two refinements gained less than this share of the bound."""
+"""Tightening stops when two refinements gained less than this share of the bound."""
 
 STEPS_PER_UNKNOWN = 50
-"""How many steps a walk may have, for each unknown."""
+"""Maximum steps of a walk, per unknown."""
 
 STARTS = 64
-"""How many ends of walks are remembered, to start from."""
+"""How many end points of walks are kept as starting points."""
 
 
 class Hint(NamedTuple):
-    """What a descent found; nothing is proved by it."""
+    """The result of a descent; it proves nothing by itself."""
 
     metric: Floats
     """alpha of the closest metric, (m,)."""
     rows: NDArray[np.int64]
-    """The verdicts that hold it there."""
+    """The verdicts that bind it."""
     weights: Floats
-    """How strongly each does, all > 0."""
+    """Their weights, all > 0."""
     empty: bool
     """No metric fits at all; the verdicts are those that contradict each other."""
 
 
 class Descent:
-    """One walk after another in the same set, each from where an earlier one ended.
+    """Walks in one set, each started from the end of an earlier one.
 
     G is positive semidefinite: whenever a walk ends at a matrix that is not, directions of negative length are added
-    to the set, and to `found`, and it goes on.
+    to the set, and to `found`, and the walk continues.
     """
 
     def __init__(self, known: ConsistentSet) -> None:
@@ -65,7 +65,7 @@ class Descent:
         self._bases: list[NDArray[np.int64]] = []
 
     def lowest(self, z: Floats, violated: Callable[[Floats], int | None] = lambda metric: None) -> Hint | None:
-        """The metric with the smallest z'Gz for a difference z (d,) in the set's directions; None if lost in digits.
+        """The metric with the smallest z'Gz for z (d,) in the set's directions; None after a numerical failure.
 
         `violated` may name a verdict that a metric found on the way violates, and that was left out of the set: it is
         added then.
@@ -86,19 +86,19 @@ class Descent:
                 return self._hint(x, rows, prices, empty=True)
             row = violated(self._outward(x))
             if row is not None:
-                self._hear(row)
+                self._add_verdict(row)
                 continue
             values.append(float(goal @ x))
             if len(values) > REFINEMENTS or _is_stuck(values) or not self._refine(x):
                 self._remember(x, basis)
                 return self._hint(x, rows, prices, empty=False)
 
-    def _hear(self, row: int) -> None:
+    def _add_verdict(self, row: int) -> None:
         """Add a verdict that was left out."""
-        statements = self.known.statements
-        direction = self._inward(statements.differences[row : row + 1])
-        end = float(statements.thresholds[row] / statements.squared_lengths[row])
-        low, high = (0.0, end) if statements.unfair[row] else (end, self._high[0])
+        verdicts = self.known.verdicts
+        direction = self._inward(verdicts.differences[row : row + 1])
+        end = float(verdicts.thresholds[row] / verdicts.squared_lengths[row])
+        low, high = (0.0, end) if verdicts.unfair[row] else (end, self._high[0])
         self._add(direction, low, high, row)
 
     def _start(self, goal: Floats) -> NDArray[np.int64]:
@@ -144,11 +144,10 @@ class Descent:
 
     def _hint(self, x: Floats, rows: NDArray[np.int64], prices: Floats, *, empty: bool) -> Hint:
         """Prices of rows as weights of verdicts; those of other rows go into what must be left semidefinite."""
-        statements = self.known.statements
-        verdicts = self._verdicts[rows]
-        blamed = (verdicts >= 0) & (statements.unfair[verdicts] == (prices < 0.0)) & (prices != 0.0)
-        verdicts, prices = verdicts[blamed], prices[blamed]
-        return Hint(self._outward(x), verdicts, np.abs(prices) / statements.squared_lengths[verdicts], empty)
+        verdicts, used = self.known.verdicts, self._verdicts[rows]
+        binding = (used >= 0) & (verdicts.unfair[used] == (prices < 0.0)) & (prices != 0.0)
+        used, prices = used[binding], prices[binding]
+        return Hint(self._outward(x), used, np.abs(prices) / verdicts.squared_lengths[used], empty)
 
 
 def _is_stuck(values: list[float]) -> bool:

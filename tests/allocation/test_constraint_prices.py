@@ -1,4 +1,4 @@
-"""Rope prices say what a longer rope would bring."""
+"""The price of a constraint is the gain per unit of additional distance."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from evenhand.allocation import fair_distribution
 
 @pytest.mark.parametrize("number", range(60))
 def test_a_longer_rope_never_brings_more_than_its_price(number: int) -> None:
-    """The value is concave in the distances: lengthening a rope by h earns at most price * h."""
+    """The value is concave in the distances: a distance longer by h earns at most price * h."""
     instance = make_instance(number)
     best = fair_distribution(instance.rewards, instance.distances, instance.capacity)
-    prices = best.rope_prices()
+    prices = best.constraint_prices()
     length = np.minimum(instance.distances, instance.distances.T)
     for i in range(len(length)):
         for j in range(i + 1, len(length)):
@@ -27,10 +27,10 @@ def test_a_longer_rope_never_brings_more_than_its_price(number: int) -> None:
 @pytest.mark.parametrize("capacity", [1, 3, None])
 @pytest.mark.parametrize("seed", range(8))
 def test_a_little_longer_rope_brings_its_price(seed: int, capacity: float | None) -> None:
-    """In a programme without ties the first tiny bit of rope earns exactly its price."""
+    """In a program without ties the first tiny bit of distance earns exactly its price."""
     a, c = tight(np.random.default_rng(seed), 10)
     best = fair_distribution(a, c, capacity)
-    prices = best.rope_prices()
+    prices = best.constraint_prices()
     assert prices
     h = 1e-7
     for pair, price in prices.items():
@@ -41,16 +41,16 @@ def test_a_little_longer_rope_brings_its_price(seed: int, capacity: float | None
 
 
 def test_two_candidates_by_hand() -> None:
-    """Two candidates a fifth apart: odds 0.6 and 0.4, and each unit of distance or capacity is worth a half."""
+    """Two candidates 0.2 apart: probabilities 0.6 and 0.4, and each unit of distance or capacity is worth a half."""
     best = fair_distribution([1.0, 0.0], [[0.0, 0.2], [0.2, 0.0]])
     np.testing.assert_allclose(best.probabilities, [0.6, 0.4], atol=1e-12)
     assert best.tight_pairs == ((0, 1),)
     assert best.price == pytest.approx(0.5)
-    assert best.rope_prices() == {(0, 1): pytest.approx(0.5)}
+    assert best.constraint_prices() == {(0, 1): pytest.approx(0.5)}
 
 
 def test_the_direction_of_a_rope_price_is_from_high_to_low() -> None:
-    """In the certificate the first of a pair has the higher odds."""
+    """In the certificate the first of a pair has the higher probabilities."""
     best = fair_distribution([0.0, 1.0], [[0.0, 0.2], [0.2, 0.0]])
-    assert list(best.certificate().rope_prices) == [(1, 0)]
-    assert list(best.rope_prices()) == [(0, 1)]
+    assert list(best.certificate().constraint_prices) == [(1, 0)]
+    assert list(best.constraint_prices()) == [(0, 1)]

@@ -1,4 +1,4 @@
-"""Whether weights prove a bound, in whole numbers: no rounding, so no doubt.
+"""Whether weights prove a bound, in integer arithmetic without rounding.
 
 Doubles are whole numbers over powers of two, so R = zz' - sum lambda zz' + sum mu zz' and the sum of the squared
 gaps are computed exactly, and R is eliminated without fractions (Bareiss).

@@ -1,9 +1,9 @@
 """The lowest point of a small polyhedron in a direction: a dual simplex over rows with two ends.
 
 Every row has a lower and an upper end, so any basis can be made dual feasible by choosing for each of its rows the end
-that the sign of its price asks for: a walk may start from wherever an earlier one ended, whatever that looked for.
-Every stop on the way has prices that prove a lower bound; nothing depends on reaching the end. General solvers failed
-here: sets a thousandth wide, between hundreds of nearly parallel rows, made HiGHS stop without an answer.
+that matches the sign of its price: a walk may start from any earlier end point. Every intermediate point has prices
+that prove a lower bound; nothing depends on reaching the optimum. General solvers failed here: HiGHS found no solution
+in sets a thousandth wide, between hundreds of nearly parallel rows.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Places = NDArray[np.int64]
 
-ARRIVED, EMPTY, TIRED = 0, 1, 2
-"""The lowest point was found; there is no point at all; the steps allowed were used up."""
+OPTIMAL, EMPTY, STEP_LIMIT = 0, 1, 2
+"""The optimum was found; the set is empty; the maximum number of steps was reached."""
 
 
 @jit
@@ -30,17 +30,17 @@ def walk(
 ) -> tuple[int, Floats, Places, Floats]:
     """Minimise goal.x over low <= rows @ x <= high, the first n rows of (N, m); `basis` (m,) is changed in place.
 
-    Rows may be violated by `room`; prices are nudged by this share of the largest. Returns how it ended, x (m,), the
-    rows that matter (m + 1,) and their prices (m + 1,), above zero at a lower end and below zero at an upper one: sum
-    prices * rows = goal but for the nudge. If there is no point: sum prices * rows = 0 and sum prices * ends > 0.
-    O(n m + m^2) a step.
+    Rows may be violated by `room`; prices are perturbed by a share `nudge` of the largest. Returns the status, x (m,),
+    the binding rows (m + 1,) and their prices (m + 1,), above zero at a lower end and below zero at an upper one: sum
+    prices * rows = goal but for the nudge. If the set is empty: sum prices * rows = 0 and sum prices * ends > 0.
+    O(n m + m^2) per step.
     """
     m = len(basis)
     taken = np.zeros(n, np.bool_)
     taken[basis] = True
     inverse = np.linalg.inv(rows[basis])
     prices = goal @ inverse
-    # Prices of zero, as all but one are for a goal that is one of the rows, would make the walk go round in circles.
+    # Prices of zero, as all but one are for a goal that is one of the rows, would make the walk cycle.
     signs = np.where(prices >= 0.0, 1.0, -1.0)
     aim = goal + (signs * (1.0 + np.arange(m) / m) * nudge * np.max(np.abs(prices))) @ rows[basis]
     x, weights = np.zeros(m), np.zeros(m)
@@ -61,7 +61,7 @@ def walk(
             break
         length = prices[leaving] / (side * weights[leaving])
         prices -= side * length * weights
-        # An upper end is told by a price below zero, also after a step of no length.
+        # A price below zero marks an upper end, also after a step of length zero.
         prices[leaving] = length if side > 0.0 else min(-length, -5e-324)
         inverse[:, leaving] /= weights[leaving]
         for i in range(m):

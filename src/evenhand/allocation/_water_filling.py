@@ -1,15 +1,15 @@
-"""The exact fair allocation by water-filling with ropes.
+"""The exact fair allocation by water-filling.
 
-Every pair is tied with a rope as long as its distance, and all odds start at 0. Again and again the set with the
-highest mean reward that can rise as a whole does so, all members at one speed, until a rope goes taut, a member
-reaches 1, the capacity is used up or no mean is positive.
+All probabilities start at 0. In each step the set with the highest mean reward that can rise as a whole does so, all
+members at one speed, until a constraint becomes tight, a member reaches 1, the capacity is used up or no mean is
+positive.
 
-Why this is exact: at a price on capacity, the best odds only ever rise as the price falls (difference constraints
-make the programme L-natural-concave), and the next price at which anything moves is the highest mean reward over
+Why this is exact: at a price on capacity, the best probabilities only rise as the price falls (difference constraints
+make the program L-natural-concave), and the next price at which anything moves is the highest mean reward over
 the sets that can rise. The prices met on the way are those means, so the path holds the optimum of every capacity.
 
-The sets that can rise are the lifted branches of the rope tree: as the price falls to the mean of one, its surplus
-becomes positive. It leaves its parent, rises until one of its ropes is taut, and hangs on whoever holds it there.
+The sets that can rise are the lifted subtrees of the spanning tree: as the price falls to the mean of one, its surplus
+becomes positive. It leaves its parent, rises until a constraint is tight, and is attached to the candidate stopping it.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._internal.jit import jit
-from evenhand.allocation.program import scaled
-from evenhand.allocation.spanning_tree import RopeTree, branch, move_branch, on_the_floor
+from evenhand.allocation._program import scaled
+from evenhand.allocation._spanning_tree import Tree, initial_tree, move_subtree, subtree
 
 
 @jit
-def richest_lifted(tree: RopeTree, least_gain: float) -> int:
-    """The top of the lifted branch with the highest mean reward, -1 when no mean exceeds `least_gain`."""
+def richest_lifted(tree: Tree, least_gain: float) -> int:
+    """The top of the lifted subtree with the highest mean reward, -1 when no mean exceeds `least_gain`."""
     best, reward, size = -1, least_gain, 1.0
     for i in range(len(tree) - 1):
         if not tree[i].held and tree[i].reward * size > reward * tree[i].size:
@@ -42,9 +42,9 @@ def shortest_slack(
     count: int,
     outside: NDArray[np.float64],
 ) -> tuple[float, int, int]:
-    """How far the first `count` of `rising` can rise, who is then stopped, and by whom: the ceiling is number k.
+    """How far the first `count` of `rising` can rise, who is stopped then, and by whom: k for the bound 1.
 
-    `outside` (k,) holds the odds of those who stay and inf for those who rise. Cost: O(k |rising|).
+    `outside` (k,) holds the probabilities of those who stay and inf for those who rise. Cost: O(k |rising|).
     """
     k = len(p)
     step, stopped, by = np.inf, -1, k
@@ -53,7 +53,7 @@ def shortest_slack(
         if 1.0 - p[i] < step:
             step, stopped, by = 1.0 - p[i], i, k
         reach, closer = p[i] + step, False
-        for j in range(k):  # most rows hold nothing shorter; a loop that never leaves early looks at many at once
+        for j in range(k):  # most rows have no smaller slack, and a loop without an exit is vectorised
             closer |= c[i, j] + outside[j] < reach
         if closer:
             for j in range(k):
@@ -67,14 +67,14 @@ def shortest_slack(
 def fill(
     a: NDArray[np.float64], c: NDArray[np.float64], capacity: float, tolerance: float, least_gain: float, rows: int
 ) -> tuple[NDArray[np.float64], float, int]:
-    """The best odds (k,), the price of capacity and how many rows of c were read, -1 when `rows` were not enough.
+    """The best probabilities (k,), the price of capacity and how many rows of c were read, -1 if over `rows`.
 
-    a (k,) rewards, c (k, k) symmetric distances, capacity > 0 or inf. The price is what the next
-    bit of capacity would buy. Cost: O(k) for each row, one row whenever a candidate rises.
+    a (k,) rewards, c (k, k) symmetric distances, capacity > 0 or inf. The price is the reward per unit of additional
+    capacity. Cost: O(k) per row, one row whenever a candidate rises.
     """
     k = len(a)
     smaller, exponent = scaled(a)
-    tree = on_the_floor(smaller)
+    tree = initial_tree(smaller)
     p, outside = np.zeros(k), np.zeros(k)
     rising = np.empty(k + 1, np.int64)
     left, read = capacity, 0
@@ -82,7 +82,7 @@ def fill(
         top = richest_lifted(tree, least_gain)
         if top < 0:
             return p, 0.0, read
-        count = branch(tree, top, rising)
+        count = subtree(tree, top, rising)
         if read + count > rows:
             return p, 0.0, -1
         read += count
@@ -95,6 +95,6 @@ def fill(
             i = rising[e]
             p[i] = min(1.0, p[i] + move)
             outside[i] = p[i]
-        if step - move > tolerance:  # it is capacity that stops them, not a rope
+        if step - move > tolerance:  # the capacity stops them, not a constraint
             return p, math.ldexp(tree[top].reward / count, exponent), read
-        move_branch(tree, top, stopped, by, True)
+        move_subtree(tree, top, stopped, by, True)

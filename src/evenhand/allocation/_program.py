@@ -1,4 +1,4 @@
-"""The fair linear programme as given, checked once: rewards, distances, capacity."""
+"""The fair linear program: rewards, distances and capacity, checked once."""
 
 from __future__ import annotations
 
@@ -9,41 +9,40 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._internal.jit import jit
+from evenhand._internal.checks import refusal
+from evenhand._internal.jit import FLOAT, jit
 from evenhand.errors import InvalidInput
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-FLOAT = np.dtype(np.float64)
 
-
-class FairProgramme(NamedTuple):
+class FairProgram(NamedTuple):
     """Maximise a.p subject to 0 <= p <= 1, |p_i - p_j| <= c_ij and sum p <= B."""
 
     rewards: NDArray[np.float64]
     """a (k,), finite."""
     distances: NDArray[np.float64]
-    """c (k, k), symmetric, >= 0, inf where there is no rope, 0 on the diagonal."""
+    """c (k, k), symmetric, >= 0, inf where there is no constraint, 0 on the diagonal."""
     capacity: float
     """B > 0, inf for no limit."""
 
     @property
     def budget(self) -> float:
-        """The capacity, inf when it cannot bind because everybody fits."""
+        """The capacity, inf when it is at least k and cannot bind."""
         return self.capacity if self.capacity < len(self.rewards) else math.inf
 
 
-def check_programme(rewards: ArrayLike, distances: ArrayLike, capacity: float | None) -> FairProgramme:
-    """The programme of these inputs, or InvalidInput with a sentence that says what is wrong. Cost: O(k^2)."""
-    a, raw, limit = read_programme(rewards, distances, capacity)
+def check_program(rewards: ArrayLike, distances: ArrayLike, capacity: float | None) -> FairProgram:
+    """The program of these inputs; raises InvalidInput. Cost: O(k^2)."""
+    a, raw, limit = read_program(rewards, distances, capacity)
     c = np.empty(raw.shape)
     i, j = examine(a, raw, c)
     refuse_bad(a, raw, i, j)
-    return FairProgramme(a, c, limit)
+    return FairProgram(a, c, limit)
 
 
-def read_programme(
+def read_program(
     rewards: ArrayLike, distances: ArrayLike, capacity: float | None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
     """Rewards (k,), distances (k, k) and capacity as numbers, in a form that kernels take, not yet examined.
@@ -52,10 +51,10 @@ def read_programme(
     """
     a = _as_floats(rewards, "rewards").copy()
     if a.ndim != 1 or len(a) == 0:
-        raise InvalidInput(f"rewards have shape {a.shape}; they must be one number for each candidate, at least one")
+        raise InvalidInput(f"rewards must have shape (k,) with k >= 1, got {a.shape}")
     raw = _as_floats(distances, "distances")
     if raw.shape != (len(a), len(a)):
-        raise InvalidInput(f"distances have shape {raw.shape}; {len(a)} rewards need ({len(a)}, {len(a)})")
+        raise InvalidInput(f"distances must have shape ({len(a)}, {len(a)}) for {len(a)} rewards, got {raw.shape}")
     return a, raw, check_capacity(capacity)
 
 
@@ -63,12 +62,10 @@ def check_capacity(capacity: float | None) -> float:
     """The capacity as a float, inf for None."""
     if capacity is None:
         return math.inf
-    if type(capacity) is int and capacity > 0:  # what most callers give, and quicker to tell than a Real
+    if type(capacity) is int and capacity > 0:  # the common case, and faster than the check against Real
         return float(capacity)
-    if isinstance(capacity, bool | np.bool_) or not isinstance(capacity, Real):
-        raise InvalidInput(f"capacity is {capacity!r}; it must be a number > 0, or None for no limit")
-    if not capacity > 0:
-        raise InvalidInput(f"capacity is {capacity}; it must be > 0, or None for no limit")
+    if isinstance(capacity, bool | np.bool_) or not isinstance(capacity, Real) or not capacity > 0:
+        raise refusal("capacity", "a number > 0 or None", capacity)
     return float(capacity)
 
 
@@ -79,20 +76,20 @@ def _as_floats(values: ArrayLike, name: str) -> NDArray[np.float64]:
     try:
         array: NDArray[Any] = np.asarray(values)
         if array.dtype.kind not in "biufO":
-            raise InvalidInput(f"{name} hold {array.dtype} values; they must be real numbers")
+            raise InvalidInput(f"{name} must be real numbers, got {array.dtype}")
         return np.array(array, dtype=FLOAT, order="C")
     except InvalidInput:
         raise
     except (TypeError, ValueError) as error:
-        raise InvalidInput(f"{name} cannot be read as an array of real numbers: {error}") from error
+        raise InvalidInput(f"{name} must be an array of real numbers: {error}") from error
 
 
 @jit
 def examine(a: NDArray[np.float64], raw: NDArray[np.float64], c: NDArray[np.float64]) -> tuple[int, int]:
-    """Fill c (k, k) with the tighter of c_ij and c_ji for every pair, 0 on the diagonal; say what is bad, if anything.
+    """Fill c (k, k) with the smaller of c_ij and c_ji for every pair, 0 on the diagonal; return the first bad input.
 
-    Bad is a reward i that is not finite, (i, -1), or a distance that is negative or no number, (i, j). It is
-    (-1, -1) when all is well. The diagonal of `raw` is not looked at. Cost: O(k^2).
+    That is (i, -1) for a reward that is not finite, (i, j) for a distance that is negative or NaN, or (-1, -1). The
+    diagonal of `raw` is not read. Cost: O(k^2).
     """
     k = len(a)
     for i in range(k):
@@ -110,11 +107,11 @@ def examine(a: NDArray[np.float64], raw: NDArray[np.float64], c: NDArray[np.floa
 
 
 def refuse_bad(a: NDArray[np.float64], raw: NDArray[np.float64], i: int, j: int) -> None:
-    """Raise InvalidInput with a sentence about what `examine` found bad, if anything."""
+    """Raise InvalidInput for what `examine` found bad, if anything."""
     if j >= 0:
-        raise InvalidInput(f"the distance of candidates {i} and {j} is {raw[i, j]}; distances must be >= 0 or inf")
+        raise InvalidInput(f"distances must be >= 0 or inf, candidates {i} and {j} have {raw[i, j]}")
     if i >= 0:
-        raise InvalidInput(f"the reward of candidate {i} is {a[i]}; rewards must be finite")
+        raise InvalidInput(f"rewards must be finite, candidate {i} has {a[i]}")
 
 
 @jit

@@ -1,9 +1,8 @@
-"""All metrics that fit what reviewers said, as rows with two ends.
+"""The set of all metrics that fit the verdicts, as rows with two ends.
 
 A row is <G, vv'> with ||v|| = 1. Its ends: v'Gv >= 0 because G is a metric, v'Gv <= reach because the unfair verdicts
 bound G; each verdict moves one of the two. No bound on G is assumed: directions in which no unfair verdict bounds G
-are left out, with all verdicts that have a part in them. The diagonal structure needs no such care: its proofs need no
-bound.
+are left out, with all verdicts that touch them. Proofs of the diagonal structure need no bound.
 """
 
 from __future__ import annotations
@@ -14,19 +13,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.certificates.statements import Statements
+from evenhand.certificates.sourced_verdicts import SourcedVerdicts
 from evenhand.metrics.features import MetricSpace
 
 Floats = NDArray[np.float64]
 
 SHORTEST = 1e-100
-"""A difference with a squared length below this says nothing that double precision could use."""
+"""Differences with a squared length below this are ignored: double precision cannot use them."""
 
 SAME_SPAN = 1e-6
-"""A direction is bounded by unfair verdicts if this share, at least, of the best bounded one's bound is left in it."""
+"""A direction counts as bounded if at least this share of the best bounded one's bound is left in it."""
 
 IN_SPAN = 1e-10
-"""A difference lies in a span if what sticks out is no longer than this, relative to its length."""
+"""A difference lies in a span if its rest is no longer than this, relative to its length."""
 
 FAR = 1e6
 """The reach in the diagonal structure, in units of the largest threshold: far beyond any bound worth proving."""
@@ -38,27 +37,27 @@ class Spread(NamedTuple):
     rows: NDArray[np.int64]
     weights: Floats
     reach: float
-    """What the trace of G on that span is at most."""
+    """Upper bound on the trace of G on that span."""
     frame: Floats
     """An orthonormal basis of it, (d, r)."""
 
     @classmethod
-    def of(cls, statements: Statements) -> Spread:
+    def of(cls, verdicts: SourcedVerdicts) -> Spread:
         """The tightest independent unfair verdicts."""
-        from scipy.linalg import qr  # no decision needs it, and a process that only decides starts the sooner
+        from scipy.linalg import qr  # imported late: no decision needs it
 
-        d = statements.differences.shape[1]
-        unfair = np.flatnonzero(statements.unfair & (statements.squared_lengths > SHORTEST))
+        d = verdicts.differences.shape[1]
+        unfair = np.flatnonzero(verdicts.unfair & (verdicts.squared_lengths > SHORTEST))
         if len(unfair) == 0:
             return cls(unfair, np.zeros(0), np.inf, np.zeros((d, 0)))
-        scaled = statements.differences[unfair] / np.sqrt(statements.thresholds[unfair])[:, None]
+        scaled = verdicts.differences[unfair] / np.sqrt(verdicts.thresholds[unfair])[:, None]
         columns, triangle, order = qr(scaled.T, mode="economic", pivoting=True)
         left = np.abs(np.diag(triangle))
         rank = int(np.sum(left > SAME_SPAN * left[0]))
         frame = np.array(columns[:, :rank], dtype=np.float64)
         inner, rows = scaled[order[:rank]] @ frame, unfair[order[:rank]]
         lowest = float(np.linalg.svd(inner, compute_uv=False)[-1]) ** 2
-        return cls(rows, 1.0 / (statements.thresholds[rows] * lowest), rank / lowest, frame)
+        return cls(rows, 1.0 / (verdicts.thresholds[rows] * lowest), rank / lowest, frame)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +65,7 @@ class ConsistentSet:
     """{G : low <= rows @ svec(F'GF) <= high}, with F the frame of the directions in which G is bounded."""
 
     space: MetricSpace
-    statements: Statements
+    verdicts: SourcedVerdicts
     spread: Spread
     frame: Floats | None
     """F, (d, r); None if all directions are in use."""
@@ -79,18 +78,23 @@ class ConsistentSet:
     low: Floats
     high: Floats
     unit: float
-    """The size of G, as far as fair verdicts tell."""
+    """The size of G according to fair verdicts."""
 
     @classmethod
     def of(
-        cls, space: MetricSpace, statements: Statements, directions: Floats, *, without: NDArray[np.int64] | None = None
+        cls,
+        space: MetricSpace,
+        verdicts: SourcedVerdicts,
+        directions: Floats,
+        *,
+        without: NDArray[np.int64] | None = None,
     ) -> ConsistentSet | None:
-        """What was said, but for some verdicts left out, with directions (n, d) known to have v'Gv >= 0.
+        """The set given all verdicts but those in `without`, with directions (n, d) known to have v'Gv >= 0.
 
-        None if no direction is bounded, or nothing was said.
+        None if no direction is bounded, or there are no verdicts.
         """
-        spread = Spread.of(statements)
-        in_use = statements.squared_lengths > SHORTEST
+        spread = Spread.of(verdicts)
+        in_use = verdicts.squared_lengths > SHORTEST
         if without is not None:
             in_use[without] = False
         usable = np.flatnonzero(in_use)
@@ -99,10 +103,10 @@ class ConsistentSet:
             if len(spread.rows) == 0:
                 return None
             frame, inner = spread.frame, MetricSpace(len(spread.rows))
-            usable = usable[in_span(statements.differences[usable], frame)]
+            usable = usable[in_span(verdicts.differences[usable], frame)]
         if len(usable) == 0:
             return None
-        ends, unfair = (statements.thresholds / statements.squared_lengths)[usable], statements.unfair[usable]
+        ends, unfair = (verdicts.thresholds / verdicts.squared_lengths)[usable], verdicts.unfair[usable]
         unit = float(np.max(ends[~unfair], initial=np.finfo(np.float64).tiny))
         if space.structure == "diagonal":
             reach = FAR * float(np.max(ends, initial=unit))
@@ -110,12 +114,12 @@ class ConsistentSet:
             reach = max(spread.reach, unit)
         start = independent_directions(inner)
         known = directions if frame is None else directions @ frame
-        z = statements.differences[usable] if frame is None else statements.differences[usable] @ frame
+        z = verdicts.differences[usable] if frame is None else verdicts.differences[usable] @ frame
         rows = unit_features(inner, np.concatenate([start, known[np.sum(known**2, axis=1) > SHORTEST], z]))
         others = len(rows) - len(usable)
         low = np.concatenate([np.zeros(others), np.where(unfair, 0.0, ends)])
         high = np.concatenate([np.full(others, reach), np.where(unfair, np.minimum(ends, reach), reach)])
-        return cls(space, statements, spread, frame, inner, usable, rows, low, high, unit)
+        return cls(space, verdicts, spread, frame, inner, usable, rows, low, high, unit)
 
     def holds(self, differences: Floats) -> NDArray[np.bool_]:
         """Which differences (n, d) lie in the directions in use, (n,)."""

@@ -1,4 +1,4 @@
-"""No answer leaves the room unchecked: bounds, ropes and capacity, to 1e-9."""
+"""Verify every allocation: bounds, distances and capacity, to 1e-9."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from evenhand._internal.jit import jit
 from evenhand.errors import SolverFailed
 
 if TYPE_CHECKING:
-    from evenhand.allocation.program import FairProgramme
+    from evenhand.allocation._program import FairProgram
 
 FEASIBILITY_TOLERANCE = 1e-9
-"""What odds may exceed a bound, a rope or the capacity by, absolute: odds have scale 1."""
+"""Largest accepted violation of a bound, a distance or the capacity, absolute: probabilities have scale 1."""
 
 
 @jit
 def worst_excess(p: NDArray[np.float64], c: NDArray[np.float64], capacity: float) -> tuple[float, int, int]:
-    """By how much p breaks the constraint it breaks most, and the pair (-1, -1 when it is no rope). Cost: O(k^2)."""
+    """The largest violation of a constraint by p, and its pair, (-1, -1) if it is not a distance. Cost: O(k^2)."""
     worst, first, second = p.sum() - capacity, -1, -1
     for i in range(len(p)):
         if not np.isfinite(p[i]):
@@ -33,14 +33,14 @@ def worst_excess(p: NDArray[np.float64], c: NDArray[np.float64], capacity: float
     return worst, first, second
 
 
-def verify_odds(p: NDArray[np.float64], programme: FairProgramme) -> float:
-    """The worst residual of p, by which it exceeds a constraint of the programme; SolverFailed if it is no rounding."""
-    return refuse_excess(*worst_excess(p, programme.distances, programme.capacity))
+def verify_probabilities(p: NDArray[np.float64], program: FairProgram) -> float:
+    """The largest violation of the program's constraints by p; SolverFailed if it is more than rounding."""
+    return refuse_excess(*worst_excess(p, program.distances, program.capacity))
 
 
 def refuse_excess(worst: float, i: int, j: int) -> float:
-    """What `worst_excess` found, 0 where no constraint is exceeded; SolverFailed if it is more than rounding."""
+    """The result of `worst_excess`, or 0 if negative; SolverFailed if it is more than rounding."""
     if worst > FEASIBILITY_TOLERANCE:
         what = "a bound or the capacity" if i < 0 else f"the distance of candidates {i} and {j}"
-        raise SolverFailed(f"the odds exceed {what} by {worst:.2e}; at most {FEASIBILITY_TOLERANCE} is allowed")
+        raise SolverFailed(f"the probabilities exceed {what} by {worst:.2e}, more than {FEASIBILITY_TOLERANCE}")
     return worst if worst > 0.0 else 0.0

@@ -160,9 +160,8 @@ def test_an_answer_that_is_not_fair_never_leaves(
 ) -> None:
     """Probabilities that break a constraint raise SolverFailed, wherever they came from."""
     wrong = np.array([0.6, 0.0, 0.0, 0.0])
-    monkeypatch.setattr(
-        MODULE, "solve_and_verify", MODULE.solve_and_verify.py_func
-    )  # as compiled it would not look them up
+    for kernel in ("solve_within_capacity", "solve_without_capacity"):  # compiled, they would not use the patches
+        monkeypatch.setattr(MODULE, kernel, getattr(MODULE, kernel).py_func)
     monkeypatch.setattr(MODULE, "fill", lambda *args: (wrong, 0.0, 1))
     monkeypatch.setattr(MODULE, "search_price", lambda *args: (wrong, 1))
     monkeypatch.setattr(MODULE, "solve_by_lazy_rows", lambda *args: wrong)
@@ -171,9 +170,9 @@ def test_an_answer_that_is_not_fair_never_leaves(
 
 
 @pytest.mark.parametrize("method", ["combinatorial", "highs"])
-def test_the_worst_residual_is_that_of_these_odds(monkeypatch: pytest.MonkeyPatch, method: Any) -> None:
+def test_the_worst_residual_is_as_measured(monkeypatch: pytest.MonkeyPatch, method: Any) -> None:
     """An answer says by how much it exceeds the limit that it exceeds most, as measured, and 0 if it exceeds none."""
-    monkeypatch.setattr(MODULE, "solve_and_verify", MODULE.solve_and_verify.py_func)
+    monkeypatch.setattr(MODULE, "solve_within_capacity", MODULE.solve_within_capacity.py_func)
     for probabilities, residual in (([0.5 + 3e-10, 0.3], 3e-10), ([0.6, 0.4 + 2e-10], 2e-10), ([0.5, 0.3], 0.0)):
         p = np.array(probabilities)
         monkeypatch.setattr(MODULE, "fill", lambda *_, p=p: (p, 0.0, 1))

@@ -1,8 +1,8 @@
-"""One typed decorator for the hot kernels: numba's `njit`, kept on disk between runs."""
+"""The decorator of every numerical kernel: numba's `njit`, kept on disk between runs."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 import numba
 import numpy as np
@@ -17,11 +17,15 @@ Result = TypeVar("Result")
 FLOAT = np.dtype(np.float64)
 
 
-def jit(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+def jit(function: Callable[Parameters, Result], **options: Any) -> Callable[Parameters, Result]:
     """Compile `function` to machine code at its first call, and keep the code on disk where that is possible.
 
-    Numba recompiles when the function's own file changes, not when a constant or a kernel imported from another
-    file does. Kernels therefore take their tolerances as arguments.
+    Kernels run without the GIL. Numba recompiles when the function's own file changes, not when a constant or a kernel
+    imported from another file does. Kernels therefore take their tolerances as arguments.
+
+    What is cheap to compile: loops over elements. What is dear: assigning one array to a slice of another (two
+    seconds for the first one), sorting, and kernels that call kernels that call kernels, since each is optimised
+    again within its callers.
 
     >>> @jit
     ... def double(x: float) -> float:
@@ -29,11 +33,24 @@ def jit(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
     >>> double(1.5)
     3.0
     """
-    # Numba's own types describe an object that hides the signature; what is promised here is a plain function.
     try:
-        return cast("Callable[Parameters, Result]", numba.njit(cache=True)(function))
+        dispatcher = numba.njit(cache=True, nogil=True, **options)(function)
     except RuntimeError:  # nowhere to keep the code: a read-only installation, or a function without a file
-        return cast("Callable[Parameters, Result]", numba.njit(function))
+        dispatcher = numba.njit(nogil=True, **options)(function)
+    _ignore_literals(dispatcher)
+    # Numba's own types describe an object that hides the signature; what is promised here is a plain function.
+    return cast("Callable[Parameters, Result]", dispatcher)
+
+
+def _ignore_literals(dispatcher: Any) -> None:
+    """Have a kernel that passes 0 or True to this one pass an int or a bool: numba would compile it for each value."""
+    by_type, unliteral = dispatcher.get_call_template, cast("Any", numba.types.unliteral)
+
+    def get_call_template(args: Any, kws: Any) -> Any:
+        plain = tuple(unliteral(kind) for kind in args)
+        return by_type(plain, {name: unliteral(kind) for name, kind in kws.items()})
+
+    dispatcher.get_call_template = get_call_template
 
 
 def frozen(array: NDArray[np.float64]) -> NDArray[np.float64]:

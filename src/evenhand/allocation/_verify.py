@@ -20,11 +20,13 @@ FEASIBILITY_TOLERANCE = 1e-9
 @jit
 def worst_excess(p: NDArray[np.float64], c: NDArray[np.float64], capacity: float) -> tuple[float, int, int]:
     """The largest violation of a constraint by p, and its pair, (-1, -1) if it is not a distance. Cost: O(k^2)."""
-    worst, first, second = p.sum() - capacity, -1, -1
+    worst, first, second, total = -np.inf, -1, -1, 0.0
     for i in range(len(p)):
         if not np.isfinite(p[i]):
             return np.inf, -1, -1
         worst = max(worst, -p[i], p[i] - 1.0)
+        total += p[i]
+    worst = max(worst, total - capacity)
     for i in range(len(p)):
         for j in range(i):
             excess = abs(p[i] - p[j]) - c[i, j]

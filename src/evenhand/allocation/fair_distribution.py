@@ -87,7 +87,8 @@ def fair_distribution(
     k = len(a)
     c, p, tight = np.empty(raw.shape), np.empty(k), np.empty((k * (k - 1) // 2 if k <= SMALL else 0, 2), np.int64)
     how = (TIGHT_TOLERANCE, LEAST_GAIN, REPORTED_TOLERANCE, rows, changes)
-    found, value, price, worst, i, j, count = solve_and_verify(a, raw, limit, *how, c, p, tight)
+    solve = solve_within_capacity if limit < k else solve_without_capacity  # each is compiled when first needed
+    found, value, price, worst, i, j, count = solve(a, raw, limit, *how, c, p, tight)
     if not found:
         refuse_bad(a, raw, i, j)
         program = FairProgram(a, c, limit)
@@ -101,7 +102,7 @@ def fair_distribution(
 
 
 @jit
-def solve_and_verify(
+def solve_within_capacity(
     a: Floats,
     raw: Floats,
     capacity: float,
@@ -124,20 +125,50 @@ def solve_and_verify(
     i, j = examine(a, raw, c)
     if i >= 0:
         return False, 0.0, 0.0, 0.0, i, j, 0
-    if capacity < len(a):
-        best, price, used = fill(a, c, capacity, tolerance, least_gain, rows)
-    else:
-        best, used = search_price(a, c, np.inf, least_gain, changes)
-        price = 0.0
+    best, price, used = fill(a, c, capacity, tolerance, least_gain, rows)
     if used < 0:
         return False, 0.0, 0.0, 0.0, -1, -1, 0
+    value, worst, i, j, count = _finish(a, c, capacity, reported, best, p, tight)
+    return True, value, price, worst, i, j, count
+
+
+@jit
+def solve_without_capacity(
+    a: Floats,
+    raw: Floats,
+    capacity: float,
+    tolerance: float,
+    least_gain: float,
+    reported: float,
+    rows: int,
+    changes: int,
+    c: Floats,
+    p: Floats,
+    tight: NDArray[np.int64],
+) -> tuple[bool, float, float, float, int, int, int]:
+    """The same where the capacity cannot bind, and has no price."""
+    i, j = examine(a, raw, c)
+    if i >= 0:
+        return False, 0.0, 0.0, 0.0, i, j, 0
+    best, used = search_price(a, c, np.inf, least_gain, changes)
+    if used < 0:
+        return False, 0.0, 0.0, 0.0, -1, -1, 0
+    value, worst, i, j, count = _finish(a, c, capacity, reported, best, p, tight)
+    return True, value, 0.0, worst, i, j, count
+
+
+@jit
+def _finish(
+    a: Floats, c: Floats, capacity: float, reported: float, best: Floats, p: Floats, tight: NDArray[np.int64]
+) -> tuple[float, float, int, int, int]:
+    """Fill in p and the tight pairs; return the value, what `worst_excess` returns, and the number of tight pairs."""
     value = 0.0
     for i in range(len(a)):
         p[i] = best[i]
         value += a[i] * p[i]
     worst, i, j = worst_excess(p, c, capacity)
     count = fill_tight_pairs(p, c, reported, tight) if len(tight) else 0
-    return True, value, price, worst, i, j, count
+    return value, worst, i, j, count
 
 
 def _fall_back(program: FairProgram) -> Floats:

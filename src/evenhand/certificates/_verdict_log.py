@@ -185,6 +185,7 @@ def _write(
         if keep_all or unfair[row] or tight[row]:
             table[place, 0], table[place, 1], table[place, GAP] = indices[row, 0], indices[row, 1], gaps[row]
             table[place, UNFAIR], table[place, TIGHT] = unfair[row], tight[row]
-            table[place, DIFFERENCE:] = differences[row]
+            for i in range(differences.shape[1]):
+                table[place, DIFFERENCE + i] = differences[row, i]
             place += 1
     return place - start

@@ -126,7 +126,7 @@ def fill(folder: Path, events: int, rng: np.random.Generator) -> None:
     with Desk.open(f"sqlite:///{folder / 'ledger.db'}", "bench", n_features=D, seed=0) as desk:
         while (missing := events - desk.head.seq) > 0:
             desk.execute([Decide(contexts[i % 64]) for i in range(min(256, missing))])
-        desk.fold()
+        desk.catch_up()
     print(f"a ledger of {events:,} events, filled in {time.perf_counter() - began:.0f} s", flush=True)
 
 
@@ -135,9 +135,9 @@ import sys, time
 from evenhand.desk import Desk
 began = time.perf_counter()
 with Desk.open(sys.argv[1], "bench") as desk:
-    desk.fold()
+    desk.catch_up()
     took = time.perf_counter() - began
-    assert desk.state.seq == desk.head.seq == int(sys.argv[2]), (desk.state.seq, desk.head.seq)
+    assert desk.projection.seq == desk.head.seq == int(sys.argv[2]), (desk.projection.seq, desk.head.seq)
 print(took)
 """
 

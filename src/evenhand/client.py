@@ -28,7 +28,7 @@ except ModuleNotFoundError as error:  # pragma: no cover - depends on how it was
 from evenhand._internal.checks import is_whole
 from evenhand._internal.client_requests import as_dict, as_json, as_key, as_list, as_path, as_query
 from evenhand.errors import EvenhandError, InvalidInput
-from evenhand.records.review_metadata import Circumstances
+from evenhand.records.review_metadata import ReviewMetadata
 from evenhand.version import __version__
 
 AGAIN = frozenset({429, 502, 503, 504})
@@ -163,9 +163,9 @@ class DeskClient:
         circumstances: Mapping[str, Any] | None = None,
         supersedes: str | None = None,
         key: str | None = None,
-        **seen: Unpack[Circumstances],
+        **seen: Unpack[ReviewMetadata],
     ) -> dict[str, Any]:
-        """What a reviewer says: complete, partial or one_bit; and what she saw and how, see `Circumstances`."""
+        """What a reviewer says: complete, partial or one_bit; and what she saw and how, see `ReviewMetadata`."""
         pairs = {name: as_list(given, name) for name, given in (("unfair", unfair), ("fair", fair))}
         rest = {"circumstances": circumstances, "supersedes": supersedes}
         said = {**pairs, "any_unfair": any_unfair, "reviewer": reviewer, **rest}

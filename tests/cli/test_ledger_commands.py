@@ -11,8 +11,8 @@ from evenhand.desk import Desk, open_ledger
 from evenhand.errors import DamagedLedger
 from evenhand.ledger.verify import verify
 from tests.ledger.test_export import run
-from tests.ledger.test_tampering import tampered
 from tests.support.desk_play import D, play
+from tests.support.tampering import tampered
 
 
 @pytest.fixture

@@ -58,8 +58,8 @@ def test_the_fold_keeps_it_up_to_date(url: str, tmp_path: object) -> None:
     where = url if url == "memory:" else f"sqlite:///{tmp_path}/ledger.db"
     with Desk.open(where, "loans", **SETTINGS) as desk:
         play(desk, 60)
-        desk.fold(wait=True)
-        events, history = desk.events(limit=10_000), desk.state.history
+        desk.catch_up(wait=True)
+        events, history = desk.events(limit=10_000), desk.projection.history
         numbers = {event.id: event.body["number"] for event in events if event.kind == "decision"}
         assert history.kinds == Counter(event.kind for event in events)
         rewards = np.zeros((SPANS, 2))
@@ -75,12 +75,12 @@ def test_it_survives_the_process(tmp_path: object) -> None:
     url = f"sqlite:///{tmp_path}/ledger.db"
     with Desk.open(url, "loans", **SETTINGS) as desk:
         play(desk, 30)
-        desk.fold(wait=True)
-        before = desk.state.history
+        desk.catch_up(wait=True)
+        before = desk.projection.history
         assert desk.ledger.snapshots("loans")
     with Desk.open(url, "loans") as desk:
-        desk.fold(wait=True)
-        after = desk.state.history
+        desk.catch_up(wait=True)
+        after = desk.projection.history
         assert (after.kinds, after.news, after.taught) == (before.kinds, before.news, before.taught)
         assert after.targets == before.targets == [(0, SETTINGS["target_unfair_share"])]
         assert np.array_equal(after.flags, before.flags)
@@ -98,8 +98,8 @@ def test_what_taught_is_counted() -> None:
         desk.review(made[3].id, "one_bit", any_unfair=False, reviewer="Kim")
         desk.answer([1.0, 0.0], [0.0, 1.0], gap=0.3, unfair=None, reviewer="Kim")
         desk.answer([1.0, 0.0], [0.0, 1.0], gap=0.3, unfair=False, reviewer="Kim")
-        desk.fold(wait=True)
-        assert desk.state.history.taught == 4
+        desk.catch_up(wait=True)
+        assert desk.projection.history.taught == 4
         desk.withdraw(first.id)
-        desk.fold(wait=True)
-        assert desk.state.history.taught == 3
+        desk.catch_up(wait=True)
+        assert desk.projection.history.taught == 3

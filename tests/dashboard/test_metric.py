@@ -15,8 +15,8 @@ def test_bars_and_words_are_the_schemas() -> None:
     """Every feature in the schema's order, with the distance and ends that the schema's explanation has."""
     with Desk.open("memory:", "loans", **SETTINGS) as desk:
         play(desk, 15)
-        desk.fold(wait=True)
-        told, learner = metric_told(desk), desk.state.bandit.metric
+        desk.catch_up(wait=True)
+        told, learner = metric_told(desk), desk.projection.bandit.metric
         explained = SETTINGS["schema"].explain(learner.get_mahalanobis_matrix(), ends=learner.ends_of)
         assert [effect["name"] for effect in told["effects"]] == list(SETTINGS["schema"].names)
         for effect in told["effects"]:
@@ -47,17 +47,17 @@ def test_parts_are_made_when_they_may_be_another() -> None:
     with Desk.open("memory:", "loans", **SETTINGS) as desk:
         overview = Overview(desk)
         play(desk, 4)
-        desk.fold(wait=True)
+        desk.catch_up(wait=True)
         first = overview.since(None)
         assert set(first) == {"version", "desk", "metric", "reviewers"}
         assert set(overview.since(first["version"])) == {"version"}
         decision = desk.decide([{"id": "x", "context": [0.0] * 5}, {"id": "y", "context": [0.2] * 5}])
-        desk.fold(wait=True)
+        desk.catch_up(wait=True)
         second = overview.since(first["version"])
         assert set(second) == {"version", "desk"}
         assert second["desk"]["latest"][0]["id"] == decision.id
         desk.review(decision.id, "partial", unfair=[("x", "y")], reviewer="Kim")
-        desk.fold(wait=True)
+        desk.catch_up(wait=True)
         third = overview.since(second["version"])
         assert set(third) == {"version", "desk", "metric", "reviewers"}
         assert third["desk"]["latest"][0]["flagged"]
@@ -68,7 +68,7 @@ def test_reviewers_are_counted_without_what_was_taken_back() -> None:
     """Answers of each person that stand, against a count of the ledger; error rates are the bandit's."""
     with Desk.open("memory:", "loans", **SETTINGS) as desk:
         play(desk, 30)
-        desk.fold(wait=True)
+        desk.catch_up(wait=True)
         told = Overview(desk).since(None)["reviewers"]
         events = desk.events(limit=10_000)
         gone = {event.body["review"] for event in events if event.kind == "withdrawal"}
@@ -78,7 +78,7 @@ def test_reviewers_are_counted_without_what_was_taken_back() -> None:
             standing = [event.body for event in mine if event.id not in gone]
             assert person["unfair"] == sum(len(body["unfair"]) for body in standing)
             assert person["acceptable"] == sum(len(body["fair"]) for body in standing)
-            assert person["error"]["rate"] == desk.state.bandit.reviewers()[person["name"]].error_rate
+            assert person["error"]["rate"] == desk.projection.bandit.reviewers()[person["name"]].error_rate
         assert told["errors_are_learned"]
 
 
@@ -92,7 +92,7 @@ def test_reviews_given_over_http_count() -> None:
         gone = desk.review(made[2].id, "complete", reviewer="Kim")
         desk.withdraw(gone.id, actor="Kim")
         desk.answer([0.9, 0.0], [0.0, 0.9], gap=0.3, unfair=None, reviewer="Ana")
-        desk.fold(wait=True)
+        desk.catch_up(wait=True)
         told = Overview(desk).since(None)["reviewers"]
     people = {person["name"]: person for person in told["people"]}
     assert set(people) == {"Kim", "Lee", "Ana"}

@@ -31,7 +31,7 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
         for _ in range(8):
             made = desk.decide((rng.random((3, 2)) / 2).tolist())
             desk.outcome(made.id, {name: float(rng.random()) / 250 for name in made.chosen}) if made.chosen else None
-        desk.fold(wait=True)
+        desk.catch_up(wait=True)
     service.token("owner", ["admin"])
     service.token("Kim", ["review"], ["loans"])
     with service:
@@ -134,7 +134,7 @@ def test_a_flag_on_equal_odds_is_not_counted_and_said_not_to_be() -> None:
         apart = desk.decide([[0.9, 0.0], [0.0, 0.9]])
         desk.review(equal.id, "partial", unfair=[("0", "1")], reviewer="Kim")
         desk.review(apart.id, "partial", unfair=[("0", "1")], reviewer="Kim")
-        desk.fold(wait=True)
+        desk.catch_up(wait=True)
         told = Overview(desk).since(None)["desk"]
     assert told["rounds"]["flagged"]["total"] == sum(line["flagged"] for line in told["latest"]) == 1
     assert [(line["flagged"], line["uncounted"]) for line in told["latest"]] == [(True, False), (False, True)]

@@ -36,16 +36,16 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     with Desk.open(service.database, "long", schema=LONG, seed=1) as desk:
         row = dict.fromkeys(LONG.names, 1.0) | {COMPOUND: True}
         desk.decide([{"id": name, "features": row} for name in ("one", "two")])
-        desk.fold(wait=True)
+        desk.catch_up(wait=True)
     with Desk.open(service.database, "single", schema=SCHEMA, seed=1, capacity=None) as desk:
         for number in range(3):
             desk.decide([person(rng, f"applicant {number}")])
-        desk.fold(wait=True)
+        desk.catch_up(wait=True)
     with Desk.open(service.database, "nameless", n_features=2, seed=1) as desk:
         for _ in range(6):
             made = desk.decide((rng.random((3, 2)) / 2 - 0.4).round(2).tolist())
             desk.outcome(made.id, dict.fromkeys(made.chosen, -0.125)) if made.chosen else None
-        desk.fold(wait=True)
+        desk.catch_up(wait=True)
     service.token("owner", ["admin"])
     with service:
         yield service

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from evenhand.desk import Desk
-from evenhand.ledger.sql_view import SqlView
+from evenhand.ledger.view import LedgerView
 from evenhand.service.window.latest import PAGE, page_of
 from tests.support.running_service import Asking, asking
 
@@ -26,7 +26,7 @@ def desk() -> Iterator[Desk]:
         decided = [made.decide(FAR) for _ in range(DECISIONS)]  # flags would draw the odds of later ones together
         for decision in decided[::EVERY]:
             made.review(decision.id, "partial", unfair=[("0", "1")], reviewer="Eve")
-        made.fold(wait=True)
+        made.catch_up(wait=True)
         yield made
 
 
@@ -46,7 +46,7 @@ def walked(desk: Desk, *, flagged: bool) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("flagged", [False, True])
 def test_pages_hold_every_decision_once(desk: Desk, flagged: bool) -> None:
     """From the newest page to the oldest, and back: each decision once, in order, and as many as are counted."""
-    counted = sorted(desk.state.bandit.safeguards.flagged_rounds) if flagged else list(range(DECISIONS))
+    counted = sorted(desk.projection.bandit.safeguards.flagged_rounds) if flagged else list(range(DECISIONS))
     assert len(counted) > PAGE
     pages = walked(desk, flagged=flagged)
     assert [number for page in pages for number in numbers(page)] == counted[::-1]
@@ -60,17 +60,17 @@ def test_pages_hold_every_decision_once(desk: Desk, flagged: bool) -> None:
 def test_a_page_reads_its_own_lines_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever page is asked for, the database is asked by number and by id: no statement goes through a ledger."""
     asked: list[str] = []
-    run = SqlView._rows
+    run = LedgerView._rows
 
-    def noted(view: SqlView, statement: str, values: tuple[Any, ...]) -> list[Any]:
+    def noted(view: LedgerView, statement: str, values: tuple[Any, ...]) -> list[Any]:
         asked.append(statement)
         return run(view, statement, values)
 
     with Desk.open(f"sqlite:///{tmp_path / 'ledger.db'}", "loans", n_features=2, seed=1) as desk:
         for made in [desk.decide(FAR) for _ in range(PAGE + 5)]:
             desk.review(made.id, "partial", unfair=[("0", "1")], reviewer="Eve")
-        desk.fold(wait=True)
-        monkeypatch.setattr(SqlView, "_rows", noted)
+        desk.catch_up(wait=True)
+        monkeypatch.setattr(LedgerView, "_rows", noted)
         assert numbers(page_of(desk, before=3, flagged=True)) == [2, 1, 0]
         monkeypatch.undo()
     assert [next(word for word in one.split() if word.startswith("events_")) for one in asked] == [

@@ -25,7 +25,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Serving, di
             for turn in range(6 if k == 7 else 1):
                 made = desk.decide([person(rng, f"applicant {turn}-{i}") for i in range(k)])
             ids[name] = made.id
-        desk.fold(wait=True)
+        desk.catch_up(wait=True)
     service.token("owner", ["admin"])
     with service:
         yield service, ids

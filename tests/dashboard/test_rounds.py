@@ -14,15 +14,15 @@ from evenhand._internal.append_only import GrowingSet
 from evenhand.bandit.margin import Margin
 from evenhand.desk import Desk
 from evenhand.desk.desk_decision import DeskDecision
-from evenhand.desk.projection.projection import State
+from evenhand.desk.projection.projection import Projection
 from evenhand.desk.projection.round_history import RoundHistory
-from evenhand.desk.settings import Settings
+from evenhand.desk.settings import DeskSettings
 from evenhand.service.window.rounds import MEANS, POINTS, rounds_of
 
-SETTINGS = Settings.given(n_features=2, seed=0, target_unfair_share=0.02)
+SETTINGS = DeskSettings.create(n_features=2, seed=0, target_unfair_share=0.02)
 
 
-def made(decisions: int, flagged: list[int], outcomes: list[tuple[int, float]]) -> State:
+def made(decisions: int, flagged: list[int], outcomes: list[tuple[int, float]]) -> Projection:
     """A state with so many decisions, each flagged at once if at all, without making them."""
     history = RoundHistory()
     for number, reward in outcomes:
@@ -31,7 +31,7 @@ def made(decisions: int, flagged: list[int], outcomes: list[tuple[int, float]]) 
         history.flag(number + 1, promised=True)
     safeguards = SimpleNamespace(flagged_rounds=GrowingSet(flagged), is_capped=False, margin=Margin(0.02))
     bandit = SimpleNamespace(rounds=decisions, safeguards=safeguards)
-    return State(decisions, cast("Any", bandit), 0, history)
+    return Projection(decisions, cast("Any", bandit), 0, history)
 
 
 @pytest.mark.parametrize("decisions", [0, 1, 7, 99, 513, 1_000_000])
@@ -102,8 +102,8 @@ def test_the_bound_holds_whoever_flags_and_however_late() -> None:
                 late = waiting.pop(int(rng.integers(len(waiting))))
                 order = sorted(late.candidates, key=lambda name: late.probabilities[name])
                 desk.review(late.id, "partial", unfair=[(order[0], order[-1])], reviewer="Eve")
-        desk.fold(wait=True)
-        told = rounds_of(desk.state, desk.settings)["flagged"]
+        desk.catch_up(wait=True)
+        told = rounds_of(desk.projection, desk.settings)["flagged"]
     assert told["came"][-1] == told["total"] > 0
     assert all(came <= bound for came, bound in zip(told["came"], told["bound_by"], strict=True))
     assert told["bound_by"][-1] == pytest.approx(0.05 * 151 + 0.02 * 149 + 21 + told["late"], abs=0.05)
@@ -118,6 +118,6 @@ def test_flags_before_there_was_a_target_are_no_broken_promise() -> None:
             desk.review(decision.id, "partial", unfair=[("0", "1")], reviewer="Eve")
         desk.change_settings(target_unfair_share=0.01)
         desk.decide([[0.9, 0.0], [0.0, 0.9]])
-        desk.fold(wait=True)
-        told = rounds_of(desk.state, desk.settings)["flagged"]
+        desk.catch_up(wait=True)
+        told = rounds_of(desk.projection, desk.settings)["flagged"]
     assert told["total"] <= told["bound_by"][-1]

@@ -27,7 +27,7 @@ def test_a_desk_and_a_decision_can_be_read() -> None:
     """Printed, a desk says how far it is, a decision its odds and who was drawn, however many candidates there were."""
     with Desk.open("memory:", "loans", n_features=D, seed=1) as desk:
         decision = desk.decide(people(np.random.default_rng(0)))
-        desk.fold()
+        desk.catch_up()
         assert repr(desk) == "Desk('loans', 3 features, capacity 1, knows 1 decisions in 2 lines)"
         assert decision.id in repr(decision)
         assert f"chosen {decision.chosen}" in repr(decision)

@@ -16,6 +16,7 @@ from evenhand.desk import Decide, Desk, Ledger, open_ledger
 from evenhand.desk.replay import replay
 from evenhand.ledger.verify import lines_of, verify
 from tests.support.desk_play import D, done, people
+from tests.support.waiting import wait_for
 
 # Threads of the linear algebra would only fight for the two cores.
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -76,8 +77,8 @@ def kill_many(url: str, name: str, times: int, workers: int) -> None:
             check(ledger, name, heard)
         with Desk.open(ledger, name) as desk:
             done(desk.execute([Decide(people(rng))]))
-            desk.fold(wait=True)
-            assert desk.state.seq == desk.head.seq
+            desk.catch_up(wait=True)
+            assert desk.projection.seq == desk.head.seq
         assert replay(ledger, name).differences == []
     finally:
         ledger.close()
@@ -101,25 +102,17 @@ def test_the_folder_moves_over(durable_url: str, name: str) -> None:
     with Desk.open(durable_url, name) as desk:
         try:
             wait_for(lambda: is_taken(desk))
-            desk.fold_in_background()
+            desk.project_in_background()
             time.sleep(0.3)
-            assert not desk.is_folder
+            assert not desk.is_projecting
         finally:
             killed(worker)
-        wait_for(lambda: desk.is_folder and desk.state.seq == desk.head.seq)
+        wait_for(lambda: desk.is_projecting and desk.projection.seq == desk.head.seq)
 
 
 def is_taken(desk: Desk) -> bool:
     """Whether some process folds."""
-    lock = desk.ledger.fold_lock(desk.name)
+    lock = desk.ledger.projection_lock(desk.name)
     free = lock.acquire()
     lock.release()
     return not free
-
-
-def wait_for(condition: object) -> None:
-    """Until it holds; twenty seconds at most."""
-    end = time.monotonic() + 20
-    while not condition():  # type: ignore[operator]
-        assert time.monotonic() < end
-        time.sleep(0.02)

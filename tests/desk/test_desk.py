@@ -23,7 +23,7 @@ from evenhand.desk import (
     Withdraw,
 )
 from evenhand.desk.event_records import decision_of
-from evenhand.desk.settings import Settings
+from evenhand.desk.settings import DeskSettings
 from evenhand.errors import (
     AlreadyRecorded,
     ContradictoryReview,
@@ -72,10 +72,10 @@ def test_a_day_at_the_desk(desk: Desk) -> None:
             ]
         )
     )
-    desk.fold(wait=True)
+    desk.catch_up(wait=True)
     kinds = [line.kind for line in desk.events()]
     assert kinds[-6:] == ["outcome", "review", "withdrawal", "override", "settings", "answer"]
-    assert verify(desk.ledger, desk.name).seq == len(kinds) == desk.head.seq == desk.state.seq
+    assert verify(desk.ledger, desk.name).seq == len(kinds) == desk.head.seq == desk.projection.seq
     assert desk.settings.capacity == 2
     assert desk.decision(event.id)["followed_by"][-1]["kind"] == "override"
 
@@ -84,7 +84,7 @@ def test_a_decision_in_the_ledger_is_the_decision_to_the_bit(desk: Desk) -> None
     """What is read back is what the published bandit proposes for this number and these lots."""
     play(desk, 3)
     rng = np.random.default_rng(5)
-    before = desk.state
+    before = desk.projection
     event = done(desk.execute([Decide(people(rng, k=6))]))[0]
     from evenhand.desk.draws import Lots
 
@@ -181,13 +181,13 @@ def test_a_review_is_recorded_once_unless_asked_for_again(desk: Desk) -> None:
     review = review_of(event)
     done(desk.execute([review]))
     assert isinstance(desk.execute([review])[0], AlreadyRecorded)
-    desk.fold(wait=True)
-    before = desk.state.bandit.metric.matrix()
+    desk.catch_up(wait=True)
+    before = desk.projection.bandit.metric.matrix()
     repeat = GiveReview(event.id, "complete", review.unfair, reviewer="Kim", circumstances={"repeat": True})
     done(desk.execute([repeat]))
-    desk.fold(wait=True)
-    assert desk.state.seq == desk.head.seq
-    assert np.array_equal(desk.state.bandit.metric.matrix(), before)
+    desk.catch_up(wait=True)
+    assert desk.projection.seq == desk.head.seq
+    assert np.array_equal(desk.projection.bandit.metric.matrix(), before)
 
 
 def test_a_review_is_withdrawn_once_and_may_be_given_again(desk: Desk) -> None:
@@ -239,15 +239,15 @@ def test_every_metric_learner_works_at_a_desk(metric: str) -> None:
     with Desk.open("memory:", "loans", n_features=D, seed=1, metric=metric, epsilon=0.05) as desk:
         play(desk, 4)
         with Desk.open(desk.ledger, "loans") as again:
-            again.fold(wait=True)
-            assert np.array_equal(again.state.bandit.metric.matrix(), desk.state.bandit.metric.matrix())
+            again.catch_up(wait=True)
+            assert np.array_equal(again.projection.bandit.metric.matrix(), desk.projection.bandit.metric.matrix())
 
 
 def test_a_closed_desk_writes_nothing(ledger: Ledger, name: str) -> None:
     """What is asked of a desk that was closed is refused, and the ledger stays as it is, also one that stays open."""
     with Desk.open(ledger, name, n_features=D, seed=1) as desk:
         desk.decide(people(np.random.default_rng(0)))
-    for late in (lambda: desk.decide(people(np.random.default_rng(0))), desk.fold, desk.fold_in_background):
+    for late in (lambda: desk.decide(people(np.random.default_rng(0))), desk.catch_up, desk.project_in_background):
         with pytest.raises(InvalidInput, match="was closed; open it again"):
             late()
     assert desk.head.seq == 2
@@ -315,7 +315,7 @@ def test_threads_share_a_desk(desk: Desk) -> None:
         for _ in range(5):
             results.extend(done(desk.execute([Decide(contexts[i]), Decide(contexts[i])])))
 
-    desk.fold_in_background()
+    desk.project_in_background()
     threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
     for thread in threads:
         thread.start()
@@ -332,9 +332,9 @@ def test_reviews_in_conflict_are_counted_not_warned(ledger: Ledger, name: str) -
     answers = [AnswerQuestion(x, y, 0.3, True, f"r{i}") for i in range(30)]
     with Desk.open(ledger, name, n_features=D, seed=1, reviewer_error=0.001) as desk:
         done(desk.execute([*answers, AnswerQuestion(x, y, 0.99, False, "contrary")]))
-        desk.fold(wait=True)
-        assert desk.state.bandit.conflicts >= 1
-        assert desk.metric().reviews_in_conflict == desk.state.bandit.conflicts
+        desk.catch_up(wait=True)
+        assert desk.projection.bandit.conflicts >= 1
+        assert desk.metric().reviews_in_conflict == desk.projection.bandit.conflicts
 
 
 def test_people_who_err_are_found_out_by_default(ledger: Ledger, name: str) -> None:
@@ -345,8 +345,8 @@ def test_people_who_err_are_found_out_by_default(ledger: Ledger, name: str) -> N
     answers = [AnswerQuestion(x, y, gap, (gap > 0.5) != (who == "Cyn"), who) for gap, who in told]
     with Desk.open(ledger, name, n_features=D, seed=1) as desk:
         done(desk.execute(answers))
-        desk.fold(wait=True)
-        rates = {who: report.error_rate for who, report in desk.state.bandit.reviewers().items()}
+        desk.catch_up(wait=True)
+        rates = {who: report.error_rate for who, report in desk.projection.bandit.reviewers().items()}
     assert rates["Ada"] < 0.1
     assert rates["Bob"] < 0.1
     assert rates["Cyn"] > 0.5
@@ -378,6 +378,6 @@ def test_what_may_not_be_opened_with_may_not_be_changed_to(wrong: dict[str, Any]
         with pytest.raises(InvalidInput, match=told):
             desk.change_settings(**wrong)
         assert desk.head.seq == 1
-        old = Settings.from_dict({**desk.settings.to_dict(), **wrong})
+        old = DeskSettings.from_dict({**desk.settings.to_dict(), **wrong})
     assert old.changed({"overlap": 0.5}).overlap == 0.5
-    assert Settings.from_dict(old.to_dict()) == old
+    assert DeskSettings.from_dict(old.to_dict()) == old

@@ -28,7 +28,7 @@ def test_an_explanation_says_what_the_record_says(ledger: Ledger, name: str) -> 
     with Desk.open(ledger, name, n_features=D, seed=1) as desk:
         play(desk, 5)
         event = bound(desk, np.random.default_rng(4))
-        desk.fold(wait=True)
+        desk.catch_up(wait=True)
         told = desk.explain(event.id)
         body = event.body
         assert [share.probability for share in told.candidates] == body["probabilities"]
@@ -53,8 +53,8 @@ def test_the_worst_residual_is_measured(ledger: Ledger, name: str, capacity: int
         rng = np.random.default_rng(4)
         for _ in range(12):
             event = bound(desk, rng)
-            bandit, p = desk.state.bandit, np.array(event.body["probabilities"])
-            assert event.body["state"] == desk.state.seq
+            bandit, p = desk.projection.bandit, np.array(event.body["probabilities"])
+            assert event.body["state"] == desk.projection.seq
             allowed = bandit.safeguards.distances_to_play(bandit.metric, np.array(event.body["contexts"]))
             gaps = (np.abs(p[:, None] - p) - allowed)[np.triu_indices(len(p), 1)]
             most = len(p) if capacity is None else capacity
@@ -82,7 +82,7 @@ def test_quoted_reviews_are_in_the_ledger(ledger: Ledger, name: str) -> None:
     with Desk.open(ledger, name, n_features=D, seed=1) as desk:
         play(desk, 6)
         event = bound(desk, np.random.default_rng(4))
-        desk.fold(wait=True)
+        desk.catch_up(wait=True)
         quoted = [said for pair in desk.explain(event.id).binding_pairs for said in pair.shaped_by]
         assert quoted
         for said in quoted:
@@ -91,7 +91,7 @@ def test_quoted_reviews_are_in_the_ledger(ledger: Ledger, name: str) -> None:
             assert ({said.first, said.second} in [set(pair) for pair in body["unfair"]]) == said.unfair
             assert 0 <= said.likeness <= 1 + 1e-9
         done(desk.execute([Withdraw(quoted[0].review)]))
-        desk.fold(wait=True)
+        desk.catch_up(wait=True)
         again = [said.review for pair in desk.explain(event.id).binding_pairs for said in pair.shaped_by]
         assert quoted[0].review not in again
 
@@ -101,10 +101,10 @@ def test_then_is_what_was_known_when_it_was_decided(ledger: Ledger, name: str) -
     with Desk.open(ledger, name, n_features=D, seed=1) as desk:
         play(desk, 2)
         event = bound(desk, np.random.default_rng(4))
-        before = desk.state
+        before = desk.projection
         reviews = play(desk, 5, seed=3)
         done(desk.execute([Withdraw(reviews[0].id)]))
-        desk.fold(wait=True)
+        desk.catch_up(wait=True)
         told = desk.explain(event.id, then=True)
         assert told.state == told.decided_from == before.seq
         known = before.bandit.distances(event.body["contexts"]).estimate
@@ -142,7 +142,7 @@ def test_a_verdict_is_quoted_with_the_review_that_gave_it(ledger: Ledger, name: 
         pairs = [(names[0], names[1]), (names[2], names[3]), (names[1], names[4]), (names[0], names[3])]
         given = [desk.review(event.id, "partial", fair=[pair], reviewer="Kim") for pair in pairs[:2]]
         given += [desk.review(event.id, "partial", unfair=[pair], reviewer="Kim") for pair in pairs[2:]]
-        desk.fold(wait=True)
+        desk.catch_up(wait=True)
         assert decided < given[0].seq
         later = bound(desk, np.random.default_rng(5))
         for about, is_later in ((event, True), (later, False)):

@@ -11,23 +11,24 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evenhand.bandit import FairBandit
-from evenhand.desk import Decide, Desk, GiveReview, Ledger, MemoryLedger, Withdraw
+from evenhand.desk import Decide, Desk, GiveReview, Ledger, Withdraw, open_ledger
 from evenhand.desk.commands import ChangeSettings, Command
 from evenhand.desk.event_records import decision_of
 from evenhand.desk.event_records import review_of as review_in
-from evenhand.desk.projection import projector as folding_module
-from evenhand.desk.projection.reducer import Fold
+from evenhand.desk.projection import projector as projector_module
+from evenhand.desk.projection.reducer import Reducer
 from evenhand.desk.projection.snapshots import from_bytes, to_bytes, to_drop
 from evenhand.desk.replay import Walk, digest_of, replay
-from evenhand.desk.settings import Settings
+from evenhand.desk.settings import DeskSettings
 from evenhand.errors import DamagedLedger
 from evenhand.ledger.ledger import Stamp
 from tests.support.desk_play import D, done, people, play, review_of
+from tests.support.waiting import wait_for
 
 
 def digest(desk: Desk) -> str:
     """Of the published state."""
-    return digest_of(Fold(desk.state.bandit, Stamp(desk.state.seq, desk.state.seq)))
+    return digest_of(Reducer(desk.projection.bandit, Stamp(desk.projection.seq, desk.projection.seq)))
 
 
 def test_replay_gives_the_same_decisions(ledger: Ledger, name: str) -> None:
@@ -50,12 +51,12 @@ def test_a_withdrawn_review_was_never_given(ledger: Ledger, name: str) -> None:
         reviews = play(desk, 5)
         gone = reviews[3]
         done(desk.execute([Withdraw(gone.id)]))
-        desk.fold(wait=True)
+        desk.catch_up(wait=True)
         bandit = desk.settings.first_bandit()
         for event in desk.events():
             learn(bandit, desk, event.to_dict(), gone.id)
-        assert np.array_equal(desk.state.bandit.metric.matrix(), bandit.metric.matrix())
-        assert desk.state.bandit.rounds == bandit.rounds
+        assert np.array_equal(desk.projection.bandit.metric.matrix(), bandit.metric.matrix())
+        assert desk.projection.bandit.rounds == bandit.rounds
 
 
 def learn(bandit: FairBandit, desk: Desk, event: dict[str, Any], gone: str) -> None:
@@ -80,31 +81,31 @@ STEPS = ["decide", "review", "outcome", "withdraw", "replace", "fold", "reopen",
 def test_any_way_of_folding_comes_to_the_same(steps: list[str], seed: int) -> None:
     """Whatever is done in whatever order, folded now or later, with or without snapshots: one state, one replay."""
     rng = np.random.default_rng(seed)
-    ledger = MemoryLedger()
+    ledger = open_ledger("memory:")
     desk = Desk.open(ledger, "loans", n_features=D, seed=seed)
     decisions: list[Any] = []
     reviews: list[Any] = []
     for step in steps:
         if step == "fold":
-            desk.fold()
+            desk.catch_up()
         elif step == "reopen":
             desk.close()
             desk = Desk.open(ledger, "loans")
         for event in done(desk.execute(commands(step, decisions, reviews, rng))):
             if event.kind in ("decision", "review"):
                 (decisions if event.kind == "decision" else reviews).append(event)
-    desk.fold(wait=True)
-    assert Walk(ledger, "loans", undone(ledger)).to(desk.head.seq).bandit.rounds == desk.head.decisions
+    desk.catch_up(wait=True)
+    assert Walk(ledger, "loans", withdrawals(ledger)).to(desk.head.seq).bandit.rounds == desk.head.decisions
     told = replay(ledger, "loans")
     assert told.is_same
     assert told.state == digest(desk)
     desk.close()
 
 
-def undone(ledger: Ledger) -> list[tuple[int, int]]:
+def withdrawals(ledger: Ledger) -> list[tuple[int, int]]:
     """All that was taken back."""
     with ledger.reading("loans") as view:
-        return view.undone()
+        return view.withdrawals()
 
 
 def commands(step: str, decisions: list[Any], reviews: list[Any], rng: np.random.Generator) -> list[Command]:
@@ -129,7 +130,7 @@ def test_a_snapshot_is_the_state(ledger: Ledger, name: str) -> None:
     """A desk that starts from a snapshot and one that folds everything come to the same."""
     with Desk.open(ledger, name, n_features=D, seed=3) as desk:
         play(desk, 5)
-        fold = desk._folding._fold
+        fold = desk._projector._reducer
         kept = from_bytes(to_bytes(fold, "chain"), "chain")
         assert kept is not None
         assert digest_of(kept) == digest_of(fold) == digest(desk)
@@ -139,14 +140,14 @@ def test_a_snapshot_is_the_state(ledger: Ledger, name: str) -> None:
 
 
 def test_a_damaged_snapshot_is_not_used(ledger: Ledger, name: str) -> None:
-    """Folding again is always right."""
+    """Projector again is always right."""
     with Desk.open(ledger, name, n_features=D, seed=3) as desk:
         play(desk, 3)
         state = digest(desk)
     for stamp in ledger.snapshots(name):
         ledger.keep_snapshot(name, stamp, b"damaged", [])
     with Desk.open(ledger, name) as desk:
-        desk.fold(wait=True)
+        desk.catch_up(wait=True)
         assert digest(desk) == state
 
 
@@ -159,16 +160,16 @@ def test_a_snapshot_kept_on_the_way_is_not_published(ledger: Ledger, name: str) 
         done(desk.execute([Withdraw(reviews[0].id)]))
         head = desk.head.seq
     with ledger.reading(name) as view:
-        undone, rows = view.undone(), view.after(0, head)
-    fold = Fold.first(Settings.from_dict(rows[0].event.body["settings"]))
+        undone, rows = view.withdrawals(), view.after(0, head)
+    fold = Reducer.initial(DeskSettings.from_dict(rows[0].event.body["settings"]))
     middle = reviews[3].seq
     fold.advance(ledger, name, middle, [(middle, review) for _, review in undone])
     fold.stamp = Stamp(middle, head)
     ledger.keep_snapshot(name, fold.stamp, to_bytes(fold, rows[middle - 1].hash), [])
     with Desk.open(ledger, name) as desk:
-        assert desk.state.seq == 0
+        assert desk.projection.seq == 0
         (event,) = done(desk.execute([Decide(people(np.random.default_rng(1)))]))
-        desk.fold(wait=True)
+        desk.catch_up(wait=True)
         assert event.body["state"] == 0
         assert replay(ledger, name).is_same
         assert replay(ledger, name).state == digest(desk)
@@ -178,21 +179,21 @@ def test_deciding_goes_on_while_a_fold_runs(ledger: Ledger, name: str, monkeypat
     """A decision does not wait for the folder: it is made from the state before."""
     with Desk.open(ledger, name, n_features=D, seed=3) as desk:
         play(desk, 2)
-        seq = desk.state.seq
+        seq = desk.projection.seq
         done(desk.execute([Decide(people(np.random.default_rng(9)))]))
-        advance = Fold.advance
+        advance = Reducer.advance
 
-        def slowly(self: Fold, *arguments: Any) -> None:
+        def slowly(self: Reducer, *arguments: Any) -> None:
             time.sleep(1.0)
             advance(self, *arguments)
 
-        monkeypatch.setattr(Fold, "advance", slowly)
-        desk.fold_in_background()
+        monkeypatch.setattr(Reducer, "advance", slowly)
+        desk.project_in_background()
         time.sleep(0.2)
         (event,) = done(desk.execute([Decide(people(np.random.default_rng(10)))]))
         assert event.body["state"] == seq
-        desk.fold(wait=True)
-        assert desk.state.seq == desk.head.seq > seq
+        desk.catch_up(wait=True)
+        assert desk.projection.seq == desk.head.seq > seq
 
 
 def test_a_folder_that_fails_lets_another_one_try(ledger: Ledger, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -200,47 +201,39 @@ def test_a_folder_that_fails_lets_another_one_try(ledger: Ledger, name: str, mon
     with Desk.open(ledger, name, n_features=D, seed=3) as desk:
         done(desk.execute([Decide(people(np.random.default_rng(9)))]))
 
-        def failing(self: Fold, *arguments: Any) -> None:
+        def failing(self: Reducer, *arguments: Any) -> None:
             raise OSError("no space left on device")
 
         with monkeypatch.context() as patched:
-            patched.setattr(Fold, "advance", failing)
+            patched.setattr(Reducer, "advance", failing)
             with pytest.raises(OSError, match="no space"):
-                desk._folding.fold(wait=False, keep_lock=True)
-        assert not desk.is_folder
-        other = ledger.fold_lock(name)
+                desk._projector.catch_up(wait=False, keep_lock=True)
+        assert not desk.is_projecting
+        other = ledger.projection_lock(name)
         assert other.acquire()
         other.release()
-        desk.fold(wait=True)
-        assert desk.state.seq == desk.head.seq
+        desk.catch_up(wait=True)
+        assert desk.projection.seq == desk.head.seq
 
 
 def test_one_folds_and_the_other_follows(ledger: Ledger, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of two desk objects with folders one holds the lock; the other follows its snapshots, and takes over."""
-    monkeypatch.setattr(folding_module, "SNAPSHOT_PAUSE", 0.0)
-    monkeypatch.setattr(folding_module, "SNAPSHOT_SHARE", 0.0)
+    monkeypatch.setattr(projector_module, "SNAPSHOT_SECONDS", 0.0)
+    monkeypatch.setattr(projector_module, "SNAPSHOT_SHARE", 0.0)
     first, second = Desk.open(ledger, name, n_features=D, seed=3), Desk.open(ledger, name)
     try:
-        first.fold_in_background()
-        wait_for(lambda: first.is_folder)
-        second.fold_in_background()
+        first.project_in_background()
+        wait_for(lambda: first.is_projecting)
+        second.project_in_background()
         done(second.execute([Decide(people(np.random.default_rng(1)))]))
-        wait_for(lambda: first.state.seq == second.state.seq == second.head.seq)
-        assert not second.is_folder
+        wait_for(lambda: first.projection.seq == second.projection.seq == second.head.seq)
+        assert not second.is_projecting
         first.close()
         done(second.execute([Decide(people(np.random.default_rng(2)))]))
-        wait_for(lambda: second.is_folder and second.state.seq == second.head.seq)
+        wait_for(lambda: second.is_projecting and second.projection.seq == second.head.seq)
     finally:
         first.close()
         second.close()
-
-
-def wait_for(condition: Any) -> None:
-    """Until it holds; ten seconds at most."""
-    end = time.monotonic() + 10
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def test_log_spaced_snapshots() -> None:
@@ -259,8 +252,8 @@ def test_log_spaced_snapshots() -> None:
 
 def test_first_bandits_are_the_same() -> None:
     """Two processes that open a desk make the same bandit: it knows the other's decisions."""
-    one = Settings.given(n_features=3, seed=2**127 + 5)
-    other = Settings.from_dict(one.to_dict())
+    one = DeskSettings.create(n_features=3, seed=2**127 + 5)
+    other = DeskSettings.from_dict(one.to_dict())
     assert other == one
     decision = one.first_bandit().propose([[1.0, 0, 0]], number=0, rng=np.random.default_rng(0))
     bandit = other.first_bandit()

@@ -14,7 +14,7 @@ import pytest
 from evenhand.desk import Desk, Ledger
 from evenhand.desk.imports.importing import import_jsonl
 from evenhand.desk.replay import replay
-from evenhand.desk.settings import Settings
+from evenhand.desk.settings import DeskSettings
 from evenhand.errors import LedgerUnavailable
 from evenhand.ledger.export import to_jsonl
 from evenhand.metrics import Guarded
@@ -36,7 +36,7 @@ def written(path: Path, *records: Any) -> Path:
 
 def distance(desk: Desk) -> float:
     """How far a is from b, as the desk knows."""
-    return float(desk.state.bandit.distances([person["context"] for person in PEOPLE]).estimate[0, 1])
+    return float(desk.projection.bandit.distances([person["context"] for person in PEOPLE]).estimate[0, 1])
 
 
 def test_past_decisions_from_elsewhere(ledger: Ledger, name: str, tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ def test_past_decisions_from_elsewhere(ledger: Ledger, name: str, tmp_path: Path
         told = import_jsonl(desk, file)
         assert (told.lines, told.decisions, told.outcomes, told.reviews, told.answers) == (11, 2, 2, 2, 0)
         assert [number for number, _ in told.refused] == [2, 3, 4, 5, 6, 7, 8, 10, 11]
-        desk.fold(wait=True)
+        desk.catch_up(wait=True)
         assert distance(desk) < before
 
 
@@ -77,13 +77,13 @@ def test_a_warm_start_knows_what_its_source_knew(tmp_path: Path, kind: str, revi
             source.review(made.id, kind, unfair=unfair, fair=fair, reviewer="Kim")
         file = written(tmp_path / "source.jsonl", *to_jsonl(source.ledger, "source"))
         assert import_jsonl(warm, file).reviews == 40
-        warm.fold(wait=True)
+        warm.catch_up(wait=True)
         np.testing.assert_allclose(warm.metric().matrix, source.metric().matrix, rtol=1e-9, atol=1e-12)
 
 
 def test_all_pairs_of_a_past_review_count_as_if_they_had_bound_the_odds() -> None:
     """Which did, nobody can tell: so of a flagged review, `Guarded` keeps those that were acceptable as well."""
-    bandit = Settings.given(n_features=2, metric="Guarded", seed=1).first_bandit()
+    bandit = DeskSettings.create(n_features=2, metric="Guarded", seed=1).first_bandit()
     bandit.learn_past_review([[0.9, 0.0], [0.0, 0.9], [0.5, 0.5]], [0.7, 0.2, 0.1], Review.complete(unfair=[(0, 1)]))
     assert isinstance(bandit.metric, Guarded)
     (remembered,) = bandit.metric._memory
@@ -103,13 +103,13 @@ def test_one_bit_is_taken_with_its_decision(ledger: Ledger, name: str, tmp_path:
     }
     file = written(tmp_path / "past.jsonl", record)
     with Desk.open(ledger, name, n_features=D, seed=2, metric=metric) as desk:
-        before, reward = distance(desk), desk.state.bandit.reward.estimate(np.eye(D))[0]
+        before, reward = distance(desk), desk.projection.bandit.reward.estimate(np.eye(D))[0]
         told = import_jsonl(desk, file)
-        desk.fold(wait=True)
+        desk.catch_up(wait=True)
         assert (told.decisions, told.outcomes, told.reviews, told.refused) == (1, 1, 1, [])
-        assert desk.state.passed_over == 0
+        assert desk.projection.skipped == 0
         assert (distance(desk) < before) == (metric == "BayesPoint")
-        assert desk.state.bandit.reward.estimate(np.eye(D))[0] > reward
+        assert desk.projection.bandit.reward.estimate(np.eye(D))[0] > reward
         play(desk, 1)
         assert replay(ledger, name).is_same
 
@@ -181,8 +181,8 @@ def test_rewards_that_cannot_be_learned_are_refused(tmp_path: Path, capsys: pyte
     assert "taken in: 1 decisions" in told
     assert "line 3: a reward is 500.0" in told
     with Desk.open(f"sqlite:///{tmp_path}/ledger.db", "loans") as desk:
-        desk.fold(wait=True)
-        assert desk.state.passed_over == 0
+        desk.catch_up(wait=True)
+        assert desk.projection.skipped == 0
 
 
 def test_a_ledger_of_other_features_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -30,7 +30,7 @@ def exported(desk: Desk, path: Path) -> Path:
 def standing(desk: Desk) -> Counter[str]:
     """What a desk has imported and not taken back."""
     with desk.ledger.reading(desk.name) as view:
-        gone = {seq for _, seq in view.undone()}
+        gone = {seq for _, seq in view.withdrawals()}
     lines = [event for event in desk.events() if event.kind in ("imported", "answer") and event.seq not in gone]
     return Counter(map(said_by, lines))
 
@@ -81,8 +81,8 @@ def test_what_came_since_is_taken_in(ledger: Ledger, name: str, tmp_path: Path) 
         assert second.reviews == whole.reviews - first.reviews + 2 > 0
         assert standing(again) == standing(once)
         for desk in (again, once):
-            desk.fold(wait=True)
-        learned, told = (desk.state.bandit.reward.estimate(np.eye(D)) for desk in (again, once))
+            desk.catch_up(wait=True)
+        learned, told = (desk.projection.bandit.reward.estimate(np.eye(D)) for desk in (again, once))
         assert np.allclose(learned, told)
         head = again.head.seq
         third = import_jsonl(again, file)
@@ -111,9 +111,9 @@ def test_an_imported_line_can_be_taken_back(ledger: Ledger, name: str, tmp_path:
         line = desk.events(kinds=("imported",))[0].id
         assert desk.withdraw(line, "of another year").body["review"] == line
         for one in (desk, same):
-            one.fold(wait=True)
+            one.catch_up(wait=True)
         assert distance(desk) == distance(same)
-        learned, told = (one.state.bandit.reward.estimate(np.eye(D)) for one in (desk, same))
+        learned, told = (one.projection.bandit.reward.estimate(np.eye(D)) for one in (desk, same))
         assert np.array_equal(learned, told)
         with pytest.raises(AlreadyRecorded):
             desk.withdraw(line)

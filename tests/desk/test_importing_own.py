@@ -102,12 +102,12 @@ def test_of_a_desk_in_between_too(tmp_path: Path) -> None:
     ):
         taken = import_jsonl(b, exported(a, tmp_path / "a.jsonl")).taken
         import_jsonl(c, exported(b, tmp_path / "b.jsonl"))
-        b.fold(wait=True)
-        learned = b.state.bandit.reward.estimate(np.eye(D))
+        b.catch_up(wait=True)
+        learned = b.projection.bandit.reward.estimate(np.eye(D))
         told = import_jsonl(b, exported(c, tmp_path / "c.jsonl"))
-        b.fold(wait=True)
+        b.catch_up(wait=True)
         assert (told.taken, told.own) == (0, taken)
-        assert np.array_equal(b.state.bandit.reward.estimate(np.eye(D)), learned)
+        assert np.array_equal(b.projection.bandit.reward.estimate(np.eye(D)), learned)
 
 
 @pytest.mark.parametrize("origins", ["rev_1", [7], [{"desk": "a"}], [{"desk": "a", "line": 3}], {"desk": "a"}])

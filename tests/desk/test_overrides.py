@@ -31,11 +31,11 @@ def test_the_one_really_chosen_gets_the_outcome(desk: Desk) -> None:
     desk.override(decision.id, [other], "a promise")
     with pytest.raises(NotChosen, match=other):
         desk.outcome(decision.id, {drawn: 0.5})
-    before = desk.state.bandit.reward
+    before = desk.projection.bandit.reward
     desk.outcome(decision.id, {other: 0.9})
     context = np.array([decision.event.body["contexts"][decision.candidates.index(other)]])
-    assert desk.state.passed_over == 0
-    assert desk.state.bandit.reward.estimate(context) > before.estimate(context)
+    assert desk.projection.skipped == 0
+    assert desk.projection.bandit.reward.estimate(context) > before.estimate(context)
     with pytest.raises(AlreadyRecorded):
         desk.outcome(decision.id, {other: 0.9})
 
@@ -48,7 +48,7 @@ def test_the_state_is_that_of_a_desk_where_the_lottery_drew_them(desk: Desk, led
     desk.outcome(decision.id, {other: 0.9})
     model.learn(np.array([decision.event.body["contexts"][decision.candidates.index(other)]]), np.array([0.9]))
     x = np.eye(D)
-    assert np.array_equal(desk.state.bandit.reward.optimistic(x), model.optimistic(x))
+    assert np.array_equal(desk.projection.bandit.reward.optimistic(x), model.optimistic(x))
 
 
 def test_fold_and_replay_agree_after_overrides(desk: Desk, ledger: Ledger, name: str) -> None:
@@ -60,8 +60,8 @@ def test_fold_and_replay_agree_after_overrides(desk: Desk, ledger: Ledger, name:
         play(desk, 1, seed)
     told = replay(ledger, name)
     assert told.is_same
-    desk.fold(wait=True)
-    assert told.state == digest_of(desk._folding._fold)
+    desk.catch_up(wait=True)
+    assert told.state == digest_of(desk._projector._reducer)
     verify(ledger, name)
 
 
@@ -76,7 +76,7 @@ def test_the_last_override_stands(desk: Desk) -> None:
     desk.outcome(decision.id, {other: 0.5})
     kinds = [line["kind"] for line in desk.decision(decision.id)["followed_by"]]
     assert kinds == ["outcome", "override", "override", "outcome"]
-    assert desk.state.passed_over == 0
+    assert desk.projection.skipped == 0
 
 
 def test_an_override_keeps_to_the_capacity_of_its_decision(desk: Desk) -> None:

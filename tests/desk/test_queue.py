@@ -22,7 +22,7 @@ def desk(ledger: Ledger, name: str) -> Iterator[Desk]:
     with Desk.open(ledger, name, n_features=D, seed=1) as opened:
         rng = np.random.default_rng(0)
         done(opened.execute([Decide(people(rng, k=5)) for _ in range(10)]))
-        opened.fold(wait=True)
+        opened.catch_up(wait=True)
         yield opened
 
 
@@ -63,12 +63,12 @@ def test_an_answer_takes_a_pair_out(desk: Desk) -> None:
     """A partial review takes its pairs out of the queue, a complete one all pairs of its decision."""
     pair = desk.queue(1, reviewer="Kim")[0]
     done(desk.execute([GiveReview(pair.decision, "partial", [(pair.second, pair.first)], reviewer="Kim")]))
-    desk.fold(wait=True)
+    desk.catch_up(wait=True)
     left = places(desk.queue(1000))
     assert (pair.decision, pair.first, pair.second) not in left
     other = next(decision for decision, _, _ in left)
     done(desk.execute([review_of(desk.event(other))]))
-    desk.fold(wait=True)
+    desk.catch_up(wait=True)
     assert other not in {decision for decision, _, _ in places(desk.queue(1000))}
 
 
@@ -76,7 +76,7 @@ def test_a_planned_overlap_asks_two_people(ledger: Ledger, name: str) -> None:
     """With overlap 1 every pair has two places, for two different people, also after one has answered."""
     with Desk.open(ledger, name, n_features=D, seed=1, overlap=1.0) as desk:
         done(desk.execute([Decide(people(np.random.default_rng(0), k=5))]))
-        desk.fold(wait=True)
+        desk.catch_up(wait=True)
         n = desk.ledger.pairs.count(name) // 2
         assert n >= 1
         mine = desk.queue(100, reviewer="Kim")
@@ -85,7 +85,7 @@ def test_a_planned_overlap_asks_two_people(ledger: Ledger, name: str) -> None:
         assert desk.queue(100, reviewer="Ada") == []
         first = mine[0]
         done(desk.execute([GiveReview(first.decision, "partial", [], [(first.first, first.second)], reviewer="Kim")]))
-        desk.fold(wait=True)
+        desk.catch_up(wait=True)
         assert places([first])[0] not in places(desk.queue(100, reviewer="Kim"))
         assert places([first])[0] in places(desk.queue(100, reviewer="Lee"))
         assert desk.ledger.pairs.count(name) == 2 * n - 1
@@ -115,7 +115,7 @@ def test_the_queue_is_bounded(ledger: Ledger, name: str) -> None:
     assert ledger.pairs.count(name) == 30
     ledger.pairs.put(name, [pair(30), pair(31)], 12)
     assert ledger.pairs.count(name) == 12
-    assert [p.priority for p in ledger.pairs.listed(name, 12, 0.0)] == [float(i) for i in range(31, 19, -1)]
+    assert [p.priority for p in ledger.pairs.page(name, 12, 0.0)] == [float(i) for i in range(31, 19, -1)]
     ledger.pairs.settle(name, [Answered("dec_31", None, "Kim"), Answered("dec_nothing", None, "Kim")])
     assert ledger.pairs.count(name) == 11
 
@@ -124,12 +124,12 @@ def test_the_queue_comes_in_pages(ledger: Ledger, name: str) -> None:
     """Pages of any size, put together, are the whole queue in its order, though many pairs have one priority."""
     made = [replace(pair(i), priority=float(i // 4), copy=copy) for i in range(20) for copy in range(1 + i % 2)]
     ledger.pairs.put(name, made, 100)
-    whole = ledger.pairs.listed(name, 100, 0.0)
+    whole = ledger.pairs.page(name, 100, 0.0)
     assert sorted(places(whole)) == sorted({*places(made)})
     assert [one.priority for one in whole] == sorted((one.priority for one in whole), reverse=True)
     for size in (1, 3, 7, 20, 50):
         pages: list[WaitingPair] = []
-        while page := ledger.pairs.listed(name, size, 0.0, pages[-1].listed if pages else None):
+        while page := ledger.pairs.page(name, size, 0.0, pages[-1].position if pages else None):
             assert len(page) <= size
             pages += page
         assert pages == whole
@@ -138,21 +138,21 @@ def test_the_queue_comes_in_pages(ledger: Ledger, name: str) -> None:
 def test_pages_go_on_whatever_happens_between_them(ledger: Ledger, name: str) -> None:
     """The pair at which a page ended may be gone; what is on lease is left out; what is new comes if later."""
     ledger.pairs.put(name, [pair(i) for i in range(10)], 100)
-    page = ledger.pairs.listed(name, 3, 0.0)
+    page = ledger.pairs.page(name, 3, 0.0)
     ledger.pairs.settle(name, [Answered(one.decision, None, "Kim") for one in page])
     assert places(ledger.pairs.lease(name, 1, "Lee", 0.0, 5.0)) == places([pair(6)])
     ledger.pairs.put(name, [pair(11), replace(pair(12), priority=5.5)], 100)
-    rest = places(ledger.pairs.listed(name, 100, 1.0, page[-1].listed))
+    rest = places(ledger.pairs.page(name, 100, 1.0, page[-1].position))
     assert rest == places([pair(12), *(pair(i) for i in range(5, -1, -1))])
-    assert places([pair(6)])[0] in places(ledger.pairs.listed(name, 100, 6.0, page[-1].listed))
+    assert places([pair(6)])[0] in places(ledger.pairs.page(name, 100, 6.0, page[-1].position))
 
 
 def test_a_lease_is_one_page(desk: Desk) -> None:
     """Whoever gets pairs on lease answers them; there is no paging on through everything."""
     with pytest.raises(InvalidInput, match="without a reviewer"):
-        desk.queue(1, reviewer="Kim", after=desk.queue(1)[0].listed)
+        desk.queue(1, reviewer="Kim", after=desk.queue(1)[0].position)
     whole = desk.queue(100)
-    assert [*desk.queue(4), *desk.queue(100, after=whole[3].listed)] == whole
+    assert [*desk.queue(4), *desk.queue(100, after=whole[3].position)] == whole
 
 
 def pair(i: int) -> WaitingPair:
@@ -173,8 +173,8 @@ def test_nonsense_is_refused(asked: dict[str, object]) -> None:
 def test_the_first_decision_waits_for_no_second(ledger: Ledger, name: str) -> None:
     """Folded in the background, the pairs of a desk's first decision, and of the last before a pause, are there."""
     with Desk.open(ledger, name, n_features=2, seed=3) as desk:
-        desk.fold_in_background()
-        while desk.state.seq < 1:
+        desk.project_in_background()
+        while desk.projection.seq < 1:
             time.sleep(0.01)
         for number in (1, 2):
             made = desk.decide([[0.9, 0.0], [0.0, 0.9], [0.4, 0.4]])

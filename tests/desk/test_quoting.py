@@ -71,14 +71,14 @@ def test_a_warm_start_is_quoted(ledger: Ledger, name: str, tmp_path: Path) -> No
             check(desk, said, event.body["state"])
         play(desk, 1)
         import_jsonl(desk, written(tmp_path / "more.jsonl", *(past(rng, reviewer="Lee") for _ in range(6))))
-        desk.fold(wait=True)
+        desk.catch_up(wait=True)
         later = quoted(desk, event.id)
         assert any(said.is_later and said.kind == "imported" for said in later)
         for said in later:
             check(desk, said, event.body["state"])
         assert quoted(desk, event.id, then=True) == found
         with Desk.open(ledger, name) as afresh:  # which has read nothing of the ledger before
-            afresh.fold(wait=True)
+            afresh.catch_up(wait=True)
             assert quoted(afresh, event.id) == later
 
 
@@ -87,7 +87,7 @@ def test_a_ledger_imported_is_quoted(tmp_path: Path) -> None:
     with Desk.open("memory:", "old", n_features=D, seed=1) as old, Desk.open("memory:", "new", n_features=D) as new:
         play(old, 2)
         import_jsonl(new, exported(old, tmp_path / "old.jsonl"))
-        new.fold(wait=True)
+        new.catch_up(wait=True)
         event = bound(new, np.random.default_rng(4))
         found = quoted(new, event.id)
         assert found
@@ -104,7 +104,7 @@ def test_what_is_said_twice_is_quoted_twice(tmp_path: Path) -> None:
         Desk.open("memory:", "b", n_features=D, seed=1) as other,
     ):
         import_jsonl(first, written(tmp_path / "past.jsonl", record, record))
-        first.fold(wait=True)
+        first.catch_up(wait=True)
         for gap in (0.3, 0.2, 0.3):
             other.answer([0, 0, 0.5], [0.5, 0, 0], gap=gap, unfair=True)
         for desk, times in ((first, 2), (other, 1)):
@@ -121,11 +121,11 @@ def test_an_imported_line_that_was_taken_back_is_quoted_no_more(tmp_path: Path) 
     rng = np.random.default_rng(2)
     with Desk.open("memory:", "loans", n_features=D, seed=1) as desk:
         import_jsonl(desk, written(tmp_path / "past.jsonl", past(rng), past(rng)))
-        desk.fold(wait=True)
+        desk.catch_up(wait=True)
         event = bound(desk, rng)
         gone = quoted(desk, event.id)[0].review
         desk.withdraw(gone)
-        desk.fold(wait=True)
+        desk.catch_up(wait=True)
         assert gone not in {said.review for said in quoted(desk, event.id)}
         assert gone in {said.review for said in quoted(desk, event.id, then=True)}
 

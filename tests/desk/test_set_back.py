@@ -15,13 +15,11 @@ from evenhand.desk.replay import replay
 from evenhand.errors import DamagedLedger
 from evenhand.ledger.export import to_jsonl
 from evenhand.ledger.ledger import Head, Row
-from evenhand.ledger.memory_ledger import MemoryLedger
-from evenhand.ledger.sql_ledger import SqlLedger
-from evenhand.ledger.sql_view import INSERT, Statements
 from evenhand.ledger.verify import standing, verify
+from evenhand.ledger.view import INSERT, Statements
 from evenhand.service.checking import Checking
-from tests.ledger.test_tampering import tampered
 from tests.support.desk_play import D, done, people, play
+from tests.support.tampering import tampered
 
 LINES = 6
 """Where the desk is set back to: a decision is next."""
@@ -46,10 +44,6 @@ def set_back(desk: Desk, seq: int) -> None:
     lines = lines_of(desk)[:seq]
     settings = max(row.seq for row in lines if row.kind in ("opened", "settings"))
     head = Head(seq, lines[-1].hash, sum(row.kind == "decision" for row in lines), settings)
-    if isinstance(desk.ledger, MemoryLedger):
-        desk.ledger._books[desk.name].head = head
-        return
-    assert isinstance(desk.ledger, SqlLedger)
     with desk.ledger.transaction(writes=True) as connection:
         statement = "UPDATE desks SET seq = ?, hash = ?, decisions = ?, settings = ? WHERE name = ?"
         values = (head.seq, head.hash, head.decisions, head.settings, desk.name)
@@ -60,11 +54,6 @@ def set_back(desk: Desk, seq: int) -> None:
 def put(desk: Desk, seq: int) -> None:
     """A line that somebody put there."""
     row = lines_of(desk)[-1]._replace(seq=seq, id=f"{desk.name}-{seq}", key=None, number=None)
-    if isinstance(desk.ledger, MemoryLedger):
-        rows = desk.ledger._books[desk.name].rows
-        rows.insert(0 if seq < 1 else len(rows), row)
-        return
-    assert isinstance(desk.ledger, SqlLedger)
     with desk.ledger.transaction(writes=True) as connection:
         Statements(connection).run(INSERT, [(desk.name, *row)])
 
@@ -82,9 +71,9 @@ CHANGES: dict[str, Callable[[Desk], None]] = {
 def test_lines_that_do_not_belong_are_told(desk: Desk, change: str) -> None:
     """By verify, replay, both exports, and when the desk is opened; and what is said names where the desk stands."""
     CHANGES[change](desk)
-    said = f"lines after line {desk.head.seq} are there, .* set back"
-    if "before" in change:  # in memory lines are found by their place, and every one is now another
-        said = "line" if isinstance(desk.ledger, MemoryLedger) else "before the first"
+    said = f"there are events after event {desk.head.seq}, .* set back"
+    if "before" in change:
+        said = "before the first"
     for read in (
         lambda: verify(desk.ledger, desk.name),
         lambda: replay(desk.ledger, desk.name),
@@ -110,7 +99,7 @@ def test_deciding_on_a_desk_that_was_set_back_is_refused(desk: Desk, size: int) 
     before = lines_of(desk)
     rng = np.random.default_rng(3)
     for _ in range(2):
-        with pytest.raises(DamagedLedger, match=f"nothing was written: line {LINES + 1} .* set back"):
+        with pytest.raises(DamagedLedger, match=f"nothing was written: event {LINES + 1} .* set back"):
             desk.execute([Decide(people(rng)) for _ in range(size)])
     assert lines_of(desk) == before
     assert desk.head.seq == LINES
@@ -152,7 +141,7 @@ def test_who_verifies_beside_a_writer_is_told_nothing_wrong(desk: Desk) -> None:
     rng = np.random.default_rng(0)
     with desk.ledger.reading(desk.name) as view:
         before = view.head.seq
-        if isinstance(desk.ledger, SqlLedger):  # memory has one turn for readers and writers
+        if desk.ledger.engine.url.database is not None:  # memory has one turn for readers and writers
             done(desk.execute([Decide(people(rng))]))
         assert view.stray() is None
         assert view.head.seq == before

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from evenhand.desk import Desk, Ledger, open_ledger
-from evenhand.desk.projection.reducer import Fold
+from evenhand.desk.projection.reducer import Reducer
 from evenhand.desk.projection.snapshot_checksum import OLDER, check_snapshots, sealed, unsealed
 from evenhand.desk.projection.snapshots import from_bytes, to_bytes
 from evenhand.desk.replay import digest_of, replay
-from evenhand.desk.settings import Settings
+from evenhand.desk.settings import DeskSettings
 from evenhand.errors import DamagedLedger
 from evenhand.ledger.ledger import Stamp
 from evenhand.ledger.verify import verify
@@ -89,10 +89,10 @@ def test_a_changed_snapshot_is_found_and_not_used(
     ):
         check_snapshots(ledger, played)
     with caplog.at_level(logging.WARNING, LOG), Desk.open(ledger, played) as desk:
-        assert f"a snapshot at line {stamp.seq} cannot be used" in caplog.text
-        assert desk.state.seq < stamp.seq
-        desk.fold(wait=True)
-        assert digest_of(Fold(desk.state.bandit, stamp)) == state
+        assert f"snapshot at event {stamp.seq} cannot be used" in caplog.text
+        assert desk.projection.seq < stamp.seq
+        desk.catch_up(wait=True)
+        assert digest_of(Reducer(desk.projection.bandit, stamp)) == state
 
 
 def test_a_forged_snapshot_with_a_seal_is_found_by_a_replay(ledger: Ledger, played: str) -> None:
@@ -111,7 +111,7 @@ def test_every_snapshot_is_compared(ledger: Ledger, played: str) -> None:
         rows = view.after(0, 1000)
     stamp, blob = newest(ledger, played)
     for seq, until in ((3, 3), (5, rows[-1].seq)):
-        fold = Fold.first(Settings.from_dict(rows[0].event.body["settings"]))
+        fold = Reducer.initial(DeskSettings.from_dict(rows[0].event.body["settings"]))
         fold.advance(ledger, played, seq, [])
         fold.stamp = Stamp(seq, until)
         ledger.keep_snapshot(played, fold.stamp, to_bytes(fold, rows[seq - 1].hash), [])
@@ -145,9 +145,9 @@ def test_snapshots_without_a_seal_are_made_anew_quietly(
     ledger.keep_snapshot(played, stamp, older, [])
     check_snapshots(ledger, played)
     with caplog.at_level(logging.WARNING, LOG), Desk.open(ledger, played) as desk:
-        assert desk.state.seq < stamp.seq
-        desk.fold(wait=True)
-        assert digest_of(Fold(desk.state.bandit, stamp)) == state
+        assert desk.projection.seq < stamp.seq
+        desk.catch_up(wait=True)
+        assert digest_of(Reducer(desk.projection.bandit, stamp)) == state
     assert caplog.text == ""
     assert from_bytes(newest(ledger, played)[1]) is not None
     assert replay(ledger, played).is_same
@@ -165,7 +165,7 @@ def test_the_command_line_names_the_snapshot_first(path: Path, capsys: pytest.Ca
     begun = f"the snapshot at line {stamp.seq} does not follow from the ledger; "
     assert capsys.readouterr().err.startswith(f"{begun}delete the snapshots")
     with Desk.open(ledger, "loans") as desk:
-        assert desk.state.seq == stamp.seq
+        assert desk.projection.seq == stamp.seq
         made = desk.decide([[0.9, 0, 0], [0, 0.9, 0], [0, 0, 0.9]])
     assert run("replay", "loans", *where) == 1
     said = capsys.readouterr().err

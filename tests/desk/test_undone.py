@@ -37,12 +37,12 @@ def test_an_undone_pair_goes_to_others_when_its_lease_ends(url: str, answer: str
         reviewing = Reviewing(desk)
         waiting = desk.ledger.pairs.count("loans")
         undone = undone_long_ago(desk, reviewing, answer)
-        desk.fold()
+        desk.catch_up()
         assert desk.ledger.pairs.count("loans") == waiting - (answer != "skip")
         seen = []
         while (item := reviewing.next("Lee")) is not None:
             say(reviewing, item, "acceptable")
-            desk.fold()
+            desk.catch_up()
             seen.append((item.decision, item.pair))
         assert seen.count((undone.decision, undone.pair)) == 1
         assert len(seen) == waiting
@@ -87,7 +87,7 @@ def test_a_skipped_pair_is_kept_for_whoever_undid_skipping(url: str, overlap: fl
             say(reviewing, other, "acceptable")
             seen.append((other.decision, other.pair))
         assert "late" not in say(reviewing, again, "unfair").body["circumstances"]
-        desk.fold()
+        desk.catch_up()
         assert seen.count((item.decision, item.pair)) == overlap
         while (own := reviewing.next("Kim")) is not None:
             assert (own.decision, own.pair) != (item.decision, item.pair)
@@ -123,7 +123,7 @@ def test_undoing_an_answer_leaves_the_second_place_to_somebody_else(url: str) ->
         again = asked(reviewing, "Kim")
         assert again.pair == item.pair
         say(reviewing, again, "acceptable")
-        desk.fold()
+        desk.catch_up()
         assert desk.ledger.pairs.count("loans") == waiting - 1
         assert asked(reviewing, "Kim").pair != item.pair
 

@@ -15,8 +15,8 @@ from evenhand.desk.imports.importing import import_jsonl
 from evenhand.desk.replay import replay
 from evenhand.errors import DamagedLedger
 from evenhand.ledger.export import from_line, to_jsonl, verify_lines
-from tests.ledger.test_tampering import tampered
 from tests.support.desk_play import D, done, play
+from tests.support.tampering import tampered
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def played(ledger: Ledger, name: str) -> Desk:
     desk = Desk.open(ledger, name, n_features=D, seed=1)
     reviews = play(desk, 4)
     done(desk.execute([Withdraw(reviews[0].id), AnswerQuestion([0.5, 0, 0], [0, 0.5, 0], 0.2, True, "Kim")]))
-    desk.fold(wait=True)
+    desk.catch_up(wait=True)
     return desk
 
 
@@ -60,8 +60,8 @@ def test_an_imported_ledger_teaches_what_it_taught(played: Desk, tmp_path: Path)
     with Desk.open(played.ledger, played.name + "-anew", n_features=D, seed=2) as desk:
         told = import_jsonl(desk, file)
         assert told.refused == []
-        desk.fold(wait=True)
-        old, new = played.state.bandit, desk.state.bandit
+        desk.catch_up(wait=True)
+        old, new = played.projection.bandit, desk.projection.bandit
         assert new.rounds == 0
         assert np.allclose(new.reward.estimate(np.eye(D)), old.reward.estimate(np.eye(D)))
         assert not np.allclose(new.metric.matrix(), desk.settings.first_bandit().metric.matrix())

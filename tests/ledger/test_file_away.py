@@ -14,7 +14,7 @@ import pytest
 from evenhand.desk import Decide, Desk, open_ledger
 from evenhand.errors import LedgerUnavailable
 from evenhand.ledger.database_file import DatabaseFile
-from evenhand.ledger.sql_ledger import SqlLedger
+from evenhand.ledger.ledger import Ledger
 from evenhand.ledger.verify import verify
 from tests.support.desk_play import done, people
 
@@ -49,18 +49,15 @@ def folder_moved(file: Path) -> None:
 
 
 @pytest.mark.parametrize("taken", [moved, removed, replaced, folder_moved])
-def test_nothing_is_acknowledged_without_the_file(
-    path: Path, taken: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_acknowledged_without_the_file(path: Path, taken: Callable[[Path], None]) -> None:
     """Neither what is written nor what is read, also by connections made later; and no file is made in its place."""
-    monkeypatch.setattr("evenhand.ledger.checkpoints.LINES", 1)
     folder = path.parent / "data"
     folder.mkdir()
     file = Path(shutil.copy(path, folder / "ledger.db"))
     with Desk.open(f"sqlite:///{file}", "loans") as desk:
         decided(desk)
         taken(file)
-        assert isinstance(desk.ledger, SqlLedger)
+        assert isinstance(desk.ledger, Ledger)
         for _ in range(2):
             with pytest.raises(
                 LedgerUnavailable, match=r"ledger\.db is gone or was replaced; nothing of this was ackn"
@@ -127,7 +124,7 @@ def test_a_log_that_is_removed(path: Path) -> None:
 def test_connections_that_are_all_closed_take_the_log_with_them(path: Path) -> None:
     """SQLite removes it then, and makes another one: that is no loss, and the desk goes on."""
     with Desk.open(f"sqlite:///{path}", "loans") as desk:
-        assert isinstance(desk.ledger, SqlLedger)
+        assert isinstance(desk.ledger, Ledger)
         for _ in range(3):
             decided(desk)
             desk.ledger.engine.dispose()

@@ -98,15 +98,15 @@ def test_lines_are_found_by_all_they_are_found_by(ledger: Ledger, name: str) -> 
         assert view.after(0, 1, ("withdrawal",)) == [rows[5]]
         assert view.last(("opened", "settings"), 6) == rows[0]
         assert view.last(("opened", "settings"), 7) == rows[6]
-        assert view.undone() == [(6, 5)]
+        assert view.withdrawals() == [(6, 5)]
 
 
 def test_a_fold_does_not_read_decisions(ledger: Ledger, name: str) -> None:
     """What a fold reads are all lines in order, without the texts of decisions."""
     rows = made(ledger, name, {"number": 0}, {"kind": "outcome", "target": "dec_1"}, {"number": 1})
     with ledger.reading(name) as view:
-        lines = view.to_fold(1, 3, 10)
-        assert [row.seq for row in view.to_fold(0, 4, 2)] == [1, 2]
+        lines = view.to_apply(1, 3, 10)
+        assert [row.seq for row in view.to_apply(0, 4, 2)] == [1, 2]
     assert [(row.seq, row.kind, row.text) for row in lines] == [(2, "decision", None), (3, "outcome", rows[2].text)]
 
 
@@ -155,7 +155,11 @@ def test_one_folder_at_a_time(ledger: Ledger, name: str) -> None:
     """The fold lock has one holder; letting go lets the next one in, and each desk has its own."""
     made(ledger, name)
     made(ledger, name + "'")
-    first, second, other = ledger.fold_lock(name), ledger.fold_lock(name), ledger.fold_lock(name + "'")
+    first, second, other = (
+        ledger.projection_lock(name),
+        ledger.projection_lock(name),
+        ledger.projection_lock(name + "'"),
+    )
     assert first.acquire()
     assert first.acquire()
     assert not second.acquire()

@@ -8,8 +8,8 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from evenhand.desk import open_ledger
-from evenhand.ledger.sql_ledger import SqlLedger
-from tests.desk.test_crash import wait_for
+from evenhand.ledger.ledger import Ledger
+from tests.support.waiting import wait_for
 
 
 def test_its_data_are_in_a_folder_of_their_own(postgresql: str, tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -24,11 +24,11 @@ def test_its_data_are_in_a_folder_of_their_own(postgresql: str, tmp_path_factory
 def test_a_process_may_fold_any_number_of_desks(postgresql: str, name: str) -> None:
     """Their locks take one connection together, and none of those that read and write."""
     ledger, other = open_ledger(postgresql), open_ledger(postgresql)
-    assert isinstance(ledger, SqlLedger)
-    locks = [ledger.fold_lock(f"{name}-{i}") for i in range(40)]
+    assert isinstance(ledger, Ledger)
+    locks = [ledger.projection_lock(f"{name}-{i}") for i in range(40)]
     assert all(lock.acquire() for lock in locks)
     assert ledger.engine.pool.checkedout() == 0  # type: ignore[attr-defined]
-    theirs = [other.fold_lock(f"{name}-{i}") for i in range(40)]
+    theirs = [other.projection_lock(f"{name}-{i}") for i in range(40)]
     assert not any(lock.acquire() for lock in theirs)
     locks[7].release()
     assert [i for i, lock in enumerate(theirs) if lock.acquire()] == [7]
@@ -40,12 +40,16 @@ def test_a_process_may_fold_any_number_of_desks(postgresql: str, name: str) -> N
 def test_a_session_that_breaks_has_lost_its_locks(postgresql: str, name: str) -> None:
     """Whoever held one finds out when they ask, and gets it again only if nobody else has it."""
     ledger, other = open_ledger(postgresql), open_ledger(postgresql)
-    assert isinstance(ledger, SqlLedger)
-    assert ledger._locks is not None
-    mine, second, theirs = ledger.fold_lock(name), ledger.fold_lock(f"{name}-2"), other.fold_lock(name)
+    assert isinstance(ledger, Ledger)
+    assert ledger._locks._session is not None
+    mine, second, theirs = (
+        ledger.projection_lock(name),
+        ledger.projection_lock(f"{name}-2"),
+        other.projection_lock(name),
+    )
     assert mine.acquire()
     assert second.acquire()
-    ledger._locks._connection.close()
+    ledger._locks._session._connection.close()
     wait_for(theirs.acquire)
     assert not mine.acquire()
     assert second.acquire()
@@ -62,7 +66,7 @@ def test_nobody_waits_for_ever(postgresql: str) -> None:
         connection.execute(text("ALTER ROLE CURRENT_USER SET synchronous_commit = off"))
     try:
         ledger = open_ledger(postgresql)
-        assert isinstance(ledger, SqlLedger)
+        assert isinstance(ledger, Ledger)
         with ledger.transaction() as connection:
             told = {
                 name: connection.execute(text(f"SHOW {name}")).scalar()

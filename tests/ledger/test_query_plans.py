@@ -9,7 +9,7 @@ import numpy as np
 from sqlalchemy import event
 
 from evenhand.desk import ChangeSettings, Decide, Desk, Withdraw
-from evenhand.ledger.sql_ledger import SqlLedger
+from evenhand.ledger.ledger import Ledger
 from tests.support.desk_play import D, done, people, play
 
 WHOLE = ("SCAN events", "SCAN waiting_pairs", "(desk=?)")
@@ -23,7 +23,7 @@ def test_every_query_uses_its_index(tmp_path: Path) -> None:
     """All that is asked of SQLite in some days of everything, and how it would look for it."""
     asked: dict[str, Any] = {}
     with Desk.open(f"sqlite:///{tmp_path}/ledger.db", "loans", n_features=D, seed=1, overlap=0.5) as desk:
-        assert isinstance(desk.ledger, SqlLedger)
+        assert isinstance(desk.ledger, Ledger)
 
         @event.listens_for(desk.ledger.engine, "before_cursor_execute")
         def _asked(connection: Any, cursor: Any, statement: str, values: Any, context: Any, many: bool) -> None:
@@ -33,8 +33,8 @@ def test_every_query_uses_its_index(tmp_path: Path) -> None:
         rng = np.random.default_rng(0)
         made = done(desk.execute([Decide(people(rng, k=5), idempotency_key="k"), ChangeSettings({"capacity": 2})]))
         done(desk.execute([Withdraw(reviews[0].id)]))
-        desk.fold(wait=True)
-        desk.queue(3, after=desk.queue(1)[0].listed)  # before all may be on lease
+        desk.catch_up(wait=True)
+        desk.queue(3, after=desk.queue(1)[0].position)  # before all may be on lease
         desk.queue(3, reviewer="Kim")
         desk.explain(made[0].id)
         desk.explain(made[0].id, then=True)

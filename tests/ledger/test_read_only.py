@@ -16,7 +16,7 @@ from evenhand.desk import Desk, open_ledger
 from evenhand.errors import LedgerUnavailable, NewerFile
 from evenhand.ledger.verify import verify
 from tests.ledger.test_export import run
-from tests.ledger.test_tampering import tampered
+from tests.support.tampering import tampered
 
 COMMANDS = (["list"], ["verify"], ["replay", "loans"], ["export", "loans", "--output", os.devnull])
 AS_SOMEBODY_ELSE = """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -14,41 +13,14 @@ import pytest
 from evenhand.desk import Decide, Desk, open_ledger
 from evenhand.desk.replay import replay
 from evenhand.errors import DamagedLedger
-from evenhand.ledger.event import FIRST, canonical, chained
-from evenhand.ledger.ledger import Row
-from evenhand.ledger.sql_ledger import SqlLedger
+from evenhand.ledger.event import canonical
+from evenhand.ledger.ledger import Ledger, Row
 from evenhand.ledger.verify import Chain, verify
 from tests.support.desk_play import D, done, people, play
+from tests.support.tampering import lines, tampered, written_anew
 
 LAST = -1
 """The last line, which came with an idempotency key."""
-
-
-def tampered(file: Path, *statements: str) -> None:
-    """What somebody with a database tool could do, triggers removed."""
-    connection = sqlite3.connect(file)
-    for trigger in ("events_no_update", "events_no_delete"):
-        connection.execute(f"DROP TRIGGER IF EXISTS {trigger}")
-    for statement in statements:
-        connection.execute(statement)
-    connection.commit()
-    connection.close()
-
-
-def written_anew(file: Path, changed: Callable[[str], str]) -> None:
-    """Every line's text changed, and all of it chained again."""
-    connection = sqlite3.connect(file)
-    connection.execute("DROP TRIGGER events_no_update")
-    previous = FIRST
-    for seq, text in connection.execute("SELECT seq, text FROM events ORDER BY seq").fetchall():
-        digest = chained(previous, changed(text))
-        connection.execute(
-            "UPDATE events SET text = ?, previous = ?, hash = ? WHERE seq = ?", (changed(text), previous, digest, seq)
-        )
-        previous = digest
-    connection.execute("UPDATE desks SET hash = ?", (previous,))
-    connection.commit()
-    connection.close()
 
 
 def with_another_name(text: str) -> str:
@@ -127,7 +99,7 @@ def test_the_database_itself_refuses_changes(durable_url: str, name: str) -> Non
     """Rows of the ledger can be neither changed nor removed, short of removing the triggers."""
     with Desk.open(durable_url, name, n_features=D) as desk:
         done(desk.execute([Decide(people(np.random.default_rng(0)))]))
-        assert isinstance(desk.ledger, SqlLedger)
+        assert isinstance(desk.ledger, Ledger)
         for statement in ("UPDATE events SET kind = 'x'", "DELETE FROM events"):
             with pytest.raises(Exception, match="append-only"), desk.ledger.transaction(writes=True) as connection:
                 connection.exec_driver_sql(statement)
@@ -143,14 +115,6 @@ def test_a_replay_refuses_what_does_not_verify(path: Path) -> None:
         pytest.raises(DamagedLedger, match=f"line {last} .* was changed"),
     ):
         replay(ledger, "loans")
-
-
-def lines(file: Path) -> list[tuple[int, str]]:
-    """The number and kind of every line."""
-    connection = sqlite3.connect(file)
-    found = connection.execute("SELECT seq, kind FROM events ORDER BY seq").fetchall()
-    connection.close()
-    return found
 
 
 def test_a_first_ledger_still_verifies(path: Path) -> None:

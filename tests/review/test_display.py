@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evenhand.desk import Desk
-from evenhand.desk.settings import Settings
+from evenhand.desk.settings import DeskSettings
 from evenhand.review.display import MINUS, features_of_contexts, rows_of
 from evenhand.review.interview_people import known_people
 from evenhand.review.interviewing import Interviewing
@@ -26,7 +26,7 @@ def raw(number: int) -> list[dict[str, object]]:
 
 def shown_pair(desk: Desk) -> dict[str, dict[str, object]]:
     """The rows of the pair before a reviewer, by name; its answer can be recorded."""
-    desk.fold(wait=True)
+    desk.catch_up(wait=True)
     reviewing = Reviewing(desk)
     item = reviewing.next("Kim")
     assert item is not None
@@ -77,7 +77,7 @@ def decide_about_many(desk: Desk) -> None:
     for _ in range(6):
         people = rng.uniform(-0.7, 0.7, (4, 2)).tolist()
         desk.decide([{"id": str(i), "features": {"a": a, "b": b}} for i, (a, b) in enumerate(people)])
-    desk.fold(wait=True)
+    desk.catch_up(wait=True)
 
 
 def test_an_interview_hides_what_the_desk_hides() -> None:
@@ -128,7 +128,7 @@ def test_an_interview_draws_sides_by_lot() -> None:
 )
 def test_a_difference_of_numbers_is_told(left: object, right: object, more: dict[str, str] | None) -> None:
     """Who has more and by how much, such that whoever subtracts what is shown finds it; of all else nothing."""
-    (row,) = rows_of({"a": left}, {"a": right}, Settings.given(features=["a"]), [])
+    (row,) = rows_of({"a": left}, {"a": right}, DeskSettings.create(features=["a"]), [])
     assert row["more"] == more
     if more is not None:
         shown = [float(str(row[side]).replace(",", "")) for side in ("left", "right")]
@@ -146,7 +146,7 @@ def test_a_difference_of_numbers_is_told(left: object, right: object, more: dict
 )
 def test_numbers_below_zero_have_a_minus_sign(left: object, right: object, shown: list[str]) -> None:
     """Not a hyphen, also where they are told in full; what is no number stays as it was written."""
-    (row,) = rows_of({"a": left}, {"a": right}, Settings.given(features=["a"]), [])
+    (row,) = rows_of({"a": left}, {"a": right}, DeskSettings.create(features=["a"]), [])
     assert [row["left"], row["right"]] == shown
 
 

@@ -22,7 +22,7 @@ def opened(ledger: Ledger, name: str) -> Desk:
 
 def asked(interviewing: Interviewing, reviewer: str = "Kim") -> dict[str, Any]:
     """The question before a reviewer: which two, with which odds, who of them on the left."""
-    interviewing.desk.fold(wait=True)
+    interviewing.desk.catch_up(wait=True)
     told = interviewing.asked(reviewer)
     content = interviewing.opened(told["item"], reviewer)
     return {name: content[name] for name in ("x", "y", "left")} | {"odds": told["odds"], "rows": told["rows"]}
@@ -33,7 +33,7 @@ def say(interviewing: Interviewing, answer: str, reviewer: str = "Kim") -> str:
     content = interviewing.opened(interviewing.asked(reviewer)["item"], reviewer)
     (line,) = interviewing.desk.execute([interviewing.command(content, answer, {})])
     assert isinstance(line, Event)
-    interviewing.desk.fold(wait=True)
+    interviewing.desk.catch_up(wait=True)
     interviewing.heard(content, answer, line.id)
     return line.id
 

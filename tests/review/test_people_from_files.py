@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from evenhand.desk.settings import Settings
+from evenhand.desk.settings import DeskSettings
 from evenhand.errors import InvalidInput
 from evenhand.review.interview_people import people_in_csv
 from evenhand.schema import Category, Number, Schema
 
-WITH_SCHEMA = Settings.given(
+WITH_SCHEMA = DeskSettings.create(
     schema=Schema([Number("income", low=0, high=200_000, unit="EUR"), Category("purpose", levels=("car", "home"))])
 )
-WITHOUT = Settings.given(features=["score", "years"])
+WITHOUT = DeskSettings.create(features=["score", "years"])
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ WITHOUT = Settings.given(features=["score", "years"])
         (WITHOUT, "score,years\n0.1,0.2\n", "the file has one person in it; an interview needs at least two people"),
     ],
 )
-def test_what_does_not_fit_is_said_by_line_and_column(settings: Settings, text: str, says: str) -> None:
+def test_what_does_not_fit_is_said_by_line_and_column(settings: DeskSettings, text: str, says: str) -> None:
     """Lines are counted as an editor counts them, blank ones too, and nothing speaks of contexts or candidates."""
     with pytest.raises(InvalidInput) as refused:
         people_in_csv(text, settings)

@@ -158,11 +158,11 @@ def test_what_is_said_elsewhere_of_a_waiting_pair_reaches_the_queue(ledger: Ledg
     """Whoever is unsure was asked, and the pair waits no more; what is declined waits on, for others."""
     with Desk.open(ledger, name, n_features=D, seed=1) as desk:
         desk.decide(people(np.random.default_rng(0)))
-        desk.fold(wait=True)
+        desk.catch_up(wait=True)
         (first,) = desk.queue(1, reviewer="Kim")
         both = (first.first, first.second)
         desk.review(first.decision, "partial", pair=both, answer=answer, reviewer="Kim")
-        desk.fold(wait=True)
+        desk.catch_up(wait=True)
         waiting = [[(one.first, one.second) for one in desk.queue(100, reviewer=who)] for who in ("Kim", "Lee")]
         assert [both in found for found in waiting] == [False, answer != "unsure"]
         book = ReviewBook(ledger, name)

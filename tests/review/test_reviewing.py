@@ -28,7 +28,7 @@ def opened(url: str, decisions: int = 12, *, name: str = "loans", **settings: An
     for number in range(decisions):
         contexts = rng.uniform(-0.7, 0.7, (4, 2)).tolist()
         desk.decide([{"id": f"p{number}-{i}", "context": context} for i, context in enumerate(contexts)])
-    desk.fold(wait=True)
+    desk.catch_up(wait=True)
     return desk
 
 
@@ -83,7 +83,7 @@ def test_two_reviewers_share_all_pairs_and_no_pair_twice(desk: Desk) -> None:
         say(reviewing, item, ("unfair", "acceptable", "unsure")[turn % 3])
         seen.append((item.decision, item.pair))
         if turn % 5 == 0:
-            desk.fold()  # settles once more what was settled
+            desk.catch_up()  # settles once more what was settled
     assert len(set(seen)) == waiting == len(seen)
     assert reviewing.next("Kim") is reviewing.next("Lee") is None
 
@@ -100,7 +100,7 @@ def test_what_is_skipped_goes_to_somebody_else(desk: Desk) -> None:
         say(reviewing, item, "acceptable")
         found.add((item.decision, item.pair))
     assert found == skipped
-    desk.fold()
+    desk.catch_up()
     assert desk.ledger.pairs.count("loans") == 0
 
 
@@ -309,7 +309,7 @@ def test_planned_overlap(url: str) -> None:
         for reviewer in ("Kim", "Lee", "Ada"):
             while (item := reviewing.next(reviewer)) is not None:
                 say(reviewing, item, "unfair")
-                desk.fold()
+                desk.catch_up()
                 said.setdefault((item.decision, item.pair), []).append(item)
         assert said
         for items in said.values():

@@ -28,7 +28,7 @@ def play(desk: Desk, *, unsure: bool) -> NDArray[np.float64]:
         if unsure:
             desk.answer(X, Y, gap=0.3, unfair=None, reviewer="Kim")
         desk.answer(X, Y, gap=0.05 + 0.05 * number, unfair=number % 2 == 0, reviewer="Lee")
-        desk.fold(wait=True)
+        desk.catch_up(wait=True)
     return np.array(odds)
 
 
@@ -40,7 +40,7 @@ def test_it_teaches_nothing(ledger: Ledger, name: str) -> None:
     ):
         assert np.array_equal(play(told, unsure=True), play(not_, unsure=False))
         assert told.metric().matrix == not_.metric().matrix
-        assert told.state.passed_over == 0
+        assert told.projection.skipped == 0
         answers = [event.body["unfair"] for event in told.events(kinds=["answer"])]
         assert answers.count(None) == 6
         assert len(answers) == 12
@@ -92,6 +92,6 @@ def test_the_interview_records_it() -> None:
         then = interviewing.heard(content, "unsure", line.id)
         assert then["meter"]["unknown"] == asked["meter"]["unknown"]
         desk.execute([Withdraw(line.id, actor="Kim")])
-        desk.fold()
+        desk.catch_up()
         again = interviewing.opened(interviewing.asked("Kim")["item"], "Kim")
         assert again["question"] == content["question"]

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from evenhand.desk import Ledger, WaitingPair
-from evenhand.ledger.memory_pairs import MemoryPairs
 from evenhand.ledger.waiting_pairs import Answered, WaitingPairs
+from tests.support.queue_model import QueueModel
 
 AB = frozenset(("a", "b"))
 
@@ -34,15 +34,15 @@ def test_a_pair_put_anew_gets_its_reason_and_priority(ledger: Ledger, name: str)
     pairs.decline(name, "dec_00", AB, "Lee")
     other = waiting(0, reason="random control", priority=10.0, gap=0.9, distance=0.9)
     pairs.put(name, [other], 100)
-    assert places(pairs.listed(name, 9, 0.0)) == [(f"dec_{i:02}", 0) for i in (4, 3, 2, 1, 0)]
-    pairs.put(name, [other], 100, anew=True)
+    assert places(pairs.page(name, 9, 0.0)) == [(f"dec_{i:02}", 0) for i in (4, 3, 2, 1, 0)]
+    pairs.put(name, [other], 100, replace=True)
     assert pairs.count(name) == 5
-    assert pairs.listed(name, 1, 0.0) == [waiting(0, reason="random control", priority=10.0)]
+    assert pairs.page(name, 1, 0.0) == [waiting(0, reason="random control", priority=10.0)]
     assert places(pairs.lease(name, 1, "Lee", 0.0, 9.0)) == [("dec_04", 0)]
-    pairs.put(name, [waiting(4, priority=20.0)], 100, anew=True)
+    pairs.put(name, [waiting(4, priority=20.0)], 100, replace=True)
     assert places(pairs.lease(name, 1, "Kim", 1.0, 9.0)) == [("dec_00", 0)]
-    pairs.put(name, [waiting(7, priority=30.0), waiting(7, 1)], 100, anew=True)
-    assert places(pairs.listed(name, 1, 1.0)) == [("dec_07", 0)]
+    pairs.put(name, [waiting(7, priority=30.0), waiting(7, 1)], 100, replace=True)
+    assert places(pairs.page(name, 1, 1.0)) == [("dec_07", 0)]
     assert pairs.count(name) == 7
 
 
@@ -96,13 +96,13 @@ def test_a_pair_that_waits_again_is_for_everybody(ledger: Ledger, name: str) -> 
     pairs = ledger.pairs
     pairs.put(name, [waiting(1), waiting(1, 1)], 100)
     pairs.settle(name, [Answered("dec_01", frozenset({AB}), "Kim")])
-    assert places(pairs.listed(name, 9, 0.0)) == [("dec_01", 1)]
+    assert places(pairs.page(name, 9, 0.0)) == [("dec_01", 1)]
     assert pairs.lease(name, 9, "Kim", 0.0, 1.0) == []
     pairs.put(name, [waiting(1)], 100)
     assert places(pairs.lease(name, 9, "Kim", 0.0, 1.0)) == [("dec_01", 0)]
 
 
-Does = Callable[[WaitingPairs, str], Any]
+Does = Callable[[WaitingPairs | QueueModel, str], Any]
 
 
 def anything(rng: np.random.Generator, now: float) -> Does:
@@ -112,9 +112,9 @@ def anything(rng: np.random.Generator, now: float) -> Does:
     put = [waiting(int(j), int(c), priority=float(rng.integers(4))) for j, c in rng.integers((12, 2), size=(3, 2))]
     return (
         lambda store, desk: store.put(desk, put, 16),
-        lambda store, desk: store.put(desk, put[:1], 16, anew=True),
+        lambda store, desk: store.put(desk, put[:1], 16, replace=True),
         lambda store, desk: store.lease(desk, i % 4 + 1, who, now, until),
-        lambda store, desk: store.listed(desk, i % 5 + 1, now, put[0].listed if copy else None),
+        lambda store, desk: store.page(desk, i % 5 + 1, now, put[0].position if copy else None),
         lambda store, desk: store.claim(desk, decision, pair, copy, who, now, until),
         lambda store, desk: store.decline(desk, decision, pair, who),
         lambda store, desk: store.settle(desk, [Answered(decision, frozenset({pair}), who)]),
@@ -125,9 +125,9 @@ def anything(rng: np.random.Generator, now: float) -> Does:
 @pytest.mark.parametrize("seed", range(4))
 def test_every_store_does_the_same(ledger: Ledger, name: str, seed: int) -> None:
     """Whatever is done in whatever order: the same answers as from the simplest store, and the same queue after it."""
-    rng, model = np.random.default_rng(seed), MemoryPairs()
+    rng, model = np.random.default_rng(seed), QueueModel()
     for step in range(150):
         does = anything(rng, now=float(step // 3))
         assert does(ledger.pairs, name) == does(model, name), step
         assert ledger.pairs.count(name) == model.count(name), step
-        assert ledger.pairs.listed(name, 50, 1e9) == model.listed(name, 50, 1e9), step
+        assert ledger.pairs.page(name, 50, 1e9) == model.page(name, 50, 1e9), step

@@ -15,9 +15,9 @@ from evenhand.ledger.ledger import Row
 from evenhand.ledger.verify import Chain
 from evenhand.service import Settings
 from evenhand.service.checking import Checking
-from tests.ledger.test_tampering import tampered
 from tests.support.desk_play import D, play
 from tests.support.running_service import ADMIN, MEMORY, running
+from tests.support.tampering import tampered
 
 HEADERS = {"Authorization": f"Bearer {ADMIN}"}
 

@@ -17,7 +17,7 @@ import pytest
 from evenhand.client import DeskClient
 from evenhand.desk import open_ledger
 from evenhand.errors import EvenhandError
-from evenhand.ledger.sql_ledger import SqlLedger
+from evenhand.ledger.ledger import Ledger
 from evenhand.ledger.verify import verify
 from evenhand.service import Settings
 from tests.ledger.test_damage import limit, stopped
@@ -117,7 +117,7 @@ def test_a_full_disk_under_a_service(settings: Settings) -> None:
     """Changes get 503 while there is no room, looking on works, and with room again it goes on; nothing is lost."""
     with asking(settings) as ask:
         ledger = ask.service.ledger
-        assert isinstance(ledger, SqlLedger)
+        assert isinstance(ledger, Ledger)
         limit(ledger, 0)
         made = []
         while (answer := ask("POST", "/api/desks/loans/decisions", candidates())).status_code == 201:
@@ -204,7 +204,7 @@ def test_a_file_cut_off_under_a_service(
             made = ask.decide()
         noted = ask("GET", "/api/desks/loans").json()
         ledger = ask.service.ledger
-        assert isinstance(ledger, SqlLedger)
+        assert isinstance(ledger, Ledger)
         ledger.engine.dispose()  # connections that are opened anew have nothing in memory
         empty_log(file)  # a thread that was reading keeps it, and what is cut off would come back from it
         os.truncate(file, int(file.stat().st_size * share))

@@ -282,7 +282,7 @@ def test_a_database_that_is_away_is_a_problem_to_come_back_for(ask: Asking, monk
         raise LedgerUnavailable("no route to db.internal.example")
 
     with monkeypatch.context() as patched:
-        patched.setattr("evenhand.ledger.memory_ledger.MemoryLedger.writing", away)
+        patched.setattr("evenhand.ledger.ledger.Ledger.writing", away)
         answer = ask("POST", "/api/desks/loans/decisions", candidates())
         assert answer.status_code == 503
         assert answer.headers["retry-after"]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from evenhand.desk.candidates import read_candidates, with_contexts
 from evenhand.desk.commands import Decide
 from evenhand.desk.parsed_command import Wish
-from evenhand.desk.settings import Settings
+from evenhand.desk.settings import DeskSettings
 from evenhand.service.asked import Packed
 from tests.support.running_service import Asking
 
@@ -22,7 +22,7 @@ numbers = st.floats(allow_nan=False, allow_infinity=False)
 @given(st.lists(st.lists(numbers, min_size=3, max_size=3), min_size=1, max_size=6))
 def test_packed_candidates_are_the_same_to_the_bit_and_have_the_same_fingerprint(rows: list[list[float]]) -> None:
     """On the other side stand the same ids and numbers; a key sent by either way is the same command."""
-    settings = Settings.given(n_features=3)
+    settings = DeskSettings.create(n_features=3)
     entries = [{"id": f"p{i}", "context": row} for i, row in enumerate(rows)]
     candidates = with_contexts(entries)
     assert candidates is not None

@@ -16,15 +16,16 @@ from typing import Any
 import pytest
 
 from evenhand.desk import Desk
-from evenhand.desk.projection.reducer import Fold
+from evenhand.desk.projection.reducer import Reducer
 from evenhand.errors import DamagedLedger, EvenhandError
 from evenhand.service import Settings, create_app
 from evenhand.service.apart import Apart, OfficeFailed
 from evenhand.service.serve import serve as start
 from evenhand.service.token_store import open_tokens
-from tests.ledger.test_tampering import tampered
 from tests.support.ledgers import running_postgresql
 from tests.support.running_service import ADMIN
+from tests.support.tampering import tampered
+from tests.support.waiting import wait_for
 
 
 async def failure_of(settings: Settings) -> str:
@@ -66,12 +67,10 @@ def test_a_folder_that_fails_logs_a_sentence(
 
     with Desk.open(f"sqlite:///{tmp_path}/ledger.db", "loans", n_features=2) as desk:
         desk.decide([[0.1, 0.2], [0.3, 0.4]])
-        monkeypatch.setattr(Fold, "advance", damaged)
+        monkeypatch.setattr(Reducer, "advance", damaged)
         with caplog.at_level(logging.INFO, "evenhand.desk.projection.projector"):
-            desk.fold_in_background()
-            while not caplog.records:
-                assert desk._folder is not None
-                desk._folder.join(0.02)
+            desk.project_in_background()
+            wait_for(lambda: bool(caplog.records))
     assert "line 2 of the ledger cannot be read" in caplog.records[0].getMessage()
     assert not any(record.exc_info for record in caplog.records)
 

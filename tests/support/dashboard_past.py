@@ -38,4 +38,4 @@ def open_with_a_past(url: str | Ledger, name: str, decisions: int = 24) -> None:
         play(desk, decisions)
         x, y = SCHEMA.encode(Applicants().rows(2, np.random.default_rng(1))).tolist()
         desk.answer(x, y, gap=0.4, unfair=True, reviewer="Ana")
-        desk.fold(wait=True)
+        desk.catch_up(wait=True)

@@ -56,8 +56,8 @@ def play(desk: Desk, days: int, seed: int = 0, *, fold_every: int = 3) -> list[E
         later: list[Command] = [command for event in made for command in _after(event, rng)]
         reviews += [event for event in done(desk.execute(later)) if event.kind == "review"]
         if day % fold_every == 0:
-            desk.fold()
-    desk.fold(wait=True)
+            desk.catch_up()
+    desk.catch_up(wait=True)
     return reviews
 
 

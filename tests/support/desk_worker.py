@@ -21,7 +21,7 @@ def main(url: str, name: str, seed: int) -> None:
     with Desk.open("memory:", "warm-up", n_features=D) as desk:  # the first decision of a process loads compiled code
         desk.decide(people(rng))
     with Desk.open(url, name, n_features=D, seed=1) as desk:
-        desk.fold_in_background()
+        desk.project_in_background()
         say("ready", "")
         batch = 0
         while True:

@@ -88,7 +88,7 @@ class Serving:
         try:
             with Desk.open(ledger, name, **{"schema": SCHEMA, "epsilon": 0.05, "seed": 3, **settings}) as desk:
                 fill(desk, decisions, names=ids)
-                desk.fold(wait=True)
+                desk.catch_up(wait=True)
         finally:
             ledger.close()
 

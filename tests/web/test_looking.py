@@ -37,7 +37,7 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
                     told = {feature.name: float(value) for feature, value in zip(features, own, strict=True)}
                     candidates.append({"id": f"{number}-{i}", "features": told})
                 desk.decide(candidates)
-            desk.fold(wait=True)
+            desk.catch_up(wait=True)
     finally:
         ledger.close()
     service.token("owner", ["admin"])

@@ -32,19 +32,19 @@ def run_import(options: argparse.Namespace) -> int:
         raise InvalidInput(f"there is no file {options.file}")
     past = PastFile.read(options.file, even_if_damaged=options.even_if_damaged)
     with closing(open_ledger(database_to_make(options))) as ledger, _desk_to_fill(ledger, past, options) as desk:
-        desk.fold()
-        before = desk.state.passed_over
+        desk.catch_up()
+        before = desk.projection.skipped
         told = import_jsonl(desk, past)
-        desk.fold()
-        passed_over = desk.state.passed_over - before
+        desk.catch_up()
+        skipped = desk.projection.skipped - before
     print(f"desk {options.desk}: {told}")
-    if passed_over:
-        print(f"{passed_over} of the lines taken in were passed over: the desk could not learn from them")
+    if skipped:
+        print(f"{skipped} of the lines taken in were passed over: the desk could not learn from them")
     for number, error in told.refused[:MOST_TOLD]:
         print(f"line {number}: {error}")
     if len(told.refused) > MOST_TOLD:
         print(f"and {len(told.refused) - MOST_TOLD} lines more")
-    return 1 if told.refused or passed_over else 0
+    return 1 if told.refused or skipped else 0
 
 
 def _desk_to_fill(ledger: Ledger, past: PastFile, options: argparse.Namespace) -> Desk:

@@ -19,13 +19,12 @@ if TYPE_CHECKING:
     from evenhand.desk.desk_decision import DeskDecision as DeskDecision
     from evenhand.desk.explain.explanation import Explanation as Explanation
     from evenhand.desk.explain.explanation import Metric as Metric
-    from evenhand.desk.projection.projection import State as State
-    from evenhand.desk.settings import Settings as Settings
+    from evenhand.desk.projection.projection import Projection as Projection
+    from evenhand.desk.settings import DeskSettings as DeskSettings
     from evenhand.ledger.event import Event as Event
     from evenhand.ledger.ledger import Head as Head
     from evenhand.ledger.ledger import Ledger as Ledger
     from evenhand.ledger.ledger import open_ledger as open_ledger
-    from evenhand.ledger.memory_ledger import MemoryLedger as MemoryLedger
     from evenhand.ledger.waiting_pairs import WaitingPair as WaitingPair
 
 HOMES = {
@@ -43,11 +42,10 @@ HOMES = {
     "desk.desk": ("Desk",),
     "desk.desk_decision": ("DeskDecision",),
     "desk.explain.explanation": ("Explanation", "Metric"),
-    "desk.projection.projection": ("State",),
-    "desk.settings": ("Settings",),
+    "desk.projection.projection": ("Projection",),
+    "desk.settings": ("DeskSettings",),
     "ledger.event": ("Event",),
     "ledger.ledger": ("Head", "Ledger", "open_ledger"),
-    "ledger.memory_ledger": ("MemoryLedger",),
     "ledger.waiting_pairs": ("WaitingPair",),
 }
 """Where each public name lives. Imported when first asked for: the command line needs none of them to show its help."""

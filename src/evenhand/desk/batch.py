@@ -9,10 +9,10 @@ from itertools import groupby
 from evenhand.desk.commands import Command, Decide
 from evenhand.desk.handlers import Draft, Recording
 from evenhand.desk.parsed_command import Wish
-from evenhand.desk.settings import Settings
+from evenhand.desk.settings import DeskSettings
 from evenhand.errors import EvenhandError, IdempotencyConflict, InvalidInput
 from evenhand.ledger.event import Event, canonical, chained, now, request_digest
-from evenhand.ledger.ledger import Head, Row, View
+from evenhand.ledger.ledger import Head, LedgerView, Row
 from evenhand.ledger.names import is_name
 
 log = logging.getLogger(__name__)
@@ -21,7 +21,7 @@ UNREADABLE = (TypeError, ValueError, AttributeError, KeyError, IndexError, Recur
 """What a command of the wrong shape may raise; it must not take the others of its batch with it."""
 
 
-def read(command: Command, settings: Settings) -> Wish | EvenhandError:
+def read(command: Command, settings: DeskSettings) -> Wish | EvenhandError:
     """A command, read as far as that goes without the ledger, or what is wrong with it."""
     try:
         return Wish.of(command, settings)
@@ -32,7 +32,7 @@ def read(command: Command, settings: Settings) -> Wish | EvenhandError:
 
 
 def carry_out(
-    desk: str, wishes: Sequence[Wish | EvenhandError], recording: Recording, view: View
+    desk: str, wishes: Sequence[Wish | EvenhandError], recording: Recording, view: LedgerView
 ) -> list[Event | EvenhandError]:
     """Add the lines of all commands that can be carried out; for each its event or its error."""
     _look_up(recording, wishes, view)
@@ -44,7 +44,7 @@ def carry_out(
     return [result if isinstance(result, EvenhandError) else result.event for result in results]
 
 
-def _look_up(recording: Recording, wishes: Sequence[Wish | EvenhandError], view: View) -> None:
+def _look_up(recording: Recording, wishes: Sequence[Wish | EvenhandError], view: LedgerView) -> None:
     """Get from the ledger all lines that the commands speak of: none, if they are all new decisions."""
     wanted: set[str] = set()
     for wish in wishes:

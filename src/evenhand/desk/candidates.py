@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.desk.settings import Settings
+from evenhand.desk.settings import DeskSettings
 from evenhand.errors import InvalidInput
 from evenhand.ledger.names import LONGEST, check_name
 from evenhand.records.contexts import as_contexts
@@ -25,7 +25,7 @@ class Candidates:
     features: list[dict[str, Any]] | None = None
 
 
-def read_candidates(given: Any, settings: Settings) -> Candidates:
+def read_candidates(given: Any, settings: DeskSettings) -> Candidates:
     """Candidates from an array, a data frame, or a list of {"id", "context"} or {"id", "features"}."""
     if isinstance(given, Candidates):
         return given
@@ -58,7 +58,7 @@ def with_contexts(entries: Any) -> Candidates | None:
     return Candidates(ids, contexts) if contexts.ndim == 2 else None
 
 
-def _from_frame(frame: Any, settings: Settings) -> Candidates:
+def _from_frame(frame: Any, settings: DeskSettings) -> Candidates:
     """Rows of a pandas or polars frame; pandas' index gives the ids."""
     k = len(frame)
     ids = [str(label) for label in getattr(frame, "index", range(k))]
@@ -74,7 +74,7 @@ def _plain(row: Mapping[Any, Any]) -> dict[str, Any]:
     return {str(name): value.item() if isinstance(value, np.generic) else value for name, value in row.items()}
 
 
-def _from_entries(entries: Sequence[Any], settings: Settings) -> Candidates:
+def _from_entries(entries: Sequence[Any], settings: DeskSettings) -> Candidates:
     try:
         ids = [entry["id"] for entry in entries]
         if "context" in entries[0]:
@@ -98,7 +98,7 @@ def _from_entries(entries: Sequence[Any], settings: Settings) -> Candidates:
     return Candidates(_checked(ids), encode(features, settings), features)
 
 
-def encode(features: Any, settings: Settings) -> NDArray[np.float64]:
+def encode(features: Any, settings: DeskSettings) -> NDArray[np.float64]:
     """Contexts of candidates given by named features: as the schema encodes them, or in the order of the names."""
     if settings.schema is not None:
         return as_contexts(settings.schema.encode(features), settings.n_features)

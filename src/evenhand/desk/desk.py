@@ -16,18 +16,19 @@ from evenhand.desk.explain.explanation import Explanation, Metric, explain, metr
 from evenhand.desk.explain.sources import Elsewhere
 from evenhand.desk.handlers import Recording
 from evenhand.desk.opening import create_desk, first_settings, settings_in
-from evenhand.desk.projection.projection import State
-from evenhand.desk.projection.projector import Folder, Folding
+from evenhand.desk.projection.projection import Projection
+from evenhand.desk.projection.projector import Projector
+from evenhand.desk.projection.projectors import Projectors
 from evenhand.desk.queue import LEASE, queue
-from evenhand.desk.settings import Settings
+from evenhand.desk.settings import DeskSettings
 from evenhand.desk.warm_up import warm_up
 from evenhand.errors import EvenhandError, InvalidInput, UnknownRecord
 from evenhand.ledger.event import Event
 from evenhand.ledger.ledger import Head, Ledger, open_ledger
 from evenhand.ledger.names import check_name, is_name
 from evenhand.ledger.verify import check_end, check_text
-from evenhand.ledger.waiting_pairs import Listed, WaitingPair
-from evenhand.records.review_metadata import Circumstances, joined
+from evenhand.ledger.waiting_pairs import QueuePosition, WaitingPair
+from evenhand.records.review_metadata import ReviewMetadata, joined
 
 MOST_EVENTS = 10_000
 """How many events can be asked for at once."""
@@ -52,9 +53,10 @@ class Desk:
             self._opened = first_settings(first[0] if first else None)
             self._settings = settings_in(view)
         self._lots = Lots(self._opened.seed)
-        self._folding = Folding(ledger, name, self._opened)
-        check_end(ledger, name, self._folding.state.seq)
-        self._folder: Folder | None = None
+        self._projector = Projector(ledger, name, self._opened)
+        check_end(ledger, name, self._projector.projection.seq)
+        self._projectors: Projectors | None = None
+        self._own_projectors: Projectors | None = None
         self._elsewhere = Elsewhere(ledger, name)
         self._is_closed = False
 
@@ -62,7 +64,7 @@ class Desk:
         settings = self.settings
         return (
             f"Desk({self._name!r}, {settings.n_features} features, capacity {settings.capacity}, "
-            f"knows {self.state.bandit.rounds} decisions in {self.state.seq} lines)"
+            f"knows {self.projection.bandit.rounds} decisions in {self.projection.seq} lines)"
         )
 
     @classmethod
@@ -81,7 +83,7 @@ class Desk:
             if name not in ledger.names():
                 if not settings:
                     raise UnknownRecord(f"there is no desk {name!r}; give n_features, features or schema to make one")
-                create_desk(ledger, name, Settings.given(**settings))
+                create_desk(ledger, name, DeskSettings.create(**settings))
             desk = cls(ledger, name, owns_ledger=owns)
             differ = desk._settings[1].differences(settings) if settings else []
             if differ:
@@ -107,12 +109,14 @@ class Desk:
         warm_up()
         with self._writing:
             with self.ledger.writing(self._name) as view:
-                state = self._folding.state
+                state = self._projector.projection
                 if view.head.settings != self._settings[0]:
                     self._settings = settings_in(view)
                 recording = Recording((state.seq, state.bandit), self._settings, view.head.decisions, self._lots)
                 results = carry_out(self._name, wishes, recording, view)
             self._settings = (recording.settings_seq, recording.settings)  # committed, and still nobody else's turn
+        if self._projectors is not None:
+            self._projectors.wake(self._name)
         return results
 
     # The same for notebooks: one command, its event or its error raised.
@@ -121,8 +125,8 @@ class Desk:
         (result,) = self.execute([command])
         if isinstance(result, EvenhandError):
             raise result
-        if self._folder is None and result.kind != "decision":
-            self.fold()
+        if self._projectors is None and result.kind != "decision":
+            self.catch_up()
         return result
 
     def decide(self, candidates: Any, *, actor: str = "desk", idempotency_key: str | None = None) -> DeskDecision:
@@ -146,9 +150,9 @@ class Desk:
         supersedes: str | None = None,
         actor: str = "desk",
         idempotency_key: str | None = None,
-        **seen: Unpack[Circumstances],
+        **seen: Unpack[ReviewMetadata],
     ) -> Event:
-        """What a reviewer says of a decision; see `GiveReview`, and `Circumstances` for what she saw and how.
+        """What a reviewer says of a decision; see `GiveReview`, and `ReviewMetadata` for what she saw and how.
 
         circumstances: whatever else of that is to be kept.
         """
@@ -182,14 +186,14 @@ class Desk:
         return self._name
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> DeskSettings:
         """The settings in force, as far as this process knows."""
         return self._settings[1]
 
     @property
-    def state(self) -> State:
+    def projection(self) -> Projection:
         """What decisions are made from now: .seq and .bandit."""
-        return self._folding.state
+        return self._projector.projection
 
     @property
     def head(self) -> Head:
@@ -231,11 +235,11 @@ class Desk:
         event = self.event(decision_id)
         if event.kind != "decision":
             raise UnknownRecord(f"this desk made no decision {decision_id!r}")
-        state = self._folding.at(event.body["state"]) if then else self.state
+        state = self._projector.at(event.body["state"]) if then else self.projection
         return explain(event, state, self.ledger, self._elsewhere, self._name)
 
     def queue(
-        self, n: int, *, reviewer: str | None = None, lease: float = LEASE, after: Listed | None = None
+        self, n: int, *, reviewer: str | None = None, lease: float = LEASE, after: QueuePosition | None = None
     ) -> list[WaitingPair]:
         """The n pairs whose review teaches most, kept for this reviewer for `lease` seconds; see `WaitingPairs`.
 
@@ -245,37 +249,53 @@ class Desk:
 
     def metric(self) -> Metric:
         """The learned matrix, how sure it is, and what it says in words if there is a schema."""
-        return metric_of(self.state, self.settings)
+        return metric_of(self.projection, self.settings)
 
-    # Folding.
+    # Projecting.
 
-    def fold(self, wait: bool = False) -> None:
-        """Fold all there is now, in this thread; if another process is folding, take over what it has published.
+    def catch_up(self, *, wait: bool = False) -> None:
+        """Apply all events there are now, in this thread; if another process projects, use what it has published.
 
-        wait: until the state holds all that is in the ledger now, whoever folds.
+        wait: until the projection has all events that are in the ledger now, whoever projects.
         """
         self._check_open()
-        self._folding.fold(wait=wait, keep_lock=self._folder is not None)
+        self._projector.catch_up(wait=wait, keep_lock=self._projectors is not None)
 
-    def fold_in_background(self) -> None:
-        """Fold in a thread of its own until the desk is closed; one process at a time does, others follow it."""
+    def wait_for(self, seq: int, timeout: float | None = None) -> bool:
+        """Wait until the projection has reached event `seq`; False after `timeout` seconds."""
+        return self._projector.wait_for(seq, timeout)
+
+    def project_in_background(self) -> None:
+        """Keep the projection up to date in the background until the desk is closed.
+
+        A process with many desks shares one `Projectors` among them instead.
+        """
         self._check_open()
-        if self._folder is None:
-            self._folder = Folder(self._folding)
-            self._folder.start()
+        if self._projectors is None:
+            self._own_projectors = Projectors(self.ledger)
+            self._own_projectors.add(self)
+
+    def projected_by(self, projectors: Projectors | None) -> None:
+        """Called by `Projectors` when it takes this desk, and when it lets go of it."""
+        self._projectors = projectors
+
+    def project(self) -> float | None:
+        """One run for `Projectors`; returns the seconds until the next one is due without a new event, or None."""
+        return self._projector.catch_up(wait=False, keep_lock=True)
 
     @property
-    def is_folder(self) -> bool:
-        """Whether this process is the one that folds."""
-        return self._folding.is_holding
+    def is_projecting(self) -> bool:
+        """Whether this process is the one that applies events."""
+        return self._projector.is_holding
 
     def close(self) -> None:
-        """Stop folding; close the ledger if this desk opened it. What is asked for after this changes nothing."""
+        """Stop projecting; close the ledger if this desk opened it. Later commands raise InvalidInput."""
         self._is_closed = True
-        if self._folder is not None:
-            self._folder.stop()
-            self._folder = None
-        self._folding.close()
+        if self._projectors is not None:
+            self._projectors.remove(self)
+        if self._own_projectors is not None:
+            self._own_projectors.close()
+        self._projector.close()
         if self._owns_ledger:
             self.ledger.close()
 

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from evenhand.desk.opening import settings_in
-from evenhand.desk.settings import Settings
+from evenhand.desk.settings import DeskSettings
 from evenhand.ledger.ledger import Ledger, Row
 from evenhand.ledger.verify import verify
 
@@ -27,7 +27,7 @@ def to_dsjson(ledger: Ledger, desk: str) -> Iterator[str]:
     """
     verify(ledger, desk)
     with ledger.reading(desk) as view:
-        head, gone, settings = view.head, {review for _, review in view.undone()}, settings_in(view)[1]
+        head, gone, settings = view.head, {review for _, review in view.withdrawals()}, settings_in(view)[1]
     names = names_of(settings)
     for at in range(0, head.decisions, CHUNK):
         with ledger.reading(desk) as view:
@@ -41,12 +41,12 @@ def to_dsjson(ledger: Ledger, desk: str) -> Iterator[str]:
             yield from _lines(decisions[number], later[decisions[number].id], names)
 
 
-def names_of(settings: Settings) -> list[str]:
+def names_of(settings: DeskSettings) -> list[str]:
     """The names of a context's coordinates; without any, their places.
 
     Vowpal Wabbit passes over names that begin with an underscore, so those get a word before them.
 
-    >>> names_of(Settings.given(features=["income", "_debt"])), names_of(Settings.given(n_features=2))
+    >>> names_of(DeskSettings.create(features=["income", "_debt"])), names_of(DeskSettings.create(n_features=2))
     (['income', 'feature _debt'], ['0', '1'])
     """
     if settings.schema is not None:

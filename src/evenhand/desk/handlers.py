@@ -36,7 +36,7 @@ from evenhand.desk.inputs import (
 from evenhand.desk.parsed_command import Wish
 from evenhand.desk.projection.quiet_bandit import QuietBandit
 from evenhand.desk.review_book import refuse_second_answer
-from evenhand.desk.settings import Settings
+from evenhand.desk.settings import DeskSettings
 from evenhand.errors import AlreadyRecorded, InvalidInput, NotChosen, UnknownRecord
 from evenhand.ledger.event import new_id
 from evenhand.ledger.ledger import Row
@@ -63,7 +63,7 @@ class Recording:
     """What one batch of commands comes to, given the state to decide from and the ledger's lines they speak of."""
 
     def __init__(
-        self, state: tuple[int, QuietBandit], settings: tuple[int, Settings], decisions: int, lots: Lots
+        self, state: tuple[int, QuietBandit], settings: tuple[int, DeskSettings], decisions: int, lots: Lots
     ) -> None:
         self.state_seq, bandit = state
         self.settings_seq, self.settings = settings
@@ -90,7 +90,7 @@ class Recording:
         if row.kind == "decision":
             self.decisions += 1
         elif row.kind == "settings":
-            self.settings_seq, self.settings = row.seq, Settings.from_dict(row.event.body["settings"])
+            self.settings_seq, self.settings = row.seq, DeskSettings.from_dict(row.event.body["settings"])
             self._deciding = self._bandit.with_capacity(self.settings.capacity)
 
     def _decide(self, wish: Wish) -> Draft:

@@ -9,10 +9,10 @@ from typing import Any
 
 import orjson
 
-from evenhand.desk.settings import Settings
+from evenhand.desk.settings import DeskSettings
 from evenhand.errors import AlreadyRecorded, DamagedFile, DamagedLedger, IdempotencyConflict, InvalidInput, NewerFile
 from evenhand.ledger.event import FIRST, Event, canonical, chained, new_id, now, request_digest
-from evenhand.ledger.ledger import Ledger, Row, View
+from evenhand.ledger.ledger import Ledger, LedgerView, Row
 from evenhand.ledger.names import check_desk_name
 from evenhand.ledger.verify import check_text
 from evenhand.version import __version__
@@ -20,7 +20,7 @@ from evenhand.version import __version__
 log = logging.getLogger(__name__)
 
 
-def create_desk(ledger: Ledger, name: str, settings: Settings) -> None:
+def create_desk(ledger: Ledger, name: str, settings: DeskSettings) -> None:
     """Make a desk, unless somebody else does at the same moment."""
     try:
         _create(ledger, name, settings, "desk", None, None)
@@ -47,7 +47,7 @@ def open_once(ledger: Ledger, name: str, settings: Mapping[str, Any], *, actor: 
 
 
 def _create(
-    ledger: Ledger, name: str, settings: Settings, actor: str, key: str | None, fingerprint: str | None
+    ledger: Ledger, name: str, settings: DeskSettings, actor: str, key: str | None, fingerprint: str | None
 ) -> Event:
     check_desk_name(name)
     event_id, moment = new_id("opened"), now()
@@ -59,9 +59,9 @@ def _create(
     return row.event
 
 
-def _checked(settings: Mapping[str, Any]) -> Settings:
+def _checked(settings: Mapping[str, Any]) -> DeskSettings:
     try:
-        return Settings.given(**settings)
+        return DeskSettings.create(**settings)
     except (DamagedFile, NewerFile) as error:  # of a schema that came in a request, and was never a file
         raise InvalidInput(f"the schema does not fit: {error}") from None
 
@@ -76,21 +76,21 @@ def _opened_before(ledger: Ledger, name: str, key: str | None, fingerprint: str 
     return first.event
 
 
-def first_settings(row: Row | None) -> Settings:
+def first_settings(row: Row | None) -> DeskSettings:
     """The settings that a desk was opened with, from its first line."""
     if row is None or row.seq != 1:
         raise DamagedLedger("the first line of the ledger is missing; verify it")
     return _settings_of(row)
 
 
-def _settings_of(row: Row) -> Settings:
+def _settings_of(row: Row) -> DeskSettings:
     try:
-        return Settings.from_dict(check_text(row).event.body["settings"])
+        return DeskSettings.from_dict(check_text(row).event.body["settings"])
     except (KeyError, TypeError):
         raise DamagedLedger(f"line {row.seq} of the ledger should have settings, and has none; verify it") from None
 
 
-def settings_in(view: View) -> tuple[int, Settings]:
+def settings_in(view: LedgerView) -> tuple[int, DeskSettings]:
     """The settings in force, and the seq of the line that has them."""
     row = view.last(("opened", "settings"), view.head.settings)
     if row is None:

@@ -11,7 +11,7 @@ import orjson
 
 from evenhand.desk.candidates import Candidates, read_candidates
 from evenhand.desk.commands import Command, Decide
-from evenhand.desk.settings import Settings
+from evenhand.desk.settings import DeskSettings
 from evenhand.errors import InvalidInput
 from evenhand.ledger.event import CANONICAL
 from evenhand.ledger.names import check_name
@@ -29,7 +29,7 @@ class Wish:
     fingerprint: str | None
 
     @classmethod
-    def of(cls, command: Command, settings: Settings) -> Wish:
+    def of(cls, command: Command, settings: DeskSettings) -> Wish:
         """Check what can be checked without the ledger."""
         if not isinstance(command, Command):
             raise InvalidInput(f"{command!r} is no command; allowed are those of evenhand.desk.commands")

@@ -9,13 +9,13 @@ import time
 from evenhand._internal.checks import is_number, is_whole
 from evenhand.bandit.pairs_to_review import PairToReview
 from evenhand.desk.event_records import decision_of, review_of
-from evenhand.desk.projection.projection import State
+from evenhand.desk.projection.projection import Projection
 from evenhand.desk.review_book import answers_in
-from evenhand.desk.settings import Settings
+from evenhand.desk.settings import DeskSettings
 from evenhand.errors import InvalidInput
 from evenhand.ledger.ledger import Ledger, Row
 from evenhand.ledger.names import check_name
-from evenhand.ledger.waiting_pairs import Answered, Listed, WaitingPair
+from evenhand.ledger.waiting_pairs import Answered, QueuePosition, WaitingPair
 from evenhand.records.decision import Decision
 from evenhand.records.review_metadata import DECLINED
 
@@ -35,7 +35,7 @@ MOST_ASKED = 10_000
 
 
 def queue(
-    ledger: Ledger, desk: str, n: int, reviewer: str | None, lease: float, after: Listed | None
+    ledger: Ledger, desk: str, n: int, reviewer: str | None, lease: float, after: QueuePosition | None
 ) -> list[WaitingPair]:
     """The n most telling pairs that nobody else has on lease."""
     if not is_whole(n) or not 1 <= n <= MOST_ASKED:
@@ -44,33 +44,28 @@ def queue(
         raise InvalidInput(f"lease is {lease!r}; allowed is a number of seconds > 0")
     moment = time.time()
     if reviewer is None:
-        return ledger.pairs.listed(desk, n, moment, after)
+        return ledger.pairs.page(desk, n, moment, after)
     check_name(reviewer, "reviewer")
     if after is not None:
         raise InvalidInput("after goes without a reviewer: what is kept for somebody is one page, and comes again")
     return ledger.pairs.lease(desk, n, reviewer, moment, moment + lease)
 
 
-class Feeder:
+class QueueFeeder:
     """Puts pairs of new decisions into the queue, and takes out those that were answered."""
 
     def __init__(self, ledger: Ledger, desk: str) -> None:
         self._ledger, self._desk = ledger, desk
         self._fed_at, self._fed = -math.inf, 0
 
-    def feed(self, after: int, state: State, *, patiently: bool) -> None:
-        """Take out what was answered after line `after`; put in pairs of decisions not looked at before.
+    def feed(self, state: Projection, *, patiently: bool) -> float | None:
+        """Put in pairs of decisions not looked at before; returns the seconds to wait if it is too early.
 
-        patiently: not more often than once in a while, since it takes as long as deciding does.
+        patiently: not more often than every FEED_PAUSE seconds, since it takes as long as deciding does.
         """
-        self._settle(after, state.seq)
-        self.put(state, patiently=patiently)
-
-    def put(self, state: State, *, patiently: bool) -> None:
-        """Put in pairs of decisions not looked at before. A pause is kept after pairs were put in, not before."""
-        until = state.bandit.rounds
-        if until <= self._fed or (patiently and time.monotonic() - self._fed_at < FEED_PAUSE):
-            return
+        until, wait = state.bandit.rounds, self._fed_at + FEED_PAUSE - time.monotonic()
+        if until <= self._fed or (patiently and wait > 0):
+            return None if until <= self._fed else wait
         self._fed_at = time.monotonic()
         with self._ledger.reading(self._desk) as view:
             decisions = view.by_number(range(max(self._fed, until - MOST_DECISIONS), until))
@@ -78,16 +73,19 @@ class Feeder:
             about = view.about([row.id for row in decisions.values()])
             reviewed = {row.target for row in about if row.kind == "review"}
         self._fed = until
-        settings = None if last is None else Settings.from_dict(last.event.body["settings"])
+        settings = None if last is None else DeskSettings.from_dict(last.event.body["settings"])
         if settings is not None and settings.pairs_per_decision > 0:
             rows = [row for row in decisions.values() if row.id not in reviewed]
             pairs = [pair for row in rows for pair in _pairs(row, state, settings)]
             self._ledger.pairs.put(self._desk, pairs, MOST_WAITING)
+        return None
 
-    def _settle(self, after: int, until: int) -> None:
+    def settle(self, after: int, state: Projection) -> None:
+        """Take out the pairs that were answered after event `after`."""
+        until = state.seq
         with self._ledger.reading(self._desk) as view:
             reviews = [row for row in view.after(after, max(0, until - after), ("review",)) if row.seq <= until]
-            gone = {review for _, review in view.undone()} if reviews else set()
+            gone = {review for _, review in view.withdrawals()} if reviews else set()
             reviews = [row for row in reviews if row.seq not in gone]  # of those taken back the pair may wait again
             decisions = view.by_id({row.target for row in reviews if row.target is not None})
         self._ledger.pairs.settle(self._desk, [_answered(row, decisions[row.target or ""]) for row in reviews])
@@ -110,7 +108,7 @@ def _answered(row: Row, decision: Row) -> Answered:
     return Answered(decision.id, said if review.kind == "partial" else None, review.reviewer)
 
 
-def _pairs(row: Row, state: State, settings: Settings) -> list[WaitingPair]:
+def _pairs(row: Row, state: Projection, settings: DeskSettings) -> list[WaitingPair]:
     body = row.event.body
     decision, candidates = decision_of(body), body["candidates"]
     if decision.n_candidates < 2:

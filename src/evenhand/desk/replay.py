@@ -10,10 +10,10 @@ from typing import Any, cast
 import numpy as np
 
 from evenhand.desk.draws import Lots
-from evenhand.desk.projection.reducer import Fold, Undone, newest_start
+from evenhand.desk.projection.reducer import Reducer, Undone, newest_start
 from evenhand.desk.projection.snapshot_checksum import is_sealed, unsealed
 from evenhand.desk.projection.snapshots import from_bytes, to_drop
-from evenhand.desk.settings import Settings
+from evenhand.desk.settings import DeskSettings
 from evenhand.errors import DamagedFile, DamagedLedger, EvenhandError
 from evenhand.ledger.event import canonical
 from evenhand.ledger.ledger import Ledger, Row, Stamp
@@ -60,7 +60,7 @@ def replay(ledger: Ledger, desk: str) -> Replayed:
     """
     verify(ledger, desk)
     with ledger.reading(desk) as view:
-        head, undone = view.head, view.undone()
+        head, undone = view.head, view.withdrawals()
     walk = Walk(ledger, desk, undone)
     told = Replayed(desk, lines=head.seq)
     settings = dict(_settings(ledger, desk, head.seq))
@@ -80,7 +80,7 @@ def replay(ledger: Ledger, desk: str) -> Replayed:
     return told
 
 
-def digest_of(fold: Fold) -> str:
+def digest_of(fold: Reducer) -> str:
     """A digest of all that a bandit is: two that are the same to the bit have the same one."""
     import hashlib
 
@@ -105,26 +105,26 @@ class Walk:
     def __init__(self, ledger: Ledger, desk: str, undone: Undone) -> None:
         self._ledger, self._desk, self._undone = ledger, desk, undone
         with ledger.reading(desk) as view:
-            self.opened = Settings.from_dict(view.after(0, 1)[0].event.body["settings"])
-        self.fold = Fold.first(self.opened)
-        self._kept: dict[int, Fold] = {}
+            self.opened = DeskSettings.from_dict(view.after(0, 1)[0].event.body["settings"])
+        self.fold = Reducer.initial(self.opened)
+        self._kept: dict[int, Reducer] = {}
 
-    def to(self, target: int) -> Fold:
+    def to(self, target: int) -> Reducer:
         """The fold at this line."""
         if not self.fold.reaches(target, self._undone):
             start = newest_start([fold.stamp for fold in self._kept.values()], target, self._undone)
-            self.fold = Fold.first(self.opened) if start is None else copy.deepcopy(self._kept[start.seq])
+            self.fold = Reducer.initial(self.opened) if start is None else copy.deepcopy(self._kept[start.seq])
         self.fold.advance(self._ledger, self._desk, target, self._undone, self._keep)
         self._keep(self.fold)
         return self.fold
 
-    def afresh(self, target: int, undone: Undone) -> Fold:
+    def afresh(self, target: int, undone: Undone) -> Reducer:
         """A fold from the first line to this one, whatever was taken back being what is given here."""
-        fold = Fold.first(self.opened)
+        fold = Reducer.initial(self.opened)
         fold.advance(self._ledger, self._desk, target, undone)
         return fold
 
-    def _keep(self, fold: Fold) -> None:
+    def _keep(self, fold: Reducer) -> None:
         if fold.stamp.seq - max(self._kept, default=0) >= SPACING or fold.stamp.seq < max(self._kept, default=0):
             if fold.stamp.seq in self._kept and self._kept[fold.stamp.seq].stamp == fold.stamp:
                 return
@@ -146,14 +146,14 @@ def _by_state(ledger: Ledger, desk: str, until: int) -> Iterator[list[Row]]:
         yield [found[number] for number in numbers]
 
 
-def _settings(ledger: Ledger, desk: str, until: int) -> Iterator[tuple[int, Settings]]:
+def _settings(ledger: Ledger, desk: str, until: int) -> Iterator[tuple[int, DeskSettings]]:
     with ledger.reading(desk) as view:
         rows = view.after(0, until, ("opened", "settings"))
     for row in rows:
-        yield row.seq, Settings.from_dict(row.event.body["settings"])
+        yield row.seq, DeskSettings.from_dict(row.event.body["settings"])
 
 
-def _differs(row: Row, walk: Walk, settings: dict[int, Settings], lots: Lots) -> str | None:
+def _differs(row: Row, walk: Walk, settings: dict[int, DeskSettings], lots: Lots) -> str | None:
     """What is not as the ledger says of a decision: all of its record that follows from the lines before it."""
     body = row.event.body
     if body["state"] >= row.seq or body["settings"] not in settings or body["settings"] >= row.seq:
@@ -197,7 +197,7 @@ def _snapshots_that_differ(ledger: Ledger, desk: str, until: int, undone: Undone
     return differ
 
 
-def _again(walk: Walk, stamp: Stamp, undone: Undone) -> Fold:
+def _again(walk: Walk, stamp: Stamp, undone: Undone) -> Reducer:
     """The fold at a snapshot's stamp, from the first line."""
     if stamp.seq == stamp.until:
         return walk.to(stamp.seq)
@@ -205,6 +205,6 @@ def _again(walk: Walk, stamp: Stamp, undone: Undone) -> Fold:
     return walk.afresh(stamp.seq, [(0, review) for by, review in undone if by <= stamp.until])
 
 
-def _all_of(fold: Fold) -> list[Any]:
+def _all_of(fold: Reducer) -> list[Any]:
     """All that a snapshot has, to be compared."""
-    return [digest_of(fold), fold.passed_over, _plain(fold.history.state())]
+    return [digest_of(fold), fold.skipped, _plain(fold.history.state())]

@@ -111,7 +111,7 @@ class ReviewBook:
         elif row.kind == "withdrawal":
             self._withdraw(body["review"], row)
         else:
-            self.rules = ReviewRules.given(body["settings"].get("reviewing"))
+            self.rules = ReviewRules.create(body["settings"].get("reviewing"))
 
     def _withdraw(self, review: str, by: Row) -> None:
         event = by.event

@@ -15,7 +15,7 @@ from evenhand.ledger.names import check_name
 class ReviewRules:
     """The part of a desk's settings that the review page keeps to; all of it may change while the desk runs.
 
-    >>> ReviewRules.given({"hidden": ["gender"], "repeats": 0.1}).hidden
+    >>> ReviewRules.create({"hidden": ["gender"], "repeats": 0.1}).hidden
     ('gender',)
     """
 
@@ -35,7 +35,7 @@ class ReviewRules:
     """Seconds for which a pair is kept for the reviewer who sees it."""
 
     @classmethod
-    def given(cls, given: Any) -> ReviewRules:
+    def create(cls, given: Any) -> ReviewRules:
         """Rules as a user gives them, in a dict; what is not said stays as it is by default."""
         return cls().changed(given)
 

@@ -23,12 +23,12 @@ from evenhand.schema import Schema
 METRICS = ("BayesPoint", "ProjectedVolume", "Ellipsoid", "Guarded")
 
 MAY_CHANGE = ("capacity", "target_unfair_share", "max_unfair_rounds", "overlap", "pairs_per_decision", "reviewing")
-"""Settings that may change while a desk runs; the others would make another bandit of it."""
+"""DeskSettings that may change while a desk runs; the others would make another bandit of it."""
 
 
 @dataclass(frozen=True)
-class Settings:
-    """What a desk is made with. Make it with `Settings.given(...)`, which checks."""
+class DeskSettings:
+    """What a desk is made with. Make it with `DeskSettings.create(...)`, which checks."""
 
     n_features: int
     features: tuple[str, ...] | None = None
@@ -54,12 +54,12 @@ class Settings:
     """All randomness of the desk comes from it: whoever knows it can foresee the draws."""
 
     @classmethod
-    def given(cls, **given: Any) -> Settings:
-        """Settings as a user gives them: one of n_features, features and schema, and any others; all checked."""
+    def create(cls, **given: Any) -> DeskSettings:
+        """DeskSettings as a user gives them: one of n_features, features and schema, and any others; all checked."""
         return cls._read(given, is_new=True)
 
     @classmethod
-    def _read(cls, given: Mapping[str, Any], *, is_new: bool) -> Settings:
+    def _read(cls, given: Mapping[str, Any], *, is_new: bool) -> DeskSettings:
         known = {field.name for field in fields(cls)}
         wrong = sorted(set(given) - known)
         if wrong:
@@ -69,7 +69,7 @@ class Settings:
         wanted["features"] = _read_names(given.get("features"), wanted["schema"])
         wanted["n_features"] = _read_size(given.get("n_features"), wanted["features"], wanted["schema"])
         wanted["seed"] = _read_seed(given.get("seed"))
-        wanted["reviewing"] = ReviewRules.given(given.get("reviewing"))
+        wanted["reviewing"] = ReviewRules.create(given.get("reviewing"))
         settings = cls(**wanted)
         if is_new:
             settings._check_fits_memory()
@@ -119,7 +119,7 @@ class Settings:
         if not is_whole(self.pairs_per_decision) or not 0 <= self.pairs_per_decision <= 1000:
             raise InvalidInput(f"pairs_per_decision is {self.pairs_per_decision!r}; allowed is a whole number to 1000")
 
-    def changed(self, changes: Mapping[str, Any]) -> Settings:
+    def changed(self, changes: Mapping[str, Any]) -> DeskSettings:
         """These settings with changes; InvalidInput for one that may not change while a desk runs."""
         if not isinstance(changes, Mapping) or not changes:
             raise InvalidInput(f"changes is {changes!r}; allowed is a dict of settings: {', '.join(MAY_CHANGE)}")
@@ -193,13 +193,13 @@ class Settings:
         }
 
     @classmethod
-    def from_dict(cls, record: Mapping[str, Any]) -> Settings:
+    def from_dict(cls, record: Mapping[str, Any]) -> DeskSettings:
         """The settings that `to_dict` wrote down."""
         return cls._read({**record, "seed": int(record["seed"], 16)}, is_new=False)
 
     def differences(self, given: Mapping[str, Any]) -> list[str]:
         """Names of given settings that are not as they are here; a seed that was not given is no difference."""
-        wanted = Settings.given(**{"seed": self.seed, **given})
+        wanted = DeskSettings.create(**{"seed": self.seed, **given})
         named = set(given) - {"n_features", "features", "schema"}
         differ = [name for name in sorted(named) if getattr(wanted, name) != getattr(self, name)]
         same = (wanted.n_features, wanted.schema) == (self.n_features, self.schema)

@@ -11,7 +11,7 @@ import threading
 
 import numpy as np
 
-from evenhand.desk.settings import Settings
+from evenhand.desk.settings import DeskSettings
 from evenhand.records.decision import Review
 
 SHAPES = ((2, 4, 1), (2, 4, 2), (2, 4, None), (22, 8, 1))
@@ -45,7 +45,7 @@ def warm_up() -> None:
 
 
 def _play(d: int, k: int, capacity: int | None) -> None:
-    bandit = Settings.given(n_features=d, capacity=capacity, seed=0).first_bandit()
+    bandit = DeskSettings.create(n_features=d, capacity=capacity, seed=0).first_bandit()
     rng = np.random.default_rng(0)
     contexts = rng.normal(size=(k, d))
     contexts /= np.linalg.norm(contexts, axis=1, keepdims=True)

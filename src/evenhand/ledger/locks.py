@@ -1,59 +1,92 @@
-"""Locks for folding that fall free when their process dies: a locked file, or a session's advisory lock."""
+"""Locks for projecting: released by the operating system or the database when their process dies."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-import sys
 import threading
 from contextlib import suppress
-from typing import IO, Any
+from typing import Any, Protocol
 
+import filelock
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
-if sys.platform == "win32":
-    import msvcrt
-else:
-    import fcntl
+
+class ProjectionLock(Protocol):
+    """A lock that one projector in all processes can hold."""
+
+    def acquire(self) -> bool:
+        """Whether it is held now; does not wait for another holder."""
+
+    def release(self) -> None:
+        """Let others project."""
 
 
-class FileLock:
-    """A lock on a small file beside an SQLite database; the operating system ends it with the process."""
+class ProjectionLocks:
+    """The locks of one ledger: files beside an SQLite database, advisory locks in PostgreSQL, else of this process."""
 
-    def __init__(self, database: str, desk: str) -> None:
+    def __init__(self, engine: Engine) -> None:
+        self._database = engine.url.database
+        self._session = AdvisoryLocks(engine) if engine.dialect.name == "postgresql" else None
+        self._in_memory: dict[str, threading.Lock] = {}
+
+    def of(self, desk: str) -> ProjectionLock:
+        """The lock of one desk; each caller is a holder of its own."""
+        if self._session is not None:
+            return AdvisoryLock(self._session, desk)
+        if self._database is None or self._database == ":memory:":
+            return MemoryLock(self._in_memory.setdefault(desk, threading.Lock()))
         digest = hashlib.blake2b(desk.encode(), digest_size=6).hexdigest()
-        self._path = f"{os.path.abspath(database)}.{digest}.folding"
-        self._file: IO[bytes] | None = None
+        return FileLock(f"{os.path.abspath(self._database)}.{digest}.lock")
+
+    def close(self) -> None:
+        """Release all advisory locks."""
+        if self._session is not None:
+            self._session.close()
+
+
+class MemoryLock:
+    """A lock among the desks of this process, for a ledger in memory."""
+
+    def __init__(self, lock: threading.Lock) -> None:
+        self._lock, self._is_held = lock, False
 
     def acquire(self) -> bool:
         """Whether it is held now."""
-        if self._file is not None:
-            return True
-        file = open(self._path, "ab")  # noqa: SIM115 - held until release
-        try:
-            if sys.platform == "win32":
-                msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-            else:
-                fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            file.close()
-            return False
-        self._file = file
-        return True
+        self._is_held = self._is_held or self._lock.acquire(blocking=False)
+        return self._is_held
 
     def release(self) -> None:
-        """Let others fold; the file stays, removing it would let two hold it."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        """Let others project."""
+        if self._is_held:
+            self._is_held = False
+            self._lock.release()
 
 
-class LockSession:
-    """One session of PostgreSQL that holds the advisory locks of all desks which this process folds.
+class FileLock:
+    """A lock on a small file beside an SQLite database."""
 
-    Its connection is not the pool's: locks are held as long as a process lives, and one connection a desk would leave
-    none to read and write with. The session's own locks do not shut each other out; that is done here.
+    def __init__(self, path: str) -> None:
+        self._lock = filelock.FileLock(path, timeout=0, thread_local=False)
+
+    def acquire(self) -> bool:
+        """Whether it is held now."""
+        if not self._lock.is_locked:
+            with suppress(filelock.Timeout):
+                self._lock.acquire()
+        return self._lock.is_locked
+
+    def release(self) -> None:
+        """Let others project."""
+        self._lock.release(force=True)
+
+
+class AdvisoryLocks:
+    """One PostgreSQL session that holds the advisory locks of all desks which this process projects.
+
+    Its connection is not the pool's: locks are held as long as a process lives. A session's own locks do not exclude
+    each other; `_holders` does.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -65,26 +98,23 @@ class LockSession:
         self._holders: dict[int, object] = {}
 
     def acquire(self, key: int, holder: object) -> bool:
-        """Whether this holder has the lock now; a session that broke has lost all of them."""
+        """Whether this holder has the lock now; a broken session has lost all of them."""
         with self._turn:
-            if not self._is_there():
+            if not self._is_connected():
                 return False
-            if key in self._holders:
-                return self._holders[key] is holder
-            if self._asked("SELECT pg_try_advisory_lock(%s)", key) is not True:
-                return False
-            self._holders[key] = holder
-            return True
+            if key not in self._holders and self._query("SELECT pg_try_advisory_lock(%s)", key) is True:
+                self._holders[key] = holder
+            return self._holders.get(key) is holder
 
     def release(self, key: int, holder: object) -> None:
-        """Let others have it; without effect if this holder has it not."""
+        """Release the lock if this holder has it."""
         with self._turn:
             if self._holders.get(key) is holder:
                 del self._holders[key]
-                self._asked("SELECT pg_advisory_unlock(%s)", key)
+                self._query("SELECT pg_advisory_unlock(%s)", key)
 
-    def _is_there(self) -> bool:
-        if self._connection is not None and self._asked("SELECT 1") is not None:
+    def _is_connected(self) -> bool:
+        if self._connection is not None and self._query("SELECT 1") is not None:
             return True
         try:
             pooled = self._engine.raw_connection()
@@ -97,8 +127,8 @@ class LockSession:
         self._connection = connection
         return True
 
-    def _asked(self, statement: str, *values: int) -> object:
-        """The value that a statement gives; None if the session is broken, which ends it."""
+    def _query(self, statement: str, *values: int) -> object:
+        """The value of a statement; None if the session is broken, which ends it."""
         try:
             return self._connection.execute(statement, values).fetchone()[0]
         except self._errors:
@@ -119,17 +149,17 @@ class LockSession:
 
 
 class AdvisoryLock:
-    """A session-level advisory lock of PostgreSQL."""
+    """The advisory lock of one desk."""
 
-    def __init__(self, session: LockSession, desk: str) -> None:
+    def __init__(self, session: AdvisoryLocks, desk: str) -> None:
         self._session = session
-        digest = hashlib.blake2b(f"evenhand fold {desk}".encode(), digest_size=8).digest()
+        digest = hashlib.blake2b(f"evenhand fold {desk}".encode(), digest_size=8).digest()  # the same key as 0.1
         self._key = int.from_bytes(digest, signed=True)
 
     def acquire(self) -> bool:
-        """Whether it is held now; a session that broke has lost it."""
+        """Whether it is held now."""
         return self._session.acquire(self._key, self)
 
     def release(self) -> None:
-        """Let others fold."""
+        """Let others project."""
         self._session.release(self._key, self)

@@ -1,10 +1,33 @@
-"""Pairs that wait for a reviewer: what is known of each, and what every store of them does."""
+"""WaitingPairs: the review queue of all desks, leased in transactions so that no two reviewers get the same place."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple, Protocol
+
+from sqlalchemy import Connection
+
+from evenhand.ledger.view import VALUES_PER_QUERY, Statements
+
+PLACE = "desk, decision, first_id, second_id, place"
+ESTIMATES = "reason, gap, distance, doubt, chance_unfair, priority"
+COLUMNS = f"decision, first_id, second_id, {ESTIMATES}, place, leased_to, leased_until, not_for"
+SELECT = f"SELECT {COLUMNS} FROM waiting_pairs"
+AT_PLACE = "desk = ? AND decision = ? AND first_id = ? AND second_id = ? AND place = ?"
+SET_LEASE = f"UPDATE waiting_pairs SET not_for = ?, leased_to = ?, leased_until = ? WHERE {AT_PLACE}"
+
+
+class QueuePosition(NamedTuple):
+    """Where a pair is in the order of the queue."""
+
+    priority: float
+    decision: str
+    first: str
+    second: str
 
 
 @dataclass(frozen=True)
@@ -19,82 +42,235 @@ class WaitingPair:
     reason: str
     gap: float
     distance: float
-    """The estimate of how different they are, when the pair was put here."""
+    """The estimated distance when the pair was queued."""
     doubt: float
     chance_unfair: float
     priority: float
-    """Pairs are handed out in the order of this, the highest first."""
+    """Pairs with the highest priority come first."""
     copy: int = 0
     """0, or 1 where a second reviewer is asked about the same pair."""
 
     @property
-    def listed(self) -> Listed:
-        """Where it stands in the order of the queue."""
-        return Listed(self.priority, self.decision, self.first, self.second)
-
-    @property
-    def order(self) -> tuple[float, str, str, str, int]:
-        """Which of two places comes first: the one of which this is the larger."""
-        return (self.priority, self.decision, self.first, self.second, self.copy)
+    def position(self) -> QueuePosition:
+        """Where it is in the order of the queue."""
+        return QueuePosition(self.priority, self.decision, self.first, self.second)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain strings and numbers."""
         return asdict(self)
 
 
-class Listed(NamedTuple):
-    """Where a pair stands in the order of the queue."""
-
-    priority: float
-    decision: str
-    first: str
-    second: str
-
-
 @dataclass(frozen=True)
 class Answered:
-    """Which pairs of a decision a reviewer has answered on; None for all."""
+    """The pairs of a decision that a reviewer has answered; None for all."""
 
     decision: str
     pairs: frozenset[frozenset[str]] | None
     reviewer: str | None
 
 
-class WaitingPairs(Protocol):
-    """A store of waiting pairs."""
+class _Place(NamedTuple):
+    """A row of the queue: a pair that is to be answered once."""
 
-    def put(self, desk: str, pairs: Sequence[WaitingPair], most: int, *, anew: bool = False) -> None:
-        """Add pairs; those there already stay as they are, or with `anew` get this reason and this priority.
+    pair: WaitingPair
+    leased_to: str | None
+    leased_until: float
+    not_for: tuple[str | None, ...]
+    """Reviewers who have answered or declined the pair."""
 
-        Beyond `most` the least telling are dropped.
+    @classmethod
+    def of(cls, row: Any) -> _Place:
+        *pair, leased_to, leased_until, not_for = row
+        return cls(WaitingPair(*pair), leased_to, leased_until, tuple(json.loads(not_for)) if not_for else ())
+
+    @property
+    def names(self) -> tuple[str, str, str]:
+        return (self.pair.decision, self.pair.first, self.pair.second)
+
+    @property
+    def order(self) -> tuple[Any, ...]:
+        return (*self.pair.position, self.pair.copy)
+
+    def at(self, desk: str) -> tuple[Any, ...]:
+        return (desk, *self.names, self.pair.copy)
+
+
+class Transaction(Protocol):
+    """`Ledger.transaction`."""
+
+    def __call__(self, *, writes: bool = False) -> AbstractContextManager[Connection]:
+        """A connection in one transaction."""
+
+
+class WaitingPairs:
+    """The review queue of all desks."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._transaction = transaction
+
+    @contextmanager
+    def _exclusively(self, desk: str) -> Iterator[Statements]:
+        """A transaction in which nobody else changes this desk's queue."""
+        with self._transaction(writes=True) as connection:
+            statements = Statements(connection)
+            if statements.is_postgresql:
+                digest = hashlib.blake2b(f"evenhand queue {desk}".encode(), digest_size=8).digest()
+                statements.run("SELECT pg_advisory_xact_lock(?)", (int.from_bytes(digest, signed=True),))
+            yield statements
+
+    def put(self, desk: str, pairs: Sequence[WaitingPair], most: int, *, replace: bool = False) -> None:
+        """Add pairs; those there already stay as they are, or with `replace` get this reason and this priority.
+
+        Beyond `most` those with the lowest priority are dropped.
         """
+        if not pairs:
+            return
+        update = f"({PLACE}) DO UPDATE SET reason = excluded.reason, priority = excluded.priority"
+        rows = [
+            (desk, p.decision, p.first, p.second, p.copy)  # noqa: RUF005 - two groups of columns
+            + (p.reason, p.gap, p.distance, p.doubt, p.chance_unfair, p.priority, 0.0)
+            for p in pairs
+        ]
+        with self._exclusively(desk) as statements:
+            statements.run(
+                f"INSERT INTO waiting_pairs ({PLACE}, {ESTIMATES}, leased_until) VALUES (?{', ?' * 11}) "
+                f"ON CONFLICT {update if replace else 'DO NOTHING'}",
+                rows,
+            )
+            count = statements.run("SELECT count(*) FROM waiting_pairs WHERE desk = ?", (desk,)).scalar()
+            if count > most:
+                statements.run(
+                    f"DELETE FROM waiting_pairs WHERE ({PLACE}) IN (SELECT {PLACE} FROM waiting_pairs "
+                    "WHERE desk = ? ORDER BY priority, decision, first_id, second_id, place LIMIT ?)",
+                    (desk, count - most),
+                )
+
+    def page(self, desk: str, n: int, now: float, after: QueuePosition | None = None) -> list[WaitingPair]:
+        """The first n pairs that are not leased, each once; or the first n after a position.
+
+        The pair at `after` need not wait any more. A pair with two places of different priority may be on two pages.
+        """
+        with self._transaction() as connection:
+            return [place.pair for place in self._free(Statements(connection), desk, n, None, now, [], after)]
 
     def lease(self, desk: str, n: int, reviewer: str, now: float, until: float) -> list[WaitingPair]:
-        """The n most telling pairs that nobody else looks at, kept for this reviewer until the given time.
+        """The first n pairs that nobody else has leased, leased to this reviewer.
 
-        What the reviewer has on lease already comes again, before anything else. Of a pair with two places nobody gets
-        both.
+        What the reviewer has leased already comes again, before anything else. Nobody gets both places of a pair.
         """
+        with self._exclusively(desk) as statements:
+            index = statements.using("waiting_pairs_leases")
+            rows = statements.run(
+                f"{SELECT}{index} WHERE desk = ? AND leased_to = ? AND leased_until > ?", (desk, reviewer, now)
+            ).fetchall()
+            mine = sorted(map(_Place.of, rows), key=lambda place: place.order, reverse=True)
+            found = [*mine[:n], *self._free(statements, desk, n - len(mine), reviewer, now, mine)]
+            if found:
+                statements.run(
+                    f"UPDATE waiting_pairs SET leased_to = ?, leased_until = ? WHERE {AT_PLACE}",
+                    [(reviewer, until, *place.at(desk)) for place in found],
+                )
+        return [place.pair for place in sorted(found, key=lambda place: place.order, reverse=True)]
 
-    def listed(self, desk: str, n: int, now: float, after: Listed | None = None) -> list[WaitingPair]:
-        """The n most telling pairs that nobody looks at, each once, none of them leased; those that come after one.
+    @staticmethod
+    def _free(
+        statements: Statements,
+        desk: str,
+        n: int,
+        reviewer: str | None,
+        now: float,
+        mine: Sequence[_Place],
+        after: QueuePosition | None = None,
+    ) -> list[_Place]:
+        """Up to n places that are not leased, one for each pair, in order."""
+        beyond = "" if after is None else " AND (priority, decision, first_id, second_id) < (?, ?, ?, ?)"
+        statement = (
+            f"{SELECT}{statements.using('waiting_pairs_order')} WHERE desk = ? AND leased_until <= ?{beyond} "
+            "ORDER BY priority DESC, decision DESC, first_id DESC, second_id DESC, place DESC LIMIT ? OFFSET ?"
+        )
+        seen, found, offset, limit = {place.names for place in mine}, list[_Place](), 0, 2 * max(n, 0) + 20
+        while len(found) < n:
+            rows = statements.run(statement, (desk, now, *(after or ()), limit, offset)).fetchall()
+            for place in map(_Place.of, rows):
+                if len(found) < n and place.names not in seen and (reviewer is None or reviewer not in place.not_for):
+                    found.append(place)
+                    seen.add(place.names)
+            offset += limit
+            if len(rows) < limit:
+                break
+        return found
 
-        `after` need not wait any more. A pair with two places of different priority may come on two pages.
-        """
+    def settle(self, desk: str, answers: Sequence[Answered]) -> None:
+        """Remove one place of each answered pair: the reviewer's own, or else one that is not leased. Idempotent."""
+        decisions = sorted({answer.decision for answer in answers})
+        pages = (decisions[at : at + VALUES_PER_QUERY] for at in range(0, len(decisions), VALUES_PER_QUERY))
+        if any(self._has_pairs_of(desk, page) for page in pages):
+            with self._exclusively(desk) as statements:
+                for answer in answers:
+                    self._settle_one(statements, desk, answer)
+
+    def _has_pairs_of(self, desk: str, decisions: Sequence[str]) -> bool:
+        """Whether any pair of these decisions waits: reading is cheaper than writing."""
+        marks = ", ".join("?" * len(decisions))
+        with self._transaction() as connection:
+            statements = Statements(connection)
+            table = f"waiting_pairs{statements.using('sqlite_autoindex_waiting_pairs_1')}"
+            found = statements.run(
+                f"SELECT 1 FROM {table} WHERE desk = ? AND decision IN ({marks}) LIMIT 1", (desk, *decisions)
+            )
+            return found.fetchone() is not None
+
+    @staticmethod
+    def _of_decision(statements: Statements, desk: str, decision: str) -> list[_Place]:
+        rows = statements.run(f"{SELECT} WHERE desk = ? AND decision = ? ORDER BY place", (desk, decision))
+        return [_Place.of(row) for row in rows.fetchall()]
+
+    def _settle_one(self, statements: Statements, desk: str, answer: Answered) -> None:
+        by_pair: dict[tuple[str, str, str], list[_Place]] = {}
+        for place in self._of_decision(statements, desk, answer.decision):
+            answered_before = answer.reviewer is not None and answer.reviewer in place.not_for
+            if not answered_before and (answer.pairs is None or frozenset(place.names[1:]) in answer.pairs):
+                by_pair.setdefault(place.names, []).append(place)
+        for places in by_pair.values():
+            own = [place for place in places if place.leased_to == answer.reviewer]
+            free = [place for place in places if place.leased_to is None]
+            settled = [*own, *free, *places][0]
+            statements.run(f"DELETE FROM waiting_pairs WHERE {AT_PLACE}", settled.at(desk))
+            for place in places:
+                if place is not settled:
+                    lease = (place.leased_to, place.leased_until)
+                    statements.run(SET_LEASE, (json.dumps([*place.not_for, answer.reviewer]), *lease, *place.at(desk)))
+
+    def decline(self, desk: str, decision: str, pair: frozenset[str], reviewer: str) -> None:
+        """A reviewer will not answer on a pair: it goes on waiting, for others."""
+        with self._exclusively(desk) as statements:
+            for place in self._of_decision(statements, desk, decision):
+                if frozenset(place.names[1:]) == pair and reviewer not in place.not_for:
+                    is_own = place.leased_to == reviewer
+                    lease = (None, 0.0) if is_own else (place.leased_to, place.leased_until)
+                    statements.run(SET_LEASE, (json.dumps([*place.not_for, reviewer]), *lease, *place.at(desk)))
 
     def claim(
         self, desk: str, decision: str, pair: frozenset[str], place: int, reviewer: str, now: float, until: float
     ) -> bool:
-        """Keep a place for a reviewer who wants the pair after all, also if they had declined it.
+        """Lease a place to a reviewer who wants the pair after all, even if they declined it before.
 
-        False if somebody else looks at it; True also if it does not wait: then nobody else gets it.
+        False if somebody else has leased it; True also if it does not wait: then nobody else gets it.
         """
-
-    def settle(self, desk: str, answers: Sequence[Answered]) -> None:
-        """Reviewers have answered: one place of each pair waits no more. Told twice, it is the same one place."""
-
-    def decline(self, desk: str, decision: str, pair: frozenset[str], reviewer: str) -> None:
-        """A reviewer will not answer on a pair: it waits on, for others."""
+        with self._exclusively(desk) as statements:
+            places = self._of_decision(statements, desk, decision)
+            places = [one for one in places if frozenset(one.names[1:]) == pair]
+            wanted = next((one for one in places if one.pair.copy == place), None)
+            if wanted is None or (wanted.leased_to != reviewer and wanted.leased_until > now):
+                return wanted is None
+            for one in places:
+                not_for = json.dumps([name for name in one.not_for if name != reviewer])
+                lease = (reviewer, until) if one.pair.copy == place else (one.leased_to, one.leased_until)
+                statements.run(SET_LEASE, (not_for, *lease, *one.at(desk)))
+            return True
 
     def count(self, desk: str) -> int:
         """How many places wait."""
+        with self._transaction() as connection:
+            found = Statements(connection).run("SELECT count(*) FROM waiting_pairs WHERE desk = ?", (desk,)).scalar()
+            return int(found)

@@ -1,4 +1,4 @@
-"""Circumstances: what a reviewer saw, how and when, under the same names wherever a review comes from.
+"""ReviewMetadata: what a reviewer saw, how and when, under the same names wherever a review comes from.
 
 The review page fills them in by itself; whoever reviews elsewhere says what is known. They stand in the record.
 
@@ -40,7 +40,7 @@ class Queued(TypedDict, total=False):
     place: int
 
 
-class Circumstances(TypedDict, total=False):
+class ReviewMetadata(TypedDict, total=False):
     """What is known of how a review came about; all of it may be left out."""
 
     pair: Sequence[str]
@@ -66,7 +66,7 @@ class Circumstances(TypedDict, total=False):
     """The version of the question and the help that she had."""
 
 
-NAMES = tuple(Circumstances.__annotations__)
+NAMES = tuple(ReviewMetadata.__annotations__)
 
 
 def joined(circumstances: Mapping[str, Any] | None, seen: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.desk.settings import Settings
+from evenhand.desk.settings import DeskSettings
 from evenhand.errors import EvenhandError
 from evenhand.schema import Number, Schema
 from evenhand.schema.words import amount, unit_of
@@ -19,7 +19,7 @@ Row = dict[str, Any]
 MINUS = "\N{MINUS SIGN}"
 
 
-def features_of(body: Mapping[str, Any], candidates: Sequence[str], settings: Settings) -> list[dict[str, Any]]:
+def features_of(body: Mapping[str, Any], candidates: Sequence[str], settings: DeskSettings) -> list[dict[str, Any]]:
     """The features of these candidates of a decision by name: as they were given, or as the schema decodes them.
 
     Whoever gives contexts to a desk that has a schema need not have encoded them with it: of contexts that are nobody's
@@ -31,7 +31,7 @@ def features_of(body: Mapping[str, Any], candidates: Sequence[str], settings: Se
     return features_of_contexts([body["contexts"][place] for place in places], settings)
 
 
-def features_of_contexts(contexts: Sequence[Sequence[float]], settings: Settings) -> list[dict[str, Any]]:
+def features_of_contexts(contexts: Sequence[Sequence[float]], settings: DeskSettings) -> list[dict[str, Any]]:
     """The same of bare contexts."""
     if settings.schema is None:
         return by_coordinate(contexts, settings)
@@ -41,10 +41,10 @@ def features_of_contexts(contexts: Sequence[Sequence[float]], settings: Settings
         return by_coordinate(contexts, settings)
 
 
-def by_coordinate(contexts: Sequence[Sequence[float]], settings: Settings) -> list[dict[str, Any]]:
+def by_coordinate(contexts: Sequence[Sequence[float]], settings: DeskSettings) -> list[dict[str, Any]]:
     """The bare coordinates of contexts, by name; with a schema marked as encoded, since they have not its units.
 
-    >>> by_coordinate([[0.1, 0.2]], Settings.given(n_features=2))
+    >>> by_coordinate([[0.1, 0.2]], DeskSettings.create(n_features=2))
     [{'feature 1': 0.1, 'feature 2': 0.2}]
     """
     if settings.schema is not None:
@@ -71,10 +71,12 @@ def is_hidden(name: str, hidden: Sequence[str], schema: Schema | None) -> bool:
     return any(feature.name in hidden and name in map(_encoded, feature.coordinates) for feature in features)
 
 
-def rows_of(left: Mapping[str, Any], right: Mapping[str, Any], settings: Settings, hidden: Sequence[str]) -> list[Row]:
+def rows_of(
+    left: Mapping[str, Any], right: Mapping[str, Any], settings: DeskSettings, hidden: Sequence[str]
+) -> list[Row]:
     """A row for each attribute that is shown: its name, both values in words, whether they differ, and by how much.
 
-    >>> settings = Settings.given(features=["income", "age"])
+    >>> settings = DeskSettings.create(features=["income", "age"])
     >>> rows_of({"income": 0.5, "age": 0.25}, {"income": 0.5, "age": 0.75}, settings, ["income"])
     [{'name': 'age', 'left': '0.25', 'right': '0.75', 'differs': True, 'more': {'side': 'right', 'by': '0.5'}}]
     """
@@ -83,7 +85,7 @@ def rows_of(left: Mapping[str, Any], right: Mapping[str, Any], settings: Setting
 
 
 def shown_and_hidden(
-    features: Mapping[str, Any], settings: Settings, hidden: Sequence[str]
+    features: Mapping[str, Any], settings: DeskSettings, hidden: Sequence[str]
 ) -> tuple[list[str], list[str]]:
     """The names of features that reviewers see, and of those kept from them, each in the desk's order."""
     names = ordered(features, settings)
@@ -91,7 +93,7 @@ def shown_and_hidden(
     return [name for name in names if name not in kept], kept
 
 
-def _row(name: str, left: Any, right: Any, settings: Settings) -> Row:
+def _row(name: str, left: Any, right: Any, settings: DeskSettings) -> Row:
     words = [in_words(value, settings.schema, name) for value in (left, right)]
     if left != right and words[0] == words[1]:  # in full: what is rounded could look the same and not be
         words = [_with_minus(str(value)) if _is_amount(value) else str(value) for value in (left, right)]
@@ -99,7 +101,7 @@ def _row(name: str, left: Any, right: Any, settings: Settings) -> Row:
     return {**told, "more": _more(name, left, right, settings) if left != right else None}
 
 
-def _more(name: str, left: Any, right: Any, settings: Settings) -> dict[str, str] | None:
+def _more(name: str, left: Any, right: Any, settings: DeskSettings) -> dict[str, str] | None:
     """Who of the two has more of it, and by how much; None of what is no number, or an encoded one.
 
     The difference is of the numbers as they are shown, so that whoever subtracts them finds it.
@@ -118,7 +120,7 @@ def _is_amount(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def ordered(features: Mapping[str, Any], settings: Settings) -> list[str]:
+def ordered(features: Mapping[str, Any], settings: DeskSettings) -> list[str]:
     """The names of features in the desk's order, any others after them."""
     known = [name for name in settings.features or () if name in features]
     return [*known, *(name for name in features if name not in known)]

@@ -6,7 +6,6 @@ import io
 import math
 from dataclasses import dataclass
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import orjson
@@ -14,13 +13,12 @@ from numpy.typing import NDArray
 from sqlalchemy import delete, insert, select
 
 from evenhand.desk.candidates import encode
-from evenhand.desk.settings import Settings
+from evenhand.desk.settings import DeskSettings
 from evenhand.errors import EvenhandError, InvalidInput
 from evenhand.interview.people import read_people
 from evenhand.interview.table import read_table
 from evenhand.ledger.event import now
 from evenhand.ledger.ledger import Ledger
-from evenhand.ledger.sql_ledger import SqlLedger
 from evenhand.ledger.tables import interview_people
 from evenhand.records.contexts import NORM_TOLERANCE, as_contexts
 from evenhand.review.display import by_coordinate, features_of
@@ -48,7 +46,7 @@ class KnownPeople:
         return self.together == 1
 
 
-def people_in_csv(text: str, settings: Settings) -> list[dict[str, Any]]:
+def people_in_csv(text: str, settings: DeskSettings) -> list[dict[str, Any]]:
     """Features by name of the people in comma-separated values; InvalidInput says what is wrong with which line."""
     source = io.StringIO(text.removeprefix("\ufeff"), newline="")
     if settings.schema is not None:
@@ -89,7 +87,7 @@ def _is_number(text: str) -> bool:
         return False
 
 
-def known_people(ledger: Ledger, desk: str, settings: Settings) -> KnownPeople:
+def known_people(ledger: Ledger, desk: str, settings: DeskSettings) -> KnownPeople:
     """Whoever an interview can ask about now; perhaps nobody."""
     rows = kept_people(ledger, desk)
     if rows is not None:
@@ -100,7 +98,7 @@ def known_people(ledger: Ledger, desk: str, settings: Settings) -> KnownPeople:
     return _people_of_decisions(ledger, desk, settings)
 
 
-def _people_of_decisions(ledger: Ledger, desk: str, settings: Settings) -> KnownPeople:
+def _people_of_decisions(ledger: Ledger, desk: str, settings: DeskSettings) -> KnownPeople:
     with ledger.reading(desk) as view:
         made = view.head.decisions
         decisions = view.by_number(range(max(0, made - NEWEST_DECISIONS), made))
@@ -119,15 +117,9 @@ def _people_of_decisions(ledger: Ledger, desk: str, settings: Settings) -> Known
     return KnownPeople(shown, as_contexts(contexts, settings.n_features), False, together)
 
 
-_in_memory: WeakKeyDictionary[Ledger, dict[str, str]] = WeakKeyDictionary()
-
-
 def keep_people(ledger: Ledger, desk: str, rows: list[dict[str, Any]]) -> None:
     """Keep people for this desk's interview, in place of any kept before."""
     text = orjson.dumps(rows).decode()
-    if not isinstance(ledger, SqlLedger):
-        _in_memory.setdefault(ledger, {})[desk] = text
-        return
     with ledger.transaction(writes=True) as connection:
         connection.execute(delete(interview_people).where(interview_people.c.desk == desk))
         connection.execute(insert(interview_people).values(desk=desk, kept=now(), rows=text))
@@ -135,11 +127,8 @@ def keep_people(ledger: Ledger, desk: str, rows: list[dict[str, Any]]) -> None:
 
 def kept_people(ledger: Ledger, desk: str) -> list[dict[str, Any]] | None:
     """The people that were kept for this desk's interview; None if none were."""
-    if not isinstance(ledger, SqlLedger):
-        text = _in_memory.get(ledger, {}).get(desk)
-    else:
-        with ledger.transaction() as connection:
-            text = connection.execute(
-                select(interview_people.c.rows).where(interview_people.c.desk == desk)
-            ).scalar_one_or_none()
+    with ledger.transaction() as connection:
+        text = connection.execute(
+            select(interview_people.c.rows).where(interview_people.c.desk == desk)
+        ).scalar_one_or_none()
     return None if text is None else list(orjson.loads(text))

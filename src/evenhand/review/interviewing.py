@@ -142,10 +142,10 @@ class Interviewing:
         elif talk.given:
             wait_for = max(wait_for, self.desk.event(talk.given[-1].line).seq)
         patience = time.monotonic() + FOLD_SECONDS
-        while self.desk.state.seq < wait_for and time.monotonic() < patience:
+        while self.desk.projection.seq < wait_for and time.monotonic() < patience:
             time.sleep(0.02)
-        if self.desk.state.seq >= wait_for:
-            talk.interview.bandit = QuietBandit.from_state(self.desk.state.bandit.state())
+        if self.desk.projection.seq >= wait_for:
+            talk.interview.bandit = QuietBandit.from_state(self.desk.projection.bandit.state())
             talk.synced = time.monotonic()
 
     def _take_back(self, talk: Conversation) -> None:

@@ -163,7 +163,7 @@ class Reviewing:
         if drawn is not None:
             event, i, j = drawn
             control = self._waiting_pair(event.id, event.body, i, j, "random control", 0)
-            self.desk.ledger.pairs.put(self.desk.name, [control], MOST_WAITING, anew=True)
+            self.desk.ledger.pairs.put(self.desk.name, [control], MOST_WAITING, replace=True)
 
     def _put_back(self, until: float) -> None:
         """Pairs whose answer was taken back by this moment, and not given again, wait for anybody."""
@@ -179,7 +179,7 @@ class Reviewing:
         self, decision: str, body: Mapping[str, Any], i: int, j: int, reason: str, place: int
     ) -> WaitingPair:
         """A pair for the head of the queue."""
-        metric = self.desk.state.bandit.metric
+        metric = self.desk.projection.bandit.metric
         pairs = Pairs.of(np.array([body["contexts"][i], body["contexts"][j]]))
         gap = abs(body["probabilities"][i] - body["probabilities"][j])
         mean, sd = (float(value[0]) for value in metric.moments(pairs))

@@ -63,7 +63,7 @@ def make_past(url: str, *, decisions: int, seed: int = 11) -> Made:
         for turn in range(decisions // EVERY):
             _decide(desk, made)
             _answer(desk, reviewing, made, list(REVIEWERS)[turn % len(REVIEWERS)])
-        desk.fold(wait=True)
+        desk.catch_up(wait=True)
     return made
 
 
@@ -81,7 +81,7 @@ def _decide(desk: Desk, made: Made) -> None:
         if rewards:
             outcomes.append(RecordOutcome(decision.id, rewards, actor="intake"))
     desk.execute(outcomes)
-    desk.fold()
+    desk.catch_up()
 
 
 def _answer(desk: Desk, reviewing: Reviewing, made: Made, reviewer: str) -> None:
@@ -101,4 +101,4 @@ def _answer(desk: Desk, reviewing: Reviewing, made: Made, reviewer: str) -> None
     remarks = {"reason": None, "note": None, "started": started, "ended": ended.isoformat(), "seconds": seconds}
     desk.execute([reviewing.command(item, answer, remarks)])
     reviewing.settle(item, answer)
-    desk.fold()
+    desk.catch_up()

@@ -60,7 +60,7 @@ class Desks:
                 except UnknownRecord:
                     # The error itself may list desks that the caller must not know of.
                     raise Problem("not-found", f"there is no desk {name!r}") from None
-                desk.fold_in_background()
+                desk.project_in_background()
                 self._open[name] = OpenDesk(desk, self._gatherer(desk))
             return self._open[name]
 
@@ -84,7 +84,7 @@ class Desks:
 
     def standing(self) -> dict[str, tuple[int, bool]]:
         """Of every open desk: how far its state has come, and whether this process folds it."""
-        return {name: (opened.desk.state.seq, opened.desk.is_folder) for name, opened in self._open.items()}
+        return {name: (opened.desk.projection.seq, opened.desk.is_projecting) for name, opened in self._open.items()}
 
     async def close(self) -> None:
         """Write what waits, and stop folding. The ledger stays open."""

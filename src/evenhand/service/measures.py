@@ -119,6 +119,6 @@ class DeskMeasures(_Measures):
 
     def standing(self, desks: dict[str, tuple[int, bool]]) -> None:
         """How far the state of each desk has come, and whether this process folds it."""
-        for name, (seq, is_folder) in desks.items():
+        for name, (seq, is_projecting) in desks.items():
             self._state.labels(name).set(seq)
-            self._folds.labels(name).set(int(is_folder))
+            self._folds.labels(name).set(int(is_projecting))

@@ -4,30 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
+from typing import Any
 
 import orjson
 from sqlalchemy import insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
-from evenhand.errors import InvalidInput
-from evenhand.ledger.ledger import open_ledger
-from evenhand.ledger.memory_ledger import MemoryLedger
-from evenhand.ledger.sql_ledger import SqlLedger
+from evenhand.ledger.ledger import Ledger, open_ledger
 from evenhand.ledger.tables import tokens
-from evenhand.service.tokens import MemoryTokens, Token, TokenStore, UnknownToken, name_taken
-
-if TYPE_CHECKING:
-    from evenhand.ledger.ledger import Ledger
-
-_in_memory: WeakKeyDictionary[Ledger, MemoryTokens] = WeakKeyDictionary()
+from evenhand.service.tokens import Token, TokenStore, UnknownToken, name_taken
 
 
 class SqlTokens:
     """Tokens in the table of a ledger's database."""
 
-    def __init__(self, ledger: SqlLedger) -> None:
+    def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
 
     def add(self, token: Token) -> None:
@@ -70,11 +61,7 @@ def _token(row: Any) -> Token:
 
 def token_store_of(ledger: Ledger) -> TokenStore:
     """The tokens that are kept beside a ledger."""
-    if isinstance(ledger, MemoryLedger):
-        return _in_memory.setdefault(ledger, MemoryTokens())
-    if isinstance(ledger, SqlLedger):
-        return SqlTokens(ledger)
-    raise InvalidInput(f"a {type(ledger).__name__} keeps no tokens; allowed are ledgers in memory or a database")
+    return SqlTokens(ledger)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from evenhand.certificates.sourced_verdicts import SourcedVerdicts
 from evenhand.desk.event_records import review_of
 from evenhand.desk.explain.sources import Elsewhere, Verdict, as_bytes
-from evenhand.desk.projection.projection import State
+from evenhand.desk.projection.projection import Projection
 from evenhand.ledger.ledger import Ledger, Row
 from evenhand.records.decision import Pair, Review
 
@@ -54,7 +54,7 @@ class Quoted:
 class Remembered:
     """The verdicts that a bandit keeps as evidence: all early ones, then the newest that were unfair or bound odds."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: Projection) -> None:
         self._statements, self._known_to = state.bandit.safeguards.verdicts(), state.seq
 
     def most_alike(

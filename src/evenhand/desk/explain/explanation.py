@@ -13,8 +13,8 @@ from evenhand.allocation import fair_distribution
 from evenhand.desk.event_records import decision_of
 from evenhand.desk.explain.evidence import Quoted, Remembered
 from evenhand.desk.explain.sources import Elsewhere
-from evenhand.desk.projection.projection import State
-from evenhand.desk.settings import Settings, coordinates
+from evenhand.desk.projection.projection import Projection
+from evenhand.desk.settings import DeskSettings, coordinates
 from evenhand.ledger.event import Event
 from evenhand.ledger.ledger import Ledger
 from evenhand.records.decision import Decision
@@ -113,7 +113,7 @@ class Metric:
         return asdict(self)
 
 
-def explain(event: Event, state: State, ledger: Ledger, elsewhere: Elsewhere, desk: str) -> Explanation:
+def explain(event: Event, state: Projection, ledger: Ledger, elsewhere: Elsewhere, desk: str) -> Explanation:
     """The explanation of a decision, with what `state` knows of distances."""
     body, decision = event.body, decision_of(event.body)
     ids, estimated = body["candidates"], np.array(body["estimated_rewards"])
@@ -134,7 +134,7 @@ def explain(event: Event, state: State, ledger: Ledger, elsewhere: Elsewhere, de
 
 
 def _binding_pairs(
-    event: Event, decision: Decision, state: State, quoted: Sequence[tuple[Quoted, ...]]
+    event: Event, decision: Decision, state: Projection, quoted: Sequence[tuple[Quoted, ...]]
 ) -> tuple[BindingPair, ...]:
     if not decision.tight_pairs:
         return ()
@@ -156,7 +156,7 @@ def _binding_pairs(
     )
 
 
-def _chances(decision: Decision, state: State) -> dict[tuple[int, int], float]:
+def _chances(decision: Decision, state: Projection) -> dict[tuple[int, int], float]:
     """How likely each pair is unfair; of a decision that the state has not counted yet, nothing is said."""
     if decision.round >= state.bandit.rounds:
         return {}
@@ -204,7 +204,7 @@ def price_in_words(price: Price) -> str:
     return f"{told}, and nothing of the reward expected: more was hoped for from others, but not expected of them."
 
 
-def metric_of(state: State, settings: Settings) -> Metric:
+def metric_of(state: Projection, settings: DeskSettings) -> Metric:
     """The metric that a state has learned."""
     learner, d = state.bandit.metric, settings.n_features
     matrix = learner.get_mahalanobis_matrix()

@@ -79,7 +79,7 @@ class Elsewhere:
         with self._lock:
             self._look_for({verdict for verdict, _ in said})
             with self._ledger.reading(self._desk) as view:
-                gone = {seq for by, seq in view.undone() if by <= until}
+                gone = {seq for by, seq in view.withdrawals() if by <= until}
             standing = {
                 verdict: [told for told in self._found.get(verdict, ()) if told.seq <= until and told.seq not in gone]
                 for verdict, _ in said

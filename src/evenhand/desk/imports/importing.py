@@ -103,7 +103,7 @@ def _to_take_back(desk: Desk, past: PastFile, actor: str) -> Iterator[Numbered]:
     """What this desk had taken in before, and was taken back or superseded since."""
     with desk.ledger.reading(desk.name) as view:
         there = view.by_key([key_of(name) for name in past.gone if is_name(key_of(name))])
-        undone = {review for _, review in view.undone()}
+        undone = {review for _, review in view.withdrawals()}
     for name, number in past.gone.items():
         row = there.get(key_of(name))
         if row is not None and row.seq not in undone:

@@ -12,7 +12,7 @@ from evenhand.desk.candidates import read_candidates
 from evenhand.desk.event_records import indices_of, review_of
 from evenhand.desk.inputs import as_pairs, check_review_kind
 from evenhand.desk.projection.quiet_bandit import QuietBandit
-from evenhand.desk.settings import Settings
+from evenhand.desk.settings import DeskSettings
 from evenhand.errors import InvalidInput
 from evenhand.ledger.names import check_name
 from evenhand.records.contexts import as_contexts
@@ -24,7 +24,7 @@ OF_LEDGER = ("decision", "circumstances", "supersedes")
 """What reviews in an exported ledger have besides; nothing is learned from it."""
 
 
-def read_past(record: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
+def read_past(record: Mapping[str, Any], settings: DeskSettings) -> dict[str, Any]:
     """The body of an "imported" line from a record of a past decision.
 
     record: {"candidates": [{"id", "context" | "features"}], "probabilities": {id: p} | [p], "rewards": {id: number},

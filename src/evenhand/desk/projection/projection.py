@@ -1,4 +1,4 @@
-"""State: what a desk knows after so many lines of its ledger, published for everybody to decide from."""
+"""Projection: what a desk knows after a number of events, published for decisions to be made from."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from evenhand.desk.projection.round_history import RoundHistory
 
 
 @dataclass(frozen=True)
-class State:
-    """What decisions are made from: the fold of all lines up to `seq`."""
+class Projection:
+    """The events up to `seq`, reduced to a bandit that decides."""
 
     seq: int
     bandit: QuietBandit
-    passed_over: int = 0
-    """How many lines could not be learned from."""
+    skipped: int = 0
+    """Events that the bandit could not learn from."""
     history: RoundHistory = field(default_factory=RoundHistory, compare=False)
-    """What became of the decisions."""
+    """Rewards, flags and counts over time."""

@@ -1,4 +1,4 @@
-"""Fold: a bandit moved along a ledger, line by line; the state of a desk is what it has become."""
+"""Reducer: a bandit moved along a ledger, line by line; the state of a desk is what it has become."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from evenhand.desk.event_records import decision_of, indices_of, review_of
 from evenhand.desk.imports.past import learn_past
 from evenhand.desk.projection.quiet_bandit import QuietBandit
 from evenhand.desk.projection.round_history import RoundHistory
-from evenhand.desk.settings import Settings
+from evenhand.desk.settings import DeskSettings
 from evenhand.errors import DamagedLedger, EvenhandError
-from evenhand.ledger.ledger import Ledger, Row, Stamp, ToFold, View
+from evenhand.ledger.ledger import EventToApply, Ledger, LedgerView, Row, Stamp
 
 CHUNK = 2000
 """So many lines are read at once."""
@@ -25,20 +25,20 @@ Undone = Sequence[tuple[int, int]]
 
 
 @dataclass
-class Fold:
+class Reducer:
     """A bandit that has taken in the lines that `stamp` says."""
 
     bandit: QuietBandit
     stamp: Stamp
-    passed_over: list[int] = field(default_factory=list)
+    skipped: list[int] = field(default_factory=list)
     """Lines that the bandit could not learn from: an answer too coarse for the metric learner, for instance."""
-    heard: bool = True
-    """Whether anything but decisions and outcomes was taken in since this was last set to False."""
+    has_learned_metric: bool = True
+    """Whether anything but decisions and outcomes was applied since this was last set to False."""
     history: RoundHistory = field(default_factory=RoundHistory)
     """What became of the decisions."""
 
     @classmethod
-    def first(cls, settings: Settings) -> Fold:
+    def initial(cls, settings: DeskSettings) -> Reducer:
         """Before the first line."""
         return cls(settings.first_bandit(), Stamp(0, 0))
 
@@ -47,7 +47,7 @@ class Fold:
         return reaches(self.stamp, target, undone)
 
     def advance(
-        self, ledger: Ledger, name: str, target: int, undone: Undone, kept: Callable[[Fold], None] | None = None
+        self, ledger: Ledger, name: str, target: int, undone: Undone, kept: Callable[[Reducer], None] | None = None
     ) -> None:
         """Take in all lines up to `target`, without the reviews that were taken back by then.
 
@@ -56,7 +56,7 @@ class Fold:
         gone = {review for by, review in undone if by <= target}
         while self.stamp.seq < target:
             with ledger.reading(name) as view:
-                lines = view.to_fold(self.stamp.seq, target, CHUNK)
+                lines = view.to_apply(self.stamp.seq, target, CHUNK)
                 decisions = _decisions(view, lines)
             if not lines:
                 raise DamagedLedger(f"the ledger of desk {name!r} ends at line {self.stamp.seq}, before line {target}")
@@ -67,7 +67,7 @@ class Fold:
                 kept(self)
         self.stamp = Stamp(target, target)
 
-    def _take_in(self, line: ToFold, decisions: dict[str, dict[str, Any]], gone: set[int]) -> None:
+    def _take_in(self, line: EventToApply, decisions: dict[str, dict[str, Any]], gone: set[int]) -> None:
         body, decision = _told(line), decisions.get(line.target or "")
         if decision is None and line.kind in ("outcome", "review"):
             raise DamagedLedger(f"line {line.seq} speaks of decision {line.target}, which is not in the ledger")
@@ -76,21 +76,21 @@ class Fold:
             self.history.decided(self.bandit.rounds, self.bandit.safeguards.margin.target)
             self.bandit.count_decisions()
         elif line.seq not in gone and line.kind in LEARNING:
-            self.heard = self.heard or line.kind != "outcome"
+            self.has_learned_metric = self.has_learned_metric or line.kind != "outcome"
             safeguards = self.bandit.safeguards
             flagged, promised = len(safeguards.flagged_rounds), safeguards.margin.is_working
             try:
                 LEARNING[line.kind](self.bandit, body, decision)
                 self.history.heard(line.kind, body)
             except (EvenhandError, np.linalg.LinAlgError):
-                self.passed_over.append(line.seq)
+                self.skipped.append(line.seq)
             if decision is not None and line.kind == "outcome":
                 self.history.outcome(decision["number"], body["rewards"])
             elif decision is not None and len(self.bandit.safeguards.flagged_rounds) > flagged:
                 self.history.flag(self.bandit.rounds, promised=promised)
 
 
-def _told(line: ToFold) -> dict[str, Any]:
+def _told(line: EventToApply) -> dict[str, Any]:
     """What a line says; nothing for a decision, which only counts."""
     if line.text is None:
         return {}
@@ -118,7 +118,7 @@ def newest_start(stamps: Iterable[Stamp], target: int, undone: Undone) -> Stamp 
     return max((stamp for stamp in stamps if reaches(stamp, target, undone)), default=None)
 
 
-def _decisions(view: View, lines: Sequence[ToFold]) -> dict[str, dict[str, Any]]:
+def _decisions(view: LedgerView, lines: Sequence[EventToApply]) -> dict[str, dict[str, Any]]:
     """The decisions that outcomes and reviews among these lines speak of."""
     wanted = {line.target for line in lines if line.target is not None and line.kind in ("outcome", "review")}
     found: dict[str, Row] = view.by_id(wanted)
@@ -146,7 +146,7 @@ def _answer(bandit: QuietBandit, body: dict[str, Any], decision: dict[str, Any] 
 
 
 def _settings(bandit: QuietBandit, body: dict[str, Any], decision: dict[str, Any] | None) -> None:
-    Settings.from_dict(body["settings"]).apply_to(bandit)
+    DeskSettings.from_dict(body["settings"]).apply_to(bandit)
 
 
 def _imported(bandit: QuietBandit, body: dict[str, Any], decision: dict[str, Any] | None) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from evenhand._internal.archive import UNREADABLE, read_archive, write_archive
 from evenhand.desk.projection.quiet_bandit import QuietBandit
-from evenhand.desk.projection.reducer import Fold
+from evenhand.desk.projection.reducer import Reducer
 from evenhand.desk.projection.round_history import RoundHistory
 from evenhand.desk.projection.snapshot_checksum import sealed, unsealed
 from evenhand.errors import DamagedFile, DamagedLedger, EvenhandError
@@ -23,10 +23,10 @@ CLOSEST = 256
 """Snapshots closer to each other than this many lines are not all kept, but for the newest."""
 
 
-def to_bytes(fold: Fold, chain: str) -> bytes:
+def to_bytes(fold: Reducer, chain: str) -> bytes:
     """A fold as bytes, sealed; `chain` is the hash of its last line, by which it knows the ledger it belongs to."""
     content = {
-        "passed_over": list(fold.passed_over),
+        "passed_over": list(fold.skipped),
         "history": fold.history.state(),
         "bandit": fold.bandit.state(),
     }
@@ -36,7 +36,7 @@ def to_bytes(fold: Fold, chain: str) -> bytes:
         return sealed(fold.stamp, chain, path.read_bytes())
 
 
-def from_bytes(blob: bytes, chain: str | None = None) -> Fold | None:
+def from_bytes(blob: bytes, chain: str | None = None) -> Reducer | None:
     """The fold that was kept; None if it cannot be read or its seal is not right: folding again always is.
 
     chain: the hash that its last line has now; DamagedLedger if it was another when the snapshot was taken.
@@ -52,8 +52,8 @@ def from_bytes(blob: bytes, chain: str | None = None) -> Fold | None:
             path = Path(folder) / "snapshot"
             path.write_bytes(found.content)
             content = read_archive(path, kind="DeskSnapshot", version=FORMAT)
-        passed_over, history = [int(seq) for seq in content["passed_over"]], RoundHistory.from_state(content["history"])
-        return Fold(QuietBandit.from_state(content["bandit"]), found.stamp, passed_over, history=history)
+        skipped, history = [int(seq) for seq in content["passed_over"]], RoundHistory.from_state(content["history"])
+        return Reducer(QuietBandit.from_state(content["bandit"]), found.stamp, skipped, history=history)
     except DamagedLedger:
         raise
     except (DamagedFile, EvenhandError, *UNREADABLE, AttributeError, IndexError, np.linalg.LinAlgError):

@@ -59,7 +59,7 @@ def _state_of(desk: Any) -> dict[str, Any]:
         "events": head.seq,
         "decisions": head.decisions,
         "head": head.hash,
-        "state": desk.state.seq,
+        "state": desk.projection.seq,
     }
 
 

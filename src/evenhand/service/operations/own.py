@@ -17,7 +17,7 @@ from evenhand.review.display import features_of, shown_and_hidden
 from evenhand.service.problems import Problem
 
 if TYPE_CHECKING:
-    from evenhand.desk.settings import Settings
+    from evenhand.desk.settings import DeskSettings
     from evenhand.ledger.event import Event
     from evenhand.ledger.waiting_pairs import WaitingPair
     from evenhand.service.asked import Caller
@@ -88,7 +88,7 @@ def pair_for(caller: Caller, pair: WaitingPair) -> dict[str, Any]:
     return {name: told[name] for name in SHOWN_OF_A_PAIR} if only_reviews(caller) else told
 
 
-def decision_for(caller: Caller, told: dict[str, Any], settings: Settings) -> dict[str, Any]:
+def decision_for(caller: Caller, told: dict[str, Any], settings: DeskSettings) -> dict[str, Any]:
     """A decision's record and explanation, as far as the caller may know them."""
     if not only_reviews(caller):
         return told
@@ -121,7 +121,7 @@ def _explained(explanation: dict[str, Any], *, hides: bool) -> dict[str, Any]:
     return {**told, "sentences": list(sentences)}
 
 
-def _without_hidden(body: dict[str, Any], settings: Settings) -> dict[str, Any]:
+def _without_hidden(body: dict[str, Any], settings: DeskSettings) -> dict[str, Any]:
     """A decision without the attributes hidden from reviewers, and without what is made of all attributes.
 
     What contexts alone were given for is told by name instead, so that the decision can still be reviewed.

@@ -89,4 +89,4 @@ async def show_queue(call: Call) -> Answer:
         return told({"pairs": [pair_for(call.caller, pair) for pair in pairs], "next": None})
     found = await asyncio.to_thread(lambda: desk.queue(limit + 1, after=start))
     page = [pair_for(call.caller, pair) for pair in found[:limit]]
-    return told({"pairs": page, "next": pages.note(found[limit - 1].listed) if len(found) > limit else None})
+    return told({"pairs": page, "next": pages.note(found[limit - 1].position) if len(found) > limit else None})

@@ -129,5 +129,5 @@ async def show_reviewers(call: Call) -> Answer:
 
 
 def _reviewers(reviewing: Reviewing) -> dict[str, Any]:
-    told = reviewers_told(reviewing.book, reviewing.desk.state, reviewing.desk.settings)
+    told = reviewers_told(reviewing.book, reviewing.desk.projection, reviewing.desk.settings)
     return {"reviewers": told["people"], "agreement": told["agreement"], "consistency": told["consistency"]}

@@ -12,13 +12,10 @@ import hmac
 import secrets
 import time
 from typing import TYPE_CHECKING, Protocol
-from weakref import WeakKeyDictionary
 
 from sqlalchemy import delete, insert, select
 
-from evenhand.errors import InvalidInput
-from evenhand.ledger.memory_ledger import MemoryLedger
-from evenhand.ledger.sql_ledger import SqlLedger
+from evenhand.ledger.ledger import Ledger
 from evenhand.ledger.tables import sessions
 from evenhand.service.access import Access, Headers
 from evenhand.service.asked import Caller
@@ -26,7 +23,6 @@ from evenhand.service.problems import Problem
 from evenhand.service.tokens import digest_of
 
 if TYPE_CHECKING:
-    from evenhand.ledger.ledger import Ledger
     from evenhand.service.settings import Settings
 
 COOKIE = "evenhand_session"
@@ -55,30 +51,10 @@ class SessionStore(Protocol):
         """End one."""
 
 
-class MemorySessions:
-    """Sessions beside a ledger in memory."""
-
-    def __init__(self) -> None:
-        self._kept: dict[str, Kept] = {}
-
-    def add(self, digest: str, kept: Kept) -> None:
-        """Keep one."""
-        now = time.time()
-        self._kept = {name: other for name, other in self._kept.items() if other[1] > now} | {digest: kept}
-
-    def get(self, digest: str) -> Kept | None:
-        """One, if it is there."""
-        return self._kept.get(digest)
-
-    def remove(self, digest: str) -> None:
-        """End one."""
-        self._kept.pop(digest, None)
-
-
 class SqlSessions:
     """Sessions in a ledger's database, for all processes of a service."""
 
-    def __init__(self, ledger: SqlLedger) -> None:
+    def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
 
     def add(self, digest: str, kept: Kept) -> None:
@@ -100,16 +76,9 @@ class SqlSessions:
             connection.execute(delete(sessions).where(sessions.c.digest == digest))
 
 
-_in_memory: WeakKeyDictionary[Ledger, MemorySessions] = WeakKeyDictionary()
-
-
 def session_store_of(ledger: Ledger) -> SessionStore:
     """The sessions that are kept beside a ledger."""
-    if isinstance(ledger, MemoryLedger):
-        return _in_memory.setdefault(ledger, MemorySessions())
-    if isinstance(ledger, SqlLedger):
-        return SqlSessions(ledger)
-    raise InvalidInput(f"a {type(ledger).__name__} keeps no sessions; allowed are ledgers in memory or a database")
+    return SqlSessions(ledger)
 
 
 class Sessions:

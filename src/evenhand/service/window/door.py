@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import orjson
 
-from evenhand.desk.settings import Settings
+from evenhand.desk.settings import DeskSettings
 from evenhand.ledger.export import to_jsonl
 from evenhand.service.answer import Answer
 from evenhand.service.asked import Asked, Caller
@@ -163,16 +163,16 @@ class Streams:
             _in_threads(decisions_csv(ledger, desk, settings), 1), b"text/csv; charset=utf-8", f"{desk}-decisions.csv"
         )
 
-    async def _found(self, desk: str) -> tuple[Ledger, Settings]:
+    async def _found(self, desk: str) -> tuple[Ledger, DeskSettings]:
         """The ledger, and the settings of a desk in it; a Problem if there is no such desk."""
         ledger = self._service.ledger
 
-        def read() -> Settings | None:
+        def read() -> DeskSettings | None:
             if desk not in ledger.names():
                 return None
             with ledger.reading(desk) as view:
                 row = view.last(("opened", "settings"), view.head.settings)
-            return None if row is None else Settings.from_dict(row.event.body["settings"])
+            return None if row is None else DeskSettings.from_dict(row.event.body["settings"])
 
         settings = await asyncio.to_thread(read)
         if settings is None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from evenhand.desk.desk import Desk
-    from evenhand.desk.projection.projection import State
+    from evenhand.desk.projection.projection import Projection
     from evenhand.ledger.ledger import Head, Row
 
 SHOWN = 12
@@ -19,7 +19,7 @@ PAGE = 25
 """Decisions on a page that is asked for."""
 
 
-def latest_of(desk: Desk, head: Head, state: State) -> list[dict[str, Any]]:
+def latest_of(desk: Desk, head: Head, state: Projection) -> list[dict[str, Any]]:
     """The newest first; what counts as called unfair is what `state` counts."""
     return lines_of(desk, range(max(0, head.decisions - SHOWN), head.decisions), state)
 
@@ -31,7 +31,7 @@ def page_of(desk: Desk, *, before: int | None, flagged: bool) -> dict[str, Any]:
     is the first. is_first: there is none newer. of: how many there are in all. Only the decisions on the page are read,
     by their numbers, however many there are.
     """
-    state = desk.state
+    state = desk.projection
     numbers: Sequence[int] = _called_unfair(state) if flagged else range(desk.head.decisions)
     end = len(numbers) if before is None else bisect_left(numbers, before)
     start, later = max(0, end - PAGE), end + PAGE
@@ -44,12 +44,12 @@ def page_of(desk: Desk, *, before: int | None, flagged: bool) -> dict[str, Any]:
     }
 
 
-def _called_unfair(state: State) -> list[int]:
+def _called_unfair(state: Projection) -> list[int]:
     """The numbers of the decisions that count as called unfair, in order."""
     return sorted(state.bandit.safeguards.flagged_rounds)
 
 
-def lines_of(desk: Desk, numbers: Sequence[int], state: State) -> list[dict[str, Any]]:
+def lines_of(desk: Desk, numbers: Sequence[int], state: Projection) -> list[dict[str, Any]]:
     """The decisions with these numbers, the newest first."""
     with desk.ledger.reading(desk.name) as view:
         decisions = view.by_number(numbers)
@@ -64,7 +64,7 @@ def lines_of(desk: Desk, numbers: Sequence[int], state: State) -> list[dict[str,
     return [line_of(row, of.get(row.id, []), state) for row in newest]
 
 
-def line_of(row: Row, about: list[Row], state: State) -> dict[str, Any]:
+def line_of(row: Row, about: list[Row], state: Projection) -> dict[str, Any]:
     """One decision, given what was recorded about it and not taken back."""
     event, body = row.event, row.event.body
     odds = dict(zip(body["candidates"], body["probabilities"], strict=True))

@@ -11,14 +11,14 @@ from evenhand.schema.words import value_words
 
 if TYPE_CHECKING:
     from evenhand.desk.desk import Desk
-    from evenhand.desk.projection.projection import State
-    from evenhand.desk.settings import Settings
+    from evenhand.desk.projection.projection import Projection
+    from evenhand.desk.settings import DeskSettings
     from evenhand.schema.effects import Comparison, Distance
 
 
 def metric_told(desk: Desk) -> dict[str, Any]:
     """What the window shows of the metric, as of the published state."""
-    state, settings = desk.state, desk.settings
+    state, settings = desk.projection, desk.settings
     metric = metric_of(state, settings)
     # The intercept is the same for everybody: nobody differs in it, and the last row says nothing.
     shown = settings.n_features - (settings.schema is not None and settings.schema.intercept)
@@ -36,7 +36,7 @@ def metric_told(desk: Desk) -> dict[str, Any]:
     }
 
 
-def _effects(state: State, settings: Settings) -> list[dict[str, Any]]:
+def _effects(state: Projection, settings: DeskSettings) -> list[dict[str, Any]]:
     """What each feature of the schema does alone, in the schema's order, so that bars stay where they are."""
     learner, schema = state.bandit.metric, settings.schema
     assert schema is not None

@@ -15,7 +15,7 @@ from evenhand.service.window.reviewers import reviewers_told
 from evenhand.service.window.rounds import rounds_of
 
 if TYPE_CHECKING:
-    from evenhand.desk.projection.projection import State
+    from evenhand.desk.projection.projection import Projection
     from evenhand.ledger.ledger import Head
 
 COUNT_SECONDS = 2.0
@@ -40,7 +40,7 @@ class Overview:
         go on with another process.
         """
         with self._lock:
-            head, state = self._desk.head, self._desk.state
+            head, state = self._desk.head, self._desk.projection
             before = (known or "").split(".")
             now = [str(head.seq), str(state.seq), str(state.history.news)]
             told: dict[str, Any] = {"version": ".".join(now)}
@@ -51,7 +51,7 @@ class Overview:
                 told["reviewers"] = reviewers_told(self._book, state, self._desk.settings)
             return told
 
-    def _desk_part(self, head: Head, state: State) -> dict[str, Any]:
+    def _desk_part(self, head: Head, state: Projection) -> dict[str, Any]:
         settings = self._desk.settings
         return {
             "name": self._desk.name,

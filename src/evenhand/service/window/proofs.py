@@ -30,7 +30,7 @@ class Prover:
 
     def certificate(self, event: Event) -> Certificate:
         """What can be proved of each pair now; a Problem if the desk has not got so far yet."""
-        state, decision = self._desk.state, decision_of(event.body)
+        state, decision = self._desk.projection, decision_of(event.body)
         if decision.round >= state.bandit.rounds:
             raise Problem("unavailable", "the decision is too new; try again in a moment", headers={"Retry-After": "1"})
         with self._lock:
@@ -56,7 +56,7 @@ def proofs_told(desk: Desk, event: Event, certificate: Certificate) -> dict[str,
     binding = {tuple(pair) for pair in event.body["tight_pairs"]}
     return {
         "decision": event.id,
-        "state": desk.state.seq,
+        "state": desk.projection.seq,
         "counts": {status: certificate.count(status) for status in ("proved", "likely", "unproven")},
         "pairs": [
             {

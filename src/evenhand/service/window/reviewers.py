@@ -11,12 +11,12 @@ from evenhand.records.review_metadata import ANSWERS
 from evenhand.review.agreement import agreement, consistency
 
 if TYPE_CHECKING:
-    from evenhand.desk.projection.projection import State
+    from evenhand.desk.projection.projection import Projection
     from evenhand.desk.review_book import ReviewBook
-    from evenhand.desk.settings import Settings
+    from evenhand.desk.settings import DeskSettings
 
 
-def reviewers_told(book: ReviewBook, state: State, settings: Settings) -> dict[str, Any]:
+def reviewers_told(book: ReviewBook, state: Projection, settings: DeskSettings) -> dict[str, Any]:
     """Everybody who has answered, on the page or over HTTP, and what is known of them together. O(answers)."""
     book.refresh()
     by_name: dict[str | None, list[Given]] = {name: [] for name in book.reviewers()}

@@ -11,8 +11,8 @@ from evenhand.bandit.margin import STEP
 from evenhand.desk.projection.round_history import SPANS
 
 if TYPE_CHECKING:
-    from evenhand.desk.projection.projection import State
-    from evenhand.desk.settings import Settings
+    from evenhand.desk.projection.projection import Projection
+    from evenhand.desk.settings import DeskSettings
 
 Floats = NDArray[np.float64]
 
@@ -27,7 +27,7 @@ BEYOND_TARGET = 1.0 / STEP + 1.0
 CONFIDENCE = 0.95
 
 
-def rounds_of(state: State, settings: Settings) -> dict[str, Any]:
+def rounds_of(state: Projection, settings: DeskSettings) -> dict[str, Any]:
     """All that the charts show, as of a state. Takes as long for a million decisions as for a thousand."""
     return {
         "decisions": state.bandit.rounds,
@@ -36,7 +36,7 @@ def rounds_of(state: State, settings: Settings) -> dict[str, Any]:
     }
 
 
-def _edges(state: State, most: int) -> NDArray[np.int64]:
+def _edges(state: Projection, most: int) -> NDArray[np.int64]:
     """Where the spans of the charts end: numbers of decisions, the last one how many there are."""
     decisions, width = state.bandit.rounds, state.history.width
     spans = -(-decisions // width)
@@ -44,7 +44,7 @@ def _edges(state: State, most: int) -> NDArray[np.int64]:
     return np.minimum(np.arange(together, decisions + together, together), decisions)
 
 
-def _flagged(state: State, settings: Settings, edges: NDArray[np.int64]) -> dict[str, Any]:
+def _flagged(state: Projection, settings: DeskSettings, edges: NDArray[np.int64]) -> dict[str, Any]:
     """How many flags had come by each edge; what was asked for, and what is promised."""
     safeguards = state.bandit.safeguards
     came, unpromised = _by_edge(state.history.flags, state.history.width, edges).T
@@ -63,7 +63,7 @@ def _flagged(state: State, settings: Settings, edges: NDArray[np.int64]) -> dict
     }
 
 
-def _bound(state: State, edges: NDArray[np.int64], unpromised: Floats) -> list[float]:
+def _bound(state: Projection, edges: NDArray[np.int64], unpromised: Floats) -> list[float]:
     """How many flags can have come by each edge, whoever flags: see `Margin`, with D counted as it came."""
     bound: list[float] = np.round(state.history.target_by(edges) + BEYOND_TARGET + unpromised, 6).tolist()
     return bound
@@ -76,7 +76,7 @@ def _by_edge(spans: Floats, width: int, edges: NDArray[np.int64]) -> Floats:
     return summed
 
 
-def _rewards(state: State, edges: NDArray[np.int64]) -> dict[str, Any]:
+def _rewards(state: Projection, edges: NDArray[np.int64]) -> dict[str, Any]:
     """The mean reward of each span with its ends, 95%, and the mean of all up to each edge."""
     history = state.history
     if not len(edges):

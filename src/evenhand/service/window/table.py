@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand.review.display import features_of
 
 if TYPE_CHECKING:
-    from evenhand.desk.settings import Settings
+    from evenhand.desk.settings import DeskSettings
     from evenhand.ledger.ledger import Ledger, Row
 
 CHUNK = 250
@@ -32,10 +32,10 @@ COLUMNS = (
 STARTS_A_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def decisions_csv(ledger: Ledger, desk: str, settings: Settings) -> Iterator[str]:
+def decisions_csv(ledger: Ledger, desk: str, settings: DeskSettings) -> Iterator[str]:
     """The table in pieces of text, the first with the heads of the columns."""
     with ledger.reading(desk) as view:
-        decisions, gone = view.head.decisions, {review for _, review in view.undone()}
+        decisions, gone = view.head.decisions, {review for _, review in view.withdrawals()}
     names = list(settings.features or [f"feature {i + 1}" for i in range(settings.n_features)])
     yield _lines([[*COLUMNS, *names]])
     for at in range(0, decisions, CHUNK):
@@ -49,7 +49,7 @@ def decisions_csv(ledger: Ledger, desk: str, settings: Settings) -> Iterator[str
         yield _lines([line for n in sorted(found) for line in rows_of(found[n], later[found[n].id], settings, names)])
 
 
-def rows_of(decision: Row, later: Sequence[Row], settings: Settings, names: Sequence[str]) -> Iterator[list[Any]]:
+def rows_of(decision: Row, later: Sequence[Row], settings: DeskSettings, names: Sequence[str]) -> Iterator[list[Any]]:
     """One row for each candidate of a decision."""
     event, body = decision.event, decision.event.body
     told = [(row.kind, row.event.body) for row in later]

@@ -1,4 +1,4 @@
-"""MemoryPairs: waiting pairs in memory."""
+"""QueueModel: the simplest review queue, in memory; the ledger's queue must answer as it does."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import threading
 from bisect import bisect_left, insort
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from dataclasses import replace as changed
 
-from evenhand.ledger.waiting_pairs import Answered, Listed, WaitingPair
+from evenhand.ledger.waiting_pairs import Answered, QueuePosition, WaitingPair
 
 Names = tuple[str, str, str]
 """Decision, first, second."""
@@ -59,25 +60,25 @@ class _Desk:
         del self.order[bisect_left(self.order, (self.places[place].priority, place))]
 
 
-class MemoryPairs:
+class QueueModel:
     """Waiting pairs of all desks, in order of priority."""
 
     def __init__(self) -> None:
         self._desks: defaultdict[str, _Desk] = defaultdict(_Desk)
         self._lock = threading.Lock()
 
-    def put(self, desk: str, pairs: Sequence[WaitingPair], most: int, *, anew: bool = False) -> None:
+    def put(self, desk: str, pairs: Sequence[WaitingPair], most: int, *, replace: bool = False) -> None:
         """Add pairs that are not there; beyond `most` the least telling go."""
         with self._lock:
             held = self._desks[desk]
             for pair in pairs:
                 place = (pair.decision, pair.first, pair.second, pair.copy)
                 known = held.places.get(place)
-                if known is not None and not anew:
+                if known is not None and not replace:
                     continue
                 if known is not None:
                     held.out_of_order(place)
-                    pair = replace(known, reason=pair.reason, priority=pair.priority)
+                    pair = changed(known, reason=pair.reason, priority=pair.priority)
                 held.add(place, pair)
             for _, place in held.order[: max(0, len(held.places) - most)]:
                 held.remove(place)
@@ -87,7 +88,7 @@ class MemoryPairs:
         with self._lock:
             held = self._desks[desk]
             mine = [place for place, (who, end) in held.leases.items() if who == reviewer and end > now]
-            found = dict.fromkeys(sorted(mine, key=lambda place: held.places[place].order, reverse=True)[:n])
+            found = dict.fromkeys(sorted(mine, key=lambda place: _order(held.places[place]), reverse=True)[:n])
             taken = {place[:3] for place in mine}
             for place in held.free(None, now) if len(found) < n else ():
                 if len(found) >= n:
@@ -96,9 +97,9 @@ class MemoryPairs:
                     found[place] = None
                     taken.add(place[:3])
             held.leases.update(dict.fromkeys(found, (reviewer, until)))
-            return sorted((held.places[place] for place in found), key=lambda pair: pair.order, reverse=True)
+            return sorted((held.places[place] for place in found), key=_order, reverse=True)
 
-    def listed(self, desk: str, n: int, now: float, after: Listed | None = None) -> list[WaitingPair]:
+    def page(self, desk: str, n: int, now: float, after: QueuePosition | None = None) -> list[WaitingPair]:
         """The n most telling pairs that nobody looks at, from one on."""
         with self._lock:
             held = self._desks[desk]
@@ -162,3 +163,7 @@ class MemoryPairs:
         """How many places wait."""
         with self._lock:
             return len(self._desks[desk].places)
+
+
+def _order(pair: WaitingPair) -> tuple[object, ...]:
+    return (*pair.position, pair.copy)

@@ -1,4 +1,4 @@
-"""The paper's bounds as numbers, every constant explicit: the promised, to plot beside the measured.
+"""The paper's bounds as numbers, with every constant explicit.
 
 >>> from evenhand import theory
 >>> round(theory.fairness_rounds(5, 5, epsilon=0.01, norm=1.0, shared=True))  # whatever T and the contexts

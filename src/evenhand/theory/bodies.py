@@ -1,23 +1,21 @@
-"""What a convex body in n dimensions must keep, lose and contain: four facts behind the mistake bound."""
+"""Four facts about convex bodies in n dimensions, used by the mistake bound."""
 
 import math
-from typing import SupportsIndex
 
-from evenhand.errors import InvalidInput
-from evenhand.theory.checked import positive, whole
+from evenhand._internal.checks import check_number, check_whole
 
 
-def log_ball_volume(n: SupportsIndex) -> float:
+def log_ball_volume(n: int) -> float:
     """The logarithm of the volume of the unit ball, pi^(n/2) / Gamma(n/2 + 1).
 
     >>> round(math.exp(log_ball_volume(3)), 6) == round(4 / 3 * math.pi, 6)
     True
     """
-    n = whole("n", n)
+    n = check_whole("n", n, least=1)
     return n / 2 * math.log(math.pi) - math.lgamma(n / 2 + 1)
 
 
-def inscribed_radius(n: SupportsIndex, width: float) -> float:
+def inscribed_radius(n: int, width: float) -> float:
     """A body whose widths are all at least `width` contains a ball of radius width / (n + 1).
 
     Steinhagen's inequality gives about width / (2 sqrt(n)); this simpler one costs only a logarithm and has a
@@ -30,10 +28,10 @@ def inscribed_radius(n: SupportsIndex, width: float) -> float:
     >>> inscribed_radius(2, width=3.0)  # an equilateral triangle of height 3 has no larger circle
     1.0
     """
-    return positive("width", width) / (whole("n", n) + 1)
+    return check_number("width", width, above=0) / (check_whole("n", n, least=1) + 1)
 
 
-def projection_growth(n: SupportsIndex, width: float) -> float:
+def projection_growth(n: int, width: float) -> float:
     """Leaving out one direction makes (n-1)-volume of n-volume: at most n (n + 1) / (2 width) times as much.
 
     The cylindrification lemma of Lobel, Paes Leme and Vladu, a factor 2 sharper. All widths of the body are
@@ -45,7 +43,7 @@ def projection_growth(n: SupportsIndex, width: float) -> float:
     >>> projection_growth(1, width=2.0)  # an interval of length 2 becomes a point, whose 0-volume is 1
     0.5
     """
-    return whole("n", n) / (2 * inscribed_radius(n, width))
+    return check_whole("n", n, least=1) / (2 * inscribed_radius(n, width))
 
 
 def removed_fraction(*, centre_error: float = 0.0) -> float:
@@ -63,6 +61,4 @@ def removed_fraction(*, centre_error: float = 0.0) -> float:
     >>> round(removed_fraction(), 3), round(removed_fraction(centre_error=0.1), 3)
     (0.349, 0.254)
     """
-    if not 0 <= centre_error < math.exp(-1):
-        raise InvalidInput(f"centre_error is {centre_error!r}; it must be at least 0 and below 1/e = 0.3678")
-    return 0.95 * (math.exp(-1) - centre_error)
+    return 0.95 * (math.exp(-1) - check_number("centre_error", centre_error, least=0, below=math.exp(-1)))

@@ -1,20 +1,19 @@
-"""How often a metric learner can be wrong by more than epsilon about <alpha, u>, in numbers.
+"""Mistake bounds: how often a metric learner can be wrong by more than epsilon about <alpha, u>.
 
-Both learners are analysed in normalised units: with |alpha| <= B1 and |u| <= B2, the unit ball holds alpha / B1 and
-the accuracy asked for is a = epsilon / (B1 B2). A mistake is a guess off by more than a, followed by feedback.
+In normalised units: with |alpha| <= B1 and |u| <= B2, the unit ball holds alpha / B1 and the accuracy is
+a = epsilon / (B1 B2). A mistake is a guess off by more than a, followed by feedback.
 """
 
 import math
-from typing import Literal, SupportsIndex
+from typing import Literal
 
-from evenhand.errors import InvalidInput
+from evenhand._internal.checks import check_number, check_one_of, check_whole
 from evenhand.theory.bodies import inscribed_radius, log_ball_volume, projection_growth, removed_fraction
-from evenhand.theory.checked import positive, whole
 
 Structure = Literal["full", "diagonal"]
 
 
-def n_unknowns(d: SupportsIndex, structure: Structure = "full") -> int:
+def n_unknowns(d: int, structure: Structure = "full") -> int:
     """m, the number of unknowns of the metric: d (d + 1) / 2, or d when G is known to be diagonal.
 
     The paper flattens G = A'A into d^2 entries. G is symmetric, and svec (upper triangle, off-diagonals times
@@ -25,15 +24,12 @@ def n_unknowns(d: SupportsIndex, structure: Structure = "full") -> int:
     >>> n_unknowns(5), n_unknowns(5, "diagonal")
     (15, 5)
     """
-    d = whole("d", d)
-    if structure == "full":
-        return d * (d + 1) // 2
-    if structure == "diagonal":
-        return d
-    raise InvalidInput(f"structure is {structure!r}; it must be 'full' or 'diagonal'")
+    d = check_whole("d", d, least=1)
+    check_one_of("structure", structure, ("full", "diagonal"))
+    return d if structure == "diagonal" else d * (d + 1) // 2
 
 
-def thinness(m: SupportsIndex, accuracy: float) -> float:
+def thinness(m: int, accuracy: float) -> float:
     """The width below which ProjectedVolume calls a direction thin: a^2 / (16 m (m + 1)^2).
 
     In normalised units. The proof here needs no more than a / (8 m (m + 1)^2), which is larger: see
@@ -42,12 +38,12 @@ def thinness(m: SupportsIndex, accuracy: float) -> float:
     >>> f"{thinness(6, 0.01):.1e}"
     '2.1e-08'
     """
-    m = whole("m", m)
-    return positive("accuracy", accuracy) ** 2 / (16 * m * (m + 1) ** 2)
+    m = check_whole("m", m, least=1)
+    return check_number("accuracy", accuracy, above=0) ** 2 / (16 * m * (m + 1) ** 2)
 
 
 def distance_estimator_mistakes(
-    m: SupportsIndex,
+    m: int,
     epsilon: float,
     bound_alpha: float,
     bound_u: float = 4.0,
@@ -72,7 +68,7 @@ def distance_estimator_mistakes(
 
         N <= m + max_n [ln V_m - ln V_n + sum_{i=n+1..m} ln(i (i + 1) / (2 thin)) + n ln((n + 1) / thin)] / ln(1/q)
 
-    `thin` is in normalised units: `thinness(m, a)` unless told, at most a / (8 m (m + 1)^2). `centre_error` is how
+    `thin` is in normalised units: by default `thinness(m, a)`, at most a / (8 m (m + 1)^2). `centre_error` is how
     far sampled centroids may be off, in standard deviations, in every round. With m = 1 the set is an interval
     and the guess its middle: N <= 1 + log2(1/a).
 
@@ -81,17 +77,15 @@ def distance_estimator_mistakes(
     >>> distance_estimator_mistakes(1, 0.25, 1.0, 1.0)
     3.0
     """
-    m = whole("m", m)
+    m = check_whole("m", m, least=1)
     accuracy = _accuracy(epsilon, bound_alpha, bound_u)
     removed = removed_fraction(centre_error=centre_error)
     if m == 1:
         return _interval_mistakes(accuracy)
     if accuracy >= 2:  # two points of the unit ball are never further apart
         return 0.0
-    width = thinness(m, accuracy) if thin is None else positive("thin", thin)
     most = accuracy / (8 * m * (m + 1) ** 2)
-    if thin is not None and thin > most:
-        raise InvalidInput(f"thin is {thin!r}; with m = {m} and accuracy {accuracy:.3g} it must be at most {most:.3g}")
+    width = thinness(m, accuracy) if thin is None else check_number("thin", thin, above=0, most=most)
     growth, worst = 0.0, -math.inf
     for n in range(m, 0, -1):
         floor = log_ball_volume(n) + n * math.log(inscribed_radius(n, width))
@@ -100,7 +94,7 @@ def distance_estimator_mistakes(
     return m + (log_ball_volume(m) + worst) / -math.log1p(-removed)
 
 
-def ellipsoid_mistakes(m: SupportsIndex, epsilon: float, bound_alpha: float, bound_u: float = 4.0) -> float:
+def ellipsoid_mistakes(m: int, epsilon: float, bound_alpha: float, bound_u: float = 4.0) -> float:
     """Mistakes of the ellipsoid learner with central cuts: O(m^2 log(m B1 B2 / epsilon)).
 
     The learner of Cohen, Lobel and Paes Leme (2016). It cuts through the centre, and only when the half-width
@@ -122,7 +116,7 @@ def ellipsoid_mistakes(m: SupportsIndex, epsilon: float, bound_alpha: float, bou
     >>> round(ellipsoid_mistakes(15, 1e-4, 1.0))
     5544
     """
-    m = whole("m", m)
+    m = check_whole("m", m, least=1)
     accuracy = _accuracy(epsilon, bound_alpha, bound_u)
     if m == 1:
         return _interval_mistakes(accuracy)
@@ -133,8 +127,8 @@ def ellipsoid_mistakes(m: SupportsIndex, epsilon: float, bound_alpha: float, bou
 
 
 def _accuracy(epsilon: float, bound_alpha: float, bound_u: float) -> float:
-    scale = positive("bound_alpha", bound_alpha) * positive("bound_u", bound_u)
-    return positive("epsilon", epsilon) / scale
+    scale = check_number("bound_alpha", bound_alpha, above=0) * check_number("bound_u", bound_u, above=0)
+    return check_number("epsilon", epsilon, above=0) / scale
 
 
 def _interval_mistakes(accuracy: float) -> float:

@@ -1,12 +1,19 @@
 """Regret to the best fair policy: the paper's three theorems, term by term."""
 
 from dataclasses import dataclass
-from typing import SupportsIndex
+from typing import Required, Unpack
 
-from evenhand.theory.checked import whole
-from evenhand.theory.fairness import Learner, fairness_rounds, loss_of_wrong_distances
-from evenhand.theory.mistakes import Structure
+from evenhand._internal.checks import check_whole
+from evenhand.theory.fairness import FairnessOptions, fairness_rounds, loss_of_wrong_distances
 from evenhand.theory.widths import martingale_term, sum_of_widths
+
+
+class RegretOptions(FairnessOptions, total=False):
+    """Options of `regret_full` and `regret_many`; see `regret_terms`."""
+
+    lam: float
+    delta: Required[float]
+    tight: bool
 
 
 @dataclass(frozen=True)
@@ -28,7 +35,7 @@ class RegretTerms:
         return self.bad_rounds + self.inaccuracy + self.widths + self.luck
 
 
-def best_epsilon(k: SupportsIndex, T: SupportsIndex) -> float:
+def best_epsilon(k: int, T: int) -> float:
     """1 / (k^3 T), at which inaccurate distances cost 1 in all.
 
     The number of bad rounds then grows like log T.
@@ -36,20 +43,11 @@ def best_epsilon(k: SupportsIndex, T: SupportsIndex) -> float:
     >>> best_epsilon(10, 1000)
     1e-06
     """
-    return 1 / (whole("k", k) ** 3 * whole("T", T))
+    return 1 / (check_whole("k", k, least=1) ** 3 * check_whole("T", T, least=1))
 
 
 def regret_known_reward(
-    k: SupportsIndex,
-    d: SupportsIndex,
-    T: SupportsIndex,
-    epsilon: float,
-    norm: float,
-    *,
-    structure: Structure = "full",
-    shared: bool = False,
-    learner: Learner = "projected_volume",
-    tight: bool = False,
+    k: int, d: int, T: int, epsilon: float, norm: float, *, tight: bool = False, **options: Unpack[FairnessOptions]
 ) -> float:
     """Theorem known-regret: `fairness_rounds` + k^3 epsilon T, for sure.
 
@@ -61,24 +59,22 @@ def regret_known_reward(
     >>> round(regret_known_reward(5, 5, 3000, 0.01, 1.0, shared=True, tight=True))
     1549
     """
-    rounds = fairness_rounds(k, d, epsilon, norm, structure=structure, shared=shared, learner=learner)
-    return rounds + whole("T", T) * loss_of_wrong_distances(k, epsilon, tight=tight)
+    rounds = fairness_rounds(k, d, epsilon, norm, **options)
+    return rounds + check_whole("T", T, least=1) * loss_of_wrong_distances(k, epsilon, tight=tight)
 
 
 def regret_terms(
-    k: SupportsIndex,
-    d: SupportsIndex,
-    T: SupportsIndex,
+    k: int,
+    d: int,
+    T: int,
     epsilon: float,
     norm: float,
     *,
     lam: float = 1.0,
     delta: float,
-    pulls: SupportsIndex = 1,
-    structure: Structure = "full",
-    shared: bool = False,
-    learner: Learner = "projected_volume",
+    pulls: int = 1,
     tight: bool = False,
+    **options: Unpack[FairnessOptions],
 ) -> RegretTerms:
     """The parts of the bound when rewards are unknown and at most `pulls` candidates are chosen a round.
 
@@ -86,7 +82,7 @@ def regret_terms(
     `delta`, so the bound fails with at most 2 delta (halve delta for a total of delta). The optimistic
     rewards rhat must lie between the true r and r + 2 w, w = min(radius |x|, 1), and in [-1, 1]:
     min(estimate + radius |x|, 1) does. (The paper caps the width instead; an estimate that is more than 1 too
-    low then stays below r.) With p our odds, p* the best:
+    low then stays below r.) With p our probabilities, p* the best:
     - r.p* <= rhat.p* <= rhat.pi(rhat, true distances) <= rhat.p + loss <= r.p + 2 w.p + loss in a round that
       is not bad;
     - r.p* - r.p <= pulls + 2 w.p in a bad one, because rhat.p >= 0. The paper charges 1 "at most"; a single
@@ -97,29 +93,16 @@ def regret_terms(
     >>> round(terms.bad_rounds), round(terms.inaccuracy), round(terms.widths), round(terms.luck)
     (1249, 300, 10068, 268)
     """
-    rounds = fairness_rounds(k, d, epsilon, norm, structure=structure, shared=shared, learner=learner)
+    rounds = fairness_rounds(k, d, epsilon, norm, **options)
     return RegretTerms(
-        bad_rounds=whole("pulls", pulls) * rounds,
-        inaccuracy=whole("T", T) * loss_of_wrong_distances(k, epsilon, tight=tight),
+        bad_rounds=check_whole("pulls", pulls, least=1) * rounds,
+        inaccuracy=check_whole("T", T, least=1) * loss_of_wrong_distances(k, epsilon, tight=tight),
         widths=2 * sum_of_widths(d, T, lam=lam, delta=delta, pulls=pulls),
         luck=2 * martingale_term(T, delta, pulls=pulls),
     )
 
 
-def regret_full(
-    k: SupportsIndex,
-    d: SupportsIndex,
-    T: SupportsIndex,
-    epsilon: float,
-    norm: float,
-    *,
-    lam: float = 1.0,
-    delta: float,
-    structure: Structure = "full",
-    shared: bool = False,
-    learner: Learner = "projected_volume",
-    tight: bool = False,
-) -> float:
+def regret_full(k: int, d: int, T: int, epsilon: float, norm: float, **options: Unpack[RegretOptions]) -> float:
     """Theorem full-regret: C + k^3 epsilon T + 2 (sum of widths + martingale term).
 
     The last display of its proof. Holds with probability 1 - 2 delta; C is `fairness_rounds`. Derivation and
@@ -128,35 +111,10 @@ def regret_full(
     >>> round(regret_full(5, 5, 3000, 0.01, 1.0, delta=0.05, shared=True, tight=True))
     11884
     """
-    return regret_terms(
-        k,
-        d,
-        T,
-        epsilon,
-        norm,
-        lam=lam,
-        delta=delta,
-        structure=structure,
-        shared=shared,
-        learner=learner,
-        tight=tight,
-    ).total
+    return regret_terms(k, d, T, epsilon, norm, **options).total
 
 
-def regret_many(
-    k: SupportsIndex,
-    d: SupportsIndex,
-    T: SupportsIndex,
-    epsilon: float,
-    norm: float,
-    *,
-    lam: float = 1.0,
-    delta: float,
-    structure: Structure = "full",
-    shared: bool = False,
-    learner: Learner = "projected_volume",
-    tight: bool = False,
-) -> float:
+def regret_many(k: int, d: int, T: int, epsilon: float, norm: float, **options: Unpack[RegretOptions]) -> float:
     """The appendix's theorem, where everybody may be chosen: k C + k^3 epsilon T + 2 (widths + luck).
 
     A bad round costs up to k, the martingale's steps are up to k, and `sum_of_widths` with pulls = k is
@@ -166,17 +124,4 @@ def regret_many(
     >>> round(regret_many(5, 5, 3000, 0.01, 1.0, delta=0.05, shared=True, tight=True))
     39548
     """
-    return regret_terms(
-        k,
-        d,
-        T,
-        epsilon,
-        norm,
-        lam=lam,
-        delta=delta,
-        pulls=k,
-        structure=structure,
-        shared=shared,
-        learner=learner,
-        tight=tight,
-    ).total
+    return regret_terms(k, d, T, epsilon, norm, pulls=k, **options).total

@@ -1,12 +1,11 @@
-"""What not knowing the rewards costs: confidence widths, their sum over time, and the luck of the draw."""
+"""The cost of unknown rewards: confidence widths, their sum over time, and the randomness of the draw."""
 
 import math
-from typing import SupportsIndex
 
-from evenhand.theory.checked import positive, whole
+from evenhand._internal.checks import check_number, check_whole
 
 
-def confidence_radius(d: SupportsIndex, t: SupportsIndex, *, lam: float = 1.0, delta: float) -> float:
+def confidence_radius(d: int, t: int, *, lam: float = 1.0, delta: float) -> float:
     """Distance of theta from its estimate, in V's norm: sqrt(2 d log((1 + t/lam)/delta)) + sqrt(lam).
 
     Abbasi-Yadkori, Pal and Szepesvari: with probability 1 - delta, at all times at once, the distance is at
@@ -17,13 +16,13 @@ def confidence_radius(d: SupportsIndex, t: SupportsIndex, *, lam: float = 1.0, d
     >>> round(confidence_radius(5, 3000, delta=0.05), 2)
     11.49
     """
-    lam, delta = positive("lam", lam), positive("delta", delta, below=1)
-    return math.sqrt(2 * whole("d", d) * math.log((1 + whole("t", t) / lam) / delta)) + math.sqrt(lam)
+    lam, delta = check_number("lam", lam, above=0), check_number("delta", delta, above=0, below=1)
+    return math.sqrt(
+        2 * check_whole("d", d, least=1) * math.log((1 + check_whole("t", t, least=1) / lam) / delta)
+    ) + math.sqrt(lam)
 
 
-def sum_of_widths(
-    d: SupportsIndex, T: SupportsIndex, *, lam: float = 1.0, delta: float, pulls: SupportsIndex = 1
-) -> float:
+def sum_of_widths(d: int, T: int, *, lam: float = 1.0, delta: float, pulls: int = 1) -> float:
     """Sum over T rounds of the widths min(radius |x|_{V^-1}, 1) of those chosen, at most `pulls` a round.
 
     For pulls = 1 this is the paper's lemma:
@@ -42,13 +41,18 @@ def sum_of_widths(
     >>> round(sum_of_widths(5, 3000, delta=0.05)), round(sum_of_widths(5, 3000, delta=0.05, pulls=5))
     (5034, 15832)
     """
-    d, T, pulls, lam = whole("d", d), whole("T", T), whole("pulls", pulls), positive("lam", lam)
+    d, T, pulls, lam = (
+        check_whole("d", d, least=1),
+        check_whole("T", T, least=1),
+        check_whole("pulls", pulls, least=1),
+        check_number("lam", lam, above=0),
+    )
     most = pulls * min(1.0, 1 / lam)
     squares = max(2.0, most / math.log1p(most)) * d * math.log1p(pulls * T / (d * lam))
     return confidence_radius(d, pulls * T, lam=lam, delta=delta) * math.sqrt(pulls * T * squares)
 
 
-def martingale_term(T: SupportsIndex, delta: float, *, pulls: SupportsIndex = 1) -> float:
+def martingale_term(T: int, delta: float, *, pulls: int = 1) -> float:
     """Expected widths exceed those drawn by at most pulls sqrt(2 T log(1/delta)).
 
     With probability 1 - delta, summed over T rounds. Azuma-Hoeffding: Pr(D_T >= s) <= exp(-s^2 / (2 T c^2))
@@ -58,5 +62,5 @@ def martingale_term(T: SupportsIndex, delta: float, *, pulls: SupportsIndex = 1)
     >>> round(martingale_term(3000, 0.05), 1)
     134.1
     """
-    delta = positive("delta", delta, below=1)
-    return whole("pulls", pulls) * math.sqrt(2 * whole("T", T) * -math.log(delta))
+    delta = check_number("delta", delta, above=0, below=1)
+    return check_whole("pulls", pulls, least=1) * math.sqrt(2 * check_whole("T", T, least=1) * -math.log(delta))

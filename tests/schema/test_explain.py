@@ -133,10 +133,12 @@ def test_the_sentences() -> None:
     assert str(SCHEMA.explain(matrix)).split("\n") == [
         "By the distance a feature can make alone: income (1.60), then employment (0.40), then purpose (0.30), "
         "then has guarantor (0.20).",
-        "A difference of 10,000 EUR in income makes a distance of 0.08: probabilities may differ by up to 8 percentage points.",
+        "A difference of 10,000 EUR in income makes a distance of 0.08: "
+        "probabilities may differ by up to 8 percentage points.",
         "The whole range of income, 0 EUR to 200,000 EUR, makes a distance of 1.60: no limit on probabilities.",
         "From a difference of about 125,000 EUR in income on there is no limit on probabilities.",
-        "A difference of 1 year in employment makes a distance of 0.01: probabilities may differ by up to 1 percentage point.",
+        "A difference of 1 year in employment makes a distance of 0.01: "
+        "probabilities may differ by up to 1 percentage point.",
         "The whole range of employment, 0 years to 40 years, makes a distance of 0.40: "
         "probabilities may differ by up to 40 percentage points.",
         "In purpose, any two are equally far apart, which makes a distance of 0.30: "

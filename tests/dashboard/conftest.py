@@ -1,4 +1,4 @@
-"""A service with a desk that has a past, and a browser: one of each for a file of tests."""
+"""A service with a desk that has a past for each file of tests, and one browser for all."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.browser import browser, page, screenshots
-from tests.support.dashboard_past import open_with_a_past
+from tests.support.dashboard_past import past_and_empty
+from tests.support.local_service import LocalService
 from tests.support.serving import Serving
 
 __all__ = ["browser", "page", "screenshots", "serving"]
@@ -16,9 +17,8 @@ __all__ = ["browser", "page", "screenshots", "serving"]
 @pytest.fixture(scope="module")
 def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """A running service with a desk that has a past, one without, an owner, and reviewers of each."""
-    service = Serving(tmp_path_factory.mktemp("service"))
-    open_with_a_past(service.database, "loans")
-    service.open_desk("empty", 0)
+    service = LocalService(tmp_path_factory.mktemp("service"))
+    (service.folder / "ledger.db").write_bytes(past_and_empty())
     service.token("owner", ["admin"])
     service.token("Kim", ["review"], ["loans"])
     service.token("Eve", ["review"], ["empty"])

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import orjson
 import pytest
-
-from evenhand.desk import Desk
 from evenhand.service.window.metric import metric_told
 from evenhand.service.window.overview import Overview
+
+from evenhand.desk import Desk
 from tests.support.dashboard_past import SETTINGS, play
 
 

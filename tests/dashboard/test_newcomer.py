@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,10 +10,13 @@ from playwright.sync_api import Page, expect
 
 from evenhand.desk import Desk
 from evenhand.schema import Number, Schema
-from tests.dashboard.test_pages import PATIENCE, decide, most_apart, review
 from tests.support.dashboard_past import open_with_a_past
+from tests.support.dashboard_steps import PATIENCE, decide, is_live, open_dashboard, open_decision, review, widest_pair
+from tests.support.local_service import LocalService
 from tests.support.serving import Serving
-from tests.support.steps import enter, ready
+from tests.support.steps import ready
+
+pytestmark = pytest.mark.browser
 
 MANY = Schema([Number(f"measure_{i:02d}", low=0, high=10, unit="m") for i in range(60)])
 
@@ -22,7 +24,7 @@ MANY = Schema([Number(f"measure_{i:02d}", low=0, high=10, unit="m") for i in ran
 @pytest.fixture(scope="module")
 def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """A desk with a past, one without, one with sixty features, and one with rewards of cents."""
-    service = Serving(tmp_path_factory.mktemp("service"))
+    service = LocalService(tmp_path_factory.mktemp("service"))
     open_with_a_past(service.database, "loans")
     service.open_desk("empty", 0, target_unfair_share=0.1)
     service.open_desk("sixty", 0, schema=MANY)
@@ -38,41 +40,29 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
         yield service
 
 
-def look(page: Page, serving: Serving, desk: str = "loans") -> None:
-    """Look at a desk until it is live."""
-    enter(page, serving, "owner", f"/desks/{desk}")
-    expect(page.locator("#live-state")).to_have_text("Live", timeout=PATIENCE)
-
-
-def look_at_decision(page: Page, serving: Serving, decision: dict[str, Any]) -> None:
-    """Look at the page of a decision until its certificate is there."""
-    enter(page, serving, "owner", f"/desks/loans/decisions/{decision['id']}")
-    expect(page.locator("#proofs table")).to_be_visible(timeout=PATIENCE)
-
-
 def test_estimates_are_not_taken_for_what_is_played(page: Page, serving: Serving) -> None:
     """Bars and words say that they are estimates; a decision says what was allowed when it was made."""
-    look(page, serving)
-    words = "By the best estimate of what reviewers find fair. While it is unsure the desk keeps odds closer"
+    open_dashboard(page, serving)
+    words = "Best estimate of what reviewers find fair. While it is unsure the desk keeps chances closer"
     expect(page.locator(".estimate")).to_contain_text([words, words])
     made = decide(serving, ["one", "two", "three"])
     record = serving.ask("GET", f"/api/desks/loans/decisions/{made['id']}/window", by="owner").json()
     pairs = record["explanation"]["binding_pairs"]
     assert pairs[0]["gap"] > 0.001
-    look_at_decision(page, serving, made)
-    expect(page.locator("#odds thead")).to_contain_text("Distance, best estimate now")
-    row = page.locator("#odds tbody tr").first
+    open_decision(page, serving, made)
+    expect(page.locator("#chances thead")).to_contain_text("Estimated distance now")
+    row = page.locator("#chances tbody tr").first
     gap = row.locator("td").first.inner_text()
-    expect(row).to_contain_text(f"allowed when it was decided: {gap}")
-    expect(page.locator("#odds .legend")).to_contain_text("the limit the desk had set for these two when it decided")
+    expect(row).to_contain_text(f"limit at the decision: {gap}")
+    expect(page.locator("#chances .legend")).to_contain_text("the limit that the desk allowed for these two")
 
 
 def test_a_pair_that_was_called_unfair_is_said_to_be(page: Page, serving: Serving) -> None:
     """At the top, among the pairs that bound and in the certificate: who called it unfair, and no made-up chance."""
     made = decide(serving, ["a7", "a8", "a9"])
-    first, second = most_apart(made)
+    first, second = widest_pair(made)
     review(serving, made, pair=[first, second])
-    look_at_decision(page, serving, made)
+    open_decision(page, serving, made)
     expect(page.locator("#called-unfair")).to_have_text(f"⚑Called unfair by Kim: {first} and {second}")
     row = page.locator("#proofs tbody tr").filter(has_text=first).filter(has_text=second)
     expect(row).to_contain_text("called unfair by Kim")
@@ -80,38 +70,38 @@ def test_a_pair_that_was_called_unfair_is_said_to_be(page: Page, serving: Servin
     expect(page.locator("#proofs .proof-counts li").first).to_contain_text("called unfair1")
     flag = serving.events("review")[-1]["id"]
     assert serving.ask("DELETE", f"/api/desks/loans/reviews/{flag}", by="owner").is_success
-    look_at_decision(page, serving, made)
+    open_decision(page, serving, made)
     expect(page.locator("#called-unfair")).to_have_count(0)
     expect(row).not_to_contain_text("called unfair")
 
 
 def test_what_answers_did_is_seen_on_coming_back(page: Page, serving: Serving) -> None:
     """The marks stay where the bars were when one first looked, until one asks for a new beginning."""
-    look(page, serving)
+    open_dashboard(page, serving)
     before = page.locator(".effect-value b").all_inner_texts()
     expect(page.get_by_role("button", name="Compare from now on")).to_be_hidden()
     page.get_by_role("link", name="Review pairs", exact=True).click()
     ready(page)
     made = decide(serving, ["alike", "as well", "other"])
-    review(serving, made, pair=most_apart(made))
-    look(page, serving)
+    review(serving, made, pair=widest_pair(made))
+    open_dashboard(page, serving)
     page.wait_for_function(
         "before => [...document.querySelectorAll('.effect-value b')].some((e, i) => e.innerText !== before[i])",
         arg=before,
         timeout=PATIENCE,
     )
-    expect(page.locator(".effects .shapelayer path").first).to_be_attached(timeout=PATIENCE)
+    expect(page.locator(".effect-was:visible").first).to_be_attached(timeout=PATIENCE)
     expect(page.locator("#metric .legend")).to_contain_text("when you first opened this page")
     page.get_by_role("button", name="Compare from now on").click()
-    expect(page.locator(".effects .shapelayer path")).to_have_count(0)
+    expect(page.locator(".effect-was:visible")).to_have_count(0)
     page.reload()
-    expect(page.locator(".effects .main-svg").first).to_be_visible(timeout=PATIENCE)
-    expect(page.locator(".effects .shapelayer path")).to_have_count(0)
+    expect(page.locator(".effect-bar").first).to_be_visible(timeout=PATIENCE)
+    expect(page.locator(".effect-was:visible")).to_have_count(0)
 
 
 def test_a_mark_of_yesterday_is_forgotten(page: Page, serving: Serving) -> None:
     """After a day the comparison begins anew."""
-    look(page, serving)
+    open_dashboard(page, serving)
     page.evaluate(
         """() => {
           const place = Object.keys(sessionStorage).find((key) => key.startsWith("evenhand-baseline:"));
@@ -121,23 +111,8 @@ def test_a_mark_of_yesterday_is_forgotten(page: Page, serving: Serving) -> None:
         }"""
     )
     page.reload()
-    expect(page.locator(".effects .main-svg").first).to_be_visible(timeout=PATIENCE)
-    expect(page.locator(".effects .shapelayer path")).to_have_count(0)
-
-
-def test_a_flag_on_equal_odds_is_not_counted_and_said_not_to_be() -> None:
-    """Decisions that the list calls unfair are as many as the number at the top."""
-    from evenhand.service.window.overview import Overview
-
-    with Desk.open("memory:", "loans", n_features=2, seed=1) as desk:
-        equal = desk.decide([[0.5, 0.0], [0.5, 0.0]])
-        apart = desk.decide([[0.9, 0.0], [0.0, 0.9]])
-        desk.review(equal.id, "partial", unfair=[("0", "1")], reviewer="Kim")
-        desk.review(apart.id, "partial", unfair=[("0", "1")], reviewer="Kim")
-        desk.catch_up(wait=True)
-        told = Overview(desk).since(None)["desk"]
-    assert told["rounds"]["flagged"]["total"] == sum(line["flagged"] for line in told["latest"]) == 1
-    assert [(line["flagged"], line["uncounted"]) for line in told["latest"]] == [(True, False), (False, True)]
+    expect(page.locator(".effect-bar").first).to_be_visible(timeout=PATIENCE)
+    expect(page.locator(".effect-was:visible")).to_have_count(0)
 
 
 def test_numbers_of_flags_explain_themselves(page: Page, serving: Serving) -> None:
@@ -146,16 +121,16 @@ def test_numbers_of_flags_explain_themselves(page: Page, serving: Serving) -> No
     same = [{"id": name, "context": [0.1] * n} for name in ("twin", "other twin")]
     made = serving.ask("POST", "/api/desks/loans/decisions", by="owner", body={"candidates": same}).json()
     review(serving, made)
-    look(page, serving)
+    open_dashboard(page, serving)
     expect(page.locator("#latest tbody tr").first).to_contain_text("flag not counted")
-    expect(page.locator("#latest")).to_contain_text("Not counted: flags on equal odds")
-    expect(page.locator("#reviewers")).to_contain_text("flags on equal odds are not counted")
-    look_at_decision(page, serving, made)
-    expect(page.locator("#called-unfair")).to_contain_text("their odds are equal: not counted")
+    expect(page.locator("#latest")).to_contain_text("Not counted: flags on equal chances")
+    expect(page.locator("#reviewers")).to_contain_text("no flags on equal chances")
+    open_decision(page, serving, made)
+    expect(page.locator("#called-unfair")).to_contain_text("equal chances: not counted")
 
 
 NAMES = ["إلى آخره 123", "דוד (2)", "n" * 200]
-ORDER = """() => [...document.querySelectorAll(".odds text.name")].map((text) => {
+ORDER = """() => [...document.querySelectorAll(".chances text.name")].map((text) => {
   const [name, odds] = [...text.querySelectorAll("tspan")].map((part) => part.getBoundingClientRect());
   return [name.left, odds.left, odds.top - name.top, text.textContent];
 })"""
@@ -168,7 +143,7 @@ def test_names_may_run_either_way_and_be_long(page: Page, serving: Serving, widt
     review(serving, made, reviewer="r" * 150)
     review(serving, made, reviewer="כים", pair=NAMES[1:])
     page.set_viewport_size({"width": width, "height": 800})
-    look_at_decision(page, serving, made)
+    open_decision(page, serving, made)
     order = page.evaluate(ORDER)
     assert len(order) == 3
     for name_begins, odds_begin, below, told in order:
@@ -179,20 +154,20 @@ def test_names_may_run_either_way_and_be_long(page: Page, serving: Serving, widt
         page.locator("details:not([open]) > summary").first.click()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.goto(f"{serving.url}/desks/loans")
-    expect(page.locator("#live-state")).to_have_text("Live", timeout=PATIENCE)
+    is_live(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_a_decision_says_when_and_which(page: Page, serving: Serving) -> None:
     """The time with day and zone, the id to copy, and how the draw can be repeated."""
     made = decide(serving, ["one", "two"])
-    look_at_decision(page, serving, made)
+    open_decision(page, serving, made)
     facts = page.locator("#facts")
     zone = page.evaluate("Intl.DateTimeFormat('en-GB', {timeZoneName: 'short'}).format().split(' ').at(-1)")
     expect(facts.locator("time")).to_have_text(f"{page.evaluate(WHEN, made['time'])} {zone}")
     expect(facts.locator("code")).to_have_text(made["id"])
-    expect(facts).to_contain_text(f"by lot No. {made['number']} of the desk’s seed; can be repeated")
-    expect(facts).to_contain_text("Knew the ledgerup to line")
+    expect(facts).to_contain_text(f"No. {made['number']} of the desk’s seed; reproducible")
+    expect(facts).to_contain_text("Based on eventsup to ")
 
 
 WHEN = """at => {
@@ -203,11 +178,11 @@ WHEN = """at => {
 
 def test_numbers_are_written_one_way(page: Page, serving: Serving) -> None:
     """One minus sign; small numbers keep two digits that count, without powers of ten; rounding is nothing."""
-    look(page, serving)
+    open_dashboard(page, serving)
     told = page.evaluate(
         """async () => {
-          const here = document.querySelector('script[src$="window/window.js"]').src;
-          const { number, minus } = await import(here.replace("window.js", "words.js"));
+          const here = document.querySelector('script[src$="dashboard/dashboard.js"]').src;
+          const { number, minus } = await import(here.replace("dashboard.js", "words.js"));
           const told = [-0.06, -0.0063, 1.43443e-7, -1e-17, 12.345].map((value) => number(value));
           return [...told, minus("-5 m (-3 m)"), minus("A-1, level=-0.5, 2024-05-06")];
         }"""
@@ -218,21 +193,21 @@ def test_numbers_are_written_one_way(page: Page, serving: Serving) -> None:
 
 def test_a_desk_that_has_not_decided_yet(page: Page, serving: Serving) -> None:
     """Says nothing of shares, and offers the interview first."""
-    look(page, serving, "empty")
+    open_dashboard(page, serving, "empty")
     figures = page.locator("#figures").inner_text()
-    assert "all learned from" not in figures
+    assert "all processed" not in figures
     assert "%" not in figures
     assert "primary" in (page.locator("#to-interview").get_attribute("class") or "")
     expect(page.locator("#to-interview")).to_be_visible()
     assert "primary" not in (page.locator("#to-review").get_attribute("class") or "")
     expect(page.locator("#welcome a")).to_have_attribute("href", "/interview/empty")
-    look(page, serving)
+    open_dashboard(page, serving)
     expect(page.locator("#to-interview")).to_be_hidden()
 
 
 def test_many_features_are_shown_when_asked_for(page: Page, serving: Serving) -> None:
     """The five that do the most and a few sentences; all of them on demand."""
-    look(page, serving, "sixty")
+    open_dashboard(page, serving, "sixty")
     expect(page.locator(".effect")).to_have_count(5)
     expect(page.locator("#metric .sentences li")).to_have_count(8)
     expect(page.locator("#metric .sentences li").first).to_contain_text("then 53 others")
@@ -246,19 +221,18 @@ def test_many_features_are_shown_when_asked_for(page: Page, serving: Serving) ->
 
 def test_small_rewards_have_ticks_that_differ(page: Page, serving: Serving) -> None:
     """No two ticks of the axis read alike."""
-    look(page, serving, "cents")
-    expect(page.locator("#chart-reward .main-svg").first).to_be_visible(timeout=PATIENCE)
-    ticks = page.locator("#chart-reward .ytick text").all_text_contents()
+    open_dashboard(page, serving, "cents")
+    ticks = page.locator("#chart-reward .plot [text-anchor=end]").all_text_contents()
     assert len(set(ticks)) == len(ticks) > 2
 
 
 def test_a_newcomer_is_told_what_this_is_once(page: Page, serving: Serving) -> None:
     """What a desk is and what to do, until it is put away."""
-    look(page, serving)
-    expect(page.locator("#welcome")).to_contain_text("A desk decides who")
+    open_dashboard(page, serving)
+    expect(page.locator("#welcome")).to_contain_text("A desk decides which")
     expect(page.locator("#welcome a")).to_have_attribute("href", "/review/loans")
     page.get_by_role("button", name="Got it").click()
     expect(page.locator("#welcome")).to_be_empty()
-    look(page, serving)
+    open_dashboard(page, serving)
     expect(page.locator("#figure-decisions")).not_to_be_empty()
     expect(page.locator("#welcome")).to_be_empty()

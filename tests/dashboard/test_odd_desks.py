@@ -11,10 +11,12 @@ from playwright.sync_api import Page, expect
 
 from evenhand.desk import Desk
 from evenhand.schema import Number, Schema, YesNo
-from tests.dashboard.test_pages import PATIENCE, TRUE_OF_ALL
-from tests.dashboard.test_same_words import said
+from tests.support.dashboard_steps import FITS, PATIENCE, call_script
+from tests.support.local_service import LocalService
 from tests.support.serving import SCHEMA, Serving, person
 from tests.support.steps import enter
+
+pytestmark = pytest.mark.browser
 
 WORDS = "number_of_full_years_of_uninterrupted_employment_with_the_present_employer"
 COMPOUND = "Donaudampfschifffahrtsgesellschaftskapitaenswitwenrentenversicherungsnummer"
@@ -30,7 +32,7 @@ TEXTS = r"""() => {
 @pytest.fixture(scope="module")
 def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """A desk of each kind, and an owner."""
-    service = Serving(tmp_path_factory.mktemp("service"))
+    service = LocalService(tmp_path_factory.mktemp("service"))
     rng = np.random.default_rng(0)
     service.open_desk("loans", 12)
     with Desk.open(service.database, "long", schema=LONG, seed=1) as desk:
@@ -76,12 +78,12 @@ def test_long_names_leave_the_matrix_legible(page: Page, serving: Serving, width
     room = "e => e.getBoundingClientRect().width"
     assert all(head.evaluate(room) < 180 for head in frame.locator("th").all())
     expect(first).to_have_attribute("title", WORDS)
-    expect(frame.locator(".goes-on")).to_have_text("The table goes on to the right →")
+    expect(frame.locator(".goes-on")).to_have_text("Scroll right for more →")
     frame.evaluate("e => { e.scrollLeft = e.scrollWidth; }")
-    expect(frame.locator(".goes-on")).to_have_text("← The table goes on to the left")
+    expect(frame.locator(".goes-on")).to_have_text("← Scroll left for more")
     seen = "e => e.getBoundingClientRect().left - e.closest('.table-frame').getBoundingClientRect().left"
     assert 0 <= first.evaluate(seen) < 12
-    assert page.evaluate(TRUE_OF_ALL)
+    assert page.evaluate(FITS)
 
 
 def test_words_are_broken_only_where_they_must_be(page: Page, serving: Serving) -> None:
@@ -110,29 +112,29 @@ def test_large_letters_have_room(page: Page, serving: Serving, width: int) -> No
     look(page, serving, "loans")
     page.evaluate("document.documentElement.style.fontSize = '32px'")
     page.set_viewport_size({"width": width, "height": 900})
-    name = page.locator("#chart-flagged .xtitle")
+    name = page.locator("#chart-flagged .x-name")
     expect(name).to_have_css("font-size", "25px", timeout=PATIENCE)
     box = "e => { const { top, bottom } = e.getBoundingClientRect(); return [top, bottom]; }"
-    below = max(tick.evaluate(box)[1] for tick in page.locator("#chart-flagged .xtick text").all())
+    below = max(tick.evaluate(box)[1] for tick in page.locator("#chart-flagged .x-tick").all())
     assert name.evaluate(box)[0] >= below - 1
-    assert name.evaluate(box)[1] <= page.locator("#chart-flagged .picture").evaluate(box)[1]
-    assert page.evaluate(TRUE_OF_ALL)
+    assert name.evaluate(box)[1] <= page.locator("#chart-flagged .plot").evaluate(box)[1]
+    assert page.evaluate(FITS)
 
 
 def test_one_candidate_has_no_pair(page: Page, serving: Serving) -> None:
     """Its certificate says so in place of zeros, and nobody is told to review pairs that cannot be."""
     look_at_newest(page, serving, "single")
-    expect(page.locator("#proofs")).to_contain_text("One candidate: there is no pair")
+    expect(page.locator("#proofs")).to_contain_text("A single candidate: there are no pairs")
     assert page.locator("#proofs table, #proofs .proof-counts").count() == 0
     look(page, serving, "single")
-    expect(page.locator("#welcome")).to_contain_text("A desk decides who")
-    expect(page.locator("#welcome")).not_to_contain_text("Play the reviewer")
+    expect(page.locator("#welcome")).to_contain_text("A desk decides which")
+    expect(page.locator("#welcome")).not_to_contain_text("Try it as a reviewer")
 
 
 def test_there_is_one_minus_sign(page: Page, serving: Serving) -> None:
     """Nowhere on a desk's pages, in pictures and in what is read out does a number have a hyphen in front."""
     look(page, serving, "nameless")
-    expect(page.locator("#chart-reward .main-svg").first).to_be_visible(timeout=PATIENCE)
+    expect(page.locator("#chart-reward .plot")).to_be_visible(timeout=PATIENCE)
     told = page.evaluate(TEXTS)
     look_at_newest(page, serving, "nameless")
     told += page.evaluate(TEXTS)
@@ -141,8 +143,8 @@ def test_there_is_one_minus_sign(page: Page, serving: Serving) -> None:
 
 
 AGREEMENT = [
-    (3, 1.0, "On 3 pairs two or more people judged, they agree in 50% of cases."),
-    (10, -0.12, "agree in 50% of cases (Fleiss’ kappa −0.12: less than chance)."),
+    (3, 1.0, "Reviewers agree in 50% of cases on 3 pairs judged by two or more."),
+    (10, -0.12, "judged by two or more (Fleiss’ kappa −0.12: less than chance)."),
     (10, 0.02, "(Fleiss’ kappa 0.02: no more than chance)."),
 ]
 
@@ -151,4 +153,4 @@ AGREEMENT = [
 def test_kappa_of_a_handful_is_not_told(page: Page, serving: Serving, pairs: int, kappa: float, words: str) -> None:
     """Below ten pairs it says next to nothing; below zero people agree less than by chance."""
     agreement, none = {"pairs": pairs, "share": 0.5, "kappa": kappa}, {"repeats": 0, "same": 0}
-    assert words in said(page, serving, "reviewers", "together", agreement, none)
+    assert words in call_script(page, serving, "reviewers", "together", agreement, none)

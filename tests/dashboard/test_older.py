@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from evenhand.service.window.latest import PAGE, page_of
 
 from evenhand.desk import Desk
 from evenhand.ledger.view import LedgerView
-from evenhand.service.window.latest import PAGE, page_of
 from tests.support.running_service import Asking, asking
 
 FAR = [[0.9, 0.0], [0.0, 0.9]]

@@ -1,114 +1,90 @@
-"""The window in a real browser: alive, legible, harmless."""
+"""The dashboard in a real browser: live, legible, harmless."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, Route, expect
 
-from tests.support.dashboard_past import SETTINGS
+from tests.support.dashboard_steps import (
+    FITS,
+    PATIENCE,
+    call_script,
+    decide,
+    is_live,
+    open_dashboard,
+    review,
+    widest_pair,
+)
 from tests.support.serving import Serving
-from tests.support.steps import sign_in
+from tests.support.steps import enter
 
-PATIENCE = 20_000
+pytestmark = pytest.mark.browser
+
 NASTY = ["<script>window.hit=1</script>", '"><img src=x onerror="window.hit=1">']
-TRUE_OF_ALL = "document.documentElement.scrollWidth <= window.innerWidth"
-
-
-def decide(serving: Serving, ids: list[str], desk: str = "loans") -> dict[str, Any]:
-    """A decision about people who differ, through the service."""
-    n = SETTINGS["schema"].n_features
-    candidates = [{"id": name, "context": [0.05 + 0.3 * i, *[0.1] * (n - 1)]} for i, name in enumerate(ids)]
-    answer = serving.ask("POST", f"/api/desks/{desk}/decisions", by="owner", body={"candidates": candidates})
-    assert answer.status_code == 201, answer.text
-    decision: dict[str, Any] = answer.json()
-    return decision
-
-
-def most_apart(decision: dict[str, Any]) -> list[str]:
-    """The two whose odds differ most: a flag on equal odds is no flag."""
-    ordered = sorted(zip(decision["probabilities"], decision["candidates"], strict=True))
-    assert ordered[-1][0] - ordered[0][0] > 1e-6
-    return [ordered[0][1], ordered[-1][1]]
-
-
-def review(
-    serving: Serving,
-    decision: dict[str, Any],
-    reviewer: str = "Kim",
-    pair: list[str] | None = None,
-    said: str = "unfair",
-) -> None:
-    """Its first two candidates, or others, are called unfair, or fair."""
-    body = {"kind": "partial", said: [pair or decision["candidates"][:2]], "reviewer": reviewer}
-    answer = serving.ask("POST", f"/api/desks/loans/decisions/{decision['id']}/reviews", by="owner", body=body)
-    assert answer.status_code == 201, answer.text
 
 
 def _list(page: Page, serving: Serving) -> None:
-    sign_in(page, serving, "owner", "/desks")
+    enter(page, serving, "owner", "/desks")
     expect(page.get_by_role("link", name="loans", exact=True)).to_be_visible()
 
 
-def _window(page: Page, serving: Serving) -> None:
-    sign_in(page, serving, "owner", "/desks/loans")
-    expect(page.locator("#live-state")).to_have_text("Live", timeout=PATIENCE)
-    for picture in ("#chart-flagged", "#chart-reward", ".effects"):
-        expect(page.locator(f"{picture} .main-svg").first).to_be_visible(timeout=PATIENCE)
+def _dashboard(page: Page, serving: Serving) -> None:
+    open_dashboard(page, serving)
+    expect(page.locator(".effect-bar").first).to_be_visible()
     while page.locator("details:not([open]) > summary").count():
         page.locator("details:not([open]) > summary").first.click()
 
 
 def _empty(page: Page, serving: Serving) -> None:
-    sign_in(page, serving, "owner", "/desks/empty")
+    enter(page, serving, "owner", "/desks/empty")
     expect(page.locator("#latest")).to_contain_text("No decision")
-    expect(page.locator("#chart-reward .main-svg").first).to_be_visible(timeout=PATIENCE)
+    expect(page.locator("#chart-reward .plot")).to_be_visible(timeout=PATIENCE)
 
 
 def _decision(page: Page, serving: Serving) -> None:
-    sign_in(page, serving, "owner", "/desks/loans")
+    enter(page, serving, "owner", "/desks/loans")
     page.locator("#latest a").nth(5).click()
     expect(page.locator("#proofs table")).to_be_visible(timeout=PATIENCE)
     for _ in range(3):
         page.locator("details:not([open]) > summary").first.click()
 
 
-def _window_for_a_reviewer(page: Page, serving: Serving) -> None:
-    """What was learned, odds and what others said is neither on the page nor a click away."""
-    sign_in(page, serving, "Kim", "/desks/loans")
-    expect(page.locator("#live-state")).to_have_text("Live", timeout=PATIENCE)
+def _dashboard_for_a_reviewer(page: Page, serving: Serving) -> None:
+    """Neither what was learned, nor chances, nor what others answered is on the page or a click away."""
+    enter(page, serving, "Kim", "/desks/loans")
+    is_live(page)
     expect(page.locator("#latest")).to_contain_text("No. ")
     assert page.locator("#metric, #reviewers, #latest a").count() == 0
     told = page.locator("main").inner_text()
-    assert not [word for word in ("Ana", "undefined", "NaN", "Distance", "Odds") if word in told]
+    assert not [word for word in ("Ana", "undefined", "NaN", "Distance", "Chance") if word in told]
 
 
 def _decision_for_a_reviewer(page: Page, serving: Serving) -> None:
-    """The page of a decision shows odds beyond a pair: a reviewer is told that it is not for them."""
+    """The page of a decision shows more chances than those of a pair: it is not for reviewers."""
     made = decide(serving, ["one", "two", "three"])
-    sign_in(page, serving, "Kim", f"/desks/loans/decisions/{made['id']}")
-    expect(page.get_by_role("alert")).to_contain_text("You are not allowed")
-    expect(page.locator("#odds")).to_be_hidden()
+    enter(page, serving, "Kim", f"/desks/loans/decisions/{made['id']}")
+    expect(page.get_by_role("alert")).to_contain_text("Not allowed")
+    expect(page.locator("#chances")).to_be_hidden()
 
 
 def _turned_away(page: Page, serving: Serving) -> None:
-    sign_in(page, serving, "Eve", "/desks/loans")
+    enter(page, serving, "Eve", "/desks/loans")
     expect(page.get_by_role("alert")).to_be_visible()
     expect(page.locator("#charts")).to_be_hidden()
 
 
 PAGES: dict[str, Callable[[Page, Serving], None]] = {
     "desks": _list,
-    "window": _window,
-    "window-empty": _empty,
+    "dashboard": _dashboard,
+    "dashboard-empty": _empty,
     "decision": _decision,
-    "window-reviewer": _window_for_a_reviewer,
+    "dashboard-reviewer": _dashboard_for_a_reviewer,
     "decision-reviewer": _decision_for_a_reviewer,
-    "window-turned-away": _turned_away,
+    "dashboard-turned-away": _turned_away,
 }
 
 
@@ -130,21 +106,22 @@ def test_every_page(name: str, window: tuple[Page, str], serving: Serving, scree
     page.screenshot(path=screenshots / f"{name}-{kind}.png", full_page=True)
     violations = Axe().run(page).response["violations"]
     assert [(v["id"], [node["target"] for node in v["nodes"]]) for v in violations] == []
-    assert page.evaluate(TRUE_OF_ALL)
+    assert page.evaluate(FITS)
 
 
 def test_a_decision_appears_by_itself(page: Page, serving: Serving) -> None:
     """Made elsewhere, it is on the page without a reload; paused, the page stays as it is until it is resumed."""
-    sign_in(page, serving, "owner", "/desks/loans")
-    expect(page.locator("#live-state")).to_have_text("Live", timeout=PATIENCE)
+    open_dashboard(page, serving)
     made = decide(serving, ["first", "second"])
     newest = page.locator("#latest tbody th").first
     expect(newest).to_have_text(f"No. {made['number']}", timeout=PATIENCE)
     page.get_by_role("button", name="Pause updates").press("Enter")
     expect(page.locator("#live-state")).to_have_text("Paused")
-    later = decide(serving, ["third", "fourth"])
-    page.wait_for_timeout(1500)
-    expect(newest).to_have_text(f"No. {made['number']}")
+    with page.context.new_page() as other:  # where the next decision is seen, the paused page could have had it
+        open_dashboard(other, serving)
+        later = decide(serving, ["third", "fourth"])
+        expect(other.locator("#latest tbody th").first).to_have_text(f"No. {later['number']}", timeout=PATIENCE)
+    assert newest.inner_text() == f"No. {made['number']}"
     page.get_by_role("button", name="Resume").press("Enter")
     expect(newest).to_have_text(f"No. {later['number']}", timeout=PATIENCE)
 
@@ -152,11 +129,10 @@ def test_a_decision_appears_by_itself(page: Page, serving: Serving) -> None:
 def test_news_leave_alone_what_somebody_is_at(page: Page, serving: Serving) -> None:
     """A focused line of the table keeps the focus while decisions come, even when it is no longer among the latest, and
     leads to its page; a fold that was opened stays open, and a table scrolled sideways stays where it was."""
-    sign_in(page, serving, "owner", "/desks/loans")
-    expect(page.locator("#live-state")).to_have_text("Live", timeout=PATIENCE)
+    open_dashboard(page, serving)
     both = decide(serving, ["alpha", "beta"])
     for reviewer in ("Ana", "Ben"):
-        review(serving, both, reviewer, said="fair")  # flags would draw the odds together for other tests
+        review(serving, both, reviewer, verdict="fair")  # flags would draw chances together for other tests
     page.locator("#reviewers summary").click()
     page.set_viewport_size({"width": 360, "height": 800})
     page.locator("#latest .table-frame").evaluate("e => { e.scrollLeft = 40; }")
@@ -165,7 +141,7 @@ def test_news_leave_alone_what_somebody_is_at(page: Page, serving: Serving) -> N
     link.evaluate("e => e.focus({ preventScroll: true })")
     for number in range(14):
         made = decide(serving, [f"{number} one", f"{number} two"])
-    review(serving, made, "Ben", said="fair")
+    review(serving, made, "Ben", verdict="fair")
     expect(page.locator("#latest tbody th").first).to_have_text(f"No. {made['number']:,}", timeout=PATIENCE)
     expect(page.locator("#latest tbody tr").first).to_contain_text("1 review", timeout=PATIENCE)
     assert page.evaluate("document.activeElement.textContent") == name
@@ -177,14 +153,13 @@ def test_news_leave_alone_what_somebody_is_at(page: Page, serving: Serving) -> N
 
 def test_the_metric_responds_to_a_review(page: Page, serving: Serving) -> None:
     """A pair called unfair changes the bars while one looks, and a mark shows where they stood before."""
-    sign_in(page, serving, "owner", "/desks/loans")
-    expect(page.locator("#live-state")).to_have_text("Live", timeout=PATIENCE)
+    open_dashboard(page, serving)
     before = page.locator(".effect-value b").all_inner_texts()
     flagged = int(page.locator("#figure-flagged").inner_text())
     made = decide(serving, ["alike", "as well", "other"])
-    review(serving, made, pair=most_apart(made))
+    review(serving, made, pair=widest_pair(made))
     expect(page.locator("#figure-flagged")).to_have_text(str(flagged + 1), timeout=PATIENCE)
-    expect(page.locator(".effects .shapelayer path").first).to_be_attached(timeout=PATIENCE)
+    expect(page.locator(".effects .effect-was:not([hidden])").first).to_be_attached(timeout=PATIENCE)
     assert page.locator(".effect-value b").all_inner_texts() != before
 
 
@@ -192,7 +167,7 @@ def test_names_that_are_markup_do_nothing(page: Page, serving: Serving) -> None:
     """In the list and on the decision's page they are shown letter by letter, and run nowhere."""
     made = decide(serving, NASTY)
     review(serving, made)
-    sign_in(page, serving, "owner", "/desks/loans")
+    enter(page, serving, "owner", "/desks/loans")
     expect(page.locator("#latest")).to_contain_text(made["chosen"][0], timeout=PATIENCE) if made["chosen"] else None
     page.goto(f"{serving.url}/desks/loans/decisions/{made['id']}")
     expect(page.locator("#people")).to_contain_text(NASTY[0])
@@ -202,33 +177,33 @@ def test_names_that_are_markup_do_nothing(page: Page, serving: Serving) -> None:
 
 
 def test_the_page_of_a_decision_says_what_is_in_the_ledger(page: Page, serving: Serving) -> None:
-    """Odds, who was chosen and what was said; a pair that bound the odds is tied by a rope."""
+    """Chances, who was chosen and what reviewers answered; a pair at its limit is linked."""
     made = decide(serving, ["one", "two", "three"])
     review(serving, made)
-    sign_in(page, serving, "owner", f"/desks/loans/decisions/{made['id']}")
+    enter(page, serving, "owner", f"/desks/loans/decisions/{made['id']}")
     expect(page.get_by_role("heading", level=1)).to_have_text(f"Decision No. {made['number']:,}")
     record = serving.ask("GET", f"/api/desks/loans/decisions/{made['id']}/window", by="owner").json()
-    expect(page.locator(".rope-group")).to_have_count(len(record["explanation"]["binding_pairs"]))
-    expect(page.locator(".odds-bar")).to_have_count(3)
+    expect(page.locator(".link-group")).to_have_count(len(record["explanation"]["binding_pairs"]))
+    expect(page.locator(".chances-frame .chance-bar")).to_have_count(3)
     expect(page.locator("#since")).to_contain_text("Kim called unfair: one and two")
     worst = record["explanation"]["worst_residual"]
-    expect(page.locator("#facts")).to_contain_text("Limits keptall of them" + (", but for rounding" if worst else ""))
+    expect(page.locator("#facts")).to_contain_text("Limits metall" + (", up to rounding" if worst else ""))
     expect(page.locator("#proofs tbody tr")).to_have_count(3, timeout=PATIENCE)
 
 
 def test_the_page_of_a_decision_says_what_came_later(page: Page, serving: Serving) -> None:
     """Each quoted review that was given after the decision says so, in both tables, and no other does."""
-    words = "given after this decision"
+    words = ", after this decision"
     ids = [event["id"] for event in serving.events("decision") if event["body"]["tight_pairs"]]
     shown = 0
-    sign_in(page, serving, "owner", "/desks")
+    enter(page, serving, "owner", "/desks")
     for name in ids[2:5]:
         page.goto(f"{serving.url}/desks/loans/decisions/{name}")
         expect(page.locator("#proofs table")).to_be_visible(timeout=PATIENCE)
         told = [serving.ask("GET", f"/api/desks/loans/decisions/{name}/{part}", by="owner").json() for part in PARTS]
         quoted = [quote for pair in told[0]["explanation"]["binding_pairs"] for quote in pair["shaped_by"]]
         evidence = [quote for pair in told[1]["pairs"] if pair["gap"] >= 1e-9 for quote in pair["evidence"]]
-        for place, quotes in (("#odds", quoted), ("#proofs", evidence)):
+        for place, quotes in (("#chances", quoted), ("#proofs", evidence)):
             later = sum(quote["is_later"] is True for quote in quotes)
             expect(page.locator(f"{place} .evidence li").filter(has_text=words)).to_have_count(later)
             shown += later
@@ -249,8 +224,8 @@ def test_a_quoted_verdict_without_a_page_has_no_link(page: Page, serving: Servin
         route.fulfill(json=told)
 
     page.route(f"**/api/desks/loans/decisions/{name}/window", put)
-    sign_in(page, serving, "owner", f"/desks/loans/decisions/{name}")
-    lines = page.locator("#odds .evidence").first.locator("li")
+    enter(page, serving, "owner", f"/desks/loans/decisions/{name}")
+    lines = page.locator("#chances .evidence").first.locator("li")
     told = ["Kim called two people unfair at 25 points (in an interview; 90% alike)"]
     told.append("Kim called one and two unfair at 25 points (imported; 90% alike)")
     expect(lines).to_have_count(2)
@@ -267,24 +242,23 @@ WITHOUT = {
     (1.0, 1.0, 0.0): "the two most promising candidates, for certain",
     (1.0, 1.0): "both candidates, for certain",
     (1.0,): "the only candidate, for certain",
-    (0.0, 0.0): "nobody: no good was hoped for from anybody",
-    (0.5, 0.5, 0.0): "a lot among the most promising candidates",
-    (1.0, 0.5, 0.5, 0.0): "the most promising candidate for certain, and a lot among equals",
+    (0.0, 0.0): "nobody: no candidate was expected to pay off",
+    (0.5, 0.5, 0.0): "a draw among the most promising candidates",
+    (1.0, 0.5, 0.5, 0.0): "the most promising candidate for certain, and a draw among equals",
 }
 
 
 def test_whoever_would_be_chosen_without_fairness_is_told_for_every_capacity(page: Page, serving: Serving) -> None:
-    """One, several, all, nobody, or a lot among equals: the sentence follows the odds."""
+    """One, several, all, nobody, or a draw among equals."""
     page.goto(f"{serving.url}/sign-in")
-    for odds, words in WITHOUT.items():
-        script = "async (odds) => (await import('/static/0/js/window/price.js')).whoWithout(odds)"
-        assert page.evaluate(script, list(odds)) == words
+    for probabilities, words in WITHOUT.items():
+        assert call_script(page, serving, "price", "whoWithout", list(probabilities)) == words
 
 
 def test_no_zero_has_a_sign(page: Page, serving: Serving) -> None:
     """What is zero but for rounding is written without one; what is small is not taken for zero."""
     page.goto(f"{serving.url}/sign-in")
-    words = "import('/static/0/js/window/words.js')"
+    words = "import('/static/0/js/dashboard/words.js')"
     script = f"async (values) => {{ const {{ number }} = await {words}; return values.map((v) => number(v)); }}"
     assert page.evaluate(script, [-1e-12, -0.001, 0, 1234.5]) == ["0.00", "−0.0010", "0.00", "1,234.50"]
 
@@ -294,7 +268,7 @@ def test_a_table_that_goes_on_says_so(browser: Browser, serving: Serving) -> Non
     for width, hidden in ((360, 0), (1600, 1)):
         context = browser.new_context(viewport={"width": width, "height": 800})
         page = context.new_page()
-        sign_in(page, serving, "owner", "/desks/loans")
+        enter(page, serving, "owner", "/desks/loans")
         hint = page.locator("#reviewers .goes-on")
         expect(hint).to_be_hidden() if hidden else expect(hint).to_be_visible()
         context.close()
@@ -302,13 +276,13 @@ def test_a_table_that_goes_on_says_so(browser: Browser, serving: Serving) -> Non
 
 def test_an_unknown_decision(page: Page, serving: Serving) -> None:
     """A sentence says that there is none."""
-    sign_in(page, serving, "owner", "/desks/loans/decisions/dec_0")
-    expect(page.get_by_role("alert")).to_contain_text("There is nothing here")
+    enter(page, serving, "owner", "/desks/loans/decisions/dec_0")
+    expect(page.get_by_role("alert")).to_contain_text("Not found")
 
 
 def test_the_table_of_a_chart_by_keyboard(page: Page, serving: Serving) -> None:
     """The numbers behind a picture can be had without seeing it."""
-    sign_in(page, serving, "owner", "/desks/loans")
+    enter(page, serving, "owner", "/desks/loans")
     fold = page.locator("#chart-flagged summary")
     fold.focus()
     page.keyboard.press("Enter")
@@ -318,13 +292,12 @@ def test_the_table_of_a_chart_by_keyboard(page: Page, serving: Serving) -> None:
 
 def test_the_service_goes_and_comes_back(page: Page, serving: Serving) -> None:
     """The page says that the line is broken, keeps what it shows, and is live again when the service is."""
-    sign_in(page, serving, "owner", "/desks/loans")
-    expect(page.locator("#live-state")).to_have_text("Live", timeout=PATIENCE)
+    open_dashboard(page, serving)
     shown = page.locator("#figure-decisions").inner_text()
     serving.stop()
     try:
-        expect(page.locator("#live-state")).to_contain_text("broken", timeout=PATIENCE)
+        expect(page.locator("#live-state")).to_contain_text("Connection lost", timeout=PATIENCE)
         assert page.locator("#figure-decisions").inner_text() == shown
     finally:
         serving.start()
-    expect(page.locator("#live-state")).to_have_text("Live", timeout=PATIENCE)
+    is_live(page)

@@ -9,6 +9,7 @@ from typing import Any, cast
 import numpy as np
 import orjson
 import pytest
+from evenhand.service.window.rounds import MEANS, POINTS, rounds_of
 
 from evenhand._internal.append_only import GrowingSet
 from evenhand.bandit.margin import Margin
@@ -17,7 +18,6 @@ from evenhand.desk.desk_decision import DeskDecision
 from evenhand.desk.projection.projection import Projection
 from evenhand.desk.projection.round_history import RoundHistory
 from evenhand.desk.settings import DeskSettings
-from evenhand.service.window.rounds import MEANS, POINTS, rounds_of
 
 SETTINGS = DeskSettings.create(n_features=2, seed=0, target_unfair_share=0.02)
 

@@ -10,10 +10,10 @@ from typing import Any
 import httpx
 import orjson
 import pytest
+from evenhand.service.window.stream import Hub
 
 from evenhand.desk import Desk
 from evenhand.service.problems import Problem
-from evenhand.service.window.stream import Hub
 from tests.support.running_service import Asking, asking
 from tests.support.serving import Serving
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from evenhand.service.checking import Checking
 
 from evenhand.desk import Decide, Desk, Ledger
 from evenhand.desk.dsjson import to_dsjson
@@ -17,7 +18,6 @@ from evenhand.ledger.export import to_jsonl
 from evenhand.ledger.ledger import Head, Row
 from evenhand.ledger.verify import standing, verify
 from evenhand.ledger.view import INSERT, Statements
-from evenhand.service.checking import Checking
 from tests.support.desk_play import D, done, people, play
 from tests.support.tampering import tampered
 

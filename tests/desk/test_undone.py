@@ -10,7 +10,7 @@ import pytest
 
 from evenhand.desk import Desk, Withdraw
 from evenhand.review.item import Item
-from evenhand.review.reviewing import Reviewing
+from evenhand.review.review_sessions import ReviewSessions
 from tests.review.test_reviewing import asked, opened, say
 
 
@@ -20,7 +20,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return "memory:" if request.param == "memory:" else f"sqlite:///{tmp_path}/ledger.db"
 
 
-def undone_long_ago(desk: Desk, reviewing: Reviewing, answer: str = "unfair") -> Item:
+def undone_long_ago(desk: Desk, reviewing: ReviewSessions, answer: str = "unfair") -> Item:
     """A pair that Kim answered and took back, longer ago than a lease lasts; Kim has seen it again, and went home."""
     item = asked(reviewing, "Kim")
     desk.execute([Withdraw(say(reviewing, item, answer).id, actor="Kim")])
@@ -34,7 +34,7 @@ def undone_long_ago(desk: Desk, reviewing: Reviewing, answer: str = "unfair") ->
 def test_an_undone_pair_goes_to_others_when_its_lease_ends(url: str, answer: str) -> None:
     """Before that it is kept for whoever undid it; then somebody else answers it, and it waits no more."""
     with opened(url, 6, reviewing={"lease": 1.0}) as desk:
-        reviewing = Reviewing(desk)
+        reviewing = ReviewSessions(desk)
         waiting = desk.ledger.pairs.count("loans")
         undone = undone_long_ago(desk, reviewing, answer)
         desk.catch_up()
@@ -46,13 +46,13 @@ def test_an_undone_pair_goes_to_others_when_its_lease_ends(url: str, answer: str
             seen.append((item.decision, item.pair))
         assert seen.count((undone.decision, undone.pair)) == 1
         assert len(seen) == waiting
-        assert reviewing.next("Kim") is Reviewing(desk).next("Ada") is None
+        assert reviewing.next("Kim") is ReviewSessions(desk).next("Ada") is None
 
 
 def test_an_undone_pair_is_not_lost_where_there_is_nobody_else(url: str) -> None:
     """Whoever undid it gets it from the queue like anybody else."""
     with opened(url, 6, reviewing={"lease": 1.0}) as desk:
-        reviewing = Reviewing(desk)
+        reviewing = ReviewSessions(desk)
         undone = undone_long_ago(desk, reviewing)
         item = asked(reviewing, "Kim")
         assert (item.why, item.decision, item.pair) == ("taken back", undone.decision, undone.pair)
@@ -63,7 +63,7 @@ def test_an_undone_pair_is_not_lost_where_there_is_nobody_else(url: str) -> None
 def test_an_undone_pair_that_others_have_answered_meanwhile(url: str) -> None:
     """The answer of whoever undid it and comes back late is kept and marked."""
     with opened(url, 6, reviewing={"lease": 1.0}) as desk:
-        reviewing = Reviewing(desk)
+        reviewing = ReviewSessions(desk)
         undone = undone_long_ago(desk, reviewing)
         item = asked(reviewing, "Lee")
         assert (item.decision, item.pair) == (undone.decision, undone.pair)
@@ -75,7 +75,7 @@ def test_an_undone_pair_that_others_have_answered_meanwhile(url: str) -> None:
 def test_a_skipped_pair_is_kept_for_whoever_undid_skipping(url: str, overlap: float) -> None:
     """While its lease lasts nobody else gets the place; answered, it is gone, and each place is answered once."""
     with opened(url, 6, overlap=overlap) as desk:
-        reviewing = Reviewing(desk)
+        reviewing = ReviewSessions(desk)
         waiting = desk.ledger.pairs.count("loans")
         item = asked(reviewing, "Kim")
         desk.execute([Withdraw(say(reviewing, item, "skip").id, actor="Kim")])
@@ -100,7 +100,7 @@ def test_a_skipped_pair_is_kept_for_whoever_undid_skipping(url: str, overlap: fl
 def test_a_skipped_pair_that_is_before_somebody_else_is_not_asked_for_again(url: str, *, answers: bool) -> None:
     """Whoever undoes skipping then gets another pair, so that no answer comes late."""
     with opened(url, 6) as desk:
-        reviewing = Reviewing(desk)
+        reviewing = ReviewSessions(desk)
         item = asked(reviewing, "Kim")
         skipped = say(reviewing, item, "skip")
         taken = asked(reviewing, "Lee")
@@ -116,7 +116,7 @@ def test_a_skipped_pair_that_is_before_somebody_else_is_not_asked_for_again(url:
 def test_undoing_an_answer_leaves_the_second_place_to_somebody_else(url: str) -> None:
     """Of a pair with two places whoever answers, undoes and answers again takes one."""
     with opened(url, 6, overlap=1.0) as desk:
-        reviewing = Reviewing(desk)
+        reviewing = ReviewSessions(desk)
         item = asked(reviewing, "Kim")
         waiting = desk.ledger.pairs.count("loans")
         desk.execute([Withdraw(say(reviewing, item, "unfair").id, actor="Kim")])
@@ -131,7 +131,7 @@ def test_undoing_an_answer_leaves_the_second_place_to_somebody_else(url: str) ->
 def test_what_was_replaced_is_not_asked_again(url: str) -> None:
     """A review that its reviewer superseded has its new answer already."""
     with opened(url, 6) as desk:
-        reviewing = Reviewing(desk)
+        reviewing = ReviewSessions(desk)
         item = asked(reviewing, "Kim")
         given = say(reviewing, item, "unfair")
         said: Any = {"fair": [(item.left, item.right)], "reviewer": "Kim", "actor": "Kim", "supersedes": given.id}
@@ -142,12 +142,12 @@ def test_what_was_replaced_is_not_asked_again(url: str) -> None:
 def test_an_undone_pair_stands_as_it_stood(url: str) -> None:
     """Whoever takes an answer back sees the two on the sides where they were, however often."""
     with opened(url, 8) as desk:
-        reviewing = Reviewing(desk)
+        reviewing = ReviewSessions(desk)
         for turn in range(12):
             item = asked(reviewing, "Kim")
             for _ in range(2):
                 desk.execute([Withdraw(say(reviewing, item, ("unfair", "skip")[turn % 2]).id, actor="Kim")])
-                again = asked(Reviewing(desk), "Kim")
+                again = asked(ReviewSessions(desk), "Kim")
                 assert (again.left, again.right, again.why) == (item.left, item.right, "again")
                 item = again
             say(reviewing, item, "acceptable")
@@ -156,7 +156,7 @@ def test_an_undone_pair_stands_as_it_stood(url: str) -> None:
 def test_the_pair_that_was_next_keeps_its_sides(url: str) -> None:
     """Undone and answered again, the answer is followed by the pair that had followed it before, on the same sides."""
     with opened(url, 12) as desk:
-        reviewing = Reviewing(desk)
+        reviewing = ReviewSessions(desk)
         for _ in range(8):
             undone = say(reviewing, asked(reviewing, "Kim"), "unfair")
             following = asked(reviewing, "Kim")

@@ -81,7 +81,5 @@ def test_wilsons_interval_holds_the_share(n: int, data: st.DataObject) -> None:
     """The interval lies within 0 and 1 around the share, and is never empty."""
     successes = data.draw(st.integers(0, n))
     low, high = wilson(successes, n)
-    assert low is not None
-    assert high is not None
     assert 0 <= low <= successes / n <= high <= 1
     assert low < high

@@ -9,8 +9,8 @@ from evenhand.desk import Desk
 from evenhand.desk.settings import DeskSettings
 from evenhand.review.display import MINUS, features_of_contexts, rows_of
 from evenhand.review.interview_people import known_people
-from evenhand.review.interviewing import Interviewing
-from evenhand.review.reviewing import Reviewing
+from evenhand.review.interview_sessions import InterviewSessions
+from evenhand.review.review_sessions import ReviewSessions
 from evenhand.schema import Category, Number, Schema
 
 SCHEMA = Schema([Number("income", low=0, high=100_000, unit="EUR"), Category("purpose", levels=("car", "home"))])
@@ -27,10 +27,10 @@ def raw(number: int) -> list[dict[str, object]]:
 def shown_pair(desk: Desk) -> dict[str, dict[str, object]]:
     """The rows of the pair before a reviewer, by name; its answer can be recorded."""
     desk.catch_up(wait=True)
-    reviewing = Reviewing(desk)
+    reviewing = ReviewSessions(desk)
     item = reviewing.next("Kim")
     assert item is not None
-    rows = {row["name"]: row for row in reviewing.shown(item)["rows"]}
+    rows = {row["name"]: row for row in reviewing.display(item)["rows"]}
     told = reviewing.command(item, "unfair", {}).circumstances
     assert told is not None
     assert told["shown"] == list(rows)
@@ -68,7 +68,7 @@ def test_an_interview_shows_two_people_by_the_same_rows(encoded: bool) -> None:
         assert len({frozenset(row) for row in rows}) == 1
         assert ("income (encoded)" in rows[0]) == encoded
         assert ("income" in rows[0]) != encoded
-        assert Interviewing(desk).asked("Kim")["item"] is not None
+        assert InterviewSessions(desk).next("Kim")["item"] is not None
 
 
 def decide_about_many(desk: Desk) -> None:
@@ -84,11 +84,11 @@ def test_an_interview_hides_what_the_desk_hides() -> None:
     """In its rows; the record says what was shown and what was not, and who stood on the left."""
     with Desk.open("memory:", "loans", features=["a", "b"], seed=5, reviewing={"hidden": ["b"]}) as desk:
         decide_about_many(desk)
-        interviewing = Interviewing(desk)
-        asked = interviewing.asked("Kim")
+        interviewing = InterviewSessions(desk)
+        asked = interviewing.next("Kim")
         assert [row["name"] for row in asked["rows"]] == ["a"]
         assert asked["withheld"] is True
-        content = interviewing.opened(asked["item"], "Kim")
+        content = interviewing.decrypt(asked["item"], "Kim")
         desk.change_settings(reviewing={})
         said = interviewing.command(content, "unfair", {})
         told = said.circumstances or {}
@@ -101,14 +101,14 @@ def test_an_interview_draws_sides_by_lot() -> None:
     """Who comes first in the list of people stands now on the left, now on the right; asked again, where they stood."""
     with Desk.open("memory:", "loans", features=["a", "b"], seed=5) as desk:
         decide_about_many(desk)
-        interviewing, lefts = Interviewing(desk), set()
+        interviewing, lefts = InterviewSessions(desk), set()
         for number in range(12):
-            asked = interviewing.asked(f"reviewer {number}")
-            again = interviewing.asked(f"reviewer {number}")
-            assert (asked["rows"], asked["odds"]) == (again["rows"], again["odds"])
-            content = interviewing.opened(asked["item"], f"reviewer {number}")
+            asked = interviewing.next(f"reviewer {number}")
+            again = interviewing.next(f"reviewer {number}")
+            assert (asked["rows"], asked["probabilities"]) == (again["rows"], again["probabilities"])
+            content = interviewing.decrypt(asked["item"], f"reviewer {number}")
             side = "xy".index(content["left"])
-            assert asked["odds"][0] == content["question"]["odds"][side]
+            assert asked["probabilities"][0] == content["question"]["odds"][side]
             lefts.add(content["left"])
         assert lefts == {"x", "y"}
 

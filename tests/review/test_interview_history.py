@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from evenhand.desk import Desk, Event, Ledger, Withdraw
-from evenhand.review.interviewing import Interviewing
+from evenhand.review.interview_sessions import InterviewSessions
 
 PEOPLE = [[0.1, 0.4], [0.6, 0.2], [0.3, 0.3], [0.9, 0.1], [-0.5, 0.4], [-0.2, -0.7]]
 
@@ -20,42 +20,44 @@ def opened(ledger: Ledger, name: str) -> Desk:
     return desk
 
 
-def asked(interviewing: Interviewing, reviewer: str = "Kim") -> dict[str, Any]:
+def asked(interviewing: InterviewSessions, reviewer: str = "Kim") -> dict[str, Any]:
     """The question before a reviewer: which two, with which odds, who of them on the left."""
     interviewing.desk.catch_up(wait=True)
-    told = interviewing.asked(reviewer)
-    content = interviewing.opened(told["item"], reviewer)
-    return {name: content[name] for name in ("x", "y", "left")} | {"odds": told["odds"], "rows": told["rows"]}
+    told = interviewing.next(reviewer)
+    content = interviewing.decrypt(told["item"], reviewer)
+    return {name: content[name] for name in ("x", "y", "left")} | {
+        name: told[name] for name in ("probabilities", "rows")
+    }
 
 
-def say(interviewing: Interviewing, answer: str, reviewer: str = "Kim") -> str:
+def say(interviewing: InterviewSessions, answer: str, reviewer: str = "Kim") -> str:
     """Answer the question before a reviewer; the id of the line."""
-    content = interviewing.opened(interviewing.asked(reviewer)["item"], reviewer)
+    content = interviewing.decrypt(interviewing.next(reviewer)["item"], reviewer)
     (line,) = interviewing.desk.execute([interviewing.command(content, answer, {})])
     assert isinstance(line, Event)
     interviewing.desk.catch_up(wait=True)
-    interviewing.heard(content, answer, line.id)
+    interviewing.answered(content, answer, line.id)
     return line.id
 
 
 def test_undo_after_a_restart_brings_the_questions_again(ledger: Ledger, name: str) -> None:
     """One after the other, the latest first, the same two on the same sides with the same odds; then it goes on."""
     with opened(ledger, name) as desk:
-        before = Interviewing(desk)
+        before = InterviewSessions(desk)
         questions, lines = [], []
         for answer in ("unfair", "acceptable", "unsure", "unfair"):
             questions.append(asked(before))
             lines.append(say(before, answer))
-        after = Interviewing(desk)
+        after = InterviewSessions(desk)
         for line, question in zip(reversed(lines[1:]), reversed(questions[1:]), strict=True):
             desk.withdraw(line, actor="Kim")
             assert asked(after) == question
-            assert asked(Interviewing(desk)) == question, "also if it restarts once more between undo and asking"
+            assert asked(InterviewSessions(desk)) == question, "also if it restarts once more between undo and asking"
         for question in questions[1:]:
-            again = Interviewing(desk)
+            again = InterviewSessions(desk)
             assert asked(again) == question
             say(again, "acceptable")
-        assert asked(Interviewing(desk)) not in questions
+        assert asked(InterviewSessions(desk)) not in questions
         assert [event.body["unfair"] for event in desk.events(kinds=["answer"])[4:]] == [False] * 3
 
 
@@ -64,51 +66,51 @@ def test_it_stands_as_if_it_had_never_stopped(ledger: Ledger, name: str, seed: i
     """After any answers and undos, those that stand and those to be asked again are what a process remembers."""
     rng = np.random.default_rng(seed)
     with opened(ledger, name) as desk:
-        steady = Interviewing(desk)
+        steady = InterviewSessions(desk)
         for _ in range(16):
-            given = steady._conversations["Kim"].given if "Kim" in steady._conversations else []
+            given = steady._conversations["Kim"].answered if "Kim" in steady._conversations else []
             if given and rng.random() < 0.4:
                 desk.withdraw(given[-1][0], actor="Kim")
             else:
                 say(steady, ("unfair", "acceptable", "skip")[rng.integers(3)])
-            steady.asked("Kim")
-            restarted = Interviewing(desk)
-            restarted.asked("Kim")
+            steady.next("Kim")
+            restarted = InterviewSessions(desk)
+            restarted.next("Kim")
             one, other = (interviewing._conversations["Kim"] for interviewing in (steady, restarted))
-            assert other.given == one.given
+            assert other.answered == one.answered
             assert other.again == one.again
 
 
 def test_what_somebody_was_unsure_of_rests_after_a_restart(ledger: Ledger, name: str) -> None:
     """The pair that is known least would be asked about at once again; it is left alone, as before."""
     with opened(ledger, name) as desk:
-        before = Interviewing(desk)
+        before = InterviewSessions(desk)
         first = asked(before)
         say(before, "unsure")
         assert asked(before)["rows"] != first["rows"]
         pair = [first["x"], first["y"]]
-        now = asked(Interviewing(desk))
+        now = asked(InterviewSessions(desk))
         assert [now["x"], now["y"]] not in (pair, pair[::-1])
 
 
 def test_questions_about_others_do_not_come_again(ledger: Ledger, name: str) -> None:
     """Of other reviewers, of people who are not asked about any more, and of lines that nobody asked for."""
     with opened(ledger, name) as desk:
-        before = Interviewing(desk)
+        before = InterviewSessions(desk)
         mine, theirs = say(before, "unfair"), say(before, "unfair", "Lee")
         odd = desk.answer(
             PEOPLE[0], PEOPLE[1], gap=0.3, unfair=True, reviewer="Kim", circumstances={"question": {"x": 1}}
         )
         desk.execute([Withdraw(theirs, actor="Lee"), Withdraw(odd.id, actor="Kim")])
-        after = Interviewing(desk)
-        after.asked("Kim")
-        assert [line for line, _ in after._conversations["Kim"].given] == [mine]
+        after = InterviewSessions(desk)
+        after.next("Kim")
+        assert [line for line, _ in after._conversations["Kim"].answered] == [mine]
         assert after._conversations["Kim"].again == []
         strangers = [[-x, -y] for x, y in PEOPLE]
         for _ in range(100):
             desk.decide(strangers)
         desk.withdraw(mine, actor="Kim")
-        gone = Interviewing(desk)
-        gone.asked("Kim")
-        assert gone._conversations["Kim"].given == []
+        gone = InterviewSessions(desk)
+        gone.next("Kim")
+        assert gone._conversations["Kim"].answered == []
         assert gone._conversations["Kim"].again == []

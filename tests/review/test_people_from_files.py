@@ -1,4 +1,4 @@
-"""What is wrong with a file of people is said by line and column, with what is allowed."""
+"""What is wrong with a file of people is said by line and column, with what it must be."""
 
 from __future__ import annotations
 
@@ -37,14 +37,22 @@ WITHOUT = DeskSettings.create(features=["score", "years"])
         (
             WITHOUT,
             "score,years\n0.1,0.2\n0.3,many\n",
-            "line 3, column years: it is 'many'; allowed is a number such as",
+            "line 3, column years: it must be a number such as 0.25, got 'many'",
         ),
-        (WITHOUT, "score;years\n0.1;0.2\n0.3;nan\n", "line 3, column years: it is 'nan'; allowed is a number"),
-        (WITHOUT, "score,years\n0.1,0.2\n,0.1\n", "line 3, column score: it is missing"),
+        (
+            WITHOUT,
+            "score;years\n0.1;0.2\n0.3;nan\n",
+            "column years: it must be a number such as 0.25, got 'nan'",
+        ),
+        (
+            WITHOUT,
+            "score,years\n0.1,0.2\n,0.1\n",
+            "column score: it must be a number such as 0.25, got nothing",
+        ),
         (
             WITHOUT,
             "score,years\n0.1,0.2\n99,10\n",
-            "line 3: it has numbers whose squares make up 9,901; this desk has no",
+            "line 3: it must have a sum of squares <= 1, as this desk has no",
         ),
         (WITHOUT, "score\n0.1\n0.2\n", "years is not in the header"),
         (WITHOUT, "score,years\n0.1,0.2\n0.3\n", "line 3 has 1 values; the header names 2"),

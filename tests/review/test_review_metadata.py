@@ -7,14 +7,14 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
+from evenhand.service.bodies import NewReview
 
 from evenhand.desk import AnswerQuestion, Desk, Event, GiveReview, Ledger
 from evenhand.desk.review_book import ReviewBook, answers_in
 from evenhand.errors import EvenhandError, InvalidInput
 from evenhand.ledger.event import canonical
 from evenhand.records.review_metadata import ANSWERS, NAMES
-from evenhand.review.reviewing import Reviewing
-from evenhand.service.bodies import NewReview
+from evenhand.review.review_sessions import ReviewSessions
 from tests.support.desk_play import D, people
 
 SEEN: dict[str, Any] = {
@@ -22,7 +22,7 @@ SEEN: dict[str, Any] = {
     "shown": ["income"],
     "hidden": ["gender"],
     "ids_shown": False,
-    "odds": {"person 0": 0.5, "person 1": 0.1},
+    "probabilities": {"person 0": 0.5, "person 1": 0.1},
     "queue": {"reason": "random control", "place": 1},
     "answer": "unfair",
     "reason": "same income",
@@ -46,7 +46,7 @@ def test_a_review_from_elsewhere_is_recorded_as_those_of_the_page(ledger: Ledger
     with Desk.open(ledger, name, n_features=D, seed=1) as desk:
         made, _ = (desk.decide(people(np.random.default_rng(0))) for _ in range(2))
         told = desk.review(made.id, "partial", unfair=[("person 0", "person 1")], reviewer="Kim", **SEEN).body
-        reviewing = Reviewing(desk)
+        reviewing = ReviewSessions(desk)
         item = reviewing.next("Lee")
         assert item is not None
         remarks = {"reason": "x", "note": "y", "started": "2026-11-05T09:00Z", "ended": "2026-11-05T09:01Z"}
@@ -83,8 +83,8 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"shown": "income"}, "a list of attributes"),
     ({"shown": ["income"], "hidden": ["income"]}, "both shown and hidden"),
     ({"ids_shown": "no"}, "true or false"),
-    ({"odds": {"person 0": 1.5}}, "from 0 to 1"),
-    ({"odds": {"person 9": 0.5}}, "no candidate"),
+    ({"probabilities": {"person 0": 1.5}}, "from 0 to 1"),
+    ({"probabilities": {"person 9": 0.5}}, "no candidate"),
     ({"queue": "first"}, "queue is"),
     ({"queue": {"place": "first"}}, "queue is"),
     ({"queue": {"why": "because"}}, "queue is"),

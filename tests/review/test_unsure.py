@@ -14,7 +14,7 @@ from evenhand.desk.replay import replay
 from evenhand.errors import EvenhandError, InvalidInput
 from evenhand.ledger.export import to_jsonl
 from evenhand.ledger.verify import verify
-from evenhand.review.interviewing import Interviewing
+from evenhand.review.interview_sessions import InterviewSessions
 
 X, Y = [0.5, 0.0], [0.0, 0.5]
 
@@ -40,7 +40,7 @@ def test_it_teaches_nothing(ledger: Ledger, name: str) -> None:
     ):
         assert np.array_equal(play(told, unsure=True), play(not_, unsure=False))
         assert told.metric().matrix == not_.metric().matrix
-        assert told.projection.skipped == 0
+        assert told.projection.passed_over == 0
         answers = [event.body["unfair"] for event in told.events(kinds=["answer"])]
         assert answers.count(None) == 6
         assert len(answers) == 12
@@ -81,17 +81,17 @@ def test_the_interview_records_it() -> None:
     """The line tells the question, who was asked and what was said; taken back, the question comes again."""
     with Desk.open("memory:", "loans", n_features=2, seed=4, epsilon=0.05) as desk:
         desk.decide([[0.1, 0.4], [0.6, 0.2], [0.3, 0.3], [0.9, 0.1]])
-        interviewing = Interviewing(desk)
-        asked = interviewing.asked("Kim")
-        content = interviewing.opened(asked["item"], "Kim")
+        interviewing = InterviewSessions(desk)
+        asked = interviewing.next("Kim")
+        content = interviewing.decrypt(asked["item"], "Kim")
         (line,) = desk.execute([interviewing.command(content, "unsure", {"note": "cannot tell"})])
         assert not isinstance(line, EvenhandError)
         assert (line.kind, line.body["unfair"], line.body["reviewer"]) == ("answer", None, "Kim")
         said = line.body["circumstances"]
         assert (said["answer"], said["note"], said["question"]) == ("unsure", "cannot tell", content["question"])
-        then = interviewing.heard(content, "unsure", line.id)
+        then = interviewing.answered(content, "unsure", line.id)
         assert then["meter"]["unknown"] == asked["meter"]["unknown"]
         desk.execute([Withdraw(line.id, actor="Kim")])
         desk.catch_up()
-        again = interviewing.opened(interviewing.asked("Kim")["item"], "Kim")
+        again = interviewing.decrypt(interviewing.next("Kim")["item"], "Kim")
         assert again["question"] == content["question"]

@@ -6,7 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.support.ledgers import postgresql
 from tests.support.running_service import Asking, asking
+
+__all__ = ["postgresql"]
 
 
 @pytest.fixture

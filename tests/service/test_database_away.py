@@ -19,12 +19,11 @@ from evenhand.desk import open_ledger
 from evenhand.errors import EvenhandError
 from evenhand.ledger.ledger import Ledger
 from evenhand.ledger.verify import verify
-from evenhand.service import Settings
+from evenhand.service import ServiceSettings
 from tests.ledger.test_damage import limit, stopped
 from tests.ledger.test_damage import started as begun
-from tests.service.test_processes import answered, open_desk, streams_of
 from tests.support.ledgers import running_postgresql
-from tests.support.processes import Running, check_ledger, started
+from tests.support.processes import Running, answered, check_ledger, open_desk, started, streams_of
 from tests.support.running_service import ADMIN, MEMORY, asking, candidates
 
 HEADERS = {"Authorization": f"Bearer {ADMIN}"}
@@ -63,6 +62,8 @@ def check_said(answer: httpx.Response) -> None:
     assert not re.search("psycopg|sqlite|SELECT|INSERT|socket|/tmp", problem["detail"])
 
 
+@pytest.mark.postgres
+@pytest.mark.process
 @pytest.mark.slow
 def test_postgresql_goes_away_under_load_and_comes_back(tmp_path: Path) -> None:
     """Twice: every request meanwhile gets 503, clients that try again go on by themselves, all answered is there."""
@@ -108,12 +109,12 @@ def folded(running: Running, desk: str = "loans") -> None:
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> Settings:
+def settings(tmp_path: Path) -> ServiceSettings:
     """A service in this process, on SQLite."""
-    return replace(MEMORY, database_url=f"sqlite:///{tmp_path}/ledger.db", apart=False)
+    return replace(MEMORY, database_url=f"sqlite:///{tmp_path}/ledger.db")
 
 
-def test_a_full_disk_under_a_service(settings: Settings) -> None:
+def test_a_full_disk_under_a_service(settings: ServiceSettings) -> None:
     """Changes get 503 while there is no room, looking on works, and with room again it goes on; nothing is lost."""
     with asking(settings) as ask:
         ledger = ask.service.ledger
@@ -139,7 +140,7 @@ def test_a_full_disk_under_a_service(settings: Settings) -> None:
 
 
 @pytest.mark.parametrize("how", ["moved", "removed", "replaced"])
-def test_a_file_taken_away_under_a_service(settings: Settings, tmp_path: Path, how: str) -> None:
+def test_a_file_taken_away_under_a_service(settings: ServiceSettings, tmp_path: Path, how: str) -> None:
     """Nothing is answered that would be lost: 503 and not ready, before anything was tried, and no file is made.
 
     With the same file back in its place it goes on by itself.
@@ -168,32 +169,9 @@ def test_a_file_taken_away_under_a_service(settings: Settings, tmp_path: Path, h
     ledger.close()
 
 
-def test_an_office_that_starts_again_makes_no_ledger(tmp_path: Path) -> None:
-    """With the file moved away, the office ended: it is tried again, no empty ledger is made, and then it goes on."""
-    file = tmp_path / "ledger.db"
-    with started(f"sqlite:///{file}", tmp_path) as service, httpx.Client(base_url=service.address, timeout=30) as http:
-        opened = http.post("/api/desks", json={"name": "loans", "n_features": 3}, headers=HEADERS)
-        assert opened.status_code == 201
-        assert http.post("/api/desks/loans/decisions", json=PEOPLE, headers=HEADERS).status_code == 201
-        file.rename(tmp_path / "away.db")
-        service.kill("office")
-        until = time.monotonic() + 60
-        while "the office cannot work" not in service.log.read_text():
-            assert time.monotonic() < until
-            time.sleep(0.05)
-        assert http.get("/ready").status_code == 503
-        assert not file.exists()
-        (tmp_path / "away.db").rename(file)
-        while http.get("/ready").status_code != 200:
-            assert time.monotonic() < until
-            time.sleep(0.05)
-        made = http.post("/api/desks/loans/decisions", json=PEOPLE, headers=HEADERS)
-        assert made.json()["number"] == 1
-
-
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.9])
 def test_a_file_cut_off_under_a_service(
-    settings: Settings, tmp_path: Path, share: float, monkeypatch: pytest.MonkeyPatch
+    settings: ServiceSettings, tmp_path: Path, share: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every request is answered rightly or with a problem document; the next start, or verify, tells what is wrong."""
     # Some connection may be left with a lock on what is no database any more: others say so when they have waited.

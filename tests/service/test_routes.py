@@ -136,7 +136,7 @@ def test_a_review_tells_what_was_seen(ask: Asking) -> None:
         "sides": {"left": one, "right": other},
         "shown": ["income"],
         "hidden": [],
-        "odds": {one: 0.25, other: 0.5},
+        "probabilities": {one: 0.25, other: 0.5},
         "queue": {"reason": "drawn by hand"},
         "answer": "acceptable",
         "reason": "other purpose",
@@ -159,7 +159,7 @@ def test_a_review_tells_what_was_seen(ask: Asking) -> None:
         }
     for wrong, named in (
         ({"answer": "perhaps"}, "answer"),
-        ({"odds": {one: 2}}, "odds"),
+        ({"probabilities": {one: 2}}, "probabilities"),
         ({"queue": {}}, "queue"),
         ({"started": "2026-11-05 at nine"}, "started"),
         ({"circumstances": {"shown": ["income"]}}, "shown"),

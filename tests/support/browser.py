@@ -1,15 +1,18 @@
-"""A service and a browser for the tests of the pages: one of each for a file of tests."""
+"""A service for each file of browser tests, and one browser for all."""
 
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.support import chromium
+from tests.support.local_service import LocalService
 from tests.support.serving import Serving
 
 FLAGS = (
@@ -25,7 +28,7 @@ PATIENCE = 30_000
 """Milliseconds: a busy machine may be slow."""
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """A real Chromium. Where there is none the tests are skipped, but never in continuous integration."""
     path = chromium.find()
@@ -39,12 +42,21 @@ def browser() -> Iterator[Browser]:
         running.close()
 
 
+@cache
+def two_desks() -> bytes:
+    """A database with DESKS, made once."""
+    with tempfile.TemporaryDirectory() as folder:
+        service = Serving(Path(folder))
+        for name, decisions in DESKS.items():
+            service.open_desk(name, decisions)
+        return (service.folder / "ledger.db").read_bytes()
+
+
 @pytest.fixture(scope="module")
 def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """A running service with two desks, reviewers of each, and an owner."""
-    service = Serving(tmp_path_factory.mktemp("service"))
-    for name, decisions in DESKS.items():
-        service.open_desk(name, decisions)
+    service = LocalService(tmp_path_factory.mktemp("service"))
+    (service.folder / "ledger.db").write_bytes(two_desks())
     service.token("owner", ["admin"])
     for name in ("Kim", "Lee", "Ada", "Max", "Zoe", "Ola"):
         service.token(name, ["review"], ["loans"])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,6 +12,7 @@ import numpy as np
 from evenhand.desk import Desk
 from evenhand.environments.lending import SCHEMA, Applicants
 from evenhand.ledger.ledger import Ledger
+from tests.support.serving import Serving
 
 SETTINGS: dict[str, Any] = {"schema": SCHEMA, "seed": 5, "target_unfair_share": 0.1, "reviewer_error": None}
 
@@ -39,3 +43,13 @@ def open_with_a_past(url: str | Ledger, name: str, decisions: int = 24) -> None:
         x, y = SCHEMA.encode(Applicants().rows(2, np.random.default_rng(1))).tolist()
         desk.answer(x, y, gap=0.4, unfair=True, reviewer="Ana")
         desk.catch_up(wait=True)
+
+
+@cache
+def past_and_empty() -> bytes:
+    """A database with the desk `loans`, which has a past, and the desk `empty`, made once."""
+    with tempfile.TemporaryDirectory() as folder:
+        service = Serving(Path(folder))
+        open_with_a_past(service.database, "loans")
+        service.open_desk("empty", 0)
+        return (service.folder / "ledger.db").read_bytes()

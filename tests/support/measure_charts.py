@@ -10,9 +10,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+from evenhand.service.pages.chart_library import library, packed
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
-from evenhand.service.pages.chart_library import library, packed
 from tests.support import chromium
 from tests.support.browser import FLAGS
 from tests.support.dashboard_past import open_with_a_past

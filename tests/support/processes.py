@@ -68,23 +68,13 @@ class Running:
                 time.sleep(0.05)
 
     def kill(self, what: str = "all") -> None:
-        """SIGKILL: all its processes, the door alone, or the office alone (which the door starts again)."""
+        """SIGKILL: all its processes, or the parent of workers only."""
         assert self.process is not None
         if what == "all":
             os.killpg(self.process.pid, signal.SIGKILL)
-        elif what == "door":
-            self.process.kill()
         else:
-            os.kill(self.office(), signal.SIGKILL)
-            return
+            self.process.kill()
         self.process.wait(60)
-
-    def office(self) -> int:
-        """The process that has the desks."""
-        assert self.process is not None
-        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text()
-        (office,) = map(int, children.split())
-        return office
 
     def stop(self) -> None:
         """SIGTERM, and what is left after that."""
@@ -163,6 +153,25 @@ class Stream(threading.Thread):
         self._stopped.set()
         self.join(60)
         assert not self.is_alive()
+
+
+def open_desk(running: Running, desk: str) -> None:
+    """Open a desk with three features."""
+    with DeskClient(running.address, ADMIN) as client:
+        client.open_desk(desk, n_features=3, seed=5)
+
+
+def streams_of(addresses: list[str], desk: str, number: int = 4) -> list[Stream]:
+    """Clients that have begun."""
+    streams = [Stream(addresses, desk, i) for i in range(number)]
+    for stream in streams:
+        stream.start()
+    return streams
+
+
+def answered(streams: list[Stream]) -> int:
+    """How many requests were answered so far."""
+    return sum(len(stream.answered) for stream in streams)
 
 
 def check_ledger(url: str, desk: str, streams: list[Stream]) -> None:

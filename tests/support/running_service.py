@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import httpx
-import uvicorn
 
-from evenhand.service import Settings, create_app
-from evenhand.service.protocol import DeskProtocol
+from evenhand.service import ServiceSettings, create_app
+from evenhand.service.serve import AnnouncingServer, address_of, config_of, listen
 from evenhand.service.service import Service
 from evenhand.service.tokens import new_token
 
 ADMIN = "an-admin-token-for-tests-only"
 METRICS = "a-metrics-token-for-tests-only"
-MEMORY = Settings(database_url="memory:", admin_token=ADMIN, metrics_token=METRICS, log_requests=False)
+MEMORY = ServiceSettings(database_url="memory:", admin_token=ADMIN, metrics_token=METRICS, log_requests=False)
 DESK = {"name": "loans", "n_features": 2, "seed": 3}
 
 
@@ -48,9 +46,8 @@ class Asking:
     def token(self, by: str, roles: list[str], desks: list[str] | None = None) -> None:
         """Make a token, to be used under this name."""
         token, self.secrets[by] = new_token(by, roles, desks)
-        assert self.service.tokens is not None
         self.service.tokens.add(token)
-        self.service.access.refresh()
+        self.service.authenticator.refresh()
 
     def decide(self, desk: str = "loans", *, by: str = "admin", k: int = 3, **more: Any) -> dict[str, Any]:
         """A decision among k candidates that are far from each other."""
@@ -66,39 +63,27 @@ def candidates(k: int = 3) -> dict[str, Any]:
 
 
 @contextmanager
-def running(settings: Settings, loop: Literal["asyncio", "uvloop"] = "asyncio") -> Iterator[tuple[str, Service]]:
+def running(settings: ServiceSettings) -> Iterator[tuple[str, Service]]:
     """A service in a thread; gives its address."""
     app = create_app(settings)
-    config = uvicorn.Config(
-        app,
-        port=0,
-        log_config=None,
-        access_log=False,
-        ws="none",
-        lifespan="on",
-        loop=loop,
-        http=DeskProtocol,
-        proxy_headers=False,  # as `serve` has it: what wraps the application hides its straight way
-    )
-    server = uvicorn.Server(config)
-    listening = config.bind_socket()
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-    thread.start()
-    try:
-        while not server.started and thread.is_alive():
-            time.sleep(0.005)
-        assert server.started, "the service did not start"
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}", app.state.service
-    finally:
-        server.should_exit = True
-        thread.join(30)
-        listening.close()
+    started = threading.Event()
+    server = AnnouncingServer(config_of(app), started.set)
+    with listen("127.0.0.1", 0) as listening:
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        try:
+            while not started.wait(0.1):
+                assert thread.is_alive(), "the service did not start"
+            yield address_of(listening, "127.0.0.1"), app.state.service
+        finally:
+            server.should_exit = True
+            thread.join(30)
 
 
 @contextmanager
-def asking(settings: Settings = MEMORY, loop: Literal["asyncio", "uvloop"] = "asyncio") -> Iterator[Asking]:
+def asking(settings: ServiceSettings = MEMORY) -> Iterator[Asking]:
     """A running service with the desks loans and jobs, deciders and reviewers of each."""
-    with running(settings, loop) as (url, service), httpx.Client(base_url=url, timeout=30) as http:
+    with running(settings) as (url, service), httpx.Client(base_url=url, timeout=30) as http:
         ask = Asking(http, service)
         if settings.tokens:
             ask.token("decide", ["decide"], ["loans"])

@@ -13,6 +13,8 @@ from playwright.sync_api import Browser, Page, expect
 from tests.support.serving import Serving
 from tests.support.steps import answer, enter, pair_or_end, ready
 
+pytestmark = pytest.mark.browser
+
 Theme = Literal["light", "dark"]
 
 
@@ -21,7 +23,7 @@ def _sign_in_page(page: Page, serving: Serving) -> None:
     expect(page.get_by_label("Token")).to_be_focused()
     page.keyboard.type("eh_wrong")
     page.keyboard.press("Enter")
-    expect(page.locator("#token-error")).to_contain_text("not known")
+    expect(page.locator("#token-error")).to_contain_text("unknown")
 
 
 def _home(page: Page, serving: Serving) -> None:
@@ -92,7 +94,7 @@ def _away(page: Page, serving: Serving) -> None:
         ready(page)
     page.route("**/review/answers", lambda route: route.abort())
     page.keyboard.press("u")
-    expect(page.locator("#away")).to_contain_text("1 answer is kept")
+    expect(page.locator("#away")).to_contain_text("1 answer is saved")
     ready(page)
 
 

@@ -7,14 +7,17 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.support.local_service import LocalService
 from tests.support.serving import Serving
 from tests.support.steps import enter
+
+pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
 def several(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """A desk that has decided, and one that has not."""
-    service = Serving(tmp_path_factory.mktemp("several"))
+    service = LocalService(tmp_path_factory.mktemp("several"))
     service.open_desk("loans", 6)
     service.open_desk("empty", 0)
     service.token("owner", ["admin"])
@@ -48,4 +51,4 @@ def test_nothing_to_take_away_is_not_offered(page: Page, several: Serving) -> No
     for name, shown in (("Kim", 0), ("owner", 1)):
         enter(page, several, name, "/desks/loans")
         expect(page.locator("#to-review")).to_be_visible()
-        expect(page.get_by_role("heading", name="The ledger, to take away")).to_have_count(shown)
+        expect(page.get_by_role("heading", name="Download the ledger")).to_have_count(shown)

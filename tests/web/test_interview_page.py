@@ -9,8 +9,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from evenhand.review.display import MINUS
+from tests.support.local_service import LocalService
 from tests.support.serving import Serving
 from tests.support.steps import enter, pair_or_end, ready
+
+pytestmark = pytest.mark.browser
 
 CSV = "income,years employed,purpose,guarantor\n" + "".join(
     f"{10_000 * i},{i},{('car', 'home', 'study')[i % 3]},{('yes', 'no')[i % 2]}\n" for i in range(1, 19)
@@ -35,11 +38,11 @@ def test_an_interview_teaches_the_desk(page: Page, serving: Serving) -> None:
     """Answers are lines of the ledger, the meter falls, an undone question comes again, and it goes on later."""
     enter(page, serving, "Ada", "/interview/loans")
     ready(page)
-    expect(page.locator("#expected")).to_contain_text("Unfair pairs to expect in all decisions to come")
+    expect(page.locator("#expected")).to_contain_text("Expected unfair pairs in all future decisions")
     full = page.locator("#expected-value").inner_text().split(" of ")[1]
     expect(page.locator("#meters-fold p")).to_be_visible()
-    expect(page.locator("#meters-fold p")).to_contain_text("unfair by more than 5 points in all decisions to come")
-    expect(page.locator("#meters-fold p")).to_contain_text(f"The full bar, {full}, is what was to be expected")
+    expect(page.locator("#meters-fold p")).to_contain_text("unfair by more than 5 points in all future decisions")
+    expect(page.locator("#meters-fold p")).to_contain_text(f"The full bar, {full}, is what was expected")
     expect(page).to_have_title("Interview · loans · evenhand")
     before = _unknown(page)
     for number in range(12):
@@ -125,7 +128,7 @@ def test_what_is_left_unknown_is_not_called_enough(page: Page, serving: Serving)
     enter(page, serving, "Max", "/interview/loans")
     for _ in range(6):
         ready(page)
-        texts = page.locator(".odds-number").all_inner_texts()
+        texts = page.locator(".chance-number").all_inner_texts()
         shown = [float(text.removesuffix("%")) for text in texts]
         assert len({len(text.partition(".")[2]) for text in texts}) == 1  # as many digits after the point
         assert sum(shown) == pytest.approx(100)
@@ -133,7 +136,7 @@ def test_what_is_left_unknown_is_not_called_enough(page: Page, serving: Serving)
         _answer(page, "n")
     page.route("**/interview/next", lambda route: route.fulfill(json=over))
     page.reload()
-    told = "Few unfair pairs are to be expected; 61% is still unknown and will be learned from reviews."
+    told = "few unfair pairs are expected. 61% is still unknown and will be learned from reviews."
     expect(page.locator("#ending")).to_contain_text(told)
     expect(page.locator("#ending")).not_to_contain_text("knows enough")
 
@@ -164,14 +167,14 @@ def test_undo_reaches_over_a_reload(page: Page, serving: Serving) -> None:
     page.reload()
     ready(page)
     page.keyboard.press("Backspace")
-    nothing = "Nothing to undo here: you have given no answer about these people that stands."
+    nothing = "Nothing to undo: you have not answered about these people."
     expect(page.locator("#last")).to_contain_text(nothing)
 
 
 @pytest.fixture(scope="module")
 def simple(tmp_path_factory: pytest.TempPathFactory) -> Serving:
     """A desk with two features, of which little is to be learned, and nobody decided about yet."""
-    service = Serving(tmp_path_factory.mktemp("simple"))
+    service = LocalService(tmp_path_factory.mktemp("simple"))
     service.open_desk("small", 0, schema=None, features=["score", "rank"], epsilon=0.1)
     service.token("Kim", ["review"])
     return service
@@ -189,7 +192,7 @@ def test_it_stops_by_itself(page: Page, simple: Serving, tmp_path: Path) -> None
         (tmp_path / "people.csv").write_text(f"score,rank\n{people}")
         page.get_by_label("A CSV file").set_input_files(tmp_path / "people.csv")
         page.get_by_role("button", name="Use these people").click()
-        expect(page.locator("#people-now")).to_have_text("It asks about 25 people now.")
+        expect(page.locator("#people-now")).to_have_text("The interview asks about 25 people.")
         ready(page)
         for _ in range(100):
             if page.locator("#ending:not([hidden])").count():
@@ -201,7 +204,7 @@ def test_it_stops_by_itself(page: Page, simple: Serving, tmp_path: Path) -> None
             _answer(page, "u" if gap > 0.8 * square**0.5 else "a")
         expect(page.locator("#ending-title")).to_have_text("The interview is over")
         expect(page.locator("#ending")).to_contain_text("It stopped by itself")
-        expect(page.locator("#main .primary")).to_have_text("Look at the desk")
+        expect(page.locator("#main .primary")).to_have_text("View the desk")
     finally:
         simple.stop()
 
@@ -209,7 +212,7 @@ def test_it_stops_by_itself(page: Page, simple: Serving, tmp_path: Path) -> None
 @pytest.fixture(scope="module")
 def unasked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """A desk whose decisions were about one person each, and one that has seen two people."""
-    service = Serving(tmp_path_factory.mktemp("unasked"))
+    service = LocalService(tmp_path_factory.mktemp("unasked"))
     service.open_desk("single", 6, ids=["only one"])
     service.open_desk("few", 1, ids=["one", "other"], epsilon=0.2)
     service.token("Kim", ["review"])
@@ -221,8 +224,8 @@ def test_no_pair_no_unfair_pair(page: Page, unasked: Serving, tmp_path: Path) ->
     """Where each decision was about one person nothing is to be expected, and nothing asked; of people who are uploaded
     it asks."""
     enter(page, unasked, "Kim", "/interview/single")
-    expect(page.locator("#ending-title")).to_have_text("Nothing needs to be asked")
-    expect(page.locator("#ending")).to_contain_text("no unfair pair is to be expected of decisions like these")
+    expect(page.locator("#ending-title")).to_have_text("No questions needed")
+    expect(page.locator("#ending")).to_contain_text("there are no pairs and no unfair ones are expected")
     expect(page.locator("#ending")).not_to_contain_text("over")
     for part in ("#meters", "#meters-fold"):
         expect(page.locator(part)).to_be_hidden()
@@ -236,9 +239,9 @@ def test_no_pair_no_unfair_pair(page: Page, unasked: Serving, tmp_path: Path) ->
 def test_an_interview_that_nobody_began_is_not_over(page: Page, unasked: Serving) -> None:
     """Where little is to be expected from the start it says so, and why, though all is unknown."""
     enter(page, unasked, "Kim", "/interview/few")
-    expect(page.locator("#ending-title")).to_have_text("Nothing needs to be asked")
+    expect(page.locator("#ending-title")).to_have_text("No questions needed")
     words = page.locator("#ending-words")
-    expect(words).to_contain_text("asks while 0.5 unfair pairs or more are to be expected in all decisions to come")
-    expect(words).to_contain_text("Of people like these 2 it expects 0.")
+    expect(words).to_contain_text("asks while at least 0.5 unfair pairs are expected in all future decisions")
+    expect(words).to_contain_text("For people like these 2 it expects 0.")
     expect(words).to_contain_text("100% is still unknown and will be learned from reviews.")
     expect(words).not_to_contain_text("stopped")

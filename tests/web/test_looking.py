@@ -13,8 +13,11 @@ from playwright.sync_api import Browser, FloatRect, Locator, Page, Route, expect
 from evenhand.desk import Desk
 from evenhand.ledger.ledger import open_ledger
 from evenhand.schema import Number, Schema
+from tests.support.local_service import LocalService
 from tests.support.serving import Serving
 from tests.support.steps import answer, enter, ready
+
+pytestmark = pytest.mark.browser
 
 LONG = 60
 """Features of the desk with the long list, of which two people differ in about forty."""
@@ -23,7 +26,7 @@ LONG = 60
 @pytest.fixture(scope="module")
 def long(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """A desk of people with sixty features, and one of few."""
-    service = Serving(tmp_path_factory.mktemp("long"))
+    service = LocalService(tmp_path_factory.mktemp("long"))
     service.open_desk("loans", 20)
     features = [Number(f"measure {i}", low=0, high=100, unit="points") for i in range(LONG)]
     ledger, rng = open_ledger(service.database), np.random.default_rng(0)
@@ -74,7 +77,7 @@ def test_the_next_pair_is_seen_from_its_beginning(browser: Browser, long: Servin
     ready(page)
     page.evaluate("window.scrollTo(0, document.querySelectorAll('.pair tbody tr')[19].offsetTop + 600)")
     assert page.locator(".pair thead").first.evaluate("head => head.getBoundingClientRect().bottom < 0")
-    odds = page.locator(".pair .odds td.side").first
+    odds = page.locator(".pair .chances td.side").first
     assert odds.evaluate("cell => cell.getBoundingClientRect().top >= 0")
     answer(page, "n")
     for part in (page.locator(".pair thead th.side").first, odds):
@@ -110,7 +113,7 @@ def test_small_windows_show_the_pair(browser: Browser, long: Serving, width: int
     ready(page)
     answer(page, "n")
     page.evaluate("window.scrollTo(0, 0)")
-    parts = ("#masthead", "#ask", ".odds td.side", "tr.differs")
+    parts = ("#masthead", "#ask", ".chances td.side", "tr.differs")
     head, ask, odds, row = (_box(page.locator(part).first) for part in parts)
     assert head["height"] <= 48
     assert ask["height"] <= share * height
@@ -143,9 +146,9 @@ def test_numbers_add_up(page: Page, long: Serving, odds: list[float], digits: in
     _told(page, odds=odds, digits=digits, gap=abs(odds[0] - odds[1]))
     enter(page, long, "Kim", "/review/loans")
     ready(page)
-    assert page.locator(".odds-number").all_inner_texts() == shown
+    assert page.locator(".chance-number").all_inner_texts() == shown
     expect(page.locator("#gap")).to_have_text(gap)
-    expect(page.locator("#announcer")).to_contain_text(f"Odds: left {shown[0]}, right {shown[1]}, a gap of {gap}.")
+    expect(page.locator("#announcer")).to_contain_text(f"Chances: left {shown[0]}, right {shown[1]}, a gap of {gap}.")
 
 
 def test_a_difference_is_told_in_words(browser: Browser, long: Serving) -> None:

@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from evenhand.ledger.ledger import open_ledger
+from tests.support.local_service import LocalService
 from tests.support.serving import Serving
 
 REVIEWERS = 50
@@ -21,7 +22,7 @@ RULES = {"repeats": 0.1, "repeat_after": 2, "controls": 0.1}
 @pytest.fixture(scope="module")
 def crowded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """A service with fifty reviewers of one desk, where some pairs are for two of them."""
-    service = Serving(tmp_path_factory.mktemp("crowded"))
+    service = LocalService(tmp_path_factory.mktemp("crowded"))
     service.open_desk("loans", 80, overlap=0.2, reviewing=RULES)
     service.token("owner", ["admin"])
     for number in range(REVIEWERS):

@@ -10,6 +10,8 @@ from playwright.sync_api import Browser, Page, Route, expect
 from tests.support.serving import Serving
 from tests.support.steps import answer, answers_of, back_by_hand, enter, people, ready
 
+pytestmark = pytest.mark.browser
+
 BURST = """async (key) => {
   const pair = document.querySelector("#pair");
   for (let pressed = 0; pressed < 5; pressed += 1) {
@@ -122,7 +124,7 @@ def test_signing_in_again_in_another_window(two: tuple[Page, Page], serving: Ser
     ready(second)
     first.keyboard.press("a")
     first.wait_for_url("**/sign-in**")
-    expect(first.locator("#why")).to_contain_text("Somebody else has signed in")
+    expect(first.locator("#why")).to_contain_text("Somebody else signed in")
     assert answers_of(serving, "Ada") == ["unfair"]
     enter(first, serving, "Ada", "/review/loans")
     ready(first)
@@ -136,14 +138,14 @@ def test_a_session_that_has_ended(page: Page, serving: Serving) -> None:
     page.context.clear_cookies()
     page.keyboard.press("u")
     page.wait_for_url("**/sign-in**")
-    told = "Your session had ended; sign in to go on. 1 answer is kept on this computer."
+    told = "Your session has ended. Sign in to continue. 1 answer is saved on this computer and will be sent after you sign in."
     expect(page.locator("#why")).to_have_text(told)
     page.get_by_label("Token").fill(serving.tokens["Zoe"])
     page.keyboard.press("Enter")
     page.wait_for_url("**/review/loans")
     ready(page)
-    expect(page.locator("#last")).to_contain_text("1 answer that was kept has been sent. Your last answer: unfair.")
-    expect(page.locator("#announcer")).to_contain_text("1 answer that was kept has been sent. Next pair.")
+    expect(page.locator("#last")).to_contain_text("1 saved answer sent. Your last answer: unfair.")
+    expect(page.locator("#announcer")).to_contain_text("1 saved answer sent. Next pair.")
     assert answers_of(serving, "Zoe") == ["unfair"]
     page.context.clear_cookies()
     page.get_by_role("button", name="Sign out").click()
@@ -168,7 +170,7 @@ def test_an_error_of_the_services_own_loses_nothing(page: Page, serving: Serving
     assert answers_of(serving, "Zoe") == [*before, "acceptable"]
     page.route("**/session", lambda route: route.abort())
     page.get_by_role("button", name="Sign out").click()
-    expect(page.get_by_role("alert")).to_contain_text("The service does not answer")
+    expect(page.get_by_role("alert")).to_contain_text("The service is unreachable")
 
 
 def test_a_refusal_is_told_until_something_succeeds(page: Page, serving: Serving) -> None:
@@ -177,7 +179,7 @@ def test_a_refusal_is_told_until_something_succeeds(page: Page, serving: Serving
     ready(page)
     page.route("**/review/answers", lambda route: route.fulfill(status=409, json={"status": 409, "detail": "no"}))
     page.keyboard.press("n")
-    expect(page.locator("#refusal")).to_contain_text("That did not work. No.")
+    expect(page.locator("#refusal")).to_contain_text("Something went wrong. No.")
     ready(page)
     expect(page.locator("#refusal")).to_be_visible()
     page.unroute("**/review/answers")
@@ -196,16 +198,16 @@ def test_a_window_closed_while_the_service_is_away(two: tuple[Page, Page], servi
             ready(page)
     serving.stop()
     first.keyboard.press("u")
-    expect(first.locator("#away")).to_contain_text("1 answer is kept")
+    expect(first.locator("#away")).to_contain_text("1 answer is saved")
     ready(first)
     second.keyboard.press("n")  # on the very pair that the first window answered
     expect(second.locator("#away")).to_be_visible()
     ready(second)
     second.keyboard.press("s")
-    expect(second.locator("#away")).to_contain_text("3 answers are kept")  # by both windows
+    expect(second.locator("#away")).to_contain_text("3 answers are saved")  # by both windows
     second.close()
     back_by_hand(first, serving, "Enter")
-    expect(first.locator("#refusal")).to_contain_text("answered on this pair already")
+    expect(first.locator("#refusal")).to_contain_text("answered this pair already")
     expect(first.locator("h1")).to_be_focused()
     assert first.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('evenhand-outbox'))") == []
     assert sorted(answers_of(serving, "Ada")[len(before) :]) == ["skip", "unfair"]
@@ -226,7 +228,7 @@ def test_what_comes_next_is_known_after_the_last_answer(page: Page, serving: Ser
             ready(page)
             seen.append(frozenset(people(page)))
     expect(page.locator("#work")).to_have_attribute("aria-busy", "true")
-    expect(page.locator("#none-at-hand")).to_contain_text("no other pair is at hand")
+    expect(page.locator("#none-at-hand")).to_contain_text("no other pair is available")
     for button in page.locator(".answers .button").all():
         expect(button).to_be_disabled()
     expect(page.locator("#note")).to_be_hidden()

@@ -11,6 +11,8 @@ from tests.support.ledgers import running_postgresql
 from tests.support.serving import SCHEMA, Serving
 from tests.support.steps import answer, enter, people, ready
 
+pytestmark = pytest.mark.process
+
 PATIENCE = 30_000
 
 
@@ -38,6 +40,7 @@ def open_house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
         yield service
 
 
+@pytest.mark.browser
 def test_reviews_through_whichever_process(page: Page, several: Serving) -> None:
     """Answers, undo and reload go on with the right pair, whoever of the processes answers; the window follows."""
     enter(page, several, "Kim", "/review/loans")
@@ -73,6 +76,7 @@ def test_every_process_puts_the_same_pair_before_a_reviewer(several: Serving) ->
     assert len(several.events("review")) == before + 8
 
 
+@pytest.mark.browser
 def test_an_interview_through_whichever_process(page: Page, several: Serving) -> None:
     """Every answer is one line, and the meter does not jump back by more than what is on its way."""
     enter(page, several, "Lee", "/interview/loans")
@@ -100,6 +104,7 @@ def test_no_process_asks_what_another_has_heard(several: Serving) -> None:
     assert len(set(seen)) == 9
 
 
+@pytest.mark.browser
 def test_the_window_through_whichever_process(page: Page, several: Serving) -> None:
     """A decision made through one process appears in a window that another one serves."""
     enter(page, several, "owner", "/desks/loans")
@@ -118,6 +123,7 @@ def test_the_window_through_whichever_process(page: Page, several: Serving) -> N
     expect(page.locator("#proofs table")).to_be_visible(timeout=PATIENCE)
 
 
+@pytest.mark.browser
 def test_without_tokens(page: Page, open_house: Serving) -> None:
     """Nobody is asked to sign in: desks, reviews, undo, interview and window work at once."""
     page.goto(f"{open_house.url}/")
@@ -139,6 +145,7 @@ def test_without_tokens(page: Page, open_house: Serving) -> None:
     expect(page.locator("#reviewers")).to_contain_text("local")
 
 
+@pytest.mark.browser
 def test_whoever_comes_to_sign_in_without_need_is_led_on(page: Page, open_house: Serving) -> None:
     """A service without tokens has nobody sign in: the page leads to where one was going."""
     page.goto(f"{open_house.url}/sign-in?next=/review/loans")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.serving import Serving
 from tests.support.steps import answer, answers_of, back_by_hand, enter, people, ready
+
+pytestmark = pytest.mark.browser
 
 
 def _opened_again(page: Page, serving: Serving) -> Page:
@@ -28,7 +31,7 @@ def test_an_answer_waits_for_the_service(page: Page, serving: Serving) -> None:
     serving.stop()
     pair = people(page)
     page.keyboard.press("u")
-    expect(page.locator("#away")).to_contain_text("1 answer is kept in this browser")
+    expect(page.locator("#away")).to_contain_text("1 answer is saved in this browser")
     back_by_hand(page, serving)
     expect(page.locator("#back")).to_contain_text("The service is back", timeout=30_000)
     ready(page)
@@ -44,7 +47,7 @@ def test_a_page_closed_while_the_service_is_away(page: Page, serving: Serving) -
     page.keyboard.press("c")
     expect(page.locator("#away")).to_be_visible()
     again = _opened_again(page, serving)
-    expect(again.locator("#last")).to_contain_text("1 answer that was kept has been sent.")
+    expect(again.locator("#last")).to_contain_text("1 saved answer sent.")
     assert answers_of(serving, "Lee") == ["conflict"]
     assert again.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('evenhand-outbox'))") == []
 
@@ -84,7 +87,7 @@ def test_going_on_when_the_service_is_back(page: Page, serving: Serving) -> None
         ready(page)
     serving.stop()
     page.keyboard.press("u")
-    expect(page.locator("#away")).to_contain_text("1 answer is kept")
+    expect(page.locator("#away")).to_contain_text("1 answer is saved")
     ready(page)
     before = people(page)
     back_by_hand(page, serving)

@@ -8,8 +8,11 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
+from tests.support.local_service import LocalService
 from tests.support.serving import Serving
 from tests.support.steps import answer, enter, people, ready
+
+pytestmark = pytest.mark.browser
 
 LINES = """all => all.map((button) => {
   const range = document.createRange();
@@ -26,7 +29,7 @@ def person(number: int) -> dict[str, object]:
 @pytest.fixture(scope="module")
 def short(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """A desk where a session has three answers."""
-    service = Serving(tmp_path_factory.mktemp("short"))
+    service = LocalService(tmp_path_factory.mktemp("short"))
     service.open_desk("loans", 30, reviewing={"session": 3})
     service.open_desk("none", 0)
     service.token("owner", ["admin"])
@@ -39,7 +42,7 @@ def short(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
 @pytest.fixture(scope="module")
 def brief(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """A desk where a pair is kept for two seconds."""
-    service = Serving(tmp_path_factory.mktemp("brief"))
+    service = LocalService(tmp_path_factory.mktemp("brief"))
     service.open_desk("loans", 30, reviewing={"lease": 2.0, "repeats": 0.0, "controls": 0.0})
     for name in ("Kim", "Lee", "Ada"):
         service.token(name, ["review"])
@@ -74,8 +77,8 @@ def test_undo_reaches_back_over_a_reload(page: Page, short: Serving) -> None:
     enter(page, short, "Zoe", "/review/loans")
     ready(page)
     page.keyboard.press("Backspace")
-    expect(page.locator("#last")).to_contain_text("Nothing to undo here")
-    expect(page.locator("#announcer")).to_contain_text("Nothing to undo here")
+    expect(page.locator("#last")).to_contain_text("Nothing to undo")
+    expect(page.locator("#announcer")).to_contain_text("Nothing to undo")
     first = people(page)
     page.get_by_text("Add a reason or a note").click()
     page.get_by_label("Note").fill("look twice")
@@ -90,11 +93,11 @@ def test_undo_reaches_back_over_a_reload(page: Page, short: Serving) -> None:
         with page.expect_response(lambda response: "/review/next" in response.url):
             page.keyboard.press("Backspace")
         expect(page.locator("#last")).to_contain_text("Here is the pair again")
-        expect(page.locator("#announcer")).to_contain_text("was taken back. The same pair again.")
+        expect(page.locator("#announcer")).to_contain_text("was undone. The same pair again.")
         assert people(page) == pair
         expect(page.get_by_label("Note")).to_have_value(note)
     page.keyboard.press("Backspace")
-    expect(page.locator("#last")).to_contain_text("Nothing to undo here")
+    expect(page.locator("#last")).to_contain_text("Nothing to undo")
 
 
 @pytest.mark.parametrize("size", [(1366, 700), (1280, 900), (360, 740)])
@@ -107,7 +110,7 @@ def test_all_that_is_needed_is_in_sight(browser: Browser, short: Serving, size: 
     ready(page)
     answer(page, "n")
     needed = [".answers .button", "#last", "#undo"]
-    needed += ["h1", "#intro", "#gap", ".pair .odds td.side", ".pair tbody tr"] if width > 1000 else []
+    needed += ["h1", "#intro", "#gap", ".pair .chances td.side", ".pair tbody tr"] if width > 1000 else []
     for selector in needed:
         for part in page.locator(selector).all():
             box = part.bounding_box()
@@ -136,12 +139,12 @@ def test_the_end_of_a_session_stays_until_somebody_goes_on(page: Page, short: Se
     while page.locator("#ending:not([hidden])").count() == 0:
         answer(page, "n")
     for _ in range(2):
-        expect(page.locator("#ending-title")).to_have_text("A session of 3 pairs is done")
+        expect(page.locator("#ending-title")).to_have_text("Session of 3 pairs complete")
         expect(page.locator("#onward")).to_have_attribute("href", "/desks/loans")
         page.reload()
     # Asked for anew: it may be somebody else's by now.
     with page.expect_response(lambda response: "/review/next" in response.url):
-        page.get_by_role("button", name="Go on").click()
+        page.get_by_role("button", name="Start another session").click()
     for _ in range(2):
         ready(page)
         expect(page.locator("#ending")).to_be_hidden()
@@ -156,10 +159,10 @@ def test_what_is_said_of_a_session(page: Page, short: Serving) -> None:
     for number, key in enumerate("usn"):
         expect(page.locator("#answered-value")).to_have_text(f"{number} of 3")
         answer(page, key)
-    expect(page.locator("#ending-words")).to_contain_text("You answered 2 pairs and passed on 1 in this session.")
+    expect(page.locator("#ending-words")).to_contain_text("You answered 2 pairs and passed 1 in this session.")
     expect(page.get_by_role("heading", level=1)).to_have_text("Review")
-    expect(page.locator("#ending .primary")).to_have_text("Stop and look at the desk")
-    page.get_by_role("button", name="Go on with another session").click()
+    expect(page.locator("#ending .primary")).to_have_text("Stop and view the desk")
+    page.get_by_role("button", name="Start another session").click()
     ready(page)
     expect(page.get_by_role("heading", level=1)).to_have_text("Is this gap unfair, or acceptable?")
     answer(page, "a")
@@ -174,14 +177,14 @@ def test_the_end_of_what_waits_looks_out_for_more(page: Page, short: Serving) ->
     pair by looking, and says when some have come."""
     page.clock.install()
     enter(page, short, "Lee", "/review/none")
-    expect(page.locator("#ending-title")).to_have_text("Nothing waits for you now")
+    expect(page.locator("#ending-title")).to_have_text("Nothing to review now")
     expect(page.get_by_role("heading", level=1)).to_have_text("Review")
     expect(page.locator("#ending")).not_to_contain_text("answered")
-    expect(page.locator("#ending .primary")).to_have_text("Look at the desk")
-    expect(page.locator("#waiting")).to_have_text("Nothing else waits.")
+    expect(page.locator("#ending .primary")).to_have_text("View the desk")
+    expect(page.locator("#waiting")).to_have_text("No other answers wanted.")
     with page.expect_response(lambda response: "/review/ahead" in response.url):
         page.clock.run_for(16_000)
-    expect(page.locator("#ending-title")).to_have_text("Nothing waits for you now")
+    expect(page.locator("#ending-title")).to_have_text("Nothing to review now")
     looked: list[str] = []
     page.on("request", lambda request: looked.append(request.url))
     page.evaluate("Object.defineProperty(document, 'hidden', { get: () => true, configurable: true })")
@@ -195,10 +198,10 @@ def test_the_end_of_what_waits_looks_out_for_more(page: Page, short: Serving) ->
         page.wait_for_timeout(50)
         if page.locator("#go-on").count():
             break
-    expect(page.locator("#ending-title")).to_have_text("New pairs wait")
+    expect(page.locator("#ending-title")).to_have_text("New pairs to review")
     expect(page.locator("#ending-title")).to_be_focused()
-    expect(page.locator("#announcer")).to_have_text("New pairs wait")
-    expect(page.locator("#waiting")).to_have_text("3 answers are wanted on this desk.")
+    expect(page.locator("#announcer")).to_have_text("New pairs to review")
+    expect(page.locator("#waiting")).to_have_text("3 answers wanted on this desk.")
     page.get_by_role("button", name="Review them").click()
     page.clock.run_for(1000)
     ready(page)
@@ -224,7 +227,7 @@ def test_a_pair_is_kept_while_somebody_looks(page: Page, brief: Serving) -> None
     brief.ask("GET", "/api/desks/loans/review/next", by="Ada")
     with page.expect_response(lambda response: "/review/next" in response.url):
         page.evaluate(looks)
-    expect(page.locator("#last")).to_contain_text("before somebody else")
+    expect(page.locator("#last")).to_contain_text("answered by somebody else or is being reviewed")
     assert set(people(page)) != set(pair)
     shown = {f"{100 * odds:.1f}".removesuffix(".0") for odds in lee["odds"]}
     assert not all(person.startswith(tuple(shown)) for person in pair)

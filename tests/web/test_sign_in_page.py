@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.serving import Serving
 from tests.support.steps import enter
+
+pytestmark = pytest.mark.browser
 
 
 def test_what_was_typed_is_never_shown(page: Page, serving: Serving) -> None:
     """Whatever is wrong with a token, the sentence repeats nothing of it."""
     page.goto(f"{serving.url}/sign-in")
     for typed, says in (
-        ("eh_" + "secret" * 80, "That is too long to be a token."),
-        ("eh_secret", "This token is not known, or was revoked. Check that you copied all of it."),
+        ("eh_" + "secret" * 80, "This is too long to be a token."),
+        ("eh_secret", "This token is unknown or was revoked. Check that you copied all of it."),
         ("", "Enter your token."),
     ):
         page.get_by_label("Token").fill(typed)
@@ -31,16 +34,16 @@ def test_what_the_service_says_of_it_is_not_shown_either(page: Page, serving: Se
     page.goto(f"{serving.url}/sign-in")
     page.get_by_label("Token").fill("eh_secret")
     page.keyboard.press("Enter")
-    expect(page.locator("#token-error")).to_contain_text("That cannot be a token.")
+    expect(page.locator("#token-error")).to_contain_text("This is not a token.")
     assert "secret" not in page.locator("body").inner_text()
 
 
 def test_whoever_is_signed_in_is_shown_the_way(page: Page, serving: Serving) -> None:
     """The page says who one is, and leads on without a token; another token can still be given."""
     enter(page, serving, "Kim", "/sign-in?next=/review/loans")
-    expect(page.locator("#signed-in")).to_contain_text("You are signed in already, as Kim.")
+    expect(page.locator("#signed-in")).to_contain_text("You are already signed in as Kim.")
     expect(page.get_by_label("Token")).to_be_visible()
-    page.get_by_role("link", name="Go on").click()
+    page.get_by_role("link", name="Continue").click()
     page.wait_for_url(f"{serving.url}/review/loans")
 
 
@@ -53,7 +56,9 @@ def test_answers_that_wait_are_told(page: Page, serving: Serving) -> None:
       localStorage.setItem("evenhand-outbox:Kim:loans", JSON.stringify(kept));
     }""")
     page.reload()
-    expect(page.locator("#why")).to_have_text("2 answers are kept on this computer, and sent after signing in.")
+    expect(page.locator("#why")).to_have_text(
+        "2 answers are saved on this computer and will be sent after you sign in."
+    )
 
 
 def test_whoever_signs_out_is_told_so(page: Page, serving: Serving) -> None:
@@ -63,7 +68,7 @@ def test_whoever_signs_out_is_told_so(page: Page, serving: Serving) -> None:
     expect(page.locator("#banners")).to_have_text("You are signed out.")
     assert page.request.get(f"{serving.url}/session").status == 401
     enter(page, serving, "Kim", "/sign-in?why=out")
-    expect(page.locator("#banners")).to_contain_text("You are signed in already, as Kim.")
+    expect(page.locator("#banners")).to_contain_text("You are already signed in as Kim.")
     expect(page.locator("#banners")).not_to_contain_text("signed out")
 
 
@@ -77,7 +82,7 @@ def test_a_session_that_is_gone_is_told_once_and_only_if_there_was_one(page: Pag
     page.wait_for_url(f"{serving.url}/review/loans")
     page.context.clear_cookies()
     page.reload()
-    expect(page.locator("#why")).to_have_text("Your session had ended; sign in to go on.")
+    expect(page.locator("#why")).to_have_text("Your session has ended. Sign in to continue.")
     page.goto(f"{serving.url}/review/loans")
     page.wait_for_url(f"{serving.url}/sign-in?**")
     expect(page.locator("#why")).to_have_count(0)

@@ -10,6 +10,8 @@ from playwright.sync_api import Browser, Page, expect
 from tests.support.serving import Serving
 from tests.support.steps import answer, enter, ready
 
+pytestmark = pytest.mark.browser
+
 LOOKS = """all => all.map((button) => {
   const style = getComputedStyle(button);
   return [style.backgroundColor, style.borderColor, style.color, style.outlineStyle, style.boxShadow].join(" ");
@@ -51,7 +53,7 @@ def test_the_gap_is_in_sight_at_once(telephone: Page, serving: Serving, path: st
     for _ in range(2):
         above = telephone.locator("#ask").bounding_box()
         assert above is not None
-        for part in (chip, *telephone.locator(".odds-number").all()):
+        for part in (chip, *telephone.locator(".chance-number").all()):
             box = part.bounding_box()
             assert box is not None
             assert 0 <= box["y"] <= box["y"] + box["height"] <= above["y"]

@@ -7,8 +7,11 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.support.local_service import LocalService
 from tests.support.serving import Serving
 from tests.support.steps import ready, sign_in
+
+pytestmark = pytest.mark.browser
 
 NASTY = ["<script>window.hit=1</script>", '"><img src=x onerror="window.hit=1">']
 
@@ -16,7 +19,7 @@ NASTY = ["<script>window.hit=1</script>", '"><img src=x onerror="window.hit=1">'
 @pytest.fixture(scope="module")
 def nasty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """A service with a desk whose candidates, features and reviewer are called what they should not be."""
-    service = Serving(tmp_path_factory.mktemp("nasty"))
+    service = LocalService(tmp_path_factory.mktemp("nasty"))
     features = ["<b>income</b>", "<script>window.hit=1</script>"]
     service.open_desk("loans", 0, schema=None, features=features, reviewing={"ids": True})
     service.token("owner", ["admin"])

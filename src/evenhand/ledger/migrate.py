@@ -10,7 +10,7 @@ from sqlalchemy import Connection, inspect
 from evenhand.errors import DamagedLedger, InvalidInput, NewerFile
 
 VERSION_TABLE = "evenhand_version"
-NEWEST = "0002"
+NEWEST = "0003"
 """The step that this version of evenhand works with."""
 
 LOCK = 5_317_004_269

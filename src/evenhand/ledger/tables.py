@@ -127,3 +127,14 @@ interview_people = Table(
     Column("rows", Text, nullable=False),
 )
 """People that an interview asks about, where they were uploaded: a JSON list of features by name."""
+
+service_keys = Table(
+    "service_keys",
+    metadata,
+    Column("name", String(40), primary_key=True),
+    Column("key", LargeBinary, nullable=False),
+)
+"""Random keys of the service's own, by purpose; migrations create them."""
+
+REVIEW_KEY = "review"
+"""Encrypts what browsers hold while a pair is reviewed."""

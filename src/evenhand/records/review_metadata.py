@@ -51,8 +51,8 @@ class ReviewMetadata(TypedDict, total=False):
     hidden: Sequence[str]
     """Those that were kept from her."""
     ids_shown: bool
-    odds: Mapping[str, float]
-    """The odds that she saw, by candidate."""
+    probabilities: Mapping[str, float]
+    """The probabilities shown, by candidate; 0.1 recorded them as "odds"."""
     queue: Queued
     answer: str
     """What she said of the pair: one of ANSWERS."""
@@ -130,9 +130,9 @@ def _is_sides(value: object) -> bool:
     return isinstance(value, Mapping) and set(value) == {"left", "right"} and _is_pair(list(value.values()))
 
 
-def _is_odds(value: object) -> bool:
+def _is_probabilities(value: object) -> bool:
     return isinstance(value, Mapping) and all(
-        _is_text(name) and is_number(odds) and 0 <= odds <= 1 for name, odds in value.items()
+        _is_text(name) and is_number(chance) and 0 <= chance <= 1 for name, chance in value.items()
     )
 
 
@@ -158,7 +158,7 @@ SHAPES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "shown": (_is_texts, "a list of attributes' names"),
     "hidden": (_is_texts, "a list of attributes' names"),
     "ids_shown": (_is_yes_or_no, "true or false"),
-    "odds": (_is_odds, "numbers from 0 to 1 by candidate"),
+    "probabilities": (_is_probabilities, "numbers from 0 to 1 by candidate"),
     "queue": (_is_queued, "reason and detail (text), score (a number), place (a whole number from 0)"),
     "answer": (lambda value: value in ANSWERS, f"one of {', '.join(ANSWERS)}"),
     "reason": (_is_text, f"text of up to {LONGEST_TEXT} characters"),
@@ -202,7 +202,7 @@ def _shown(value: object) -> str:
 def check_circumstances(told: Mapping[str, Any], review: Mapping[str, Any], candidates: Sequence[str]) -> None:
     """Refuse circumstances, of the right shapes, that do not fit a review (kind, unfair, fair) of these candidates."""
     pair, sides = told.get("pair"), told.get("sides")
-    for name, ids in (("pair", pair), ("odds", told.get("odds"))):
+    for name, ids in (("pair", pair), ("probabilities", told.get("probabilities"))):
         unknown = [one for one in ids or () if one not in candidates]
         if unknown:
             raise InvalidInput(f"{name} speaks of {unknown[0]!r}, who was no candidate of the decision")

@@ -1,1 +1,1 @@
-"""What people are asked: which pair next, what it shows, what became of the answer."""
+"""What people are asked: the next pair or question, how it is displayed, and what becomes of the answer."""

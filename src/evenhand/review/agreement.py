@@ -1,7 +1,6 @@
-"""How steady judgements are: of one person asked twice, and of two people asked about the same pair.
+"""How reliable judgements are: of one reviewer on a repeated pair, and of two reviewers on the same pair.
 
-Kappa is the share of agreement beyond what chance would give: 1 for full agreement, 0 for chance, None where chance
-alone agrees always and nothing can be said.
+Kappa is agreement beyond chance: 1 for full agreement, 0 for chance, None where chance alone always agrees.
 """
 
 from __future__ import annotations
@@ -16,23 +15,20 @@ from typing import Any
 from evenhand.desk.review_book import Given
 from evenhand.records.review_metadata import JUDGEMENTS
 
-Said = dict[tuple[str, frozenset[str]], dict[str, str]]
-"""Of each pair of a decision, what each person judged."""
-
-Z = 1.959963984540054
-"""Of a normal distribution 95% lies within so many standard deviations."""
+PairJudgements = dict[str, str]
+"""Each reviewer's judgement of one pair."""
 
 
 @dataclass(frozen=True)
 class Consistency:
-    """How often a person asked a second time answered as before."""
+    """How often a reviewer gave the same answer to a repeated pair."""
 
     repeats: int
     same: int
     share: float | None
     low: float | None
     high: float | None
-    """Wilson's interval of 95% for the share."""
+    """95% Wilson interval of the share."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers."""
@@ -41,14 +37,14 @@ class Consistency:
 
 @dataclass(frozen=True)
 class PairAgreement:
-    """Two people's judgements of the same pairs."""
+    """Agreement of two reviewers on the pairs that both judged."""
 
     reviewers: tuple[str, str]
     pairs: int
     same: int
     share: float
     kappa: float | None
-    """Cohen's."""
+    """Cohen's kappa."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists and numbers."""
@@ -57,15 +53,14 @@ class PairAgreement:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far all reviewers agree on the pairs that two or more of them judged."""
+    """Agreement of all reviewers on the pairs that two or more judged."""
 
     pairs: int
-    """Pairs that at least two people judged."""
     judgements: int
     share: float | None
-    """Of two judgements of one pair drawn by lot, the chance that they are the same."""
+    """The probability that two random judgements of one pair are the same."""
     kappa: float | None
-    """Fleiss', for pairs with any number of judgements."""
+    """Fleiss' kappa, for any number of judgements per pair."""
     between: tuple[PairAgreement, ...]
 
     def to_dict(self) -> dict[str, Any]:
@@ -74,60 +69,74 @@ class Agreement:
 
 
 def consistency(answers: Iterable[Given]) -> Consistency:
-    """Repeats against the answers they repeat; only where both are judgements.
+    """Compare repeats with the answers they repeat, where both are judgements.
 
-    The first answer to a repeat counts, not one that was given when it had been told that the pair came twice.
+    Only the first answer to a repeat counts: afterwards the reviewer was told that the pair came twice.
 
     >>> first = Given("rev_1", 1, "", "Kim", "dec_1", frozenset("ab"), "unfair")
     >>> again = Given("rev_2", 2, "", "Kim", "dec_1", frozenset("ab"), "unfair", repeat_of="rev_1")
     >>> consistency([first, again]).share
     1.0
     """
-    known = {given.review: given for given in answers}
+    known = {answer.review: answer for answer in answers}
     compared = [
-        known[given.repeat_of].answer == given.answer
-        for given in known.values()
-        if given.answer in JUDGEMENTS
-        and given.again_of is None
-        and given.repeat_of in known
-        and known[given.repeat_of].answer in JUDGEMENTS
+        known[answer.repeat_of].answer == answer.answer
+        for answer in known.values()
+        if answer.answer in JUDGEMENTS
+        and answer.again_of is None
+        and answer.repeat_of in known
+        and known[answer.repeat_of].answer in JUDGEMENTS
     ]
     n, same = len(compared), sum(compared)
-    low, high = wilson(same, n)
-    return Consistency(n, same, same / n if n else None, low, high)
+    if n == 0:
+        return Consistency(0, 0, None, None, None)
+    return Consistency(n, same, same / n, *wilson(same, n))
+
+
+def wilson(successes: int, n: int) -> tuple[float, float]:
+    """95% Wilson interval of a share.
+
+    >>> [round(end, 3) for end in wilson(9, 10)]
+    [0.596, 0.982]
+    """
+    from scipy.stats import binomtest  # takes a second to import, and only repeats need it
+
+    low, high = binomtest(successes, n).proportion_ci(0.95, method="wilson")
+    return float(low), float(high)
 
 
 def agreement(answers: Iterable[Given], whole: Iterable[Given] = ()) -> Agreement:
-    """Agreement of people on the pairs they have in common. A person's latest judgement of a pair counts, once.
+    """Agreement on shared pairs, counting each reviewer's latest judgement of a pair once.
 
-    whole: reviews of whole decisions; whoever gave a complete one has judged every pair of it.
+    whole: reviews of whole decisions; a complete one judges every pair of its decision.
 
     >>> kim = Given("rev_1", 1, "", "Kim", "dec_1", frozenset("ab"), "unfair")
     >>> lee = Given("rev_2", 2, "", "Lee", "dec_1", frozenset("ab"), "acceptable")
     >>> agreement([kim, lee]).share
     0.0
     """
-    said: Said = {}
-    for given in answers:
-        if given.answer in JUDGEMENTS and given.repeat_of is None and given.reviewer is not None:
-            said.setdefault((given.decision, given.pair), {})[given.reviewer] = given.answer
-    shared = [judged for judged in (*said.values(), *_judged_whole(said, whole)) if len(judged) >= 2]
-    share, kappa = fleiss([Counter(judged.values()) for judged in shared])
+    judged: dict[tuple[str, frozenset[str]], PairJudgements] = {}
+    for answer in answers:
+        if answer.answer in JUDGEMENTS and answer.repeat_of is None and answer.reviewer is not None:
+            judged.setdefault((answer.decision, answer.pair), {})[answer.reviewer] = answer.answer
+    unnamed = _add_complete_reviews(judged, whole)
+    shared = [one for one in (*judged.values(), *unnamed) if len(one) >= 2]
+    share, kappa = fleiss([Counter(one.values()) for one in shared])
     return Agreement(len(shared), sum(map(len, shared)), share, kappa, _between(shared))
 
 
-def _judged_whole(
-    said: dict[tuple[str, frozenset[str]], dict[str, str]], whole: Iterable[Given]
-) -> list[dict[str, str]]:
-    """Add to what was said of pairs what complete reviews imply; gives the pairs that nobody named."""
+def _add_complete_reviews(
+    judged: dict[tuple[str, frozenset[str]], PairJudgements], whole: Iterable[Given]
+) -> list[PairJudgements]:
+    """Add what complete reviews imply for the judged pairs; returns the judgements of pairs that nobody named."""
     complete: dict[str, dict[str, int]] = {}
-    for given in whole:
-        if given.whole == "complete" and given.reviewer is not None:
-            complete.setdefault(given.decision, {})[given.reviewer] = given.pairs
-    named = Counter(decision for decision, _ in said)
-    for (decision, _), judged in said.items():
+    for review in whole:
+        if review.whole == "complete" and review.reviewer is not None:
+            complete.setdefault(review.decision, {})[review.reviewer] = review.pairs
+    named = Counter(decision for decision, _ in judged)
+    for (decision, _), judgements in judged.items():
         for reviewer in complete.get(decision, ()):
-            judged.setdefault(reviewer, "acceptable")
+            judgements.setdefault(reviewer, "acceptable")
     return [
         dict.fromkeys(reviewers, "acceptable")
         for decision, reviewers in complete.items()
@@ -136,20 +145,20 @@ def _judged_whole(
     ]
 
 
-def _between(shared: Sequence[Mapping[str, str]]) -> tuple[PairAgreement, ...]:
+def _between(shared: Sequence[PairJudgements]) -> tuple[PairAgreement, ...]:
     tables: dict[tuple[str, str], Counter[tuple[str, str]]] = {}
     for judged in shared:
         for one, other in combinations(sorted(judged), 2):
             tables.setdefault((one, other), Counter())[judged[one], judged[other]] += 1
     found = []
-    for two, table in sorted(tables.items()):
+    for reviewers, table in sorted(tables.items()):
         n, same = table.total(), sum(number for (a, b), number in table.items() if a == b)
-        found.append(PairAgreement(two, n, same, same / n, cohen(table)))
+        found.append(PairAgreement(reviewers, n, same, same / n, cohen(table)))
     return tuple(found)
 
 
 def cohen(table: Mapping[tuple[str, str], int]) -> float | None:
-    """Cohen's kappa of two people, from how often they gave each pair of answers.
+    """Cohen's kappa of two reviewers, from how often they gave each pair of answers.
 
     >>> cohen({("unfair", "unfair"): 20, ("unfair", "acceptable"): 5, ("acceptable", "unfair"): 10,
     ...        ("acceptable", "acceptable"): 15})
@@ -162,12 +171,12 @@ def cohen(table: Mapping[tuple[str, str], int]) -> float | None:
     for (a, b), number in table.items():
         first[a] += number
         second[b] += number
-    seen = sum(number for (a, b), number in table.items() if a == b) / n
-    return _beyond_chance(seen, sum(first[a] * second[a] for a in first) / n**2)
+    observed = sum(number for (a, b), number in table.items() if a == b) / n
+    return _kappa(observed, sum(first[a] * second[a] for a in first) / n**2)
 
 
 def fleiss(counts: Sequence[Mapping[str, int]]) -> tuple[float | None, float | None]:
-    """The chance that two judgements of one pair agree, and Fleiss' kappa; each pair has two judgements or more."""
+    """The probability that two judgements of one pair agree, and Fleiss' kappa; at least two judgements per pair."""
     if not counts:
         return None, None
     sizes = [sum(count.values()) for count in counts]
@@ -175,28 +184,12 @@ def fleiss(counts: Sequence[Mapping[str, int]]) -> tuple[float | None, float | N
         sum(number * (number - 1) for number in count.values()) / (size * (size - 1))
         for count, size in zip(counts, sizes, strict=True)
     ]
-    seen = math.fsum(agreeing) / len(counts)
+    observed = math.fsum(agreeing) / len(counts)
     total = Counter[str]()
     for count in counts:
         total.update(count)
-    by_chance = math.fsum((number / sum(sizes)) ** 2 for number in total.values())
-    return seen, _beyond_chance(seen, by_chance)
+    return observed, _kappa(observed, math.fsum((number / sum(sizes)) ** 2 for number in total.values()))
 
 
-def _beyond_chance(seen: float, by_chance: float) -> float | None:
-    return None if by_chance > 1 - 1e-12 else round((seen - by_chance) / (1 - by_chance), 12)
-
-
-def wilson(successes: int, n: int) -> tuple[float | None, float | None]:
-    """Wilson's interval of 95% for a share.
-
-    >>> [round(end, 3) for end in wilson(9, 10)]
-    [0.596, 0.982]
-    """
-    if n == 0:
-        return None, None
-    share, z2 = successes / n, Z * Z / n
-    middle = (share + z2 / 2) / (1 + z2)
-    half = Z / (1 + z2) * math.sqrt(share * (1 - share) / n + z2 / (4 * n))
-    # Rounding must not put the share itself outside.
-    return max(0.0, min(share, middle - half)), min(1.0, max(share, middle + half))
+def _kappa(observed: float, by_chance: float) -> float | None:
+    return None if by_chance > 1 - 1e-12 else round((observed - by_chance) / (1 - by_chance), 12)

@@ -1,4 +1,4 @@
-"""What a reviewer sees of two candidates: the same rows in the same order, in words, and what is kept from them."""
+"""How two candidates are displayed to a reviewer: the same rows in the same order, in words, without hidden ones."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ MINUS = "\N{MINUS SIGN}"
 
 
 def features_of(body: Mapping[str, Any], candidates: Sequence[str], settings: DeskSettings) -> list[dict[str, Any]]:
-    """The features of these candidates of a decision by name: as they were given, or as the schema decodes them.
+    """The features of these candidates of a decision: as submitted, or decoded from the contexts by the schema.
 
-    Whoever gives contexts to a desk that has a schema need not have encoded them with it: of contexts that are nobody's
-    features the coordinates are shown by name, for all of these candidates alike.
+    Contexts need not come from the schema. Where some cannot be decoded, all are displayed by coordinate.
     """
     places = [body["candidates"].index(name) for name in candidates]
     if body.get("features") is not None:
@@ -32,7 +31,7 @@ def features_of(body: Mapping[str, Any], candidates: Sequence[str], settings: De
 
 
 def features_of_contexts(contexts: Sequence[Sequence[float]], settings: DeskSettings) -> list[dict[str, Any]]:
-    """The same of bare contexts."""
+    """The same for bare contexts."""
     if settings.schema is None:
         return by_coordinate(contexts, settings)
     try:
@@ -42,7 +41,7 @@ def features_of_contexts(contexts: Sequence[Sequence[float]], settings: DeskSett
 
 
 def by_coordinate(contexts: Sequence[Sequence[float]], settings: DeskSettings) -> list[dict[str, Any]]:
-    """The bare coordinates of contexts, by name; with a schema marked as encoded, since they have not its units.
+    """The coordinates of contexts by name; with a schema marked as encoded, since they are not in its units.
 
     >>> by_coordinate([[0.1, 0.2]], DeskSettings.create(n_features=2))
     [{'feature 1': 0.1, 'feature 2': 0.2}]
@@ -59,7 +58,7 @@ def _encoded(coordinate: str) -> str:
 
 
 def is_hidden(name: str, hidden: Sequence[str], schema: Schema | None) -> bool:
-    """Whether an attribute is kept from reviewers: by its own name, or as a coordinate of a feature that is.
+    """Whether an attribute is hidden from reviewers: by its own name, or as a coordinate of a hidden feature.
 
     >>> from evenhand.schema import Category
     >>> is_hidden("purpose=car (encoded)", ["purpose"], Schema([Category("purpose", levels=("car", "home"))]))
@@ -74,7 +73,7 @@ def is_hidden(name: str, hidden: Sequence[str], schema: Schema | None) -> bool:
 def rows_of(
     left: Mapping[str, Any], right: Mapping[str, Any], settings: DeskSettings, hidden: Sequence[str]
 ) -> list[Row]:
-    """A row for each attribute that is shown: its name, both values in words, whether they differ, and by how much.
+    """A row for each visible attribute: its name, both values in words, whether they differ, and by how much.
 
     >>> settings = DeskSettings.create(features=["income", "age"])
     >>> rows_of({"income": 0.5, "age": 0.25}, {"income": 0.5, "age": 0.75}, settings, ["income"])
@@ -87,24 +86,23 @@ def rows_of(
 def shown_and_hidden(
     features: Mapping[str, Any], settings: DeskSettings, hidden: Sequence[str]
 ) -> tuple[list[str], list[str]]:
-    """The names of features that reviewers see, and of those kept from them, each in the desk's order."""
+    """The names of visible and of hidden features, each in the desk's order."""
     names = ordered(features, settings)
-    kept = [name for name in names if is_hidden(name, hidden, settings.schema)]
-    return [name for name in names if name not in kept], kept
+    withheld = [name for name in names if is_hidden(name, hidden, settings.schema)]
+    return [name for name in names if name not in withheld], withheld
 
 
 def _row(name: str, left: Any, right: Any, settings: DeskSettings) -> Row:
     words = [in_words(value, settings.schema, name) for value in (left, right)]
-    if left != right and words[0] == words[1]:  # in full: what is rounded could look the same and not be
+    if left != right and words[0] == words[1]:  # rounded values could look the same
         words = [_with_minus(str(value)) if _is_amount(value) else str(value) for value in (left, right)]
-    told = {"name": name, "left": words[0], "right": words[1], "differs": left != right}
-    return {**told, "more": _more(name, left, right, settings) if left != right else None}
+    more = _more(name, left, right, settings) if left != right else None
+    return {"name": name, "left": words[0], "right": words[1], "differs": left != right, "more": more}
 
 
 def _more(name: str, left: Any, right: Any, settings: DeskSettings) -> dict[str, str] | None:
-    """Who of the two has more of it, and by how much; None of what is no number, or an encoded one.
-
-    The difference is of the numbers as they are shown, so that whoever subtracts them finds it.
+    """Which side has more, and by how much: the difference of the numbers as displayed. None unless both are plain
+    numbers.
     """
     encoded = () if settings.schema is None else map(_encoded, settings.schema.coordinates)
     if not (_is_amount(left) and _is_amount(right)) or name in encoded:
@@ -121,13 +119,13 @@ def _is_amount(value: Any) -> bool:
 
 
 def ordered(features: Mapping[str, Any], settings: DeskSettings) -> list[str]:
-    """The names of features in the desk's order, any others after them."""
+    """The names of features in the desk's order, others after them."""
     known = [name for name in settings.features or () if name in features]
     return [*known, *(name for name in features if name not in known)]
 
 
 def in_words(value: Any, schema: Schema | None, name: str) -> str:
-    """A value as people read it, with its unit.
+    """A value in words, with its unit.
 
     >>> in_words(51500.0, None, "income"), in_words(True, None, "member"), in_words(None, None, "age")
     ('51,500', 'yes', 'not known')
@@ -147,7 +145,7 @@ def in_words(value: Any, schema: Schema | None, name: str) -> str:
 
 
 def _with_minus(number: str) -> str:
-    """A number with the minus sign of print, for people to read; to compute with, or to record, it is taken plain."""
+    """A number with a typographic minus sign, for display only."""
     return number.replace("-", MINUS)
 
 
@@ -156,7 +154,7 @@ def _number(value: float) -> str:
 
 
 def _shortest(value: float) -> str:
-    """Four digits after the point, unless that would hide what the number is.
+    """Four decimal places, or more where they would all be zero.
 
     >>> _shortest(0.25), _shortest(1.43443e-7)
     ('0.25', '0.000000143')

@@ -1,4 +1,4 @@
-"""What a reviewer was asked in an interview before, read from the ledger: so that undo works after a restart too."""
+"""The questions that a reviewer answered in earlier interviews, from the ledger, so that undo works after a restart."""
 
 from __future__ import annotations
 
@@ -12,67 +12,67 @@ from evenhand.review.interview_people import KnownPeople
 
 KINDS = ("answer", "withdrawal")
 CHUNK = 1000
-SAID: dict[bool | None, Said] = {True: "unfair", False: "acceptable", None: "unsure"}
+ANSWERS_BY_VERDICT: dict[bool | None, Said] = {True: "unfair", False: "acceptable", None: "unsure"}
 
 
-class Given(NamedTuple):
-    """An answer: the id of its line, and what was asked."""
+class AnsweredQuestion(NamedTuple):
+    """The id of an answer's event, and its question."""
 
-    line: str
+    event: str
     question: Question
 
 
 @dataclass
-class Past:
-    """A conversation so far, as it would stand had the process that led it never ended."""
+class InterviewHistory:
+    """A conversation so far, as if its process had never ended."""
 
-    given: list[Given] = field(default_factory=list)
-    """Answers that stand."""
-    again: list[Given] = field(default_factory=list)
-    """Answers that were taken back; the last one's question is asked next."""
+    answered: list[AnsweredQuestion] = field(default_factory=list)
+    """Answers that were not withdrawn."""
+    again: list[AnsweredQuestion] = field(default_factory=list)
+    """Withdrawn answers; the last one's question comes next."""
     _unfair: dict[str, bool | None] = field(default_factory=dict)
     _withdrawn: set[str] = field(default_factory=set)
 
-    def add(self, line: str, question: Question, unfair: bool | None) -> None:
-        """A question was answered; by another one than was to be asked again, its reviewer has gone on."""
+    def add(self, event: str, question: Question, unfair: bool | None) -> None:
+        """An answer; to another question than the withdrawn one, its reviewer has moved on."""
         if self.again and replace(self.again[-1].question, why="") == replace(question, why=""):
             self.again.pop()
         else:
             self.again.clear()
-        self.given.append(Given(line, question))
-        self._unfair[line] = unfair
+        self.answered.append(AnsweredQuestion(event, question))
+        self._unfair[event] = unfair
 
-    def take_back(self, line: str) -> None:
-        """An answer was withdrawn: the latest are asked again."""
-        self._withdrawn.add(line)
-        while self.given and self.given[-1].line in self._withdrawn:
-            self.again.append(self.given.pop())
+    def take_back(self, event: str) -> None:
+        """A withdrawal: the latest answers are asked for again."""
+        self._withdrawn.add(event)
+        while self.answered and self.answered[-1].event in self._withdrawn:
+            self.again.append(self.answered.pop())
 
     @property
     def answers(self) -> list[Answer]:
-        """What was said, numbered in its order: pairs that somebody was unsure of rest for a while."""
+        """All answers, numbered in order: a pair answered "unsure" is not asked again for a while."""
         return [
-            Answer(replace(question, number=number), SAID[self._unfair[line]])
-            for number, (line, question) in enumerate(self.given, start=1)
+            Answer(replace(question, number=number), ANSWERS_BY_VERDICT[self._unfair[event]])
+            for number, (event, question) in enumerate(self.answered, start=1)
         ]
 
 
-def past_of(ledger: Ledger, desk: str, reviewer: str, people: KnownPeople) -> Past:
-    """The reviewer's questions and answers about people who are still asked about; any others cannot come again."""
+def read_history(ledger: Ledger, desk: str, reviewer: str, people: KnownPeople) -> InterviewHistory:
+    """The reviewer's questions and answers about these people; others cannot be asked again."""
     places = {tuple(context): place for place, context in enumerate(people.contexts.tolist())}
-    past = Past()
-    for row in _lines(ledger, desk):
+    history = InterviewHistory()
+    for row in _rows(ledger, desk):
         body = row.event.body
         if row.kind == "withdrawal":
-            past.take_back(body["review"])
+            history.take_back(body["review"])
         elif body["reviewer"] == reviewer:
             question = _question(body, places)
             if question is not None:
-                past.add(row.id, question, body["unfair"])
-    return past
+                history.add(row.id, question, body["unfair"])
+    return history
 
 
-def _lines(ledger: Ledger, desk: str) -> Iterator[Row]:
+def _rows(ledger: Ledger, desk: str) -> Iterator[Row]:
     after = 0
     while True:
         with ledger.reading(desk) as view:
@@ -84,12 +84,12 @@ def _lines(ledger: Ledger, desk: str) -> Iterator[Row]:
 
 
 def _question(body: Mapping[str, Any], places: Mapping[tuple[float, ...], int]) -> Question | None:
-    """The question of a line, about the same two wherever they stand in the list now; None if it has none."""
+    """An event's question, about the same two people wherever they are in the list now; None if it has none."""
     both = [places.get(tuple(body[name])) for name in ("x", "y")]
-    told = (body["circumstances"] or {}).get("question")
-    if both[0] is None or both[1] is None or not isinstance(told, dict):
+    record = (body["circumstances"] or {}).get("question")
+    if both[0] is None or both[1] is None or not isinstance(record, dict):
         return None
     try:
-        return Question.from_dict({**told, "pair": both})
-    except (KeyError, TypeError, ValueError):  # whatever somebody has sent for one
+        return Question.from_dict({**record, "pair": both})
+    except (KeyError, TypeError, ValueError):  # a client may send anything
         return None

@@ -1,4 +1,4 @@
-"""People that an interview asks about: uploaded and kept beside the ledger, or else from a desk's own decisions."""
+"""People that an interview asks about: uploaded ones, or else the candidates of the desk's decisions."""
 
 from __future__ import annotations
 
@@ -25,58 +25,55 @@ from evenhand.review.display import by_coordinate, features_of
 
 MOST_PEOPLE = 5_000
 LARGEST_SQUARE = (1.0 + NORM_TOLERANCE) ** 2
-"""Up to this the squares of somebody's numbers may add up, where no schema scales them."""
+"""Maximum sum of squares of one person's numbers, without a schema to scale them."""
 NEWEST_DECISIONS = 100
-"""From so many decisions, the newest, people are taken where none were uploaded."""
+"""How many of the newest decisions people are taken from."""
 
 
 @dataclass(frozen=True, eq=False)
 class KnownPeople:
-    """People by their features, and as contexts (n, d)."""
+    """People as features by name, and as contexts (n, d)."""
 
     rows: list[dict[str, Any]]
     contexts: NDArray[np.float64]
     uploaded: bool
     together: int = 0
-    """The most of them that one decision was about; 0 of people who come from no decision."""
+    """The largest number of candidates in one decision; 0 for uploaded people."""
 
     @property
     def always_alone(self) -> bool:
-        """Whether every decision they come from was about one of them: then there was no pair to be unfair."""
+        """Whether every decision had one candidate only, so that there are no pairs."""
         return self.together == 1
 
 
 def people_in_csv(text: str, settings: DeskSettings) -> list[dict[str, Any]]:
-    """Features by name of the people in comma-separated values; InvalidInput says what is wrong with which line."""
+    """People from comma-separated values, by feature; InvalidInput says what is wrong in which line."""
     source = io.StringIO(text.removeprefix("\ufeff"), newline="")
     if settings.schema is not None:
         rows = [dict(row) for row in read_people(source, settings.schema, "the file").rows]
     elif settings.features is not None:
         rows = _numbers(source, settings.features)
     else:
-        raise InvalidInput(
-            "this desk knows no feature by name; people for an interview can come from its decisions only"
-        )
+        raise InvalidInput("this desk has no named features; its interviews use the candidates of its decisions")
     if not 2 <= len(rows) <= MOST_PEOPLE:
-        raise InvalidInput(f"the file has {len(rows)} people; allowed are 2 to {MOST_PEOPLE:,}")
+        raise InvalidInput(f"the file must have 2 to {MOST_PEOPLE:,} people, got {len(rows)}")
     return rows
 
 
 def _numbers(source: io.StringIO, names: tuple[str, ...]) -> list[dict[str, Any]]:
-    """People of a desk without a schema: numbers, scaled already."""
+    """People of a desk without a schema: scaled numbers."""
     table = read_table(source, names, "the file")
-    given = table.values(names)
-    wrong = [(i, name, text) for i, row in enumerate(given) for name, text in row.items() if not _is_number(text)]
+    texts = table.values(names)
+    wrong = [(i, name, text) for i, row in enumerate(texts) for name, text in row.items() if not _is_number(text)]
     if wrong:
-        found = ((i, name, f"is {text!r}" if text else "is missing") for i, name, text in wrong)
-        raise table.misfit([(i, name, f"{what}; allowed is a number such as 0.25") for i, name, what in found])
-    rows = [{name: float(text) for name, text in row.items()} for row in given]
+        got = ((i, name, repr(text) if text else "nothing") for i, name, text in wrong)
+        raise table.misfit([(i, name, f"must be a number such as 0.25, got {what}") for i, name, what in got])
+    rows = [{name: float(text) for name, text in row.items()} for row in texts]
     squares = [math.fsum(value**2 for value in row.values()) for row in rows]
     long = [(i, square) for i, square in enumerate(squares) if square > LARGEST_SQUARE]
     if long:
-        allowed = "this desk has no schema to scale them by, so the squares of a line's numbers may make up 1 at most"
-        told = ((i, f"{square:,.3f}".rstrip("0").rstrip(".")) for i, square in long)
-        raise table.misfit([(i, None, f"has numbers whose squares make up {sum_}; {allowed}") for i, sum_ in told])
+        limit = "must have a sum of squares <= 1, as this desk has no schema to scale its numbers"
+        raise table.misfit([(i, None, f"{limit}, got {square:,.4g}") for i, square in long])
     return rows
 
 
@@ -88,12 +85,12 @@ def _is_number(text: str) -> bool:
 
 
 def known_people(ledger: Ledger, desk: str, settings: DeskSettings) -> KnownPeople:
-    """Whoever an interview can ask about now; perhaps nobody."""
+    """The people that an interview can ask about now, perhaps none."""
     rows = kept_people(ledger, desk)
     if rows is not None:
         try:
             return KnownPeople(rows, encode(rows, settings), True)
-        except EvenhandError:  # kept under another schema
+        except EvenhandError:  # stored under another schema
             pass
     return _people_of_decisions(ledger, desk, settings)
 
@@ -113,12 +110,12 @@ def _people_of_decisions(ledger: Ledger, desk: str, settings: DeskSettings) -> K
         return KnownPeople([], np.empty((0, settings.n_features)), False)
     shown = [rows[context] for context in contexts]
     if len({frozenset(row) for row in shown}) > 1:
-        shown = by_coordinate(contexts, settings)  # some are nobody's features: two people are shown by the same rows
+        shown = by_coordinate(contexts, settings)  # some cannot be decoded: display all by the same rows
     return KnownPeople(shown, as_contexts(contexts, settings.n_features), False, together)
 
 
 def keep_people(ledger: Ledger, desk: str, rows: list[dict[str, Any]]) -> None:
-    """Keep people for this desk's interview, in place of any kept before."""
+    """Store people for this desk's interview, replacing earlier ones."""
     text = orjson.dumps(rows).decode()
     with ledger.transaction(writes=True) as connection:
         connection.execute(delete(interview_people).where(interview_people.c.desk == desk))
@@ -126,7 +123,7 @@ def keep_people(ledger: Ledger, desk: str, rows: list[dict[str, Any]]) -> None:
 
 
 def kept_people(ledger: Ledger, desk: str) -> list[dict[str, Any]] | None:
-    """The people that were kept for this desk's interview; None if none were."""
+    """The people stored for this desk's interview, or None."""
     with ledger.transaction() as connection:
         text = connection.execute(
             select(interview_people.c.rows).where(interview_people.c.desk == desk)

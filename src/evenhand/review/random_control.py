@@ -1,4 +1,4 @@
-"""Random controls: a pair by lot from all decisions, whatever the desk thinks of it."""
+"""Random controls: a pair drawn from all decisions, whatever the desk expects of it."""
 
 from __future__ import annotations
 
@@ -11,33 +11,32 @@ from evenhand.ledger.ledger import Ledger
 from evenhand.records.decision import PROBABILITY_TOLERANCE
 
 DRAWS = 10
-"""So often it is drawn anew, when a pair was answered or has equal odds."""
+"""Maximum number of draws: a pair may be answered already, or have equal probabilities."""
 
 
 def draw_control(
-    ledger: Ledger, desk: str, lot: Callable[[str], float], is_new: Callable[[str, frozenset[str]], bool]
+    ledger: Ledger, desk: str, draw: Callable[[str], float], is_new: Callable[[str, frozenset[str]], bool]
 ) -> tuple[Event, int, int] | None:
-    """A decision and the places of two of its candidates whose odds differ, and of whom `is_new` says that it fits.
+    """A decision and the places of two of its candidates with different probabilities, for whom `is_new` holds.
 
-    lot: a number from 0 to 1 for each purpose, always the same for the same one. None if no draw gives such a pair.
+    draw: a number in [0, 1) for a purpose, always the same for the same one. None if no draw gives such a pair.
     """
-    for draw in range(DRAWS):
+    for attempt in range(DRAWS):
         with ledger.reading(desk) as view:
             decisions = view.head.decisions
-            found = view.by_number([int(lot(f"decision {draw}") * decisions)]) if decisions else {}
+            found = view.by_number([int(draw(f"decision {attempt}") * decisions)]) if decisions else {}
         for event in (row.event for row in found.values()):
-            pair = _apart(event, lot(f"pair {draw}"))
+            pair = _unequal_pair(event, draw(f"pair {attempt}"))
             if pair is not None and is_new(event.id, frozenset(event.body["candidates"][place] for place in pair)):
                 return (event, *pair)
     return None
 
 
-def _apart(event: Event, lot: float) -> tuple[int, int] | None:
-    """Two candidates whose odds differ, by lot."""
-    odds = np.array(event.body["probabilities"])
-    first, second = np.triu_indices(len(odds), 1)
-    apart = np.flatnonzero(np.abs(odds[first] - odds[second]) > PROBABILITY_TOLERANCE)
-    if not len(apart):
+def _unequal_pair(event: Event, draw: float) -> tuple[int, int] | None:
+    probabilities = np.array(event.body["probabilities"])
+    first, second = np.triu_indices(len(probabilities), 1)
+    unequal = np.flatnonzero(np.abs(probabilities[first] - probabilities[second]) > PROBABILITY_TOLERANCE)
+    if not len(unequal):
         return None
-    at = apart[int(lot * len(apart))]
+    at = unequal[int(draw * len(unequal))]
     return int(first[at]), int(second[at])

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evenhand.service.settings import Settings
+from evenhand.service.settings import ServiceSettings
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-__all__ = ["Settings", "create_app"]
+__all__ = ["ServiceSettings", "create_app"]
 
 
-def create_app(settings: Settings) -> FastAPI:
-    """The application of one process; see `evenhand.service.app`, which is loaded only here: it is large."""
+def create_app(settings: ServiceSettings) -> FastAPI:
+    """The application of one process. FastAPI is imported here, because it is large."""
     from evenhand.service.app import create_app as create
 
     return create(settings)

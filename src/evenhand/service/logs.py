@@ -1,8 +1,7 @@
-"""Structured logs: one JSON object a line, and nothing in it about a person.
+"""Structured logs: one JSON object per line, with nothing about a person.
 
-What is logged of a request: time, method, the path's pattern, desk, status, microseconds, the token's id, bytes.
-Not logged: the path itself, the query, bodies, addresses, candidates, reviewers, and the words of an error, which may
-quote what was sent.
+A request's line has the time, the operation, the desk, the status, microseconds, the token's id and bytes. It does not
+have the path, the query, bodies, addresses, candidates, reviewers, or the words of an error, which may quote a request.
 """
 
 from __future__ import annotations
@@ -10,12 +9,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
-import time
 import traceback
 from datetime import UTC, datetime
 from typing import Any, TextIO
 
-import msgspec
 import orjson
 
 FLUSH_SECONDS = 0.2
@@ -24,7 +21,7 @@ EXTRA = ("error", "at", "desk", "problem", "process", "host", "port", "workers",
 
 
 class JsonLines(logging.Formatter):
-    """A record of the library's own loggers as one line of JSON; of an exception only where it came from."""
+    """A log record as one line of JSON; of an exception only where it came from."""
 
     def format(self, record: logging.LogRecord) -> str:
         """One line."""
@@ -50,7 +47,7 @@ def places(error: BaseException) -> list[str]:
 
 
 def set_up_logs(stream: TextIO | None = None) -> None:
-    """Send every logger's lines to a stream, as JSON."""
+    """Send the lines of all loggers to a stream, as JSON."""
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(JsonLines())
     root = logging.getLogger()
@@ -59,67 +56,43 @@ def set_up_logs(stream: TextIO | None = None) -> None:
     logging.getLogger("evenhand").setLevel(logging.INFO)
 
 
-class RequestLine(msgspec.Struct, gc=False):
-    """What is logged of one request."""
-
-    time: str
-    operation: str
-    status: int
-    microseconds: int
-    bytes: int
-    caller: str | None
-    desk: str | None
-    level: str = "info"
-    message: str = "request"
-
-
-_last = (-1, "")
-
-
-def moment() -> str:
-    """This millisecond, UTC; many requests share one, and it is written out once."""
-    global _last
-    now = time.time_ns() // 1_000_000
-    if _last[0] != now:
-        _last = (now, datetime.fromtimestamp(now / 1000, UTC).isoformat(timespec="milliseconds"))
-    return _last[1]
-
-
-BAD_REQUEST = 400
-
-
 class RequestLog:
-    """Lines about requests, written out a few times a second: a write for each would cost as much as the request."""
+    """Lines about requests, written a few times per second: a write for each would cost as much as the request."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream
-        self._lines: list[RequestLine] = []
-        self._flushing = False
-        self._write_out = msgspec.json.Encoder().encode_lines
+        self._lines: list[bytes] = []
+        self._is_flushing = False
         self._desks: set[str] = set()
 
-    def known(self, desk: str | None, status: int) -> str | None:
-        """The desk's name if some request about it succeeded: what else stands in a path may be anything.
+    def add(self, operation: str, status: int, seconds: float, size: int, caller: str | None, desk: str | None) -> None:
+        """Log a request.
 
-        >>> log = RequestLog()
-        >>> log.known("Ann, born 1980", 404), log.known("loans", 200), log.known("loans", 422)
-        (None, 'loans', 'loans')
+        caller: the token's id. desk: as in the path; it is logged only if some request about it succeeded, since a path
+        may contain anything.
         """
-        if desk is not None and status < BAD_REQUEST:
+        if desk is not None and status < 400:
             self._desks.add(desk)
-        return desk if desk in self._desks else None
-
-    def add(self, line: RequestLine) -> None:
-        """Keep a line until the next flush."""
-        self._lines.append(line)
-        if not self._flushing:
-            self._flushing = True
+        line = {
+            "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
+            "operation": operation,
+            "status": status,
+            "microseconds": round(seconds * 1e6),
+            "bytes": size,
+            "caller": caller,
+            "desk": desk if desk in self._desks else None,
+            "level": "info",
+            "message": "request",
+        }
+        self._lines.append(orjson.dumps(line))
+        if not self._is_flushing:
+            self._is_flushing = True
             asyncio.get_running_loop().call_later(FLUSH_SECONDS, self.flush)
 
     def flush(self) -> None:
         """Write all lines that wait."""
-        lines, self._lines, self._flushing = self._lines, [], False
+        lines, self._lines, self._is_flushing = self._lines, [], False
         if lines:
             stream = self._stream or sys.stderr
-            stream.write(self._write_out(lines).decode())
+            stream.write(b"\n".join([*lines, b""]).decode())
             stream.flush()

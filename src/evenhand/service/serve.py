@@ -1,170 +1,188 @@
-"""Start a service: see that it may listen, make the first token, then serve with one process or several."""
+"""Start a service: check where it may listen, create the first token, and serve with one process or several."""
 
 from __future__ import annotations
 
+import errno
+import gc
 import os
 import shutil
 import socket
 import sys
 import tempfile
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import uvicorn
+from fastapi import FastAPI
+from uvicorn.supervisors import Multiprocess
 
-from evenhand.errors import InvalidInput
+from evenhand.desk.warm_up import warm_up
+from evenhand.errors import CannotListen, InvalidInput
 from evenhand.ledger.ledger import open_ledger
 from evenhand.service.app import create_app
-from evenhand.service.listening import address_of, listen
 from evenhand.service.logs import set_up_logs
-from evenhand.service.protocol import DeskProtocol
-from evenhand.service.settings import Settings, is_loopback
-from evenhand.service.token_store import token_store_of
+from evenhand.service.metrics import FOLDER
+from evenhand.service.settings import ServiceSettings, is_loopback
+from evenhand.service.shutdown import end_with_parent
+from evenhand.service.token_store import open_tokens
 from evenhand.service.tokens import new_token
-from evenhand.service.workers import Workers, end_with_parent
-
-if TYPE_CHECKING:
-    from fastapi import FastAPI
 
 FIRST_TOKEN = "first admin"
 STOP_SECONDS = 30
-MEASURES = "PROMETHEUS_MULTIPROC_DIR"
-"""The variable that names the folder where several workers keep their numbers."""
+BACKLOG = 2048
+MAX_HEAD = 65_536
+"""Bytes of a request's line and headers."""
+GC_THRESHOLD = 10_000
+"""Allocations between two collections of young objects; a busy service makes thousands per batch."""
 
 
 def serve(
-    settings: Settings,
+    settings: ServiceSettings,
     *,
     host: str = "127.0.0.1",
     port: int = 8000,
     workers: int = 1,
     say: Callable[[str], None] = print,
 ) -> None:
-    """Serve until told to stop (SIGINT, SIGTERM). `say` is given the address, and the first token if one was made."""
+    """Serve until SIGINT or SIGTERM. `say` gets the address, and the first token if one was created."""
     check_may_listen(settings, host)
-    if settings.database_url == "memory:" and workers > 1:
-        raise InvalidInput("a ledger in memory belongs to one process; give a database, or one worker")
-    check_opens(settings)
-    with listen(host, port) as listening:  # before a token is made, which is shown once
-        secret = first_token(settings, may_make=is_loopback(host))
+    if settings.is_in_memory and workers > 1:
+        raise InvalidInput(f"workers must be 1 for a ledger in memory, got {workers}")
+    if not settings.is_in_memory:
+        open_ledger(settings.database_url).close()  # raises now what would fail in every worker
+    with listen(host, port) as listening:  # before a token is created, which is shown once
+        secret = first_token(settings, may_create=is_loopback(host))
         if secret is not None:
-            say(f"the admin token, shown this once: {secret}")
+            say(f"admin token, shown once: {secret}")
         set_up_logs()
-        _serve(config_of(settings, host, port, workers), listening, address_of(listening, host), say)
 
+        def announce() -> None:
+            say(f"evenhand serves {address_of(listening, host)}")
+            sys.stdout.flush()
 
-def _serve(config: uvicorn.Config, listening: socket.socket, address: str, say: Callable[[str], None]) -> None:
-    def announce() -> None:
-        say(f"evenhand serves {address}")
-        sys.stdout.flush()
-
-    if config.workers == 1:
-        run(Announced(config, announce), listening)
-    else:
+        if workers == 1:
+            prepare_process()
+            run(AnnouncingServer(config_of(create_app(settings)), announce), listening)
+            return
+        os.environ.update(settings.to_environment())
+        os.environ[FOLDER] = tempfile.mkdtemp(prefix="evenhand-metrics-")
         announce()
         try:
-            Workers(config, sockets=[listening]).run()
+            config = config_of("evenhand.service.serve:worker", factory=True, workers=workers)
+            Multiprocess(config, sockets=[listening]).run()
         finally:
-            shutil.rmtree(os.environ.pop(MEASURES), ignore_errors=True)
+            shutil.rmtree(os.environ.pop(FOLDER), ignore_errors=True)
 
 
-class Announced(uvicorn.Server):
-    """A server that says so once it serves."""
-
-    def __init__(self, config: uvicorn.Config, announce: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._announce = announce
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, then say so."""
-        await super().startup(sockets)
-        if self.started:
-            self._announce()
+def worker() -> FastAPI:
+    """The application of one of several processes. The parent has created the ledger."""
+    set_up_logs()
+    end_with_parent()
+    prepare_process()
+    return create_app(ServiceSettings.from_environment(), make=False)
 
 
-def run(server: uvicorn.Server, listening: socket.socket) -> None:
-    """Serve until told to stop; a server that cannot start has logged why, and ends the process with status 1."""
-    try:
-        server.run(sockets=[listening])
-    except SystemExit:
-        if server.started:
-            raise
-    finally:
-        listening.close()
-    if not server.started:
-        raise SystemExit(1)
+def prepare_process() -> None:
+    """Compile or load the numerical kernels, and keep what lives as long as the process out of garbage collection.
 
-
-def check_opens(settings: Settings) -> None:
-    """Open the ledger and close it: what is wrong with it is raised here, before any process is started."""
-    if settings.database_url != "memory:":
-        open_ledger(settings.database_url).close()
-
-
-def check_may_listen(settings: Settings, host: str) -> None:
-    """InvalidInput unless tokens are asked for wherever others can reach the service."""
-    if not settings.tokens and not is_loopback(host):
-        raise InvalidInput(f"without tokens a service listens on loopback only, not on {host}; leave tokens on")
-
-
-def first_token(settings: Settings, *, may_make: bool) -> str | None:
-    """The secret of an admin token that was made now, because there was none; None if there was one.
-
-    A ledger in memory has no token before and none after: it needs the admin token in the settings.
+    A full collection would go through a million objects of imported libraries and stop all requests for 0.1 s.
     """
-    if not settings.tokens or settings.admin_token is not None:
-        return None
-    if settings.database_url == "memory:":
-        raise InvalidInput("a ledger in memory keeps no tokens; set EVENHAND_ADMIN_TOKEN, or serve without tokens")
-    ledger = open_ledger(settings.database_url)
-    try:
-        store = token_store_of(ledger)
-        if any("admin" in token.roles and token.revoked is None for token in store.all()):
-            return None
-        if not may_make:
-            raise InvalidInput(
-                "there is no admin token yet, and the service is to be reached from elsewhere; "
-                "set EVENHAND_ADMIN_TOKEN, or make one with: evenhand token create NAME --role admin"
-            )
-        taken = {token.name for token in store.all()}
-        names = (f"{FIRST_TOKEN} {number}" if number else FIRST_TOKEN for number in range(len(taken) + 1))
-        token, secret = new_token(next(name for name in names if name not in taken), ["admin"])
-        store.add(token)
-        return secret
-    finally:
-        ledger.close()
+    warm_up()
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(GC_THRESHOLD)
 
 
-def config_of(settings: Settings, host: str, port: int, workers: int) -> uvicorn.Config:
-    """How uvicorn is to serve. Workers learn their settings from the environment."""
-    app: FastAPI | str = "evenhand.service.serve:worker"
-    if workers == 1:
-        app = create_app(settings)
-    else:
-        os.environ.update(settings.to_environment())
-        os.environ[MEASURES] = tempfile.mkdtemp(prefix="evenhand-measures-")
+def config_of(app: FastAPI | str, *, factory: bool = False, workers: int = 1) -> uvicorn.Config:
+    """The configuration of uvicorn.
+
+    h11 is the parser: it limits the head of a request, keeps trailers apart from headers, and reads the body of a
+    request that proposes another protocol. httptools does none of these.
+    """
     return uvicorn.Config(
         app,
-        factory=workers > 1,
-        host=host,
-        port=port,
+        factory=factory,
         workers=workers,
-        loop="uvloop",
-        http=DeskProtocol,
+        http="h11",
+        h11_max_incomplete_event_size=MAX_HEAD,
         ws="none",
         lifespan="on",
-        # Its own log lines carry addresses and paths; ours do not.
+        # uvicorn's log lines have addresses and paths; ours do not.
         access_log=False,
         log_config=None,
-        # A header that anybody can send is not believed.
+        # Anybody can send these headers.
         proxy_headers=False,
         server_header=False,
         timeout_graceful_shutdown=STOP_SECONDS,
     )
 
 
-def worker() -> FastAPI:
-    """The application of one of several processes. The ledger is there: whoever starts them has opened it."""
-    set_up_logs()
-    end_with_parent()
-    return create_app(Settings.from_environment(), make=False)
+class AnnouncingServer(uvicorn.Server):
+    """A server that calls a function once it serves."""
+
+    def __init__(self, config: uvicorn.Config, announce: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._announce = announce
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, then announce."""
+        await super().startup(sockets)
+        if self.started:
+            self._announce()
+
+
+def run(server: uvicorn.Server, listening: socket.socket) -> None:
+    """Serve until told to stop; a server that cannot start has logged why, and the process ends with status 1."""
+    try:
+        server.run(sockets=[listening])
+    except SystemExit:
+        if server.started:
+            raise
+    if not server.started:
+        raise SystemExit(1)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens there. Clients that connect wait until the service has started."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        listening = socket.create_server((host, port), family=family, backlog=BACKLOG)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            hint = "choose another one with --port, or 0 for any"
+            raise CannotListen(f"port {port} of {host} is taken by another program; {hint}") from None
+        raise CannotListen(f"cannot listen on port {port} of {host}: {error.strerror or error}") from None
+    listening.set_inheritable(True)
+    return listening
+
+
+def address_of(listening: socket.socket, host: str) -> str:
+    """The URL of a service that listens there."""
+    return f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
+
+
+def check_may_listen(settings: ServiceSettings, host: str) -> None:
+    """InvalidInput for a service without tokens that others could reach."""
+    if not settings.tokens and not is_loopback(host):
+        raise InvalidInput(f"host must be a loopback address for a service without tokens, got {host!r}")
+
+
+def first_token(settings: ServiceSettings, *, may_create: bool) -> str | None:
+    """The secret of an admin token that was created now, because there was none; None if there was one."""
+    if not settings.tokens or settings.admin_token is not None:
+        return None
+    if settings.is_in_memory:
+        raise InvalidInput("a ledger in memory keeps no tokens; set EVENHAND_ADMIN_TOKEN, or serve without tokens")
+    with open_tokens(settings.database_url) as store:
+        tokens = store.all()
+        if any("admin" in token.roles and token.revoked is None for token in tokens):
+            return None
+        if not may_create:
+            raise InvalidInput(
+                "a service that others can reach needs an admin token; "
+                "set EVENHAND_ADMIN_TOKEN, or create one with: evenhand token create NAME --role admin"
+            )
+        taken = {token.name for token in tokens}
+        names = (f"{FIRST_TOKEN} {number}" if number else FIRST_TOKEN for number in range(len(taken) + 1))
+        token, secret = new_token(next(name for name in names if name not in taken), ["admin"])
+        store.add(token)
+        return secret

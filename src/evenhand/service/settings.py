@@ -1,4 +1,4 @@
-"""What a service is told before it starts: where the ledger is, who may come in, and how much is too much."""
+"""ServiceSettings: where the ledger is, which tokens exist, and the limits on requests."""
 
 from __future__ import annotations
 
@@ -10,100 +10,100 @@ from typing import Any, Self, get_type_hints
 
 from evenhand.errors import InvalidInput
 
-LEAST_TOKEN = 20
-"""Characters of a token that somebody chose: fewer can be guessed."""
+MIN_TOKEN_LENGTH = 20
+"""Characters of a token from the settings; shorter ones can be guessed."""
 
 
 @dataclass(frozen=True)
-class Settings:
-    """The settings of one service process; all processes of a service have the same ones.
+class ServiceSettings:
+    """The settings of one service process; all processes of a service share them.
 
-    >>> Settings(max_candidates=0)
+    >>> ServiceSettings(max_candidates=0)
     Traceback (most recent call last):
     ...
-    evenhand.errors.InvalidInput: max_candidates is 0; allowed is a number above 0
+    evenhand.errors.InvalidInput: max_candidates must be > 0, got 0
     """
 
     database_url: str = "sqlite:///evenhand.db"
     """Where ledgers and tokens are: memory:, sqlite:///path, or postgresql+psycopg://..."""
     admin_token: str | None = field(default=None, repr=False)
-    """A token that may do everything, kept nowhere; without it there is one printed at the first start."""
+    """A token with the role admin that is not stored; without it one is printed at the first start."""
     metrics_token: str | None = field(default=None, repr=False)
     """A token that may read /metrics and nothing else."""
     tokens: bool = True
-    """False: whoever reaches the service may do everything. Only for loopback."""
+    """False: every request is allowed everything. Only for loopback."""
     max_body: int = 1_048_576
-    """Bytes of a request's body."""
+    """Maximum bytes of a request body."""
     max_candidates: int = 500
-    """Candidates of one decision. A desk decides one after the other: a thousand on a line take it seconds."""
+    """Maximum candidates of one decision; a thousand on a line take seconds."""
     rate: float = 1_000.0
-    """Requests a second that one token may send to one process."""
+    """Requests per second and token, in each process."""
     burst: float = 2_000.0
     """Requests that one token may send at once after a pause."""
     wrong_tokens: float = 30.0
-    """Wrong tokens a minute from one address that are answered with 401; more get 429. Right ones always open."""
+    """Wrong tokens per minute and address that are answered with 401; more get 429. Valid tokens always work."""
     max_waiting: int = 4_096
-    """Commands of one desk that may wait for their turn; more are refused, to be sent again later."""
+    """Maximum commands waiting at one desk; more are refused with 503."""
     max_batch: int = 256
-    """Commands written in one transaction."""
+    """Maximum commands in one transaction."""
     page: int = 100
-    """Entries of a page unless asked otherwise."""
+    """Default entries per page."""
     max_page: int = 1_000
-    apart: bool = True
-    """Whether desks have a process of their own beside the one that speaks HTTP; a ledger in memory never does."""
+    close_after: float = 600.0
+    """Seconds after which a desk without requests is closed; the next request opens it again."""
     log_requests: bool = True
-    """One line of JSON for every request."""
+    """Whether to log one line of JSON per request."""
 
     def __post_init__(self) -> None:
-        numbers = ("max_body", "max_candidates", "rate", "burst", "wrong_tokens", "max_waiting", "max_batch")
-        for name in (*numbers, "page", "max_page"):
-            if not getattr(self, name) > 0:
-                raise InvalidInput(f"{name} is {getattr(self, name)!r}; allowed is a number above 0")
+        for entry in fields(self):
+            value = getattr(self, entry.name)
+            if isinstance(value, int | float) and not isinstance(value, bool) and not value > 0:
+                raise InvalidInput(f"{entry.name} must be > 0, got {value!r}")
         for name in ("admin_token", "metrics_token"):
             token = getattr(self, name)
-            if token is not None and (len(token) < LEAST_TOKEN or not token.isascii() or " " in token):
-                raise InvalidInput(
-                    f"{name} can be guessed or cannot be sent; allowed are {LEAST_TOKEN} or more ASCII signs, no blank"
-                )
+            if token is not None and (len(token) < MIN_TOKEN_LENGTH or not token.isascii() or " " in token):
+                raise InvalidInput(f"{name} must be {MIN_TOKEN_LENGTH} or more ASCII characters without spaces")
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether the ledger ends with the process."""
+        return self.database_url == "memory:"
 
     @classmethod
-    def from_environment(cls, environment: Mapping[str, str] | None = None, **given: Any) -> Self:
-        """The settings in variables EVENHAND_<NAME>; what is given in the call goes first.
+    def from_environment(cls, environment: Mapping[str, str] | None = None, **overrides: Any) -> Self:
+        """The settings in variables EVENHAND_<NAME>; overrides take precedence.
 
-        >>> Settings.from_environment({"EVENHAND_MAX_BODY": "1000"}, max_candidates=5).max_body
+        >>> ServiceSettings.from_environment({"EVENHAND_MAX_BODY": "1000"}, max_candidates=5).max_body
         1000
         """
         environment = os.environ if environment is None else environment
-        kinds = get_type_hints(cls)
-        values = {}
-        for name in (entry.name for entry in fields(cls)):
-            text = environment.get(f"EVENHAND_{name.upper()}")
-            if text:
-                values[name] = _read(name, text, kinds[name])
-        return cls(**{**values, **given})
+        types = get_type_hints(cls)
+        texts = {entry.name: environment.get(f"EVENHAND_{entry.name.upper()}") for entry in fields(cls)}
+        values = {name: _parse(name, text, types[name]) for name, text in texts.items() if text}
+        return cls(**{**values, **overrides})
 
     def to_environment(self) -> dict[str, str]:
-        """The variables that `from_environment` reads back: how worker processes learn their settings."""
+        """The variables that `from_environment` reads back; worker processes get their settings this way."""
         values = {entry.name: getattr(self, entry.name) for entry in fields(self)}
         return {f"EVENHAND_{name.upper()}": str(value) for name, value in values.items() if value is not None}
 
 
-def _read(name: str, text: str, kind: Any) -> Any:
-    if kind is bool:
+def _parse(name: str, text: str, type_: Any) -> Any:
+    if type_ is bool:
         known = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
         if text.lower() not in known:
-            raise InvalidInput(f"EVENHAND_{name.upper()} is {text!r}; allowed are true and false")
+            raise InvalidInput(f"EVENHAND_{name.upper()} must be true or false, got {text!r}")
         return known[text.lower()]
-    if kind in (int, float):
+    if type_ in (int, float):
         try:
-            return kind(text)
+            return type_(text)
         except ValueError:
-            raise InvalidInput(f"EVENHAND_{name.upper()} is {text!r}; allowed is a number") from None
+            raise InvalidInput(f"EVENHAND_{name.upper()} must be a number, got {text!r}") from None
     return text
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host to listen on is reached from this machine only.
+    """Whether an address is reachable from this machine only.
 
     >>> [is_loopback(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "example.org")]
     [True, True, True, False, False]

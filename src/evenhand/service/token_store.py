@@ -1,28 +1,32 @@
-"""Where tokens are kept: beside the ledgers, in the same database."""
+"""TokenStore: tokens in the ledger's database."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 from sqlalchemy import insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
-from evenhand.ledger.ledger import Ledger, open_ledger
+from evenhand.errors import InvalidInput
+from evenhand.ledger.ledger import open_ledger
 from evenhand.ledger.tables import tokens
-from evenhand.service.tokens import Token, TokenStore, UnknownToken, name_taken
+from evenhand.service.tokens import Token, UnknownToken
+
+if TYPE_CHECKING:
+    from evenhand.ledger.ledger import Ledger
 
 
-class SqlTokens:
-    """Tokens in the table of a ledger's database."""
+class TokenStore:
+    """Tokens in a table of the ledger's database. Methods block."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
 
     def add(self, token: Token) -> None:
-        """Keep a new one; InvalidInput if its name is taken."""
+        """Store a new token; InvalidInput if its name is taken."""
         desks = None if token.desks is None else _listed(token.desks)
         row = {**vars(token), "roles": _listed(token.roles), "desks": desks}
         try:
@@ -30,11 +34,13 @@ class SqlTokens:
                 connection.execute(insert(tokens).values(row))
         except Exception as error:
             if isinstance(error, IntegrityError) or isinstance(error.__cause__, IntegrityError):
-                raise name_taken(token.name) from None
+                raise InvalidInput(
+                    f"the name must be new, got {token.name!r}; names of revoked tokens stay taken"
+                ) from None
             raise
 
     def revoke(self, name: str, time: str) -> Token:
-        """Put an end to the one of this name or id; one that was revoked before stays as it is."""
+        """Revoke the token with this name or id, if it is not revoked; UnknownToken if there is none."""
         named = or_(tokens.c.name == name, tokens.c.id == name)
         with self._ledger.transaction(writes=True) as connection:
             connection.execute(update(tokens).where(named, tokens.c.revoked.is_(None)).values(revoked=time))
@@ -44,7 +50,7 @@ class SqlTokens:
         return _token(row)
 
     def all(self) -> list[Token]:
-        """All that were ever made, the oldest first."""
+        """All tokens, revoked ones too, the oldest first."""
         with self._ledger.transaction() as connection:
             rows = connection.execute(select(tokens).order_by(tokens.c.created, tokens.c.id)).mappings().all()
         return [_token(row) for row in rows]
@@ -59,16 +65,11 @@ def _token(row: Any) -> Token:
     return Token(**{**row, "roles": tuple(orjson.loads(row["roles"])), "desks": desks})
 
 
-def token_store_of(ledger: Ledger) -> TokenStore:
-    """The tokens that are kept beside a ledger."""
-    return SqlTokens(ledger)
-
-
 @contextmanager
 def open_tokens(url: str, *, make: bool = True) -> Iterator[TokenStore]:
-    """The tokens in the database at a URL, for as long as the block lasts; make: whether a new one may be made."""
+    """The tokens in the database at a URL; make: whether to create the database."""
     ledger = open_ledger(url, make=make)
     try:
-        yield token_store_of(ledger)
+        yield TokenStore(ledger)
     finally:
         ledger.close()

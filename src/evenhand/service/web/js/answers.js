@@ -1,13 +1,13 @@
-// The answers below a pair: buttons with their keys beside them, an optional reason and note.
+// The answers below a pair: buttons with their keys, and an optional reason and note.
 
 import { $, el } from "./dom.js";
 
 export const ANSWERS = {
-  unfair: { label: "Unfair", keys: ["u"], kind: "judgement", told: "unfair" },
-  acceptable: { label: "Acceptable", keys: ["a"], kind: "judgement", told: "acceptable" },
-  unsure: { label: "Unsure", keys: ["n", "?"], kind: "aside", told: "unsure" },
-  skip: { label: "Skip", keys: ["s"], kind: "aside", told: "skipped" },
-  conflict: { label: "Conflict of interest", keys: ["c"], kind: "aside", told: "conflict of interest" },
+  unfair: { label: "Unfair", keys: ["u"], kind: "judgement", past: "unfair" },
+  acceptable: { label: "Acceptable", keys: ["a"], kind: "judgement", past: "acceptable" },
+  unsure: { label: "Unsure", keys: ["n", "?"], kind: "aside", past: "unsure" },
+  skip: { label: "Skip", keys: ["s"], kind: "aside", past: "skipped" },
+  conflict: { label: "Conflict of interest", keys: ["c"], kind: "aside", past: "conflict of interest" },
 };
 
 export const REASONS = [
@@ -20,14 +20,11 @@ export const REASONS = [
   ["other", "Another reason: see my note"],
 ];
 
-/** Buttons for these answers; answer(name) is called when one is pressed.
- *
- * The next pair comes while the button is still under the finger: the second click of two, and a key that is held, would
- * answer on a pair that nobody has seen. What is pressed anew at once, asking.js leaves unheard.
- */
+/** Buttons for these answers; answer(name) is called when one is pressed. Double clicks and held keys count once: the
+ * next pair appears while the button is still pressed. */
 export function answerButtons(names, answer) {
-  const held = (event) => { if (event.repeat && ["Enter", " "].includes(event.key)) event.preventDefault(); };
-  return el("div", { class: "answers", role: "group", "aria-label": "Your answer", onkeydown: held }, names.map((name) => {
+  const ignoreHeld = (event) => { if (event.repeat && ["Enter", " "].includes(event.key)) event.preventDefault(); };
+  return el("div", { class: "answers", role: "group", "aria-label": "Your answer", onkeydown: ignoreHeld }, names.map((name) => {
     const { label, keys, kind } = ANSWERS[name];
     return el("button", {
       class: `button ${kind}`, type: "button", id: `answer-${name}`, "aria-keyshortcuts": keys.join(" "),
@@ -41,19 +38,18 @@ export function answerKeys(names, answer) {
   return Object.fromEntries(names.flatMap((name) => ANSWERS[name].keys.map((key) => [key, () => answer(name)])));
 }
 
-export function remarks() {
+export function remarksForm() {
   const reasons = el("select", { class: "input", id: "reason" },
-    el("option", { value: "" }, "No reason given"), REASONS.map(([value, text]) => el("option", { value }, text)));
+    el("option", { value: "" }, "No reason"), REASONS.map(([value, text]) => el("option", { value }, text)));
   const note = el("textarea", { class: "input", id: "note", rows: "2", maxlength: "2000" });
-  return el("details", { class: "fold", id: "remarks" }, el("summary", {}, "Add a reason or a note on this pair"),
+  return el("details", { class: "fold", id: "remarks" }, el("summary", {}, "Add a reason or note"),
     el("div", { class: "remarks" },
       el("div", { class: "field" }, el("label", { for: "reason" }, "Reason"), reasons),
       el("div", { class: "field" }, el("label", { for: "note" }, "Note"), note,
-        el("span", { class: "hint" }, "Kept in the record with your answer. Ctrl+Enter goes back to the answers."))));
+        el("span", { class: "hint" }, "Recorded with your answer. Ctrl+Enter returns to the answers."))));
 }
 
-/** What was remarked on this pair. */
-export function remarked() {
+export function readRemarks() {
   const [reason, note] = ["#reason", "#note"].map((id) => $(id).value.trim() || null);
   return { reason, note };
 }

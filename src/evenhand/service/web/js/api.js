@@ -1,12 +1,14 @@
-// Talking to the service: JSON in, JSON out, the session's CSRF value on whatever changes something, problems as sentences.
+// Requests to the service: JSON in, JSON out, the CSRF token on every change, errors as sentences.
+
+import { keep, recall } from "./storage.js";
 
 const SESSION = "evenhand-session"; // kept while there is one
-const PATIENCE = 15000; // milliseconds until a request counts as unanswered
+const TIMEOUT = 15000; // milliseconds
 
 let csrf = null;
-let name = null; // who has signed in, as far as this page knows
+let name = null; // of the person signed in
 
-/** What the service refused, with its status and the problem document. */
+/** The service refused a request; with its status and problem document. */
 export class Refused extends Error {
   constructor(status, document) {
     super(document?.detail ?? `The service answered with status ${status}.`);
@@ -15,9 +17,9 @@ export class Refused extends Error {
   }
 }
 
-/** The service could not be reached, or cannot work now: the same request may do better later. */
+/** The service is unreachable or overloaded: the same request may succeed later. */
 export class Unreachable extends Error {
-  constructor(sentence = "The service does not answer.", after = null) {
+  constructor(sentence = "The service is unreachable.", after = null) {
     super(sentence);
     this.after = after;
   }
@@ -46,18 +48,18 @@ async function sent(method, path, body, headers) {
       body: body === undefined ? undefined : JSON.stringify(body),
       credentials: "same-origin",
       cache: "no-store",
-      signal: AbortSignal.timeout(PATIENCE),
+      signal: AbortSignal.timeout(TIMEOUT),
     });
   } catch {
     throw new Unreachable();
   }
 }
 
-/** After signing in elsewhere in this browser there is another value to send. Whether the page may go on with it. */
+/** After a new sign-in in another tab there is a new CSRF token; returns whether the page may continue with it. */
 async function isStillSignedIn() {
   const [before, who] = [csrf, name];
   const found = await call("GET", "/session");
-  if (who !== null && found.name !== who) throw new Refused(401, { detail: `${found.name} has signed in in this browser; sign in again as ${who}`, other: true });
+  if (who !== null && found.name !== who) throw new Refused(401, { detail: `${found.name} signed in in this browser; sign in again as ${who}`, other: true });
   csrf = found.csrf;
   return csrf !== before;
 }
@@ -66,16 +68,16 @@ async function read(response) {
   try {
     return await response.json();
   } catch {
-    throw new Unreachable("The connection broke off in the middle of an answer.");
+    throw new Unreachable("The connection was lost.");
   }
 }
 
-/** Who is signed in; sends whoever is not to the sign-in page. */
+/** The person signed in; without one, goes to the sign-in page. */
 export async function session() {
   try {
     const found = await call("GET", "/session");
     ({ csrf, name } = found);
-    remember(found.session);
+    keep(SESSION, found.session ? "yes" : null);
     return found;
   } catch (error) {
     if (error instanceof Refused && error.status === 401) {
@@ -86,45 +88,27 @@ export async function session() {
   }
 }
 
-/** why: "ended" or "other" of whoever was signed in here: that the session has ended, or is somebody else's now. */
-export function goToSignIn(why = hasSession() ? "ended" : "") {
-  remember(false); // it is told once
+/** why: "ended" or "other": the session has ended, or is somebody else's now. A lost cookie counts as ended. */
+export function goToSignIn(why = recall(SESSION) === null ? "" : "ended") {
+  keep(SESSION, null);
   location.assign(`/sign-in?next=${encodeURIComponent(location.pathname)}${why && `&why=${why}`}`);
-}
-
-/** Whether there was a session in this browser that nobody has ended: its cookie, which no script can read, may be gone. */
-function hasSession() {
-  try {
-    return localStorage.getItem(SESSION) !== null;
-  } catch {
-    return name !== null;
-  }
-}
-
-function remember(on) {
-  try {
-    if (on) localStorage.setItem(SESSION, "yes");
-    else localStorage.removeItem(SESSION);
-  } catch {
-    // Of a page that is loaded anew it is not known then.
-  }
 }
 
 export async function signIn(token) {
   const found = await call("POST", "/session", { token });
   ({ csrf, name } = found);
-  remember(true);
+  keep(SESSION, "yes");
   return found;
 }
 
-/** Whose session has ended already is out. */
+/** An ended session counts as signed out. */
 export async function signOut() {
   try {
     await call("DELETE", "/session");
   } catch (error) {
     if (!(error instanceof Refused && error.status === 401)) throw error;
   }
-  remember(false);
+  keep(SESSION, null);
   location.assign("/sign-in?why=out");
 }
 

@@ -1,4 +1,4 @@
-// Building the page: elements, attributes and text. Data only ever becomes text, never markup.
+// Building the page from elements, attributes and text. Data becomes text, never markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -26,7 +26,7 @@ export function show(place, ...children) {
   place.replaceChildren(...children.flat().filter((child) => child !== null && child !== undefined));
 }
 
-/** Says something to a screen reader through a live region that is on the page already. */
+/** Announces a sentence to screen readers through a live region of the page. */
 export function announce(region, sentence) {
   region.textContent = "";
   requestAnimationFrame(() => { region.textContent = sentence; });

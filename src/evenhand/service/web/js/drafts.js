@@ -1,44 +1,36 @@
-// Reasons and notes that were begun, kept in this browser for each pair until it is answered.
+// Unsent reasons and notes, kept in this browser for each pair until it is answered.
 
 import { $ } from "./dom.js";
+import { keepValue, recallValue } from "./storage.js";
 
 const MOST = 20;
 
 export class Drafts {
-  /** name: one place a person and desk. */
+  /** name: one set of drafts per person and desk. */
   constructor(name) {
     this.place = `evenhand-drafts:${name}`;
   }
 
   get all() {
-    try {
-      return JSON.parse(localStorage.getItem(this.place)) ?? [];
-    } catch {
-      return [];
-    }
+    return recallValue(this.place) ?? [];
   }
 
   set all(drafts) {
-    try {
-      if (drafts.length) localStorage.setItem(this.place, JSON.stringify(drafts.slice(-MOST)));
-      else localStorage.removeItem(this.place);
-    } catch {
-      // Then only the page remembers.
-    }
+    keepValue(this.place, drafts.length ? drafts.slice(-MOST) : null);
   }
 
-  /** What stands in the fields now is kept for this pair. */
+  /** Keeps what is in the fields for this pair. */
   keep(id) {
     const [reason, note] = ["#reason", "#note"].map((field) => $(field).value);
     this.all = [...this.all.filter((one) => one.id !== id), ...(reason || note ? [{ id, reason, note }] : [])];
   }
 
-  /** The fields as they were left for this pair, or empty. */
+  /** Fills the fields with this pair's draft, or empties them. */
   restore(id) {
     fill(this.all.find((one) => one.id === id) ?? {});
   }
 
-  /** What went with an answer that was taken back stands in the fields again. */
+  /** Puts the remarks of an undone answer back into the fields. */
   refill(id, remarks) {
     fill(remarks);
     this.keep(id);

@@ -1,22 +1,56 @@
-// The help dialog: what is asked, what each answer means, the keys, and a switch to turn the keys off.
+// The help dialogs: the question, what each answer means, the keys, and a switch that disables them.
 
 import { el } from "./dom.js";
 import { keysAreOn, switchKeys } from "./keys.js";
 
-/** A dialog with sections {heading, parts} and a list of keys [[keys, meaning], ...]; open it with showModal(). */
-export function helpDialog(title, sections, keys) {
-  const heading = el("h2", { id: "help-title", tabindex: "-1" }, title);
+const KEYS = [
+  [["u"], "unfair"], [["a"], "acceptable"], [["n", "?"], "unsure"], [["s"], "skip"], [["c"], "conflict of interest"],
+  [["Backspace", "z"], "undo the last answer"], [["h", "F1"], "this help"],
+];
+const MEANINGS = [
+  ["Unfair", "The two are so alike that a gap this wide is unfair to one of them."],
+  ["Acceptable", "The two are different enough to justify this gap or a wider one."],
+  ["Unsure", "You looked and cannot tell. This is recorded; nothing is learned from it."],
+  ["Skip", "Leave this pair to another reviewer."],
+  ["Conflict of interest", "You know one of them or have a stake. Another reviewer is asked."],
+];
+const GAP_ONLY = "Judge the gap alone: is it too wide for two people as alike as these? Who has the higher chance does not matter, nor who deserves it: your answer would be the same if their chances were swapped.";
+
+export const reviewHelp = () => helpDialog("How to review", {
+  "The question": [
+    `You see two candidates of one decision, with the attributes that this desk shows to reviewers, and each one's chance of being chosen. ${GAP_ONLY} Nor does it matter who was chosen in the end.`,
+    "Sides are random. What the desk has learned and what others answered is not shown. Some pairs are shown twice, or to two reviewers, to measure how reliable judgements are.",
+  ],
+  "The answers": [
+    el("ul", { class: "stack" }, MEANINGS.map(([name, text]) => el("li", {}, el("b", {}, name), `: ${text}`))),
+    "The progress bar counts every pair of a session, including those you passed. The day starts at midnight UTC for all reviewers. You can undo today's answers, even after closing the page.",
+  ],
+});
+
+export const interviewHelp = () => helpDialog("How the interview works", {
+  "The question": [
+    `You see two people, with the attributes that this desk shows to reviewers, and hypothetical chances in a lottery between the two. ${GAP_ONLY}`,
+    "Your answers teach the desk who is alike: before it makes its first decision, and later about what its decisions have not shown yet.",
+    "“Unsure”, “Skip” and “Conflict of interest” pass the pair. They are recorded, and nothing is learned from them.",
+  ],
+  "The meters": [
+    "“Still unknown” is the share of all there is to know about who is alike. “Expected unfair pairs” is how many pairs in all future decisions would be unfair, by more than the number of percentage points named below the meters, if the interview ended now; reviews keep teaching the desk, so the number is finite. The full bar is what was expected when nothing was known. The interview stops by itself once few are expected. You may stop at any time and continue later.",
+  ],
+});
+
+/** A dialog with sections of paragraphs; open it with showModal(). */
+function helpDialog(title, sections) {
   const box = el("input", { type: "checkbox", id: "keys-on", onchange: (event) => switchKeys(event.target.checked) });
   box.checked = keysAreOn();
-  const list = el("dl", { class: "keys" }, keys.map(([names, meaning]) => [
-    el("dt", {}, names.map((name, i) => [i ? " or " : "", el("kbd", {}, name)]).flat()), el("dd", {}, meaning),
-  ]).flat());
   const dialog = el(
     "dialog", { class: "dialog stack", "aria-labelledby": "help-title", id: "help" },
-    el("div", { class: "dialog-head row between" }, heading,
+    el("div", { class: "dialog-head row between" }, el("h2", { id: "help-title", tabindex: "-1" }, title),
       el("form", { method: "dialog" }, el("button", { class: "button small" }, "Close"))),
-    sections.map(({ heading: name, parts }) => [el("h3", {}, name), ...parts]).flat(),
-    el("h3", {}, "Keys"), list,
+    Object.entries(sections).flatMap(([name, parts]) => [el("h3", {}, name), ...parts.map((part) => (typeof part === "string" ? el("p", {}, part) : part))]),
+    el("h3", {}, "Keys"),
+    el("dl", { class: "keys" }, KEYS.flatMap(([names, meaning]) => [
+      el("dt", {}, names.flatMap((name, i) => [i ? " or " : "", el("kbd", {}, name)])), el("dd", {}, meaning),
+    ])),
     el("label", { class: "check" }, box, "Answer with single keys"),
   );
   dialog.addEventListener("keydown", (event) => {

@@ -1,24 +1,13 @@
-// Keys of a page: one letter each, off while somebody types, and off altogether if they like.
+// Keyboard shortcuts: single letters, inactive while somebody types, and can be disabled.
 
-const KEPT = "evenhand-keys";
+import { keep, recall } from "./storage.js";
 
-export function keysAreOn() {
-  try {
-    return localStorage.getItem(KEPT) !== "off";
-  } catch {
-    return true;
-  }
-}
+const PLACE = "evenhand-keys";
 
-export function switchKeys(on) {
-  try {
-    localStorage.setItem(KEPT, on ? "on" : "off");
-  } catch {
-    // It then holds until the page is left.
-  }
-}
+export const keysAreOn = () => recall(PLACE) !== "off";
+export const switchKeys = (on) => keep(PLACE, on ? "on" : "off");
 
-/** Calls handlers[key] when the key is pressed; keys are as KeyboardEvent.key has them, letters in lower case. */
+/** Calls handlers[key] when the key is pressed; keys as in KeyboardEvent.key, letters in lower case. */
 export function listen(handlers) {
   document.addEventListener("keydown", (event) => {
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;

@@ -1,4 +1,4 @@
-// What became of the last answer, and the way to take it back. It stands below the answers, or at the end of a session.
+// What became of the last answer, and the undo button. It is below the answers, or at the end of a session.
 
 import { $, el, show } from "./dom.js";
 
@@ -12,27 +12,27 @@ export class LastAnswer {
     return this.element.textContent;
   }
 
-  /** A sentence that takes nothing back. */
+  /** A message without undo. */
   say(words, kind = "plain") {
     this.put(el("p", { class: `banner ${kind}`, id: "last" }, words));
   }
 
-  /** What was answered, why it was asked, and the button. */
+  /** The answer, why it was asked for, and undo. */
   offer(words, more = "") {
     this.put(el("div", { class: "banner plain", id: "last" },
       el("p", {}, el("b", {}, words), " ", el("span", { class: "muted", id: "why" }, more)),
-      more && this.opener(),
+      more && this.moreButton(),
       el("button", { class: "button small", type: "button", id: "undo", "aria-keyshortcuts": "Backspace z", onclick: this.undo },
         "Undo ", el("kbd", { "aria-hidden": "true" }, "Backspace"))));
   }
 
-  /** On a telephone the rest is there when it is asked for; elsewhere it is always, and this is not. */
-  opener() {
+  /** Shown on phones only, where the rest is hidden at first. */
+  moreButton() {
     const open = ({ currentTarget }) => currentTarget.setAttribute("aria-expanded", String($("#last").classList.toggle("whole")));
     return el("button", { class: "button quiet small", type: "button", id: "more", "aria-expanded": "false", "aria-controls": "why", onclick: open }, "More");
   }
 
-  /** Whoever stood on a button that goes is not left nowhere. */
+  /** Keeps the focus when a focused button is replaced. */
   put(content) {
     const focused = this.element.contains(document.activeElement);
     show(this.element, content);
@@ -40,6 +40,6 @@ export class LastAnswer {
   }
 
   moveTo(place) {
-    if (this.element.parentElement !== place) place.append(this.element); // put in anew, it would lose the focus
+    if (this.element.parentElement !== place) place.append(this.element); // moving it would lose the focus
   }
 }

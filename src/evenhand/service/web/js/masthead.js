@@ -1,7 +1,7 @@
-// The head of every page: where one is, who one is, the theme, and the way out.
+// The header of every page: desk, navigation, person, theme, sign-out.
 
 import { signOut } from "./api.js";
-import { refusal } from "./banners.js";
+import { showError } from "./banners.js";
 import { $, el, show, svg } from "./dom.js";
 import { themeSwitch } from "./theme.js";
 
@@ -11,14 +11,14 @@ const PLACES = [
   { id: "desk", name: "Desk", path: "/desks/", roles: ["decide", "review", "admin"] },
 ];
 
-/** Draws the head. person: what /session told, or null; desk: its name, or null; here: the id of the place. */
+/** person: the response of /session, or null; desk: its name, or null; here: the id of the current place. */
 export function masthead({ person = null, desk = null, here = null } = {}) {
   const inner = $("#masthead .masthead-inner");
   const more = el("div", { class: "masthead-more", id: "masthead-more" }, desk && places(person, desk, here), tools(person));
   show(inner, wordmark(), desk && el("span", { class: "desk-name", title: desk }, desk), menu(more), more);
 }
 
-/** Where there is little room, the rest of the head opens below its line. */
+/** On small screens the rest of the header is in a menu. */
 function menu(more) {
   return el("button", {
     class: "button quiet small masthead-menu", type: "button", id: "menu", "aria-expanded": "false", "aria-controls": more.id,
@@ -46,7 +46,7 @@ function places(person, desk, here) {
 }
 
 function tools(person) {
-  const out = person?.session && el("button", { class: "button quiet small", type: "button", id: "sign-out", onclick: () => signOut().catch((error) => refusal($("#banners"), error)) }, "Sign out");
+  const out = person?.session && el("button", { class: "button quiet small", type: "button", id: "sign-out", onclick: () => signOut().catch((error) => showError($("#banners"), error)) }, "Sign out");
   const name = person && el("span", { class: "small muted" }, el("span", { class: "words" }, "Signed in as "), el("b", {}, person.name));
   return el("div", { class: "masthead-tools" }, name, themeSwitch(), out);
 }

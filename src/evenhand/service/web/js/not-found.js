@@ -1,4 +1,4 @@
-// A page that is not there still has a head, with the theme and the way home.
+// The page for unknown addresses.
 
 import { masthead } from "./masthead.js";
 

@@ -1,77 +1,67 @@
-// What could not be sent yet. Kept in this browser, in order, until the service has it: a closed laptop loses nothing.
+// Requests that were not sent yet, kept in this browser in order: closing the page loses nothing.
 //
-// Every entry carries an idempotency key: sending it twice, from two windows even, does nothing twice.
+// Every entry has an idempotency key: sending it twice, even from two tabs, records it once.
 
 import { call, Refused, Unreachable } from "./api.js";
+import { keepValue, recallValue } from "./storage.js";
 
 const PLACE = "evenhand-outbox:";
 const FIRST_PAUSE = 1000;
 const LONGEST_PAUSE = 15000;
 
 export class Outbox {
-  /** name: one outbox a person and desk. tell({waiting, reachable, sentence}) is called whenever that changes. */
-  constructor(name, tell) {
+  /** name: one outbox per person and desk. changed({waiting, reachable, sentence}) is called on every change. */
+  constructor(name, changed) {
     this.place = PLACE + name;
-    this.tell = tell;
+    this.changed = changed;
     this.pause = FIRST_PAUSE;
-    this.memory = [];
     this.wakers = [];
-    this.waiters = new Map(); // by key: what to do with the answer to what this window sent
+    this.waiters = new Map(); // by key: the promise of an entry that this tab sent
     this.isAway = false;
-    this.sentence = ""; // why the service is away
+    this.sentence = ""; // why the service is unreachable
     this.leavers = [];
     this.trying = null;
     this.running = null;
-    this.kept = new Set(); // keys of what was refused for now, and is not tried again before the next visit
-    this.refused = () => {}; // told what the service would not take of what another window had left
+    this.kept = new Set(); // keys of entries that are not retried before the next visit
+    this.refused = () => {}; // called with the errors of entries that other tabs left
     window.addEventListener("online", () => this.tryNow());
   }
 
   get entries() {
-    try {
-      return JSON.parse(localStorage.getItem(this.place) ?? "[]");
-    } catch {
-      return this.memory;
-    }
+    return recallValue(this.place) ?? [];
   }
 
   set entries(entries) {
-    this.memory = entries;
-    try {
-      if (entries.length) localStorage.setItem(this.place, JSON.stringify(entries));
-      else localStorage.removeItem(this.place);
-    } catch {
-      // Storage is full or switched off: what waits is lost only if this page is closed.
-    }
+    keepValue(this.place, entries.length ? entries : null);
   }
 
-  /** Keeps a request and sends it after those that wait already, however long that takes; gives its answer. */
+  /** Sends a request after all earlier ones, however long that takes; returns its response. */
   send(method, path, body, key) {
     const entry = { method, path, body, key };
     this.kept.delete(key);
     this.entries = [...this.entries.filter((other) => other.key !== key), entry];
-    const answer = new Promise((resolve, reject) => { this.waiters.set(key, { entry, resolve, reject }); });
+    const response = new Promise((resolve, reject) => { this.waiters.set(key, { entry, resolve, reject }); });
     if (this.isAway) this.count();
     this.run();
-    return answer;
+    return response;
   }
 
-  /** What no window that is open waits for, as far as this one knows. */
+  /** Entries that no open tab waits for, as far as this one knows. */
   get orphans() {
     return this.entries.filter((entry) => !this.waiters.has(entry.key) && !this.kept.has(entry.key));
   }
 
-  /** Sends whatever an earlier visit left; gives how many answers went, and the refusals, for both must be told. */
+  /** Sends what an earlier visit left; returns the number of answers sent, and the errors. */
   async flush() {
-    const refusals = [];
+    const errors = [];
     const left = this.orphans.map((entry) => [isAnswer(entry), new Promise((resolve, reject) => { this.waiters.set(entry.key, { entry, resolve, reject }); })]);
     let sent = 0;
     this.run();
-    for (const [counts, answer] of left) await answer.then(() => { sent += counts; }, (error) => refusals.push(error));
-    return { sent, refusals };
+    for (const [counts, response] of left) await response.then(() => { sent += counts; }, (error) => errors.push(error));
+    return { sent, errors };
   }
 
-  /** Takes back what has not been tried yet; whether that was possible. */
+  /** Removes an entry that has not been tried yet; returns whether that was possible. */
   drop(key) {
     if (this.trying === key || !this.entries.some((entry) => entry.key === key)) return false;
     this.entries = this.entries.filter((entry) => entry.key !== key);
@@ -80,7 +70,7 @@ export class Outbox {
     return true;
   }
 
-  /** Resolves as soon as the service turns out to be away. */
+  /** Resolves as soon as the service is unreachable. */
   away() {
     return this.isAway ? Promise.resolve() : new Promise((resolve) => { this.leavers.push(resolve); });
   }
@@ -91,7 +81,7 @@ export class Outbox {
 
   async deliver() {
     for (;;) {
-      // What another window has sent meanwhile is sent again, to have its answer here too.
+      // An entry that another tab has sent is sent again, to get its response here too.
       const entry = this.entries.find((one) => this.waiters.has(one.key)) ?? this.waiters.values().next().value?.entry;
       if (!entry) return;
       this.trying = entry.key;
@@ -101,8 +91,8 @@ export class Outbox {
 
   async attempt(entry) {
     try {
-      const answer = await alone(this.place, () => call(entry.method, entry.path, entry.body, { "Idempotency-Key": entry.key }));
-      this.done(entry, "resolve", answer);
+      const response = await alone(this.place, () => call(entry.method, entry.path, entry.body, { "Idempotency-Key": entry.key }));
+      this.done(entry, "resolve", response);
     } catch (error) {
       if (!(error instanceof Unreachable)) return this.done(entry, "reject", error);
       this.left(error);
@@ -111,7 +101,7 @@ export class Outbox {
   }
 
   done(entry, how, what) {
-    // Signed out, or an error of the service's own: it stays here, to be sent after signing in, or with the next visit.
+    // Signed out, or an internal error: the entry is sent after signing in, or with the next visit.
     if (what instanceof Refused && (what.status === 401 || what.status >= 500)) this.kept.add(entry.key);
     else this.entries = this.entries.filter((other) => other.key !== entry.key);
     const waiter = this.waiters.get(entry.key);
@@ -128,26 +118,25 @@ export class Outbox {
     this.count();
   }
 
-  /** Tells how many answers wait while the service is away. */
   count() {
-    this.tell({ waiting: this.entries.filter(isAnswer).length, reachable: false, sentence: this.sentence });
+    this.changed({ waiting: this.entries.filter(isAnswer).length, reachable: false, sentence: this.sentence });
   }
 
   returned() {
     this.pause = FIRST_PAUSE;
-    if (this.isAway && this.orphans.length) this.flush().then(({ refusals }) => refusals.forEach((error) => this.refused(error)));
-    if (this.isAway && this.waiters.size) return; // it is back when it has everything, also of windows closed meanwhile
+    if (this.isAway && this.orphans.length) this.flush().then(({ errors }) => errors.forEach((error) => this.refused(error)));
+    if (this.isAway && this.waiters.size) return; // it is back once everything was sent, also for closed tabs
     this.isAway = false;
-    this.tell({ waiting: 0, reachable: true, sentence: "" });
+    this.changed({ waiting: 0, reachable: true, sentence: "" });
   }
 
-  /** Repeats a request that changes nothing until it is answered. */
+  /** Repeats a read until it succeeds. */
   async persist(attempt) {
     for (;;) {
       try {
-        const answer = await attempt();
+        const response = await attempt();
         this.returned();
-        return answer;
+        return response;
       } catch (error) {
         if (!(error instanceof Unreachable)) throw error;
         this.left(error);
@@ -171,10 +160,10 @@ export class Outbox {
   }
 }
 
-/** Whether an entry is an answer, not one that is taken back. */
+/** Whether an entry is an answer, not an undo. */
 const isAnswer = (entry) => entry.method === "POST";
 
-/** How many answers are kept in this browser, whoever gave them and on whatever desk. */
+/** The number of answers kept in this browser, of all people and desks. */
 export function keptAnswers() {
   try {
     const places = Object.keys(localStorage).filter((place) => place.startsWith(PLACE));
@@ -184,7 +173,7 @@ export function keptAnswers() {
   }
 }
 
-/** One window at a time sends, so that the order is kept; where a browser has no locks, keys keep it harmless. */
+/** One tab at a time sends, which keeps the order; without locks the idempotency keys keep it harmless. */
 function alone(name, attempt) {
   return navigator.locks ? navigator.locks.request(name, attempt) : attempt();
 }

@@ -1,19 +1,19 @@
-// Two people side by side: the same rows in the same order, what differs marked, the odds and the gap as bars.
+// Two people side by side: the same rows in the same order, differences marked, chances and gap as bars.
 //
-// It is one table, so that a screen reader can go along rows and columns; the stylesheet makes two cards of it. Roles
-// are spelled out because on narrow screens the table is laid out as a grid, which would otherwise take them away.
+// One table, so that screen readers can navigate rows and columns; the stylesheet makes it look like two cards. Roles are
+// explicit because small screens lay the table out as a grid, which would remove them.
 
-import { bar, setBar } from "./bars.js";
+import { bar } from "./meters.js";
 import { $, el, show } from "./dom.js";
-import { count, digitsFor, gapInWords, named, oddsInWords } from "./format.js";
+import { chance, count, digitsFor, gapInWords, named } from "./format.js";
 
 const SIDES = ["Person on the left", "Person on the right"];
 const PLACES = ["left", "right"];
-const MANY = 12; // rows that are the same: if there are more, they are folded away below those that differ
+const MANY = 12; // if more rows are the same, they are folded below those that differ
 
-let unfolded = false; // whether somebody wishes to see them with every pair
+let unfolded = false; // whether the fold stays open from pair to pair
 
-/** pair: {names: [l, r] or null, rows: [{name, left, right, differs, more}], withheld, odds: [l, r], gap, digits}. */
+/** pair: {names: [l, r] or null, rows: [{name, left, right, differs, more}], withheld, probabilities: [l, r], gap, digits}. */
 export function showPair(place, gapPlace, pair) {
   const same = pair.rows.filter((row) => !row.differs);
   const folds = same.length > MANY;
@@ -22,8 +22,8 @@ export function showPair(place, gapPlace, pair) {
   show(gapPlace, gapBar(pair));
 }
 
-/** A new pair is looked at from its beginning: whoever had gone down a long list is taken up again, at once. */
-export function toTheTop(place) {
+/** Scrolls back to the start of a new pair. */
+export function scrollToTop(place) {
   const head = $("thead", place);
   if (head && head.getBoundingClientRect().top < 0) head.scrollIntoView({ block: "start", behavior: "instant" });
 }
@@ -32,7 +32,7 @@ function table(pair, rows) {
   return el("table", { class: "pair", role: "table", "aria-label": "The two people, attribute by attribute" },
     columns(),
     el("thead", { role: "rowgroup" }, sides(pair.names)),
-    el("tbody", { role: "rowgroup", class: "odds" }, oddsRow(pair)),
+    el("tbody", { role: "rowgroup", class: "chances" }, chancesRow(pair)),
     el("tbody", { role: "rowgroup" }, rows.map(attributeRow)));
 }
 
@@ -65,47 +65,45 @@ function attributeRow(row) {
     rowHead(el("span", { class: "name" }, named(row.name)), mark), value(row, "left"), spacer(), value(row, "right"));
 }
 
-/** A value, and by how much it is more than the other's, where both are numbers; a narrow card leaves that to the mark. */
+/** A value, and how much more it is than the other one; small screens leave that to the mark. */
 function value(row, place) {
   const more = row.more?.side === place && el("span", { class: "more" }, `${row.more.by} more`);
   return side(more ? el("div", { class: "valued" }, el("span", {}, row[place]), more) : row[place], place);
 }
 
-function oddsRow(pair) {
-  const digits = digitsFor(pair.odds, pair.digits);
-  const [left, right] = pair.odds.map((odds, i) => [
-    el("span", { class: "odds-number" }, oddsInWords(odds, digits)), bar(i ? "second" : "first", odds),
+function chancesRow(pair) {
+  const digits = digitsFor(pair.probabilities, pair.digits);
+  const [left, right] = pair.probabilities.map((probability, i) => [
+    el("span", { class: "chance-number" }, chance(probability, digits)), bar(i ? "second" : "first", probability),
   ]);
-  // On a telephone the gap, which is what is asked about, stands here too: its card is below the list, out of sight.
+  // On phones the gap is repeated here: its card is below the list, out of sight.
   const gap = el("span", { class: "chip marked gap-chip" }, `gap ${gapOf(pair).replace("percentage ", "")}`);
-  return el("tr", { role: "row" }, rowHead(el("span", { class: "name" }, "Odds of being chosen"), gap), side(left, "left"), spacer(), side(right, "right"));
+  return el("tr", { role: "row" }, rowHead(el("span", { class: "name" }, "Chance of being chosen"), gap), side(left, "left"), spacer(), side(right, "right"));
 }
 
 const rowHead = (...content) => el("th", { class: "attribute", scope: "row", role: "rowheader" }, el("div", {}, ...content));
 const side = (content, place) => el("td", { class: `side ${place}`, role: "cell" }, content);
 const spacer = () => el("td", { class: "spacer", role: "presentation" });
 
-const gapOf = (pair) => gapInWords(pair.odds, digitsFor(pair.odds, pair.digits));
+const gapOf = (pair) => gapInWords(pair.probabilities, digitsFor(pair.probabilities, pair.digits));
 
 function gapBar(pair) {
-  const track = bar("between", 0);
-  setBar(track, pair.gap, Math.min(...pair.odds));
   return el("div", { class: "gap card flat" },
-    el("p", { class: "gap-words" }, el("span", {}, "Gap between their odds "), el("b", { id: "gap" }, gapOf(pair))),
-    track,
+    el("p", { class: "gap-words" }, el("span", {}, "Gap between their chances "), el("b", { id: "gap" }, gapOf(pair))),
+    bar("between", pair.gap, Math.min(...pair.probabilities)),
     el("div", { class: "scale", "aria-hidden": "true" }, el("span", {}, "0%"), el("span", {}, "50%"), el("span", {}, "100%")));
 }
 
-/** The same for the same two people with the same odds, whichever side they are on. */
-export function likeness({ rows, odds }) {
-  return PLACES.map((side, i) => JSON.stringify([odds[i], rows.map((row) => [row.name, row[side]])])).sort().join("\n");
+/** The same for the same two people with the same probabilities, whichever side they are on. */
+export function likeness({ rows, probabilities }) {
+  return PLACES.map((side, i) => JSON.stringify([probabilities[i], rows.map((row) => [row.name, row[side]])])).sort().join("\n");
 }
 
-/** What a screen reader says of a new pair. */
+/** A new pair for screen readers. */
 export function pairInWords(pair) {
   const different = pair.rows.filter((row) => row.differs).map((row) => named(row.name));
-  const digits = digitsFor(pair.odds, pair.digits);
-  const [left, right] = pair.odds.map((odds) => oddsInWords(odds, digits));
-  const differ = different.length ? `They differ in ${different.join(", ")}.` : "They do not differ in what is shown.";
-  return `${differ} Odds: left ${left}, right ${right}, a gap of ${gapOf(pair)}.`;
+  const digits = digitsFor(pair.probabilities, pair.digits);
+  const [left, right] = pair.probabilities.map((probability) => chance(probability, digits));
+  const differ = different.length ? `They differ in ${different.join(", ")}.` : "All attributes shown are the same.";
+  return `${differ} Chances: left ${left}, right ${right}, a gap of ${gapOf(pair)}.`;
 }

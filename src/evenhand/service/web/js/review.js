@@ -1,76 +1,76 @@
-// The review page: a pair, an answer, the next pair. What it knows is in the service; what is on its way, in the outbox.
+// The review page: a pair, an answer, the next pair.
 
 import { call, deskOfPage, deskPath } from "./api.js";
-import { Asking } from "./asking.js";
 import { $ } from "./dom.js";
-import { goneOn, isDone, showEnding, showNews } from "./ending.js";
-import { Lookout } from "./lookout.js";
-import { progressBar } from "./progress.js";
-import { reviewHelp } from "./review-help.js";
-import { Stock } from "./stock.js";
+import { continueFrom, isDone, showEnding, showNewPairs } from "./ending.js";
+import { reviewHelp } from "./help.js";
+import { progressMeter } from "./meters.js";
+import { PairPage } from "./pair-page.js";
+import { NewPairs, Reserve } from "./reserve.js";
 
 const desk = deskOfPage();
-const progress = progressBar($("#progress"));
-const stock = new Stock(desk);
-const lookout = new Lookout(desk, news);
-const LOOK = 15000; // milliseconds: so often it is looked whether the pair should be asked for anew
-let kept = 0; // when the service was last asked to keep the pair for who looks at it
+const progress = progressMeter($("#progress"));
+const reserve = new Reserve(desk);
+const newPairs = new NewPairs(desk, found);
+const CHECK = 15000; // milliseconds between checks whether the lease must be renewed
+let leasedAt = 0;
 
-const asking = new Asking({
+const page = new PairPage({
   desk, here: "review", title: "Review", help: reviewHelp(), path: "/review/answers", noun: "pair", next, accept,
-  answering: () => stock.wait(),
-  nothing: "you have given no answer today that stands.",
-  ahead: (fits) => stock.take(fits),
-  tally: (unsent, told) => progress.count(unsent, told?.progress),
+  answering: () => reserve.hold(),
+  nothing: "you have not answered today.",
+  ahead: (fits) => reserve.take(fits),
+  countUnsent: (unsent, response) => progress.addUnsent(unsent, response?.progress),
 });
 
+const fetchNext = () => call("GET", deskPath(desk, "/review/next"));
+
 async function next() {
-  asking.work(true);
-  accept(await asking.outbox.persist(() => call("GET", deskPath(desk, "/review/next"))));
+  page.work(true);
+  accept(await page.outbox.persist(fetchNext));
 }
 
-/** Shows an item, or the end: of the session when the goal is reached, or of what waits. */
-function accept(told) {
-  progress.set(told.progress, told.item === null);
-  const over = told.item === null;
-  kept = Date.now();
-  lookout.end();
-  if (!over && !isDone(asking.name, told.progress)) {
-    asking.reveal(told, "Next pair.");
-    asking.knows(told.last);
-    stock.refresh();
+/** Shows a pair, or the end: of the session, or of all waiting pairs. */
+function accept(response) {
+  const over = response.item === null;
+  progress.set(response.progress, over);
+  leasedAt = Date.now();
+  newPairs.stop();
+  if (!over && !isDone(page.name, response.progress)) {
+    page.reveal(response, "Next pair.");
+    page.restoreLast(response.last);
+    reserve.refresh();
     return;
   }
-  asking.current = null;
-  showEnding($("#ending"), desk, told, { goOn: () => { goneOn(asking.name, told.progress); next(); }, lookAgain: next });
-  if (over) lookout.begin();
-  asking.rest(true);
-  asking.knows(told.last);
-  asking.announce($("#ending-title").textContent);
+  page.current = null;
+  showEnding($("#ending"), desk, response, { resume: () => { continueFrom(page.name, response.progress); next(); }, lookAgain: next });
+  if (over) newPairs.start();
+  page.rest(true);
+  page.restoreLast(response.last);
+  page.announce($("#ending-title").textContent);
 }
 
-/** New pairs have come since nothing waited. */
-function news({ waiting }) {
-  progress.wants(waiting);
-  showNews($("#ending"), next);
-  asking.rest(true);
-  asking.announce($("#ending-title").textContent);
+function found({ waiting }) {
+  progress.setWaiting(waiting);
+  showNewPairs($("#ending"), next);
+  page.rest(true);
+  page.announce($("#ending-title").textContent);
 }
 
-/** While somebody looks, the pair is kept for them; after a long absence it may be before somebody else. */
+/** Renews the lease while the page is visible; after a long absence the pair may be leased to somebody else. */
 async function renew() {
-  const pair = asking.current;
-  const isOurs = () => asking.current === pair && !asking.busy && !asking.resting && !asking.outbox.isAway;
-  // Pairs at hand are kept for nobody: only what the service put here has its progress with it.
-  if (!pair?.progress || !isOurs() || document.hidden || Date.now() - kept < pair.progress.lease * 333) return;
-  kept = Date.now();
-  const told = await call("GET", deskPath(desk, "/review/next")).catch(() => null); // else the record says that it was late
-  if (told === null || told.draft === pair.draft || !isOurs()) return;
-  asking.heard = "The pair that was here was answered meanwhile, or is before somebody else.";
-  asking.last.say(asking.heard);
-  accept(told);
+  const pair = page.current;
+  const isShown = () => page.current === pair && !page.busy && !page.resting && !page.outbox.isAway;
+  // Pairs from the reserve are not leased; only those of the service have a progress.
+  if (!pair?.progress || !isShown() || document.hidden || Date.now() - leasedAt < pair.progress.lease * 333) return;
+  leasedAt = Date.now();
+  const response = await fetchNext().catch(() => null); // without it the record says that the answer was late
+  if (response === null || response.draft === pair.draft || !isShown()) return;
+  page.pending = "The previous pair was answered by somebody else or is being reviewed.";
+  page.last.say(page.pending);
+  accept(response);
 }
 
-setInterval(renew, LOOK);
+setInterval(renew, CHECK);
 document.addEventListener("visibilitychange", renew);
-asking.begin().catch((error) => asking.fail(error, ["#progress"]));
+page.begin().catch((error) => page.fail(error, ["#progress"]));

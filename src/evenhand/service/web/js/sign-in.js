@@ -1,4 +1,4 @@
-// Signing in: a token typed here, or handed over after the # of a link, which no server ever sees.
+// Signing in with a token: typed, or after the # of a link, which no server sees.
 
 import { call, Refused, signIn, Unreachable } from "./api.js";
 import { $, el, show } from "./dom.js";
@@ -6,19 +6,19 @@ import { count } from "./format.js";
 import { masthead } from "./masthead.js";
 import { keptAnswers } from "./outbox.js";
 
-const LONGEST = 400; // characters the service reads of a token
+const LONGEST = 400; // characters of a token
 const WHY = {
   out: "You are signed out.",
-  ended: "Your session had ended; sign in to go on.",
-  other: "Somebody else has signed in in this browser since; sign in as yourself to go on.",
+  ended: "Your session has ended. Sign in to continue.",
+  other: "Somebody else signed in in this browser. Sign in as yourself to continue.",
 };
-const asked = new URLSearchParams(location.search);
+const query = new URLSearchParams(location.search);
 
 masthead();
 
-/** Where to go then: only ever a path of this service. */
+/** Where to go afterwards: always a path of this service. */
 function destination() {
-  const next = asked.get("next") ?? "/desks";
+  const next = query.get("next") ?? "/desks";
   try {
     const url = new URL(next, location.origin);
     return url.origin === location.origin && next.startsWith("/") && !next.startsWith("//") ? url.pathname : "/desks";
@@ -27,46 +27,46 @@ function destination() {
   }
 }
 
-/** Why one is here, and that nothing is lost. */
+/** Says why the page is shown, and that saved answers are not lost. */
 function explain() {
-  const [why, kept] = [WHY[asked.get("why")], keptAnswers()];
-  const waits = kept ? `${count(kept, "answer is", "answers are")} kept on this computer${why && why !== WHY.out ? "" : ", and sent after signing in"}.` : "";
+  const [why, saved] = [WHY[query.get("why")], keptAnswers()];
+  const waits = saved ? `${count(saved, "answer is", "answers are")} saved on this computer and will be sent after you sign in.` : "";
   if (why || waits) show($("#banners"), el("p", { class: "banner plain", id: "why" }, [why, waits].filter(Boolean).join(" ")));
 }
 
 async function enter(token) {
-  complain("");
-  if (!token) return complain("Enter your token.");
-  if (token.length > LONGEST) return complain("That is too long to be a token.");
+  showProblem("");
+  if (!token) return showProblem("Enter your token.");
+  if (token.length > LONGEST) return showProblem("This is too long to be a token.");
   try {
     await signIn(token);
     location.replace(destination());
   } catch (refused) {
-    complain(sentence(refused));
+    showProblem(sentence(refused));
   }
 }
 
-/** What went wrong, in words that repeat nothing of what was typed: the field hides it, and so must the page. */
+/** What went wrong, without repeating what was typed: the field hides it. */
 function sentence(error) {
   if (error instanceof Unreachable) return error.message;
-  if (error instanceof Refused && error.status === 401) return "This token is not known, or was revoked. Check that you copied all of it.";
-  return "That cannot be a token. It begins with eh_ and has no spaces in it.";
+  if (error instanceof Refused && error.status === 401) return "This token is unknown or was revoked. Check that you copied all of it.";
+  return "This is not a token. Tokens start with eh_ and contain no spaces.";
 }
 
-function complain(words) {
+function showProblem(words) {
   $("#token-error").textContent = words;
   if (!words) return $("#token").removeAttribute("aria-invalid");
   $("#token").setAttribute("aria-invalid", "true");
   $("#token").focus();
 }
 
-/** Whoever is let in without a cookie needs none: the service asks for no tokens. Who has signed in need not again. */
-function leadOn({ session, name }) {
+/** A service without tokens needs no sign-in, nor does a person who is signed in already. */
+function skipIfSignedIn({ session, name }) {
   if (!session) return location.replace(destination());
-  if (asked.get("why") === "out") show($("#banners")); // not any more: somebody has signed in since, elsewhere
-  else if (asked.has("why")) return;
+  if (query.get("why") === "out") show($("#banners")); // signed in again in another tab
+  else if (query.has("why")) return;
   $("#banners").prepend(el("div", { class: "banner plain", id: "signed-in" },
-    el("p", {}, "You are signed in already, as ", el("b", {}, name), "."), el("a", { class: "button small primary", href: destination() }, "Go on")));
+    el("p", {}, "You are already signed in as ", el("b", {}, name), "."), el("a", { class: "button small primary", href: destination() }, "Continue")));
 }
 
 $("#sign-in").addEventListener("submit", (event) => {
@@ -75,11 +75,11 @@ $("#sign-in").addEventListener("submit", (event) => {
 });
 
 explain();
-const handed = new URLSearchParams(location.hash.slice(1)).get("token");
-if (handed) {
+const fromLink = new URLSearchParams(location.hash.slice(1)).get("token");
+if (fromLink) {
   history.replaceState(null, "", location.pathname + location.search);
-  enter(handed);
+  enter(fromLink);
 } else {
   $("#token").focus();
-  call("GET", "/session").then(leadOn, () => {});
+  call("GET", "/session").then(skipIfSignedIn, () => {});
 }

@@ -1,32 +1,25 @@
-// The theme switch: as the system has it, light, dark. Kept in this browser.
+// The theme switch: system, light, dark.
 
 import { el } from "./dom.js";
+import { keep } from "./storage.js";
 
-const NAMES = { system: "system", light: "light", dark: "dark" };
+const THEMES = ["system", "light", "dark"];
 
-export function chosenTheme() {
-  return document.documentElement.dataset.theme ?? "system";
-}
+const chosenTheme = () => document.documentElement.dataset.theme ?? "system";
 
-export function chooseTheme(name) {
+function chooseTheme(name) {
   if (name === "system") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = name;
-  try {
-    if (name === "system") localStorage.removeItem("evenhand-theme");
-    else localStorage.setItem("evenhand-theme", name);
-  } catch {
-    // Not kept, then: it holds for this page.
-  }
+  keep("evenhand-theme", name === "system" ? null : name);
 }
 
 export function themeSwitch() {
   const button = el("button", { class: "button quiet small", type: "button", id: "theme-switch" });
-  const tell = () => { button.textContent = `Theme: ${NAMES[chosenTheme()]}`; };
+  const label = () => { button.textContent = `Theme: ${chosenTheme()}`; };
   button.addEventListener("click", () => {
-    const order = Object.keys(NAMES);
-    chooseTheme(order[(order.indexOf(chosenTheme()) + 1) % order.length]);
-    tell();
+    chooseTheme(THEMES[(THEMES.indexOf(chosenTheme()) + 1) % THEMES.length]);
+    label();
   });
-  tell();
+  label();
   return button;
 }

@@ -1,0 +1,289 @@
+"""InterviewSessions: before a desk goes live, a reviewer answers questions about pairs with hypothetical chances.
+
+Every answer is an event, so an interview can be interrupted at any time and continued by any process: what is known is
+the desk's projection, what was asked is read from the ledger. In between, a copy of the bandit learns each answer of
+this conversation at once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from evenhand.desk.commands import AnswerQuestion
+from evenhand.desk.desk import Desk
+from evenhand.desk.projection.quiet_bandit import QuietBandit
+from evenhand.desk.review_book import ReviewBook
+from evenhand.interview import Interview
+from evenhand.interview.choice import steps_in_one
+from evenhand.interview.question import Question, check_said
+from evenhand.records.review_metadata import JUDGEMENTS
+from evenhand.review.display import rows_of, shown_and_hidden
+from evenhand.review.encryption import Encryption
+from evenhand.review.interview_history import ANSWERS_BY_VERDICT, AnsweredQuestion, read_history
+from evenhand.review.interview_people import KnownPeople, keep_people, known_people, people_in_csv
+from evenhand.review.review_sessions import INSTRUCTION, check_answer
+
+EPSILON = 0.05
+"""Default precision, five percentage points: few people judge chances more finely."""
+
+SYNC_SECONDS = 30.0
+"""How often the answers of others are taken over."""
+
+CATCH_UP_SECONDS = 5.0
+"""How long to wait for the projection to include a withdrawal."""
+
+
+@dataclass
+class Conversation:
+    """One reviewer's interview in this process."""
+
+    people: KnownPeople
+    interview: Interview
+    expected_first: float
+    """Expected unfair pairs when nothing was known: the meter's full length."""
+    synced: float = 0.0
+    """When the desk's projection was last taken over."""
+    answered: list[AnsweredQuestion] = field(default_factory=list)
+    """Answers in this conversation, and earlier ones about the same people."""
+    again: list[AnsweredQuestion] = field(default_factory=list)
+    """Withdrawn answers; the last one's question comes next."""
+    name: str = field(default_factory=lambda: secrets.token_hex(8))
+    known: int = 0
+    """How many answers of this reviewer the conversation includes."""
+    turn: int = 0
+    """How many questions were asked: a question is answered once, and once more after a withdrawal."""
+
+    @property
+    def question(self) -> Question | None:
+        """The current question; None when the interview is over, or decisions have no pairs to learn for."""
+        if self.again:
+            return self.again[-1].question
+        return None if self.people.always_alone else self.interview.question
+
+
+class InterviewSessions:
+    """The interview page's side of one desk. Methods block, and may be called from any thread."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
+        self._conversations: dict[str, Conversation] = {}
+        self._book = ReviewBook(desk.ledger, desk.name)
+        self._lock = threading.RLock()
+        self._encryption = Encryption(desk.ledger, desk.name, "interview question")
+        self._draw_key = hashlib.sha256(b"evenhand questions" + desk.settings.seed.to_bytes(16)).digest()
+
+    # Questions.
+
+    def next(self, reviewer: str) -> dict[str, Any]:
+        """The reviewer's current question, the same until it is answered, and the meter; or why there is none."""
+        with self._lock:
+            talk = self._conversation(reviewer)
+            if talk is None:
+                return {"item": None, "meter": None, "people": 0, "ended": None, "is_live": self._is_live()}
+            self._take_back(talk)
+            self._sync(talk)
+            return self._display(talk, reviewer)
+
+    def last(self, reviewer: str) -> dict[str, Any] | None:
+        """This reviewer's last answer with its remarks, so that a reloaded page can take it back."""
+        with self._lock:
+            talk = self._conversations.get(reviewer)
+            if talk is None or not talk.answered:
+                return None
+            event = talk.answered[-1].event
+        body = self.desk.event(event).body
+        metadata = body["circumstances"]
+        answer = metadata.get("answer", ANSWERS_BY_VERDICT[body["unfair"]])
+        return {"review": event, "answer": answer, "reason": metadata.get("reason"), "note": metadata.get("note")}
+
+    def _is_live(self) -> bool:
+        return self.desk.head.decisions > 0
+
+    def _conversation(self, reviewer: str) -> Conversation | None:
+        self._book.refresh()
+        answered, begun = self._book.interviewed(reviewer), self._conversations.get(reviewer)
+        # Begin anew if the reviewer continued elsewhere, or if decisions with pairs may have been made since.
+        if begun is None or answered > begun.known or begun.people.always_alone:
+            settings = self.desk.settings
+            people = known_people(self.desk.ledger, self.desk.name, settings)
+            if len(people.rows) < 2:
+                return None
+            # The bandit knows nothing yet, so that the meter shows how much of everything is unknown.
+            history = read_history(self.desk.ledger, self.desk.name, reviewer, people)
+            interview = Interview(
+                settings.first_bandit(),
+                people.contexts,
+                epsilon=EPSILON if settings.epsilon is None else settings.epsilon,
+                seed=int.from_bytes(self._draw(f"{self.desk.head.seq} {reviewer}", 8)),
+                answers=history.answers,
+            )
+            expected = interview.expected_unfair_pairs
+            self._conversations[reviewer] = Conversation(
+                people, interview, expected, answered=history.answered, again=history.again, known=answered
+            )
+        return self._conversations[reviewer]
+
+    def _draw(self, text: str, size: int) -> bytes:
+        """Bytes that look random, always the same for the same text."""
+        return hashlib.blake2b(text.encode(), digest_size=size, key=self._draw_key).digest()
+
+    def _sync(self, talk: Conversation, *, wait_for: int = 0) -> None:
+        """Now and then take over the desk's bandit, with the answers and withdrawals of others."""
+        if not wait_for and time.monotonic() - talk.synced < SYNC_SECONDS:
+            return
+        if not talk.synced:
+            wait_for = self.desk.head.seq  # a desk that was just opened may still be catching up
+        elif talk.answered:
+            wait_for = max(wait_for, self.desk.event(talk.answered[-1].event).seq)
+        if self.desk.wait_for(wait_for, CATCH_UP_SECONDS):
+            talk.interview.bandit = QuietBandit.from_state(self.desk.projection.bandit.state())
+            talk.synced = time.monotonic()
+
+    def _take_back(self, talk: Conversation) -> None:
+        """Ask again the questions whose answers were withdrawn, latest first."""
+        while talk.answered:
+            with self.desk.ledger.reading(self.desk.name) as view:
+                withdrawals = [row for row in view.about([talk.answered[-1].event]) if row.kind == "withdrawal"]
+            if not withdrawals:
+                return
+            talk.again.append(talk.answered.pop())
+            talk.turn += 1
+            self._sync(talk, wait_for=withdrawals[-1].seq)
+
+    # How a question is displayed.
+
+    def _display(self, talk: Conversation, reviewer: str) -> dict[str, Any]:
+        question = talk.question
+        page = {
+            "item": None,
+            "meter": self._meter(talk),
+            "people": len(talk.people.rows),
+            "ended": None,
+            "is_live": self._is_live(),
+            "always_alone": talk.people.always_alone,
+        }
+        if question is None:
+            return {**page, "ended": talk.interview.ended}
+        again_of = talk.again[-1].event if talk.again else None
+        return {**page, "again_of": again_of, **self._display_question(talk, question, reviewer)}
+
+    def _display_question(self, talk: Conversation, question: Question, reviewer: str) -> dict[str, Any]:
+        """Two people, left and right at random, without what is hidden from reviewers."""
+        rows, rules = talk.people.rows, self._book.rules
+        x, y = (talk.people.contexts[place].tolist() for place in question.pair)
+        swapped = self._draw(f"sides {reviewer} {question.number} {x} {y}", 1)[0] % 2
+        sides = (1, 0) if swapped else (0, 1)
+        left, right = (rows[question.pair[side]] for side in sides)
+        shown, hidden = shown_and_hidden(left, self.desk.settings, rules.hidden)
+        content = {
+            "reviewer": reviewer,
+            "question": question.to_dict(),
+            "x": x,
+            "y": y,
+            "names": shown,
+            "hidden": hidden,
+            "left": "xy"[sides[0]],
+            "once": f"{talk.name} {talk.turn}",
+        }
+        return {
+            "item": self._encryption.encrypt(content, reviewer),
+            "draft": self._encryption.digest(f"{reviewer} {x} {y}"),
+            "rows": rows_of(left, right, self.desk.settings, rules.hidden),
+            "withheld": bool(hidden),
+            "probabilities": [question.odds[side] for side in sides],
+            "gap": question.gap,
+            "digits": max(0, len(str(steps_in_one(talk.interview.epsilon))) - 3),
+            "instruction": INSTRUCTION,
+        }
+
+    @staticmethod
+    def _meter(talk: Conversation) -> dict[str, Any]:
+        interview = talk.interview
+        return {
+            "unknown": interview.unknown,
+            "expected_unfair_pairs": 0.0 if talk.people.always_alone else interview.expected_unfair_pairs,
+            "expected_first": talk.expected_first,
+            "enough": interview.enough,
+            "answers": len(talk.answered),
+            "epsilon": interview.epsilon,
+        }
+
+    # Answers.
+
+    def decrypt(self, token: str, reviewer: str) -> dict[str, Any]:
+        """The question that a page returns; InvalidInput if it is not this reviewer's."""
+        content: dict[str, Any] = self._encryption.decrypt(token, reviewer)
+        return content
+
+    def command(self, content: Mapping[str, Any], answer: str, remarks: Mapping[str, Any]) -> AnswerQuestion:
+        """The answer to record; nothing is learned from "unsure", "skip" and "conflict"."""
+        unfair = answer == "unfair" if check_answer(answer) in JUDGEMENTS else None
+        question = content["question"]
+        key = hashlib.blake2b(f"{content['once']} {question} {content['reviewer']}".encode(), digest_size=16)
+        metadata = {
+            "interview": True,
+            "question": question,
+            "shown": content["names"],
+            "hidden": content["hidden"],
+            "left": content["left"],
+            "instruction": INSTRUCTION,
+            "answer": answer,
+            **remarks,
+        }
+        return AnswerQuestion(
+            content["x"],
+            content["y"],
+            question["gap"],
+            unfair,
+            reviewer=content["reviewer"],
+            circumstances=metadata,
+            actor=content["reviewer"],
+            idempotency_key=f"question-{key.hexdigest()}",
+        )
+
+    def answered(self, content: Mapping[str, Any], answer: str, event: str) -> dict[str, Any]:
+        """The next question after an answer, recorded under this event's id."""
+        reviewer, question = content["reviewer"], Question.from_dict(content["question"])
+        with self._lock:
+            talk = self._conversations.get(reviewer)
+            if talk is not None and talk.question == question and _same_people(talk, question, content):
+                self._learn(talk, question, answer, reviewer)
+                talk.turn += 1
+                talk.known += 1
+                talk.answered.append(AnsweredQuestion(event, question))
+            elif talk is not None:
+                talk.synced = 0.0  # asked by another process or tab: the answer comes with the projection
+        return self.next(reviewer)
+
+    @staticmethod
+    def _learn(talk: Conversation, question: Question, answer: str, reviewer: str) -> None:
+        judged = answer in JUDGEMENTS
+        if not talk.again:
+            talk.interview.answer(check_said(answer) if judged else "unsure", reviewer)
+            return
+        talk.again.pop()
+        if judged:
+            x, y = (talk.people.contexts[place] for place in question.pair)
+            talk.interview.bandit.learn_pair(x, y, gap=question.gap, unfair=answer == "unfair", reviewer=reviewer)
+
+    def upload_people(self, text: str) -> int:
+        """Store people from comma-separated values and begin anew with them; returns how many."""
+        rows = people_in_csv(text, self.desk.settings)
+        with self._lock:
+            keep_people(self.desk.ledger, self.desk.name, rows)
+            self._conversations.clear()
+        return len(rows)
+
+
+def _same_people(talk: Conversation, question: Question, content: Mapping[str, Any]) -> bool:
+    """Whether the question was about these people, not others at the same places of another list."""
+    x, y = (talk.people.contexts[place] for place in question.pair)
+    return bool(np.array_equal(x, content["x"]) and np.array_equal(y, content["y"]))

@@ -1,0 +1,299 @@
+"""ReviewSessions: which pair a reviewer sees next, and what becomes of the answer.
+
+All state is in the ledger and the queue. Draws (repeat, control, sides) depend only on the desk's seed, the reviewer,
+the pair and the number of answers, so a reloaded page continues with the same pair, whichever process serves it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import time
+from collections.abc import Mapping, Set
+from typing import Any
+
+import numpy as np
+
+from evenhand.desk.commands import GiveReview
+from evenhand.desk.desk import Desk
+from evenhand.desk.queue import MOST_WAITING
+from evenhand.desk.review_book import Given, ReviewBook
+from evenhand.errors import InvalidInput
+from evenhand.ledger.waiting_pairs import Answered, WaitingPair
+from evenhand.metrics.verdicts import Pairs
+from evenhand.records.review_metadata import ANSWERS, DECLINED
+from evenhand.review.display import features_of, rows_of, shown_and_hidden
+from evenhand.review.encryption import Encryption
+from evenhand.review.item import Item
+from evenhand.review.random_control import draw_control
+
+INSTRUCTION = "3"
+"""Version of the question and the help on the page; raised whenever their meaning changes."""
+
+TOP_PRIORITY = 10.0
+"""Priority of random controls and returned pairs: above all others, so that the next reviewer gets them."""
+
+TAKEN_BACK = "taken back"
+"""Why a pair waits again."""
+
+COUNT_SECONDS = 5.0
+"""How long the number of waiting pairs is cached."""
+
+AHEAD, AHEAD_OF = 5, 60
+"""Number of pairs that a page holds for when the service is unreachable, and of the waiting pairs they are drawn from.
+"""
+
+TRIES = 20
+"""Maximum number of leases when pairs turn out to be answered already."""
+
+
+def check_answer(answer: str) -> str:
+    """`answer` itself if it is one of ANSWERS."""
+    if answer not in ANSWERS:
+        raise InvalidInput(f"answer must be one of {', '.join(ANSWERS)}, got {answer!r}")
+    return answer
+
+
+class ReviewSessions:
+    """The review page's side of one desk. Methods block, and may be called from any thread."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
+        self.book = ReviewBook(desk.ledger, desk.name)
+        self._encryption = Encryption(desk.ledger, desk.name, "review item")
+        self._draw_key = hashlib.sha256(b"evenhand review items" + desk.settings.seed.to_bytes(16)).digest()
+        self._counted = (0, -math.inf)
+        self._returned: set[str] = set()
+        """Withdrawn answers whose pair this process has put back into the queue."""
+
+    # Which pair.
+
+    def next(self, reviewer: str) -> Item | None:
+        """The reviewer's current pair: the same until it is answered, None when nothing waits."""
+        self.book.refresh()
+        number, rules = self.book.count(reviewer), self.book.rules
+        lease_ended = time.time() - rules.lease
+        for undone in self.book.taken_back(reviewer, lease_ended):
+            why = "again" if undone.repeat_of is None else "repeat"
+            if why == "repeat" or self._claim(undone, reviewer):
+                return self._earlier(undone, reviewer, number, why, undone.repeat_of, undone.review)
+        self._return_pairs(lease_ended)
+        draw = self._draw(reviewer, number, "kind")
+        if draw < rules.repeats:
+            repeated = self._to_repeat(reviewer, number)
+            if repeated is not None:
+                return self._earlier(repeated, reviewer, number, "repeat", repeated.review, None)
+        elif draw < rules.repeats + rules.controls:
+            self._queue_control(reviewer, number)
+        return self._lease(reviewer, number)
+
+    def _earlier(
+        self, earlier: Given, reviewer: str, number: int, why: str, repeat_of: str | None, again_of: str | None
+    ) -> Item:
+        left, right = self._sides(earlier.pair, reviewer, earlier.decision, repeat_of)
+        if again_of is not None and right == earlier.left:
+            left, right = right, left  # a withdrawn answer's pair keeps its sides
+        known: dict[str, Any] = {"place": earlier.place, "repeat_of": repeat_of, "again_of": again_of}
+        return Item(reviewer, number, earlier.decision, left, right, why, **known, **self._display_rules())
+
+    def _display_rules(self) -> dict[str, Any]:
+        return {"hidden": self.book.rules.hidden, "ids": self.book.rules.ids}
+
+    def _claim(self, undone: Given, reviewer: str) -> bool:
+        """Lease a withdrawn answer's pair to its reviewer again; a skipped one may be leased to somebody else."""
+        place, now = (undone.decision, undone.pair, undone.place), time.time()
+        return self.desk.ledger.pairs.claim(self.desk.name, *place, reviewer, now, now + self.book.rules.lease)
+
+    def _to_repeat(self, reviewer: str, number: int) -> Given | None:
+        """One of this reviewer's earlier judgements that was not repeated yet."""
+        mine = list(self.book.standing(reviewer))
+        compared = {one.repeat_of for one in mine}
+        old = mine[: max(0, len(mine) - self.book.rules.repeat_after)]
+        fit = [o for o in old if o.repeat_of is None and o.answer not in DECLINED and o.review not in compared]
+        return fit[int(self._draw(reviewer, number, "repeat") * len(fit))] if fit else None
+
+    def _lease(self, reviewer: str, number: int) -> Item | None:
+        for _ in range(TRIES):
+            found = self.desk.queue(1, reviewer=reviewer, lease=self.book.rules.lease)
+            if not found:
+                return None
+            waiting = found[0]
+            self.book.refresh()
+            pair = frozenset((waiting.first, waiting.second))
+            if not any(self._took(one, waiting.copy, reviewer) for one in self.book.on(waiting.decision, pair)):
+                return self._item(waiting, reviewer, number)
+            # Answered between being queued and being leased.
+            self.desk.ledger.pairs.settle(self.desk.name, [Answered(waiting.decision, frozenset({pair}), reviewer)])
+        return None
+
+    @staticmethod
+    def _took(answer: Given, place: int, reviewer: str) -> bool:
+        """Whether an answer took this place of its pair, or is the reviewer's own."""
+        own = answer.reviewer == reviewer
+        return answer.answer not in DECLINED and answer.repeat_of is None and (own or answer.place == place)
+
+    def _item(self, waiting: WaitingPair, reviewer: str, number: int) -> Item:
+        left, right = self._sides({waiting.first, waiting.second}, reviewer, waiting.decision)
+        named = waiting.reason if waiting.reason in ("random control", TAKEN_BACK) else "most telling"
+        why = "planned overlap" if waiting.copy and named == "most telling" else named
+        known = (waiting.reason, waiting.priority, waiting.copy)
+        return Item(reviewer, number, waiting.decision, left, right, why, *known, **self._display_rules())
+
+    def ahead(self, reviewer: str) -> list[Item]:
+        """Pairs to continue with while the service is unreachable: waiting, unanswered, leased to nobody.
+
+        Drawn at random, so that two reviewers seldom answer on the same pair; if they do, the later record says so.
+        """
+        self.book.refresh()
+        number = self.book.count(reviewer) + 1
+        free = [waiting for waiting in self.desk.queue(AHEAD_OF) if self._is_new(waiting, reviewer)]
+        order = sorted(free, key=lambda one: self._draw(reviewer, number, f"{one.decision} {one.first} {one.second}"))
+        return [self._item(waiting, reviewer, number + i) for i, waiting in enumerate(order[:AHEAD])]
+
+    def _is_new(self, waiting: WaitingPair, reviewer: str) -> bool:
+        answers = self.book.on(waiting.decision, frozenset((waiting.first, waiting.second)))
+        return not any(one.reviewer == reviewer or self._took(one, waiting.copy, reviewer) for one in answers)
+
+    def _queue_control(self, reviewer: str, number: int) -> None:
+        """Put a random pair from all decisions, unanswered so far, at the head of the queue."""
+        drawn = draw_control(
+            self.desk.ledger,
+            self.desk.name,
+            lambda purpose: self._draw(reviewer, number, purpose),
+            lambda decision, pair: not self.book.on(decision, pair),
+        )
+        if drawn is not None:
+            event, i, j = drawn
+            control = self._waiting_pair(event.id, event.body, i, j, "random control", 0)
+            self.desk.ledger.pairs.put(self.desk.name, [control], MOST_WAITING, replace=True)
+
+    def _return_pairs(self, until: float) -> None:
+        """Queue the pairs whose answers were withdrawn by this moment and not replaced."""
+        for answer in self.book.left_open(until):
+            if answer.review not in self._returned:
+                body = self.desk.event(answer.decision).body
+                i, j = sorted(body["candidates"].index(name) for name in answer.pair)
+                waiting = self._waiting_pair(answer.decision, body, i, j, TAKEN_BACK, answer.place)
+                self.desk.ledger.pairs.put(self.desk.name, [waiting], MOST_WAITING)
+                self._returned.add(answer.review)
+
+    def _waiting_pair(
+        self, decision: str, body: Mapping[str, Any], i: int, j: int, reason: str, place: int
+    ) -> WaitingPair:
+        """A pair for the head of the queue."""
+        metric = self.desk.projection.bandit.metric
+        pairs = Pairs.of(np.array([body["contexts"][i], body["contexts"][j]]))
+        gap = abs(body["probabilities"][i] - body["probabilities"][j])
+        mean, sd = (float(value[0]) for value in metric.moments(pairs))
+        chance = float(metric.chance_unfair(pairs, np.array([gap]))[0])
+        distance = max(mean, 0.0) ** 0.5
+        spread = (max(mean + sd, 0.0) ** 0.5 - max(mean - sd, 0.0) ** 0.5) / 2
+        first, second = body["candidates"][i], body["candidates"][j]
+        return WaitingPair(decision, first, second, reason, gap, distance, spread, chance, TOP_PRIORITY, place)
+
+    def _draw(self, reviewer: str, number: int, purpose: str) -> float:
+        """A number in [0, 1), always the same for the same reviewer, number and purpose."""
+        text = f"{purpose}\n{number}\n{reviewer}".encode()
+        return int.from_bytes(hashlib.blake2b(text, digest_size=7, key=self._draw_key).digest()) / 2**56
+
+    def _sides(self, pair: Set[str], reviewer: str, decision: str, repeat_of: str | None = None) -> tuple[str, str]:
+        """Left and right at random: for one reviewer and pair always the same, but drawn anew for a repeat."""
+        one, other = sorted(pair)
+        swapped = self._draw(reviewer, 0, f"sides {[decision, one, other, repeat_of]}") < 0.5
+        return (other, one) if swapped else (one, other)
+
+    # How it is displayed.
+
+    def display(self, item: Item) -> dict[str, Any]:
+        """An item for the page: no distance, no answers of others, and not why it is shown."""
+        body = self.desk.event(item.decision).body
+        left, right = features_of(body, [item.left, item.right], self.desk.settings)
+        probabilities = list(_probabilities(body, item).values())
+        return {
+            "item": self._encryption.encrypt(item.to_dict(), item.reviewer),
+            "draft": self._encryption.digest(item.key),
+            "names": [item.left, item.right] if item.ids else None,
+            "rows": rows_of(left, right, self.desk.settings, item.hidden),
+            "withheld": bool(shown_and_hidden(left, self.desk.settings, item.hidden)[1]),
+            "probabilities": probabilities,
+            "gap": abs(probabilities[0] - probabilities[1]),
+            "digits": 1,
+            "instruction": INSTRUCTION,
+        }
+
+    # What becomes of the answer.
+
+    def decrypt(self, token: str, reviewer: str) -> Item:
+        """The item that a page returns; InvalidInput if it is not this reviewer's."""
+        return Item.from_dict(self._encryption.decrypt(token, reviewer))
+
+    def command(self, item: Item, answer: str, remarks: Mapping[str, Any]) -> GiveReview:
+        """The review to record, with its metadata: of the pair if it was judged, else of no pair."""
+        check_answer(answer)
+        self.book.refresh()
+        pair = [item.left, item.right]
+        return GiveReview(
+            item.decision,
+            "partial",
+            unfair=[pair] if answer == "unfair" else [],
+            fair=[pair] if answer == "acceptable" else [],
+            reviewer=item.reviewer,
+            circumstances={**self._metadata(item), "answer": answer, **remarks},
+            actor=item.reviewer,
+            idempotency_key=item.key,
+        )
+
+    def _metadata(self, item: Item) -> dict[str, Any]:
+        body = self.desk.event(item.decision).body
+        features = features_of(body, [item.left, item.right], self.desk.settings)[0]
+        shown, hidden = shown_and_hidden(features, self.desk.settings, item.hidden)
+        metadata: dict[str, Any] = {
+            "item": item.key,
+            "pair": [item.left, item.right],
+            "sides": {"left": item.left, "right": item.right},
+            "shown": shown,
+            "hidden": hidden,
+            "ids_shown": item.ids,
+            "probabilities": _probabilities(body, item),
+            "queue": {"reason": item.why, "detail": item.detail, "score": item.score, "place": item.place},
+            "instruction": INSTRUCTION,
+        }
+        if item.repeat_of is not None:
+            metadata |= {"repeat": True, "repeat_of": item.repeat_of}
+        if item.again_of is not None:
+            metadata |= {"again_of": item.again_of}
+        if item.why != "repeat":
+            others = (one for one in self.book.on(item.decision, item.pair) if one.reviewer != item.reviewer)
+            if any(self._took(one, item.place, item.reviewer) for one in others):
+                metadata |= {"late": True}
+        return metadata
+
+    def settle(self, item: Item, answer: str) -> None:
+        """Update the queue after an answer; idempotent. A declined pair waits for others."""
+        pairs = self.desk.ledger.pairs
+        if item.why == "repeat":
+            return
+        if answer in DECLINED:
+            pairs.decline(self.desk.name, item.decision, item.pair, item.reviewer)
+            return
+        pairs.settle(self.desk.name, [Answered(item.decision, frozenset({item.pair}), item.reviewer)])
+
+    # Progress.
+
+    def today(self, reviewer: str) -> list[Given]:
+        """This reviewer's answers of today, UTC, without withdrawn ones, oldest first."""
+        day = time.strftime("%Y-%m-%d", time.gmtime())
+        return [answer for answer in self.book.standing(reviewer) if answer.time.startswith(day)]
+
+    def waiting(self, *, now: bool = False) -> int:
+        """The number of waiting pairs, cached for some seconds unless `now`."""
+        number, at = self._counted
+        if now or time.monotonic() - at > COUNT_SECONDS:
+            number = self.desk.ledger.pairs.count(self.desk.name)
+            self._counted = (number, time.monotonic())
+        return number
+
+
+def _probabilities(body: Mapping[str, Any], item: Item) -> dict[str, float]:
+    """The probabilities of the pair, left first."""
+    return {name: body["probabilities"][body["candidates"].index(name)] for name in (item.left, item.right)}

@@ -1,0 +1,98 @@
+"""Lists of decisions, one line each: chosen candidates, probabilities, rewards, reviews; and the list of desks."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from evenhand.desk.desk import Desk
+    from evenhand.desk.projection.projection import Projection
+    from evenhand.ledger.ledger import Ledger
+    from evenhand.ledger.rows import Head, Row
+
+LATEST = 12
+"""Decisions in the overview."""
+PAGE = 25
+"""Decisions on a page of the list."""
+
+
+def desk_summary(ledger: Ledger, name: str) -> dict[str, Any]:
+    """A desk's line in the list of desks."""
+    with ledger.reading(name) as view:
+        head = view.head
+        first, last = view.after(0, 1)[0].event, view.after(head.seq - 1, 1)[0].event
+    return {"name": name, "decisions": head.decisions, "lines": head.seq, "opened": first.time, "last": last.time}
+
+
+def latest_decisions(desk: Desk, head: Head, projection: Projection) -> list[dict[str, Any]]:
+    """The newest decisions first."""
+    return _lines(desk, range(max(0, head.decisions - LATEST), head.decisions), projection)
+
+
+def decision_list(desk: Desk, *, before: int | None, flagged: bool) -> dict[str, Any]:
+    """A page of decisions with numbers below `before`, or of the newest; of all, or of flagged ones.
+
+    lines: the newest first. older, newer: what `before` must be for the next pages; newer is None if that is the first
+    page. is_first: there is none newer. of: how many there are. Only the decisions on the page are read.
+    """
+    projection = desk.projection
+    rounds = sorted(projection.bandit.safeguards.flagged_rounds) if flagged else None
+    numbers: Sequence[int] = range(desk.head.decisions) if rounds is None else rounds
+    end = len(numbers) if before is None else bisect_left(numbers, before)
+    start, later = max(0, end - PAGE), end + PAGE
+    return {
+        "lines": _lines(desk, numbers[start:end], projection),
+        "older": numbers[start] if start else None,
+        "newer": numbers[later] if later < len(numbers) else None,
+        "is_first": end == len(numbers),
+        "of": len(numbers),
+    }
+
+
+def _lines(desk: Desk, numbers: Sequence[int], projection: Projection) -> list[dict[str, Any]]:
+    """The decisions with these numbers, the newest first."""
+    with desk.ledger.reading(desk.name) as view:
+        decisions = view.by_number(numbers)
+        about = view.about([row.id for row in decisions.values()])
+        later = view.about([row.id for row in about if row.kind == "review"])
+    withdrawn = {row.undoes for row in (*about, *later) if row.undoes is not None}
+    followed_by: dict[str, list[Row]] = {}
+    for row in about:
+        if row.seq not in withdrawn:
+            followed_by.setdefault(row.target or "", []).append(row)
+    newest = [decisions[number] for number in sorted(decisions, reverse=True)]
+    return [_line(row, followed_by.get(row.id, []), projection) for row in newest]
+
+
+def _line(row: Row, about: list[Row], projection: Projection) -> dict[str, Any]:
+    """One decision, with what was recorded about it and not withdrawn."""
+    event, body = row.event, row.event.body
+    probability = dict(zip(body["candidates"], body["probabilities"], strict=True))
+    reviews = [other for other in about if other.kind == "review"]
+    flagged = body["number"] in projection.bandit.safeguards.flagged_rounds
+    rewards: dict[str, float] = {}
+    for other in about:
+        if other.kind == "outcome":
+            rewards |= other.event.body["rewards"]
+    return {
+        "id": event.id,
+        "number": body["number"],
+        "time": event.time,
+        "candidates": len(probability),
+        "chosen": [
+            {"id": name, "probability": probability[name], "reward": rewards.get(name)} for name in body["chosen"]
+        ],
+        "binding": len(body["tight_pairs"]),
+        "reviews": len(reviews),
+        "flagged": flagged,
+        # Somebody called it unfair, and the bandit, which has learned from that review, does not count it.
+        "uncounted": not flagged and any(_is_flag(review) and review.seq <= projection.seq for review in reviews),
+        "overridden": any(other.kind == "override" for other in about),
+    }
+
+
+def _is_flag(review: Row) -> bool:
+    body = review.event.body
+    return bool(body["unfair"] or body["any_unfair"])

@@ -1,1 +1,0 @@
-"""The pages and what stands behind them: signing in, reviewing, the interview."""

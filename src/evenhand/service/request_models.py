@@ -1,0 +1,211 @@
+"""What requests may contain. FastAPI validates with these models and documents them in OpenAPI."""
+
+from __future__ import annotations
+
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NotRequired,  # pydantic needs these before Python 3.12
+)
+
+from pydantic import BaseModel, ConfigDict, Field
+from typing_extensions import TypedDict
+
+from evenhand.desk.settings import MOST_CAPACITY, MOST_FEATURES, MOST_ROUNDS
+from evenhand.ledger.names import DESK_NAME, DESK_NAME_IN_WORDS, LONGEST
+from evenhand.records.review_metadata import LONGEST_TEXT, NAMES
+from evenhand.rewards import RidgeUCB
+
+MAX_REWARD = RidgeUCB(1).largest_reward
+MAX_ITEM = 20_000
+"""Characters of the item that a page sends back."""
+
+
+OMITTED: Any = Field(default_factory=lambda: None)
+"""The default of fields that may be left out, but not be null; the OpenAPI document shows no default for them."""
+
+
+Id = Annotated[str, Field(min_length=1, max_length=LONGEST)]
+Text = Annotated[str, Field(max_length=LONGEST_TEXT)]
+Pair = Annotated[list[Id], Field(min_length=2, max_length=2, description="Two different candidates of the decision.")]
+Moment = Annotated[str, Field(min_length=10, max_length=40, description="ISO 8601, with a time zone.")]
+Attributes = Annotated[list[Id], Field(max_length=MOST_FEATURES, description="Names of attributes.")]
+Number = Annotated[float, Field(allow_inf_nan=False)]
+Answer = Literal["unfair", "acceptable", "unsure", "skip", "conflict"]
+Share = Annotated[float, Field(ge=0, le=0.5)]
+Count = Annotated[int, Field(ge=1, le=100_000)]
+
+
+class RequestModel(BaseModel):
+    """Types are not converted, and unknown fields are refused."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+
+class CandidateInput(TypedDict):
+    """One person of a decision, under a pseudonym: with a context, or with features by name."""
+
+    __pydantic_config__ = ConfigDict(  # type: ignore[misc]  # pydantic's documented way to configure a TypedDict
+        strict=True, json_schema_extra={"oneOf": [{"required": ["context"]}, {"required": ["features"]}]}
+    )
+
+    id: Id
+    context: NotRequired[Annotated[list[Number], Field(min_length=1, description="Numbers, of norm <= 1.")]]
+    features: NotRequired[
+        Annotated[
+            dict[str, Number | str | bool | None], Field(description="Values by the names of the desk's features.")
+        ]
+    ]
+
+
+class DecisionRequest(RequestModel):
+    """Candidates to choose among."""
+
+    candidates: Annotated[list[CandidateInput], Field(min_length=1)]
+
+
+class RulesInput(RequestModel):
+    """How reviewers are asked about pairs. Omitted rules keep their values."""
+
+    hidden: Annotated[list[Id], Field(description="Attributes that reviewers do not see.")] = OMITTED
+    ids: Annotated[bool, Field(description="Whether reviewers see the ids of candidates.")] = OMITTED
+    controls: Annotated[Share, Field(description="The share of pairs drawn at random.")] = OMITTED
+    repeats: Annotated[Share, Field(description="The share of pairs asked a second time.")] = OMITTED
+    repeat_after: Annotated[Count, Field(description="Other answers before a pair is repeated.")] = OMITTED
+    session: Annotated[Count, Field(description="Answers after which the page proposes a break.")] = OMITTED
+    lease: Annotated[float, Field(ge=1, le=86400, description="Seconds a pair is reserved for.")] = OMITTED
+
+
+class DeskRequest(RequestModel):
+    """A new desk. Exactly one of n_features, features and schema describes a candidate."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"oneOf": [{"required": [name]} for name in ("n_features", "features", "schema")]}
+    )
+
+    name: Annotated[str, Field(pattern=DESK_NAME, description=f"{DESK_NAME_IN_WORDS.capitalize()}.")]
+    n_features: Annotated[int, Field(ge=1, le=MOST_FEATURES)] = OMITTED
+    features: Annotated[list[Id], Field(min_length=1, max_length=MOST_FEATURES)] = OMITTED
+    schema_: Annotated[dict[str, Any], Field(alias="schema", description="From evenhand.Schema.to_dict().")] = OMITTED
+    capacity: Annotated[int | None, Field(ge=1, le=MOST_CAPACITY)] = OMITTED
+    epsilon: Annotated[float | None, Field(gt=0, lt=1)] = OMITTED
+    structure: Literal["full", "diagonal"] = OMITTED
+    seed: Annotated[int, Field(ge=0, le=2**63 - 1)] = OMITTED
+    reviewer_error: Annotated[float | None, Field(ge=0, lt=0.5)] = OMITTED
+    target_unfair_share: Annotated[float | None, Field(gt=0, lt=1)] = OMITTED
+    max_unfair_rounds: Annotated[int | None, Field(ge=0, le=MOST_ROUNDS)] = OMITTED
+    metric: Literal["BayesPoint", "ProjectedVolume", "Ellipsoid", "Guarded"] = OMITTED
+    overlap: Annotated[float, Field(ge=0, le=1, description="The share of pairs for two reviewers.")] = OMITTED
+    pairs_per_decision: Annotated[int, Field(ge=0, le=1000)] = OMITTED
+    reviewing: RulesInput = OMITTED
+
+    def settings(self) -> dict[str, Any]:
+        """The settings that the request names; defaults are the desk's own."""
+        return self.model_dump(by_alias=True, exclude_unset=True, exclude={"name"})
+
+
+class OutcomesRequest(RequestModel):
+    """Outcomes of chosen candidates: a reward for each, by candidate id."""
+
+    rewards: Annotated[dict[Id, Annotated[Number, Field(ge=-MAX_REWARD, le=MAX_REWARD)]], Field(min_length=1)]
+
+
+class SidesInput(RequestModel):
+    """Which candidate was shown on which side."""
+
+    left: Id
+    right: Id
+
+
+class QueuedInput(RequestModel):
+    """Why a pair was shown to the reviewer."""
+
+    reason: Text
+    detail: Text | None = None
+    score: Number | None = None
+    place: Annotated[int, Field(ge=0, le=1_000_000)] = 0
+
+
+class ReviewRequest(RequestModel):
+    """A reviewer's answer on a decision.
+
+    complete: every pair was examined, those named were unfair and all others fine. partial: only the pairs named were
+    examined. one_bit: only whether anything was unfair. Metadata of the review goes beside, under the names of
+    `evenhand.records.review_metadata`; other metadata goes into circumstances.
+    """
+
+    kind: Literal["complete", "partial", "one_bit"]
+    unfair: list[Pair] = []
+    fair: list[Pair] = []
+    any_unfair: bool | None = None
+    reviewer: Id | None = None
+    circumstances: Annotated[dict[str, Any] | None, Field(description="Other metadata to keep.")] = None
+    supersedes: Id | None = None
+    pair: Pair = OMITTED
+    sides: SidesInput = OMITTED
+    shown: Attributes = OMITTED
+    hidden: Attributes = OMITTED
+    ids_shown: bool = OMITTED
+    probabilities: dict[Id, Annotated[Number, Field(ge=0, le=1)]] = OMITTED
+    queue: QueuedInput = OMITTED
+    answer: Answer = OMITTED
+    reason: Text = OMITTED
+    note: Text = OMITTED
+    started: Moment = OMITTED
+    ended: Moment = OMITTED
+    instruction: Id = OMITTED
+
+    def metadata(self) -> dict[str, Any]:
+        """The metadata that the request names."""
+        return self.model_dump(include=set(NAMES), exclude_unset=True)
+
+
+class OverrideRequest(RequestModel):
+    """Somebody chose other candidates than the lottery did, or nobody."""
+
+    chosen: list[Id]
+    reason: Text | None = None
+
+
+class AnswerRequest(RequestModel):
+    """A reviewer's answer on two contexts treated with this gap."""
+
+    x: Annotated[list[Number], Field(min_length=1)]
+    y: Annotated[list[Number], Field(min_length=1)]
+    gap: Annotated[float, Field(ge=0, le=1)]
+    unfair: Annotated[bool | None, Field(description="null: unsure, which is recorded and not learned from.")]
+    reviewer: Id | None = None
+    circumstances: dict[str, Any] | None = None
+
+
+class SettingsRequest(RequestModel):
+    """Settings that may change while a desk runs."""
+
+    changes: Annotated[dict[str, Any], Field(min_length=1)]
+
+
+# What the pages send.
+
+
+class SignInRequest(RequestModel):
+    """A token to exchange for a session cookie."""
+
+    token: Annotated[str, Field(min_length=1, max_length=400)]
+
+
+class PageAnswer(RequestModel):
+    """A reviewer's answer on the pair or the question that the page shows."""
+
+    item: Annotated[str, Field(min_length=1, max_length=MAX_ITEM, description="As it came with the pair.")]
+    answer: Answer
+    started: Moment
+    ended: Moment
+    reason: Annotated[str, Field(max_length=LONGEST)] | None = None
+    note: Text | None = None
+
+
+class PeopleRequest(RequestModel):
+    """People for an interview to ask about, as comma-separated values with a header line."""
+
+    csv: Annotated[str, Field(min_length=1, max_length=1_000_000)]

@@ -1,0 +1,175 @@
+"""What the dashboard requests: overviews, lists, decisions, proofs, the live stream and downloads.
+
+These routes belong to the pages and are not in the public document: they change with the pages.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import StreamingResponse
+from pydantic import Field
+
+from evenhand.errors import UnknownRecord
+from evenhand.ledger.export import to_jsonl
+from evenhand.service.dashboard.decision_list import decision_list, desk_summary
+from evenhand.service.dashboard.decision_page import decision_page
+from evenhand.service.dashboard.decisions_csv import decisions_csv
+from evenhand.service.dashboard.proofs import proofs_page
+from evenhand.service.dependencies import (
+    NO_QUERY,
+    UNIQUE_QUERY,
+    AnyCaller,
+    DeskOfAdmin,
+    DeskOfAny,
+    DeskOfDecider,
+    QueryModel,
+    RecordId,
+    RunningService,
+)
+from evenhand.service.problems import Problem
+from evenhand.service.responses import PRIVATE, attachment, json_response
+from evenhand.service.visibility import only_reviews, visible_lines, visible_overview
+
+MAX_LISTED = 200
+"""Desks in the list."""
+LINES = 500
+"""Lines of a ledger that are sent together."""
+
+router = APIRouter(prefix="/api", include_in_schema=False)
+
+
+class SinceQuery(QueryModel):
+    """What the page knows already."""
+
+    since: str | None = None
+
+
+class ListQuery(QueryModel):
+    """A page of the list of decisions."""
+
+    before: Annotated[int | None, Field(ge=0, le=10**15)] = None
+    show: Literal["all", "unfair"] = "all"
+
+
+@router.get("/window", dependencies=NO_QUERY)
+async def show_desks(service: RunningService, caller: AnyCaller) -> Response:
+    """The desks the token is for, each with the length of its ledger and the time of its last event."""
+    names = [name for name in await service.desks.names() if caller.sees(name)]
+
+    def read() -> list[dict[str, Any]]:
+        return [desk_summary(service.ledger, name) for name in names[:MAX_LISTED]]
+
+    return json_response({"desks": await asyncio.to_thread(read), "more": max(0, len(names) - MAX_LISTED)})
+
+
+@router.get("/desks/{desk}/window", dependencies=UNIQUE_QUERY)
+async def show_window(access: DeskOfAny, query: Annotated[SinceQuery, Query()]) -> Response:
+    """What the dashboard shows of a desk: all of it, or what changed since a version."""
+    overview = await asyncio.to_thread(access.opened.overview.since, query.since)
+    return json_response(visible_overview(overview, to_reviewers=only_reviews(access.caller)))
+
+
+@router.get("/desks/{desk}/window/decisions", dependencies=UNIQUE_QUERY)
+async def show_decisions(access: DeskOfAny, query: Annotated[ListQuery, Query()]) -> Response:
+    """A page of decisions: of all, or, unless the caller only reviews, of those that were flagged."""
+    flagged = query.show == "unfair"
+    if flagged and only_reviews(access.caller):
+        raise Problem("forbidden", "reviewers do not see which decisions others called unfair")
+    page = await asyncio.to_thread(decision_list, access.opened.desk, before=query.before, flagged=flagged)
+    return json_response({**page, "lines": visible_lines(access.caller, page["lines"])})
+
+
+# Not for reviewers: these show probabilities beyond a pair, learned distances, and the answers of others.
+
+
+@router.get("/desks/{desk}/decisions/{decision}/window", dependencies=NO_QUERY)
+async def show_decision_page(access: DeskOfDecider, decision: RecordId) -> Response:
+    """A decision, the events that followed, its explanation, and its candidates."""
+    return json_response(await asyncio.to_thread(decision_page, access.opened.desk, decision))
+
+
+@router.get("/desks/{desk}/decisions/{decision}/proofs", dependencies=NO_QUERY)
+async def show_proofs(access: DeskOfDecider, decision: RecordId) -> Response:
+    """What is proved about each pair of a decision, and by which reviews."""
+
+    def read() -> dict[str, Any]:
+        event = _decision_event(access, decision)
+        return proofs_page(access.opened.desk, event, access.opened.prover.certificate(event))
+
+    return json_response(await asyncio.to_thread(read))
+
+
+@router.get("/desks/{desk}/decisions/{decision}/certificate", dependencies=NO_QUERY)
+async def download_certificate(access: DeskOfDecider, decision: RecordId) -> Response:
+    """The certificate of a decision, for anybody to check."""
+
+    def read() -> tuple[int, dict[str, Any]]:
+        event = _decision_event(access, decision)
+        return event.body["number"], access.opened.prover.certificate(event).to_dict()
+
+    number, certificate = await asyncio.to_thread(read)
+    name = f"{access.opened.desk.name}-certificate-{number}.json"
+    return json_response(certificate, headers=attachment(name))
+
+
+def _decision_event(access: Any, decision: str) -> Any:
+    event = access.opened.desk.event(decision)
+    if event.kind != "decision":
+        raise UnknownRecord(f"this desk made no decision {decision!r}")
+    return event
+
+
+@router.get("/desks/{desk}/stream")
+async def stream(access: DeskOfAny, request: Request) -> StreamingResponse:
+    """What the dashboard shows, live, as server-sent events."""
+    known = request.headers.get("last-event-id") or None
+    view = access.service.live_views.view(access.opened.desk.name, to_reviewers=only_reviews(access.caller))
+
+    async def check() -> None:
+        await access.service.authenticator.caller(request.scope)
+
+    pieces = view.watch(known, check)
+    first = await anext(pieces)  # while it can still fail with a problem document
+
+    async def body() -> AsyncIterator[bytes]:
+        try:
+            yield first
+            async for piece in pieces:
+                yield piece
+        finally:
+            await pieces.aclose()
+
+    return StreamingResponse(body(), 200, PRIVATE | {"x-accel-buffering": "no"}, "text/event-stream")
+
+
+@router.get("/desks/{desk}/ledger.jsonl")
+async def download_ledger(access: DeskOfAdmin) -> StreamingResponse:
+    """The whole ledger as JSON lines; its hashes can be verified as it is."""
+    name = access.opened.desk.name
+    lines = (f"{line}\n" for line in to_jsonl(access.service.ledger, name))
+    return _download(lines, LINES, "application/jsonl", f"{name}-ledger.jsonl")
+
+
+@router.get("/desks/{desk}/decisions.csv")
+async def download_decisions(access: DeskOfDecider) -> StreamingResponse:
+    """All decisions as a table."""
+    desk = access.opened.desk
+    rows = decisions_csv(access.service.ledger, desk.name, desk.settings)
+    return _download(rows, 1, "text/csv; charset=utf-8", f"{desk.name}-decisions.csv")
+
+
+def _download(texts: Iterator[str], together: int, media_type: str, name: str) -> StreamingResponse:
+    """Texts as a file, so many together, each read in a thread."""
+
+    def some() -> bytes:
+        return "".join(text for _, text in zip(range(together), texts, strict=False)).encode()
+
+    async def pieces() -> AsyncIterator[bytes]:
+        while piece := await asyncio.to_thread(some):
+            yield piece
+
+    return StreamingResponse(pieces(), 200, PRIVATE | attachment(name), media_type)

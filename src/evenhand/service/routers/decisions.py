@@ -1,0 +1,72 @@
+"""Decisions: make one, look at one, record its outcomes or an override."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from fastapi import APIRouter, Response
+
+from evenhand.desk.commands import Decide, Override, RecordOutcome
+from evenhand.service.dependencies import NO_QUERY, DeskOfAny, DeskOfDecider, IdempotencyKey, JSONRoute, RecordId
+from evenhand.service.problems import AT_DESK, WRITE, Problem
+from evenhand.service.request_models import DecisionRequest, OutcomesRequest, OverrideRequest
+from evenhand.service.response_models import DecisionRecord, MadeDecision, Recorded
+from evenhand.service.responses import event_response, json_response
+from evenhand.service.visibility import visible_decision
+
+router = APIRouter(prefix="/api/desks/{desk}/decisions", tags=["desk"], route_class=JSONRoute)
+
+
+@router.post("", status_code=201, response_model=MadeDecision, responses=WRITE)
+async def decide(access: DeskOfDecider, body: DecisionRequest, key: IdempotencyKey = None) -> Response:
+    """Choose among candidates: the probability of each, in their order, and which of them were drawn."""
+    most = access.service.settings.max_candidates
+    if len(body.candidates) > most:
+        raise Problem("invalid", f"candidates must be at most {most}, got {len(body.candidates)}")
+    command = Decide(body.candidates, actor=access.caller.name, idempotency_key=key)
+    event = await access.opened.commits.submit(command)
+    content, decision = event.content, event.body
+    return json_response(
+        {
+            **{name: content[name] for name in ("id", "desk", "seq", "time")},
+            **{name: decision[name] for name in ("number", "state", "candidates", "probabilities", "chosen")},
+        },
+        201,
+    )
+
+
+@router.get("/{decision}", response_model=DecisionRecord, responses=AT_DESK, dependencies=NO_QUERY)
+async def show_decision(access: DeskOfAny, decision: RecordId) -> Response:
+    """The record of a decision, the events that followed, and its explanation.
+
+    Reviewers see their own reviews only, and not what the desk has learned about pairs.
+    """
+    desk = access.opened.desk
+
+    def read() -> dict[str, Any]:
+        record, explanation = desk.decision(decision), desk.explain(decision)
+        return {"id": decision, "record": record, "explanation": explanation.to_dict()}
+
+    return json_response(visible_decision(access.caller, await asyncio.to_thread(read), desk.settings))
+
+
+@router.post("/{decision}/outcomes", status_code=201, response_model=Recorded, responses=WRITE)
+async def record_outcomes(
+    access: DeskOfDecider, decision: RecordId, body: OutcomesRequest, key: IdempotencyKey = None
+) -> Response:
+    """Record the outcomes of chosen candidates: a reward for each, by candidate id."""
+    command = RecordOutcome(decision, body.rewards, actor=access.caller.name, idempotency_key=key)
+    return event_response(await access.opened.commits.submit(command))
+
+
+@router.post("/{decision}/overrides", status_code=201, response_model=Recorded, responses=WRITE)
+async def record_override(
+    access: DeskOfDecider, decision: RecordId, body: OverrideRequest, key: IdempotencyKey = None
+) -> Response:
+    """Record that somebody chose otherwise than the lottery: nobody, or as many as the decision's capacity allows.
+
+    From then on outcomes are accepted for those candidates only. The last override counts.
+    """
+    command = Override(decision, body.chosen, body.reason, actor=access.caller.name, idempotency_key=key)
+    return event_response(await access.opened.commits.submit(command))

@@ -1,0 +1,113 @@
+"""Desks: open one, list them, look at one, at its metric and at its ledger."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Response
+from pydantic import Field
+
+from evenhand.desk.commands import ChangeSettings
+from evenhand.ledger.names import LONGEST
+from evenhand.service.dependencies import (
+    NO_QUERY,
+    UNIQUE_QUERY,
+    Admin,
+    AnyCaller,
+    DeskOfAdmin,
+    DeskOfAny,
+    DeskOfDecider,
+    IdempotencyKey,
+    JSONRoute,
+    PageQuery,
+    RunningService,
+)
+from evenhand.service.problems import AT_DESK, LISTED, WRITE, Problem
+from evenhand.service.request_models import DeskRequest, SettingsRequest
+from evenhand.service.response_models import DeskPage, DeskStatus, EventPage, LearnedMetric, OpenedDesk, Recorded
+from evenhand.service.responses import event_response, json_response
+
+router = APIRouter(prefix="/api/desks", tags=["desk"], route_class=JSONRoute)
+
+
+class DeskQuery(PageQuery):
+    """A page of the list of desks."""
+
+    after: Annotated[str, Field(max_length=LONGEST, description="The `next` of the page before.")] = ""
+
+
+class EventQuery(PageQuery):
+    """A page of a ledger."""
+
+    after: Annotated[int, Field(ge=0, le=2**53, description="The `next` of the page before.")] = 0
+
+
+def _public(settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings without the seed: with it draws can be foreseen."""
+    return {name: value for name, value in settings.items() if name != "seed"}
+
+
+@router.post("", status_code=201, response_model=OpenedDesk, responses=WRITE)
+async def open_desk(service: RunningService, caller: Admin, body: DeskRequest, key: IdempotencyKey = None) -> Response:
+    """Open a new desk. Sent again with the same idempotency key, the response is the same."""
+    if not caller.sees(body.name):
+        raise Problem("forbidden", "this token is not for this desk")
+    first = await service.desks.create(body.name, body.settings(), key, caller.name)
+    content = {"name": first.desk, "settings": _public(first.body["settings"]), "opened": first.time}
+    return json_response(content, 201, {"location": f"/api/desks/{first.desk}"})
+
+
+@router.get("", response_model=DeskPage, responses=LISTED, dependencies=UNIQUE_QUERY)
+async def list_desks(service: RunningService, caller: AnyCaller, query: Annotated[DeskQuery, Query()]) -> Response:
+    """The names of the desks the token is for, in order. Get the next page with after=<next>."""
+    limit = query.size(service)
+    names = [name for name in await service.desks.names() if name > query.after and caller.sees(name)]
+    return json_response({"desks": names[:limit], "next": names[limit - 1] if len(names) > limit else None})
+
+
+@router.get("/{desk}", response_model=DeskStatus, responses=AT_DESK, dependencies=NO_QUERY)
+async def show_desk(access: DeskOfAny) -> Response:
+    """A desk: its settings in force, the length of its ledger, and the last event that decisions are based on.
+
+    `ledger` is the result of verifying the whole ledger after the start: checked, being checked, or damaged at event N.
+    """
+    desk = access.opened.desk
+    head = await asyncio.to_thread(lambda: desk.head)
+    return json_response(
+        {
+            "name": desk.name,
+            "settings": _public(desk.settings.to_dict()),
+            "events": head.seq,
+            "decisions": head.decisions,
+            "head": head.hash,
+            "state": desk.projection.seq,
+            "ledger": access.service.verification.result(desk.name),
+        }
+    )
+
+
+@router.get("/{desk}/metric", response_model=LearnedMetric, responses=AT_DESK, dependencies=NO_QUERY)
+async def show_metric(access: DeskOfDecider) -> Response:
+    """What the desk has learned about similarity: the matrix, its uncertainty, and words where features have names.
+
+    Not for reviewers, whose answers must be their own.
+    """
+    metric = await asyncio.to_thread(access.opened.desk.metric)
+    return json_response({"desk": access.opened.desk.name, **metric.to_dict()})
+
+
+@router.get("/{desk}/events", response_model=EventPage, responses=AT_DESK, dependencies=UNIQUE_QUERY)
+async def list_events(access: DeskOfAdmin, query: Annotated[EventQuery, Query()]) -> Response:
+    """The ledger itself, with its hashes, in order. Get the next page with after=<next>."""
+    limit, desk = query.size(access.service), access.opened.desk
+    found = await asyncio.to_thread(lambda: desk.events(after=query.after, limit=limit + 1))
+    page = [event.to_dict() for event in found[:limit]]
+    return json_response({"events": page, "next": page[-1]["seq"] if len(found) > limit else None})
+
+
+@router.post("/{desk}/settings", status_code=201, response_model=Recorded, responses=WRITE)
+async def change_settings(access: DeskOfAdmin, body: SettingsRequest, key: IdempotencyKey = None) -> Response:
+    """Change settings while the desk runs: capacity, target_unfair_share, max_unfair_rounds, and those of the queue."""
+    command = ChangeSettings(body.changes, actor=access.caller.name, idempotency_key=key)
+    return event_response(await access.opened.commits.submit(command))

@@ -1,0 +1,123 @@
+"""What the review page requests: the next pair, pairs ahead, an answer, and the work of all reviewers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from fastapi import APIRouter, Response
+
+from evenhand.desk.review_book import Given
+from evenhand.errors import AlreadyRecorded, IdempotencyConflict
+from evenhand.records.review_metadata import DECLINED, times
+from evenhand.review.agreement import consistency
+from evenhand.review.item import WHY
+from evenhand.review.review_sessions import ReviewSessions
+from evenhand.service.dashboard.reviewers import reviewers_part
+from evenhand.service.dependencies import NO_QUERY, DeskOfAdmin, DeskOfReviewer, JSONRoute
+from evenhand.service.problems import Problem
+from evenhand.service.request_models import PageAnswer
+from evenhand.service.responses import json_response
+
+router = APIRouter(prefix="/api/desks/{desk}", include_in_schema=False, route_class=JSONRoute)
+
+
+@router.get("/review/next", dependencies=NO_QUERY)
+async def next_item(access: DeskOfReviewer) -> Response:
+    """The pair to show this reviewer now; the same until it is answered. `item` is null when nothing waits."""
+    sessions, reviewer = access.opened.review_sessions, access.caller.name
+
+    def read() -> dict[str, Any]:
+        return {**_next(sessions, reviewer), "last": _last(sessions, reviewer)}
+
+    return json_response(await asyncio.to_thread(read))
+
+
+@router.get("/review/ahead", dependencies=NO_QUERY)
+async def items_ahead(access: DeskOfReviewer) -> Response:
+    """Pairs that a page keeps in case the service cannot be reached; and how many wait."""
+    sessions, reviewer = access.opened.review_sessions, access.caller.name
+
+    def read() -> dict[str, Any]:
+        ahead = [sessions.display(item) for item in sessions.ahead(reviewer)]
+        waiting = sessions.waiting()
+        if waiting < len(ahead):  # counted before these came
+            waiting = sessions.waiting(now=True)
+        return {"ahead": ahead, "waiting": waiting}
+
+    return json_response(await asyncio.to_thread(read))
+
+
+@router.post("/review/answers", status_code=201)
+async def answer_item(access: DeskOfReviewer, body: PageAnswer) -> Response:
+    """Record an answer on the pair that the page shows, and return the next pair. An item is answered once."""
+    sessions, reviewer = access.opened.review_sessions, access.caller.name
+    remarks = {"reason": body.reason, "note": body.note, **times(body.started, body.ended)}
+
+    def prepare() -> tuple[Any, Any]:
+        item = sessions.decrypt(body.item, reviewer)
+        return item, sessions.command(item, body.answer, remarks)
+
+    item, command = await asyncio.to_thread(prepare)
+    try:
+        event = await access.opened.commits.submit(command)
+    except (AlreadyRecorded, IdempotencyConflict):
+        # A pair whose answer cannot be recorded must not come again and again.
+        await asyncio.to_thread(sessions.settle, item, body.answer)
+        raise Problem("conflict", "you have answered this pair already, perhaps in another window") from None
+
+    def settle() -> dict[str, Any]:
+        sessions.settle(item, body.answer)
+        return _next(sessions, reviewer)
+
+    return json_response({"review": event.id, "why": WHY[item.why], "next": await asyncio.to_thread(settle)}, 201)
+
+
+@router.get("/reviewers", dependencies=NO_QUERY)
+async def show_reviewers(access: DeskOfAdmin) -> Response:
+    """The work of all reviewers, their consistency, and their agreement."""
+    sessions, desk = access.opened.review_sessions, access.opened.desk
+    part = await asyncio.to_thread(lambda: reviewers_part(sessions.book, desk.projection, desk.settings))
+    return json_response({"reviewers": part["people"], **{name: part[name] for name in ("agreement", "consistency")}})
+
+
+def _next(sessions: ReviewSessions, reviewer: str) -> dict[str, Any]:
+    item = sessions.next(reviewer)
+    progress = _progress(sessions, reviewer, over=item is None)
+    if item is None:
+        return {"item": None, "progress": progress}
+    return {**sessions.display(item), "again_of": item.again_of, "progress": progress}
+
+
+def _last(sessions: ReviewSessions, reviewer: str) -> dict[str, Any] | None:
+    """The reviewer's last answer of today on the page, with its remarks: a page that was reloaded can withdraw it."""
+    last = next((answer for answer in reversed(sessions.today(reviewer)) if answer.item is not None), None)
+    if last is None:
+        return None
+    metadata = sessions.desk.event(last.review).body["circumstances"]
+    remarks = {"reason": metadata.get("reason"), "note": metadata.get("note")}
+    return {"review": last.review, "answer": last.answer, **remarks}
+
+
+def _progress(sessions: ReviewSessions, reviewer: str, *, over: bool) -> dict[str, Any]:
+    """The reviewer's progress of today and consistency; `pause` proposes a break."""
+    answers, goal = sessions.today(reviewer), sessions.book.rules.session
+    today = len(answers)
+    pause = today > 0 and today % goal == 0
+    return {
+        "today": today,
+        "goal": goal,
+        "session": _counts(answers[(today - 1) // goal * goal :] if today else []),
+        "day": _counts(answers),
+        "waiting": sessions.waiting(now=over),
+        "lease": sessions.book.rules.lease,
+        "pause": pause,
+        "consistency": consistency(sessions.book.compared(reviewer)).to_dict() if pause else None,
+    }
+
+
+def _counts(answers: Sequence[Given]) -> dict[str, int]:
+    """How many pairs were answered, and how many were left to somebody else."""
+    passed = sum(answer.answer in DECLINED for answer in answers)
+    return {"answered": len(answers) - passed, "passed": passed}

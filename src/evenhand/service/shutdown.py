@@ -1,0 +1,59 @@
+"""Shutdown: let live streams end when the server is told to stop, and workers when their parent is gone."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing.process import BaseProcess
+from types import FrameType
+
+log = logging.getLogger(__name__)
+
+_stopping = threading.Event()
+
+
+def is_stopping() -> bool:
+    """Whether the process was told to stop."""
+    return _stopping.is_set()
+
+
+@contextmanager
+def noticing_signals() -> Iterator[None]:
+    """Notice SIGINT and SIGTERM before the server's own handlers, which wait for all responses to end."""
+    _stopping.clear()
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals reach the main thread only
+        return
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def notice(number: int, frame: FrameType | None) -> None:
+        _stopping.set()
+        handler = handlers[signal.Signals(number)]
+        if callable(handler):
+            handler(number, frame)
+
+    for number in handlers:
+        signal.signal(number, notice)
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+
+
+def end_with_parent() -> None:
+    """End this worker as by SIGTERM when the process that started it is gone."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_end_after, args=(parent,), name="evenhand-parent", daemon=True).start()
+
+
+def _end_after(parent: BaseProcess) -> None:
+    parent.join()
+    log.warning("the parent process is gone; stopping")
+    os.kill(os.getpid(), signal.SIGTERM)

@@ -1,0 +1,83 @@
+// The page of one decision: why it has these chances, whether it was fair, and what happened since.
+
+import { call, deskOfPage, deskPath, session } from "../api.js";
+import { $, el, show } from "../dom.js";
+import { showError } from "../banners.js";
+import { chance, count, named, percent } from "../format.js";
+import { masthead } from "../masthead.js";
+import { tableFrame } from "../tables.js";
+import { bindingTable } from "./binding-pairs.js";
+import { flagsOf } from "./flags.js";
+import { price, withoutFairness } from "./price.js";
+import { showProbabilities } from "./probabilities.js";
+import { showProofs } from "./proofs.js";
+import { sinceList } from "./since.js";
+import { fullTime, joined, minus, number, numbered, own } from "./words.js";
+
+const desk = deskOfPage();
+const ROUNDING = 1e-9;
+const LONG = 16; // letters; longer values are broken
+const id = decodeURIComponent(location.pathname.split("/")[4] ?? "");
+
+async function begin() {
+  masthead({ desk, here: "desk" });
+  $("#back").href = `/desks/${encodeURIComponent(desk)}`;
+  const person = await session();
+  masthead({ person, desk, here: "desk" });
+  const { record, explanation, attributes } = await call("GET", deskPath(desk, `/decisions/${encodeURIComponent(id)}/window`));
+  const title = `Decision ${numbered(record.body.number)}`;
+  document.title = `${title} · ${desk} · evenhand`;
+  $("#title").textContent = title;
+  const flags = flagsOf(record.followed_by, Object.fromEntries(explanation.candidates.map((one) => [one.id, one.probability])));
+  show($("#facts"), flags.banner, facts(record, explanation));
+  showProbabilities($("#chances"), explanation.candidates, explanation.binding_pairs, withoutFairness(explanation.price));
+  $("#chances").append(bindingTable(explanation.binding_pairs, desk, flags));
+  show($("#price"), price(explanation));
+  show($("#people"), people(record, explanation, attributes));
+  show($("#since"), sinceList(record.followed_by));
+  await showProofs($("#proofs"), desk, id, flags).catch((error) => show($("#proofs"), el("p", { class: "banner" }, `Could not load the certificate: ${error.message}`)));
+}
+
+function facts(record, explanation) {
+  const { body } = record;
+  const chosen = body.chosen.length ? joined(body.chosen.map(own), ", ") : "nobody";
+  const entries = [
+    ["Time", fullTime(record.time)], ["By", own(record.actor)], ["Chosen", chosen],
+    ["Candidates", capacityWords(body.candidates.length, body.capacity)],
+    ["Based on events", `up to ${explanation.decided_from.toLocaleString("en")}`], ["Random draw", `${numbered(body.number)} of the desk’s seed; reproducible`],
+    ["Limits met", limitsMet(explanation.worst_residual)], ["Id", el("code", { class: "id" }, record.id)],
+  ];
+  return el("dl", { class: "facts card" }, entries.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
+}
+
+/** Whether all limits were met, from the largest excess over any of them. */
+function limitsMet(worst) {
+  if (worst === 0) return "all";
+  return worst === null || worst < ROUNDING ? "all, up to rounding" : `exceeded by ${number(worst)} at most`;
+}
+
+/** The number of candidates, and how many could be chosen. */
+function capacityWords(n, capacity) {
+  return `${n}; ${capacity === null || capacity >= n ? (n === 1 ? "could be chosen or not" : "all could be chosen") : `at most ${capacity} could be chosen`}`;
+}
+
+function people(record, explanation, attributes) {
+  const without = withoutFairness(explanation.price);
+  const cell = (value) => el("td", { class: value.length > LONG ? "value" : "brief" }, own(minus(value)));
+  const rewards = Object.assign({}, ...record.followed_by.filter((event) => event.kind === "outcome").map((event) => event.body.rewards));
+  const heads = ["Candidate", ...attributes.names.map(named), "Chance", "Without fairness", "Expected reward", "Optimistic reward", "Reward"];
+  const right = attributes.names.length + 1;
+  const rows = explanation.candidates.map((one, i) => el("tr", {},
+    el("th", { scope: "row", class: "who" }, own(one.id), one.chosen && el("span", { class: "block" }, el("span", { class: "chip" }, el("span", { "aria-hidden": "true" }, "✓"), "chosen"))),
+    attributes.rows[i].map(cell),
+    [chance(one.probability, 1), percent(without[one.id]), number(one.estimated_reward), number(one.optimistic_reward), one.id in rewards ? number(rewards[one.id]) : "–"]
+      .map((value) => el("td", { class: "right number" }, value))));
+  return tableFrame("Table of candidates",
+    el("table", { class: "table" }, el("caption", { class: "visually-hidden" }, count(rows.length, "candidate")),
+      el("thead", {}, el("tr", {}, heads.map((head, i) => el("th", { scope: "col", class: i >= right ? "right" : head.length > LONG ? "value" : null }, own(head))))), el("tbody", {}, rows)));
+}
+
+begin().catch((error) => {
+  showError($("#banners"), error, desk);
+  for (const section of document.querySelectorAll("main > section")) section.hidden = true;
+});

@@ -1,0 +1,89 @@
+// Reviewers: their answers, consistency, agreement and estimated error rates.
+
+import { el, show } from "../dom.js";
+import { count, percent } from "../format.js";
+import { liveRows, tableFrame } from "../tables.js";
+import { ago, both, number, own } from "./words.js";
+
+const HEADS = ["Reviewer", "Answers", "Unfair", "Acceptable", "Other", "Withdrawn", "Median seconds", "Consistent on repeats", "Estimated error rate", "Last"];
+
+const FEW = 10; // pairs; with fewer, kappa means little and is left out
+const COUNTED = "This table counts pairs called unfair, including interviews and repeats. “Called unfair” at the top counts decisions, once each, and no flags on equal chances.";
+
+export function reviewersView(place) {
+  let view = null;
+  return {
+    update({ people, agreement, consistency, errors_are_learned: learned }) {
+      if (!people.length) {
+        if (!place.hasChildNodes()) show(place, el("p", { class: "muted" }, "No reviews yet."));
+        return;
+      }
+      view ??= setUp(place, learned);
+      view(people, agreement, consistency);
+    },
+  };
+}
+
+/** Elements are created once and filled with each update: an open fold stays open. */
+function setUp(place, learned) {
+  const [sentence, body, list] = [el("p"), el("tbody"), el("ul", { class: "sentences" })];
+  const fold = el("details", { class: "fold" }, el("summary", {}, "Agreement by pair of reviewers"), list);
+  const frame = table(body, learned);
+  show(place, sentence, frame, el("p", { class: "small muted" }, COUNTED),
+    learned ? null : el("p", { class: "small muted" }, "This desk assumes a fixed reviewer error, so none is estimated. A desk with reviewer_error set to none learns it."));
+  const fill = liveRows(body, (person) => JSON.stringify(person.name), (person) => line(person, learned));
+  return (people, agreement, consistency) => {
+    sentence.textContent = together(agreement, consistency);
+    fill(people.map((person) => ({ ...person, ago: person.last === null ? "–" : ago(person.last) })));
+    if (!agreement.between.length) fold.remove();
+    else if (!fold.isConnected) frame.after(fold);
+    show(list, agreement.between.map(betweenTwo));
+  };
+}
+
+/** Agreement and consistency of all reviewers in words. */
+export function together({ pairs, share, kappa }, { repeats, same }) {
+  const agreed = pairs
+    ? `Reviewers agree in ${percent(share, 0)} of cases on ${count(pairs, "pair")} judged by two or more${hasNoKappa(pairs, kappa) ? "" : ` (Fleiss’ kappa ${number(kappa)}: ${kappaWords(kappa)})`}.`
+    : "No pair was judged by two people yet.";
+  const consistent = repeats
+    ? `On repeated pairs the answer was the same in ${same} of ${repeats}.`
+    : "No pair was repeated yet.";
+  return `${agreed} ${consistent}`;
+}
+
+const hasNoKappa = (pairs, kappa) => kappa === null || pairs < FEW;
+
+function kappaWords(kappa) {
+  if (kappa < 0) return "less than chance";
+  if (kappa >= 0.8) return "almost perfect agreement";
+  if (kappa >= 0.6) return "much more than chance";
+  if (kappa >= 0.3) return "more than chance";
+  return kappa > 0.05 ? "little more than chance" : "no more than chance";
+}
+
+function table(body, learned) {
+  const heads = HEADS.filter((head) => learned || head !== "Estimated error rate");
+  return tableFrame("Table of reviewers",
+    el("table", { class: "table" },
+      el("caption", { class: "visually-hidden" }, "Answers of each reviewer"),
+      el("thead", {}, el("tr", {}, heads.map((head, i) => el("th", { scope: "col", class: i && i < heads.length - 1 ? "right" : null }, head)))),
+      body));
+}
+
+function line(person, learned) {
+  const cell = (text) => el("td", { class: "right number" }, text);
+  const { consistency, error } = person;
+  return el("tr", {},
+    el("th", { scope: "row", class: "who" }, person.name === null ? "anonymous" : own(person.name)),
+    cell(person.answers.toLocaleString("en")), cell(String(person.unfair)), cell(String(person.acceptable)),
+    cell(String(person.unsure + person.skip + person.conflict)), cell(String(person.withdrawn)),
+    cell(person.median_seconds === null ? "–" : number(person.median_seconds, 1)),
+    cell(consistency.repeats ? `${consistency.same} of ${consistency.repeats}` : "–"),
+    learned && el("td", { class: "right number" }, error === null ? "–" : [percent(error.rate, 0), el("span", { class: "block small muted" }, `${percent(error.lower, 0)} to ${percent(error.upper, 0)}`), error.misleads && el("span", { class: "chip marked" }, "ignored")]),
+    el("td", { class: "brief" }, person.ago));
+}
+
+function betweenTwo({ reviewers, pairs: n, same, kappa }) {
+  return el("li", {}, both(reviewers.map((name) => name ?? "anonymous")), `: the same on ${same} of ${count(n, "pair")}${hasNoKappa(n, kappa) ? "" : `, Cohen’s kappa ${number(kappa)}`}.`);
+}

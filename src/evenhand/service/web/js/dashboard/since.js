@@ -1,0 +1,44 @@
+// What happened after a decision: outcomes, reviews, withdrawals, overrides, in order.
+
+import { REASONS } from "../answers.js";
+import { el } from "../dom.js";
+import { withdrawnEvents } from "./flags.js";
+import { both, fullTime, joined, number, own } from "./words.js";
+
+export function sinceList(events) {
+  if (!events.length) return el("p", { class: "muted" }, "Nothing yet.");
+  const gone = withdrawnEvents(events);
+  return el("ol", { class: "since card" }, events.map((event) => {
+    const withdrawn = gone.has(event.id);
+    return el("li", { class: withdrawn ? "gone" : null }, fullTime(event.time),
+      el("div", {}, el("span", { class: "what" }, words(event)), withdrawn && el("span", { class: "chip" }, "withdrawn"), remarks(event)));
+  }));
+}
+
+function words({ kind, body, actor }) {
+  if (kind === "outcome") return ["Outcome: ", ...joined(Object.entries(body.rewards).map(([who, reward]) => [own(who), ` ${number(reward, 3)}`]), ", "), "."];
+  if (kind === "override") return [own(actor), " overrode the choice: ", ...(body.chosen.length ? joined(body.chosen.map(own), ", ") : ["nobody"]), "."];
+  if (kind === "withdrawal") return [own(actor), " withdrew a review."];
+  if (kind === "review") return review(body, actor);
+  return kind;
+}
+
+function review(body, actor) {
+  const who = own(body.reviewer ?? actor);
+  const answer = body.circumstances?.answer;
+  const pairs = (some) => joined(some.map(both), "; ");
+  if (answer && !["unfair", "acceptable"].includes(answer)) return [who, " was asked about ", ...pairs([body.circumstances.pair]), ` and answered “${answer}”.`];
+  if (body.kind === "one_bit") return [who, ` called ${body.any_unfair ? "something" : "nothing"} unfair.`];
+  const again = body.circumstances?.repeat ? " (repeated pair; not counted again)" : "";
+  const parts = [];
+  if (body.unfair.length) parts.push(["called unfair: ", ...pairs(body.unfair)]);
+  if (body.fair.length) parts.push(["called acceptable: ", ...pairs(body.fair)]);
+  if (body.kind === "complete") parts.push([body.unfair.length ? "all others acceptable" : "found all pairs acceptable"]);
+  return [who, " ", ...(parts.length ? joined(parts, ", ") : ["named no pair"]), `${again}.`];
+}
+
+function remarks({ body }) {
+  const reason = body.circumstances?.reason;
+  const texts = [body.reason, REASONS.find(([code]) => code === reason)?.[1] ?? reason, body.circumstances?.note].filter(Boolean);
+  return texts.length ? el("p", { class: "small muted" }, joined(texts.map((text) => ["“", own(text), "”"]), " ")) : null;
+}

@@ -1,0 +1,93 @@
+"""Desks are opened by requests and closed when idle; idle desks cost next to nothing."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evenhand.desk import Desk
+from evenhand.errors import LedgerUnavailable
+from evenhand.ledger.ledger import Ledger, open_ledger
+from tests.support.running_service import MEMORY, Asking, asking, candidates
+
+DECISIONS = "/api/desks/loans/decisions"
+
+
+def test_an_idle_desk_is_closed_and_opened_again(tmp_path: Path) -> None:
+    """After a while without requests a desk is closed; the next request goes on where it was."""
+    settings = replace(MEMORY, database_url=f"sqlite:///{tmp_path}/ledger.db", close_after=0.2)
+    with asking(settings) as ask:
+        made = ask.decide()
+        assert "loans" in ask.service.desks.progress()
+        until = time.monotonic() + 20
+        while "loans" in ask.service.desks.progress():
+            assert time.monotonic() < until, "the desk stays open"
+            time.sleep(0.02)
+        assert ask.decide()["number"] == made["number"] + 1
+
+
+def test_many_idle_desks_need_few_threads_and_little_time(tmp_path: Path) -> None:
+    """150 open desks: fewer than 20 threads in the process, and under 2% of a core while nothing happens."""
+    url, desks = f"sqlite:///{tmp_path}/ledger.db", [f"desk-{number}" for number in range(150)]
+    ledger = open_ledger(url)
+    for name in desks:
+        Desk.open(ledger, name, n_features=2, seed=1).close()
+    ledger.close()
+    before = threading.active_count()
+    with asking(replace(MEMORY, database_url=url, rate=1e6, burst=1e6)) as ask:
+        for name in desks:
+            ask.decide(name)
+        while any(ask("GET", f"/api/desks/{name}").json()["ledger"] != "checked" for name in desks):
+            time.sleep(0.1)
+        assert len(ask.service.desks.progress()) >= len(desks)
+        time.sleep(1.0)
+        begun, used = time.monotonic(), time.process_time()
+        time.sleep(3.0)
+        share = (time.process_time() - used) / (time.monotonic() - begun)
+        assert threading.active_count() - before < 20, [thread.name for thread in threading.enumerate()]
+        assert share < 0.02, share
+
+
+def test_a_slow_desk_does_not_hold_up_others(ask: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While one desk decides, requests to another are answered, and requests to the slow one wait for it."""
+    ask.decide("jobs")
+    execute, deciding, go = Desk.execute, threading.Event(), threading.Event()
+
+    def slow(self: Desk, commands: Any) -> Any:
+        if self.name == "loans":
+            deciding.set()
+            assert go.wait(30)
+        return execute(self, commands)
+
+    monkeypatch.setattr(Desk, "execute", slow)
+    results: list[int] = []
+    waiting = threading.Thread(target=lambda: results.append(ask.decide()["number"]))
+    waiting.start()
+    assert deciding.wait(30)
+    for number in range(1, 6):
+        assert ask.decide("jobs")["number"] == number
+    assert not results
+    go.set()
+    waiting.join(30)
+    assert results == [0]
+
+
+def test_a_database_that_is_away_is_a_problem_to_come_back_for(ask: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+    """503 with a time, without the words of the database; once it is back, decisions go on."""
+    ask.decide()
+
+    def away(*_: Any) -> Any:
+        raise LedgerUnavailable("no route to db.internal.example")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Ledger, "writing", away)
+        answer = ask("POST", DECISIONS, candidates())
+        assert answer.status_code == 503
+        assert answer.headers["retry-after"]
+        assert "db.internal" not in answer.text
+    assert ask.decide()["number"] == 1

@@ -1,0 +1,257 @@
+"""A reviewer's own: in whose name she answers, what she may take back, and what she is not told."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from evenhand.desk import Desk, Event, ImportPast
+from tests.support.running_service import Asking
+
+DESK = "/api/desks/loans"
+UNFAIR = {"kind": "partial", "unfair": [["c0", "c2"]]}
+
+
+@pytest.fixture
+def people(ask: Asking) -> Asking:
+    """Two reviewers, and somebody who decides and reviews."""
+    ask.token("Kim", ["review"], ["loans"])
+    ask.token("Lee", ["review"], ["loans"])
+    ask.token("both", ["decide", "review"], ["loans"])
+    return ask
+
+
+def review(ask: Asking, decision: str, by: str, **said: Any) -> dict[str, Any]:
+    """A review that is recorded."""
+    answer = ask("POST", f"{DESK}/decisions/{decision}/reviews", {**UNFAIR, **said}, by=by)
+    assert answer.status_code == 201, answer.text
+    told: dict[str, Any] = answer.json()
+    return told
+
+
+def interviewed(ask: Asking, by: str, **said: Any) -> Any:
+    """The answer to an interview's answer."""
+    body = {"x": [1.0, 0.0], "y": [0.0, 1.0], "gap": 0.5, "unfair": True, **said}
+    return ask("POST", f"{DESK}/answers", body, by=by)
+
+
+def lines(ask: Asking) -> int:
+    """How long the ledger is."""
+    return int(ask("GET", DESK).json()["events"])
+
+
+def test_a_reviewer_takes_back_only_her_own(people: Asking) -> None:
+    """Of somebody else's review and answer she learns as little as of one that was never given; nothing is added."""
+    decision = people.decide()["id"]
+    names = [review(people, decision, "Kim")["id"], interviewed(people, "Kim").json()["id"]]
+    before = lines(people)
+    for name in names:
+        refused = people("DELETE", f"{DESK}/reviews/{name}", by="Lee")
+        unknown = people("DELETE", f"{DESK}/reviews/{name}0", by="Lee")
+        assert refused.status_code == unknown.status_code == 404
+        assert refused.text == unknown.text.replace(f"{name}0", name)
+        assert people("DELETE", f"{DESK}/reviews/{name}", by="both").status_code == 403
+    assert lines(people) == before
+    for name in names:
+        assert people("DELETE", f"{DESK}/reviews/{name}", by="Kim").status_code == 200
+
+
+def test_an_admin_takes_back_any(people: Asking) -> None:
+    """Also what was given by somebody whose token is gone."""
+    given = review(people, people.decide()["id"], "Kim")
+    assert people("DELETE", f"{DESK}/reviews/{given['id']}", by="local admin").status_code == 200
+
+
+def test_a_review_replaces_only_ones_own(people: Asking) -> None:
+    """Superseding takes back as well: somebody else's review stays."""
+    decision = people.decide()["id"]
+    given = review(people, decision, "Kim")
+    fair = {"kind": "partial", "fair": [["c0", "c2"]], "supersedes": given["id"]}
+    assert people("POST", f"{DESK}/decisions/{decision}/reviews", fair, by="Lee").status_code == 404
+    assert people("POST", f"{DESK}/decisions/{decision}/reviews", fair, by="Kim").status_code == 201
+
+
+def test_nobody_speaks_in_somebody_elses_name(people: Asking) -> None:
+    """A review, an answer and a lease under another name are refused with a sentence; one's own name is fine."""
+    decision = people.decide()["id"]
+    before = lines(people)
+    for refused in (
+        people("POST", f"{DESK}/decisions/{decision}/reviews", {**UNFAIR, "reviewer": "Kim"}, by="Lee"),
+        interviewed(people, "Lee", reviewer="Kim"),
+        people("GET", f"{DESK}/queue?reviewer=Kim", by="Lee"),
+    ):
+        assert refused.status_code == 403
+        assert "own name" in refused.json()["detail"]
+    assert lines(people) == before
+    review(people, decision, "Lee", reviewer="Lee")
+    assert interviewed(people, "Lee", reviewer="Lee").status_code == 201
+    assert people("GET", f"{DESK}/queue?reviewer=Lee", by="Lee").status_code == 200
+
+
+def test_an_admin_may_name_the_reviewer(people: Asking) -> None:
+    """As when reviews that were given on paper are entered; then it is the named reviewer's own."""
+    given = review(people, people.decide()["id"], "admin", reviewer="Kim")
+    event = people("GET", f"{DESK}/events?after={given['seq'] - 1}").json()["events"][0]
+    assert (event["actor"], event["body"]["reviewer"]) == ("admin", "Kim")
+    assert people("DELETE", f"{DESK}/reviews/{given['id']}", by="Kim").status_code == 200
+
+
+def test_the_queue_does_not_tell_reviewers_what_the_desk_thinks(people: Asking) -> None:
+    """They get the pair and the gap; an admin gets distance, doubt, chance, reason and priority as well."""
+    until = time.monotonic() + 20
+    while not (pairs := people("GET", f"{DESK}/queue", by="Kim").json()["pairs"]):
+        assert time.monotonic() < until, "no pair came into the queue"
+        people.decide()
+        time.sleep(0.05)
+    assert all(set(pair) == {"decision", "first", "second", "gap", "copy"} for pair in pairs)
+    full = people("GET", f"{DESK}/queue", by="admin").json()["pairs"]
+    assert {"distance", "doubt", "chance_unfair", "reason", "priority"} <= set(full[0])
+
+
+def test_a_decision_does_not_tell_reviewers_what_others_answered(people: Asking) -> None:
+    """Of the reviews that followed she sees her own and their withdrawals; deciders and admins see all."""
+    decision = people.decide()
+    kim, lee = (review(people, decision["id"], by) for by in ("Kim", "Lee"))
+    taken = people("DELETE", f"{DESK}/reviews/{lee['id']}", by="Lee").json()
+    outcome = {"rewards": {decision["chosen"][0]: 0.5}}
+    happened = people("POST", f"{DESK}/decisions/{decision['id']}/outcomes", outcome, by="decide").json()
+    seen = {
+        "Kim": [kim["id"], happened["id"]],
+        "Lee": [lee["id"], taken["id"], happened["id"]],
+        "review": [happened["id"]],
+        "decide": [kim["id"], lee["id"], taken["id"], happened["id"]],
+        "admin": [kim["id"], lee["id"], taken["id"], happened["id"]],
+    }
+    for by, wanted in seen.items():
+        told = people("GET", f"{DESK}/decisions/{decision['id']}", by=by).json()
+        assert [event["id"] for event in told["record"]["followed_by"]] == wanted, by
+
+
+def bound(ask: Asking) -> dict[str, Any]:
+    """A decision in which a pair bound the odds, on a desk that has learned from Kim and from Lee."""
+    decision, until = ask.decide(), time.monotonic() + 30
+    review(ask, decision["id"], "Kim")
+    review(ask, decision["id"], "Lee", unfair=[["c0", "c1"]])
+    while time.monotonic() < until:
+        told: dict[str, Any] = ask("GET", f"{DESK}/decisions/{ask.decide()['id']}").json()
+        if quoted_in(told["explanation"]) == {"Kim", "Lee"}:
+            return told
+        time.sleep(0.05)
+    raise AssertionError("no pair bound the odds, or the desk does not get on")
+
+
+def quoted_in(explanation: dict[str, Any]) -> set[str]:
+    """The reviewers that an explanation quotes."""
+    return {quote["reviewer"] for pair in explanation["binding_pairs"] for quote in pair["shaped_by"]}
+
+
+def test_an_explanation_does_not_tell_reviewers_what_the_desk_thinks(people: Asking) -> None:
+    """Which pairs bound the odds is not told, for their gap is the distance that was played; nor the metric."""
+    full = bound(people)
+    told = people("GET", f"{DESK}/decisions/{full['id']}", by="Kim").json()
+    assert full["explanation"]["binding_pairs"]
+    assert told["explanation"]["binding_pairs"] == told["record"]["body"]["tight_pairs"] == []
+    assert told["explanation"]["sentences"]
+    assert not any("distance" in sentence for sentence in told["explanation"]["sentences"])
+    for path in (f"{DESK}/metric", f"{DESK}/decisions/{full['id']}/window"):
+        assert people("GET", path, by="Kim").status_code == 403
+        assert people("GET", path, by="decide").status_code == 200
+
+
+def test_the_window_does_not_tell_reviewers_what_was_learned(people: Asking) -> None:
+    """Neither asked for nor live: no metric, no other reviewers, no odds; deciders and admins see all of it."""
+    people.decide()
+    for by, parts in (("Kim", {"desk"}), ("decide", {"desk", "metric", "reviewers"})):
+        told = people("GET", f"{DESK}/window", by=by).json()
+        assert set(told) == {"version", *parts}
+        assert ("probability" in told["desk"]["latest"][0]["chosen"][0]) == (by == "decide")
+        headers, text = {"Authorization": f"Bearer {people.secrets[by]}"}, b""
+        with people.http.stream("GET", f"{DESK}/stream", headers=headers) as answer:
+            for piece in answer.iter_raw():
+                text += piece
+                if b"event: desk" in text and b"id: " in text:
+                    break
+        assert (b"event: metric" in text, b'"probability"' in text) == (by == "decide", by == "decide")
+
+
+def test_certificates_quote_reviewers_and_are_not_for_them(people: Asking) -> None:
+    """Proofs and certificates are for those who decide; a reviewer is refused."""
+    decision = people.decide()["id"]
+    for path in ("proofs", "certificate"):
+        assert people("GET", f"{DESK}/decisions/{decision}/{path}", by="Kim").status_code == 403
+        assert people("GET", f"{DESK}/decisions/{decision}/{path}", by="decide").status_code in (200, 503)
+
+
+def test_hidden_attributes_are_in_no_record_that_a_reviewer_reads(people: Asking) -> None:
+    """Neither by name nor as a coordinate, however the candidates were given, nor by a hash that a guess could be tried
+    on; whoever decides sees all."""
+    opened = {"name": "hiding", "features": ["income", "gender"], "seed": 3}
+    assert people("POST", "/api/desks", opened).status_code == 201
+    hidden = {"changes": {"reviewing": {"hidden": ["gender"]}}}
+    assert people("POST", "/api/desks/hiding/settings", hidden).status_code == 201
+    people.token("Ada", ["review"], ["hiding"])
+    given = [
+        [{"id": f"c{i}", "features": {"income": 0.2 * i, "gender": 0.125 + i / 4}} for i in range(3)],
+        [{"id": f"c{i}", "context": [0.2 * i, 0.125 + i / 4]} for i in range(3)],
+    ]
+    for candidates in given:
+        made = people("POST", "/api/desks/hiding/decisions", {"candidates": candidates})
+        path = f"/api/desks/hiding/decisions/{made.json()['id']}"
+        assert people("POST", f"{path}/outcomes", {"rewards": {made.json()["chosen"][0]: 0.5}}).status_code == 201
+        seen, full = (people("GET", path, by=by) for by in ("Ada", "admin"))
+        body = seen.json()["record"]["body"]
+        assert "contexts" not in body
+        assert [list(row) for row in body["features"]] == [["income"]] * 3
+        assert "0.125" not in seen.text
+        assert "0.125" in full.text
+        record = full.json()["record"]
+        hashes = {line[name] for line in (record, *record["followed_by"]) for name in ("previous", "hash")}
+        assert len(hashes) == 3
+        assert not any(one in seen.text for one in hashes)
+
+
+PAST = {
+    "candidates": [{"id": "a", "context": [0.9, 0.0]}, {"id": "b", "context": [0.0, 0.9]}],
+    "probabilities": [0.4, 0.1],
+}
+
+
+def imported(ask: Asking, *reviewers: str, **more: Any) -> str:
+    """An imported line with a review of each of these."""
+    said = [{"kind": "partial", "unfair": [["a", "b"]], "reviewer": name} for name in reviewers]
+    with Desk.open(ask.service.ledger, "loans") as desk:
+        (event,) = desk.execute([ImportPast({**PAST, "reviews": said, **more}, actor="import")])
+    assert isinstance(event, Event)
+    return event.id
+
+
+def test_an_admin_takes_back_what_was_imported(people: Asking) -> None:
+    """With all that it taught; nobody else may, unless it is her reviews and nothing besides."""
+    people.token("import", ["review"], ["loans"])
+    mixed, others = imported(people, "Kim", rewards={"a": 0.5}), imported(people, "Kim", "Lee")
+    nobodys, own = imported(people, rewards={"a": 0.5}), imported(people, "Kim", "Kim")
+    before = lines(people)
+    for line in (mixed, others, nobodys):
+        for by in ("Kim", "Lee", "import"):
+            refused = people("DELETE", f"{DESK}/reviews/{line}", by=by)
+            unknown = people("DELETE", f"{DESK}/reviews/{line}0", by=by)
+            assert (refused.status_code, refused.text) == (404, unknown.text.replace(f"{line}0", line))
+        assert people("DELETE", f"{DESK}/reviews/{line}", by="both").status_code == 403
+    assert people("DELETE", f"{DESK}/reviews/{own}", by="Lee").status_code == 404
+    assert lines(people) == before
+    assert people("DELETE", f"{DESK}/reviews/{own}", by="Kim").status_code == 200
+    for line in (mixed, others, nobodys):
+        assert people("DELETE", f"{DESK}/reviews/{line}").status_code == 200
+    assert lines(people) == before + 4
+
+
+def test_an_imported_answer_is_hers_in_whose_name_it_is(people: Asking) -> None:
+    """Not whoever's token has the name of the import."""
+    people.token("import", ["review"], ["loans"])
+    with Desk.open(people.service.ledger, "loans") as desk:
+        origins = [{"desk": "old", "line": "ans_1"}]
+        line = desk.answer([0.5, 0], [0, 0.5], gap=0.2, unfair=True, reviewer="Kim", actor="import", origins=origins).id
+    assert people("DELETE", f"{DESK}/reviews/{line}", by="import").status_code == 404
+    assert people("DELETE", f"{DESK}/reviews/{line}", by="Kim").status_code == 200

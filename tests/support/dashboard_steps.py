@@ -1,0 +1,72 @@
+"""Steps that tests of the dashboard share: decisions and reviews through the service, and pages that are ready."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from playwright.sync_api import Page, expect
+
+from tests.support.dashboard_past import SETTINGS
+from tests.support.serving import Serving
+from tests.support.steps import enter
+
+PATIENCE = 20_000
+FITS = "document.documentElement.scrollWidth <= window.innerWidth"
+"""Whether the page is no wider than its window."""
+
+
+def decide(serving: Serving, ids: list[str], desk: str = "loans") -> dict[str, Any]:
+    """A decision about people who differ, through the service."""
+    n = SETTINGS["schema"].n_features
+    candidates = [{"id": name, "context": [0.05 + 0.3 * i, *[0.1] * (n - 1)]} for i, name in enumerate(ids)]
+    answer = serving.ask("POST", f"/api/desks/{desk}/decisions", by="owner", body={"candidates": candidates})
+    assert answer.status_code == 201, answer.text
+    decision: dict[str, Any] = answer.json()
+    return decision
+
+
+def widest_pair(decision: dict[str, Any]) -> list[str]:
+    """The pair with the widest gap: a flag on equal probabilities is not counted."""
+    ordered = sorted(zip(decision["probabilities"], decision["candidates"], strict=True))
+    assert ordered[-1][0] - ordered[0][0] > 1e-6
+    return [ordered[0][1], ordered[-1][1]]
+
+
+def review(
+    serving: Serving,
+    decision: dict[str, Any],
+    reviewer: str = "Kim",
+    pair: list[str] | None = None,
+    verdict: str = "unfair",
+) -> None:
+    """Call the first two candidates, or another pair, unfair or fair."""
+    body = {"kind": "partial", verdict: [pair or decision["candidates"][:2]], "reviewer": reviewer}
+    answer = serving.ask("POST", f"/api/desks/loans/decisions/{decision['id']}/reviews", by="owner", body=body)
+    assert answer.status_code == 201, answer.text
+
+
+def open_dashboard(page: Page, serving: Serving, desk: str = "loans") -> None:
+    """Open a desk's dashboard and wait until it is live and drawn."""
+    enter(page, serving, "owner", f"/desks/{desk}")
+    is_live(page)
+    for chart in ("#chart-flagged", "#chart-reward"):
+        expect(page.locator(f"{chart} .plot")).to_be_visible(timeout=PATIENCE)
+
+
+def is_live(page: Page) -> None:
+    """Wait until a dashboard gets live updates."""
+    expect(page.locator("#live-state")).to_have_text("Live", timeout=PATIENCE)
+
+
+def open_decision(page: Page, serving: Serving, decision: dict[str, Any]) -> None:
+    """Open the page of a decision and wait for its certificate."""
+    enter(page, serving, "owner", f"/desks/loans/decisions/{decision['id']}")
+    expect(page.locator("#proofs table")).to_be_visible(timeout=PATIENCE)
+
+
+def call_script(page: Page, serving: Serving, module: str, function: str, *arguments: Any) -> Any:
+    """The result of a function of the dashboard's scripts."""
+    if not page.url.startswith(serving.url):
+        page.goto(f"{serving.url}/sign-in")
+    script = f"async (given) => (await import('/static/0/js/dashboard/{module}.js')).{function}(...given)"
+    return page.evaluate(script, list(arguments))

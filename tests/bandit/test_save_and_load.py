@@ -195,7 +195,7 @@ def test_newer_and_foreign_files_are_refused(tmp_path: Path) -> None:
             errors.NewerFile,
             "has format 99, written by a newer evenhand; this one reads up to 3",
         ),
-        (lambda m: m.update(kind="Recipe"), errors.DamagedFile, "must hold a FairBandit, got a Recipe"),
+        (lambda m: m.update(kind="Recipe"), errors.DamagedFile, "must be a saved FairBandit, got a saved Recipe"),
         (lambda m: m["content"].pop("metric"), errors.DamagedFile, "metric"),
         (lambda m: m.update(content=3), errors.DamagedFile, "damaged"),
         (lambda m: m.update(version="x"), errors.DamagedFile, "must be a whole number from 1 to 3, got 'x'"),

@@ -63,7 +63,7 @@ def read_archive(path: str | os.PathLike[str], *, kind: str, version: int) -> di
     except UNREADABLE as error:
         raise DamagedFile(f"{path} is not a saved {kind}, or was damaged: {error}") from None
     if found_kind != kind:
-        raise DamagedFile(f"{path} must hold a {kind}, got a {found_kind}")
+        raise DamagedFile(f"{path} must be a saved {kind}, got a saved {found_kind}")
     if isinstance(found_version, int) and found_version > version:
         raise NewerFile(
             f"{path} has format {found_version}, written by a newer evenhand; this one reads up to {version}"

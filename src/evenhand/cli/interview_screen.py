@@ -1,4 +1,4 @@
-"""What the terminal shows of a question: two people side by side, their odds as bars, and how far it has come."""
+"""A question as text: two people side by side, their probabilities as bars, and the progress."""
 
 from __future__ import annotations
 
@@ -13,52 +13,52 @@ from evenhand.interview.question import Question
 from evenhand.schema import Number, Schema
 
 BAR = 40
-"""The width of a bar, which stands for 1."""
+"""The width of a bar for 1."""
 
 WIDTH, NARROWEST = 100, 40
-"""Where sentences are broken at the latest; and at the earliest, however narrow the terminal is."""
+"""The widest and the narrowest text, whatever the width of the terminal."""
 
 HEADINGS = ("first person", "second person")
 
 DIFFERS = "*"
-"""What stands before a row in which the two differ."""
+"""Marks rows in which the two differ."""
 
-KEYS = "u unfair   a acceptable   ? unsure   b take the last answer back   q stop and keep"
+KEYS = "u unfair   a acceptable   ? unsure   b undo the last answer   q save and stop"
 
-LAST = "b takes the last answer back; Enter or q ends."
+LAST = "b undoes the last answer; Enter or q ends."
 
-ASKED = (
-    "The two take part in a lottery with these odds. It does not matter which of them has the better odds, nor who "
-    "deserves them: only how far apart the odds are. Are the two so alike that a gap this wide would be unfair to one "
-    "of them, or are they different enough to make it acceptable?"
+INSTRUCTIONS = (
+    "One of the two is drawn, with these chances. It does not matter who has the higher chance, nor who deserves it: "
+    "only how far apart the chances are. Are the two so alike that a gap this wide would be unfair to one of them, or "
+    "are they different enough to make it acceptable?"
 )
 
 
-def shown_question(interview: Interview, schema: Schema, rows: Sequence[Mapping[str, Any]], question: Question) -> str:
-    """All of it, line by line; the same rows in the same order for every pair."""
+def question_text(interview: Interview, schema: Schema, rows: Sequence[Mapping[str, Any]], question: Question) -> str:
+    """The whole text of a question; rows are in the same order for every pair."""
     first, second = (rows[index] for index in question.pair)
-    lines = ["", *shown_meter(interview, question.number), "", *side_by_side(schema, first, second), ""]
+    lines = ["", *progress_lines(interview, question.number), "", *side_by_side(schema, first, second), ""]
     lines += [*_bars(question, _digits(interview.epsilon, question)), ""]
-    return "\n".join([*lines, *broken(ASKED), *broken(f"Why these two: {question.why}"), *broken(KEYS)])
+    return "\n".join([*lines, *wrapped(INSTRUCTIONS), *wrapped(f"Why these two: {question.why}"), *wrapped(KEYS)])
 
 
-def broken(sentence: str) -> list[str]:
-    """A sentence in lines no longer than the terminal is wide."""
+def wrapped(sentence: str) -> list[str]:
+    """A sentence wrapped to the width of the terminal."""
     return wrap(sentence, min(WIDTH, max(NARROWEST, shutil.get_terminal_size().columns)), drop_whitespace=True)
 
 
-def shown_meter(interview: Interview, number: int) -> list[str]:
-    """How much is unknown, and what it would cost to go live now."""
+def progress_lines(interview: Interview, number: int) -> list[str]:
+    """How much is unknown, and the unfair pairs expected."""
     unknown = interview.unknown
     return [
         f"Question {number}",
         f"  still unknown  [{bar(unknown)}] {unknown:.0%}",
-        f"  if live now    {interview.expected_unfair_pairs:.1f} unfair pairs to expect in all",
+        f"  if live now    {interview.expected_unfair_pairs:.1f} unfair pairs expected in all",
     ]
 
 
 def bar(share: float, *, start: float = 0.0) -> str:
-    """A bar of BAR signs that covers a share of it, from `start` on.
+    """A bar of BAR characters, filled from `start` by a share.
 
     >>> bar(0.25)
     '##########..............................'
@@ -68,7 +68,7 @@ def bar(share: float, *, start: float = 0.0) -> str:
 
 
 def side_by_side(schema: Schema, first: Mapping[str, Any], second: Mapping[str, Any]) -> list[str]:
-    """A row for each feature, those in which the two differ marked.
+    """A row for each feature, marked where the two differ.
 
     >>> from evenhand.schema import YesNo
     >>> schema = Schema([Number("income", low=0, high=1e5, unit="EUR"), YesNo("member")])
@@ -86,7 +86,7 @@ def side_by_side(schema: Schema, first: Mapping[str, Any], second: Mapping[str, 
 
 
 def _words(feature: object, value: Any) -> str:
-    """A value as people write it: six digits, and a row in which two differ is marked even where they look alike."""
+    """A value with its unit, to six digits."""
     if isinstance(feature, Number):
         number = f"{value:,.0f}" if float(value).is_integer() else f"{value:,.6g}"
         return f"{number} {feature.unit}".strip()
@@ -98,15 +98,15 @@ def _words(feature: object, value: Any) -> str:
 def _bars(question: Question, digits: int) -> list[str]:
     width = max(map(len, HEADINGS))
     lines = [
-        f"  {heading:{width}}  [{bar(odds)}] {odds:.{digits}%}"
-        for heading, odds in zip(HEADINGS, question.odds, strict=True)
+        f"  {heading:{width}}  [{bar(chance)}] {chance:.{digits}%}"
+        for heading, chance in zip(HEADINGS, question.probabilities, strict=True)
     ]
-    gap = bar(question.gap, start=min(question.odds))
+    gap = bar(question.gap, start=min(question.probabilities))
     return [*lines, f"  {'the gap':{width}}  [{gap}] {100 * question.gap:.{digits}f} points"]
 
 
 def _digits(epsilon: float, question: Question) -> int:
-    """As many digits after the point as these odds have in per cent, so that what is shown makes up 100."""
+    """As many decimals as these percentages have, so that they add up to 100."""
     digits = max(0, len(str(steps_in_one(epsilon))) - 3)
-    is_exact = all(abs(100 * odds - round(100 * odds, digits)) < 1e-9 for odds in question.odds)
+    is_exact = all(abs(100 * p - round(100 * p, digits)) < 1e-9 for p in question.probabilities)
     return digits if is_exact else digits + 1

@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from types import FrameType
 from typing import Any
 
@@ -19,12 +20,9 @@ from evenhand.auditors import MahalanobisAuditor
 from evenhand.environments import make_world
 from evenhand.metrics import BayesPoint, Pairs, Verdicts, bayes_point
 from evenhand.metrics.features import MetricSpace
-from evenhand.metrics.gaussian import batch_update as blocks
-from evenhand.metrics.gaussian import belief as belief_module
-from evenhand.metrics.gaussian.belief import LIMITS, Belief
-from evenhand.metrics.gaussian.memory import Memory
-from evenhand.metrics.gaussian.moment_matching import tell_what_matters
-from evenhand.metrics.gaussian.update import heard
+from evenhand.metrics.gaussian import _batch_update, belief
+from evenhand.metrics.gaussian.belief import Belief
+from evenhand.metrics.gaussian.tuning import DEFAULT
 from evenhand.metrics.half_spaces import HalfSpaces
 from evenhand.metrics.learner import as_square
 
@@ -130,47 +128,34 @@ def test_a_small_round_is_worked_out_at_once(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_one_go_is_as_good_as_many() -> None:
-    """The kernels that do a round's work in one go say what the steps say, one after the other, to the bit."""
+    """The kernel for all distances of a round gives what its steps give, one after the other, to the bit."""
     for structure, k in (("full", 14), ("full", 8), ("diagonal", 14)):
         rounds = _Rounds(k=k, d=6, structure=structure)
         rounds.play(20)
         metric = rounds.bandit.metric
         assert isinstance(metric, BayesPoint)
-        decision = rounds.bandit.decide(rounds.contexts)
-        pairs = Pairs.of(decision.contexts)
-        assert np.array_equal(metric.playable_distances(decision.contexts), as_square(k, metric.guess(pairs)))
-        verdicts = Verdicts.of(decision, rounds.auditor.review(decision))
-        at_once = heard(
-            metric._belief, Memory(metric.space.n_unknowns), metric.space, verdicts, 0.001, 1e-4, -5.0, 1e-9
-        )
-        half_spaces = HalfSpaces.of(metric.space, verdicts)
-        told = metric._belief.told_all(half_spaces, np.full(len(verdicts), 0.001), blur=1e-4, surprise=-5.0)
-        telling = half_spaces.take((told.score > -5.0) & (told.score < 3.0))
-        assert len(telling) > 0
-        for a, b in zip(at_once.memory.all().state().values(), telling.state().values(), strict=True):
-            assert np.array_equal(a, b)
-        assert np.array_equal(at_once.belief.mean, told.belief.mean)
-        assert np.array_equal(at_once.belief.cov, told.belief.cov)
-        assert at_once.contradicted == np.flatnonzero(told.score < -5.0).tolist()
-        assert at_once.is_metric == metric.space.is_metric(told.belief.mean, 1e-9)
-        assert at_once.square == pytest.approx(told.belief.mean @ told.belief.mean)
+        contexts = rounds.bandit.decide(rounds.contexts).contexts
+        assert np.array_equal(metric.playable_distances(contexts), as_square(k, metric.guess(Pairs.of(contexts))))
 
 
-def test_a_row_is_judged_by_what_the_rows_before_it_taught() -> None:
-    """A verdict that lay surely inside before a review, and no longer does once three flags are told, is told too."""
+def test_a_row_is_judged_by_the_rows_before_it() -> None:
+    """A verdict that lay surely inside before a review, and no longer does after three flags, is processed too."""
     space, deviation = MetricSpace(3, "full"), 0.01
-    belief = Belief(space.flatten(np.eye(3)), deviation**2 * np.eye(space.n_unknowns))
+    prior = Belief(space.flatten(np.eye(3)), deviation**2 * np.eye(space.n_unknowns))
     differences = 0.6 * np.array([*np.eye(3), np.ones(3) / np.sqrt(3), np.eye(3)[0]])
     inside = deviation * 0.36 * np.array([4.5, 4.5, 4.5, 6.6, 99.0])  # the last one says nothing new
     pairs = Pairs(np.array([[0, i] for i in range(1, 6)]), differences)
     unfair = np.array([True, True, True, False, False])
     verdicts = Verdicts(pairs, np.sqrt(np.maximum(0.36 - inside, 1e-6)), unfair, np.ones(5, np.bool_))
-    at_once = heard(belief, Memory(space.n_unknowns), space, verdicts, 0.0, 1e-9, -5.0, 1e-9)
-    told = belief.told_all(HalfSpaces.of(space, verdicts), np.zeros(5), blur=1e-9, surprise=-5.0)
-    assert np.array_equal(at_once.belief.mean, told.belief.mean)
-    assert np.array_equal(at_once.belief.cov, told.belief.cov)
-    assert 0 < told.score[3] < 3, "the fourth row is in doubt by now"
-    assert len(at_once.memory) == 4
+    half_spaces = HalfSpaces.of(space, verdicts)
+    updates = [
+        replace(prior, tuning=replace(DEFAULT, few_rows=few)).update(half_spaces, np.zeros(1), blur=1e-9)
+        for few in (4, 10)
+    ]
+    assert np.array_equal(updates[0].belief.mean, updates[1].belief.mean)
+    assert np.array_equal(updates[0].belief.cov, updates[1].belief.cov)
+    assert 0 < updates[0].score[3] < 3, "the fourth row is uncertain by now"
+    assert updates[0].score[4] < updates[1].score[4], "the fifth is passed over"
 
 
 def test_what_was_computed_before_changes_nothing() -> None:
@@ -191,19 +176,18 @@ def test_what_was_computed_before_changes_nothing() -> None:
 # Learning.
 
 
-def test_only_verdicts_that_say_something_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A belief is told the pairs with different odds, once, in one go, and mended without a single eigenvalue."""
+def test_only_informative_verdicts_are_processed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A belief is updated with the pairs of different probabilities, once, and projected without any eigenvalue."""
     rounds = _Rounds(k=10, d=6)
     rounds.play(300)
     decision = rounds.bandit.decide(rounds.contexts)
-    told = _count(monkeypatch, bayes_point, "heard", lambda _belief, _memory, _space, verdicts, *_: len(verdicts))
-    again = _count(monkeypatch, Belief, "told_all")
+    updates = _count(monkeypatch, Belief, "update", lambda _belief, half_spaces, *_: len(half_spaces))
     eigenvalues = _count(monkeypatch, np.linalg, "eigh")
     rounds.bandit.learn(decision, review=rounds.auditor.review(decision))
     p = decision.probabilities
     first, second = Pairs.of(decision.contexts).indices.T
-    assert told == {"calls": 1, "size": int(np.sum(np.abs(p[first] - p[second]) > 1e-9))}
-    assert again["calls"] == eigenvalues["calls"] == 0
+    assert updates == {"calls": 1, "size": int(np.sum(np.abs(p[first] - p[second]) > 1e-9))}
+    assert eigenvalues["calls"] == 0
 
 
 def test_eigenvalues_are_rare(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,14 +207,15 @@ def test_a_bound_that_is_nearly_outgrown_asks_for_few_eigenvalues(monkeypatch: p
     assert sizes[15] <= 30
 
 
-def test_many_unknowns_are_told_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_unknowns_are_updated_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """With 300 unknowns a review takes a handful of passes over the covariance, however many pairs it has."""
     rounds = _Rounds(k=12, d=24)
     rounds.play(2)
     decision = rounds.bandit.decide(rounds.contexts)
-    reviews, told = _count(monkeypatch, belief_module, "tell_in_blocks"), _count(monkeypatch, blocks, "tell_block")
+    reviews = _count(monkeypatch, belief, "update_in_batches")
+    batches = _count(monkeypatch, _batch_update, "update_batch")
     rounds.bandit.learn(decision, review=rounds.auditor.review(decision))
-    assert reviews["calls"] == told["calls"] == 1
+    assert reviews["calls"] == batches["calls"] == 1
 
 
 # Long runs.
@@ -270,7 +255,7 @@ def test_a_small_round_makes_few_calls() -> None:
     assert np.median(most) <= MOST_CALLS
 
 
-def test_rows_that_cannot_matter_are_not_told() -> None:
+def test_rows_that_cannot_matter_are_passed_over() -> None:
     """Once much is known, half the verdicts of a review lie so far inside that no pass over the covariance is spent."""
     rounds = _Rounds(k=10, d=6)
     rounds.play(300)
@@ -278,16 +263,14 @@ def test_rows_that_cannot_matter_are_not_told() -> None:
     assert isinstance(metric, BayesPoint)
     decision = rounds.bandit.decide(rounds.contexts)
     verdicts = Verdicts.of(decision, rounds.auditor.review(decision))
-    half_spaces, belief = HalfSpaces.of(metric.space, verdicts), metric._belief
-    rows = (half_spaces.normals, half_spaces.thresholds, half_spaces.sides, np.full(len(verdicts), 0.001))
-    found = []
-    for widest in (np.inf, belief.widest_for(len(verdicts))):
-        mean, cov, scores = belief.mean.copy(), belief.cov.copy(), np.empty(len(verdicts))
-        tell_what_matters(mean, cov, *rows, 1e-4, -5.0, LIMITS, widest, scores, np.empty(len(verdicts)))
-        found.append(scores)
-    skipped = found[0] != found[1]  # what is not told is scored as if it were as much in doubt as anything
-    assert np.sum(skipped) >= len(verdicts) / 2
-    assert np.all(found[0][skipped] >= found[1][skipped])
+    half_spaces = HalfSpaces.of(metric.space, verdicts)
+    scores = []
+    for few_rows in (len(verdicts), 4):
+        known = replace(metric._belief, tuning=replace(DEFAULT, few_rows=few_rows))
+        scores.append(known.update(half_spaces, np.array([0.001]), blur=1e-4, contradiction=-5.0).score)
+    passed_over = scores[0] != scores[1]  # scored as if the deviation were the widest of all
+    assert np.sum(passed_over) >= len(verdicts) / 2
+    assert np.all(scores[0][passed_over] >= scores[1][passed_over])
 
 
 def test_flags_are_not_copied() -> None:

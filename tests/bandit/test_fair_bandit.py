@@ -191,8 +191,8 @@ def test_a_partial_review_says_nothing_of_other_pairs() -> None:
     i, j = decision.tight_pairs[0]
     learned = bandit.learn(decision, review=eh.Review.partial(unfair=[(i, j)]))
     everything = twin.learn(same_decision, review=eh.Review.complete(unfair=[(i, j)]))
-    assert learned.heard == 1
-    assert everything.heard > 1
+    assert learned.used == 1
+    assert everything.used > 1
 
 
 @pytest.mark.parametrize(
@@ -404,19 +404,19 @@ def test_a_review_passed_twice_counts_twice() -> None:
     """A bandit does not remember which reviews it has learned from; a desk does."""
     bandit = eh.FairBandit(2, seed=0)
     decision = bandit.decide([[1.0, 0.0], [0.0, 1.0]])
-    assert [bandit.learn(decision, review=eh.Review.complete()).heard for _ in range(2)] == [1, 1]
+    assert [bandit.learn(decision, review=eh.Review.complete()).used for _ in range(2)] == [1, 1]
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"n_features": 0}, "n_features is 0"),
-        ({"n_features": 2.5}, "n_features is 2.5"),
+        ({"n_features": 0}, "n_features must be a whole number >= 1, got 0"),
+        ({"n_features": 2.5}, r"n_features must be a whole number >= 1, got 2\.5"),
         ({"n_features": 2, "capacity": 0}, "capacity must be a whole number >= 1 or None, got 0"),
         ({"n_features": 2, "capacity": 1.5}, r"capacity must be a whole number >= 1 or None, got 1\.5"),
         ({"n_features": 2, "capacity": True}, "capacity must be a whole number >= 1 or None, got True"),
-        ({"n_features": 2, "epsilon": -1}, "epsilon is -1"),
-        ({"n_features": 2, "structure": "square"}, "structure is 'square'"),
+        ({"n_features": 2, "epsilon": -1}, "epsilon must be a number from 1e-06 to 1, or None for any horizon, got -1"),
+        ({"n_features": 2, "structure": "square"}, "structure must be 'full' or 'diagonal', got 'square'"),
         ({"n_features": 2, "seed": "x"}, "seed must be a whole number >= 0, a numpy Generator or None, got 'x'"),
         ({"n_features": 2, "seed": -1}, "seed must be a whole number >= 0, a numpy Generator or None, got -1"),
         ({"n_features": 2, "metric": eh.metrics.Ellipsoid(3)}, "metric must have 2 features as the bandit has, got 3"),
@@ -437,8 +437,8 @@ def test_bad_settings_are_refused(arguments: dict[str, Any], message: str) -> No
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"reviewer_error": 0.6}, "reviewer_error is 0.6; allowed is a number from 0 to below 0.5"),
-        ({"reviewer_error": "low"}, "reviewer_error is 'low'"),
+        ({"reviewer_error": 0.6}, r"reviewer_error must be a number >= 0 and < 0\.5, or None to learn it, got 0\.6"),
+        ({"reviewer_error": "low"}, r"reviewer_error must be a number >= 0 and < 0\.5, or None to learn it, got 'low'"),
     ],
 )
 def test_settings_are_refused_by_their_own_names(given: dict[str, Any], sentence: str) -> None:

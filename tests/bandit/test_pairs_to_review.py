@@ -17,7 +17,7 @@ from evenhand.auditors import MahalanobisAuditor
 from evenhand.bandit.pairs_to_review import PairToReview
 from evenhand.metrics import MetricLearner, Pairs
 from evenhand.records.decision import PROBABILITY_TOLERANCE
-from tests.support.metric_worlds import random_A, random_contexts
+from evenhand.testing.metric_worlds import random_A, random_contexts
 from tests.support.simulation import same, simulate
 
 LEARNERS: dict[str, Any] = {

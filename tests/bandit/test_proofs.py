@@ -10,7 +10,7 @@ import pytest
 import evenhand as eh
 from evenhand.lab import Account
 from evenhand.metrics import Pairs
-from tests.support.metric_worlds import random_A, rounds, true_squares
+from evenhand.testing.metric_worlds import played_rounds, random_A, true_squares
 from tests.support.simulation import simulate
 
 SEEDS = range(10)
@@ -52,7 +52,7 @@ def test_sure_ends_hold_the_truth_in_every_round_at_full_size(name: str, rank: i
     """d = k = 5: in each of 250 rounds every true distance lies between the ends, for any rank and any contexts."""
     A = random_A(np.random.default_rng(rank), 5, rank=rank, norm=0.9)
     learner = SURE[name](rank)
-    for contexts in rounds(learner, A, n=250, k=5, seed=rank, adversary=adversary):
+    for contexts in played_rounds(learner, A, n=250, k=5, seed=rank, adversary=adversary):
         pairs = Pairs.of(contexts)
         lower, upper = learner.ends(pairs)
         truth = true_squares(pairs, A)
@@ -67,7 +67,7 @@ def test_the_default_withstands_an_adversary(rank: int) -> None:
     A = random_A(np.random.default_rng(rank), 5, rank=rank)
     learner = eh.metrics.BayesPoint(5, epsilon=0.02)
     unfair = []
-    for contexts in rounds(learner, A, n=1000, k=5, seed=rank, adversary=True):
+    for contexts in played_rounds(learner, A, n=1000, k=5, seed=rank, adversary=True):
         pairs = Pairs.of(contexts)
         gaps = np.minimum(np.sqrt(learner.guess(pairs)), 1.0)
         unfair.append(int(np.sum(gaps > np.sqrt(true_squares(pairs, A)) + 0.02)))

@@ -29,7 +29,7 @@ from evenhand.errors import InvalidInput
 from evenhand.lab.play import decisions
 from evenhand.metrics.features import MetricSpace, Structure
 from evenhand.metrics.verdicts import Verdicts
-from tests.support.metric_worlds import random_contexts
+from evenhand.testing.metric_worlds import random_contexts
 from tests.support.simulation import same
 
 WORLDS = ("sphere", "camps", "direction-hider", "regret-hunter", "violation-hunter")

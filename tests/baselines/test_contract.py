@@ -123,7 +123,7 @@ def test_equal_odds_are_equal_and_learn_nothing() -> None:
     policy = EqualOdds(capacity=2, seed=0)
     decision = policy.decide(np.eye(3))
     assert decision.probabilities.tolist() == [2 / 3] * 3
-    assert policy.learn(decision, review=Review.one_bit(any_unfair=True)).heard == 0
+    assert policy.learn(decision, review=Review.one_bit(any_unfair=True)).used == 0
     assert policy.decide(np.eye(3)[:1]).probabilities.tolist() == [1.0]
     assert EqualOdds(capacity=None).decide(np.eye(3)).chosen == (0, 1, 2)
 

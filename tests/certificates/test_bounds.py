@@ -11,7 +11,7 @@ from evenhand.certificates.sourced_verdicts import SourcedVerdicts
 from evenhand.metrics import Pairs, Verdicts
 from evenhand.metrics.features import MetricSpace, Structure
 from evenhand.records.decision import PROBABILITY_TOLERANCE
-from tests.support.metric_worlds import random_A, random_contexts
+from evenhand.testing.metric_worlds import random_A, random_contexts
 from tests.support.reviewed import Floats, evidence_from, evidence_of, made_up, played
 
 

@@ -15,7 +15,7 @@ from evenhand.errors import InvalidInput
 from evenhand.metrics import Pairs
 from evenhand.metrics.features import MetricSpace, Structure
 from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision
-from tests.support.metric_worlds import random_A, random_contexts
+from evenhand.testing.metric_worlds import random_A, random_contexts
 from tests.support.reviewed import Floats, evidence_of, made_up, played
 
 

@@ -20,8 +20,8 @@ from evenhand.certificates import ANSWER, certify, check
 from evenhand.certificates.certify import LIKELY
 from evenhand.errors import InvalidCertificate
 from evenhand.records.decision import PROBABILITY_TOLERANCE
+from evenhand.testing.metric_worlds import random_A
 from tests.certificates.test_certificate import half
-from tests.support.metric_worlds import random_A
 from tests.support.reviewed import Reviewed, evidence_of, made_up
 
 Record = dict[str, Any]

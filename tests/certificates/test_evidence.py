@@ -14,7 +14,7 @@ from evenhand.certificates.evidence import MOST_AT_ONCE, UNPRUNED
 from evenhand.metrics import Pairs, Verdicts
 from evenhand.metrics.features import MetricSpace, Structure
 from evenhand.records.decision import Decision, Review
-from tests.support.metric_worlds import random_A, random_contexts
+from evenhand.testing.metric_worlds import random_A, random_contexts
 from tests.support.reviewed import evidence_from, evidence_of, made_up, played
 from tests.support.simulation import same
 

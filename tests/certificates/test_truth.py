@@ -11,7 +11,7 @@ from evenhand.certificates import Evidence, lower_bounds
 from evenhand.metrics import Pairs, Verdicts
 from evenhand.metrics.features import MetricSpace, Structure
 from evenhand.records.decision import PROBABILITY_TOLERANCE
-from tests.support.metric_worlds import random_A, random_contexts, true_squares
+from evenhand.testing.metric_worlds import random_A, random_contexts, true_squares
 from tests.support.reviewed import CONTEXTS, Floats, evidence_of, made_up, played
 
 KINDS = tuple(CONTEXTS)

@@ -166,7 +166,7 @@ def test_answers_reach_the_bandit() -> None:
         assert question is not None
         x, y = candidates[list(question.pair)]
         by_hand.learn_pair(x, y, gap=question.gap, unfair=judgement == "unfair", reviewer="Ada")
-        assert interview.answer(judgement, reviewer="Ada").heard == 1
+        assert interview.answer(judgement, reviewer="Ada").used == 1
     assert same(bandit.metric.state()["mean"], by_hand.metric.state()["mean"])
     assert [answer.reviewer for answer in interview.answers] == ["Ada"] * 3
     assert list(bandit.reviewers()) == ["Ada"]
@@ -178,7 +178,7 @@ def test_unsure_teaches_nothing_and_the_pair_rests() -> None:
     before = copy.deepcopy(interview.bandit.state())
     unsure = interview.question
     assert unsure is not None
-    assert interview.answer("unsure").heard == 0
+    assert interview.answer("unsure").used == 0
     assert same(interview.bandit.state(), before)
     z = np.subtract(*interview.candidates[list(unsure.pair)])
     for question in interview:
@@ -322,7 +322,7 @@ def test_with_nothing_to_learn_there_is_nothing_to_ask(bandit: eh.FairBandit, ca
         ),
         ({"candidates": people(1, 3)}, "candidates must be at least 2, got 1"),
         ({"candidates": people(5, 2)}, "contexts must have 3 features, got 2"),
-        ({"epsilon": 0.0}, "epsilon is 0.0"),
+        ({"epsilon": 0.0}, r"epsilon must be a number from 1e-06 to 1, or None for any horizon, got 0\.0"),
         ({"enough": -1}, "enough must be a number >= 0, got -1"),
         ({"max_questions": 2.5}, r"max_questions must be a whole number >= 0 or None, got 2\.5"),
         ({"n_pairs": 0}, "n_pairs must be a whole number >= 1, got 0"),

@@ -271,7 +271,10 @@ def test_bad_files_are_sentences(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--epsilon", "7"], "epsilon is 7.0; allowed is a number"),
+        (
+            ["--epsilon", "7"],
+            "usage: evenhand [-h] [--version] {demo,interview,serve,token,ledger,lab,warm-up} ... evenhand: error: epsilon must be a number from 1e-06 to 1, or None for any horizon, got 7.0",
+        ),
         (["--epsilon", "small"], "invalid float value: 'small'"),
         (["--max-questions", "-1"], "max-questions is -1; allowed is a whole number >= 0"),
         (["--capacity", "0"], "capacity is 0"),

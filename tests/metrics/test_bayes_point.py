@@ -1,4 +1,4 @@
-"""BayesPoint: moments against brute force, caution, and surprises."""
+"""BayesPoint: moments against brute force, caution, and contradictions."""
 
 from __future__ import annotations
 
@@ -7,16 +7,21 @@ import pytest
 from scipy import stats
 
 from evenhand.metrics import BayesPoint, Pairs, Verdicts
+from evenhand.metrics.features import Floats
 from evenhand.metrics.gaussian.belief import Belief
 from evenhand.metrics.gaussian.truncated_normal import quantile_above_zero
 from evenhand.metrics.half_spaces import HalfSpaces
-from tests.support.metric_worlds import random_A, random_contexts, rounds, true_squares, verdicts_at_the_guess
+from evenhand.testing.metric_worlds import played_rounds, random_A, random_contexts, true_squares, verdicts_at_the_guess
 
 
 def _belief(seed: int = 0) -> tuple[Belief, np.random.Generator]:
     rng = np.random.default_rng(seed)
     root = rng.normal(size=(3, 3)) * 0.5
     return Belief(rng.normal(size=3), root @ root.T + 0.05 * np.eye(3)), rng
+
+
+def _one(u: Floats, threshold: float, side: float) -> HalfSpaces:
+    return HalfSpaces(u[None, :], np.array([threshold]), np.array([side]))
 
 
 @pytest.mark.parametrize("side", [1.0, -1.0])
@@ -28,11 +33,11 @@ def test_moments_match_brute_force(side: float, error_rate: float, blur: float) 
     samples = rng.multivariate_normal(belief.mean, belief.cov, size=1_000_000)
     inside = side * (samples @ u + blur * rng.normal(size=len(samples)) - threshold) >= 0
     weights = np.where(inside, 1 - error_rate, error_rate)
-    told = belief.told(u, threshold, side, error_rate=error_rate, blur=blur)
-    assert float(told.evidence[0]) == pytest.approx(inside.mean(), abs=0.003)
+    updated = belief.update(_one(u, threshold, side), np.array([error_rate]), blur=blur)
+    assert float(updated.evidence[0]) == pytest.approx(inside.mean(), abs=0.003)
     mean = np.average(samples, axis=0, weights=weights)
-    assert np.allclose(told.belief.mean, mean, atol=0.01)
-    assert np.allclose(told.belief.cov, np.cov(samples.T, aweights=weights), atol=0.02)
+    assert np.allclose(updated.belief.mean, mean, atol=0.01)
+    assert np.allclose(updated.belief.cov, np.cov(samples.T, aweights=weights), atol=0.02)
 
 
 @pytest.mark.parametrize("any_unfair", [True, False])
@@ -42,13 +47,13 @@ def test_a_bit_matches_brute_force(any_unfair: bool, error_rate: float) -> None:
     belief, rng = _belief(1)
     u = np.array([1.0, 0.2, -0.4])
     fair = HalfSpaces(u[None, :], np.array([0.1]), np.ones(1))
-    told, chance = belief.told_bit(fair, any_unfair, error_rate=error_rate, blur=0.0)
+    updated, chance = belief.update_bit(fair, any_unfair, error_rate=error_rate, blur=0.0)
     samples = rng.multivariate_normal(belief.mean, belief.cov, size=1_000_000)
     right = (samples @ u < 0.1) == any_unfair
     weights = np.where(right, 1 - error_rate, error_rate)
     assert chance == pytest.approx(weights.mean(), abs=0.003)
-    assert np.allclose(told.mean, np.average(samples, axis=0, weights=weights), atol=0.01)
-    assert np.allclose(told.cov, np.cov(samples.T, aweights=weights), atol=0.02)
+    assert np.allclose(updated.mean, np.average(samples, axis=0, weights=weights), atol=0.01)
+    assert np.allclose(updated.cov, np.cov(samples.T, aweights=weights), atol=0.02)
 
 
 def test_covariance_stays_positive_definite() -> None:
@@ -57,7 +62,8 @@ def test_covariance_stays_positive_definite() -> None:
     for _ in range(3000):
         u = rng.normal(size=3)
         threshold = float(rng.choice([-3.0, 0.0, 3.0]) + u @ belief.mean)
-        belief = belief.told(u, threshold, float(rng.choice([-1, 1])), error_rate=1e-3, blur=1e-6).belief
+        one = _one(u, threshold, float(rng.choice([-1, 1])))
+        belief = belief.update(one, np.array([1e-3]), blur=1e-6).belief
     assert np.min(np.linalg.eigvalsh(belief.cov)) > 0
 
 
@@ -75,7 +81,7 @@ def test_caution_trades_flags_for_time() -> None:
     flags = {}
     for caution in (0.5, 0.1):
         learner, count = BayesPoint(3, epsilon=0.01, caution=caution), 0
-        for contexts in rounds(learner, A, n=300, k=4, seed=4, adversary=False):
+        for contexts in played_rounds(learner, A, n=300, k=4, seed=4, adversary=False):
             pairs = Pairs.of(contexts)
             count += int(np.sum(np.sqrt(learner.guess(pairs)) > np.sqrt(true_squares(pairs, A)) + 0.01))
         flags[caution] = count
@@ -96,7 +102,7 @@ def test_known_distances_are_played_below_their_estimate() -> None:
 
 
 def test_a_belief_that_was_wrong_recovers() -> None:
-    """When a sure belief is contradicted again and again, it is widened and comes to agree with what is said."""
+    """When a sure belief is contradicted again and again, it is widened and comes to agree with the verdicts."""
     learner = BayesPoint(1, epsilon=0.02)
     x, y = np.array([0.5]), np.array([-0.5])
     for _ in range(100):
@@ -117,7 +123,7 @@ def test_ends_are_credible(epsilon: float | None) -> None:
         rng = np.random.default_rng(seed)
         A = random_A(rng, 3)
         learner = BayesPoint(3, epsilon=epsilon)
-        for _ in rounds(learner, A, n=1200, k=4, seed=seed, adversary=False):
+        for _ in played_rounds(learner, A, n=1200, k=4, seed=seed, adversary=False):
             pass
         pairs = Pairs.of(random_contexts(rng, 12, 3))
         lower, upper = learner.ends(pairs)
@@ -170,7 +176,7 @@ def test_a_contradiction_changes_nothing_but_the_count_of_them() -> None:
     assert np.array_equal(before["cov"], learner.state()["cov"])
 
 
-def test_what_was_told_survives_a_doubling() -> None:
+def test_what_was_learned_survives_a_doubling() -> None:
     """Right after a doubling the new belief agrees with all that is remembered, which the bare wider prior does not."""
     rng = np.random.default_rng(1)
     A, learner = random_A(rng, 2, norm=3.0), BayesPoint(2, epsilon=0.05)
@@ -189,12 +195,12 @@ def test_what_was_told_survives_a_doubling() -> None:
 def test_the_likelihood_holds_far_out() -> None:
     """A certain verdict any number of standard deviations away moves the mean to the threshold, without overflow."""
     for z in (-10.0, -1e4, -1e8):
-        told = Belief(np.array([z]), np.eye(1)).told(np.ones(1), 0.0, 1.0, error_rate=0.0, blur=0.0)
-        assert abs(told.belief.mean[0]) < 0.2
-        assert told.belief.cov[0, 0] > 0
+        updated = Belief(np.array([z]), np.eye(1)).update(_one(np.ones(1), 0.0, 1.0), np.zeros(1), blur=0.0)
+        assert abs(updated.belief.mean[0]) < 0.2
+        assert updated.belief.cov[0, 0] > 0
 
 
-def test_copies_of_candidates_are_heard_once() -> None:
+def test_copies_of_candidates_count_once() -> None:
     """A round in which the same two people stand three times each teaches what one such pair teaches."""
     x, y = np.array([0.6, 0.1]), np.array([-0.2, 0.4])
     once, thrice = BayesPoint(2), BayesPoint(2)

@@ -140,5 +140,5 @@ def test_the_ball_bounds_the_shadow() -> None:
 
 def test_the_proofs_thinness() -> None:
     """delta = eps^2 / (16 m (m+1)^2) for a unit ball, and scales with the bound."""
-    assert default_thinness(0.1, 1.0, 1.0, 2) == pytest.approx(0.01 / (16 * 2 * 9))
-    assert default_thinness(0.4, 2.0, 2.0, 2) == pytest.approx(2.0 * 0.01 / (16 * 2 * 9))
+    assert default_thinness(0.4, 1.0, 2) == pytest.approx(0.01 / (16 * 2 * 9))
+    assert default_thinness(0.8, 2.0, 2) == pytest.approx(2.0 * 0.01 / (16 * 2 * 9))

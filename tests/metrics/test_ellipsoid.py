@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from evenhand import theory
 from evenhand.metrics import Ellipsoid, Learned, Pairs
 from evenhand.metrics.ellipsoid import Shape
-from tests.support.metric_worlds import random_A, random_contexts, true_squares, verdicts_at_the_guess
+from evenhand.testing.metric_worlds import random_A, random_contexts, true_squares, verdicts_at_the_guess
 
 
 @settings(max_examples=60, deadline=None)

@@ -25,8 +25,8 @@ from evenhand.metrics import (
     ProjectedVolume,
     Verdicts,
 )
-from evenhand.metrics.guarded import REMEMBERED_PER_UNKNOWN, most_flagged
-from tests.support.metric_worlds import most_telling, random_A, random_contexts, verdicts_at_the_guess
+from evenhand.metrics.guarded import DEFAULT, most_flagged
+from evenhand.testing.metric_worlds import hardest_contexts, random_A, random_contexts, verdicts_at_the_guess
 
 Floats = NDArray[np.float64]
 
@@ -67,23 +67,23 @@ class NeverLearnsForTests(MetricLearner):
 
 
 class ListensForTests(NeverLearnsForTests):
-    """Keeps all it hears, calls all of it a conflict, and fails when it has heard as many reviews as it can bear."""
+    """Keeps all verdicts, calls all of them conflicts, and fails after `most` reviews."""
 
     def __init__(self, n_features: int, most: int = 1000) -> None:
         super().__init__(n_features)
-        self.heard: list[Verdicts] = []
+        self.reviews: list[Verdicts] = []
         self.most = most
 
     def learn(self, verdicts: Verdicts) -> Learned:
         """Keep it."""
-        if len(self.heard) == self.most:
+        if len(self.reviews) == self.most:
             raise SolverFailed("one review too many")
-        self.heard.append(verdicts)
+        self.reviews.append(verdicts)
         return Learned(0, tuple(verdicts.pairs.names()))
 
     def state(self) -> dict[str, Any]:
-        """How much it heard."""
-        return {**super().state(), "heard": len(self.heard)}
+        """The number of reviews."""
+        return {**super().state(), "reviews": len(self.reviews)}
 
 
 def _verdicts(gaps: list[float], unfair: list[bool], reviewer: str | None = None) -> Verdicts:
@@ -106,7 +106,7 @@ def _flagged_rounds(learner: MetricLearner, A: Floats, *, n: int, k: int, seed: 
     rng = np.random.default_rng(seed)
     flagged = []
     for _ in range(n):
-        verdicts = verdicts_at_the_guess(learner, most_telling(learner, rng, A, k=k, tries=8), A)
+        verdicts = verdicts_at_the_guess(learner, hardest_contexts(learner, rng, A, k=k, tries=8), A)
         learner.learn(verdicts)
         flagged.append(bool(verdicts.unfair.any()))
     return flagged
@@ -274,18 +274,18 @@ def test_the_sure_learner_hears_what_was_said_in_flagged_reviews() -> None:
         learner.learn(review)
     assert learner.learn(reviews[2]).conflicts == ((0, 1), (0, 2), (1, 2))  # of the last review only
     assert isinstance(learner.playing, ListensForTests)
-    told = [review.take(review.tight | review.unfair) for review in reviews[:2]]
-    for heard, said in zip(learner.playing.heard, [*told, reviews[2]], strict=True):
-        assert np.array_equal(heard.pairs.indices, said.pairs.indices)
-        assert np.array_equal(heard.pairs.differences, said.pairs.differences)
+    relevant = [review.take(review.tight | review.unfair) for review in reviews[:2]]
+    for found, expected in zip(learner.playing.reviews, [*relevant, reviews[2]], strict=True):
+        assert np.array_equal(found.pairs.indices, expected.pairs.indices)
+        assert np.array_equal(found.pairs.differences, expected.pairs.differences)
         for name in ("gaps", "unfair", "tight"):
-            assert np.array_equal(getattr(heard, name), getattr(said, name))
-        assert heard.reviewer == said.reviewer
+            assert np.array_equal(getattr(found, name), getattr(expected, name))
+        assert found.reviewer == expected.reviewer
 
 
 def test_the_newest_flagged_reviews_are_remembered() -> None:
     """Memory is bounded: the oldest reviews go first, and of a review too long by itself the flagged pairs stay."""
-    learner, most = Guarded(NeverLearnsForTests(2), ListensForTests(2), limit=500), REMEMBERED_PER_UNKNOWN * 3
+    learner, most = Guarded(NeverLearnsForTests(2), ListensForTests(2), limit=500), DEFAULT.remembered_per_unknown * 3
     for n in range(100):
         learner.learn(_verdicts([n / 100, 0.6, 0.7], [False, True, False]))
     memory = learner._memory
@@ -319,9 +319,9 @@ def test_an_error_at_the_switch_leaves_all_as_it_was(most: int) -> None:
 def test_one_bit_counts_as_a_flag_and_makes_the_switch() -> None:
     """The bit that takes the count past the limit makes the switch; a sure learner that cannot hear it is not told."""
     learner = Guarded(BayesPoint(2), Ellipsoid(2), limit=1)
-    assert learner.learn_bit(FINE, any_unfair=True).heard == 3
+    assert learner.learn_bit(FINE, any_unfair=True).used == 3
     assert (learner.flags, learner.switched) == (1, False)
-    assert learner.learn_bit(FINE, any_unfair=True).heard == 0
+    assert learner.learn_bit(FINE, any_unfair=True).used == 0
     assert (learner.flags, learner.switched) == (2, True)
 
 
@@ -333,7 +333,7 @@ def test_one_bit_is_unsupported_once_the_sure_learner_plays() -> None:
     with pytest.raises(UnsupportedReview, match="Ellipsoid"):
         learner.learn_bit(FINE, any_unfair=True)
     assert _same(learner.state(), before)
-    assert learner.learn_bit(FINE.take(np.array([0])), any_unfair=True).heard == 1
+    assert learner.learn_bit(FINE.take(np.array([0])), any_unfair=True).used == 1
     assert learner.flags == 2
 
 
@@ -423,20 +423,26 @@ def test_both_learners_are_the_users_own() -> None:
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (lambda: Guarded("BayesPoint"), "fast is 'BayesPoint'; allowed is a metric learner, but no Guarded"),  # type: ignore[arg-type]
-        (lambda: Guarded(Guarded(BayesPoint(2))), "fast is .*; allowed is a metric learner, but no Guarded"),
-        (lambda: Guarded(BayesPoint(2), 3), "sure is 3; allowed"),  # type: ignore[arg-type]
-        (lambda: Guarded(BayesPoint(2), ProjectedVolume(3, epsilon=0.1)), "made for 2 features, sure for 3"),
-        (lambda: Guarded(BayesPoint(2), limit=-1), "limit is -1; allowed is a whole number >= 0"),
-        (lambda: Guarded(BayesPoint(2), limit=2.5), "limit is 2.5; allowed"),  # type: ignore[arg-type]
-        (lambda: Guarded(BayesPoint(2), limit=True), "limit is True; allowed"),
-        (lambda: Guarded(BayesPoint(2), Ellipsoid(2, epsilon=0.1)), "proved only of ProjectedVolume.*say limit"),
-        (lambda: Guarded(BayesPoint(2), ProjectedVolume(2)), "fixed epsilon.*say limit"),
+        (lambda: Guarded("BayesPoint"), "fast must be a metric learner other than Guarded, got 'BayesPoint'"),  # type: ignore[arg-type]
+        (lambda: Guarded(Guarded(BayesPoint(2))), "fast must be a metric learner other than Guarded"),
+        (lambda: Guarded(BayesPoint(2), 3), "sure must be a metric learner.*got 3"),  # type: ignore[arg-type]
+        (
+            lambda: Guarded(BayesPoint(2), ProjectedVolume(3, epsilon=0.1)),
+            "the 2 features of fast, got 3",
+        ),
+        (lambda: Guarded(BayesPoint(2), limit=-1), "limit must be a whole number >= 0.*got -1"),
+        (lambda: Guarded(BayesPoint(2), limit=2.5), "limit must be .*got 2.5"),  # type: ignore[arg-type]
+        (lambda: Guarded(BayesPoint(2), limit=True), "limit must be .*got True"),
+        (lambda: Guarded(BayesPoint(2), Ellipsoid(2, epsilon=0.1)), "must be a ProjectedVolume.*limit must be set"),
+        (lambda: Guarded(BayesPoint(2), ProjectedVolume(2)), "fixed epsilon.*limit must be set"),
         (lambda: Guarded(BayesPoint(2), ProjectedVolume(2, epsilon=0.1, play_known_low=False)), "play_known_low"),
-        (lambda: Guarded(BayesPoint(2), ProjectedVolume(2, epsilon=0.1, thinness=0.1)), "thinness 0.1; beyond"),
+        (
+            lambda: Guarded(BayesPoint(2), ProjectedVolume(2, epsilon=0.1, thinness=0.1)),
+            "thinness .* must be .*got 0.1",
+        ),
     ],
 )
-def test_bad_arguments_get_a_sentence(make: Callable[[], Guarded], sentence: str) -> None:
-    """What is refused is quoted, and what is allowed is said."""
+def test_invalid_arguments_are_refused(make: Callable[[], Guarded], sentence: str) -> None:
+    """An error quotes the value and states the condition."""
     with pytest.raises(InvalidInput, match=sentence):
         make()

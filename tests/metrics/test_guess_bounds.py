@@ -12,7 +12,7 @@ from evenhand.metrics.features import Floats
 from evenhand.metrics.gaussian.belief import Belief
 from evenhand.metrics.gaussian.guess_bounds import GuessBounds, shape_of
 from evenhand.metrics.gaussian.truncated_normal import quantile_above_zero
-from tests.support.metric_worlds import random_A, random_contexts, verdicts_at_the_guess
+from evenhand.testing.metric_worlds import random_A, random_contexts, verdicts_at_the_guess
 
 
 def _learner(seed: int, d: int, *, reviews: int, caution: float = 0.1, structure: str = "full") -> BayesPoint:

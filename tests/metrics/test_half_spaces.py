@@ -1,4 +1,4 @@
-"""Half-spaces, what is remembered of them, and whether any metric fits them."""
+"""Half-spaces, the memory of them, and whether any metric fits them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from evenhand.metrics.bound import fits
+from evenhand.metrics.ellipsoid import fits
 from evenhand.metrics.features import MetricSpace
-from evenhand.metrics.gaussian.memory import MOST_NUMBERS_REMEMBERED, REMEMBERED_PER_UNKNOWN, remembered
-from evenhand.metrics.half_spaces import HalfSpaces
+from evenhand.metrics.gaussian.memory import Memory
+from evenhand.metrics.half_spaces import HalfSpaces, MemoryTuning
 from evenhand.metrics.verdicts import Pairs, Verdicts
 from evenhand.records.decision import PROBABILITY_TOLERANCE
 
@@ -30,13 +30,25 @@ def test_a_truth_at_the_gap_fits_both_verdicts() -> None:
 
 def test_the_newest_are_remembered() -> None:
     """Beyond the limit the oldest half-spaces go; many unknowns are remembered less often each."""
-    memory = HalfSpaces.none(2)
-    for value in range(REMEMBERED_PER_UNKNOWN + 40):
-        memory = remembered(memory, HalfSpaces(np.ones((2, 2)), np.full(2, float(value)), np.ones(2)))
-    assert len(memory) == 2 * REMEMBERED_PER_UNKNOWN
-    assert memory.thresholds[-1] == REMEMBERED_PER_UNKNOWN + 39
-    wide = remembered(HalfSpaces.none(2000), HalfSpaces(np.ones((5000, 2000)), np.zeros(5000), np.ones(5000)))
-    assert wide.normals.size <= MOST_NUMBERS_REMEMBERED
+    tuning = MemoryTuning()
+    most = tuning.max_rows(2)
+    memory = Memory(2, most)
+    for value in range(most + 40):
+        memory.add(HalfSpaces(np.ones((2, 2)), np.full(2, float(value)), np.ones(2)), np.zeros(2))
+        assert len(memory) <= 2 * most
+    assert most == 2 * tuning.remembered_per_unknown == len(memory.all())
+    assert memory.all().thresholds[-1] == most + 39
+    assert 2000 * tuning.max_rows(2000) <= tuning.max_remembered_numbers
+
+
+def test_only_scores_in_between_are_remembered() -> None:
+    """Rows are remembered whose score lies strictly between the limits, and a copy does not see what is added."""
+    memory = Memory(1, 10)
+    twin = memory.copied()
+    rows = HalfSpaces(np.array([[1.0], [2.0], [3.0]]), np.array([4.0, 5.0, 6.0]), np.array([1.0, -1.0, 1.0]))
+    memory.add(rows, np.array([-5.0, 0.0, 3.0]), -5.0, 3.0)
+    assert [part.tolist() for part in memory.all().state().values()] == [[[2.0]], [5.0], [-1.0]]
+    assert len(twin) == 0
 
 
 def test_what_fits() -> None:

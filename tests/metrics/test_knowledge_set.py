@@ -10,8 +10,9 @@ from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.half_spaces import HalfSpaces
 from evenhand.metrics.version_space.extents import Outline, deepest_point, widest_inside
 from evenhand.metrics.version_space.hit_and_run import Cloud
-from evenhand.metrics.version_space.knowledge_set import FACES_PER_UNKNOWN, FEWEST_FACES, KnowledgeSet, face_distances
+from evenhand.metrics.version_space.knowledge_set import KnowledgeSet, face_distances
 from evenhand.metrics.version_space.sampled_set import SampledSet
+from evenhand.metrics.version_space.tuning import DEFAULT
 
 Floats = NDArray[np.float64]
 
@@ -160,7 +161,7 @@ def test_the_number_of_faces_is_bounded() -> None:
     known = sampled.known.joined(many)
     assert known.is_crowded
     kept = known.pruned(sampled.cloud)
-    assert len(kept.faces) <= max(FEWEST_FACES, FACES_PER_UNKNOWN * space.n_unknowns)
+    assert len(kept.faces) <= max(DEFAULT.min_faces, DEFAULT.faces_per_unknown * space.n_unknowns)
     assert face_distances(kept.faces, sampled.cloud).max() <= np.median(face_distances(known.faces, sampled.cloud))
 
 

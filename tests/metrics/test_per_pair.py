@@ -7,7 +7,7 @@ import pytest
 
 from evenhand.errors import InvalidInput, SolverFailed
 from evenhand.metrics import BayesPoint, Ellipsoid, Learned, Pairs, PerPair, Verdicts
-from tests.support.metric_worlds import random_contexts
+from evenhand.testing.metric_worlds import random_contexts
 
 CONTEXTS = random_contexts(np.random.default_rng(0), 3, 2)
 
@@ -21,7 +21,7 @@ def test_only_flagged_and_tight_pairs_are_told() -> None:
     learner = PerPair(Ellipsoid(2))
     before = learner.copy_of((1, 2))
     learned = learner.learn(_verdicts([0.1, 0.2, 0.1], [True, False, False], [False, True, False]))
-    assert learned.heard == 2
+    assert learned.used == 2
     assert learner.copy_of((1, 2)) is before
     assert learner.copy_of((0, 1)) is not before
     assert learner.copy_of((0, 2)) is not before
@@ -33,9 +33,9 @@ def test_copies_know_nothing_of_each_other() -> None:
     for _ in range(20):
         learner.learn(_verdicts([0.3, 0.3, 0.3], [True, False, False], [True, False, False]))
     z = CONTEXTS[:1] - CONTEXTS[1:2]
-    told, untold = (learner.estimate(Pairs(np.array([pair]), z))[0] for pair in ([0, 1], [1, 2]))
-    assert told < 0.1
-    assert untold == pytest.approx(BayesPoint(2).estimate(Pairs(np.array([[0, 1]]), z))[0])
+    learned, unchanged = (learner.estimate(Pairs(np.array([pair]), z))[0] for pair in ([0, 1], [1, 2]))
+    assert learned < 0.1
+    assert unchanged == pytest.approx(BayesPoint(2).estimate(Pairs(np.array([[0, 1]]), z))[0])
 
 
 def test_a_flag_cuts_through_the_guess_or_at_the_gap() -> None:
@@ -69,9 +69,9 @@ def test_a_failing_copy_leaves_all_copies_as_they_were() -> None:
 
 def test_only_learners_can_be_copied() -> None:
     """PerPair of PerPair, or of something else, is refused."""
-    with pytest.raises(InvalidInput, match="any other metric learner"):
+    with pytest.raises(InvalidInput, match="a metric learner other than PerPair"):
         PerPair(PerPair(Ellipsoid(2)))
-    with pytest.raises(InvalidInput, match="cuts is 'deep'"):
+    with pytest.raises(InvalidInput, match=r"cuts must be .*got .deep."):
         PerPair(Ellipsoid(2), cuts="deep")  # type: ignore[arg-type]
 
 

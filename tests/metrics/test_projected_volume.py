@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from evenhand.metrics.accuracy import accuracy
 from evenhand.metrics.projected_volume import ProjectedVolume
 from evenhand.metrics.verdicts import Pairs
-from evenhand.metrics.version_space.knowledge_set import FACES_PER_UNKNOWN, FEWEST_FACES
+from evenhand.metrics.version_space.tuning import DEFAULT
 from tests.support.played_rounds import World, full, rank_one, zero
 
 Floats = NDArray[np.float64]
@@ -69,7 +69,7 @@ def test_one_feature_is_a_search_on_an_interval() -> None:
 
 
 def test_a_bound_that_is_too_small_is_doubled() -> None:
-    """A metric of norm 20 is learned by a learner that was told 1, without a conflict."""
+    """A metric of norm 20 is learned by a learner whose first bound was 1, without a conflict."""
     learner, world = ProjectedVolume(3, bound=1.0, seed=0), World(full(3, norm=20.0), radius=0.1)
     for _ in range(80):
         world.conflicts += len(learner.learn(world.verdicts(learner, world.hardest(learner))).conflicts)
@@ -91,7 +91,7 @@ def test_the_number_of_faces_and_the_cost_are_flat() -> None:
     """After hundreds of rounds of all pairs no more faces are kept than allowed, and the truth is still inside."""
     learner, world = ProjectedVolume(3, epsilon=1e-5, seed=0), World(full(3), n_pairs=10)
     world.play(learner, 200, check_every=20)
-    assert learner.n_faces <= 1.25 * max(FEWEST_FACES, FACES_PER_UNKNOWN * 6)
+    assert learner.n_faces <= 1.25 * max(DEFAULT.min_faces, DEFAULT.faces_per_unknown * 6)
 
 
 def test_a_pair_that_is_known_teaches_nothing() -> None:
@@ -103,7 +103,7 @@ def test_a_pair_that_is_known_teaches_nothing() -> None:
     low, high = learner.ends(pair)
     assert high[0] - low[0] <= 0.1**2
     faces, before = learner.n_faces, learner.matrix()
-    assert learner.learn(world.verdicts(learner, pair)).heard == 1
+    assert learner.learn(world.verdicts(learner, pair)).used == 1
     assert learner.n_faces == faces
     np.testing.assert_array_equal(learner.matrix(), before)
 

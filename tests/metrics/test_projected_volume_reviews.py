@@ -23,7 +23,7 @@ def test_an_inconsistent_reviewer_is_reported_and_survived() -> None:
     before = learner.matrix()
     flagged = learner.learn_pair(x, y, gap=0.5 * distance, unfair=True)
     assert flagged.conflicts == ((0, 1),)
-    assert flagged.heard == 0
+    assert flagged.used == 0
     cleared = learner.learn_pair(x, y, gap=min(1.0, 1.5 * distance), unfair=False)
     assert cleared.conflicts == ((0, 1),)
     np.testing.assert_array_equal(learner.matrix(), before)
@@ -40,7 +40,7 @@ def test_of_verdicts_that_contradict_each_other_the_first_are_kept() -> None:
         Verdicts(pairs, np.array([0.8, 0.5, 0.2]), np.array([False, False, True]), np.ones(3, dtype=np.bool_))
     )
     assert learned.conflicts == ((0, 3),)
-    assert learned.heard == 2
+    assert learned.used == 2
     low, _ = learner.ends(pairs)
     assert low[0] >= 0.64 - 1e-4
 
@@ -106,13 +106,13 @@ def test_one_bit_needs_another_learner() -> None:
         ProjectedVolume(3, seed=0).learn_bit(verdicts, any_unfair=True)
 
 
-def test_a_review_of_no_pair_is_heard() -> None:
+def test_a_review_of_no_pair_changes_nothing() -> None:
     """Nothing said, nothing changed but the count of reviews."""
     learner = ProjectedVolume(2, seed=0)
     nobody = Pairs.of(np.zeros((1, 2)))
     empty = np.zeros(0)
     learned = learner.learn(Verdicts(nobody, empty, empty.astype(np.bool_), empty.astype(np.bool_)))
-    assert learned.heard == 0
+    assert learned.used == 0
     assert learner.ends(nobody)[0].shape == (0,)
     assert learner.guess(nobody).shape == (0,)
 
@@ -135,6 +135,6 @@ def test_a_review_of_no_pair_is_heard() -> None:
     ],
 )
 def test_settings_that_do_not_fit_are_refused(settings: dict[str, Any]) -> None:
-    """Each is named with what is allowed."""
-    with pytest.raises(InvalidInput, match="allowed"):
+    """Errors state the condition and quote the value."""
+    with pytest.raises(InvalidInput, match="must be"):
         ProjectedVolume(**{"n_features": 2, "seed": 0, **settings})

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from evenhand.errors import InvalidInput
 from evenhand.rewards import KnownReward, RewardModel, RidgeUCB
 from evenhand.rewards.ridge_ucb import REFRESH_EVERY
-from tests.support.metric_worlds import Floats, random_contexts
+from evenhand.testing.metric_worlds import Floats, random_contexts
 
 
 def _trained(n: int, *, d: int = 4, seed: int = 0, **settings: object) -> tuple[RidgeUCB, Floats, Floats]:

@@ -12,7 +12,7 @@ from evenhand.auditors import MahalanobisAuditor
 from evenhand.certificates import Evidence
 from evenhand.metrics import Verdicts
 from evenhand.metrics.features import MetricSpace, Structure
-from tests.support.metric_worlds import random_contexts
+from evenhand.testing.metric_worlds import random_contexts
 from tests.support.simulation import standard_world
 
 Floats = NDArray[np.float64]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import logging
+import os
+import time
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 import numba
 import numpy as np
 import scipy.linalg  # noqa: F401  numba loads it with the first kernel of a process: a decision should not wait for it
+from numba.core import caching, event
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
@@ -16,6 +20,12 @@ Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 FLOAT = np.dtype(np.float64)
 
+COMPILING = "compiling numerical kernels; this happens once per installation (`evenhand warm-up` does it in advance)"
+PATIENCE_SECONDS = 1.0
+"""Compiling is logged once it has taken this long."""
+
+log = logging.getLogger(__name__)
+
 
 def jit(function: Callable[Parameters, Result], **options: Any) -> Callable[Parameters, Result]:
     """Compile `function` to machine code at its first call, and keep the code on disk where that is possible.
@@ -23,9 +33,8 @@ def jit(function: Callable[Parameters, Result], **options: Any) -> Callable[Para
     Kernels run without the GIL. Numba recompiles when the function's own file changes, not when a constant or a kernel
     imported from another file does. Kernels therefore take their tolerances as arguments.
 
-    What is cheap to compile: loops over elements. What is dear: assigning one array to a slice of another (two
-    seconds for the first one), sorting, and kernels that call kernels that call kernels, since each is optimised
-    again within its callers.
+    Loops over elements compile fast. Slow to compile are: assigning one array to a slice of another (two seconds for
+    the first one), sorting, and kernels that call kernels that call kernels, each optimised again in its callers.
 
     >>> @jit
     ... def double(x: float) -> float:
@@ -33,13 +42,42 @@ def jit(function: Callable[Parameters, Result], **options: Any) -> Callable[Para
     >>> double(1.5)
     3.0
     """
+    before = getattr(numba.config, "CACHE_LOCATOR_CLASSES", "")  # older releases have none, and no read-only caches
+    numba.config.CACHE_LOCATOR_CLASSES = before or LOCATORS  # type: ignore[attr-defined]
     try:
-        dispatcher = numba.njit(cache=True, nogil=True, **options)(function)
-    except RuntimeError:  # nowhere to keep the code: a read-only installation, or a function without a file
+        dispatcher: Any = numba.njit(cache=True, nogil=True, **options)(function)
+    except RuntimeError:  # nowhere to keep the code, or a function without a file
         dispatcher = numba.njit(nogil=True, **options)(function)
+    finally:
+        numba.config.CACHE_LOCATOR_CLASSES = before  # type: ignore[attr-defined]
     _ignore_literals(dispatcher)
+    _leave_read_only(dispatcher)
     # Numba's own types describe an object that hides the signature; what is promised here is a plain function.
     return cast("Callable[Parameters, Result]", dispatcher)
+
+
+class ReadOnlyCacheLocator(getattr(caching, "InTreeCacheLocator", object)):  # type: ignore[misc]
+    """Numba's cache beside the source file, where it was filled in advance and cannot be written to.
+
+    Numba itself takes no directory that it cannot write to: in an image whose kernels were compiled while it was built,
+    every process that runs as another user, or on a read-only file system, would compile them again.
+    """
+
+    def ensure_cache_path(self) -> None:
+        """Refuse a directory without cached code."""
+        if not any(name.endswith(".nbi") for name in os.listdir(self.get_cache_path())):
+            raise FileNotFoundError(self.get_cache_path())
+
+
+LOCATORS = f"UserProvidedCacheLocator,InTreeCacheLocator,{__name__}.ReadOnlyCacheLocator,UserWideCacheLocator"
+"""Numba's own order of cache directories, the read-only one before the user's."""
+
+
+def _leave_read_only(dispatcher: Any) -> None:
+    """Write nothing to a read-only cache; what is missing there is compiled in every process."""
+    path = dispatcher.stats.cache_path
+    if path is not None and not os.access(path, os.W_OK):
+        dispatcher._cache.save_overload = lambda *_: None
 
 
 def _ignore_literals(dispatcher: Any) -> None:
@@ -51,6 +89,33 @@ def _ignore_literals(dispatcher: Any) -> None:
         return by_type(plain, {name: unliteral(kind) for name, kind in kws.items()})
 
     dispatcher.get_call_template = get_call_template
+
+
+class CompilationLog(event.Listener):
+    """Logs, once per process, that our kernels are being compiled when that takes long."""
+
+    def __init__(self) -> None:
+        self._depth, self._began, self._seconds, self._is_logged = 0, 0.0, 0.0, False
+
+    def on_start(self, started: Any) -> None:
+        """A compilation began, perhaps within another; numba's compiler lock keeps threads apart."""
+        if self._depth == 0:
+            self._began = time.monotonic()
+        self._depth += 1
+
+    def on_end(self, ended: Any) -> None:
+        """A compilation ended."""
+        self._depth -= 1
+        seconds = self._seconds + time.monotonic() - self._began
+        if self._depth == 0:
+            self._seconds = seconds
+        is_ours = str(ended.data["dispatcher"].py_func.__module__).startswith("evenhand.")
+        if is_ours and not self._is_logged and seconds > PATIENCE_SECONDS:
+            self._is_logged = True
+            log.warning(COMPILING)
+
+
+event.register("numba:compile", CompilationLog())  # type: ignore[no-untyped-call]
 
 
 def frozen(array: NDArray[np.float64]) -> NDArray[np.float64]:

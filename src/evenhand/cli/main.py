@@ -1,4 +1,4 @@
-"""The command line: `evenhand demo`, `interview`, `serve`, `token`, `ledger` and `lab`."""
+"""The command line: `evenhand demo`, `interview`, `serve`, `token`, `ledger`, `lab` and `warm-up`."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add_token(commands.add_parser("token", help="who may do what at the service: create, revoke, list"))
     add_ledger(commands.add_parser("ledger", help="a desk's record: list, verify, replay, export, import"))
     _add_lab(commands.add_parser("lab", help="experiments: list, run, report"))
+    _add_warm_up(commands.add_parser("warm-up", help="compile all numerical kernels now, for images"))
     options = parser.parse_args(arguments)
     try:
         status: int | None = options.run(options)
@@ -96,7 +97,21 @@ def _add_lab(parser: argparse.ArgumentParser) -> None:
     report.set_defaults(run=_report)
 
 
+def _add_warm_up(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Compile the kernels of all learners, ProjectedVolume too, and keep them beside the package; run it where an "
+        "image is built. If the package cannot be written to, they go to NUMBA_CACHE_DIR or the user's cache directory."
+    )
+    parser.set_defaults(run=_warm_up)
+
+
 # What a command needs is imported by that command only: drawing and tables are slow to load.
+
+
+def _warm_up(options: argparse.Namespace) -> None:
+    from evenhand.bandit.warm_up import warm_up_all
+
+    warm_up_all()
 
 
 def _demo(options: argparse.Namespace) -> None:

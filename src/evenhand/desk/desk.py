@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self, Unpack
 
+from evenhand.bandit.warm_up import warm_up
 from evenhand.desk import commands as said
 from evenhand.desk.batch import carry_out, read
 from evenhand.desk.commands import Command
@@ -21,7 +22,6 @@ from evenhand.desk.projection.projector import Projector
 from evenhand.desk.projection.projectors import Projectors
 from evenhand.desk.queue import LEASE, queue
 from evenhand.desk.settings import DeskSettings
-from evenhand.desk.warm_up import warm_up
 from evenhand.errors import EvenhandError, InvalidInput, UnknownRecord
 from evenhand.ledger.event import Event
 from evenhand.ledger.ledger import Head, Ledger, open_ledger

@@ -1,4 +1,4 @@
-"""How finely a distance must be known: a fixed epsilon, or one that sharpens as rounds go by."""
+"""Settings that learners share: the accuracy epsilon, fixed or halving with time, and the bound on ||G||_F."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from evenhand._internal.checks import is_number
 from evenhand.errors import InvalidInput
 
 COARSEST = 0.125
-"""The accuracy at which sharpening starts: a coarser one would take everything for known."""
+"""The accuracy at which sharpening starts: with a coarser one every distance would count as known."""
 
 FINEST = 1e-6
-"""The accuracy at which sharpening stops: its square is what double precision can still tell apart safely."""
+"""The accuracy at which sharpening stops: its square is about what double precision resolves."""
 
 
 def check_epsilon(epsilon: float | None) -> float | None:
@@ -19,7 +19,7 @@ def check_epsilon(epsilon: float | None) -> float | None:
     if epsilon is None:
         return None
     if not is_number(epsilon) or not FINEST <= epsilon <= 1:
-        raise InvalidInput(f"epsilon is {epsilon!r}; allowed is a number from {FINEST} to 1, or None for any horizon")
+        raise InvalidInput(f"epsilon must be a number from {FINEST} to 1, or None for any horizon, got {epsilon!r}")
     return float(epsilon)
 
 
@@ -41,10 +41,31 @@ def accuracy(epsilon: float | None, rounds: int) -> float:
 
 
 def sharpens(rounds: int) -> bool:
-    """Whether the accuracy without a fixed epsilon halves with the next review after so many.
+    """Whether the accuracy without a fixed epsilon halves with the review after `rounds`.
 
     >>> [t for t in range(100) if sharpens(t)]
     [14, 30, 62]
     """
     halves = (rounds + 1) & (rounds + 2) == 0  # one more is a power of two
     return halves and accuracy(None, rounds + 1) < accuracy(None, rounds)
+
+
+SMALLEST_BOUND = 1e-12
+"""Bounds below this, or above its inverse, are a matter of units."""
+
+WIDEST_KNOWN = 64.0
+"""A bound below this times epsilon squared would make every distance known from the start; it is raised to it."""
+
+
+def first_bound(bound: float, epsilon: float | None) -> float:
+    """`bound` itself if it is valid and leaves something to learn at this epsilon; else the smallest that does.
+
+    >>> first_bound(1.0, 0.01), first_bound(1e-9, 0.01)
+    (1.0, 0.0064)
+    """
+    if not is_number(bound) or not SMALLEST_BOUND <= bound <= 1 / SMALLEST_BOUND:
+        raise InvalidInput(
+            f"bound must be a number from {SMALLEST_BOUND} to {1 / SMALLEST_BOUND:g}, "
+            f"a first guess of the matrix's norm, got {bound!r}"
+        )
+    return max(float(bound), WIDEST_KNOWN * accuracy(epsilon, 0) ** 2)

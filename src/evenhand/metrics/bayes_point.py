@@ -1,75 +1,44 @@
-"""BayesPoint: a Gaussian belief about the metric, sharpened by every verdict; the fewest mistakes in practice."""
+"""BayesPoint: a Gaussian belief about the metric, updated by every verdict; the fewest mistakes in practice."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from evenhand._internal.checks import is_number
 from evenhand._internal.jit import frozen
 from evenhand.errors import InvalidInput
-from evenhand.metrics.accuracy import accuracy, check_epsilon, sharpens
-from evenhand.metrics.bound import first_bound
+from evenhand.metrics.accuracy import accuracy, check_epsilon, first_bound, sharpens
 from evenhand.metrics.features import Floats, Structure
-from evenhand.metrics.gaussian.belief import Belief
-from evenhand.metrics.gaussian.caution import END, KNOWN, Caution, cautious_squares, fill_distances
-from evenhand.metrics.gaussian.error_rates import Doubt
-from evenhand.metrics.gaussian.guess_bounds import GuessBounds, is_worth_it
+from evenhand.metrics.gaussian.belief import Belief, Update
+from evenhand.metrics.gaussian.caution import Caution, cautious_squares, fill_distances
+from evenhand.metrics.gaussian.fixed_lag import FixedLagSmoother
+from evenhand.metrics.gaussian.guess_bounds import GuessBounds
 from evenhand.metrics.gaussian.memory import Memory
-from evenhand.metrics.gaussian.project_psd import TOLERANCE, drawn_metric, mended
+from evenhand.metrics.gaussian.project_psd import draw_psd, project_psd
 from evenhand.metrics.gaussian.truncated_normal import chance_below
-from evenhand.metrics.gaussian.update import CONTRADICTION, heard
+from evenhand.metrics.gaussian.tuning import DEFAULT, BayesPointTuning
 from evenhand.metrics.half_spaces import HalfSpaces
 from evenhand.metrics.learner import Learned, MetricLearner
 from evenhand.metrics.reviewer_errors import ReviewerReport, check_error_rate
 from evenhand.metrics.verdicts import Pairs, Verdicts
 
-BLUR = 1e-4
-"""Thresholds are blurred by epsilon squared, but by no more than this."""
-
-SHARE_OF_PRIOR = 0.1
-"""Nor by more than this share of the prior's standard deviation."""
-
-SLIPS = 0.01
-"""Below this error rate, wrong verdicts are slips, left out and reported; from it on they are expected, and weighed."""
-
-SURPRISES_FORGIVEN = 3
-"""So many contradictions, beyond those the error rate explains, and the belief is widened."""
-
-WIDENING = 4.0
-"""What the covariance is multiplied by then, and whenever epsilon halves.
-
-Half the epsilon asks for a quarter of the variance, and a belief that has become sure while it played low would not
-notice that it is too low: without this, the ends missed up to 86% of distances when epsilon=None, by up to 0.006. No
-direction becomes less sure than it was at the beginning: where nothing was learned there is nothing to be less sure of,
-and epsilon halves with the number of reviews, however little each says. Without that limit 200 reviews of one pair each
-gave metrics three to ten times too large (d = 4, error_rate=None).
-"""
-
-BIT_DOUBT = 0.05
-"""A single bit on all pairs is taken to be wrong at least this often, whoever gives it.
-
-What moment matching makes of a bit is rough; believed to the letter it becomes sure of what is not so. At d = 5, k = 10
-an exact reviewer's bits believed at 0.001 cost 190 unfair pairs and a regret of 72, at 0.05 198 and 25.
-"""
-
 
 class BayesPoint(MetricLearner):
     """Moment matching on alpha ~ N(mu, Sigma), with verdicts that are wrong with probability `error_rate`.
 
-    error_rate None: how often each reviewer is wrong is learned while running, by name; see `Doubt`. Somebody wrong
-    more often than right is not listened to. From one-bit reviews no rate is learned.
+    error_rate None: each reviewer's error rate is learned while running, by name (`FixedLagSmoother`); a reviewer who
+    is wrong more often than right is ignored. One-bit reviews teach no rate.
 
-    Prior: mu = svec(I) B / (2 sqrt d), Sigma = (B^2/m) I, B the `bound` on ||G||_F. When the belief
-    is a standard deviation sure that ||G||_F exceeds it, the bound is doubled and what is remembered is told again
-    to the wider prior. That G is positive semidefinite enters as certain verdicts on directions in which the mean is
-    negative.
+    Prior: mu = svec(I) B / (2 sqrt d), Sigma = (B^2/m) I, B the `bound` on ||G||_F. When the belief is a standard
+    deviation sure that ||G||_F exceeds it, the bound is doubled and the wider prior is updated with what is remembered.
+    That G is positive semidefinite enters as certain verdicts on directions in which the mean is negative.
 
-    Played is not the mean but the `caution` quantile of the belief about the squared distance, given that it is
-    not negative. A low quantile is flagged less often for each bit it learns, and being positive it goes on learning,
+    The distance played is not the mean but the `caution` quantile of the belief about the squared distance, truncated
+    at zero. A low quantile is flagged less often for each bit it learns, and being positive it goes on learning,
     where "mean minus c standard deviations" would stop. Once a distance is known to within epsilon, its lower end
     is played. At d = k = 5 and 3,000 rounds: 46 unfair pairs at caution 0.5, 18 at 0.1, 12 at 0.02
     (`python -m benchmarks.learners`).
@@ -86,6 +55,8 @@ class BayesPoint(MetricLearner):
     True
     """
 
+    tuning: ClassVar[BayesPointTuning] = DEFAULT
+
     def __init__(
         self,
         n_features: int,
@@ -98,168 +69,173 @@ class BayesPoint(MetricLearner):
     ) -> None:
         super().__init__(n_features, structure)
         if not is_number(caution) or not 0 < caution < 1:
-            raise InvalidInput(f"caution is {caution!r}; allowed is a quantile between 0 and 1 (0.5 is the median)")
+            raise InvalidInput(f"caution must be a quantile > 0 and < 1 (0.5 is the median), got {caution!r}")
         self.epsilon = check_epsilon(epsilon)
         self.bound = first_bound(bound, self.epsilon)
         self.error_rate = check_error_rate(error_rate)
         self.caution = float(caution)
-        self._rate = self.error_rate or 0.0  # that was told
-        # The score below which a verdict is a contradiction: none is, of somebody who is known to err.
-        self._surprise = CONTRADICTION if self._rate < SLIPS else -math.inf
+        self._rate = self.error_rate or 0.0
+        self._rates = np.array([self._rate])
+        # The score below which a verdict is a contradiction; none is, where errors are expected.
+        self._contradiction = self.tuning.contradiction if self._rate < self.tuning.slip_rate else -math.inf
         self.rounds = 0
-        self._surprises = 0.0
-        self._memory = Memory(self.space.n_unknowns)
+        self._contradictions = 0.0
+        m = self.space.n_unknowns
+        self._memory = Memory(m, self.tuning.max_rows(m))
         self._belief = self._prior(self.bound)
-        self._doubt = Doubt(self._belief) if self.error_rate is None else None
+        self._smoother = FixedLagSmoother(self._belief) if self.error_rate is None else None
 
     def _prior(self, bound: float) -> Belief:
         d, m = self.space.n_features, self.space.n_unknowns
         mean = self.space.flatten(np.eye(d)) * (bound / (2.0 * math.sqrt(d)))
-        return Belief(mean, np.eye(m) * self._prior_variance(bound))
+        return Belief(mean, np.eye(m) * self._prior_variance(bound), self.tuning)
 
     def _prior_variance(self, bound: float) -> float:
         return bound**2 / self.space.n_unknowns
 
-    # Asking.
+    # Distances.
 
     def estimate(self, pairs: Pairs) -> Floats:
         """The mean of each pair's squared distance, (n,); below zero counts as zero."""
         return np.maximum(self.space.features(pairs.differences) @ self._belief.mean, 0.0)
 
     def ends(self, pairs: Pairs) -> tuple[Floats, Floats]:
-        """Three standard deviations to either side, but no nearer than what is not looked into any further, each (n,).
+        """Three standard deviations to either side, but no narrower than the accuracy that is aimed at, each (n,).
 
         That is half of epsilon in distance, and epsilon squared in squared distance: below epsilon all are alike.
         """
-        epsilon = accuracy(self.epsilon, self.rounds)
-        mean, sd = self._belief.moments(self.space.features(pairs.differences))
-        reach, middle = END * sd + epsilon**2, np.sqrt(np.maximum(mean, 0.0))
-        lower = np.minimum(mean - reach, np.maximum(middle - KNOWN * epsilon, 0.0) ** 2)
-        return np.maximum(lower, 0.0), np.maximum(mean + reach, (middle + KNOWN * epsilon) ** 2)
+        epsilon, tuning = accuracy(self.epsilon, self.rounds), self.tuning
+        mean, sd = self.moments(pairs)
+        reach, middle, known = tuning.end * sd + epsilon**2, np.sqrt(np.maximum(mean, 0.0)), tuning.known * epsilon
+        lower = np.minimum(mean - reach, np.maximum(middle - known, 0.0) ** 2)
+        return np.maximum(lower, 0.0), np.maximum(mean + reach, (middle + known) ** 2)
 
     def moments(self, pairs: Pairs) -> tuple[Floats, Floats]:
         """The belief's mean and standard deviation of each pair's squared distance, each (n,)."""
         return self._belief.moments(self.space.features(pairs.differences))
 
     def chance_unfair(self, pairs: Pairs, gaps: Floats) -> Floats:
-        """The belief that each pair's squared distance, which is not negative, lies below its squared gap, (n,)."""
+        """The probability that each pair's squared distance, truncated at zero, is below its squared gap, (n,)."""
         mean, sd = self.moments(pairs)
         return chance_below(mean, sd, gaps**2)
 
     def guess(self, pairs: Pairs) -> Floats:
         """The cautious quantile of each pair's squared distance, or its lower end where it is known, (n,)."""
-        mean, sd = self.moments(pairs)
-        return cautious_squares(mean, sd, self._caution())
+        return cautious_squares(*self.moments(pairs), self._caution())
 
     def playable_distances(self, contexts: Floats) -> Floats:
         """The distances to play between the rows of checked `contexts` (k, d), (k, k)."""
-        if type(self).guess is not BayesPoint.guess:  # whoever guesses in another way plays what they guess
+        if type(self).guess is not BayesPoint.guess:  # a subclass with its own guesses
             return super().playable_distances(contexts)
         table, is_full = np.empty((len(contexts), len(contexts))), self.space.structure == "full"
         fill_distances(frozen(contexts), is_full, self._belief.mean, self._belief.cov, *self._caution(), table)
         return table
 
     def playable_bounds(self, contexts: Floats) -> GuessBounds | None:
-        """Bounds on the distances to play, unless there are so few pairs and unknowns that guesses take no longer."""
-        if not is_worth_it(len(contexts), self.space.n_unknowns) or type(self).guess is not BayesPoint.guess:
+        """Bounds on the distances to play; None for so few pairs and unknowns that guesses take no longer."""
+        k, m = len(contexts), self.space.n_unknowns
+        if k * (k - 1) // 2 * m**2 < self.tuning.min_products_to_bound or type(self).guess is not BayesPoint.guess:
             return None
         return GuessBounds(contexts, self.matrix(), self._belief.widest, self._caution())
 
     def _caution(self) -> Caution:
-        return Caution.at(accuracy(self.epsilon, self.rounds), self.caution)
+        tuning = self.tuning
+        return Caution.at(accuracy(self.epsilon, self.rounds), self.caution, tuning.end, tuning.known, tuning.shade)
 
     def matrix(self) -> Floats:
         """The mean of G, (d, d)."""
         return self.space.unflatten(self._belief.mean)
 
     def sample_matrix(self, rng: np.random.Generator) -> Floats:
-        """A draw from the belief, given that no squared length is negative, (d, d)."""
-        return drawn_metric(self._belief, self.space, self.bound, rng)
+        """A draw from the belief, truncated to positive semidefinite matrices, (d, d)."""
+        return draw_psd(self._belief, self.space, self.bound, rng)
 
     def reviewers(self) -> dict[str | None, ReviewerReport]:
-        """What is known of each reviewer, by name; nothing if their error rate was told."""
-        return {} if self._doubt is None else self._doubt.errors.report()
+        """A report on each reviewer, by name; empty if the error rate is a setting."""
+        return {} if self._smoother is None else self._smoother.rates.report()
 
-    # Telling.
+    # Learning.
 
     def learn(self, verdicts: Verdicts) -> Learned:
-        """Take in each verdict in turn. If the error rate is told: report those that contradict the belief."""
-        if self._doubt is None:
-            conflicts = self._trust(verdicts)
+        """Learn from each verdict in turn; with a fixed error rate, report those that contradict the belief."""
+        half_spaces = HalfSpaces.of(self.space, verdicts)
+        if self._smoother is None:
+            contradicting = self._update(half_spaces)
         else:
-            self._doubt_in(self._doubt, HalfSpaces.of(self.space, verdicts), verdicts.reviewer)
-            conflicts = []
+            contradicting = []
+            self._smooth(self._smoother, half_spaces, verdicts.reviewer)
         self.rounds += 1
-        names = verdicts.pairs.names() if conflicts else []
-        return Learned(len(verdicts) - len(conflicts), tuple(names[row] for row in conflicts))
+        names = verdicts.pairs.names() if contradicting else []
+        return Learned(len(verdicts) - len(contradicting), tuple(names[row] for row in contradicting))
 
-    def _trust(self, verdicts: Verdicts) -> list[int]:
-        """Hear verdicts at the rate that was told; those that contradict the belief are not heard, and returned."""
-        rate, bound, surprise = self._rate, self.bound, self._surprise
-        how = (rate, self._blur(), surprise, TOLERANCE * bound)
-        belief, memory, contradicted, is_metric, square = heard(self._belief, self._memory, self.space, verdicts, *how)
-        if not is_metric:
-            belief, square = self._semidefinite(belief), math.inf
-        surprises = max(self._surprises + len(contradicted) - rate * len(verdicts), 0.0)
+    def _update(self, half_spaces: HalfSpaces) -> list[int]:
+        """Update the belief at the fixed error rate, skipping the rows that contradict it; return these."""
+        tuning, bound, memory = self.tuning, self.bound, self._memory.copied()
+        update = self._updated(self._belief, half_spaces)
+        belief, scores = self._project(update.belief), update.score
+        memory.add(half_spaces, scores, tuning.contradiction, tuning.informative)
+        contradicting: list[int] = (
+            np.flatnonzero(scores < self._contradiction).tolist() if update.contradictions else []
+        )
+        contradictions = max(self._contradictions + len(contradicting) - self._rate * len(half_spaces), 0.0)
         if self._sharpens():
-            belief = belief.widened(WIDENING, self._prior_variance(bound))
-        if square > bound**2 and belief.surely_exceeds(bound):
+            belief = belief.widened(tuning.widening, self._prior_variance(bound))
+        if belief.surely_exceeds(bound):
             bound = 2.0 * bound
-            belief, _ = self._told(self._prior(bound), memory.all())
-        elif surprises > SURPRISES_FORGIVEN:  # not the reviewer's slips: the belief was too sure of itself
-            belief, surprises = belief.widened(WIDENING, self._prior_variance(bound)), 0.0
-        self.bound, self._belief, self._memory, self._surprises = bound, belief, memory, surprises
-        return contradicted
+            belief = self._project(self._updated(self._prior(bound), memory.all()).belief)
+        elif contradictions > tuning.tolerated_contradictions:  # more than slips: the belief was too certain
+            belief, contradictions = belief.widened(tuning.widening, self._prior_variance(bound)), 0.0
+        self.bound, self._belief, self._memory, self._contradictions = bound, belief, memory, contradictions
+        return contradicting
 
-    def _doubt_in(self, doubt: Doubt, half_spaces: HalfSpaces, reviewer: str | None) -> None:
-        """Hear half-spaces at a rate that is learned on the way."""
-        blur, bound = self._blur(), self.bound
-        doubt, belief = doubt.heard(self._belief, half_spaces, reviewer, blur=blur, mend=self._semidefinite)
+    def _updated(self, belief: Belief, half_spaces: HalfSpaces) -> Update:
+        """The update with all half-spaces that do not contradict the belief."""
+        return belief.update(half_spaces, self._rates, blur=self._blur(), contradiction=self._contradiction)
+
+    def _smooth(self, smoother: FixedLagSmoother, half_spaces: HalfSpaces, reviewer: str | None) -> None:
+        """Update the belief at an error rate that is learned too."""
+        blur, bound, project = self._blur(), self.bound, self._project
+        smoother, belief = smoother.updated(self._belief, half_spaces, reviewer, blur=blur, project=project)
         if self._sharpens():
-            most = self._prior_variance(bound)
-            belief, doubt = belief.widened(WIDENING, most), doubt.with_base(doubt.base.widened(WIDENING, most))
-        if belief.surely_exceeds(self.bound):
+            factor, limit = self.tuning.widening, self._prior_variance(bound)
+            belief, smoother = belief.widened(factor, limit), smoother.with_base(smoother.base.widened(factor, limit))
+        if belief.surely_exceeds(bound):
             bound = 2.0 * bound
-            doubt, belief = doubt.restarted(self._prior(bound), blur=blur, mend=self._semidefinite)
-        self.bound, self._belief, self._doubt = bound, belief, doubt
+            smoother, belief = smoother.restarted(self._prior(bound), blur=blur, project=project)
+        self.bound, self._belief, self._smoother = bound, belief, smoother
 
     def learn_bit(self, verdicts: Verdicts, *, any_unfair: bool) -> Learned:
-        """Take in that some pair was unfair, or that none was, and nothing more."""
+        """Learn that some pair was unfair, or that none was, and nothing more."""
         fair = HalfSpaces.of(self.space, replace(verdicts, unfair=np.zeros(len(verdicts), dtype=np.bool_)))
-        belief, doubt = self._told_bit(self._belief, fair, any_unfair), self._doubt
-        if doubt is not None:
-            doubt = doubt.with_base(self._told_bit(doubt.base, fair, any_unfair))
-        self._belief, self._doubt = belief, doubt
+        belief, smoother = self._updated_bit(self._belief, fair, any_unfair), self._smoother
+        if smoother is not None:
+            smoother = smoother.with_base(self._updated_bit(smoother.base, fair, any_unfair))
+        self._belief, self._smoother = belief, smoother
         self.rounds += 1
         return Learned(len(verdicts))
 
-    def _told_bit(self, belief: Belief, fair: HalfSpaces, any_unfair: bool) -> Belief:
-        told, _ = belief.told_bit(fair, any_unfair, error_rate=max(self._rate, BIT_DOUBT), blur=self._blur())
-        return self._semidefinite(told)
-
-    def _told(self, belief: Belief, half_spaces: HalfSpaces) -> tuple[Belief, Floats]:
-        """The belief after all half-spaces that do not contradict it, and the score of each, (n,)."""
-        rates = np.full(len(half_spaces), self._rate)
-        told = belief.told_all(half_spaces, rates, blur=self._blur(), surprise=self._surprise)
-        return self._semidefinite(told.belief), told.score
+    def _updated_bit(self, belief: Belief, fair: HalfSpaces, any_unfair: bool) -> Belief:
+        rate = max(self._rate, self.tuning.min_bit_error)
+        return self._project(belief.update_bit(fair, any_unfair, error_rate=rate, blur=self._blur())[0])
 
     def _sharpens(self) -> bool:
-        """Whether this review is one at which epsilon halves."""
+        """Whether epsilon halves with this review."""
         return self.epsilon is None and sharpens(self.rounds)
 
-    def _semidefinite(self, belief: Belief) -> Belief:
-        """Tell the belief, for sure, that no direction has a negative squared length."""
-        return mended(belief, self.space, self.bound)
+    def _project(self, belief: Belief) -> Belief:
+        """The belief with a positive semidefinite mean."""
+        return project_psd(belief, self.space, self.bound)
 
     def _blur(self) -> float:
-        """How finely thresholds are told apart: by epsilon squared, and never so coarsely as to drown the prior."""
+        """The scale of thresholds: epsilon squared, and never so coarse as to drown the prior."""
         prior = self.bound / math.sqrt(self.space.n_unknowns)
-        return min(BLUR, accuracy(self.epsilon, self.rounds) ** 2, SHARE_OF_PRIOR * prior)
+        most = min(self.tuning.max_blur, self.tuning.max_blur_of_prior * prior)
+        return min(most, accuracy(self.epsilon, self.rounds) ** 2)
 
-    # Copying and saving.
+    # Copying and saving. The keys of the state are those of version 0.1.
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """All that a learner holds is replaced when it learns, never written into, so a copy may share it."""
+        """Learning replaces what a learner holds and never writes into it, so a copy may share it."""
         twin = self.__class__.__new__(self.__class__)
         twin.__dict__.update(self.__dict__)
         memo[id(self)] = twin
@@ -275,20 +251,22 @@ class BayesPoint(MetricLearner):
             "error_rate": self.error_rate,
             "caution": self.caution,
             "rounds": self.rounds,
-            "surprises": self._surprises,
+            "surprises": self._contradictions,
             "mean": self._belief.mean,
             "cov": self._belief.cov,
             "memory": self._memory.all().state(),
-            "doubt": None if self._doubt is None else self._doubt.state(),
+            "doubt": None if self._smoother is None else self._smoother.state(),
         }
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
-        """The learner that was saved, to the bit."""
+        """The learner with this `state`, to the bit."""
         settings = ("n_features", "structure", "bound", "epsilon", "error_rate", "caution")
         learner = cls(**{name: state[name] for name in settings})
-        learner.rounds, learner._surprises = int(state["rounds"]), float(state["surprises"])
-        learner._belief = Belief(state["mean"].copy(), state["cov"].copy())
-        learner._memory = Memory.of(HalfSpaces.from_state(state["memory"]))
-        learner._doubt = None if state["doubt"] is None else Doubt.from_state(state["doubt"])
+        learner.rounds, learner._contradictions = int(state["rounds"]), float(state["surprises"])
+        learner._belief = Belief(state["mean"].copy(), state["cov"].copy(), cls.tuning)
+        memory = HalfSpaces.from_state(state["memory"])
+        learner._memory.add(memory, np.zeros(len(memory)))
+        smoother = state["doubt"]
+        learner._smoother = None if smoother is None else FixedLagSmoother.from_state(smoother, cls.tuning)
         return learner

@@ -3,42 +3,44 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any, Self
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from evenhand.metrics.accuracy import accuracy, check_epsilon
-from evenhand.metrics.bound import first_bound, fits
-from evenhand.metrics.features import Floats, Structure
-from evenhand.metrics.gaussian.memory import remembered
-from evenhand.metrics.half_spaces import HalfSpaces
+from evenhand._internal.linear_program import LinearProgram
+from evenhand.errors import SolverFailed
+from evenhand.metrics.accuracy import accuracy, check_epsilon, first_bound
+from evenhand.metrics.features import Floats, MetricSpace, Structure
+from evenhand.metrics.half_spaces import HalfSpaces, MemoryTuning
 from evenhand.metrics.learner import Learned, MetricLearner
 from evenhand.metrics.verdicts import Pairs, Verdicts
 from evenhand.records.decision import Pair
 
-ROUNDING = 1e-10
-"""Each cut leaves the axes longer by this share, so that rounding never pushes the truth out."""
 
-EMPTY_DEPTH = 1.0 + 1e-9
-"""A cut this many half-widths deep leaves nothing."""
+@dataclass(frozen=True)
+class EllipsoidTuning(MemoryTuning):
+    """The tuning constants of Ellipsoid. A subclass may set another record as its `tuning`."""
 
-NEAR_THE_BOUND = 0.85
-"""A centre beyond this share of the bound: the truth may lie outside, and the bound is doubled."""
-
-SEMIDEFINITE_TOLERANCE = 1e-9
-"""An eigenvalue of the centre counts as negative below minus this times the bound."""
-
-RECYCLED_PER_UNKNOWN = 4
-"""So many free cuts for each unknown, at most, are made after a review."""
+    rounding: float = 1e-10
+    """Each cut leaves the axes longer by this share, so that rounding never pushes the truth out."""
+    empty_depth: float = 1.0 + 1e-9
+    """A cut this many half-widths deep leaves nothing."""
+    near_bound: float = 0.85
+    """With a centre beyond this share of the bound the truth may lie outside, and the bound is doubled."""
+    psd_tolerance: float = 1e-9
+    """An eigenvalue of the centre counts as negative below minus this times the bound."""
+    recycled_per_unknown: int = 4
+    """Maximum free cuts after a review, per unknown."""
 
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """{centre + root v : ||v|| <= 1}. The root is carried, not its square, which would round thin axes to zero."""
+    """{centre + root v : ||v|| <= 1}, by the root and not its square, which would round thin axes to zero."""
 
     centre: Floats
     root: Floats
+    rounding: float = EllipsoidTuning.rounding
 
     def half_widths(self, normals: Floats) -> Floats:
         """How far the shape reaches from its centre along each row of `normals` (n, m), (n,)."""
@@ -59,11 +61,12 @@ class Shape:
         reach = reach / np.linalg.norm(reach)
         if m == 1:  # an interval: the general formula divides by m - 1
             centre = self.centre + self.root @ reach * ((1.0 + depth) / 2.0)
-            return Shape(centre, self.root * ((1.0 - depth) / 2.0 * (1.0 + ROUNDING)))
+            return replace(self, centre=centre, root=self.root * ((1.0 - depth) / 2.0 * (1.0 + self.rounding)))
         centre = self.centre + self.root @ reach * ((1.0 + m * depth) / (m + 1.0))
         along = math.sqrt((m - 1.0) * (1.0 - depth) / ((m + 1.0) * (1.0 + depth)))
-        scale = m / math.sqrt(m * m - 1.0) * math.sqrt(1.0 - depth * depth) * (1.0 + ROUNDING)
-        return Shape(centre, (self.root - np.outer(self.root @ reach, reach) * (1.0 - along)) * scale)
+        scale = m / math.sqrt(m * m - 1.0) * math.sqrt(1.0 - depth * depth) * (1.0 + self.rounding)
+        root = (self.root - np.outer(self.root @ reach, reach) * (1.0 - along)) * scale
+        return replace(self, centre=centre, root=root)
 
 
 class Ellipsoid(MetricLearner):
@@ -71,13 +74,13 @@ class Ellipsoid(MetricLearner):
 
     Cohen, Lobel, Paes Leme: a pair whose half-width is at most epsilon^2 is known and cuts nothing more. Ours beyond
     that: cuts are as deep as the verdict allows, and after a review the centre is cut, for free, by every remembered
-    verdict and every direction of negative length that it violates.
+    verdict and every direction of negative length that it violates (recycling).
 
     Guarantee: with a consistent reviewer and ||G||_F <= bound the ends hold the truth, always. The bound on mistakes,
     O(m^2 log(m B / epsilon)), is proved for central cuts alone; with the deeper ones we measure about a seventh of
     the mistakes, without a proof. A pair known to within epsilon is played at its lower end, unless `play_known_low`
     is False: it cannot be flagged again. If the centre comes near the bound, or a verdict leaves nothing that a larger
-    bound would not, the bound is doubled and what is remembered is cut again. Cost: O(m^2) a verdict, O(m^3) a
+    bound would not, the bound is doubled and the remembered verdicts cut again. Cost: O(m^2) a verdict, O(m^3) a
     recycled cut, flat in the number of rounds.
 
     >>> learner = Ellipsoid(2, epsilon=0.1)
@@ -88,6 +91,8 @@ class Ellipsoid(MetricLearner):
     >>> bool(ends.lower[0, 1] <= 0.4 <= ends.upper[0, 1])
     True
     """
+
+    tuning: ClassVar[EllipsoidTuning] = EllipsoidTuning()
 
     def __init__(
         self,
@@ -109,10 +114,10 @@ class Ellipsoid(MetricLearner):
     def _ball(self, bound: float) -> Shape:
         """The half of the ball in which the trace is not negative: around 0 itself every guess would be 0."""
         m = self.space.n_unknowns
-        ball = Shape(np.zeros(m), np.eye(m) * bound)
+        ball = Shape(np.zeros(m), np.eye(m) * bound, self.tuning.rounding)
         return ball.cut(self.space.flatten(np.eye(self.n_features)), 1.0, 0.0)
 
-    # Asking.
+    # Distances.
 
     def estimate(self, pairs: Pairs) -> Floats:
         """The squared distance under the centre, (n,); below zero counts as zero."""
@@ -137,10 +142,10 @@ class Ellipsoid(MetricLearner):
         """The centre, (d, d)."""
         return self.space.unflatten(self._shape.centre)
 
-    # Telling.
+    # Learning.
 
     def learn(self, verdicts: Verdicts) -> Learned:
-        """Cut with each verdict in turn, then recycle; verdicts that leave nothing are reported and not taken in."""
+        """Cut with each verdict in turn, then recycle; verdicts that leave nothing are reported as conflicts."""
         bound, shape, memory = self.bound, self._shape, self._memory
         conflicts: list[Pair] = []
         half_spaces = HalfSpaces.of(self.space, verdicts)
@@ -149,8 +154,8 @@ class Ellipsoid(MetricLearner):
             depth = shape.depth(verdict.normals[0], float(verdict.thresholds[0]), float(verdict.sides[0]))
             if depth <= -1.0:
                 continue  # all of the ellipsoid fits it
-            with_it = remembered(memory, verdict)
-            if depth >= EMPTY_DEPTH:
+            with_it = memory.joined(verdict).take(slice(-self.tuning.max_rows(self.space.n_unknowns), None))
+            if depth >= self.tuning.empty_depth:
                 if fits(self.space, with_it, bound) or not fits(self.space, with_it, math.inf):
                     conflicts.append(name)
                     continue
@@ -159,7 +164,7 @@ class Ellipsoid(MetricLearner):
                 shape = self._cut_all(shape, verdict)
             memory = with_it
         shape = self._recycle(shape, memory, bound)
-        if float(np.linalg.norm(shape.centre)) > NEAR_THE_BOUND * bound:
+        if float(np.linalg.norm(shape.centre)) > self.tuning.near_bound * bound:
             bound, shape = self._grown(bound, memory)
         self.bound, self._shape, self._memory = bound, shape, memory
         self.rounds += 1
@@ -180,7 +185,7 @@ class Ellipsoid(MetricLearner):
 
     def _recycle(self, shape: Shape, memory: HalfSpaces, bound: float) -> Shape:
         """Cut by positivity and by the worst violated of all remembered half-spaces, until the centre fits."""
-        for _ in range(RECYCLED_PER_UNKNOWN * self.space.n_unknowns):
+        for _ in range(self.tuning.recycled_per_unknown * self.space.n_unknowns):
             smaller = self._cut_all(shape, self._negative(shape, bound))
             if smaller is shape:
                 smaller = self._cut_all(shape, self._worst(shape, memory))
@@ -192,7 +197,7 @@ class Ellipsoid(MetricLearner):
     def _negative(self, shape: Shape, bound: float) -> HalfSpaces:
         """The direction in which the centre's squared length is the most negative, if any is."""
         lowest, u = self.space.most_negative_direction(shape.centre)
-        negative = slice(None) if lowest < -SEMIDEFINITE_TOLERANCE * bound else slice(0)
+        negative = slice(None) if lowest < -self.tuning.psd_tolerance * bound else slice(0)
         return HalfSpaces(u[None, :], np.zeros(1), np.ones(1)).take(negative)
 
     def _worst(self, shape: Shape, memory: HalfSpaces) -> HalfSpaces:
@@ -204,11 +209,11 @@ class Ellipsoid(MetricLearner):
         return memory.take(deepest[depths[deepest] > 0])
 
     def _grown(self, bound: float, memory: HalfSpaces) -> tuple[float, Shape]:
-        """Twice the bound, and the ellipsoid that what is remembered leaves of it."""
+        """Twice the bound, and the ellipsoid that the remembered half-spaces leave of it."""
         bound *= 2.0
         return bound, self._recycle(self._cut_all(self._ball(bound), memory), memory, bound)
 
-    # Saving.
+    # Saving. The keys of the state are those of version 0.1.
 
     def state(self) -> dict[str, Any]:
         """Settings, ellipsoid and memory."""
@@ -226,10 +231,32 @@ class Ellipsoid(MetricLearner):
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
-        """The learner that was saved, to the bit."""
+        """The learner with this `state`, to the bit."""
         settings = ("n_features", "structure", "bound", "epsilon", "play_known_low")
         learner = cls(**{name: state[name] for name in settings})
         learner.rounds = int(state["rounds"])
-        learner._shape = Shape(state["centre"].copy(), state["root"].copy())
+        learner._shape = Shape(state["centre"].copy(), state["root"].copy(), cls.tuning.rounding)
         learner._memory = HalfSpaces.from_state(state["memory"])
         return learner
+
+
+def fits(space: MetricSpace, half_spaces: HalfSpaces, bound: float) -> bool:
+    """Whether some alpha in the box |alpha_i| <= bound, with no negative diagonal, lies in all half-spaces: one LP.
+
+    When nothing is left, this tells a bound that is too small from contradictory verdicts. The bound may be infinite.
+    False if the solver cannot decide: the verdict is then skipped and reported, which is always safe.
+    """
+    box = np.full(space.n_unknowns, bound)
+    program = LinearProgram(-box, box)
+    diagonal = space.features(np.eye(space.n_features))
+    program.add_rows(diagonal, np.zeros(len(diagonal)), np.full(len(diagonal), np.inf))
+    above = half_spaces.sides > 0
+    program.add_rows(
+        half_spaces.normals,
+        np.where(above, half_spaces.thresholds, -np.inf),
+        np.where(above, np.inf, half_spaces.thresholds),
+    )
+    try:
+        return program.maximise(-space.flatten(np.eye(space.n_features))) is not None
+    except SolverFailed:
+        return False

@@ -32,9 +32,9 @@ class MetricSpace:
 
     def __init__(self, n_features: int, structure: Structure = "full") -> None:
         if not is_whole(n_features) or n_features < 1:
-            raise InvalidInput(f"n_features is {n_features!r}; allowed is a whole number >= 1")
+            raise InvalidInput(f"n_features must be a whole number >= 1, got {n_features!r}")
         if structure not in get_args(Structure):
-            raise InvalidInput(f"structure is {structure!r}; allowed are 'full' and 'diagonal'")
+            raise InvalidInput(f"structure must be 'full' or 'diagonal', got {structure!r}")
         self.n_features = int(n_features)
         self.structure: Structure = structure
         if structure == "full":
@@ -47,10 +47,8 @@ class MetricSpace:
 
     def features(self, differences: Floats) -> Floats:
         """u of each difference z: (n, d) -> (n, m)."""
-        if self.structure == "diagonal":
-            return np.asarray(differences * differences)
         table = np.empty((len(differences), self.n_unknowns))
-        fill_products(np.ascontiguousarray(differences), table)
+        fill_features(np.ascontiguousarray(differences), self.structure == "full", table)
         return table
 
     def flatten(self, matrix: Floats) -> Floats:
@@ -75,7 +73,7 @@ class MetricSpace:
     def is_metric(self, alpha: Floats, tolerance: float) -> bool:
         """Whether no eigenvalue of G is below -tolerance; to rounding, where one is that close to it.
 
-        A Cholesky factor of G + tolerance I tells, for a tenth of what the eigenvalues would take.
+        By a Cholesky factor of G + tolerance I, at a tenth of the cost of eigenvalues.
         """
         if self.structure == "diagonal":
             return bool(np.min(alpha) >= -tolerance)
@@ -90,26 +88,30 @@ class MetricSpace:
 
 
 @jit
-def fill_products(differences: Floats, table: Floats) -> None:
-    """svec(z z') of each row z: (n, d) -> (n, m)."""
+def fill_features(differences: Floats, is_full: bool, table: Floats) -> None:
+    """svec(z z'), or the squares of z if not `is_full`, of each row z: (n, d) -> (n, m)."""
     n, d = differences.shape
     weight = np.sqrt(2.0)
     for row in range(n):
-        z, start = differences[row], 0
+        z, place = differences[row], 0
         for i in range(d):
-            table[row, start] = z[i] * z[i]
-            for j in range(i + 1, d):
-                table[row, start + j - i] = z[i] * z[j] * weight
-            start += d - i
+            table[row, place] = z[i] * z[i]
+            place += 1
+            if is_full:
+                for j in range(i + 1, d):
+                    table[row, place + j - i - 1] = z[i] * z[j] * weight
+                place += d - i - 1
 
 
 @jit
 def has_factor(alpha: Floats, d: int, shift: float) -> bool:
     """Whether G + shift I, G = smat(alpha), has a Cholesky factor."""
-    upper = np.empty((d, d))
-    unflatten(alpha, upper)
+    upper, place, weight = np.empty((d, d)), 0, np.sqrt(2.0)
     for i in range(d):
-        upper[i, i] += shift
+        upper[i, i] = alpha[place] + shift
+        for j in range(i + 1, d):
+            upper[i, j] = alpha[place + j - i] / weight
+        place += d - i
     for i in range(d):
         if not upper[i, i] > 0.0:
             return False
@@ -120,14 +122,3 @@ def has_factor(alpha: Floats, d: int, shift: float) -> bool:
             for j in range(row, d):
                 upper[row, j] -= upper[i, row] * upper[i, j]
     return True
-
-
-@jit
-def unflatten(alpha: Floats, matrix: Floats) -> None:
-    """Fill a matrix (d, d) with smat(alpha)."""
-    d, start, weight = len(matrix), 0, np.sqrt(2.0)
-    for i in range(d):
-        matrix[i, i] = alpha[start]
-        for j in range(i + 1, d):
-            matrix[i, j] = matrix[j, i] = alpha[start + j - i] / weight
-        start += d - i

@@ -10,14 +10,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._internal.jit import jit
-from evenhand.metrics.features import MetricSpace
+from evenhand.metrics.features import MetricSpace, fill_features
 from evenhand.metrics.verdicts import Verdicts
 from evenhand.records.decision import PROBABILITY_TOLERANCE
 
 Floats = NDArray[np.float64]
 
-MOST_SQUARED = 4.0
-"""||u|| <= ||x - y||^2 <= 4: what a squared distance is at most, per unit of the matrix's norm."""
+MAX_SQUARED = 4.0
+"""||u|| <= ||x - y||^2 <= 4: the largest squared distance per unit of the matrix's norm."""
+
+
+@dataclass(frozen=True)
+class MemoryTuning:
+    """How many half-spaces a learner remembers: enough to recover after its bound was doubled."""
+
+    remembered_per_unknown: int = 64
+    max_remembered_numbers: int = 2_000_000
+
+    def max_rows(self, n_unknowns: int) -> int:
+        """Maximum number of half-spaces remembered."""
+        return min(self.remembered_per_unknown * n_unknowns, max(self.max_remembered_numbers // n_unknowns, 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,10 +45,12 @@ class HalfSpaces:
 
     @classmethod
     def of(cls, space: MetricSpace, verdicts: Verdicts) -> HalfSpaces:
-        """The half-spaces that certainly hold the truth, odds being exact only to PROBABILITY_TOLERANCE."""
-        thresholds, sides = np.empty(len(verdicts)), np.empty(len(verdicts))
-        fill_half_spaces(np.ascontiguousarray(verdicts.gaps), verdicts.unfair, PROBABILITY_TOLERANCE, thresholds, sides)
-        return cls(space.features(verdicts.pairs.differences), thresholds, sides)
+        """The half-spaces that certainly contain the truth, probabilities being exact only to PROBABILITY_TOLERANCE."""
+        n = len(verdicts)
+        normals, thresholds, sides = np.empty((n, space.n_unknowns)), np.empty(n), np.empty(n)
+        columns, is_full = (verdicts.pairs.differences, verdicts.gaps, verdicts.unfair), space.structure == "full"
+        fill_half_spaces(*columns, is_full, PROBABILITY_TOLERANCE, normals, thresholds, sides)
+        return cls(normals, thresholds, sides)
 
     @classmethod
     def none(cls, n_unknowns: int) -> Self:
@@ -68,7 +82,7 @@ class HalfSpaces:
 
     @classmethod
     def from_state(cls, state: dict[str, Floats]) -> HalfSpaces:
-        """The half-spaces whose `state` this was."""
+        """The half-spaces with this `state`."""
         return cls(state["normals"], state["thresholds"], state["sides"])
 
     def state(self) -> dict[str, Floats]:
@@ -78,9 +92,17 @@ class HalfSpaces:
 
 @jit
 def fill_half_spaces(
-    gaps: Floats, unfair: NDArray[np.bool_], tolerance: float, thresholds: Floats, sides: Floats
+    differences: Floats,
+    gaps: Floats,
+    unfair: NDArray[np.bool_],
+    is_full: bool,
+    tolerance: float,
+    normals: Floats,
+    thresholds: Floats,
+    sides: Floats,
 ) -> None:
-    """Thresholds and sides of the half-spaces of verdicts, each (n,)."""
+    """Fill in the half-spaces of verdicts."""
+    fill_features(differences, is_full, normals)
     for row in range(len(gaps)):
         sides[row] = -1.0 if unfair[row] else 1.0
         gap = max(gaps[row] - sides[row] * tolerance, 0.0)

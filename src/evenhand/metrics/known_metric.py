@@ -1,4 +1,4 @@
-"""KnownMetric: the metric is known; reviews teach nothing. For benchmarks, and for those who can write it down."""
+"""KnownMetric: a metric that is known from the start; reviews teach nothing. For benchmarks, or a given formula."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evenhand.metrics.verdicts import Pairs, Verdicts
 
 
 class KnownMetric(MetricLearner):
-    """d(x, y) = ||A (x - y)|| with A (r, d) given, r any number of rows.
+    """d(x, y) = ||A (x - y)|| with a known A (r, d), r any number of rows.
 
     >>> KnownMetric([[1.0, 0.0]]).distances([[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]]).estimate[0].tolist()
     [0.0, 1.0, 1.0]
@@ -24,9 +24,9 @@ class KnownMetric(MetricLearner):
         try:
             array = np.array(A, dtype=np.float64)
         except (TypeError, ValueError):
-            raise InvalidInput(f"A is {A!r}; allowed is an (r, d) matrix of finite numbers") from None
+            raise InvalidInput(f"A must be an (r, d) matrix of finite numbers, got {A!r}") from None
         if array.ndim != 2 or array.shape[1] == 0 or not np.all(np.isfinite(array)):
-            raise InvalidInput(f"A has shape {array.shape}; allowed is an (r, d) matrix of finite numbers")
+            raise InvalidInput(f"A must be an (r, d) matrix of finite numbers, got shape {array.shape}")
         super().__init__(array.shape[1])
         self.A = array
 
@@ -35,16 +35,16 @@ class KnownMetric(MetricLearner):
         return np.asarray(np.sum((pairs.differences @ self.A.T) ** 2, axis=1))
 
     def ends(self, pairs: Pairs) -> tuple[Floats, Floats]:
-        """No doubt at all."""
+        """The exact squared distances, twice."""
         exact = self.estimate(pairs)
         return exact, exact
 
     def learn(self, verdicts: Verdicts) -> Learned:
-        """Nothing is left to learn."""
+        """Nothing to learn."""
         return Learned(len(verdicts))
 
     def learn_bit(self, verdicts: Verdicts, *, any_unfair: bool) -> Learned:
-        """Nothing is left to learn."""
+        """Nothing to learn."""
         return Learned(len(verdicts))
 
     def matrix(self) -> Floats:

@@ -1,4 +1,4 @@
-"""What every metric learner does: distances out, verdicts in."""
+"""MetricLearner: the interface of all metric learners. Distances out, verdicts in."""
 
 from __future__ import annotations
 
@@ -12,19 +12,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from evenhand._internal.checks import is_number
 from evenhand._internal.class_registry import enter, find
-from evenhand._internal.jit import jit
 from evenhand.errors import InvalidInput, UnsupportedReview
 from evenhand.metrics.features import MetricSpace, Structure
 from evenhand.metrics.gaussian.guess_bounds import GuessBounds
 from evenhand.metrics.reviewer_errors import ReviewerReport
-from evenhand.metrics.verdicts import Pairs, Verdicts
+from evenhand.metrics.verdicts import Pairs, Verdicts, all_pairs
 from evenhand.records.contexts import as_contexts
 from evenhand.records.decision import Pair
 
 Floats = NDArray[np.float64]
 
 NARROWEST = 1e-12
-"""A squared distance whose ends are closer than this, relative to its size, is taken to be that far in doubt."""
+"""Relative width of a squared distance's interval below which the interval counts as this wide."""
 
 UNIFORM_WIDTH = np.sqrt(12.0)
 """The width of a uniform distribution, in its standard deviations."""
@@ -40,18 +39,20 @@ class Distances(NamedTuple):
 
 @dataclass(frozen=True)
 class Learned:
-    """What became of a review: how many verdicts were taken in, and which could not be believed."""
+    """The result of learning from a review."""
 
-    heard: int = 0
+    used: int = 0
+    """Number of verdicts learned from."""
     conflicts: tuple[Pair, ...] = ()
-    """Pairs whose verdict contradicts what was said before: no metric fits both, or, for a belief, hardly any."""
+    """Pairs whose verdict contradicts earlier ones: no metric fits both, or, for a belief, hardly any."""
 
 
 class MetricLearner(ABC):
     """Learns squared distances from verdicts; the paper's DistanceEstimator.
 
-    A learner is asked for a `guess` of each pair's squared distance, which never changes it, and told `Verdicts`,
-    which does. Asking without telling is the paper's roll-back. Subclasses are saved and loaded under their name.
+    `guess` returns each pair's squared distance and never changes the learner; `learn` takes `Verdicts` and does.
+    Guessing without learning is the paper's roll-back. Subclasses are saved and loaded under their name, and pass the
+    contract suite of `evenhand.testing.MetricLearnerContract`.
     """
 
     _kinds: ClassVar[dict[str, type[MetricLearner]]] = {}
@@ -68,10 +69,10 @@ class MetricLearner(ABC):
 
     @property
     def n_features(self) -> int:
-        """How many features a context has: d."""
+        """The number of features of a context: d."""
         return self.space.n_features
 
-    # What a subclass must say.
+    # What a subclass must define.
 
     @abstractmethod
     def estimate(self, pairs: Pairs) -> Floats:
@@ -79,11 +80,11 @@ class MetricLearner(ABC):
 
     @abstractmethod
     def ends(self, pairs: Pairs) -> tuple[Floats, Floats]:
-        """The lower and the upper end of each pair's squared distance, each (n,), given all verdicts so far."""
+        """The lower and the upper end of each pair's squared distance after all verdicts so far, each (n,)."""
 
     @abstractmethod
     def learn(self, verdicts: Verdicts) -> Learned:
-        """Take in verdicts of one round."""
+        """Learn from the verdicts of one round."""
 
     @abstractmethod
     def matrix(self) -> Floats:
@@ -91,14 +92,14 @@ class MetricLearner(ABC):
 
     @abstractmethod
     def state(self) -> dict[str, Any]:
-        """All that the learner is, in arrays, numbers, strings and dicts of them."""
+        """The whole learner, in arrays, numbers, strings and dicts of them."""
 
     @classmethod
     @abstractmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
-        """The learner whose `state` this was, to the bit."""
+        """The learner with this `state`, to the bit."""
 
-    # What a subclass may say better.
+    # What a subclass may refine.
 
     def guess(self, pairs: Pairs) -> Floats:
         """The squared distance to play for each pair, (n,)."""
@@ -107,41 +108,38 @@ class MetricLearner(ABC):
     def moments(self, pairs: Pairs) -> tuple[Floats, Floats]:
         """The mean and the standard deviation of each pair's squared distance, each (n,).
 
-        Unless a learner has a belief of its own: as if the squared distance lay anywhere between its ends.
+        By default as if the squared distance were uniform between its ends.
         """
         lower, upper = self.ends(pairs)
         return self.estimate(pairs), (upper - lower) / UNIFORM_WIDTH
 
     def chance_unfair(self, pairs: Pairs, gaps: Floats) -> Floats:
-        """How likely it is that each pair, treated with this gap, is unfair, (n,).
+        """The probability that each pair with this gap is unfair, (n,).
 
-        Unless a learner has a belief of its own: as if the squared distance lay anywhere between its ends.
+        By default as if the squared distance were uniform between its ends.
         """
         lower, upper = self.ends(pairs)
         width = np.maximum(upper - lower, NARROWEST * (1.0 + upper))
         return np.clip((gaps**2 - lower) / width, 0.0, 1.0)
 
     def learn_bit(self, verdicts: Verdicts, *, any_unfair: bool) -> Learned:
-        """Take in that at least one of these pairs was unfair, or that none was; their own `unfair` is not read."""
+        """Learn that at least one of these pairs was unfair, or that none was; their own `unfair` is not read."""
         if not any_unfair or len(verdicts) == 1:
             return self.learn(replace(verdicts, unfair=np.full(len(verdicts), any_unfair)))
         raise UnsupportedReview(
-            f"{type(self).__name__} cannot learn from one bit that says something was unfair; name the pairs, "
+            f"{type(self).__name__} cannot learn from a one-bit review with unfair pairs; name the pairs, "
             "or use metrics.BayesPoint"
         )
 
     def reviewers(self) -> dict[str | None, ReviewerReport]:
-        """What is known of each reviewer, by name; most learners take every reviewer at her word."""
+        """A report on each reviewer's errors, by name; empty for learners that assume none."""
         return {}
 
     def sample_matrix(self, rng: np.random.Generator) -> Floats:
-        """A matrix G that may be the true one, drawn by lot, (d, d), positive semidefinite.
-
-        Unless a learner has a belief of its own: its estimate.
-        """
+        """A random matrix G from the learner's belief, (d, d), positive semidefinite; by default its estimate."""
         return self.get_mahalanobis_matrix()
 
-    # What every learner offers from that.
+    # What every learner offers.
 
     def distances(self, contexts: Any) -> Distances:
         """Estimate, lower and upper end of the distances between the rows of `contexts` (k, d)."""
@@ -152,15 +150,14 @@ class MetricLearner(ABC):
 
     def playable_distances(self, contexts: Floats) -> Floats:
         """The distances to play between the rows of checked `contexts` (k, d): the square roots of the guesses."""
-        pairs = Pairs.of(contexts)
-        return as_square(len(contexts), self.guess(pairs))
+        return as_square(len(contexts), self.guess(Pairs.of(contexts)))
 
     def playable_bounds(self, contexts: Floats) -> GuessBounds | None:
-        """Bounds on `playable_distances`, if these are worth having because the distances themselves take long."""
+        """Bounds on `playable_distances` where these take long; None where they do not."""
         return None
 
     def ends_of(self, differences: ArrayLike) -> tuple[Floats, Floats]:
-        """The ends of the distance that each difference of two contexts makes: (n, d) -> (n,), (n,)."""
+        """The ends of the distance for each difference of two contexts: (n, d) -> (n,), (n,)."""
         table = self._as_differences(differences)
         lower, upper = self.ends(Pairs(np.tile([0, 1], (len(table), 1)), table))
         return np.sqrt(np.maximum(lower, 0.0)), np.sqrt(np.maximum(upper, 0.0))
@@ -168,39 +165,37 @@ class MetricLearner(ABC):
     def learn_pair(
         self, x: ArrayLike, y: ArrayLike, *, gap: float, unfair: bool | np.bool_, reviewer: str | None = None
     ) -> Learned:
-        """Take in one verdict: contexts `x` and `y` were treated with this gap, and it was unfair or was not."""
+        """Learn one verdict: whether this gap between contexts `x` and `y` was unfair."""
         both = as_contexts([np.asarray(x), np.asarray(y)], self.n_features)
         if not isinstance(unfair, (bool, np.bool_)):
-            raise InvalidInput(f"unfair is {unfair!r}; allowed are True and False")
+            raise InvalidInput(f"unfair must be True or False, got {unfair!r}")
         if not is_number(gap) or not 0 <= gap <= 1:
-            raise InvalidInput(f"gap is {gap!r}; allowed is a number from 0 to 1, the difference of two probabilities")
+            raise InvalidInput(f"gap must be a number from 0 to 1, the difference of two probabilities, got {gap!r}")
         return self.learn(Verdicts.between(both[0], both[1], gap=gap, unfair=bool(unfair), reviewer=reviewer))
 
     def _as_differences(self, differences: ArrayLike) -> Floats:
         table = np.asarray(differences, dtype=np.float64)
         if table.ndim != 2 or table.shape[1] != self.n_features or not np.all(np.isfinite(table)):
-            raise InvalidInput(
-                f"differences have shape {table.shape}; allowed are finite (n, {self.n_features}) numbers"
-            )
+            raise InvalidInput(f"differences must be finite (n, {self.n_features}) numbers, got shape {table.shape}")
         return table
 
-    # The names that metric-learn's users know.
+    # The names of metric-learn.
 
     def get_mahalanobis_matrix(self) -> Floats:
         """The learned matrix G, (d, d), positive semidefinite."""
         return self.space.nearest_metric(self.space.flatten(self.matrix()))
 
     def pair_distance(self, pairs: ArrayLike) -> Floats:
-        """Distances of pairs given as (n, 2, d), under the learned matrix."""
+        """Distances of pairs (n, 2, d) under the learned matrix."""
         array = np.asarray(pairs, dtype=np.float64)
         if array.ndim != 3 or array.shape[1:] != (2, self.n_features):
-            raise InvalidInput(f"pairs have shape {array.shape}; allowed is (n, 2, {self.n_features})")
+            raise InvalidInput(f"pairs must have shape (n, 2, {self.n_features}), got {array.shape}")
         z = array[:, 0] - array[:, 1]
         squared = np.sum((z @ self.get_mahalanobis_matrix()) * z, axis=1)
         return np.asarray(np.sqrt(np.maximum(squared, 0.0)))
 
     def get_metric(self) -> Callable[[ArrayLike, ArrayLike], float]:
-        """The learned distance as a plain function of two contexts, cut loose from the learner."""
+        """The learned distance as a plain function of two contexts, independent of the learner."""
         G = self.get_mahalanobis_matrix()
 
         def metric(x: ArrayLike, y: ArrayLike) -> float:
@@ -212,23 +207,17 @@ class MetricLearner(ABC):
     # Saving.
 
     def saved(self) -> dict[str, Any]:
-        """The state with the name of the class that can read it."""
+        """The state with the name of its class."""
         return {"kind": type(self).__name__, "state": self.state()}
 
     @staticmethod
     def restored(saved: dict[str, Any]) -> MetricLearner:
-        """The learner that `saved` described; its class must have been imported."""
+        """The learner that `saved` describes; its class must have been imported."""
         return find(saved["kind"], MetricLearner._kinds, "metric learner").from_state(saved["state"])
 
 
-@jit
 def as_square(k: int, squared: Floats) -> Floats:
     """Squared distances of all pairs, in order, as a symmetric (k, k) table of distances; below zero counts as zero."""
-    table = np.empty((k, k))
-    row = 0
-    for i in range(k):
-        table[i, i] = 0.0
-        for j in range(i + 1, k):
-            table[i, j] = table[j, i] = np.sqrt(max(squared[row], 0.0))
-            row += 1
+    table, (first, second) = np.zeros((k, k)), all_pairs(k).T
+    table[first, second] = table[second, first] = np.sqrt(np.maximum(squared, 0.0))
     return table

@@ -19,12 +19,12 @@ Cuts = Literal["guess", "gap"]
 
 
 class PerPair(MetricLearner):
-    """A copy of `prototype` for every pair (i, j) of indices, each hearing only of its own pair.
+    """A copy of `prototype` for every pair (i, j) of indices, each learning only from verdicts on its own pair.
 
-    Told are, as in the paper, only copies whose pair was flagged ("your guess was too large") or was tight and not
-    flagged ("it was not"); all others are rolled back, that is: left as they were. `cuts="guess"` tells a flagged copy
-    just that, a cut through its guess; `cuts="gap"` tells it the gap, a deeper cut that is valid too. A late review
-    is told against the guess of its time of arrival, and still holds: what is below the gap is below any wider one.
+    As in the paper, only copies whose pair was flagged ("your guess was too large") or was tight and not flagged ("it
+    was not") learn; all others are rolled back, that is: left as they were. With `cuts="guess"` a flagged copy learns
+    just that, a cut through its guess; with `cuts="gap"` it learns the gap, a deeper cut that is valid too. A late
+    review cuts through the guess at its arrival, which is still valid: what is below the gap is below any wider one.
 
     Guarantee: that of the prototype for each pair, so k(k-1)/2 times its number of mistakes in all.
 
@@ -36,19 +36,19 @@ class PerPair(MetricLearner):
 
     def __init__(self, prototype: MetricLearner, *, cuts: Cuts = "guess") -> None:
         if not isinstance(prototype, MetricLearner) or isinstance(prototype, PerPair):
-            raise InvalidInput(f"prototype is {prototype!r}; allowed is any other metric learner")
+            raise InvalidInput(f"prototype must be a metric learner other than PerPair, got {prototype!r}")
         if cuts not in get_args(Cuts):
-            raise InvalidInput(f"cuts is {cuts!r}; allowed are 'guess' and 'gap'")
+            raise InvalidInput(f"cuts must be 'guess' or 'gap', got {cuts!r}")
         super().__init__(prototype.n_features, prototype.space.structure)
         self.cuts: Cuts = cuts
         self._prototype = copy.deepcopy(prototype)
         self._copies: dict[Pair, MetricLearner] = {}
 
     def copy_of(self, pair: Pair) -> MetricLearner:
-        """The learner of one pair; the prototype itself until the pair was told something."""
+        """The learner of one pair; the prototype itself until there was a verdict on the pair."""
         return self._copies.get(pair, self._prototype)
 
-    # Asking: each copy about its own pair.
+    # Distances: each copy its own pair.
 
     def estimate(self, pairs: Pairs) -> Floats:
         """Each pair's squared distance by its own copy, (n,)."""
@@ -64,14 +64,14 @@ class PerPair(MetricLearner):
         lower, upper = np.array([[low[0], high[0]] for low, high in ends]).reshape(-1, 2).T
         return lower, upper
 
-    def _each(self, pairs: Pairs, ask: Any) -> Floats:
+    def _each(self, pairs: Pairs, query: Any) -> Floats:
         return np.array(
-            [ask(self.copy_of(name), pairs.take(slice(row, row + 1))) for row, name in enumerate(pairs.names())],
+            [query(self.copy_of(name), pairs.take(slice(row, row + 1))) for row, name in enumerate(pairs.names())],
             dtype=np.float64,
         )
 
     def ends_of(self, differences: ArrayLike) -> tuple[Floats, Floats]:
-        """What all copies together know of each difference, whoever shows it: the ends they agree on, (n,), (n,)."""
+        """The intersection of all copies' intervals for each difference, whichever pair shows it, (n,), (n,)."""
         learners = list(self._copies.values()) or [self._prototype]
         lower, upper = zip(*(learner.ends_of(differences) for learner in learners), strict=True)
         return np.max(lower, axis=0), np.min(upper, axis=0)
@@ -81,22 +81,22 @@ class PerPair(MetricLearner):
         learners = list(self._copies.values()) or [self._prototype]
         return np.asarray(np.mean([learner.matrix() for learner in learners], axis=0))
 
-    # Telling.
+    # Learning.
 
     def learn(self, verdicts: Verdicts) -> Learned:
-        """Tell the copies of flagged and of tight pairs; the others never learn that they were asked."""
-        told = verdicts.take(verdicts.unfair | verdicts.tight)
-        heard: dict[Pair, MetricLearner] = {}
+        """Let the copies of flagged and of tight pairs learn; the others are left as they were."""
+        relevant = verdicts.take(verdicts.unfair | verdicts.tight)
+        updated: dict[Pair, MetricLearner] = {}
         conflicts: tuple[Pair, ...] = ()
-        for row, name in enumerate(told.pairs.names()):
+        for row, name in enumerate(relevant.pairs.names()):
             learner = copy.deepcopy(self.copy_of(name))
-            conflicts += learner.learn(self._feedback(learner, told.take(slice(row, row + 1)))).conflicts
-            heard[name] = learner
-        self._copies = {**self._copies, **heard}
-        return Learned(len(told) - len(conflicts), conflicts)
+            conflicts += learner.learn(self._feedback(learner, relevant.take(slice(row, row + 1)))).conflicts
+            updated[name] = learner
+        self._copies = {**self._copies, **updated}
+        return Learned(len(relevant) - len(conflicts), conflicts)
 
     def _feedback(self, learner: MetricLearner, verdict: Verdicts) -> Verdicts:
-        """The verdict as its copy is told it: a flag says no more than that the guess was too large."""
+        """The verdict that a copy learns from: a flag says no more than that the guess was too large."""
         if self.cuts == "gap" or not verdict.unfair[0]:
             return verdict
         return replace(verdict, gaps=np.sqrt(np.maximum(verdict.gaps**2, learner.guess(verdict.pairs))))
@@ -110,7 +110,7 @@ class PerPair(MetricLearner):
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
-        """The learner that was saved, to the bit."""
+        """The learner with this `state`, to the bit."""
         learner = cls(MetricLearner.restored(state["prototype"]), cuts=state["cuts"])
         for name, saved in state["copies"].items():
             i, j = name.split("-")

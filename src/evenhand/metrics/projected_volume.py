@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand._internal.checks import is_number, is_whole
 from evenhand._internal.randomness import Seed, as_generator, generator_from
 from evenhand.errors import InvalidInput
-from evenhand.metrics.accuracy import accuracy, check_epsilon
-from evenhand.metrics.bound import first_bound
+from evenhand.metrics.accuracy import accuracy, check_epsilon, first_bound
 from evenhand.metrics.features import MetricSpace, Structure
-from evenhand.metrics.half_spaces import MOST_SQUARED, HalfSpaces
+from evenhand.metrics.half_spaces import HalfSpaces
 from evenhand.metrics.learner import Learned, MetricLearner
 from evenhand.metrics.verdicts import Pairs, Verdicts
 from evenhand.metrics.version_space.cylinder import cylinder_centroid, default_thinness, thinned
 from evenhand.metrics.version_space.extents import Outline
 from evenhand.metrics.version_space.hit_and_run import Cloud
 from evenhand.metrics.version_space.knowledge_set import KnowledgeSet, at_least_zero
-from evenhand.metrics.version_space.sampled_set import MOST_DOUBLINGS, SampledSet
+from evenhand.metrics.version_space.sampled_set import SampledSet
+from evenhand.metrics.version_space.tuning import DEFAULT, ProjectedVolumeTuning
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
-
-FEWEST_SAMPLES = 200
-SAMPLES_PER_UNKNOWN = 3
-"""Points that stand for K, unless told: the larger of the first and the second times m."""
 
 
 class ProjectedVolume(MetricLearner):
@@ -35,11 +32,11 @@ class ProjectedVolume(MetricLearner):
     The knowledge set K of alpha = svec(G) is cut by every verdict on a pair that is not yet known to within
     `epsilon`; <u, z> is guessed, z being the centroid of the cylinder over K along its thin directions. At most
     O(m log(m / epsilon)) guesses are wrong by more than epsilon. A review that cuts K costs O(N m (m + faces)) for N
-    points, whatever came before; `ends` costs a few linear programmes a pair, and is computed only when asked for.
+    points, whatever came before; `ends` costs a few linear programs a pair, and is computed on demand.
 
     n_features: d. structure: "full" or "diagonal" G. bound: on ||G||_F, doubled when it proves too small.
     epsilon: accuracy of distances, None to sharpen as reviews come. thinness: the width delta below which a
-    direction counts as thin, None for the proof's. n_samples: points that stand for K. seed: of the walk.
+    direction counts as thin, None for the proof's. n_samples: points that represent K. seed: of the walk.
     play_known_low: play a pair that is known to within epsilon at its lower end, so that it is not flagged again.
 
     Guarantee: with a consistent reviewer and ||G||_F <= bound, `ends` hold the truth, always, and the bound on wrong
@@ -52,6 +49,8 @@ class ProjectedVolume(MetricLearner):
     >>> bool(abs(learner.matrix()[0, 0] - 0.49) < 0.01)
     True
     """
+
+    tuning: ClassVar[ProjectedVolumeTuning] = DEFAULT
 
     def __init__(
         self,
@@ -71,13 +70,14 @@ class ProjectedVolume(MetricLearner):
         self.epsilon = check_epsilon(epsilon)
         self._thinness = _checked_thinness(thinness)
         bound = first_bound(bound, self.epsilon)
-        self._most_bound = bound * 2.0**MOST_DOUBLINGS
-        n_samples = max(FEWEST_SAMPLES, SAMPLES_PER_UNKNOWN * m) if n_samples is None else n_samples
-        if isinstance(n_samples, bool) or not isinstance(n_samples, (int, np.integer)) or n_samples < 2 * m + 10:
-            raise InvalidInput(f"n_samples is {n_samples!r}; allowed is a whole number >= {2 * m + 10}, or None")
+        self._max_bound = bound * 2.0**self.tuning.max_doublings
+        if n_samples is None:
+            n_samples = max(self.tuning.min_samples, self.tuning.samples_per_unknown * m)
+        if not is_whole(n_samples) or n_samples < 2 * m + 10:
+            raise InvalidInput(f"n_samples must be a whole number >= {2 * m + 10} or None, got {n_samples!r}")
         self._rng = as_generator(seed)
         self._rounds = 0
-        self._set = SampledSet.initial(self.space, bound, int(n_samples), self._rng)
+        self._set = SampledSet.initial(self.space, bound, int(n_samples), self._rng, self.tuning)
         self._thin = thinned(self._set, np.zeros((m, 0)), self._thinness_of(self._set, 0))
         self._z = cylinder_centroid(self._set, self._thin, self._rng)
 
@@ -96,14 +96,14 @@ class ProjectedVolume(MetricLearner):
         """How many half-spaces are kept."""
         return len(self._set.known.faces)
 
-    # Asking.
+    # Distances.
 
     def estimate(self, pairs: Pairs) -> Floats:
         """<u, z>, (n,)."""
         return np.asarray(self.space.features(pairs.differences) @ self._z)
 
     def ends(self, pairs: Pairs) -> tuple[Floats, Floats]:
-        """How far K reaches along each u, each (n,); a few linear programmes a pair."""
+        """How far K reaches along each u, each (n,); a few linear programs a pair."""
         normals = self.space.features(pairs.differences)
         # No squared distance is negative: the cuts of the cone that matter most for these pairs, in advance.
         outline = Outline(self._set.known.joined(at_least_zero(normals)), self._set.cloud)
@@ -112,7 +112,7 @@ class ProjectedVolume(MetricLearner):
         return np.maximum(lower, 0.0), np.maximum(upper, 0.0)
 
     def guess(self, pairs: Pairs) -> Floats:
-        """<u, z>; for a pair known to within epsilon the lower end of its extent, as the cloud tells it, (n,)."""
+        """<u, z>; for a pair known to within epsilon the lower end of its extent, estimated by the cloud, (n,)."""
         guesses = self.estimate(pairs)
         if not self.play_known_low:
             return guesses
@@ -128,7 +128,7 @@ class ProjectedVolume(MetricLearner):
         """z as a matrix, (d, d)."""
         return self.space.unflatten(self._z)
 
-    # Telling.
+    # Learning.
 
     def learn(self, verdicts: Verdicts) -> Learned:
         """Cut K by the verdicts on pairs not yet known; those that leave nothing of it are conflicts."""
@@ -145,7 +145,7 @@ class ProjectedVolume(MetricLearner):
         new, refused = self._sorted(faces, accuracy(self.epsilon, rounds) ** 2)
         result = self._set
         if len(new):
-            cut = result.cut_or_enlarged(faces.take(new), self._most_bound, self._rng)
+            cut = result.cut_or_enlarged(faces.take(new), self._max_bound, self._rng)
             if cut is None:
                 cut, more = self._cut_by_possible(faces, new)
                 refused += more
@@ -165,17 +165,17 @@ class ProjectedVolume(MetricLearner):
         return cylinder_centroid(result, thin, self._rng), thin
 
     def _thinness_of(self, result: SampledSet, rounds: int) -> float:
-        """delta: what was asked for, or what the proof needs at the accuracy in force."""
+        """delta: the setting, or what the proof needs at the accuracy in force."""
         if self._thinness is not None:
             return self._thinness
         width = accuracy(self.epsilon, rounds) ** 2
-        return default_thinness(width, result.known.bound, MOST_SQUARED, self.space.n_unknowns)
+        return default_thinness(width, result.known.bound, self.space.n_unknowns)
 
     def _sorted(self, faces: HalfSpaces, width: float) -> tuple[Rows, list[int]]:
         """The rows that may teach something, and the rows that contradict an interval narrower than `width`.
 
-        How wide K is along u is told by the cloud: a body is at most 2 sqrt(m(m+2)) standard deviations wide. That is
-        more than it mostly is, so some verdicts cut K that need not; exact widths would cost linear programmes.
+        The width of K along u is estimated by the cloud: a body is at most 2 sqrt(m(m+2)) standard deviations wide.
+        Mostly it is narrower, so some verdicts cut K that need not; exact widths would cost linear programs.
         """
         known, cloud = self._set.known, self._set.cloud
         narrow = 2.0 * self._half_widths(faces.normals) <= width
@@ -196,16 +196,16 @@ class ProjectedVolume(MetricLearner):
             if self._set.is_possible(faces.take(np.array([*kept, row]))):
                 kept.append(int(row))
         while kept:
-            result = self._set.cut_or_enlarged(faces.take(np.array(kept)), self._most_bound, self._rng)
+            result = self._set.cut_or_enlarged(faces.take(np.array(kept)), self._max_bound, self._rng)
             if result is not None:
                 return result, [int(row) for row in rows if row not in kept]
             kept.pop()
         return self._set, [int(row) for row in rows]
 
-    # Saving.
+    # Saving. The keys of the state are those of version 0.1.
 
     def state(self) -> dict[str, Any]:
-        """All that the learner is."""
+        """The whole learner."""
         cloud, known = self._set.cloud, self._set.known
         return {
             "n_features": self.n_features,
@@ -213,7 +213,7 @@ class ProjectedVolume(MetricLearner):
             "epsilon": self.epsilon,
             "play_known_low": self.play_known_low,
             "thinness": self._thinness,
-            "most_bound": self._most_bound,
+            "most_bound": self._max_bound,
             "rounds": self._rounds,
             "bound": known.bound,
             "faces": {name: value.copy() for name, value in known.faces.state().items()},
@@ -225,17 +225,17 @@ class ProjectedVolume(MetricLearner):
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
-        """The learner whose `state` this was, to the bit."""
+        """The learner with this `state`, to the bit."""
         learner = cls.__new__(cls)
         learner.space = MetricSpace(state["n_features"], state["structure"])
         learner.epsilon = check_epsilon(state["epsilon"])
         learner.play_known_low = bool(state["play_known_low"])
         learner._thinness = _checked_thinness(state["thinness"])
-        learner._most_bound = float(state["most_bound"])
+        learner._max_bound = float(state["most_bound"])
         learner._rounds = int(state["rounds"])
         faces = HalfSpaces(**{name: _floats(value) for name, value in state["faces"].items()})
         cloud = Cloud(**{name: _floats(value) for name, value in state["cloud"].items()})
-        learner._set = SampledSet(KnowledgeSet(learner.space, faces, float(state["bound"])), cloud)
+        learner._set = SampledSet(KnowledgeSet(learner.space, faces, float(state["bound"]), cls.tuning), cloud)
         learner._thin = _floats(state["thin"])
         learner._z = _floats(state["z"])
         learner._rng = generator_from(state["rng"])
@@ -246,8 +246,8 @@ def _checked_thinness(thinness: float | None) -> float | None:
     """`thinness` itself if it is None or a finite number > 0."""
     if thinness is None:
         return None
-    if isinstance(thinness, bool) or not isinstance(thinness, (int, float)) or not 0 < thinness < np.inf:
-        raise InvalidInput(f"thinness is {thinness!r}; allowed is a width > 0, or None for the proof's")
+    if not is_number(thinness) or not thinness > 0:
+        raise InvalidInput(f"thinness must be a width > 0 or None for the proof's, got {thinness!r}")
     return float(thinness)
 
 

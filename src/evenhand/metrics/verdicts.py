@@ -1,4 +1,4 @@
-"""What the metric learners hear: pairs of a round, and what was said of them."""
+"""The input of metric learners: pairs of a round, and the verdicts on them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._internal.jit import frozen, jit
+from evenhand._internal.jit import jit
 from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision, Pair, Review
 
 Floats = NDArray[np.float64]
@@ -23,24 +23,9 @@ def all_pairs(k: int) -> NDArray[np.int64]:
     return indices
 
 
-@jit
-def _fill_differences(contexts: Floats, indices: NDArray[np.int64], differences: Floats) -> None:
-    for row in range(len(indices)):
-        first, second = contexts[indices[row, 0]], contexts[indices[row, 1]]
-        for i in range(len(first)):
-            differences[row, i] = first[i] - second[i]
-
-
-def differences_of(contexts: Floats, indices: NDArray[np.int64]) -> Floats:
-    """How the candidates of each pair (n, 2) differ, (n, d)."""
-    differences = np.empty((len(indices), contexts.shape[1]))
-    _fill_differences(frozen(contexts), indices, differences)
-    return differences
-
-
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Pairs of candidates: who they are (n, 2), first index smaller, and how they differ (n, d)."""
+    """Pairs of candidates: their indices (n, 2), the smaller first, and their differences x_i - x_j (n, d)."""
 
     indices: NDArray[np.int64]
     differences: Floats
@@ -48,13 +33,12 @@ class Pairs:
     @classmethod
     def of(cls, contexts: Floats) -> Pairs:
         """All k(k-1)/2 pairs of a round's contexts (k, d)."""
-        indices = all_pairs(len(contexts))
-        return cls(indices, differences_of(contexts, indices))
+        return cls.named(contexts, all_pairs(len(contexts)))
 
     @classmethod
     def named(cls, contexts: Floats, indices: NDArray[np.int64]) -> Pairs:
         """These pairs (n, 2) of a round's contexts (k, d)."""
-        return cls(indices, differences_of(contexts, indices))
+        return cls(indices, contexts[indices[:, 0]] - contexts[indices[:, 1]])
 
     @classmethod
     def between(cls, x: Floats, y: Floats) -> Pairs:
@@ -75,10 +59,10 @@ class Pairs:
 
 @dataclass(frozen=True, eq=False)
 class Verdicts:
-    """Pairs that a reviewer looked at, with their gaps and what was said: each a half-space for G.
+    """Pairs that a reviewer looked at, with their gaps and whether they were unfair: each a half-space for G.
 
-    unfair: d^2 < gap^2. Not unfair: d^2 >= gap^2. Pairs with equal odds say nothing and are left out: d >= 0 anyway,
-    and a flag on them is no flag.
+    unfair: d^2 < gap^2. Not unfair: d^2 >= gap^2. Pairs with equal probabilities are left out, since d >= 0 anyway: a
+    flag on them does not count.
     """
 
     pairs: Pairs
@@ -87,22 +71,23 @@ class Verdicts:
     tight: NDArray[np.bool_]
     """Whether the pair's gap was as wide as the distance that was played."""
     reviewer: str | None = None
-    """Who said it, if a name was given: each reviewer errs at a rate of their own."""
+    """The reviewer's name, if known: each reviewer has an error rate."""
 
     @classmethod
     def of(cls, decision: Decision, review: Review) -> Verdicts:
         """The verdicts in a complete or partial review, and in a one-bit review that found nothing unfair."""
-        odds, contexts = frozen(decision.probabilities), frozen(decision.contexts)
-        marks, is_partial = _marks(decision, review), review.kind == "partial"
-        n, d = _count_said(odds, PROBABILITY_TOLERANCE, marks, is_partial), contexts.shape[1]
+        p, contexts = decision.probabilities, decision.contexts
+        k, d = contexts.shape
+        n = k * (k - 1) // 2
         indices, differences, gaps = np.empty((n, 2), np.int64), np.empty((n, d)), np.empty(n)
         unfair, tight = np.empty(n, np.bool_), np.empty(n, np.bool_)
-        _fill_said(odds, PROBABILITY_TOLERANCE, marks, is_partial, contexts, indices, differences, gaps, unfair, tight)
-        return cls(Pairs(indices, differences), gaps, unfair, tight, review.reviewer)
+        marks, columns = _marks(decision, review), (indices, differences, gaps, unfair, tight)
+        n = _fill_verdicts(p, contexts, marks, review.kind == "partial", PROBABILITY_TOLERANCE, *columns)
+        return cls(Pairs(indices[:n], differences[:n]), gaps[:n], unfair[:n], tight[:n], review.reviewer)
 
     @classmethod
     def between(cls, x: Floats, y: Floats, *, gap: float, unfair: bool, reviewer: str | None = None) -> Verdicts:
-        """The verdict on two contexts treated with the given gap; equal odds say nothing."""
+        """The verdict on two contexts with this gap; none if the gap is zero."""
         verdict = cls(Pairs.between(x, y), np.array([float(gap)]), np.array([unfair]), np.array([True]), reviewer)
         return verdict.take(verdict.gaps > PROBABILITY_TOLERANCE)
 
@@ -114,13 +99,13 @@ class Verdicts:
         return Verdicts(self.pairs.take(rows), self.gaps[rows], self.unfair[rows], self.tight[rows], self.reviewer)
 
 
-# What is marked of a pair, in the table of marks that kernels read: the smaller index first.
+# The marks of a pair, in the table that the kernel reads: the smaller index first.
 TIGHT, UNFAIR, FAIR = 1, 2, 4
 
 
 def _marks(decision: Decision, review: Review) -> NDArray[np.uint8]:
-    """What the decision and its review say of each pair, (k * k,)."""
-    k = decision.n_candidates
+    """The marks of each pair in the decision and its review, (k * k,)."""
+    k = len(decision.probabilities)
     marks = bytearray(k * k)
     for mark, pairs in ((TIGHT, decision.tight_pairs), (UNFAIR, review.unfair), (FAIR, review.fair)):
         for i, j in pairs:
@@ -129,35 +114,27 @@ def _marks(decision: Decision, review: Review) -> NDArray[np.uint8]:
 
 
 @jit
-def _count_said(odds: Floats, tolerance: float, marks: NDArray[np.uint8], is_partial: bool) -> int:
-    """How many pairs with different odds there are, of those that somebody looked at."""
-    count, k = 0, len(odds)
-    for i in range(k):
-        for j in range(i + 1, k):
-            was_seen = not is_partial or marks[i * k + j] & (UNFAIR | FAIR) != 0
-            count += was_seen and abs(odds[i] - odds[j]) > tolerance
-    return count
-
-
-@jit
-def _fill_said(
-    odds: Floats,
-    tolerance: float,
+def _fill_verdicts(
+    p: Floats,
+    contexts: Floats,
     marks: NDArray[np.uint8],
     is_partial: bool,
-    contexts: Floats,
+    tolerance: float,
     indices: NDArray[np.int64],
     differences: Floats,
     gaps: Floats,
     unfair: NDArray[np.bool_],
     tight: NDArray[np.bool_],
-) -> None:
-    row, k = 0, len(odds)
+) -> int:
+    """Fill in the pairs with different probabilities p (k,), of those the reviewer looked at; return their number."""
+    row, (k, d) = 0, contexts.shape
     for i in range(k):
         for j in range(i + 1, k):
-            gap, mark = abs(odds[i] - odds[j]), marks[i * k + j]
+            gap, mark = abs(p[i] - p[j]), marks[i * k + j]
             if gap > tolerance and (not is_partial or mark & (UNFAIR | FAIR) != 0):
                 indices[row, 0], indices[row, 1], gaps[row] = i, j, gap
                 unfair[row], tight[row] = mark & UNFAIR != 0, mark & TIGHT != 0
+                for feature in range(d):
+                    differences[row, feature] = contexts[i, feature] - contexts[j, feature]
                 row += 1
-    _fill_differences(contexts, indices, differences)
+    return row

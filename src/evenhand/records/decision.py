@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._internal.checks import check_bool, check_one_of, refusal
+from evenhand._internal.jit import frozen
 from evenhand.errors import ContradictoryReview, InvalidInput, UnknownPair
 from evenhand.records.contexts import as_contexts
 
@@ -44,6 +45,10 @@ class Decision:
     worst_residual: float | None = None
     """The largest violation of a constraint - 0 to 1, the capacity, a distance played - as measured: rounding, or 0.
     None if the probabilities were not computed under constraints, or it was not recorded."""
+
+    def __post_init__(self) -> None:
+        for name in ("contexts", "probabilities", "optimistic_rewards"):  # read-only, as kernels expect them
+            object.__setattr__(self, name, frozen(getattr(self, name)))
 
     @property
     def n_candidates(self) -> int:
@@ -76,10 +81,10 @@ class Decision:
                 id=str(record["id"]),
                 round=int(record["round"]),
                 contexts=as_contexts(record["contexts"]),
-                probabilities=_read_only(record["probabilities"]),
+                probabilities=np.array(record["probabilities"], dtype=np.float64),
                 chosen=tuple(int(i) for i in record["chosen"]),
                 capacity=record["capacity"],
-                optimistic_rewards=_read_only(record["optimistic_rewards"]),
+                optimistic_rewards=np.array(record["optimistic_rewards"], dtype=np.float64),
                 tight_pairs=tuple((int(i), int(j)) for i, j in record["tight_pairs"]),
                 worst_residual=None if (worst := record.get("worst_residual")) is None else float(worst),
             )
@@ -88,12 +93,6 @@ class Decision:
         except (KeyError, TypeError, ValueError) as error:
             raise InvalidInput(f"a decision's record must be what to_dict wrote: {error!r}") from None
         return decision
-
-
-def _read_only(values: Any) -> NDArray[np.float64]:
-    array = np.array(values, dtype=np.float64)
-    array.flags.writeable = False
-    return array
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import logging
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from evenhand.desk.warm_up import warm_up
+from evenhand.bandit.warm_up import warm_up
 from evenhand.ledger.ledger import open_ledger
 from evenhand.service.authentication import Authenticator
 from evenhand.service.dashboard.live import LiveViews

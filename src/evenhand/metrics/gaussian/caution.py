@@ -1,4 +1,4 @@
-"""What is played of a belief about a squared distance: a low quantile of it, or its lower end once it is known."""
+"""Which squared distance is played under a belief: a low quantile, or the lower end once the distance is known."""
 
 from __future__ import annotations
 
@@ -10,28 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._internal.jit import jit
-from evenhand.metrics.gaussian.moments import LANES, moments_of_lanes
+from evenhand.metrics.gaussian._moments import LANES, moments_of_lanes
 from evenhand.metrics.gaussian.truncated_normal import score_exceeded, truncated_quantile
 
 Floats = NDArray[np.float64]
 
 
-END = 3.0
-"""The ends of a squared distance lie this many standard deviations from its mean."""
-
-KNOWN = 0.5
-"""A distance is known when its lower end is within this share of epsilon of its estimate."""
-
-SHADE = 0.1
-"""A known distance is played at least this share of epsilon below its estimate.
-
-Without, the estimate of a known distance is still a coin's toss away from a flag, for ever: 1,300 flags of no
-consequence in 3,000 rounds at d = k = 5; with it about 60, for a few per cent more regret.
-"""
-
-
 class Caution(NamedTuple):
-    """How cautiously a squared distance is played, in numbers for kernels, which take no constants of their own."""
+    """How cautiously squared distances are played, in numbers for kernels, which have no constants of their own."""
 
     keep: float
     """One minus the quantile that is played while a distance is not known."""
@@ -46,9 +32,9 @@ class Caution(NamedTuple):
 
     @staticmethod
     @lru_cache(maxsize=64)
-    def at(epsilon: float, quantile: float) -> Caution:
-        """The caution at this accuracy and quantile."""
-        return Caution(1.0 - quantile, score_exceeded(1.0 - quantile), END, KNOWN * epsilon, SHADE * epsilon)
+    def at(epsilon: float, quantile: float, end: float, known: float, shade: float) -> Caution:
+        """The caution at this accuracy and quantile; end, known and shade as in `BayesPointTuning`."""
+        return Caution(1.0 - quantile, score_exceeded(1.0 - quantile), end, known * epsilon, shade * epsilon)
 
 
 def cautious_squares(mean: Floats, sd: Floats, caution: Caution) -> Floats:
@@ -70,7 +56,7 @@ def _fill_squares(
 def cautious_square(
     mean: float, sd: float, keep: float, untruncated: float, end: float, known: float, shade: float
 ) -> float:
-    """The squared distance to play at this mean and standard deviation of one; the rest is `Caution`."""
+    """The squared distance to play for this mean and standard deviation; for the rest see `Caution`."""
     middle = math.sqrt(max(mean, 0.0))
     lower = math.sqrt(max(mean - end * sd, 0.0))
     if middle - lower <= known:
@@ -91,54 +77,35 @@ def fill_distances(
     shade: float,
     table: Floats,
 ) -> None:
-    """Fill a table (k, k) with the distances to play between the rows of `contexts` (k, d), in one go.
+    """Fill a table (k, k) with the distances to play between the rows of `contexts` (k, d), LANES pairs at a time.
 
-    The same to the bit as features, moments, guesses and roots one after the other, without a call for each.
+    To the bit what features, moments, guesses and their roots are; the calls would take longer than a small round does.
     """
-    k, d = contexts.shape
-    differences, lanes, reach = np.empty((d, LANES)), np.empty((len(mean), LANES)), np.empty((2, LANES))
+    (k, d), m, weight = contexts.shape, len(mean), math.sqrt(2.0)
+    z, lanes, sums = np.zeros((d, LANES)), np.empty((m, LANES)), np.empty((2, LANES))
     middle, variance = np.empty(LANES), np.empty(LANES)
-    first, second = np.empty(LANES, np.int64), np.empty(LANES, np.int64)
-    count = 0
+    first, second, count = np.empty(LANES, np.int64), np.empty(LANES, np.int64), 0
     for i in range(k):
         table[i, i] = 0.0
         for j in range(i + 1, k):
-            for feature in range(d):
-                differences[feature, count] = contexts[i, feature] - contexts[j, feature]
+            for a in range(d):
+                z[a, count] = contexts[i, a] - contexts[j, a]
             first[count], second[count] = i, j
             count += 1
             if count < LANES and i + 2 < k:
                 continue
-            width = _whole_registers(differences, count)
-            _lift(differences, width, is_full, lanes)
-            moments_of_lanes(lanes, width, mean, cov, reach, middle, variance)
+            width, row = (count + 7) // 8 * 8, 0  # whole registers
+            for a in range(d):
+                for p in range(width):
+                    lanes[row, p] = z[a, p] * z[a, p]
+                row += 1
+                for b in range(a + 1, d if is_full else 0):
+                    for p in range(width):
+                        lanes[row, p] = z[a, p] * z[b, p] * weight
+                    row += 1
+            moments_of_lanes(lanes, width, mean, cov, sums, middle, variance)
             for p in range(count):
                 sd = math.sqrt(max(variance[p], 0.0))
                 square = cautious_square(middle[p], sd, keep, untruncated, end, known, shade)
                 table[first[p], second[p]] = table[second[p], first[p]] = math.sqrt(max(square, 0.0))
             count = 0
-
-
-@jit
-def _lift(differences: Floats, width: int, is_full: bool, lanes: Floats) -> None:
-    """Fill the columns of `lanes` (m, LANES) with the features u of those of `differences` (d, LANES)."""
-    row, weight, d = 0, np.sqrt(2.0), len(differences)
-    for i in range(d):
-        for p in range(width):
-            lanes[row, p] = differences[i, p] * differences[i, p]
-        row += 1
-        if is_full:
-            for j in range(i + 1, d):
-                for p in range(width):
-                    lanes[row, p] = differences[i, p] * differences[j, p] * weight
-                row += 1
-
-
-@jit
-def _whole_registers(differences: Floats, count: int) -> int:
-    """How many lanes are worked on for so many that are in use: whole registers; those not in use are emptied."""
-    width = (count + 7) // 8 * 8
-    for feature in range(len(differences)):
-        for p in range(count, width):
-            differences[feature, p] = 0.0
-    return width

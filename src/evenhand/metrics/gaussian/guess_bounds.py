@@ -1,12 +1,12 @@
-"""Bounds on what is played for every pair of a round, for a thousandth of what the guesses themselves take.
+"""Bounds on the distance played for every pair of a round, at a thousandth of the cost of the guesses themselves.
 
-A guess asks for the standard deviation of a squared distance, O(m^2) a pair. These bounds ask only for its mean and for
+A guess needs the standard deviation of a squared distance, O(m^2) a pair. These bounds need only its mean and
 the size of the difference z, O(d) a pair, since no standard deviation exceeds that of the widest direction:
 
     sd^2 = u' Sigma u <= ||Sigma|| ||u||^2,   ||u|| <= ||z||^2.
 
-What is played of N(mean, sd^2) while it is not known is s g(mean/s), s = sd, where g(t) = t - h(t) is the quantile of
-N(t, 1) given that it is not negative, and Phi(h(t)) = keep Phi(t).
+The distance played under N(mean, sd^2) while it is not known is s g(mean/s), s = sd, where g(t) = t - h(t) is the
+quantile of N(t, 1) truncated at zero, and Phi(h(t)) = keep Phi(t).
 
 - g is convex and increasing, with slope at most 1. With l = phi/Phi, h' = l(t)/l(h); as h < t and l falls, 0 < h' < 1.
   log h' has the derivative h h' - t, negative if h/l(h) < t/l(t), hence if t/l(t) increases; the derivative of that has
@@ -35,22 +35,14 @@ from evenhand.metrics.gaussian.truncated_normal import score_exceeded, truncated
 Floats = NDArray[np.float64]
 
 ROUNDING = 1e-12
-"""What rounding may make of a bound, relative to the sizes that went into it: widened by this, bounds hold for sure."""
-
-DEAR = 1_000_000
-"""So many products are guessed at faster than bounded."""
+"""Relative to the sizes that enter a bound: widened by this, bounds hold in spite of rounding."""
 
 TILE = 64
-"""Tables are filled in squares of this many candidates, so that a pair's two places are both near."""
-
-
-def is_worth_it(k: int, m: int) -> bool:
-    """Whether k candidates and m unknowns are so many that bounds are found sooner than guesses."""
-    return k * (k - 1) // 2 * m**2 >= DEAR
+"""Tables are filled in squares of this many candidates, so that both places of a pair are near."""
 
 
 class Limits(NamedTuple):
-    """What the kernels use: of the belief, of epsilon, and of g."""
+    """Numbers for the kernels: from the belief, from epsilon, and from g."""
 
     slack: float
     """A mean is known to within this times ||z||^2."""
@@ -75,7 +67,7 @@ def shape_of(keep: float) -> tuple[float, float, float, float]:
     at_zero = truncated_quantile(0.0, 1.0, keep, top)
     equal = score_exceeded(0.5 / keep) if keep > 0.5 else math.inf
     low, high = math.log(1e-6), math.log(1e6)
-    for _ in range(200):  # by thirds: g(t)/t falls, then rises
+    for _ in range(200):  # ternary search: g(t)/t falls, then rises
         left, right = low + (high - low) / 3.0, high - (high - low) / 3.0
         if _share(math.exp(left), keep, top) < _share(math.exp(right), keep, top):
             high = right
@@ -90,7 +82,7 @@ def _share(t: float, keep: float, untruncated: float) -> float:
 
 
 class GuessBounds:
-    """Ends of the distances that are played between all rows of `contexts` (k, d), without any standard deviation.
+    """Ends of the distances played between all rows of `contexts` (k, d), without any standard deviation.
 
     G: the mean of the matrix, (d, d). widest: no standard deviation along a u with ||u|| = 1 exceeds it. O(k^2 d).
     """
@@ -108,12 +100,18 @@ class GuessBounds:
         self._limits = Limits(slack, widest, caution.known, *shape_of(caution.keep))
         self.upper, self._is_near = _upper_ends(self._shown, self._plain, self._limits)
 
-    def may_reach(self, odds: Floats, tolerance: float, settled: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """The pairs, (n, 2), whose distance may be no longer than the gap between their odds (k,) plus the tolerance.
+    def may_reach(self, p: Floats, tolerance: float, settled: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """The pairs, (n, 2), whose distance may be at most their gap in the probabilities p (k,) plus the tolerance.
 
-        Pairs that are `settled` (k, k) are left out. O(r k d), r being how many odds differ from those most have.
+        Pairs that are `settled` (k, k) are left out. O(r k d), r being how many probabilities differ from the median.
         """
-        return _within_reach(self._shown, self._plain, self._limits, self._is_near, odds, tolerance, settled)
+        usual, pairs = float(np.sort(p)[len(p) // 2]), np.empty((2 * len(p), 2), np.int64)
+        table = (self._shown, self._plain, self._limits, self._is_near, p, usual, tolerance, settled)
+        count = _within_reach(*table, pairs)
+        if count > len(pairs):
+            pairs = np.empty((count, 2), np.int64)
+            _within_reach(*table, pairs)
+        return pairs[:count]
 
 
 @jit
@@ -129,7 +127,7 @@ def _squares(columns: Floats, i: int, start: int, squares: Floats) -> None:
 
 @jit
 def _upper_ends(shown: Floats, plain: Floats, limits: Limits) -> tuple[Floats, NDArray[np.bool_]]:
-    """The upper end of every pair, (k, k); and who is so near to somebody that their lower end may be zero, (k,)."""
+    """The upper end of every pair, (k, k); and which candidates are so near to one that a lower end may be 0, (k,)."""
     k = shown.shape[1]
     if limits.equal < np.inf:
         on_mean, beside_mean = limits.equal * limits.widest, limits.slack
@@ -149,7 +147,7 @@ def _upper_ends(shown: Floats, plain: Floats, limits: Limits) -> tuple[Floats, N
                     most, least = mean[p] + beside_mean * length[p], on_mean * length[p]
                     tile[q, p] = math.sqrt(most if most > least else least) * (1.0 + ROUNDING)
                     near += mean[p] - limits.slack * length[p] <= limits.known * limits.known
-                if near > (top == left):  # everybody is near to themselves
+                if near > (top == left):  # every candidate is near itself
                     _mark_near(top + q, left, mean, length, limits, is_near)
             for q in range(height):
                 for p in range(width):
@@ -162,7 +160,7 @@ def _upper_ends(shown: Floats, plain: Floats, limits: Limits) -> tuple[Floats, N
 
 @jit
 def _mark_near(i: int, start: int, mean: Floats, length: Floats, limits: Limits, is_near: NDArray[np.bool_]) -> None:
-    """Mark candidate i, and those from `start` on, who are near to each other."""
+    """Mark candidate i, and those from `start` on, that are near to each other."""
     for p in range(len(mean)):
         if start + p != i and mean[p] - limits.slack * length[p] <= limits.known * limits.known:
             is_near[i] = is_near[start + p] = True
@@ -183,30 +181,30 @@ def _within_reach(
     plain: Floats,
     limits: Limits,
     is_near: NDArray[np.bool_],
-    odds: Floats,
+    p: Floats,
+    usual: float,
     tolerance: float,
     settled: NDArray[np.bool_],
-) -> NDArray[np.int64]:
-    """The pairs that are not settled and whose lower end is at most their gap plus the tolerance, (n, 2).
+    pairs: NDArray[np.int64],
+) -> int:
+    """Count the pairs that are not settled and whose lower end is at most their gap plus the tolerance.
 
-    Most candidates have the same odds. Of two of those only near ones are looked at: nobody else has a lower end of 0.
+    As many as fit are written to `pairs` (n, 2). Most candidates have the usual probability; of two of those only near
+    ones are checked: no others have a lower end of 0.
     """
-    k = len(odds)
-    usual = np.sort(odds)[k // 2]
+    k, count = len(p), 0
     mean, length = np.empty(k), np.empty(k)
-    pairs, count = np.empty((k, 2), np.int64), 0
     for i in range(k):
-        if odds[i] == usual and not is_near[i]:
+        if p[i] == usual and not is_near[i]:
             continue
         _squares(shown, i, 0, mean)
         _squares(plain, i, 0, length)
         for j in range(k):
-            seen_from_j = j < i and (odds[j] != usual or is_near[j])
+            seen_from_j = j < i and (p[j] != usual or is_near[j])
             if j == i or seen_from_j or settled[i, j]:
                 continue
-            if _lower_end(mean[j], length[j], limits) <= abs(odds[i] - odds[j]) + tolerance:
-                if count == len(pairs):
-                    pairs = np.concatenate((pairs, np.empty((count, 2), np.int64)))
-                pairs[count, 0], pairs[count, 1] = min(i, j), max(i, j)
+            if _lower_end(mean[j], length[j], limits) <= abs(p[i] - p[j]) + tolerance:
+                if count < len(pairs):
+                    pairs[count, 0], pairs[count, 1] = min(i, j), max(i, j)
                 count += 1
-    return pairs[:count]
+    return count

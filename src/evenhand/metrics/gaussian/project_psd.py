@@ -1,4 +1,4 @@
-"""That a metric's matrix is positive semidefinite, told to a belief that does not know it, and to draws from one."""
+"""Positive semidefinite metrics: projecting a belief's mean onto them, and drawing one from a belief."""
 
 from __future__ import annotations
 
@@ -10,16 +10,10 @@ from evenhand.metrics.features import Floats, MetricSpace
 from evenhand.metrics.gaussian.belief import Belief
 from evenhand.metrics.gaussian.truncated_normal import quantile_above_zero
 
-TOLERANCE = 1e-9
-"""An eigenvalue of the mean counts as negative below minus this times the bound."""
 
-ROUNDS = 4
-"""So many certain verdicts a feature, at most, are spent on making the mean positive semidefinite."""
-
-
-def mended(belief: Belief, space: MetricSpace, bound: float) -> Belief:
-    """The belief, told for sure that directions in which its mean is negative are not."""
-    tolerance = TOLERANCE * bound
+def project_psd(belief: Belief, space: MetricSpace, bound: float) -> Belief:
+    """The belief updated, for certain, with z'Gz >= 0 in every direction z in which its mean is negative."""
+    tolerance = belief.tuning.psd_tolerance * bound
     if space.is_metric(belief.mean, tolerance):
         return belief
 
@@ -27,20 +21,20 @@ def mended(belief: Belief, space: MetricSpace, bound: float) -> Belief:
         lowest, u = space.most_negative_direction(mean)
         return u if lowest < -tolerance else None
 
-    return belief.told_positive(negative_direction, most=ROUNDS * space.n_features)
+    return belief.update_positive(negative_direction, max_steps=belief.tuning.psd_steps * space.n_features)
 
 
-def drawn_metric(belief: Belief, space: MetricSpace, bound: float, rng: np.random.Generator) -> Floats:
-    """A draw from the belief, given that no squared length is negative, (d, d).
+def draw_psd(belief: Belief, space: MetricSpace, bound: float, rng: np.random.Generator) -> Floats:
+    """A draw from the belief, truncated to positive semidefinite matrices, (d, d).
 
-    As long as the draw has a negative direction, the squared length along it is drawn anew, above zero, and the rest
-    follows as it depends on it.
+    As long as the draw has a negative direction, the squared length along it is drawn again, above zero, and the rest
+    follows from its conditional mean.
     """
-    mean, cov = belief.mean, belief.cov
+    mean, cov, tuning = belief.mean, belief.cov, belief.tuning
     alpha = rng.multivariate_normal(mean, cov, check_valid="ignore", method="eigh")
-    for _ in range(ROUNDS * space.n_features):
+    for _ in range(tuning.psd_steps * space.n_features):
         lowest, u = space.most_negative_direction(alpha)
-        if lowest >= -TOLERANCE * bound:
+        if lowest >= -tuning.psd_tolerance * bound:
             break
         reach, quantile = cov @ u, float(rng.uniform())
         variance = max(float(u @ reach), np.finfo(np.float64).tiny)

@@ -1,4 +1,4 @@
-"""A Gaussian that is known not to be negative: its quantiles and its chances."""
+"""A Gaussian truncated at zero: its quantiles and probabilities."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ FAR = 1e4
 TINY = float(np.finfo(np.float64).tiny)
 
 CERTAIN = 9.0
-"""A mean so many standard deviations above zero is not truncated at all, in double precision."""
+"""A mean this many standard deviations above zero is not truncated at all, in double precision."""
 
 TAIL = -5.0
-"""Below this score chances come from a continued fraction: differences of scores would lose digits there."""
+"""Below this score probabilities come from a continued fraction: differences of scores would lose digits there."""
 
 MOST_STEPS = 100
 """Newton's method takes four steps; from a caution of 1e-300 it takes some more."""
@@ -45,7 +45,7 @@ def chance_below(mean: Floats, sd: Floats, threshold: Floats) -> Floats:
     >>> chance_below(np.array([0.0]), np.array([1.0]), np.array([0.674])).round(2).tolist()
     [0.5]
     """
-    from scipy.special import log_ndtr  # which takes longer to load than a first decision may take
+    from scipy.special import log_ndtr  # takes longer to load than a first decision may take
 
     scale = np.maximum(sd, TINY)
     beyond = log_ndtr(np.maximum((mean - threshold) / scale, -FAR))

@@ -10,35 +10,27 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand.metrics.half_spaces import MAX_SQUARED
+from evenhand.metrics.version_space._projection_walk import shadow_middle
 from evenhand.metrics.version_space.extents import Outline
-from evenhand.metrics.version_space.projection_walk import shadow_middle
 from evenhand.metrics.version_space.sampled_set import SampledSet
 
 Floats = NDArray[np.float64]
 
-NEAR_BALL = 0.5
-"""Points beyond this share of the bound lend the ball their tangents, to stand for it as faces."""
 
-MOST_TANGENTS = 200
-"""But no more than so many of them."""
-
-NARROWEST = 1e-18
-"""The least width of a thin direction, so that it can be divided by."""
-
-
-def default_thinness(accuracy: float, bound: float, most_squared: float, n_unknowns: int) -> float:
+def default_thinness(accuracy: float, bound: float, n_unknowns: int) -> float:
     """The width below which a direction is thin, delta = eps^2 / (16 m (m+1)^2) in units of a unit ball.
 
     `accuracy` is that of <alpha, u>; eps is the same for ||alpha|| <= 1 and ||u|| <= 1.
     """
-    eps = accuracy / (most_squared * bound)
+    eps = accuracy / (MAX_SQUARED * bound)
     return bound * eps**2 / (16.0 * n_unknowns * (n_unknowns + 1) ** 2)
 
 
 def thinned(sampled: SampledSet, thin: Floats, thinness: float) -> Floats:
     """`thin` (m, s) and every further direction, orthogonal to it, in which K is not wider than `thinness`.
 
-    Candidates are the axes of the cloud orthogonal to `thin`, the narrowest first; a linear programme decides.
+    Candidates are the axes of the cloud orthogonal to `thin`, the narrowest first; a linear program decides.
     """
     outline = None
     while thin.shape[1] < sampled.known.n_unknowns:
@@ -65,7 +57,8 @@ def cylinder_centroid(sampled: SampledSet, thin: Floats, rng: np.random.Generato
     inner = thin @ ends.mean(axis=1)
     if thin.shape[1] == len(thin):
         return np.asarray(inner)
-    return np.asarray(inner + shadow_centroid(sampled, thin, np.maximum(ends[:, 1] - ends[:, 0], NARROWEST), rng))
+    widths = np.maximum(ends[:, 1] - ends[:, 0], sampled.known.tuning.min_width)
+    return np.asarray(inner + shadow_centroid(sampled, thin, widths, rng))
 
 
 def shadow_centroid(sampled: SampledSet, thin: Floats, widths: Floats, rng: np.random.Generator) -> Floats:
@@ -86,7 +79,7 @@ def shadow_centroid(sampled: SampledSet, thin: Floats, widths: Floats, rng: np.r
     rows, offsets = rows[near], offsets[near]
     r = wide.shape[1]
     split = np.ascontiguousarray(rows[:, :r]), np.ascontiguousarray(rows[:, r:])
-    middle, _ = shadow_middle(w, t, *split, offsets, rng)
+    middle, _ = shadow_middle(w, t, *split, offsets, rng, sampled.known.tuning)
     return np.asarray(complement @ (complement.T @ cloud.centre) + wide @ middle)
 
 
@@ -95,7 +88,8 @@ def _faces_with_ball(sampled: SampledSet) -> tuple[Floats, Floats]:
     A, b = sampled.known.signed()
     bound, alphas = sampled.known.bound, sampled.cloud.alphas()
     norms = np.linalg.norm(alphas, axis=1)
-    outer = np.flatnonzero(norms > NEAR_BALL * bound)[:MOST_TANGENTS]
+    tuning = sampled.known.tuning
+    outer = np.flatnonzero(norms > tuning.near_ball * bound)[: tuning.max_ball_tangents]
     units = np.eye(alphas.shape[1])
     ball = np.concatenate([units, -units, -alphas[outer] / norms[outer, None]])
     return np.concatenate([A, ball]), np.concatenate([b, np.full(len(ball), -bound)])

@@ -1,4 +1,4 @@
-"""How far K reaches in a direction, and a point deep inside it: linear programmes over an outer polyhedron of K.
+"""How far K reaches in a direction, and a point deep inside it: linear programs over an outer polyhedron of K.
 
 The unknowns are the cloud's coordinates, in which K is round: HiGHS's tolerances are then relative to the size of
 K, however small or flat K is. The ball and the positive semidefinite cone are cut lazily, where an optimum violates
@@ -20,58 +20,25 @@ from evenhand.metrics.version_space.knowledge_set import KnowledgeSet
 
 Floats = NDArray[np.float64]
 
-REFINEMENTS = 6
-"""How often an extent is tightened by new cuts before it is taken as it is."""
-
-WORTHWHILE = 0.02
-"""And it ends before when two cuts gained less than this share of the way from the centre."""
-
-OUTSIDE = 1e-9
-"""Relative to the bound: an optimum outside the ball by less is not worth a cut."""
-
-REACH = 100.0
-"""The box of the programmes, in standard deviations per dimension: K reaches m + 1 of them at most, so an optimum that
-touches the box is no optimum of K. Faces farther away are left out, for the sake of the solver's digits."""
-
-FAR_REACH = 1e5
-"""The same for the question whether faces meet anywhere at all, be it far from where K is."""
-
-WIDE = 1e-3
-"""Relative to the bound: a set with no smaller standard deviation is wide."""
-
-WIDENING = 1e-6
-"""Extents are widened by this many standard deviations, far above what HiGHS's tolerances can hide."""
-
-ROUNDING = 1e-13
-"""And by this, relative to the largest value the bound allows: what sums in double precision may lose."""
-
-DEEPEST = 10.0
-"""The largest inscribed ball looked for, in standard deviations."""
-
-TOUCHING = 1e-8
-"""Faces that miss each other by no more than this many standard deviations may be taken to touch."""
-
-TANGENTS = 60
-"""How many tangents of the ball the search for an inner point may add."""
-
 
 @dataclass(frozen=True, eq=False)
 class Inside:
-    """A ball that fits into K in the cloud's coordinates; a radius below zero says that K misses it by that much."""
+    """A ball inside K in the cloud's coordinates; with a negative radius, K misses its centre by that much."""
 
     centre: Floats
     radius: float
 
 
 class Outline:
-    """An outer polyhedron of K that is refined while it is asked."""
+    """An outer polyhedron of K that is refined lazily."""
 
     def __init__(self, known: KnowledgeSet, cloud: Cloud) -> None:
         self._known = known
         self._cloud = cloud = _frame(known, cloud)
         m = known.n_unknowns
-        self._reach = REACH * (m + 1)
-        self._programme = LinearProgram(np.full(m, -self._reach), np.full(m, self._reach))
+        self._tuning = known.tuning
+        self._reach = self._tuning.box * (m + 1)
+        self._program = LinearProgram(np.full(m, -self._reach), np.full(m, self._reach))
         self._add(*known.signed())
         sides = np.concatenate([np.eye(m), -np.eye(m)])
         self._add(sides, np.full(2 * m, -known.bound))
@@ -80,7 +47,7 @@ class Outline:
         """Between which ends <alpha, u> lies for alpha in K; never too narrow."""
         middle, reach = float(u @ self._cloud.centre), float(np.linalg.norm(u @ self._cloud.shape))
         limit = self._known.bound * float(np.linalg.norm(u))
-        spare = WIDENING * reach + ROUNDING * limit
+        spare = self._tuning.widening * reach + self._tuning.rounding * limit
         direction = u @ self._cloud.shape / max(reach, np.finfo(np.float64).tiny)
         high, low = self._refined_top(direction), self._refined_top(-direction)
         return max(middle - low * reach - spare, -limit), min(middle + high * reach + spare, limit)
@@ -88,11 +55,11 @@ class Outline:
     def _refined_top(self, direction: Floats) -> float:
         """The largest value along a unit direction, tightened by cuts as long as they are worth it."""
         values = [math.inf]
-        for _ in range(REFINEMENTS):
+        for _ in range(self._tuning.refinements):
             top, where = self._top(direction)
             values.append(min(top, values[-1]))
             # One cut may gain nothing because the optimum was not the only one; two in a row seldom.
-            stuck = len(values) > 3 and values[-3] - values[-1] < WORTHWHILE * abs(values[-1])
+            stuck = len(values) > 3 and values[-3] - values[-1] < self._tuning.worthwhile * abs(values[-1])
             if where is None or stuck or not self._refine(where):
                 break
         return values[-1]
@@ -100,10 +67,10 @@ class Outline:
     def _top(self, direction: Floats) -> tuple[float, Floats | None]:
         """The largest value along a unit direction of the cloud's coordinates, and where; infinity if not known."""
         try:
-            best = self._programme.maximise(direction)
+            best = self._program.maximise(direction)
         except SolverFailed:
             return math.inf, None
-        if best is None or np.max(np.abs(best.x)) >= self._reach * (1 - OUTSIDE):
+        if best is None or np.max(np.abs(best.x)) >= self._reach * (1 - self._tuning.outside):
             return math.inf, None
         return best.value, best.x
 
@@ -111,28 +78,28 @@ class Outline:
         """Cut off y if it lies outside the ball or is no metric; whether it did."""
         alpha, bound = self._cloud.centre + self._cloud.shape @ y, self._known.bound
         norm = float(np.linalg.norm(alpha))
-        negative = self._known.negative_faces(alpha)
-        if norm > bound * (1 + OUTSIDE):
+        negative, is_outside = self._known.negative_faces(alpha), norm > bound * (1 + self._tuning.outside)
+        if is_outside:
             self._add(-alpha[None, :] / norm, np.array([-bound]))
         if len(negative):
             self._add(negative.normals, negative.thresholds)
-        return norm > bound * (1 + OUTSIDE) or len(negative) > 0
+        return is_outside or len(negative) > 0
 
     def _add(self, A: Floats, b: Floats) -> None:
         """Add rows A alpha >= b, scaled to unit length in the cloud's coordinates, those in reach only."""
         rows, offsets = _scaled(A, b, self._cloud)
         near = offsets > -self._reach * math.sqrt(len(self._cloud.centre))
         if near.any():
-            self._programme.add_rows(rows[near], offsets[near], np.full(int(near.sum()), np.inf))
+            self._program.add_rows(rows[near], offsets[near], np.full(int(near.sum()), np.inf))
 
 
 def _frame(known: KnowledgeSet, cloud: Cloud) -> Cloud:
     """The cloud's coordinates, or alpha's own as long as K is wide enough in all directions for the solver's digits.
 
-    In its own coordinates most faces have few entries, which makes large programmes several times as fast.
+    In its own coordinates most faces have few entries, which makes large programs several times as fast.
     """
     deviations = np.linalg.svd(cloud.shape, compute_uv=False)
-    if deviations[-1] < WIDE * known.bound:
+    if deviations[-1] < known.tuning.wide * known.bound:
         return cloud
     m = known.n_unknowns
     return Cloud(cloud.centre, float(np.median(deviations)) * np.eye(m), np.zeros((0, m)), np.zeros(m))
@@ -143,14 +110,14 @@ def widest_inside(known: KnowledgeSet, cloud: Cloud) -> Inside | None:
 
     None if there is no such, or none was found.
     """
-    m = known.n_unknowns
+    m, tuning = known.n_unknowns, known.tuning
     cuts, limits = np.concatenate([np.eye(m), -np.eye(m)]), np.full(2 * m, -known.bound)
-    for _ in range(TANGENTS):
+    for _ in range(tuning.max_tangents):
         try:
-            inside = deepest_point(known, cloud, REACH, cuts, limits)
+            inside = deepest_point(known, cloud, tuning.box, cuts, limits)
         except SolverFailed:
             return None
-        if inside is None or inside.radius < -TOUCHING:
+        if inside is None or inside.radius < -tuning.touching:
             return inside
         norm = float(np.linalg.norm(inside.centre))
         if norm <= known.bound:
@@ -173,11 +140,11 @@ def deepest_point(
         A, b = np.concatenate([A, cuts]), np.concatenate([b, limits])
     rows, offsets = _scaled(A, b, cloud)
     near = offsets > -reach * (m + 1) * math.sqrt(m)
-    box = np.append(np.full(m, reach * (m + 1)), DEEPEST)
-    programme = LinearProgram(-box, box)
+    box = np.append(np.full(m, reach * (m + 1)), known.tuning.deepest)
+    program = LinearProgram(-box, box)
     table = np.column_stack([rows[near], -np.ones(int(near.sum()))])
-    programme.add_rows(table, offsets[near], np.full(len(table), np.inf))
-    best = programme.maximise(np.append(np.zeros(m), 1.0))
+    program.add_rows(table, offsets[near], np.full(len(table), np.inf))
+    best = program.maximise(np.append(np.zeros(m), 1.0))
     if best is None:
         return None
     return Inside(cloud.centre + cloud.shape @ best.x[:-1], float(best.x[-1]))

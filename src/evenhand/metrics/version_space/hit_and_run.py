@@ -8,42 +8,20 @@ of alpha itself is never formed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ParamSpec, TypeVar
+from functools import partial
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand._internal.jit import jit
+from evenhand.metrics.version_space.tuning import DEFAULT, ProjectedVolumeTuning
+
 Floats = NDArray[np.float64]
-Parameters = ParamSpec("Parameters")
-Result = TypeVar("Result")
 
-SMALLEST_SLACK = 1e-300
-"""A point on a face counts as this far inside it, so that the ratio to the slack stays a number."""
-
-SMALLEST_VARIANCE = 1e-12
-"""Relative to the previous coordinates: a cloud that has collapsed further (copies of one point) keeps this much."""
-
-SETTLED = 0.1
-"""A body is found round when a sweep changes the log of the variance by less than this per dimension, plus 1."""
-
-BLOCK = 32
-"""How many points walk side by side."""
-
-MOST_SWEEPS = 200
-"""Growing stops after so many sweeps in any case; each one lets a direction grow by a factor of several."""
-
-
-def _compiled(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Numba's `njit`, with what lets the loops over points run several at a time."""
-    # No check for a zero divisor, and maxima that need not care for NaN. Sums keep their order, so that results do
-    # not depend on the width of the machine's registers.
-    dispatcher: Callable[Parameters, Result] = numba.njit(cache=True, error_model="numpy", fastmath={"nnan", "nsz"})(
-        function
-    )
-    return dispatcher
+# No check for a zero divisor, and maxima that need not care for NaN, so that loops over points run several at a time.
+# Sums keep their order: results do not depend on the width of the machine's registers.
+fast_jit = partial(jit, error_model="numpy", fastmath={"nnan", "nsz"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +41,7 @@ class Cloud:
     def in_ball(cls, centre: Floats, shape: Floats, radius: float, n: int, rng: np.random.Generator) -> Cloud:
         """n points uniform in the ellipsoid centre + radius * shape @ (unit ball)."""
         y = rng.standard_normal((n, len(centre)))
-        y *= (rng.random(n) ** (1.0 / len(centre)) / np.maximum(np.linalg.norm(y, axis=1), SMALLEST_SLACK))[:, None]
+        y *= (rng.random(n) ** (1.0 / len(centre)) / np.maximum(np.linalg.norm(y, axis=1), DEFAULT.min_slack))[:, None]
         return cls(centre, shape * radius, y, np.zeros(len(centre)))
 
     @property
@@ -87,7 +65,14 @@ class Cloud:
         return Cloud(self.centre, self.shape, points, points.mean(axis=0))
 
 
-def walked(cloud: Cloud, A: Floats, b: Floats, radius: float, rng: np.random.Generator) -> tuple[Cloud, float]:
+def walked(
+    cloud: Cloud,
+    A: Floats,
+    b: Floats,
+    radius: float,
+    rng: np.random.Generator,
+    tuning: ProjectedVolumeTuning = DEFAULT,
+) -> tuple[Cloud, float]:
     """The cloud after one sweep over all coordinates, made round again, and by how much its log-volume^2 grew.
 
     A (n, m), b (n,). All points must lie in the body. O(N m (n + m)).
@@ -97,113 +82,102 @@ def walked(cloud: Cloud, A: Floats, b: Floats, radius: float, rng: np.random.Gen
     columns = np.ascontiguousarray((A @ cloud.shape).T)
     gram = cloud.shape.T @ cloud.shape
     points, middles = np.ascontiguousarray(cloud.points.T), np.zeros(m)
-    slacks = (A @ cloud.centre - b)[:, None] + columns.T @ points
-    _sweep(
-        points,
-        np.maximum(slacks, SMALLEST_SLACK),
-        cloud.shape.T @ start.T,
-        np.sum(start**2, axis=1),
-        columns,
-        gram,
-        radius**2,
-        rng.permutation(m),
-        rng.random((m, n)),
-        middles,
-        BLOCK,
-        SMALLEST_SLACK,
-    )
-    return rounded(Cloud(cloud.centre, cloud.shape, points.T, middles / n))
+    slacks = np.maximum((A @ cloud.centre - b)[:, None] + columns.T @ points, tuning.min_slack)
+    products, squares = cloud.shape.T @ start.T, np.sum(start**2, axis=1)
+    body = (columns, gram, radius**2, rng.permutation(m), tuning.min_slack)
+    uniforms = rng.random((m, n))
+    for first in range(0, n, tuning.block):
+        part = slice(first, first + tuning.block)
+        y, slack, product, chances = (table[:, part].copy() for table in (points, slacks, products, uniforms))
+        _sweep(y, slack, product, chances, squares[part].copy(), *body, middles)
+        points[:, part] = y
+    return rounded(Cloud(cloud.centre, cloud.shape, points.T, middles / n), tuning)
 
 
-def rounded(cloud: Cloud) -> tuple[Cloud, float]:
+def rounded(cloud: Cloud, tuning: ProjectedVolumeTuning = DEFAULT) -> tuple[Cloud, float]:
     """The same points in coordinates in which their covariance is one, and the log of its determinant before."""
     mean = cloud.points.mean(axis=0)
     y = cloud.points - mean
     variances, axes = np.linalg.eigh(y.T @ y / len(y))
-    scales = np.sqrt(np.maximum(variances, SMALLEST_VARIANCE))
+    scales = np.sqrt(np.maximum(variances, tuning.min_variance))
     shape = cloud.shape @ (axes * scales)
     turned = Cloud(cloud.centre + cloud.shape @ mean, shape, y @ axes / scales, (cloud.middle - mean) @ axes / scales)
     return turned, float(2.0 * np.sum(np.log(scales)))
 
 
-def grown(cloud: Cloud, A: Floats, b: Floats, radius: float, rng: np.random.Generator) -> Cloud:
+def grown(
+    cloud: Cloud,
+    A: Floats,
+    b: Floats,
+    radius: float,
+    rng: np.random.Generator,
+    tuning: ProjectedVolumeTuning = DEFAULT,
+) -> Cloud:
     """The cloud spread over the whole body, from any start inside it: sweeps until its volume settles."""
-    threshold = 1.0 + SETTLED * len(cloud.centre)
-    for _ in range(MOST_SWEEPS):
-        cloud, gain = walked(cloud, A, b, radius, rng)
+    threshold = 1.0 + tuning.settled * len(cloud.centre)
+    for _ in range(tuning.max_growth_sweeps):
+        cloud, gain = walked(cloud, A, b, radius, rng, tuning)
         if gain < threshold:
             break
     return cloud
 
 
-@_compiled
+@fast_jit
 def _sweep(
-    points: Floats,
-    slacks: Floats,
-    products: Floats,
-    squares: Floats,
+    y: Floats,
+    slack: Floats,
+    product: Floats,
+    uniforms: Floats,
+    square: Floats,
     columns: Floats,
     gram: Floats,
     radius_squared: float,
     order: NDArray[np.int64],
-    uniforms: Floats,
+    min_slack: float,
     middles: Floats,
-    block: int,
-    least: float,
 ) -> None:
-    """Move every point once along every coordinate, to a uniform place of its chord; points and middles change.
+    """Move each of w points once along every coordinate, to a uniform place of its chord; y and middles change.
 
-    points (m, N), slacks (n, N) of the faces, products (m, N) = shape' alpha, squares (N,) = ||alpha||^2, columns
-    (m, n) = (A shape)', uniforms (m, N). Points go in blocks whose slacks fit the cache, and the loops over a block
-    have no reduction, so they run several points at a time.
+    y (m, w), slack (n, w) of the faces, product (m, w) = shape' alpha, uniforms (m, w), square (w,) = ||alpha||^2,
+    columns (m, n) = (A shape)'. The inner loops have no reduction, so they run several points at a time.
     """
-    m, n_points = points.shape
-    for start in range(0, n_points, block):
-        stop = min(start + block, n_points)
-        y = points[:, start:stop].copy()
-        slack = slacks[:, start:stop].copy()
-        product = products[:, start:stop].copy()
-        square = squares[start:stop].copy()
-        steepest_up, steepest_down, move = np.empty(stop - start), np.empty(stop - start), np.empty(stop - start)
-        for step in range(m):
-            j = order[step]
-            column = columns[j]
-            _steepest(column, slack, steepest_up, steepest_down)
-            reach = gram[j, j]
-            for i in range(stop - start):
-                along = product[j, i]
-                root = np.sqrt(max(along * along + reach * (radius_squared - square[i]), 0.0))
-                low, high = min((-along - root) / reach, 0.0), max((-along + root) / reach, 0.0)
-                if steepest_up[i] > 0.0:
-                    low = max(low, -1.0 / steepest_up[i])
-                if steepest_down[i] < 0.0:
-                    high = min(high, -1.0 / steepest_down[i])
-                move[i] = low + uniforms[step, start + i] * (high - low)
-                middles[j] += y[j, i] + 0.5 * (low + high)
-                y[j, i] += move[i]
-                square[i] += move[i] * (2.0 * along + move[i] * reach)
-            _moved(column, slack, move, least)
-            _moved(gram[j], product, move, -np.inf)
-        points[:, start:stop] = y
+    m, w = y.shape
+    up, down, move = np.empty(w), np.empty(w), np.empty(w)
+    for step in range(m):
+        j = order[step]
+        _steepest(columns[j], slack, up, down)
+        reach = gram[j, j]
+        for i in range(w):
+            along = product[j, i]
+            root = np.sqrt(max(along * along + reach * (radius_squared - square[i]), 0.0))
+            low, high = min((-along - root) / reach, 0.0), max((-along + root) / reach, 0.0)
+            if up[i] > 0.0:
+                low = max(low, -1.0 / up[i])
+            if down[i] < 0.0:
+                high = min(high, -1.0 / down[i])
+            move[i] = low + uniforms[step, i] * (high - low)
+            middles[j] += y[j, i] + 0.5 * (low + high)
+            y[j, i] += move[i]
+            square[i] += move[i] * (2.0 * along + move[i] * reach)
+        _add_moves(columns[j], slack, move, min_slack)
+        _add_moves(gram[j], product, move, -np.inf)
 
 
-@_compiled
+@fast_jit
 def _steepest(column: Floats, slack: Floats, up: Floats, down: Floats) -> None:
     """The extreme ratios column / slack of every point, (n,) and (n, w) -> (w,) each."""
-    up[:] = 0.0
-    down[:] = 0.0
+    for i in range(len(up)):
+        up[i], down[i] = 0.0, 0.0
     for f in range(len(column)):
-        rate, row = column[f], slack[f]
         for i in range(len(up)):
-            ratio = rate / row[i]
+            ratio = column[f] / slack[f, i]
             up[i] = max(up[i], ratio)
             down[i] = min(down[i], ratio)
 
 
-@_compiled
-def _moved(column: Floats, table: Floats, move: Floats, least: float) -> None:
+@fast_jit
+def _add_moves(column: Floats, table: Floats, move: Floats, least: float) -> None:
     """Add column x move to the table (n, w), in place, nothing ending below `least`."""
     for f in range(len(column)):
-        rate, row = column[f], table[f]
         for i in range(len(move)):
-            row[i] = max(row[i] + rate * move[i], least)
+            table[f, i] = max(table[f, i] + column[f] * move[i], least)

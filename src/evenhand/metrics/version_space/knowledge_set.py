@@ -1,9 +1,9 @@
-"""What is known of alpha: the set K of all metrics that fit the verdicts, and which of its faces still matter."""
+"""KnowledgeSet: the set K of all alpha that fit the verdicts, and which of its faces still matter."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,20 +11,9 @@ from numpy.typing import NDArray
 from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.half_spaces import HalfSpaces
 from evenhand.metrics.version_space.hit_and_run import Cloud
+from evenhand.metrics.version_space.tuning import DEFAULT, ProjectedVolumeTuning
 
 Floats = NDArray[np.float64]
-
-NEGATIVE = 1e-9
-"""An eigenvalue counts as negative below minus this, relative to the bound."""
-
-FAR = 1.5
-"""K is taken to lie within this times sqrt(m(m+2)) standard deviations of its centroid: a convex body of unit
-covariance lies within sqrt(m(m+2)). The factor allows for a sampled covariance, not for its very worst direction, which
-with 3 m points may be a quarter of the true one; but only the tip of a cone reaches as far as sqrt(m(m+2))."""
-
-FEWEST_FACES = 150
-FACES_PER_UNKNOWN = 4
-"""The most faces kept: the larger of the first and the second times m. The farthest go first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,9 +23,10 @@ class KnowledgeSet:
     space: MetricSpace
     faces: HalfSpaces
     bound: float
+    tuning: ProjectedVolumeTuning = DEFAULT
 
     @classmethod
-    def initial(cls, space: MetricSpace, bound: float) -> KnowledgeSet:
+    def initial(cls, space: MetricSpace, bound: float, tuning: ProjectedVolumeTuning = DEFAULT) -> KnowledgeSet:
         """The metrics of norm <= bound, as far as z'Gz >= 0 for the unit vectors and their pairwise sums says it."""
         units = np.eye(space.n_features)
         directions = [units]
@@ -44,7 +34,7 @@ class KnowledgeSet:
             first, second = np.triu_indices(space.n_features, 1)
             directions += [(units[first] + units[second]) / math.sqrt(2), (units[first] - units[second]) / math.sqrt(2)]
         normals = space.features(np.concatenate(directions))
-        return cls(space, at_least_zero(normals), bound)
+        return cls(space, at_least_zero(normals), bound, tuning)
 
     @property
     def n_unknowns(self) -> int:
@@ -54,12 +44,12 @@ class KnowledgeSet:
     @property
     def reach(self) -> float:
         """How many standard deviations K reaches at most from its centroid."""
-        return FAR * math.sqrt(self.n_unknowns * (self.n_unknowns + 2))
+        return self.tuning.reach * math.sqrt(self.n_unknowns * (self.n_unknowns + 2))
 
     @property
-    def most_faces(self) -> int:
-        """How many faces are kept."""
-        return max(FEWEST_FACES, FACES_PER_UNKNOWN * self.n_unknowns)
+    def max_faces(self) -> int:
+        """The maximum number of faces kept."""
+        return max(self.tuning.min_faces, self.tuning.faces_per_unknown * self.n_unknowns)
 
     def signed(self) -> tuple[Floats, Floats]:
         """The faces as A alpha >= b: (n, m) and (n,)."""
@@ -67,35 +57,35 @@ class KnowledgeSet:
 
     def joined(self, faces: HalfSpaces) -> KnowledgeSet:
         """K cut by more half-spaces."""
-        return KnowledgeSet(self.space, self.faces.joined(faces), self.bound)
+        return replace(self, faces=self.faces.joined(faces))
 
     def bounded_by(self, bound: float) -> KnowledgeSet:
         """The same faces in another ball."""
-        return KnowledgeSet(self.space, self.faces, bound)
+        return replace(self, bound=bound)
 
     def holds(self, cloud: Cloud) -> NDArray[np.bool_]:
         """Which points of the cloud lie in all faces, (N,)."""
         return holding(self.faces, cloud)
 
     def pruned(self, cloud: Cloud) -> KnowledgeSet:
-        """Without the faces too far from the cloud to touch K, and without the farthest beyond the most kept.
+        """Without the faces too far from the cloud to touch K, and without the farthest beyond the maximum.
 
         Leaving a face out only enlarges K, so the truth stays inside.
         """
         distances = face_distances(self.faces, cloud)
         near = np.flatnonzero(distances <= self.reach)
-        if len(near) > self.most_faces:
-            near = np.sort(near[np.argsort(distances[near], kind="stable")[: self.most_faces]])
-        return KnowledgeSet(self.space, self.faces.take(near), self.bound)
+        if len(near) > self.max_faces:
+            near = np.sort(near[np.argsort(distances[near], kind="stable")[: self.max_faces]])
+        return replace(self, faces=self.faces.take(near))
 
     @property
     def is_crowded(self) -> bool:
         """Whether there are a quarter more faces than are kept: time to prune."""
-        return len(self.faces) > 1.25 * self.most_faces
+        return len(self.faces) > 1.25 * self.max_faces
 
     def negative_faces(self, alpha: Floats) -> HalfSpaces:
         """Half-spaces that hold every metric and cut alpha off: one for each negative eigenvalue of its matrix."""
-        return negative_faces(self.space, alpha, NEGATIVE * self.bound)
+        return negative_faces(self.space, alpha, self.tuning.negative * self.bound)
 
 
 def at_least_zero(normals: Floats) -> HalfSpaces:

@@ -11,39 +11,12 @@ from numpy.typing import NDArray
 from evenhand.errors import SolverFailed
 from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.half_spaces import HalfSpaces
-from evenhand.metrics.version_space.extents import FAR_REACH, REACH, TOUCHING, deepest_point, widest_inside
+from evenhand.metrics.version_space.extents import deepest_point, widest_inside
 from evenhand.metrics.version_space.hit_and_run import Cloud, grown, walked
 from evenhand.metrics.version_space.knowledge_set import KnowledgeSet, holding
+from evenhand.metrics.version_space.tuning import DEFAULT, ProjectedVolumeTuning
 
 Floats = NDArray[np.float64]
-
-ENOUGH = 0.1
-"""The share of points that must survive a cut for the walk to go on from them."""
-
-STAGE_SURVIVORS = 0.25
-"""If fewer do, the faces are first moved to where this share survives, and so on by stages."""
-
-STAGES = 40
-"""After so many stages the walk starts afresh from a point inside, found by a linear programme."""
-
-SWEEPS = 3
-SWEEPS_OF_MANY = 2
-MANY_UNKNOWNS = 100
-"""How many sweeps the points walk after a cut: the first, or the second beyond the third. The centroid is then
-off by 0.05 to 0.2 standard deviations a direction (measured for 5, 10 and 20 features); at 5 features more sweeps
-saved no mistakes."""
-
-SLIVER = 1e-6
-"""A cut that leaves less than this, in standard deviations before it, is loosened until it does."""
-
-HUG = 0.9
-"""A centroid beyond this share of the bound says that the truth may lie outside."""
-
-MOST_DOUBLINGS = 40
-"""How often the bound is doubled at most before verdicts are called inconsistent."""
-
-MOST_CONE_CUTS = 40
-"""How often the centroid is cut off for not being positive semidefinite, per review; the rest is left to later."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,20 +27,27 @@ class SampledSet:
     cloud: Cloud
 
     @classmethod
-    def initial(cls, space: MetricSpace, bound: float, n_samples: int, rng: np.random.Generator) -> SampledSet:
+    def initial(
+        cls,
+        space: MetricSpace,
+        bound: float,
+        n_samples: int,
+        rng: np.random.Generator,
+        tuning: ProjectedVolumeTuning = DEFAULT,
+    ) -> SampledSet:
         """All metrics of norm <= bound."""
-        known = KnowledgeSet.initial(space, bound)
+        known = KnowledgeSet.initial(space, bound, tuning)
         # The identity of norm bound / 2: its ball of radius bound / (2 sqrt(d)) touches the faces of the unit vectors.
         scale = bound / (2.0 * math.sqrt(space.n_features))
         centre = space.flatten(np.eye(space.n_features)) * scale
         cloud = Cloud.in_ball(centre, np.eye(space.n_unknowns), scale, n_samples, rng)
-        return cls(known, grown(cloud, *known.signed(), bound, rng)).walked(rng)
+        return cls(known, grown(cloud, *known.signed(), bound, rng, tuning)).walked(rng)
 
     def walked(self, rng: np.random.Generator) -> SampledSet:
         """The points moved on, and the faces that no longer matter left out."""
-        cloud, (A, b) = self.cloud, self.known.signed()
-        for _ in range(SWEEPS if self.known.n_unknowns <= MANY_UNKNOWNS else SWEEPS_OF_MANY):
-            cloud, _ = walked(cloud, A, b, self.known.bound, rng)
+        cloud, (A, b), tuning = self.cloud, self.known.signed(), self.known.tuning
+        for _ in range(tuning.sweeps if self.known.n_unknowns <= tuning.many_unknowns else tuning.sweeps_of_many):
+            cloud, _ = walked(cloud, A, b, self.known.bound, rng, tuning)
         return SampledSet(self.known.pruned(cloud), cloud)
 
     def cut(self, faces: HalfSpaces, rng: np.random.Generator) -> SampledSet | None:
@@ -82,55 +62,55 @@ class SampledSet:
 
     def _approached(self, faces: HalfSpaces, rng: np.random.Generator) -> SampledSet | None:
         """K with more faces, the faces moved in by steps that leave a good part of the points alive."""
-        cloud = self.cloud
-        for _ in range(STAGES):
+        cloud, tuning = self.cloud, self.known.tuning
+        for _ in range(tuning.max_stages):
             lengths = np.linalg.norm(faces.normals @ cloud.shape, axis=1)
             depths = np.min(faces.sides * (cloud.values(faces.normals) - faces.thresholds) / lengths, axis=1)
-            if np.mean(depths >= 0.0) >= ENOUGH:
+            if np.mean(depths >= 0.0) >= tuning.enough_survivors:
                 return SampledSet(self.known.joined(faces), cloud.resampled(depths >= 0.0, rng)).walked(rng)
-            level = float(np.quantile(depths, 1.0 - STAGE_SURVIVORS))
+            level = float(np.quantile(depths, 1.0 - tuning.stage_survivors))
             A, b = self.known.joined(_loosened(faces, -level * lengths)).signed()
-            cloud, _ = walked(cloud.resampled(depths >= level, rng), A, b, self.known.bound, rng)
+            cloud, _ = walked(cloud.resampled(depths >= level, rng), A, b, self.known.bound, rng, tuning)
         return SampledSet(self.known, cloud)._refilled(faces, rng)
 
     def _refilled(self, faces: HalfSpaces, rng: np.random.Generator) -> SampledSet | None:
         """K with more faces, its points grown anew from a ball inside it; None if there is no such ball."""
-        known = self.known.joined(faces)
+        known, tuning = self.known.joined(faces), self.known.tuning
         inside = widest_inside(known, self.cloud)
-        if inside is not None and -TOUCHING <= inside.radius < SLIVER:
+        if inside is not None and -tuning.touching <= inside.radius < tuning.sliver:
             lengths = np.linalg.norm(faces.normals @ self.cloud.shape, axis=1)
-            known = self.known.joined(_loosened(faces, (SLIVER - inside.radius) * lengths))
+            known = self.known.joined(_loosened(faces, (tuning.sliver - inside.radius) * lengths))
             inside = widest_inside(known, self.cloud)
-        if inside is None or inside.radius <= TOUCHING:
+        if inside is None or inside.radius <= tuning.touching:
             return None
         A, b = known.signed()
         radius, bound = inside.radius, known.bound
         reach = float(np.linalg.norm(self.cloud.shape, ord=2))
-        radius = min(radius, (bound - float(np.linalg.norm(inside.centre))) / reach + TOUCHING * radius)
+        radius = min(radius, (bound - float(np.linalg.norm(inside.centre))) / reach + tuning.touching * radius)
         cloud = Cloud.in_ball(inside.centre, self.cloud.shape, radius, len(self.cloud.points), rng)
-        return SampledSet(known, grown(cloud, A, b, bound, rng)).walked(rng)
+        return SampledSet(known, grown(cloud, A, b, bound, rng, tuning)).walked(rng)
 
     def with_bound(self, bound: float, rng: np.random.Generator) -> SampledSet:
         """K in a larger ball."""
         known = self.known.bounded_by(bound)
-        return SampledSet(known, grown(self.cloud, *known.signed(), bound, rng)).walked(rng)
+        return SampledSet(known, grown(self.cloud, *known.signed(), bound, rng, known.tuning)).walked(rng)
 
     def is_possible(self, faces: HalfSpaces, *, far: bool = True) -> bool:
         """Whether some alpha lies in all faces of K and in these, whatever its norm; or near K, if not `far`."""
-        known = self.known.joined(faces)
+        known, tuning = self.known.joined(faces), self.known.tuning
         try:
-            near = deepest_point(known, self.cloud, REACH)
-        except SolverFailed:  # not known: let the walk find out
+            near = deepest_point(known, self.cloud, tuning.box)
+        except SolverFailed:  # unknown: let the walk decide
             return not far
-        if near is not None and near.radius >= -TOUCHING:
+        if near is not None and near.radius >= -tuning.touching:
             return True
         if not far:
             return False
         try:
-            anywhere = deepest_point(known, self.cloud, FAR_REACH)
-        except SolverFailed:  # too far away for the solver's digits: as good as nowhere
+            anywhere = deepest_point(known, self.cloud, tuning.far_box)
+        except SolverFailed:  # too far away for the solver's digits
             return False
-        return anywhere is not None and anywhere.radius >= -TOUCHING
+        return anywhere is not None and anywhere.radius >= -tuning.touching
 
     def cut_or_enlarged(self, faces: HalfSpaces, most: float, rng: np.random.Generator) -> SampledSet | None:
         """K with more faces, in a larger ball (at most of radius `most`) if need be; None if there is none."""
@@ -143,11 +123,11 @@ class SampledSet:
         return None if result is None else result._settled(most, rng)
 
     def _settled(self, most: float, rng: np.random.Generator) -> SampledSet | None:
-        """K whose centroid is a metric and does not hug the ball; None if no metric is left in K."""
-        result = self
-        for _ in range(MOST_CONE_CUTS):
+        """K with a centroid that is a metric and not near the bound; None if no metric is left in K."""
+        result, tuning = self, self.known.tuning
+        for _ in range(tuning.max_cone_cuts):
             centroid, bound = result.cloud.centroid, result.known.bound
-            if np.linalg.norm(centroid) > HUG * bound and 2.0 * bound <= most:
+            if np.linalg.norm(centroid) > tuning.near_bound * bound and 2.0 * bound <= most:
                 result = result.with_bound(2.0 * bound, rng)
                 continue
             negative = result.known.negative_faces(centroid)

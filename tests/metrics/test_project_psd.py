@@ -1,4 +1,4 @@
-"""Whether a mean is a metric, and whether a norm is outgrown: told without eigenvalues where that is possible."""
+"""Whether a mean is a metric, and whether a norm is outgrown: without eigenvalues where that is possible."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.gaussian.belief import Belief
-from evenhand.metrics.gaussian.project_psd import drawn_metric, mended
+from evenhand.metrics.gaussian.project_psd import draw_psd, project_psd
 
 
 @settings(max_examples=80, deadline=None)
@@ -31,16 +31,16 @@ def test_the_factor_tells_what_the_eigenvalues_tell(seed: int, d: int, lowest: f
 
 
 @pytest.mark.parametrize("structure", ["full", "diagonal"])
-def test_a_mended_belief_is_about_metrics(structure: str) -> None:
+def test_a_projected_belief_is_about_metrics(structure: str) -> None:
     """Its mean has no negative direction; a belief that had none is returned as it is; draws have none either."""
     rng = np.random.default_rng(0)
     space = MetricSpace(4, structure)  # type: ignore[arg-type]
     m = space.n_unknowns
     for _ in range(30):
-        belief = mended(Belief(rng.normal(size=m), np.eye(m) * 0.3), space, 1.0)
+        belief = project_psd(Belief(rng.normal(size=m), np.eye(m) * 0.3), space, 1.0)
         assert np.linalg.eigvalsh(space.unflatten(belief.mean))[0] >= -2e-9
-        assert mended(belief, space, 1.0) is belief
-        assert np.linalg.eigvalsh(drawn_metric(belief, space, 1.0, rng))[0] >= -1e-12
+        assert project_psd(belief, space, 1.0) is belief
+        assert np.linalg.eigvalsh(draw_psd(belief, space, 1.0, rng))[0] >= -1e-12
 
 
 @settings(max_examples=200, deadline=None)

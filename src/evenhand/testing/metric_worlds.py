@@ -1,4 +1,4 @@
-"""Rounds for metric learners to learn from: contexts, a truth, and verdicts as an exact reviewer gives them."""
+"""Rounds for metric learners to learn from: contexts, a true metric, and the verdicts of an exact reviewer."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ def true_squares(pairs: Pairs, A: Floats) -> Floats:
 
 
 def verdicts_at_the_guess(learner: MetricLearner, contexts: Floats, A: Floats, *, share: float = 1.0) -> Verdicts:
-    """Every pair played with a gap of `share` times the distance guessed, and what the exact reviewer says of it."""
+    """Every pair with a gap of `share` times its guessed distance, and the exact reviewer's verdicts."""
     pairs = Pairs.of(contexts)
     gaps = np.minimum(np.sqrt(np.maximum(learner.guess(pairs), 0.0)), 1.0) * share
     unfair = gaps > np.sqrt(true_squares(pairs, A)) + PROBABILITY_TOLERANCE
     return Verdicts(pairs, gaps, unfair, np.full(len(pairs), share == 1.0)).take(gaps > PROBABILITY_TOLERANCE)
 
 
-def most_telling(learner: MetricLearner, rng: np.random.Generator, A: Floats, *, k: int, tries: int = 30) -> Floats:
-    """Of many context sets, the one an adversary picks: where the learner's guess is the most wrong."""
+def hardest_contexts(learner: MetricLearner, rng: np.random.Generator, A: Floats, *, k: int, tries: int = 30) -> Floats:
+    """Of many context sets, the one where the learner's guess is most wrong: an adversary's choice."""
     sets = [random_contexts(rng, k, A.shape[1]) for _ in range(tries)]
 
     def error(contexts: Floats) -> float:
@@ -51,10 +51,10 @@ def most_telling(learner: MetricLearner, rng: np.random.Generator, A: Floats, *,
     return max(sets, key=error)
 
 
-def rounds(learner: MetricLearner, A: Floats, *, n: int, k: int, seed: int, adversary: bool) -> Iterator[Floats]:
-    """The contexts of n rounds, after each of which the learner is told all verdicts."""
+def played_rounds(learner: MetricLearner, A: Floats, *, n: int, k: int, seed: int, adversary: bool) -> Iterator[Floats]:
+    """The contexts of n rounds, after each of which the learner learns from all verdicts."""
     rng = np.random.default_rng(seed)
     for _ in range(n):
-        contexts = most_telling(learner, rng, A, k=k) if adversary else random_contexts(rng, k, A.shape[1])
+        contexts = hardest_contexts(learner, rng, A, k=k) if adversary else random_contexts(rng, k, A.shape[1])
         yield contexts
         learner.learn(verdicts_at_the_guess(learner, contexts, A))

@@ -1,4 +1,4 @@
-"""The hot kernel of asking: mean and standard deviation of <alpha, u> under a Gaussian, for many u at once."""
+"""Mean and standard deviation of <alpha, u> under a Gaussian, for many u at once: the hot kernel of a decision."""
 
 from __future__ import annotations
 
@@ -12,27 +12,24 @@ from evenhand._internal.jit import jit
 Floats = NDArray[np.float64]
 
 LANES = 64
-"""So many rows are worked on side by side: what is kept of them stays in the nearest cache up to 1,000 unknowns."""
+"""Rows processed side by side: their scratch stays in the nearest cache up to 1,000 unknowns."""
 
 
 @jit
 def fill_moments(normals: Floats, mean: Floats, cov: Floats, means: Floats, sds: Floats) -> None:
     """Mean and standard deviation of <alpha, u>, alpha ~ N(mean, cov), for each row u of `normals` (n, m), each (n,).
 
-    `means` and `sds` are filled: to be given an array costs a kernel a tenth of what it costs to return one. A row's
-    moments are the same to the bit whatever other rows are asked for with it. O(n m^2), half of what a product with the
-    whole of the symmetric `cov` takes.
+    A row's moments do not depend, to the bit, on the other rows. O(n m^2).
     """
     n, m = normals.shape
-    lanes, reach = np.empty((m, LANES)), np.empty((2, LANES))
-    middle, variance = np.empty(LANES), np.empty(LANES)
+    lanes, sums, middle, variance = np.empty((m, LANES)), np.empty((2, LANES)), np.empty(LANES), np.empty(LANES)
     for start in range(0, n, LANES):
         count = min(LANES, n - start)
         width = (count + 7) // 8 * 8  # whole registers
         for a in range(m):
             for p in range(width):
                 lanes[a, p] = normals[start + p, a] if p < count else 0.0
-        moments_of_lanes(lanes, width, mean, cov, reach, middle, variance)
+        moments_of_lanes(lanes, width, mean, cov, sums, middle, variance)
         for p in range(count):
             means[start + p] = middle[p]
             sds[start + p] = math.sqrt(max(variance[p], 0.0))
@@ -40,16 +37,16 @@ def fill_moments(normals: Floats, mean: Floats, cov: Floats, means: Floats, sds:
 
 @jit
 def moments_of_lanes(
-    lanes: Floats, width: int, mean: Floats, cov: Floats, reach: Floats, middle: Floats, variance: Floats
+    lanes: Floats, width: int, mean: Floats, cov: Floats, sums: Floats, middle: Floats, variance: Floats
 ) -> None:
-    """Fill `middle` and `variance` (LANES,) for the columns of `lanes` (m, LANES); `reach` (2, LANES) is scratch.
+    """Fill `middle` and `variance` (LANES,) for the columns u of `lanes` (m, LANES); `sums` (2, LANES) is scratch.
 
-    u'Cu = 2 sum_a u_a (C_aa u_a / 2 + sum_{b<a} C_ab u_b): only the lower triangle is read. Two a and four b at a
-    time, since what is summed up has to be fetched and put back for each b, and u_b for each a.
+    u'Cu = 2 sum_a u_a (C_aa u_a / 2 + sum_{b<a} C_ab u_b) reads only the lower triangle of C, half of what a product
+    takes. Two a and four b at a time, since each sum is loaded and stored for each b, and u_b loaded for each a.
     """
-    m, even, odd = len(mean), reach[0], reach[1]
-    middle[:width] = 0.0
-    variance[:width] = 0.0
+    m, even, odd = len(mean), sums[0], sums[1]
+    for p in range(width):
+        middle[p], variance[p] = 0.0, 0.0
     for a in range(0, m - 1, 2):
         half, other_half, between = 0.5 * cov[a, a], 0.5 * cov[a + 1, a + 1], cov[a + 1, a]
         for p in range(width):

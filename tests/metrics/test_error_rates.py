@@ -1,4 +1,4 @@
-"""ReviewerErrors: Bayes on a grid, whoever answers, whenever it is told again."""
+"""ErrorRates: Bayes on a grid, for each reviewer, however often answers are computed again."""
 
 from __future__ import annotations
 
@@ -13,31 +13,29 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from evenhand.errors import InvalidInput
-from evenhand.metrics.reviewer_errors import (
-    LIAR_PRIOR,
-    RATES,
-    USUAL_RATE,
-    ReviewerErrors,
-    ReviewerReport,
-    check_error_rate,
-)
+from evenhand.metrics.gaussian.error_rates import ErrorRates
+from evenhand.metrics.gaussian.tuning import DEFAULT
+from evenhand.metrics.reviewer_errors import ReviewerReport, check_error_rate
 from tests.support.simulation import same
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
+RATES = np.array([*DEFAULT.honest_rates, *DEFAULT.misleading_rates])
 
 
 def _posterior(chances: Floats) -> Floats:
     """Prior times likelihoods, one answer after the other, normalised at each: Bayes with no logarithm at all."""
-    weights = np.where(RATES <= 0.5, np.exp(-RATES / USUAL_RATE), LIAR_PRIOR * np.exp(-0.5 / USUAL_RATE))
+    weights = np.where(
+        RATES <= 0.5, np.exp(-RATES / DEFAULT.usual_rate), DEFAULT.misleading_prior * np.exp(-0.5 / DEFAULT.usual_rate)
+    )
     for chance in chances:
         weights = weights * (RATES * (1 - chance) + (1 - RATES) * chance)
         weights = weights / np.sum(weights)
     return np.asarray(weights / np.sum(weights))
 
 
-def _errors(*names: str | None) -> ReviewerErrors:
-    errors = ReviewerErrors()
+def _errors(*names: str | None) -> ErrorRates:
+    errors = ErrorRates(DEFAULT)
     for name in names:
         errors.row(name)
     return errors
@@ -50,13 +48,13 @@ def test_the_rate_is_the_mean_of_bayes_posterior(seed: int, n: int, reviewers: i
     rng = np.random.default_rng(seed)
     chances, rows = rng.beta(0.5, 0.2, size=n), rng.integers(reviewers, size=n)
     errors = _errors(*map(str, range(reviewers)))
-    errors.retold(chances, rows)
+    errors.reopen(chances, rows)
     report = errors.report()
     for row in range(reviewers):
         posterior = _posterior(chances[rows == row])
-        assert errors.rate(row) == pytest.approx(float(posterior @ RATES), rel=1e-9)
+        assert errors.means()[row] == pytest.approx(float(posterior @ RATES), rel=1e-9)
         found = report[str(row)]
-        assert found.error_rate == errors.rate(row) == errors.rates()[row]
+        assert found.error_rate == errors.means()[row] == errors.means()[row]
         assert 0 <= found.lower <= found.error_rate <= found.upper <= 1
         assert np.sum(posterior[(found.lower <= RATES) & (found.upper >= RATES)]) >= 0.95
 
@@ -75,7 +73,7 @@ def test_ends_hold_the_true_rate(rate: float, n: int) -> None:
         as_believed = rng.random(n) < sure
         right = rng.random(n) >= rate
         errors = _errors("Ada")
-        errors.retold(np.where(as_believed == right, sure, 1 - sure), np.zeros(n, dtype=np.int64))
+        errors.reopen(np.where(as_believed == right, sure, 1 - sure), np.zeros(n, dtype=np.int64))
         report = errors.report()["Ada"]
         held += report.lower <= rate <= report.upper
         near += abs(report.error_rate - rate) <= 0.03
@@ -83,13 +81,13 @@ def test_ends_hold_the_true_rate(rate: float, n: int) -> None:
     assert n == 300 or near == 20
 
 
-def test_who_misleads_is_found_out_and_nobody_else() -> None:
+def test_misleading_reviewers_are_detected_and_no_others() -> None:
     """Of 200 simulated reviewers with 500 answers each, those wrong in 70% mislead; those up to 40% never do."""
     rng = np.random.default_rng(0)
     for rate, misleads in ((0.7, True), (0.9, True), (0.4, False), (0.05, False)):
         for _ in range(50):
             errors = _errors(None)
-            errors.retold(np.where(rng.random(500) < rate, 0.01, 0.99), np.zeros(500, dtype=np.int64))
+            errors.reopen(np.where(rng.random(500) < rate, 0.01, 0.99), np.zeros(500, dtype=np.int64))
             assert errors.report()[None].misleads == misleads
     assert not ReviewerReport("Ada", 10, 0.5, 0.49, 0.7).misleads
     assert ReviewerReport("Ada", 10, 0.6, 0.51, 0.7).misleads
@@ -101,52 +99,52 @@ def test_nobody_is_suspected_before_having_answered() -> None:
     assert report.answers == 0
     assert 0.02 < report.error_rate < 0.08
     assert not report.misleads
-    assert ReviewerErrors().report() == {}
-    assert ReviewerErrors().rates().shape == (0,)
+    assert ErrorRates(DEFAULT).report() == {}
+    assert ErrorRates(DEFAULT).means().shape == (0,)
 
 
-def test_rows_are_given_in_the_order_reviewers_come() -> None:
+def test_rows_are_in_the_order_of_the_first_answers() -> None:
     """A name keeps its row, a new one gets the next; no name is a name of its own; what was learned stays."""
-    errors = ReviewerErrors()
+    errors = ErrorRates(DEFAULT)
     assert [errors.row(name) for name in ("Bob", None, "Ada", "Bob", None)] == [0, 1, 2, 0, 1]
-    errors.retold(np.full(20, 0.01), np.full(20, 2))
-    errors.answered(2, 20)
-    before = errors.rates()
+    errors.reopen(np.full(20, 0.01), np.full(20, 2))
+    errors.count(2, 20)
+    before = errors.means()
     assert errors.row("Eve") == 3
-    assert np.array_equal(errors.rates()[:3], before)
-    assert errors.rates()[3] == before[0] == before[1]
+    assert np.array_equal(errors.means()[:3], before)
+    assert errors.means()[3] == before[0] == before[1]
     assert list(errors.report()) == ["Bob", None, "Ada", "Eve"]
     assert [report.answers for report in errors.report().values()] == [0, 0, 20, 0]
 
 
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10**9), n=st.integers(1, 60), cuts=st.lists(st.integers(0, 60), max_size=4))
-def test_settled_and_open_answers_add_up(seed: int, n: int, cuts: list[int]) -> None:
-    """Answers settled in any portions, with the rest open, count as if all had been told once."""
+def test_closed_and_open_answers_add_up(seed: int, n: int, cuts: list[int]) -> None:
+    """Answers closed in any portions, with the rest open, count as if all had come at once."""
     rng = np.random.default_rng(seed)
     chances, rows = rng.random(n), rng.integers(3, size=n)
     once, portions = _errors("a", "b", "c"), _errors("a", "b", "c")
-    once.retold(chances, rows)
+    once.reopen(chances, rows)
     ends = sorted(min(cut, n) for cut in cuts)
     for start, end in zip([0, *ends], ends, strict=False):
-        portions.retold(chances[start:], rows[start:])  # what is open is told again; what is settled is not
-        portions.settle(chances[start:end], rows[start:end])
-        portions.retold(chances[end:], rows[end:])
+        portions.reopen(chances[start:], rows[start:])  # open answers are computed again, closed ones are not
+        portions.close(chances[start:end], rows[start:end])
+        portions.reopen(chances[end:], rows[end:])
     last = ends[-1] if ends else 0
-    portions.retold(chances[last:], rows[last:])
-    assert np.allclose(portions.rates(), once.rates(), rtol=1e-9)
+    portions.reopen(chances[last:], rows[last:])
+    assert np.allclose(portions.means(), once.means(), rtol=1e-9)
 
 
-def test_telling_again_replaces_what_was_told() -> None:
+def test_reopening_replaces_what_was_open() -> None:
     """An answer that was in doubt says little of its reviewer; once it is clear, it says what it then says, once."""
     errors = _errors("Ada")
     row = np.zeros(30, dtype=np.int64)
-    errors.retold(np.full(30, 0.5), row)
-    assert errors.rate(0) == pytest.approx(_errors("Ada").rate(0))
+    errors.reopen(np.full(30, 0.5), row)
+    assert errors.means()[0] == pytest.approx(_errors("Ada").means()[0])
     for _ in range(5):
-        errors.retold(np.full(30, 0.001), row)
+        errors.reopen(np.full(30, 0.001), row)
     expected = float(_posterior(np.full(30, 0.001)) @ RATES)
-    assert errors.rate(0) == pytest.approx(expected)
+    assert errors.means()[0] == pytest.approx(expected)
 
 
 def test_nothing_is_too_much() -> None:
@@ -154,21 +152,21 @@ def test_nothing_is_too_much() -> None:
     for chance, end in ((1.0, 0), (0.0, -1)):
         errors = _errors("Ada")
         for _ in range(100):
-            errors.settle(np.full(1000, chance), np.zeros(1000, dtype=np.int64))
-        assert errors.rate(0) == pytest.approx(RATES[end])
+            errors.close(np.full(1000, chance), np.zeros(1000, dtype=np.int64))
+        assert errors.means()[0] == pytest.approx(RATES[end])
         assert np.all(np.isfinite(errors.state()["settled"]))
 
 
 def test_a_copy_is_independent() -> None:
-    """What is told to a shallow copy does not reach the original: that is how learning is undone after an error."""
+    """Changes of a shallow copy do not reach the original: that is how learning is undone after an error."""
     errors = _errors("Ada")
-    errors.settle(np.full(3, 0.9), np.zeros(3, dtype=np.int64))
+    errors.close(np.full(3, 0.9), np.zeros(3, dtype=np.int64))
     before = copy.deepcopy(errors.state())
     other = copy.copy(errors)
     other.row("Bob")
-    other.answered(0, 5)
-    other.settle(np.full(5, 0.1), np.ones(5, dtype=np.int64))
-    other.retold(np.full(5, 0.1), np.zeros(5, dtype=np.int64))
+    other.count(0, 5)
+    other.close(np.full(5, 0.1), np.ones(5, dtype=np.int64))
+    other.reopen(np.full(5, 0.1), np.zeros(5, dtype=np.int64))
     assert same(errors.state(), before)
 
 
@@ -176,28 +174,28 @@ def test_saved_and_loaded_to_the_bit() -> None:
     """The state is plain names and arrays, and what is made of it goes on the same."""
     rng = np.random.default_rng(1)
     errors = _errors(None, "Ada")
-    errors.settle(rng.random(20), rng.integers(2, size=20))
-    errors.retold(rng.random(20), rng.integers(2, size=20))
-    errors.answered(1, 7)
+    errors.close(rng.random(20), rng.integers(2, size=20))
+    errors.reopen(rng.random(20), rng.integers(2, size=20))
+    errors.count(1, 7)
     state = errors.state()
     assert json.loads(json.dumps(state["names"])) == [None, "Ada"]
-    loaded = ReviewerErrors.from_state(state)
+    loaded = ErrorRates.from_state(state, DEFAULT)
     for each in (errors, loaded):
         each.row("Eve")
-        each.retold(np.full(4, 0.3), np.array([0, 1, 2, 2]))
+        each.reopen(np.full(4, 0.3), np.array([0, 1, 2, 2]))
     assert same(loaded.state(), errors.state())
     assert loaded.report() == errors.report()
 
 
 @pytest.mark.parametrize("value", [0.5, 0.7, -0.1, "often", True, float("nan"), [0.1]])
-def test_rates_that_cannot_be_told_are_refused(value: Any) -> None:
-    """A rate is told as a number from 0 to below one half."""
-    with pytest.raises(InvalidInput, match=r"allowed is a number from 0 to below 0\.5, or None"):
+def test_invalid_rates_are_refused(value: Any) -> None:
+    """A rate is a number from 0 to below one half, or None."""
+    with pytest.raises(InvalidInput, match=r"error_rate must be a number >= 0 and < 0\.5, or None"):
         check_error_rate(value)
 
 
 @pytest.mark.parametrize("value", [None, 0, 0.0, 0.499, np.float64(0.2)])
-def test_rates_that_can_be_told(value: Any) -> None:
+def test_valid_rates(value: Any) -> None:
     """None is kept, any other becomes a plain float."""
     assert check_error_rate(value) == value
     assert value is None or type(check_error_rate(value)) is float

@@ -1,4 +1,4 @@
-"""BayesPoint(error_rate=None) and its Doubt: rates that nobody told, found while running."""
+"""BayesPoint(error_rate=None) and its FixedLagSmoother: error rates learned while running."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from evenhand.errors import MisleadingReviewer
 from evenhand.lab import play
 from evenhand.lab.reviewed_run import reviewed_run
 from evenhand.metrics import BayesPoint, Pairs, Verdicts
-from evenhand.metrics.gaussian import error_rates as doubt
-from evenhand.metrics.gaussian import memory as memory_module
 from evenhand.metrics.gaussian.belief import Belief
-from evenhand.metrics.gaussian.error_rates import Doubt
+from evenhand.metrics.gaussian.error_rates import ErrorRates
+from evenhand.metrics.gaussian.fixed_lag import Answers, FixedLagSmoother
+from evenhand.metrics.gaussian.tuning import DEFAULT
 from evenhand.metrics.half_spaces import HalfSpaces
-from evenhand.metrics.reviewer_errors import ReviewerErrors, ReviewerReport
-from tests.support.metric_worlds import random_A, random_contexts, true_squares, verdicts_at_the_guess
+from evenhand.metrics.reviewer_errors import ReviewerReport
+from evenhand.testing.metric_worlds import random_A, random_contexts, true_squares, verdicts_at_the_guess
 from tests.support.simulation import same, standard_world
 
 Floats = NDArray[np.float64]
@@ -37,11 +37,11 @@ def _review(learner: BayesPoint, A: Floats, rng: np.random.Generator, rate: floa
 
 
 def _reviewed(
-    rate: float, *, rounds: int, seed: int = 0, d: int = 3, k: int = 4, **given: Any
+    rate: float, *, rounds: int, seed: int = 0, d: int = 3, k: int = 4, **settings: Any
 ) -> tuple[BayesPoint, Floats]:
     """A learner after so many reviews, and the truth."""
     rng = np.random.default_rng(seed)
-    A, learner = random_A(rng, d), BayesPoint(d, error_rate=None, **{"epsilon": 0.02, **given})
+    A, learner = random_A(rng, d), BayesPoint(d, error_rate=None, **{"epsilon": 0.02, **settings})
     for _ in range(rounds):
         assert learner.learn(_review(learner, A, rng, rate, k=k)).conflicts == ()
     return learner, A
@@ -89,7 +89,7 @@ def test_the_bound_grows_with_answers_that_may_be_wrong(norm: float) -> None:
         assert learner.reviewers()[None].error_rate == pytest.approx(0.1, abs=0.05)
 
 
-def test_a_doubling_keeps_what_was_heard() -> None:
+def test_a_doubling_keeps_what_was_learned() -> None:
     """Right after the bound was doubled the belief agrees with what is open, better than the bare wider prior does.
 
     Over five seeds: with 93% of answers at least, and with 5% more of them.
@@ -100,35 +100,33 @@ def test_a_doubling_keeps_what_was_heard() -> None:
         A, learner = random_A(rng, 2, norm=3.0), BayesPoint(2, epsilon=0.05, error_rate=None)
         while learner.bound < 4.0:
             learner.learn(verdicts_at_the_guess(learner, 0.4 * random_contexts(rng, 5, 2), A))
-        heard = HalfSpaces.from_state(learner.state()["doubt"]["open"]["half_spaces"])
+        open_answers = HalfSpaces.from_state(learner.state()["doubt"]["open"]["half_spaces"])
         both = (learner, BayesPoint(2, bound=learner.bound, epsilon=0.05))
-        shares.append([np.mean(heard.slacks(each.state()["mean"]) >= -1e-3) for each in both])
+        shares.append([np.mean(open_answers.slacks(each.state()["mean"]) >= -1e-3) for each in both])
     own, bare = np.mean(shares, axis=0)
     assert own > 0.93
     assert own > bare + 0.05
 
 
-def test_what_is_remembered_keeps_its_reviewer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_remembered_keeps_its_reviewer() -> None:
     """Answers that left the window are told to a wider prior at the rate of whoever gave them, the newest of them."""
-    monkeypatch.setattr(doubt, "OPEN_ANSWERS", 10)
-    monkeypatch.setattr(memory_module, "REMEMBERED_PER_UNKNOWN", 10)
     rng = np.random.default_rng(0)
-    prior = Belief(np.zeros(2), np.eye(2))
-    kept, belief, marks = Doubt(prior), prior, {"Ada": 0.01, "Bob": 0.02, "Eve": 0.03}
+    prior = Belief(np.zeros(2), np.eye(2), replace(DEFAULT, open_answers=10, remembered_per_unknown=10))
+    kept, belief, marks = FixedLagSmoother(prior), prior, {"Ada": 0.01, "Bob": 0.02, "Eve": 0.03}
     for t in range(60):
         name, n = list(marks)[t % 3], int(rng.integers(1, 8))
         said = HalfSpaces(rng.normal(size=(n, 2)), np.full(n, marks[name]), rng.choice([-1.0, 1.0], size=n))
-        kept, belief = kept.heard(belief, said, name, blur=0.05, mend=lambda belief: belief)
+        kept, belief = kept.updated(belief, said, name, blur=0.05, project=lambda belief: belief)
         state = kept.state()
         for part in (state["open"], state["memory"]):
-            expected = [marks[str(kept.errors.names[row])] for row in part["reviewers"]]
+            expected = [marks[str(kept.rates.names[row])] for row in part["reviewers"]]
             assert part["half_spaces"]["thresholds"].tolist() == expected
-    memory, rates = doubt.Answers.from_state(state["memory"]), np.minimum(kept.errors.rates(), doubt.COIN)
+    memory, rates = Answers.from_state(state["memory"]), np.minimum(kept.rates.means(), DEFAULT.max_rate)
     assert len(memory) == 20
     wider = Belief(np.ones(2), 4 * np.eye(2))
-    fresh, again = kept.restarted(wider, blur=0.05, mend=lambda belief: belief)
-    base = wider.told_all(memory.half_spaces, rates[memory.reviewers], blur=0.05).belief
-    expected_belief = base.told_all(kept.open.half_spaces, rates[kept.open.reviewers], blur=0.05).belief
+    fresh, again = kept.restarted(wider, blur=0.05, project=lambda belief: belief)
+    base = wider.update(memory.half_spaces, rates[memory.reviewers], blur=0.05).belief
+    expected_belief = base.update(kept.open.half_spaces, rates[kept.open.reviewers], blur=0.05).belief
     assert np.array_equal(fresh.base.mean, base.mean)
     assert np.array_equal(again.mean, expected_belief.mean)
     assert np.array_equal(again.cov, expected_belief.cov)
@@ -144,7 +142,7 @@ def test_an_accuracy_that_sharpens() -> None:
         assert learner.reviewers()[None].error_rate == pytest.approx(0.1, abs=0.02)
 
 
-def test_not_told_is_nearly_as_good_as_told() -> None:
+def test_learning_the_rate_is_nearly_as_good_as_knowing_it() -> None:
     """With an exact reviewer, doubting costs at most twice the flags of trusting, and ten more."""
     flags = {}
     for error_rate in (1e-3, None):
@@ -182,12 +180,12 @@ def test_a_majority_that_misleads_is_sorted_out() -> None:
     """Three of five are wrong nine times of ten: they are found out, warned of, and fairness comes to stay."""
     rates = {"Ada": 0.9, "Bob": 0.05, "Cleo": 0.9, "Dan": 0.05, "Eve": 0.9}
     for seed in (0, 1):
-        bandit, account, found_out = _panel_run(rates, rounds=250, seed=seed)
+        bandit, account, warned = _panel_run(rates, rounds=250, seed=seed)
         report = bandit.reviewers()
         assert {name for name in rates if report[name].misleads} == {"Ada", "Cleo", "Eve"}
         assert all(abs(report[name].error_rate - rate) <= 0.06 for name, rate in rates.items())
-        assert {sentence.split("'")[1] for sentence in found_out} == {"Ada", "Cleo", "Eve"}
-        assert all("wrong more often than right" in sentence for sentence in found_out)
+        assert {sentence.split("'")[1] for sentence in warned} == {"Ada", "Cleo", "Eve"}
+        assert all("wrong more often than right" in sentence for sentence in warned)
         assert np.sum(account.unfair_pairs[200:]) == 0
         assert np.sum(account.regret[125:]) < 0.15 * np.sum(account.reward[125:])
 
@@ -251,7 +249,7 @@ def test_one_warning_each() -> None:
     assert [warning.category for warning in caught] == [MisleadingReviewer]
 
 
-def test_who_is_found_out_in_an_interview_is_warned_of() -> None:
+def test_misleading_answers_in_an_interview_are_warned_of() -> None:
     """A reviewer may be found out by answers on two contexts alone, and is warned of then."""
     bandit, rng = eh.FairBandit(2, reviewer_error=None, seed=0), np.random.default_rng(0)
     with warnings.catch_warnings(record=True) as caught:
@@ -267,8 +265,8 @@ def test_who_is_found_out_in_an_interview_is_warned_of() -> None:
 def test_nobody_honest_is_accused() -> None:
     """Of five who err in 1 to 30% of answers none is ever warned of."""
     rates = {"Ada": 0.01, "Bob": 0.05, "Cleo": 0.1, "Dan": 0.2, "Eve": 0.3}
-    bandit, _, found_out = _panel_run(rates, rounds=150, seed=2)
-    assert found_out == []
+    bandit, _, warned = _panel_run(rates, rounds=150, seed=2)
+    assert warned == []
     assert not any(report.misleads for report in bandit.reviewers().values())
 
 
@@ -293,38 +291,38 @@ def test_a_reviewer_without_a_name_is_one_of_them() -> None:
     assert report["Ada"].error_rate < 0.03
 
 
-def test_the_same_words_of_another_are_news() -> None:
-    """What several say of one pair counts for each, also when it is told again; copies within a review count once."""
+def test_the_same_answer_of_another_reviewer_is_news() -> None:
+    """Answers of several reviewers on one pair count each, also when reprocessed; copies within a review count once."""
     prior = Belief(np.array([0.3]), np.eye(1) * 0.04)
     said = HalfSpaces(np.ones((1, 1)), np.array([0.25]), -np.ones(1))
-    both, belief = Doubt(prior), prior
+    both, belief = FixedLagSmoother(prior), prior
     for name in ("Ada", "Bob", "Ada"):
-        both, belief = both.heard(belief, said, name, blur=1e-4, mend=lambda belief: belief)
-    rate = float(both.errors.rates()[0])
+        both, belief = both.updated(belief, said, name, blur=1e-4, project=lambda belief: belief)
+    rate = float(both.rates.means()[0])
     expected = prior
     for _ in range(3):
-        expected = expected.told_all(said, np.array([rate]), blur=1e-4).belief
+        expected = expected.update(said, np.array([rate]), blur=1e-4).belief
     assert belief.mean[0] == pytest.approx(float(expected.mean[0]), rel=1e-9)
-    _, again = both.restarted(prior, blur=1e-4, mend=lambda belief: belief)
+    _, again = both.restarted(prior, blur=1e-4, project=lambda belief: belief)
     assert again.mean[0] == pytest.approx(float(expected.mean[0]), rel=1e-9)
     assert again.cov[0, 0] == pytest.approx(float(expected.cov[0, 0]), rel=1e-9)
     copies = HalfSpaces(np.ones((3, 1)), np.full(3, 0.25), -np.ones(3))
-    crowd, belief = Doubt(prior).heard(prior, copies, "Ada", blur=1e-4, mend=lambda belief: belief)
-    once, belief_once = Doubt(prior).heard(prior, said, "Ada", blur=1e-4, mend=lambda belief: belief)
+    crowd, belief = FixedLagSmoother(prior).updated(prior, copies, "Ada", blur=1e-4, project=lambda belief: belief)
+    once, belief_once = FixedLagSmoother(prior).updated(prior, said, "Ada", blur=1e-4, project=lambda belief: belief)
     assert np.array_equal(belief.mean, belief_once.mean)
     assert len(crowd.open) == len(once.open) == 1
 
 
-def test_each_is_heard_at_a_rate_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_reviewer_has_an_error_rate(monkeypatch: pytest.MonkeyPatch) -> None:
     """An answer moves the belief by what its reviewer is known to be worth, at once: a liar's not at all."""
-    monkeypatch.setattr(ReviewerErrors, "rates", lambda self: np.array([0.1, 0.9, 0.5][: len(self.names)]))
+    monkeypatch.setattr(ErrorRates, "means", lambda self: np.array([0.1, 0.9, 0.5][: len(self.names)]))
     prior = Belief(np.array([0.3]), np.eye(1) * 0.04)
-    kept, said = Doubt(prior), HalfSpaces(np.ones((1, 1)), np.array([0.25]), -np.ones(1))
+    kept, said = FixedLagSmoother(prior), HalfSpaces(np.ones((1, 1)), np.array([0.25]), -np.ones(1))
     moved = []
     for name, rate in (("Ada", 0.1), ("Eve", 0.9), ("Bob", 0.5)):
-        kept, belief = kept.heard(prior, said, name, blur=1e-4, mend=lambda belief: belief)
-        heard_at = np.array([min(rate, 0.5)])
-        assert np.array_equal(belief.mean, prior.told_all(said, heard_at, blur=1e-4).belief.mean)
+        kept, belief = kept.updated(prior, said, name, blur=1e-4, project=lambda belief: belief)
+        rate_used = np.array([min(rate, 0.5)])
+        assert np.array_equal(belief.mean, prior.update(said, rate_used, blur=1e-4).belief.mean)
         moved.append(float(belief.mean[0] - prior.mean[0]))
     assert moved[0] < moved[1] == moved[2] == 0
 
@@ -332,34 +330,33 @@ def test_each_is_heard_at_a_rate_of_their_own(monkeypatch: pytest.MonkeyPatch) -
 # The window.
 
 
-def test_no_answer_is_lost_and_none_is_told_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_answer_is_lost_and_none_counts_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     """However answers pass through the window, base and open ones come to what all of them in a row come to.
 
     With rates held still; reviews smaller and larger than the window.
     """
-    monkeypatch.setattr(doubt, "OPEN_ANSWERS", 20)
-    monkeypatch.setattr(ReviewerErrors, "rates", lambda self: np.full(len(self.names), 0.1))
+    monkeypatch.setattr(ErrorRates, "means", lambda self: np.full(len(self.names), 0.1))
     rng = np.random.default_rng(0)
-    prior = Belief(np.zeros(3), np.eye(3))
-    kept, belief, everything = Doubt(prior), prior, HalfSpaces.none(3)
+    prior = Belief(np.zeros(3), np.eye(3), replace(DEFAULT, open_answers=20))
+    kept, belief, everything = FixedLagSmoother(prior), prior, HalfSpaces.none(3)
     for n in (3, 1, 15, 2, 0, 70, 8, 30, 1, 1, 25):
         new = HalfSpaces(rng.normal(size=(n, 3)), rng.uniform(0, 1, size=n), rng.choice([-1.0, 1.0], size=n))
-        kept, belief = kept.heard(belief, new, "Ada", blur=1e-4, mend=lambda belief: belief)
+        kept, belief = kept.updated(belief, new, "Ada", blur=1e-4, project=lambda belief: belief)
         everything = everything.joined(new)
         assert len(kept.open) <= 40
         newest = everything.take(slice(len(everything) - len(kept.open), None))
         assert np.array_equal(kept.open.half_spaces.normals, newest.normals)
-        expected = prior.told_all(everything, np.full(len(everything), 0.1), blur=1e-4).belief
-        from_base = kept.base.told_all(newest, np.full(len(newest), 0.1), blur=1e-4).belief
+        expected = prior.update(everything, np.full(len(everything), 0.1), blur=1e-4).belief
+        from_base = kept.base.update(newest, np.full(len(newest), 0.1), blur=1e-4).belief
         for found in (belief, from_base):
             assert np.allclose(found.mean, expected.mean, rtol=1e-9, atol=1e-12)
             assert np.allclose(found.cov, expected.cov, rtol=1e-9, atol=1e-12)
-    assert kept.errors.report()["Ada"].answers == len(everything) == 156
+    assert kept.rates.report()["Ada"].answers == len(everything) == 156
 
 
 def test_what_left_the_window_still_counts_for_its_reviewer(monkeypatch: pytest.MonkeyPatch) -> None:
     """A liar whose answers are long out of the window is not forgotten: her rate stays what it was, within 0.02."""
-    monkeypatch.setattr(doubt, "OPEN_ANSWERS", 50)
+    monkeypatch.setattr(BayesPoint, "tuning", replace(DEFAULT, open_answers=50))
     rng = np.random.default_rng(0)
     A, learner = random_A(rng, 2), BayesPoint(2, epsilon=0.02, error_rate=None)
     for t in range(160):
@@ -376,7 +373,7 @@ def test_what_left_the_window_still_counts_for_its_reviewer(monkeypatch: pytest.
     assert learner.reviewers()["Ada"].answers > 600
 
 
-def test_what_was_heard_is_heard_again_when_a_rate_emerges() -> None:
+def test_answers_are_reprocessed_when_a_rate_emerges() -> None:
     """The belief is soon what it would be, had the reviewer been known from the start, not what she seemed at first.
 
     A liar's first answers were believed; once she is known, the others' and hers together say the same.
@@ -384,17 +381,17 @@ def test_what_was_heard_is_heard_again_when_a_rate_emerges() -> None:
     rng = np.random.default_rng(0)
     A, learner = random_A(rng, 2), BayesPoint(2, epsilon=0.02, error_rate=None)
     probes = Pairs.of(random_contexts(np.random.default_rng(1), 8, 2))
-    told: list[tuple[Verdicts, float]] = []
+    reviews: list[tuple[Verdicts, float]] = []
     for t in range(60):
         liar = t % 2 == 0
         verdicts = _review(learner, A, rng, 0.95 if liar else 0.02)
-        told.append((verdicts, 0.95 if liar else 0.02))
+        reviews.append((verdicts, 0.95 if liar else 0.02))
         learner.learn(replace(verdicts, reviewer="Eve" if liar else "Ada"))
     assert learner.reviewers()["Eve"].misleads
     knowing = learner._prior(learner.bound)
-    for verdicts, rate in told:
+    for verdicts, rate in reviews:
         half_spaces = HalfSpaces.of(learner.space, verdicts)
-        knowing = learner._semidefinite(knowing.told_all(half_spaces, np.full(len(verdicts), rate), blur=1e-4).belief)
+        knowing = learner._project(knowing.update(half_spaces, np.full(len(verdicts), rate), blur=1e-4).belief)
     truth, features = true_squares(probes, A), learner.space.features(probes.differences)
     off = np.mean(np.abs(learner.estimate(probes) - truth))
     assert off <= 2 * np.mean(np.abs(features @ knowing.mean - truth)) + 0.02
@@ -412,16 +409,16 @@ def test_memory_stays_flat() -> None:
     A, learner = random_A(rng, 2), BayesPoint(2, epsilon=0.02, error_rate=None)
     sizes, answers = [], 0
     while answers < 12_000:
-        answers += learner.learn(_review(learner, A, rng, 0.3, k=10)).heard
+        answers += learner.learn(_review(learner, A, rng, 0.3, k=10)).used
         sizes.append(_size(learner.state()))
     half = len(sizes) // 2
     assert max(sizes[half:]) <= max(sizes[:half])
-    assert len(learner.state()["doubt"]["open"]["reviewers"]) <= 2 * doubt.OPEN_ANSWERS
+    assert len(learner.state()["doubt"]["open"]["reviewers"]) <= 2 * DEFAULT.open_answers
 
 
 def test_the_window_is_shorter_where_answers_are_long(monkeypatch: pytest.MonkeyPatch) -> None:
     """A budget of numbers bounds the window in high dimensions."""
-    monkeypatch.setattr(doubt, "MOST_NUMBERS_OPEN", 60)
+    monkeypatch.setattr(BayesPoint, "tuning", replace(DEFAULT, max_open_numbers=60))
     learner, _ = _reviewed(0.0, rounds=10)  # six unknowns: ten answers, or up to twenty
     assert 10 <= len(learner.state()["doubt"]["open"]["reviewers"]) <= 20
 
@@ -438,7 +435,7 @@ def test_saved_and_loaded_to_the_bit(rounds: int) -> None:
         verdicts = _review(learner, A, rng, 0.1, k=10)
         learner.learn(replace(verdicts, reviewer=(None, "Ada", "Bob")[t % 3]))
     answers = sum(report.answers for report in learner.reviewers().values())
-    assert (answers > 2 * doubt.OPEN_ANSWERS) == (rounds == 70)
+    assert (answers > 2 * DEFAULT.open_answers) == (rounds == 70)
     loaded = eh.metrics.MetricLearner.restored(copy.deepcopy(learner.saved()))
     assert isinstance(loaded, BayesPoint)
     assert same(loaded.state(), learner.state())
@@ -468,8 +465,8 @@ def _interrupt(monkeypatch: pytest.MonkeyPatch, name: str, at: int) -> None:
 
 
 def test_an_error_midway_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wherever learning breaks off - telling, settling, telling again - the learner is as it was, to the bit."""
-    monkeypatch.setattr(doubt, "OPEN_ANSWERS", 20)
+    """Wherever learning breaks off - updating, closing, reprocessing - the learner is as it was, to the bit."""
+    monkeypatch.setattr(BayesPoint, "tuning", replace(DEFAULT, open_answers=20))
     rng = np.random.default_rng(0)
     A, learner = random_A(rng, 3), BayesPoint(3, epsilon=0.02, error_rate=None)
     broken = 0
@@ -479,7 +476,7 @@ def test_an_error_midway_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
         for at in range(1, 12):
             other = copy.copy(learner)  # shares with the learner all that must not be changed in place
             with monkeypatch.context() as patch:
-                _interrupt(patch, "told_all", at)
+                _interrupt(patch, "update", at)
                 try:
                     other.learn(verdicts)
                 except _Interrupted:
@@ -492,17 +489,17 @@ def test_an_error_midway_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_an_error_midway_in_a_bit_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A bit that breaks off half way is not heard at all."""
+    """A bit that breaks off half way changes nothing at all."""
     learner, A = _reviewed(0.1, rounds=5)
     verdicts, before = _review(learner, A, np.random.default_rng(1), 0.0), copy.deepcopy(learner.state())
-    _interrupt(monkeypatch, "told_bit", 2)
+    _interrupt(monkeypatch, "update_bit", 2)
     with pytest.raises(_Interrupted):
         learner.learn_bit(verdicts, any_unfair=True)
     assert same(learner.state(), before)
 
 
 def test_bits_and_answers_mix() -> None:
-    """One bit says nothing of a rate, and what was learned from bits outlives the next telling again."""
+    """One bit says nothing of a rate, and what was learned from bits outlives reprocessing."""
     rng = np.random.default_rng(0)
     A, learner = random_A(rng, 2), BayesPoint(2, epsilon=0.02, error_rate=None)
     for t in range(150):
@@ -520,13 +517,13 @@ def test_bits_and_answers_mix() -> None:
     assert only_bits.distances([x, y]).estimate[0, 1] < 0.25
     state = only_bits.state()
     assert np.allclose(state["doubt"]["base"]["mean"], state["mean"])
-    for _ in range(20):  # enough for rates to be looked at, and for everything to be told again
+    for _ in range(20):  # enough for rates to be updated, and for everything to be reprocessed
         only_bits.learn_pair(y, np.array([-0.2, 0.7]), gap=0.9, unfair=True, reviewer="Ada")
     assert only_bits.distances([x, y]).estimate[0, 1] < 0.3
 
 
-def test_a_told_rate_knows_no_reviewers() -> None:
-    """Where the rate is told there is no report, and contradictions are reported instead."""
+def test_a_fixed_rate_reports_no_reviewers() -> None:
+    """With a fixed rate there is no report, and contradictions are reported instead."""
     learner = BayesPoint(1, epsilon=0.05)
     assert learner.reviewers() == {}
     assert learner.state()["doubt"] is None

@@ -1,4 +1,4 @@
-"""Kernels are compiled while nobody waits for it."""
+"""Kernels are compiled in advance, once, and say so when it takes long."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import sqlite3
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from evenhand.desk import Desk, warm_up
+from evenhand.bandit import warm_up
+from evenhand.cli.main import main
+from evenhand.desk import Desk
 from tests.support.desk_play import people
 
 USUAL = """
@@ -18,7 +21,7 @@ import gc
 import numpy as np
 from numba.core.dispatcher import Dispatcher
 from evenhand.desk import Desk
-from evenhand.desk.warm_up import warm_up
+from evenhand.bandit.warm_up import warm_up
 
 def kernels():
     found = [one for one in gc.get_objects() if isinstance(one, Dispatcher)]
@@ -38,15 +41,15 @@ print(len(before), sorted(kernels() - before))
 """
 
 
-def test_the_usual_work_of_a_desk_needs_nothing_more() -> None:
+def test_the_usual_work_of_a_desk_compiles_nothing_more() -> None:
     """After warming up, deciding, learning and explaining at ten candidates of ten features compiles no kernel."""
-    told = subprocess.run([sys.executable, "-c", USUAL], capture_output=True, text=True, check=True).stdout
-    number, more = told.split(" ", 1)
+    output = subprocess.run([sys.executable, "-c", USUAL], capture_output=True, text=True, check=True).stdout
+    number, more = output.split(" ", 1)
     assert int(number) > 20
     assert more.strip() == "[]"
 
 
-def test_nobody_is_kept_from_writing_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_writers_are_not_blocked_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A desk's first decision in a process compiles before it takes the database's one lock, and only once."""
     file, written = tmp_path / "ledger.db", []
 
@@ -56,17 +59,18 @@ def test_nobody_is_kept_from_writing_meanwhile(tmp_path: Path, monkeypatch: pyte
             written.append(True)
 
     with Desk.open(f"sqlite:///{file}", "loans", n_features=3, seed=1) as desk:
-        monkeypatch.setattr(warm_up, "_done", False)
+        monkeypatch.setattr(warm_up, "_is_done", False)
         monkeypatch.setattr(warm_up, "_play", slow)
         for _ in range(2):
             desk.decide(people(np.random.default_rng(0)))
     assert len(written) == len(warm_up.SHAPES)
 
 
-def test_what_takes_long_is_said(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    """Whoever waits for a compiler is told so; whoever does not, is not."""
-    for patience, is_said in ((60.0, False), (0.0, True)):
-        monkeypatch.setattr(warm_up, "_done", False)
-        monkeypatch.setattr(warm_up, "PATIENCE_SECONDS", patience)
-        warm_up.warm_up()
-        assert (warm_up.SLOW in caplog.messages) == is_said
+def test_every_learner_is_warmed_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command line's warm-up also plays ProjectedVolume, with a thin direction."""
+    played: list[tuple[Any, ...]] = []
+    monkeypatch.setattr(warm_up, "_is_done", False)
+    monkeypatch.setattr(warm_up, "_play", lambda *arguments: played.append(arguments[3:]))
+    assert main(["warm-up"]) == 0
+    assert len(played) == len(warm_up.SHAPES) + 1
+    assert 0 < played[-1][0].thin_directions.shape[1] < 3

@@ -1,7 +1,7 @@
-"""Uniform points of a polytope's projection: hit-and-run whose chords are found by small linear programmes.
+"""Uniform points of a polytope's projection: hit-and-run whose chords are found by small linear programs.
 
 The polytope is {(w, t) : A w + C t >= b}; wanted are points w uniform in its shadow {w : some t fits}. From a
-point w the chord of the shadow along a coordinate ends where no t fits any more: two linear programmes in the step
+point w the chord of the shadow along a coordinate ends where no t fits any more: two linear programs in the step
 and t. The t on the way are interpolated between those of the two ends, which fit because the polytope is convex.
 """
 
@@ -11,21 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._internal.jit import jit
+from evenhand.metrics.version_space.tuning import ProjectedVolumeTuning
 
 Floats = NDArray[np.float64]
 
-PIVOT = 1e-11
-"""Smaller entries of a tableau whose rows have length about one count as zero."""
-
-MOST_PIVOTS = 50
-"""Pivots per unknown of a chord's programme; a chord cut short by it is still a chord of the shadow."""
-
-SWEEPS = 4
-"""How often all points walk along all coordinates."""
-
 
 def shadow_middle(
-    points: Floats, inner: Floats, A: Floats, C: Floats, b: Floats, rng: np.random.Generator
+    points: Floats,
+    inner: Floats,
+    A: Floats,
+    C: Floats,
+    b: Floats,
+    rng: np.random.Generator,
+    tuning: ProjectedVolumeTuning,
 ) -> tuple[Floats, Floats]:
     """The mean of the shadow and uniform points of it, (r,) and (N, r), from N points (w, t) of the polytope.
 
@@ -33,10 +31,12 @@ def shadow_middle(
     """
     w, t = points.copy(), inner.copy()
     middles = np.zeros(w.shape[1])
-    for _ in range(SWEEPS):
+    for _ in range(tuning.shadow_sweeps):
         middles[:] = 0.0
         uniforms = rng.random((*w.shape, 1 + t.shape[1]))
-        _shadow_sweep(w, t, A, C, b, rng.permutation(w.shape[1]), uniforms, middles, PIVOT, MOST_PIVOTS)
+        slacks = np.maximum(w @ A.T + t @ C.T - b, 0.0)
+        limits = (tuning.pivot, tuning.max_pivots)
+        _shadow_sweep(w, t, slacks, A, C, rng.permutation(w.shape[1]), uniforms, middles, *limits)
     return middles / len(w), w
 
 
@@ -44,40 +44,44 @@ def shadow_middle(
 def _shadow_sweep(
     w: Floats,
     t: Floats,
+    slacks: Floats,
     A: Floats,
     C: Floats,
-    b: Floats,
     order: NDArray[np.int64],
     uniforms: Floats,
     middles: Floats,
     pivot: float,
-    most_pivots: int,
+    max_pivots: int,
 ) -> None:
     """Move every w once along every coordinate of the shadow, and every t once along each of its own; in place."""
     n, s = C.shape
-    M = np.empty((n, 1 + s))
-    M[:, 1:] = -C
-    tableau = np.empty((n + 1, s + 2))
+    tableau, low, high, move = np.empty((n + 1, s + 2)), np.empty(1 + s), np.empty(1 + s), np.empty(1 + s)
+    owner, free, column = np.empty(n, np.int64), np.empty(1 + s, np.bool_), np.empty(n)
     for i in range(len(w)):
-        slack = np.maximum(A @ w[i] + C @ t[i] - b, 0.0)
+        slack = slacks[i]
         for step in range(len(order)):
             j = order[step]
-            M[:, 0] = -A[:, j]
-            high = _farthest(M, slack, tableau, pivot, most_pivots)
-            M[:, 0] = A[:, j]
-            low = _farthest(M, slack, tableau, pivot, most_pivots)
+            _farthest(A, C, j, -1.0, slack, tableau, owner, free, pivot, max_pivots, high)
+            _farthest(A, C, j, 1.0, slack, tableau, owner, free, pivot, max_pivots, low)
             low[0] = -low[0]
             middles[j] += w[i, j] + 0.5 * (low[0] + high[0])
-            move = low + uniforms[i, step, 0] * (high - low)
+            for c in range(1 + s):
+                move[c] = low[c] + uniforms[i, step, 0] * (high[c] - low[c])
             w[i, j] += move[0]
-            t[i] += move[1:]
-            slack = np.maximum(slack + A[:, j] * move[0] + C @ move[1:], 0.0)
+            for f in range(n):
+                along = 0.0
+                for c in range(s):
+                    along += C[f, c] * move[1 + c]
+                slack[f] = max(slack[f] + A[f, j] * move[0] + along, 0.0)
             # The interpolated t may lie on a face: move it inside its own fibre, which leaves the walk of w alone.
             for c in range(s):
-                low_c, high_c = _chord(C[:, c], slack, pivot)
+                for f in range(n):
+                    column[f] = C[f, c]
+                low_c, high_c = _chord(column, slack, pivot)
                 shift = low_c + uniforms[i, step, 1 + c] * (high_c - low_c)
-                t[i, c] += shift
-                slack = np.maximum(slack + C[:, c] * shift, 0.0)
+                t[i, c] += move[1 + c] + shift
+                for f in range(n):
+                    slack[f] = max(slack[f] + column[f] * shift, 0.0)
 
 
 @jit
@@ -95,19 +99,35 @@ def _chord(column: Floats, slack: Floats, pivot: float) -> tuple[float, float]:
 
 
 @jit
-def _farthest(M: Floats, slack: Floats, tableau: Floats, pivot: float, most_pivots: int) -> Floats:
-    """The free x with M x <= slack whose first entry is largest, slack >= 0: the simplex method on a dense tableau.
+def _farthest(
+    A: Floats,
+    C: Floats,
+    j: int,
+    sign: float,
+    slack: Floats,
+    tableau: Floats,
+    owner: NDArray[np.int64],
+    free: NDArray[np.bool_],
+    pivot: float,
+    max_pivots: int,
+    x: Floats,
+) -> None:
+    """Fill in the free x with sign * A_j x_0 - C x_rest <= slack whose first entry is largest, slack >= 0.
 
-    x = 0 fits, so the slacks are a first basis. A free unknown that has entered the basis never leaves it.
+    The simplex method on a dense tableau (n + 1, s + 2). x = 0 fits, so the slacks are a first basis. A free unknown
+    that has entered the basis never leaves it. `owner` (n,) and `free` (1 + s,) are scratch.
     """
-    n, p = M.shape
-    tableau[:n, :p] = M
-    tableau[:n, p] = slack
-    tableau[n, :] = 0.0
-    tableau[n, 0] = -1.0
-    free = np.ones(p, dtype=np.bool_)  # whether a column still stands for an x
-    owner = np.full(n, -1)  # which x a row stands for, -1 for a slack
-    for _ in range(most_pivots * p):
+    n, p = len(slack), len(x)
+    for k in range(p):
+        free[k] = True  # whether a column still stands for an x
+        x[k], tableau[n, k] = 0.0, 0.0
+    tableau[n, 0], tableau[n, p] = -1.0, 0.0
+    for f in range(n):
+        owner[f] = -1  # which x a row stands for, -1 for a slack
+        tableau[f, 0], tableau[f, p] = sign * A[f, j], slack[f]
+        for k in range(1, p):
+            tableau[f, k] = -C[f, k - 1]
+    for _ in range(max_pivots * p):
         entering, best = -1, pivot
         for k in range(p):
             gain = abs(tableau[n, k]) if free[k] else -tableau[n, k]
@@ -115,10 +135,10 @@ def _farthest(M: Floats, slack: Floats, tableau: Floats, pivot: float, most_pivo
                 entering, best = k, gain
         if entering < 0:
             break
-        sign = 1.0 if tableau[n, entering] < 0.0 else -1.0
+        way = 1.0 if tableau[n, entering] < 0.0 else -1.0
         leaving, least = -1, np.inf
         for f in range(n):
-            rate = sign * tableau[f, entering]
+            rate = way * tableau[f, entering]
             if owner[f] < 0 and rate > pivot and max(tableau[f, p], 0.0) / rate < least:
                 leaving, least = f, max(tableau[f, p], 0.0) / rate
         if leaving < 0:
@@ -126,21 +146,21 @@ def _farthest(M: Floats, slack: Floats, tableau: Floats, pivot: float, most_pivo
         _pivot(tableau, leaving, entering)
         owner[leaving] = entering if free[entering] else -1
         free[entering] = False
-    x = np.zeros(p)
     for f in range(n):
         if owner[f] >= 0:
             x[owner[f]] = tableau[f, p]
-    return x
 
 
 @jit
 def _pivot(tableau: Floats, row: int, column: int) -> None:
     """Exchange the unknown of a row with that of a column; in place."""
-    value = tableau[row, column]
-    tableau[row] /= value
+    value, (n, width) = tableau[row, column], tableau.shape
+    for i in range(width):
+        tableau[row, i] /= value
     tableau[row, column] = 1.0 / value
-    for f in range(len(tableau)):
+    for f in range(n):
         factor = tableau[f, column]
         if f != row and factor != 0.0:
             tableau[f, column] = 0.0
-            tableau[f] -= factor * tableau[row]
+            for i in range(width):
+                tableau[f, i] -= factor * tableau[row, i]

@@ -1,0 +1,192 @@
+"""Moment matching (assumed density filtering): a Gaussian updated with one half-space after another, in place."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand._internal.jit import jit
+
+Floats = NDArray[np.float64]
+
+
+@jit
+def match_moments(
+    inside: float,
+    variance: float,
+    known: float,
+    error_rate: float,
+    blur: float,
+    contradiction: float,
+    is_repeat: bool,
+    max_shrink: float,
+    min_slope: float,
+) -> tuple[float, float, float, float]:
+    """One step: the score and the evidence of a half-space, and by which step and shrink it changes the moments.
+
+    inside: how far inside <alpha, u> has its mean; variance: of <alpha, u>; known: the variance up to which it counts
+    as known. The new mean is mean + side * step * cov u, the new covariance cov - shrink * (cov u)(cov u)'. Both are 0
+    where the half-space changes nothing: a repetition, a contradiction, a known direction, a likelihood without slope.
+    """
+    sd = math.sqrt(max(variance, known, 1e-300) + blur * blur)
+    z = inside / sd
+    evidence = 1.0 if is_repeat else 0.5 * math.erfc(-z / math.sqrt(2.0))
+    if z < contradiction or variance <= known or is_repeat:
+        return z, evidence, 0.0, 0.0
+    # The slope: the logarithmic derivative of the likelihood eta + (1 - 2 eta) Phi(z).
+    if error_rate == 0.0 and z < -6.0:  # phi / Phi by a continued fraction: exact where both underflow
+        slope = -z
+        for i in range(40, 0, -1):
+            slope = -z + i / slope
+    else:
+        keep = 1.0 - 2.0 * error_rate
+        density = math.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
+        slope = keep * density / (error_rate + keep * 0.5 * math.erfc(-z / math.sqrt(2.0)))
+    if abs(slope) < min_slope:
+        return z, evidence, 0.0, 0.0
+    return z, evidence, slope / sd, min(slope * (slope + z) / (sd * sd), max_shrink / variance)
+
+
+@jit
+def update_rows(
+    mean: Floats,
+    cov: Floats,
+    normals: Floats,
+    thresholds: Floats,
+    sides: Floats,
+    error_rates: Floats,
+    blur: float,
+    contradiction: float,
+    max_shrink: float,
+    min_slope: float,
+    known_variance: float,
+    certain_score: float,
+    few_rows: int,
+    scores: Floats,
+    evidences: Floats,
+) -> int:
+    """Update N(mean, cov) with sides * (<alpha, normals> - thresholds) >= 0, row by row; count the contradictions.
+
+    error_rates: the probability that each row is wrong, (n,), or (1,) for all. mean (m,) and cov (m, m) change in
+    place; `scores` and `evidences` (n,) are filled: how many standard deviations inside the half-space the mean lay at
+    the row's turn, and how likely the half-space was then. O(n m^2), but of more than `few_rows` O(m) for a row that
+    lies `certain_score` deviations inside even if its own were the widest along any unit vector: it would change
+    nothing, and is scored as if its deviation were that wide. An error rate above one half may still matter there, and
+    once a verdict has widened the belief, the widest is not known any more.
+    """
+    n, m = normals.shape
+    reach, repeats = np.empty(m), repeated_rows(normals, thresholds, sides)
+    widest = largest_deviation(cov) if n > few_rows else np.inf
+    contradictions = 0
+    for row in range(n):
+        u, error_rate = normals[row], error_rates[row if len(error_rates) > 1 else 0]
+        middle, squares = _mean_and_square(mean, u)
+        inside = sides[row] * (middle - thresholds[row])
+        most = math.sqrt(widest * widest * squares + blur * blur)
+        if inside > certain_score * most and error_rate <= 0.5:
+            scores[row], evidences[row] = inside / most, 1.0
+            continue
+        _multiply(cov, u, reach)
+        variance, largest = 0.0, 0.0
+        for i in range(m):
+            variance += reach[i] * u[i]
+            largest = max(largest, cov[i, i])
+        scores[row], evidences[row], step, shrink = match_moments(
+            inside, variance, known_variance * largest * squares, error_rate, blur, contradiction, repeats[row],
+            max_shrink, min_slope,
+        )  # fmt: skip
+        contradictions += scores[row] < contradiction
+        if step == 0.0:
+            continue
+        if shrink < 0.0:
+            widest = np.inf
+        step = step * sides[row]
+        for i in range(m):
+            mean[i] += step * reach[i]
+            for j in range(m):
+                # In this order the covariance stays symmetric to the bit. An asymmetry from rounding while it was
+                # large would in the end outweigh a small one.
+                cov[i, j] -= shrink * (reach[i] * reach[j])
+    return contradictions
+
+
+@jit
+def _mean_and_square(mean: Floats, u: Floats) -> tuple[float, float]:
+    """<mean, u> and <u, u>, each in four sums that need not wait for each other."""
+    m = len(u)
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    e, f, g, h = 0.0, 0.0, 0.0, 0.0
+    i = 0
+    while i + 4 <= m:
+        a, e = a + mean[i] * u[i], e + u[i] * u[i]
+        b, f = b + mean[i + 1] * u[i + 1], f + u[i + 1] * u[i + 1]
+        c, g = c + mean[i + 2] * u[i + 2], g + u[i + 2] * u[i + 2]
+        d, h = d + mean[i + 3] * u[i + 3], h + u[i + 3] * u[i + 3]
+        i += 4
+    while i < m:
+        a, e = a + mean[i] * u[i], e + u[i] * u[i]
+        i += 1
+    return (a + b) + (c + d), (e + f) + (g + h)
+
+
+@jit
+def _multiply(cov: Floats, u: Floats, reach: Floats) -> None:
+    """Fill `reach` (m,) with cov @ u, adding up rows of the symmetric cov: sums that need not wait for each other."""
+    m = len(u)
+    for i in range(m):
+        reach[i] = 0.0
+    j = 0
+    while j + 4 <= m:
+        u0, u1, u2, u3 = u[j], u[j + 1], u[j + 2], u[j + 3]
+        for i in range(m):
+            reach[i] += u0 * cov[j, i] + u1 * cov[j + 1, i] + u2 * cov[j + 2, i] + u3 * cov[j + 3, i]
+        j += 4
+    while j < m:
+        for i in range(m):
+            reach[i] += u[j] * cov[j, i]
+        j += 1
+
+
+@jit
+def repeated_rows(normals: Floats, thresholds: Floats, sides: Floats) -> NDArray[np.bool_]:
+    """Which rows equal an earlier one to the bit, (n,); minus zero is zero. Copies of candidates are not news.
+
+    By a hash table with open addressing; the key is made of a few of the numbers. O(n m).
+    """
+    (n, m), size = normals.shape, 4
+    while size < 4 * n:
+        size *= 2
+    repeats, table = np.zeros(n, np.bool_), np.full(size, -1)
+    for row in range(n):
+        key = thresholds[row] * 0.7548776662466927
+        for i in range(0, m, 1 + m // 8):
+            key += normals[row, i] * (1.0 + 0.618033988749895 * i)
+        key *= 7919.0
+        place = int((key - np.floor(key)) * size)
+        while table[place] >= 0 and not repeats[row]:
+            other, i = table[place], 0
+            if thresholds[row] == thresholds[other] and sides[row] == sides[other]:
+                while i < m and normals[row, i] == normals[other, i]:
+                    i += 1
+            repeats[row] = i == m
+            place = (place + 1) % size
+        if not repeats[row]:
+            table[place] = row
+    return repeats
+
+
+@jit
+def largest_deviation(cov: Floats) -> float:
+    """An upper end of the root of the largest eigenvalue of cov (m, m): by its Frobenius norm, or its largest row."""
+    m, squares, largest = len(cov), 0.0, 0.0
+    square, size = np.zeros(m), np.zeros(m)
+    for i in range(m):  # by columns, which are the rows of a symmetric matrix: sums that need not wait for each other
+        for j in range(m):
+            square[j] += cov[i, j] * cov[i, j]
+            size[j] += abs(cov[i, j])
+    for j in range(m):
+        squares += square[j]
+        largest = max(largest, size[j])
+    return math.sqrt(min(math.sqrt(squares), largest)) * (1.0 + 1e-9)

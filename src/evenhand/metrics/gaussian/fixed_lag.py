@@ -1,0 +1,249 @@
+"""Fixed-lag smoothing: learning from answers that may be wrong while the error rates are learned too."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evenhand.metrics.gaussian._moment_matching import repeated_rows
+from evenhand.metrics.gaussian.belief import Belief
+from evenhand.metrics.gaussian.error_rates import ErrorRates
+from evenhand.metrics.gaussian.tuning import BayesPointTuning
+from evenhand.metrics.half_spaces import HalfSpaces
+
+Floats = NDArray[np.float64]
+Project = Callable[[Belief], Belief]
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """Half-spaces, and the row of the reviewer who gave each, (n,)."""
+
+    half_spaces: HalfSpaces
+    reviewers: NDArray[np.int64]
+
+    @classmethod
+    def none(cls, n_unknowns: int) -> Self:
+        """No answers."""
+        return cls(HalfSpaces.none(n_unknowns), np.zeros(0, dtype=np.int64))
+
+    def __len__(self) -> int:
+        return len(self.reviewers)
+
+    def take(self, rows: NDArray[np.bool_] | slice) -> Answers:
+        """Some of the answers."""
+        return Answers(self.half_spaces.take(rows), self.reviewers[rows])
+
+    def joined(self, other: Answers) -> Answers:
+        """These answers, then the others."""
+        reviewers = np.concatenate([self.reviewers, other.reviewers])
+        return Answers(self.half_spaces.joined(other.half_spaces), reviewers)
+
+    def state(self) -> dict[str, Any]:
+        """As plain arrays."""
+        return {"half_spaces": self.half_spaces.state(), "reviewers": self.reviewers}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """The answers with this `state`."""
+        return cls(HalfSpaces.from_state(state["half_spaces"]), state["reviewers"])
+
+
+class FixedLagSmoother:
+    """Error rates of reviewers, the newest answers, and the belief before them.
+
+    Moment matching that took early answers for more reliable than they are stays certain of them for good. So a belief
+    is kept (`base`) that has processed only older answers, and the newest are processed again from there whenever a
+    rate has changed. Answers leave the window into the base at the rates known by then; memory stays flat.
+
+    Every method that updates a belief takes `blur`, of thresholds, and `project`, onto positive semidefinite metrics.
+    """
+
+    def __init__(self, base: Belief) -> None:
+        self.rates = ErrorRates(base.tuning)
+        self.base = base
+        self.open = Answers.none(len(base.mean))
+        self._memory = Answers.none(len(base.mean))
+        self._used = np.zeros(0)
+        self._new = 0
+        self._may_widen = False
+
+    @property
+    def _tuning(self) -> BayesPointTuning:
+        return self.base.tuning
+
+    def updated(
+        self, belief: Belief, half_spaces: HalfSpaces, reviewer: str | None, *, blur: float, project: Project
+    ) -> tuple[FixedLagSmoother, Belief]:
+        """The smoother and the belief after one reviewer's answers."""
+        smoother = copy.copy(self)
+        smoother.rates = copy.copy(self.rates)
+        belief = smoother._update(belief, half_spaces, reviewer, blur, project)
+        return smoother, belief
+
+    def _update(
+        self, belief: Belief, half_spaces: HalfSpaces, reviewer: str | None, blur: float, project: Project
+    ) -> Belief:
+        row, tuning = self.rates.row(reviewer), self._tuning
+        self.rates.count(row, len(half_spaces))
+        repeats = repeated_rows(half_spaces.normals, half_spaces.thresholds, half_spaces.sides)
+        half_spaces = half_spaces.take(~repeats)
+        n, means = len(half_spaces), self.rates.means()
+        self._used = np.append(self._used, means[len(self._used) :])
+        belief = project(belief.update(half_spaces, np.minimum(means[[row]], tuning.max_rate), blur=blur).belief)
+        self.open = self.open.joined(Answers(half_spaces, np.full(n, row)))
+        self._new += n
+        most = min(tuning.open_answers, max(tuning.max_open_numbers // len(belief.mean), 1))
+        if len(self.open) > 2 * most:
+            self._close(belief, len(self.open) - most, blur, project)
+        if self._new >= max(tuning.min_new_answers, tuning.new_share * min(len(self.open), most)):
+            self._new = 0
+            belief = self._iterated(belief, blur, project)
+            belief = self._trusting(belief, blur, project)
+            belief = self._less_certain(belief, blur, project)
+        return belief
+
+    def _close(self, belief: Belief, n: int, blur: float, project: Project) -> None:
+        """Move the oldest n answers into the base, and the informative ones into the memory for a larger bound."""
+        oldest = self.open.take(slice(None, n))
+        self.open = self.open.take(slice(n, None))
+        scores = _scores(belief, oldest.half_spaces, blur)
+        self.rates.close(_chances(scores), oldest.reviewers)
+        self.base = project(self._processed(self.base, oldest, self.rates.means(), blur))
+        self._may_widen = True
+        memory = self._memory.joined(oldest.take(np.abs(scores) < self._tuning.informative))
+        self._memory = memory.take(slice(-self._tuning.max_rows(len(belief.mean)), None))
+
+    def _iterated(self, belief: Belief, blur: float, project: Project) -> Belief:
+        """Learn the rates from all open answers under the belief; reprocess these where a rate changed; repeat."""
+        for _ in range(self._tuning.max_iterations):
+            self.rates.reopen(_chances(_scores(belief, self.open.half_spaces, blur)), self.open.reviewers)
+            means = self.rates.means()
+            if np.all(np.abs(_log_odds(means) - _log_odds(self._used)) <= self._tuning.rate_change):
+                break
+            self._used = means
+            belief = project(self._processed(self.base, self.open, means, blur))
+        return belief
+
+    def _trusting(self, belief: Belief, blur: float, project: Project) -> Belief:
+        """Trust a reviewer who seems to mislead, if that explains all answers better than distrust does.
+
+        Where the metric is far from the prior, an honest reviewer contradicts the belief at every turn.
+        """
+        means, tuning = self.rates.means(), self._tuning
+        for row in np.flatnonzero(means > tuning.max_rate):
+            own, others = np.arange(len(means)) == row, np.minimum(means, tuning.max_rate)
+            honest, misleading = (
+                project(self._processed(self.base, self.open, np.where(own, rate, others), blur, cap=False))
+                for rate in (tuning.trial_rate, means)
+            )
+            if self._fit(honest, blur) > self._fit(misleading, blur) + self._margin:
+                self.rates.forget(int(row))
+                belief = self._iterated(honest, blur, project)
+        return belief
+
+    def _less_certain(self, belief: Belief, blur: float, project: Project) -> Belief:
+        """Widen the base if the newest answers then fit better; once for the same answers."""
+        means = self.rates.means()
+        if not self._may_widen or np.all(means < self._tuning.min_rate_to_explain):
+            return belief
+        bases = [self.base.widened(factor) for factor in self._tuning.trial_widenings]
+        trials = [project(self._processed(base, self.open, means, blur)) for base in bases]
+        fits = [self._fit(trial, blur) for trial in trials]
+        best = int(np.argmax(fits))
+        if fits[best] <= self._fit(belief, blur) + self._margin:
+            return belief
+        self.base, self._may_widen = bases[best], False
+        return self._iterated(trials[best], blur, project)
+
+    @property
+    def _margin(self) -> float:
+        """By how much one explanation must fit better than another."""
+        return self._tuning.better_fit + len(self.base.mean)
+
+    def _fit(self, belief: Belief, blur: float) -> float:
+        """The log-likelihood of the open answers, at the error rate of each reviewer that fits best."""
+        chances = _chances(_scores(belief, self.open.half_spaces, max(blur, self._tuning.trial_blur)))
+        return self.rates.best_fit(chances, self.open.reviewers)
+
+    def restarted(self, prior: Belief, *, blur: float, project: Project) -> tuple[FixedLagSmoother, Belief]:
+        """The smoother and the belief after processing all remembered and open answers from another prior."""
+        smoother, means = copy.copy(self), self.rates.means()
+        smoother.base = project(self._processed(prior, self._memory, means, blur))
+        return smoother, project(self._processed(smoother.base, self.open, means, blur))
+
+    def with_base(self, base: Belief) -> FixedLagSmoother:
+        """The same smoother with another base."""
+        smoother = copy.copy(self)
+        smoother.base = base
+        return smoother
+
+    def _processed(self, belief: Belief, answers: Answers, rates: Floats, blur: float, *, cap: bool = True) -> Belief:
+        """The belief after these answers, at the rate of each reviewer (r,), capped at the maximum.
+
+        A repetition by another reviewer, or on another day, is news: answers are split where one repeats another.
+        """
+        rates = np.minimum(rates, self._tuning.max_rate) if cap else rates
+        for rows in _parts_without_repeats(answers.half_spaces):
+            part = answers.take(rows)
+            belief = belief.update(part.half_spaces, rates[part.reviewers], blur=blur).belief
+        return belief
+
+    # Saving. The keys are those of version 0.1.
+
+    def state(self) -> dict[str, Any]:
+        """All of it, in arrays, numbers and strings."""
+        return {
+            "errors": self.rates.state(),
+            "base": {"mean": self.base.mean, "cov": self.base.cov},
+            "open": self.open.state(),
+            "memory": self._memory.state(),
+            "used": self._used,
+            "new": self._new,
+            "may_widen": self._may_widen,
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], tuning: BayesPointTuning) -> Self:
+        """The smoother with this `state`, to the bit."""
+        smoother = cls(Belief(state["base"]["mean"].copy(), state["base"]["cov"].copy(), tuning))
+        smoother.rates = ErrorRates.from_state(state["errors"], tuning)
+        smoother.open, smoother._memory = Answers.from_state(state["open"]), Answers.from_state(state["memory"])
+        smoother._used, smoother._new = state["used"].copy(), int(state["new"])
+        smoother._may_widen = bool(state["may_widen"])
+        return smoother
+
+
+def _parts_without_repeats(half_spaces: HalfSpaces) -> list[slice]:
+    """All rows, in as few consecutive parts as possible such that none has the same row twice."""
+    table = np.column_stack([half_spaces.normals, half_spaces.thresholds, half_spaces.sides]) + 0.0  # -0.0 is 0.0
+    parts: list[slice] = []
+    start, seen = 0, set[bytes]()
+    for row, key in enumerate(line.tobytes() for line in table):
+        if key in seen:
+            parts.append(slice(start, row))
+            start, seen = row, set()
+        seen.add(key)
+    return [*parts, slice(start, len(half_spaces))]
+
+
+def _scores(belief: Belief, half_spaces: HalfSpaces, blur: float) -> Floats:
+    """How many standard deviations inside each half-space the mean lies, (n,)."""
+    mean, sd = belief.moments(half_spaces.normals)
+    return np.asarray(half_spaces.sides * (mean - half_spaces.thresholds) / np.sqrt(sd**2 + blur**2))
+
+
+def _chances(scores: Floats) -> Floats:
+    """How likely each answer is right, given its score, (n,)."""
+    from scipy.special import ndtr  # takes longer to load than a first decision may take
+
+    return np.asarray(ndtr(scores))
+
+
+def _log_odds(rates: Floats) -> Floats:
+    return np.asarray(np.log(rates / (1.0 - rates)))

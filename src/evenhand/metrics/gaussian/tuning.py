@@ -1,0 +1,134 @@
+"""The tuning constants of BayesPoint, with their reasons; all figures are measurements of `benchmarks/learners.py`."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from evenhand.metrics.half_spaces import MemoryTuning
+
+
+@dataclass(frozen=True)
+class BayesPointTuning(MemoryTuning):
+    """One value for each constant. A subclass of BayesPoint may set another record as its `tuning`."""
+
+    # Updating a belief with a verdict.
+
+    max_shrink: float = 0.999
+    """Share of a direction's variance that one verdict may remove: keeps the covariance positive definite."""
+    min_slope: float = 1e-9
+    """A verdict whose likelihood slope is smaller changes nothing that double precision could keep."""
+    known_variance: float = 1e-20
+    """A direction whose variance is a smaller share of the largest is known; no verdict moves it."""
+    certain_score: float = 6.5
+    """A verdict this many standard deviations inside has no slope that counts: phi(6.5) = 3e-10 < min_slope."""
+    few_rows: int = 4
+    """With so few verdicts it takes longer to find out which cannot matter than to process them."""
+    batch_unknowns: int = 250
+    """Up to so many unknowns the covariance stays in the cache from row to row; beyond, rows go in batches."""
+    batch_rows: int = 256
+    """Rows of a batch: more would cost more in scores, O(n^3), than they save in products."""
+    min_eigenvalue: float = 1e-14
+    """Relative floor of a covariance's eigenvalues after moments were subtracted."""
+    max_chance_fair: float = 0.999
+    """Upper limit on the probability that no pair is unfair: its complement is a divisor."""
+
+    # Learning from a review.
+
+    max_blur: float = 1e-4
+    """Thresholds are blurred by epsilon squared, but by no more than this,"""
+    max_blur_of_prior: float = 0.1
+    """nor by more than this share of the prior's standard deviation."""
+    slip_rate: float = 0.01
+    """Below this error rate wrong verdicts are slips, skipped and reported; above, they are expected and weighed."""
+    contradiction: float = -5.0
+    """A verdict with a lower score, in standard deviations, contradicts earlier ones."""
+    informative: float = 3.0
+    """A verdict with a higher score taught nothing and is not remembered."""
+    tolerated_contradictions: int = 3
+    """After more contradictions than these, beyond what the error rate explains, the belief is widened."""
+    widening: float = 4.0
+    """Factor of the covariance when a belief is widened: then, and whenever epsilon halves.
+
+    Half the epsilon needs a quarter of the variance, and a belief that became certain while it played low would not
+    notice that it is too low: without this, the ends missed up to 86% of distances with epsilon=None, by up to 0.006.
+    No variance is widened beyond the prior's. Epsilon halves with the number of reviews, however little each says:
+    without that limit 200 reviews of one pair each gave metrics 3 to 10 times too large (d = 4, error_rate=None).
+    """
+    min_bit_error: float = 0.05
+    """Least error rate assumed of a one-bit review.
+
+    Moment matching of a bit is rough, and at face value becomes certain of what is wrong. At d = 5, k = 10 an exact
+    reviewer's bits cost 190 unfair pairs and a regret of 72 at an error rate of 0.001, 198 and 25 at 0.05.
+    """
+    psd_tolerance: float = 1e-9
+    """An eigenvalue of the mean counts as negative below minus this times the bound."""
+    psd_steps: int = 4
+    """Maximum steps, per feature, of the projection onto positive semidefinite matrices."""
+
+    # Playing a distance.
+
+    end: float = 3.0
+    """The ends of a squared distance lie this many standard deviations from its mean."""
+    known: float = 0.5
+    """A distance is known when its lower end is within this share of epsilon of its estimate."""
+    shade: float = 0.1
+    """A known distance is played at least this share of epsilon below its estimate.
+
+    Otherwise it would be flagged half the time, for ever: 1,300 flags of no consequence in 3,000 rounds at d = k = 5;
+    with it about 60, for a few per cent more regret.
+    """
+    min_products_to_bound: int = 1_000_000
+    """Rounds with fewer products of numbers are guessed faster than bounded."""
+
+    # Learning error rates.
+
+    honest_rates: tuple[float, ...] = (
+        0.001, 0.003, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.13, 0.16, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45,
+    )  # fmt: skip
+    misleading_rates: tuple[float, ...] = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.98, 0.995)
+    """The grid of error rates, also those of a reviewer who is wrong more often than right."""
+    usual_rate: float = 0.05
+    """Scale of the exponential prior: most reviewers err in about one answer of twenty, or less."""
+    misleading_prior: float = 0.2
+    """Prior of a rate above one half, as a share of that of one half."""
+    credible: float = 0.95
+    """Probability mass between the ends of a reported rate."""
+
+    # Smoothing, while error rates are learned.
+
+    open_answers: int = 1000
+    max_open_numbers: int = 1_000_000
+    """Answers that can still be reprocessed: from the first to twice as many, fewer where each has many numbers."""
+    min_new_answers: int = 8
+    new_share: float = 0.25
+    """Rates are updated after so many new answers: the first, or the second times the open ones if that is more."""
+    rate_change: float = math.log(1.5)
+    """Change of the log-odds of a reviewer's error for which all open answers are reprocessed."""
+    max_iterations: int = 3
+    """Maximum iterations: rates and belief depend on each other."""
+    max_rate: float = 0.5
+    """Maximum error rate an answer is processed at; at this rate it teaches nothing.
+
+    A reviewer who is wrong more often than right could be read as saying the opposite, and in panels that halved
+    unfair pairs (60 instead of 137). But such a reviewer may turn round once detected; and one who errs while looking
+    at many pairs, and reports only the worst, is wrong in most reports without meaning the opposite: read that way
+    she caused some 19,000 unfair pairs in 3,000 rounds, ignored 700.
+    """
+    trial_rate: float = 0.1
+    """Error rate assumed on trial for a reviewer who seems to mislead: another metric may explain her better."""
+    trial_widenings: tuple[float, ...] = (4.0, 16.0, 64.0)
+    """Factors tried on the variance of the older belief: answers that seem wrong may be right, and it too certain.
+
+    Without them a burst of 400 lies for another metric was believed for good: 3,100 unfair pairs in 4,000 rounds, and
+    as many again in the next, the truth being taken for error at a rate of 0.04.
+    """
+    min_rate_to_explain: float = 0.005
+    """While every error rate is lower, no wider belief is tried: there is nothing to explain better."""
+    trial_blur: float = 0.01
+    """Blur of thresholds, which are squared gaps, when two explanations are compared."""
+    better_fit: float = 20.0
+    """Log-likelihood by which one explanation must beat another; plus 1 per unknown, which fit more by chance."""
+
+
+DEFAULT = BayesPointTuning()

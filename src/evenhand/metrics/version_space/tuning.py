@@ -1,0 +1,104 @@
+"""The tuning constants of ProjectedVolume, with their reasons."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class ProjectedVolumeTuning:
+    """One value for each constant. A subclass of ProjectedVolume may set another record as its `tuning`."""
+
+    # Points, and how they walk.
+
+    min_samples: int = 200
+    samples_per_unknown: int = 3
+    """Points that represent K by default: the first, or the second times m if that is more."""
+    block: int = 32
+    """Points that walk side by side: their slacks fit the cache."""
+    min_slack: float = 1e-300
+    """A point on a face counts as this far inside, so that ratios to the slack stay finite."""
+    min_variance: float = 1e-12
+    """Relative to the previous coordinates: a cloud that has collapsed further (copies of one point) keeps this."""
+    settled: float = 0.1
+    """A cloud has settled when a sweep changes the log of its variance by less than this per dimension, plus 1."""
+    max_growth_sweeps: int = 200
+    """Maximum sweeps to fill a body; each lets a direction grow by a factor of several."""
+    sweeps: int = 3
+    sweeps_of_many: int = 2
+    many_unknowns: int = 100
+    """Sweeps after a cut: the first, or the second beyond the third. The centroid is then off by 0.05 to 0.2 standard
+    deviations a direction (measured for 5, 10 and 20 features); at 5 features more sweeps saved no mistakes."""
+
+    # The set K.
+
+    negative: float = 1e-9
+    """An eigenvalue counts as negative below minus this, relative to the bound."""
+    reach: float = 1.5
+    """K is taken to lie within this times sqrt(m(m+2)) standard deviations of its centroid: a convex body of unit
+    covariance lies within sqrt(m(m+2)). The factor allows for a sampled covariance, not for its very worst direction,
+    which with 3 m points may be a quarter of the true one; but only the tip of a cone reaches as far as that."""
+    min_faces: int = 150
+    faces_per_unknown: int = 4
+    """Maximum faces kept: the first, or the second times m if that is more. The farthest are dropped first."""
+
+    # Cutting K.
+
+    enough_survivors: float = 0.1
+    """Share of points that must survive a cut for the walk to go on from them."""
+    stage_survivors: float = 0.25
+    """If fewer do, the faces are first moved to where this share survives, in stages."""
+    max_stages: int = 40
+    """After so many stages the walk restarts from a point inside, found by a linear program."""
+    sliver: float = 1e-6
+    """A cut that leaves less than this, in standard deviations before it, is loosened until it does."""
+    near_bound: float = 0.9
+    """With a centroid beyond this share of the bound the truth may lie outside."""
+    max_doublings: int = 40
+    """Maximum doublings of the bound before verdicts count as inconsistent."""
+    max_cone_cuts: int = 40
+    """Maximum cuts, per review, of a centroid that is not positive semidefinite; the rest is left to later reviews."""
+
+    # Linear programs over K.
+
+    refinements: int = 6
+    """Maximum times that an extent is tightened by new cuts."""
+    worthwhile: float = 0.02
+    """Tightening stops when two cuts gained less than this share of the way from the centre."""
+    outside: float = 1e-9
+    """Relative to the bound: an optimum outside the ball by less is not cut off."""
+    box: float = 100.0
+    """The box of the programs, in standard deviations per dimension. K reaches m + 1 of them at most, so an optimum
+    that touches the box is none of K. Faces farther away are left out, to keep the solver's digits."""
+    far_box: float = 1e5
+    """The same when asking whether faces meet anywhere at all, even far from K."""
+    wide: float = 1e-3
+    """Relative to the bound: a set without a smaller standard deviation is wide."""
+    widening: float = 1e-6
+    """Extents are widened by this many standard deviations, far more than HiGHS's tolerances,"""
+    rounding: float = 1e-13
+    """and by this, relative to the largest value the bound allows: rounding of sums in double precision."""
+    deepest: float = 10.0
+    """The largest inscribed ball that is searched for, in standard deviations."""
+    touching: float = 1e-8
+    """Faces that miss each other by no more than this many standard deviations may be taken to touch."""
+    max_tangents: int = 60
+    """Maximum tangents of the ball added in the search for an inner point."""
+
+    # The cylinder over K.
+
+    near_ball: float = 0.5
+    """Points beyond this share of the bound lend the ball their tangents, to represent it as faces,"""
+    max_ball_tangents: int = 200
+    """but no more than so many of them."""
+    min_width: float = 1e-18
+    """Least width of a thin direction, so that it can be divided by."""
+    pivot: float = 1e-11
+    """Smaller entries of a tableau whose rows have length about one count as zero."""
+    max_pivots: int = 50
+    """Maximum pivots per unknown of a chord's program; a chord cut short is still a chord of the shadow."""
+    shadow_sweeps: int = 4
+    """How often all points walk along all coordinates of the shadow."""
+
+
+DEFAULT = ProjectedVolumeTuning()

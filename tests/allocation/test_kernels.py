@@ -10,9 +10,8 @@ from evenhand.allocation._closure import LEAST_GAIN, maximum_closure, richest_cl
 from evenhand.allocation._lazy_rows import lower_to_feasible
 from evenhand.allocation._max_flow import add_arc, empty_network, saturate
 from evenhand.allocation._network_simplex import search_price
-from evenhand.allocation._program import check_program
+from evenhand.allocation._program import check_program, worst_excess
 from evenhand.allocation._tight_constraints import TIGHT_TOLERANCE, find_tight, spread_stuck
-from evenhand.allocation._verify import worst_excess
 from evenhand.allocation._water_filling import fill
 
 

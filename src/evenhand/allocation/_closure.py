@@ -8,8 +8,8 @@ maximum closure, that is a minimum cut), and repeat until there is no gain.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats, Mask
 from evenhand._internal.jit import jit
 from evenhand.allocation._max_flow import add_arc, empty_network, saturate
 from evenhand.allocation._tight_constraints import TightGraph, close
@@ -19,7 +19,7 @@ LEAST_GAIN = 1e-15
 
 
 @jit
-def mean_reward(a: NDArray[np.float64], members: NDArray[np.bool_]) -> float:
+def mean_reward(a: Floats, members: Mask) -> float:
     """The mean of a over the members, -inf when there are none."""
     total, count = 0.0, 0
     for i in range(len(a)):
@@ -30,9 +30,7 @@ def mean_reward(a: NDArray[np.float64], members: NDArray[np.bool_]) -> float:
 
 
 @jit
-def maximum_closure(
-    a: NDArray[np.float64], price: float, graph: TightGraph, stuck: NDArray[np.bool_], least_gain: float
-) -> NDArray[np.bool_]:
+def maximum_closure(a: Floats, price: float, graph: TightGraph, stuck: Mask, least_gain: float) -> Mask:
     """The closed set S without stuck members that maximises sum over S of (a_i - price); empty when none gains.
 
     Only candidates who gain on their own, and those who must rise with them, can be in it: the network has only these.
@@ -66,13 +64,7 @@ def maximum_closure(
 
 
 @jit
-def richest_closed_set(
-    a: NDArray[np.float64],
-    graph: TightGraph,
-    stuck: NDArray[np.bool_],
-    start: NDArray[np.bool_],
-    least_gain: float,
-) -> tuple[float, NDArray[np.bool_]]:
+def richest_closed_set(a: Floats, graph: TightGraph, stuck: Mask, start: Mask, least_gain: float) -> tuple[float, Mask]:
     """The highest mean reward of a closed set without stuck members, and the set; (-inf, empty) when all are stuck.
 
     `stuck` must be closed under `spread_stuck`. `start` is a guess, any set of candidates.

@@ -9,21 +9,15 @@ constraint is its price.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats, Indices
 from evenhand._internal.jit import jit
 from evenhand.allocation._max_flow import add_arc, empty_network, saturate
 from evenhand.allocation._tight_constraints import find_tight
 
 
 @jit
-def dual_flow(
-    surplus: NDArray[np.float64],
-    p: NDArray[np.float64],
-    c: NDArray[np.float64],
-    tolerance: float,
-    least_room: float,
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def dual_flow(surplus: Floats, p: Floats, c: Floats, tolerance: float, least_room: float) -> tuple[Indices, Floats]:
     """The tight constraints, (n, 2) as (upper, lower) candidate, and the flow along each (n,).
 
     surplus (k,), p (k,), c (k, k). Ceiling and floor meet in one extra node, which balances the whole: then a

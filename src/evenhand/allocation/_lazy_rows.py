@@ -9,8 +9,8 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand._internal.jit import jit
 from evenhand._internal.linear_program import LinearProgram
 from evenhand.allocation._program import scaled
@@ -32,7 +32,7 @@ ROWS_PER_CANDIDATE_AND_SOLVE = 2
 """Violated constraints added per candidate and solve, worst first: 1 to 3 are about equally fast, 10 twice as slow."""
 
 
-def solve_by_lazy_rows(program: FairProgram) -> NDArray[np.float64]:
+def solve_by_lazy_rows(program: FairProgram) -> Floats:
     """Optimal probabilities (k,). Cost: a few solves with O(k) rows each, and O(k^2) per solve to find violations."""
     k = len(program.rewards)
     model = LinearProgram(np.zeros(k), np.full(k, UNIT))
@@ -52,7 +52,7 @@ def solve_by_lazy_rows(program: FairProgram) -> NDArray[np.float64]:
         model.add_rows(_differences(pairs, k), -lengths, lengths)
 
 
-def _differences(pairs: NDArray[np.int64], k: int) -> csr_array:
+def _differences(pairs: Indices, k: int) -> csr_array:
     """The rows p_i - p_j."""
     n = len(pairs)
     signs = np.tile([1.0, -1.0], n)
@@ -62,13 +62,7 @@ def _differences(pairs: NDArray[np.int64], k: int) -> csr_array:
 
 
 @jit
-def most_violated_rows(
-    p: NDArray[np.float64],
-    c: NDArray[np.float64],
-    missing: NDArray[np.bool_],
-    tolerance: float,
-    per_candidate: int,
-) -> NDArray[np.int64]:
+def most_violated_rows(p: Floats, c: Floats, missing: Mask, tolerance: float, per_candidate: int) -> Indices:
     """The most violated of the missing constraints of every candidate, (n, 2), no longer marked missing. O(k^2)."""
     k = len(p)
     chosen = np.empty((k * per_candidate, 2), np.int64)
@@ -89,7 +83,7 @@ def most_violated_rows(
     return chosen[:count]
 
 
-def polish(p: NDArray[np.float64], program: FairProgram) -> NDArray[np.float64]:
+def polish(p: Floats, program: FairProgram) -> Floats:
     """Remove the solver's rounding by lowering probabilities until all constraints hold."""
     p = np.clip(p, 0.0, 1.0)
     lower_to_feasible(p, program.distances)
@@ -100,7 +94,7 @@ def polish(p: NDArray[np.float64], program: FairProgram) -> NDArray[np.float64]:
 
 
 @jit
-def lower_to_feasible(p: NDArray[np.float64], c: NDArray[np.float64]) -> None:
+def lower_to_feasible(p: Floats, c: Floats) -> None:
     """Set p_i to min over j of (p_j + c_ij), in place, lowest first: the largest feasible p below. Cost: O(k^2).
 
     Dijkstra's order makes one pass enough also when the distances break the triangle inequality.

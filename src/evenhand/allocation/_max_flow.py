@@ -9,18 +9,18 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats, Indices
 from evenhand._internal.jit import jit
 
 
 class Network(NamedTuple):
     """The residual network: n nodes, room for a fixed number of arcs."""
 
-    first: NDArray[np.int64]
-    following: NDArray[np.int64]
-    head: NDArray[np.int64]
-    room: NDArray[np.float64]
+    first: Indices
+    following: Indices
+    head: Indices
+    room: Floats
 
 
 @jit
@@ -49,9 +49,7 @@ def add_arc(network: Network, position: int, tail: int, head: int, room: float) 
 
 
 @jit
-def label_levels(
-    network: Network, source: int, level: NDArray[np.int64], queue: NDArray[np.int64], least_room: float
-) -> None:
+def label_levels(network: Network, source: int, level: Indices, queue: Indices, least_room: float) -> None:
     """Set level[v] to the number of arcs from the source to v, -1 where no arc with room leads there."""
     level[:] = -1
     level[source] = 0
@@ -72,7 +70,7 @@ def label_levels(
 
 @jit
 def push_blocking_flow(
-    network: Network, source: int, sink: int, level: NDArray[np.int64], path: NDArray[np.int64], least_room: float
+    network: Network, source: int, sink: int, level: Indices, path: Indices, least_room: float
 ) -> None:
     """Send flow along shortest paths until each of them has an arc without room."""
     current = network.first.copy()
@@ -108,7 +106,7 @@ def push_blocking_flow(
 
 
 @jit
-def saturate(network: Network, source: int, sink: int, least_room: float) -> NDArray[np.int64]:
+def saturate(network: Network, source: int, sink: int, least_room: float) -> Indices:
     """Push a maximum flow through the network and return the levels, >= 0 on the source's side of a minimum cut.
 
     An arc with no more room than `least_room` counts as full, since capacities have rounding errors. Cost: O(n^2 m) at

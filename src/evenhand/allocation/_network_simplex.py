@@ -10,8 +10,8 @@ transport falls with each pivot, until no constraint is violated.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats, Indices
 from evenhand._internal.jit import jit
 from evenhand.allocation._program import scaled
 from evenhand.allocation._spanning_tree import Tree, initial_tree, move_subtree, subtree
@@ -27,14 +27,14 @@ MOST_PRICES = 100
 
 
 @jit
-def shift_subtree(tree: Tree, top: int, p: NDArray[np.float64], by: float, members: NDArray[np.int64]) -> None:
+def shift_subtree(tree: Tree, top: int, p: Floats, by: float, members: Indices) -> None:
     """Change the probabilities of a whole subtree. `members` (k + 1,) is scratch."""
     for e in range(subtree(tree, top, members)):
         p[members[e]] += by
 
 
 @jit
-def fit_to_price(tree: Tree, p: NDArray[np.float64], price: float, members: NDArray[np.int64]) -> None:
+def fit_to_price(tree: Tree, p: Floats, price: float, members: Indices) -> None:
     """Make the tree feasible at this price: lifted subtrees with a surplus go to 1, held ones with a deficit to 0.
 
     Small subtrees first, since a subtree that leaves changes the surplus of those above it.
@@ -51,7 +51,7 @@ def fit_to_price(tree: Tree, p: NDArray[np.float64], price: float, members: NDAr
 
 
 @jit
-def most_violated(i: int, p: NDArray[np.float64], c: NDArray[np.float64], tolerance: float) -> tuple[float, int]:
+def most_violated(i: int, p: Floats, c: Floats, tolerance: float) -> tuple[float, int]:
     """The largest violation p_i - p_j - c_ij of i's constraints, and j; (tolerance, -1) when there is none.
 
     The root, number k, has probability 0: p_i <= 1 and p_i >= 0 are constraints against it.
@@ -77,9 +77,7 @@ def most_violated(i: int, p: NDArray[np.float64], c: NDArray[np.float64], tolera
 
 
 @jit
-def leaving_subtree(
-    tree: Tree, upper: int, lower: int, price: float, visits: NDArray[np.int64], visit: int
-) -> tuple[int, bool]:
+def leaving_subtree(tree: Tree, upper: int, lower: int, price: float, visits: Indices, visit: int) -> tuple[int, bool]:
     """The subtree cut off when the constraint `upper` -> `lower` enters the basis, and whether `lower` is in it.
 
     Rerouting reduces the flow on the cycle through their lowest common ancestor; the arc with the least flow leaves.
@@ -106,7 +104,7 @@ def leaving_subtree(
 
 
 @jit
-def solve_at_price(tree: Tree, p: NDArray[np.float64], c: NDArray[np.float64], price: float, changes: int) -> int:
+def solve_at_price(tree: Tree, p: Floats, c: Floats, price: float, changes: int) -> int:
     """Make a tree and its probabilities (k,) optimal at this price, in place; return the pivots, -1 if over the limit.
 
     Cost: O(k) per pivot, and per candidate whose constraints are scanned: some 3 per pivot.
@@ -136,7 +134,7 @@ def solve_at_price(tree: Tree, p: NDArray[np.float64], c: NDArray[np.float64], p
 
 
 @jit
-def worth_more(a: NDArray[np.float64], price: float, p: NDArray[np.float64], other: NDArray[np.float64]) -> float:
+def worth_more(a: Floats, price: float, p: Floats, other: Floats) -> float:
     """How much more p is worth than `other`, at a price on capacity."""
     total = 0.0
     for i in range(len(a)):
@@ -145,7 +143,7 @@ def worth_more(a: NDArray[np.float64], price: float, p: NDArray[np.float64], oth
 
 
 @jit
-def mixture(p: NDArray[np.float64], other: NDArray[np.float64], share: float) -> NDArray[np.float64]:
+def mixture(p: Floats, other: Floats, share: float) -> Floats:
     """p + share * (other - p), clipped to [0, 1]."""
     mixed = np.empty(len(p))
     for i in range(len(p)):
@@ -154,9 +152,7 @@ def mixture(p: NDArray[np.float64], other: NDArray[np.float64], share: float) ->
 
 
 @jit
-def search_price(
-    a: NDArray[np.float64], c: NDArray[np.float64], capacity: float, least: float, changes: int
-) -> tuple[NDArray[np.float64], int]:
+def search_price(a: Floats, c: Floats, capacity: float, least: float, changes: int) -> tuple[Floats, int]:
     """Probabilities (k,) that maximise a.p within the capacity, and the number of prices tried, -1 on failure.
 
     a (k,) rewards, c (k, k) symmetric distances, at most `changes` pivots at each price. A price on capacity replaces

@@ -1,4 +1,4 @@
-"""The fair linear program: rewards, distances and capacity, checked once."""
+"""The fair linear program: its inputs, checked once, and the verification of every solution."""
 
 from __future__ import annotations
 
@@ -9,20 +9,25 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import refusal
 from evenhand._internal.jit import FLOAT, jit
-from evenhand.errors import InvalidInput
+from evenhand.errors import InvalidInput, SolverFailed
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
+FEASIBILITY_TOLERANCE = 1e-9
+"""Largest accepted violation of a bound, a distance or the capacity, absolute: probabilities have scale 1."""
+
+
 class FairProgram(NamedTuple):
     """Maximise a.p subject to 0 <= p <= 1, |p_i - p_j| <= c_ij and sum p <= B."""
 
-    rewards: NDArray[np.float64]
+    rewards: Floats
     """a (k,), finite."""
-    distances: NDArray[np.float64]
+    distances: Floats
     """c (k, k), symmetric, >= 0, inf where there is no constraint, 0 on the diagonal."""
     capacity: float
     """B > 0, inf for no limit."""
@@ -42,9 +47,7 @@ def check_program(rewards: ArrayLike, distances: ArrayLike, capacity: float | No
     return FairProgram(a, c, limit)
 
 
-def read_program(
-    rewards: ArrayLike, distances: ArrayLike, capacity: float | None
-) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+def read_program(rewards: ArrayLike, distances: ArrayLike, capacity: float | None) -> tuple[Floats, Floats, float]:
     """Rewards (k,), distances (k, k) and capacity as numbers, in a form that kernels take, not yet examined.
 
     The rewards are a copy. The distances may be the caller's own memory: they are read once and never kept.
@@ -69,7 +72,7 @@ def check_capacity(capacity: float | None) -> float:
     return float(capacity)
 
 
-def _as_floats(values: ArrayLike, name: str) -> NDArray[np.float64]:
+def _as_floats(values: ArrayLike, name: str) -> Floats:
     """An array of floats, in C order, aligned and writeable: kernels are compiled once, for these."""
     if type(values) is np.ndarray and values.dtype == FLOAT and values.flags.carray:
         return values
@@ -85,7 +88,7 @@ def _as_floats(values: ArrayLike, name: str) -> NDArray[np.float64]:
 
 
 @jit
-def examine(a: NDArray[np.float64], raw: NDArray[np.float64], c: NDArray[np.float64]) -> tuple[int, int]:
+def examine(a: Floats, raw: Floats, c: Floats) -> tuple[int, int]:
     """Fill c (k, k) with the smaller of c_ij and c_ji for every pair, 0 on the diagonal; return the first bad input.
 
     That is (i, -1) for a reward that is not finite, (i, j) for a distance that is negative or NaN, or (-1, -1). The
@@ -106,7 +109,7 @@ def examine(a: NDArray[np.float64], raw: NDArray[np.float64], c: NDArray[np.floa
     return -1, -1
 
 
-def refuse_bad(a: NDArray[np.float64], raw: NDArray[np.float64], i: int, j: int) -> None:
+def refuse_bad(a: Floats, raw: Floats, i: int, j: int) -> None:
     """Raise InvalidInput for what `examine` found bad, if anything."""
     if j >= 0:
         raise InvalidInput(f"distances must be >= 0 or inf, candidates {i} and {j} have {raw[i, j]}")
@@ -115,7 +118,7 @@ def refuse_bad(a: NDArray[np.float64], raw: NDArray[np.float64], i: int, j: int)
 
 
 @jit
-def scaled(a: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
+def scaled(a: Floats) -> tuple[Floats, int]:
     """The rewards divided by a power of two, so that they are at most 1, and the exponent of that power.
 
     Tolerances are made for rewards of that size; dividing by a power of two rounds nothing.
@@ -128,3 +131,34 @@ def scaled(a: NDArray[np.float64]) -> tuple[NDArray[np.float64], int]:
     for i in range(len(a)):
         smaller[i] = math.ldexp(a[i], -exponent)
     return smaller, exponent
+
+
+@jit
+def worst_excess(p: Floats, c: Floats, capacity: float) -> tuple[float, int, int]:
+    """The largest violation of a constraint by p, and its pair, (-1, -1) if it is not a distance. Cost: O(k^2)."""
+    worst, first, second, total = -np.inf, -1, -1, 0.0
+    for i in range(len(p)):
+        if not np.isfinite(p[i]):
+            return np.inf, -1, -1
+        worst = max(worst, -p[i], p[i] - 1.0)
+        total += p[i]
+    worst = max(worst, total - capacity)
+    for i in range(len(p)):
+        for j in range(i):
+            excess = abs(p[i] - p[j]) - c[i, j]
+            if excess > worst:
+                worst, first, second = excess, j, i
+    return worst, first, second
+
+
+def verify_probabilities(p: Floats, program: FairProgram) -> float:
+    """The largest violation of the program's constraints by p; SolverFailed if it is more than rounding."""
+    return refuse_excess(*worst_excess(p, program.distances, program.capacity))
+
+
+def refuse_excess(worst: float, i: int, j: int) -> float:
+    """The result of `worst_excess`, or 0 if negative; SolverFailed if it is more than rounding."""
+    if worst > FEASIBILITY_TOLERANCE:
+        what = "a bound or the capacity" if i < 0 else f"the distance of candidates {i} and {j}"
+        raise SolverFailed(f"the probabilities exceed {what} by {worst:.2e}, more than {FEASIBILITY_TOLERANCE}")
+    return worst if worst > 0.0 else 0.0

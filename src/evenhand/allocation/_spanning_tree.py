@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats, Indices
 from evenhand._internal.jit import jit
 
 NODE = np.dtype(
@@ -35,7 +36,7 @@ Tree = NDArray[np.void]
 
 
 @jit
-def initial_tree(a: NDArray[np.float64]) -> Tree:
+def initial_tree(a: Floats) -> Tree:
     """The tree of all probabilities 0 for rewards a (k,): every candidate is lifted by the root."""
     k = len(a)
     tree = np.empty(k + 1, NODE)
@@ -54,7 +55,7 @@ def initial_tree(a: NDArray[np.float64]) -> Tree:
 
 
 @jit
-def subtree(tree: Tree, top: int, members: NDArray[np.int64]) -> int:
+def subtree(tree: Tree, top: int, members: Indices) -> int:
     """Write the subtree of `top` to `members` (k + 1,), parents first, and return its number of nodes."""
     members[0] = top
     done, count = 0, 1

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand._internal.jit import jit
 
 TIGHT_TOLERANCE = 1e-12
@@ -16,14 +17,14 @@ TIGHT_TOLERANCE = 1e-12
 class TightGraph(NamedTuple):
     """Arcs out of each candidate: i -> below[i, 0..degree[i] - 1]."""
 
-    degree: NDArray[np.int64]
+    degree: Indices
     below: NDArray[np.int32]
-    waiting: NDArray[np.int64]
+    waiting: Indices
     """Scratch of `close`: for ten candidates, allocating it costs more than the work."""
 
 
 @jit
-def find_tight(p: NDArray[np.float64], c: NDArray[np.float64], tolerance: float) -> TightGraph:
+def find_tight(p: Floats, c: Floats, tolerance: float) -> TightGraph:
     """All tight constraints of p (k,) under the distances c (k, k). Cost: O(k^2)."""
     k = len(p)
     graph = TightGraph(np.zeros(k, np.int64), np.empty((k, k), np.int32), np.empty(k, np.int64))
@@ -36,7 +37,7 @@ def find_tight(p: NDArray[np.float64], c: NDArray[np.float64], tolerance: float)
 
 
 @jit
-def close(graph: TightGraph, members: NDArray[np.bool_]) -> None:
+def close(graph: TightGraph, members: Mask) -> None:
     """Add to `members` all candidates who must rise when a member rises."""
     waiting = graph.waiting
     count = 0
@@ -56,7 +57,7 @@ def close(graph: TightGraph, members: NDArray[np.bool_]) -> None:
 
 
 @jit
-def spread_stuck(graph: TightGraph, stuck: NDArray[np.bool_]) -> None:
+def spread_stuck(graph: TightGraph, stuck: Mask) -> None:
     """Mark as stuck all candidates who can rise only with a stuck one."""
     changed = True
     while changed:
@@ -71,7 +72,7 @@ def spread_stuck(graph: TightGraph, stuck: NDArray[np.bool_]) -> None:
 
 
 @jit
-def fill_tight_pairs(p: NDArray[np.float64], c: NDArray[np.float64], tolerance: float, pairs: NDArray[np.int64]) -> int:
+def fill_tight_pairs(p: Floats, c: Floats, tolerance: float, pairs: Indices) -> int:
     """Write the pairs i < j with |p_i - p_j| = c_ij, sorted, to `pairs` (k(k-1)/2, 2), and return their number.
 
     Cost: O(k^2).

@@ -17,8 +17,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats, Indices
 from evenhand._internal.jit import jit
 from evenhand.allocation._program import scaled
 from evenhand.allocation._spanning_tree import Tree, initial_tree, move_subtree, subtree
@@ -35,13 +35,7 @@ def richest_lifted(tree: Tree, least_gain: float) -> int:
 
 
 @jit
-def shortest_slack(
-    p: NDArray[np.float64],
-    c: NDArray[np.float64],
-    rising: NDArray[np.int64],
-    count: int,
-    outside: NDArray[np.float64],
-) -> tuple[float, int, int]:
+def shortest_slack(p: Floats, c: Floats, rising: Indices, count: int, outside: Floats) -> tuple[float, int, int]:
     """How far the first `count` of `rising` can rise, who is stopped then, and by whom: k for the bound 1.
 
     `outside` (k,) holds the probabilities of those who stay and inf for those who rise. Cost: O(k |rising|).
@@ -65,8 +59,8 @@ def shortest_slack(
 
 @jit
 def fill(
-    a: NDArray[np.float64], c: NDArray[np.float64], capacity: float, tolerance: float, least_gain: float, rows: int
-) -> tuple[NDArray[np.float64], float, int]:
+    a: Floats, c: Floats, capacity: float, tolerance: float, least_gain: float, rows: int
+) -> tuple[Floats, float, int]:
     """The best probabilities (k,), the price of capacity and how many rows of c were read, -1 if over `rows`.
 
     a (k,) rewards, c (k, k) symmetric distances, capacity > 0 or inf. The price is the reward per unit of additional

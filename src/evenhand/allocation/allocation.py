@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evenhand._internal.arrays import Floats, Indices
 from evenhand.allocation._closure import LEAST_GAIN
 from evenhand.allocation._dual_flow import dual_flow
 from evenhand.allocation._program import scaled
@@ -15,8 +16,6 @@ from evenhand.allocation._tight_constraints import fill_tight_pairs
 from evenhand.allocation.optimality import OptimalityCertificate
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from evenhand.allocation._program import FairProgram
 
 REPORTED_TOLERANCE = 1e-11
@@ -33,7 +32,7 @@ class Allocation:
     ([0.6, 0.4], ((0, 1),), 0.5, {(0, 1): 0.5})
     """
 
-    probabilities: NDArray[np.float64]
+    probabilities: Floats
     """p (k,), read-only."""
     value: float
     """a.p."""
@@ -85,7 +84,7 @@ class Allocation:
         return OptimalityCertificate(self.price, constraint_prices, ceiling, floor, dual_value, dual_value - self.value)
 
 
-def _net_prices(ends: NDArray[np.int64], flow: NDArray[np.float64]) -> dict[tuple[int, int], float]:
+def _net_prices(ends: Indices, flow: Floats) -> dict[tuple[int, int], float]:
     """The net flow between each pair. Only pairs at distance zero have flow in both directions."""
     prices: dict[tuple[int, int], float] = {}
     for (i, j), y in zip(ends[flow > 0.0].tolist(), flow[flow > 0.0].tolist(), strict=True):

@@ -6,11 +6,10 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats
 from evenhand._internal.jit import frozen, jit
-from evenhand.allocation._program import check_capacity
-from evenhand.allocation._verify import FEASIBILITY_TOLERANCE
+from evenhand.allocation._program import FEASIBILITY_TOLERANCE, check_capacity
 from evenhand.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ def draw(probabilities: ArrayLike, capacity: float | None, rng: np.random.Genera
     return draw_from(*_check_probabilities(probabilities, capacity), rng)
 
 
-def draw_from(p: NDArray[np.float64], limit: float, rng: np.random.Generator) -> tuple[int, ...]:
+def draw_from(p: Floats, limit: float, rng: np.random.Generator) -> tuple[int, ...]:
     """The same from verified, read-only probabilities; limit: the capacity as a float, inf for None."""
     if limit <= 1.0:
         winner = first_above(p, rng.random())
@@ -50,7 +49,7 @@ def draw_from(p: NDArray[np.float64], limit: float, rng: np.random.Generator) ->
     return tuple(sorted(order[np.diff(marks, prepend=0.0) > 0.0].tolist()))
 
 
-def _check_probabilities(probabilities: ArrayLike, capacity: float | None) -> tuple[NDArray[np.float64], float]:
+def _check_probabilities(probabilities: ArrayLike, capacity: float | None) -> tuple[Floats, float]:
     limit = check_capacity(capacity)
     p = frozen(np.asarray(probabilities, dtype=np.float64))
     if p.ndim != 1:
@@ -64,7 +63,7 @@ def _check_probabilities(probabilities: ArrayLike, capacity: float | None) -> tu
 
 
 @jit
-def examine_probabilities(p: NDArray[np.float64], tolerance: float) -> tuple[float, int]:
+def examine_probabilities(p: Floats, tolerance: float) -> tuple[float, int]:
     """The sum of p (k,), and the first candidate outside [0, 1] by more than the tolerance, or -1."""
     total, outside = 0.0, -1
     for i in range(len(p)):
@@ -75,7 +74,7 @@ def examine_probabilities(p: NDArray[np.float64], tolerance: float) -> tuple[flo
 
 
 @jit
-def first_above(p: NDArray[np.float64], mark: float) -> int:
+def first_above(p: Floats, mark: float) -> int:
     """The first candidate at which the running sum of p (k,) exceeds the mark, k if it never does.
 
     Values below 0 or above 1, by rounding, count as 0 and 1.

@@ -7,8 +7,8 @@ import math
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats, Indices
 from evenhand._internal.checks import check_one_of
 from evenhand._internal.jit import jit
 from evenhand.allocation._closure import LEAST_GAIN, richest_closed_set
@@ -20,10 +20,12 @@ from evenhand.allocation._program import (
     examine,
     read_program,
     refuse_bad,
+    refuse_excess,
     scaled,
+    verify_probabilities,
+    worst_excess,
 )
 from evenhand.allocation._tight_constraints import TIGHT_TOLERANCE, fill_tight_pairs, find_tight, spread_stuck
-from evenhand.allocation._verify import refuse_excess, verify_probabilities, worst_excess
 from evenhand.allocation._water_filling import fill
 from evenhand.allocation.allocation import REPORTED_TOLERANCE, Allocation
 
@@ -31,8 +33,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     Method = Literal["auto", "combinatorial", "highs"]
-
-Floats = NDArray[np.float64]
 
 log = logging.getLogger(__name__)
 
@@ -113,7 +113,7 @@ def solve_within_capacity(
     changes: int,
     c: Floats,
     p: Floats,
-    tight: NDArray[np.int64],
+    tight: Indices,
 ) -> tuple[bool, float, float, float, int, int, int]:
     """Examine the input, solve and verify in one call, since calling a kernel costs as much as ten candidates.
 
@@ -144,7 +144,7 @@ def solve_without_capacity(
     changes: int,
     c: Floats,
     p: Floats,
-    tight: NDArray[np.int64],
+    tight: Indices,
 ) -> tuple[bool, float, float, float, int, int, int]:
     """The same where the capacity cannot bind, and has no price."""
     i, j = examine(a, raw, c)
@@ -159,7 +159,7 @@ def solve_without_capacity(
 
 @jit
 def _finish(
-    a: Floats, c: Floats, capacity: float, reported: float, best: Floats, p: Floats, tight: NDArray[np.int64]
+    a: Floats, c: Floats, capacity: float, reported: float, best: Floats, p: Floats, tight: Indices
 ) -> tuple[float, float, int, int, int]:
     """Fill in p and the tight pairs; return the value, what `worst_excess` returns, and the number of tight pairs."""
     value = 0.0

@@ -8,8 +8,8 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand._internal.jit import jit
 from evenhand.allocation._closure import LEAST_GAIN
 from evenhand.allocation._network_simplex import CHANGES_PER_CANDIDATE, search_price
@@ -34,9 +34,6 @@ Most programs take 3 to 6 steps. A thousand candidates on a line, before any rev
 AT_ONCE = 50_000
 """Maximum number of pairs per call."""
 
-Floats = NDArray[np.float64]
-PairsOf = NDArray[np.int64]
-
 
 @dataclass(frozen=True, eq=False)
 class BoundedDistances:
@@ -44,10 +41,10 @@ class BoundedDistances:
 
     upper: Floats
     """An upper bound on every distance, (k, k), symmetric; overwritten by exact distances once computed."""
-    may_reach: Callable[[Floats, float, NDArray[np.bool_]], PairsOf]
+    may_reach: Callable[[Floats, float, Mask], Indices]
     """From probabilities (k,), a tolerance and a mask of settled pairs (k, k): the open pairs (n, 2) whose distance may
     be at most their gap plus the tolerance."""
-    exact: Callable[[PairsOf], Floats]
+    exact: Callable[[Indices], Floats]
     """The distance of each of some pairs, (n,)."""
 
 

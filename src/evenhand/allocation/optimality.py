@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.allocation._program import check_program
-from evenhand.allocation._verify import verify_probabilities
+from evenhand._internal.arrays import Floats
+from evenhand.allocation._program import check_program, verify_probabilities
 from evenhand.errors import SolverFailed
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
 PROOF_TOLERANCE = 1e-9
 """Accepted gap between value and dual value, relative to the largest reward times the capacity in use (at least 1)."""
@@ -34,9 +34,9 @@ class OptimalityCertificate:
     """Of capacity, >= 0; 0 when there is no limit."""
     constraint_prices: dict[tuple[int, int], float]
     """y_ij > 0 for (i, j) with p_i - p_j = c_ij: the direction is from the higher to the lower probability."""
-    ceiling_prices: NDArray[np.float64]
+    ceiling_prices: Floats
     """(k,), >= 0: what letting p_i exceed 1 would earn."""
-    floor_prices: NDArray[np.float64]
+    floor_prices: Floats
     """(k,), >= 0: what letting p_i fall below 0 would earn."""
     dual_value: float
     """No feasible probabilities are worth more than this."""
@@ -88,6 +88,6 @@ def verify_certificate(
         raise SolverFailed(f"the certificate leaves a gap of {gap:.2e} to the value, more than {most:.2e}")
 
 
-def proof_scale(rewards: NDArray[np.float64], capacity: float) -> float:
+def proof_scale(rewards: Floats, capacity: float) -> float:
     """The largest possible value if every reward were the largest: the scale of a gap."""
     return float(np.max(np.abs(rewards))) * max(1.0, min(capacity, len(rewards))) or math.ulp(0.0)

@@ -11,12 +11,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand.certificates.sourced_verdicts import SourcedVerdicts
 from evenhand.metrics.features import MetricSpace
-
-Floats = NDArray[np.float64]
 
 SHORTEST = 1e-100
 """Differences with a squared length below this are ignored: double precision cannot use them."""
@@ -34,7 +32,7 @@ FAR = 1e6
 class Spread(NamedTuple):
     """A few unfair verdicts whose zz', so weighted, sum to at least the identity on the span of all of them."""
 
-    rows: NDArray[np.int64]
+    rows: Indices
     weights: Floats
     reach: float
     """Upper bound on the trace of G on that span."""
@@ -71,7 +69,7 @@ class ConsistentSet:
     """F, (d, r); None if all directions are in use."""
     inner: MetricSpace
     """The space of F'GF."""
-    usable: NDArray[np.int64]
+    usable: Indices
     """The verdicts that lie in these directions: the last rows, in this order."""
     rows: Floats
     """(n, inner m): the first m are independent."""
@@ -82,12 +80,7 @@ class ConsistentSet:
 
     @classmethod
     def of(
-        cls,
-        space: MetricSpace,
-        verdicts: SourcedVerdicts,
-        directions: Floats,
-        *,
-        without: NDArray[np.int64] | None = None,
+        cls, space: MetricSpace, verdicts: SourcedVerdicts, directions: Floats, *, without: Indices | None = None
     ) -> ConsistentSet | None:
         """The set given all verdicts but those in `without`, with directions (n, d) known to have v'Gv >= 0.
 
@@ -121,12 +114,12 @@ class ConsistentSet:
         high = np.concatenate([np.full(others, reach), np.where(unfair, np.minimum(ends, reach), reach)])
         return cls(space, verdicts, spread, frame, inner, usable, rows, low, high, unit)
 
-    def holds(self, differences: Floats) -> NDArray[np.bool_]:
+    def holds(self, differences: Floats) -> Mask:
         """Which differences (n, d) lie in the directions in use, (n,)."""
         return np.ones(len(differences), np.bool_) if self.frame is None else in_span(differences, self.frame)
 
 
-def in_span(differences: Floats, frame: Floats) -> NDArray[np.bool_]:
+def in_span(differences: Floats, frame: Floats) -> Mask:
     """Which rows (n, d) lie in the span of an orthonormal basis (d, r)."""
     outside = differences - (differences @ frame) @ frame.T
     return np.asarray(np.sum(outside**2, axis=1) <= IN_SPAN**2 * np.sum(differences**2, axis=1))

@@ -6,12 +6,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats, Indices
 from evenhand.certificates._consistent_set import ConsistentSet, unit_features
 from evenhand.certificates._vertex_walk import EMPTY, walk
-
-Floats = NDArray[np.float64]
 
 ROOM = 1e-10
 """Accepted violation of a row, relative to the size of G: prices prove their bound in any case."""
@@ -40,7 +38,7 @@ class Hint(NamedTuple):
 
     metric: Floats
     """alpha of the closest metric, (m,)."""
-    rows: NDArray[np.int64]
+    rows: Indices
     """The verdicts that bind it."""
     weights: Floats
     """Their weights, all > 0."""
@@ -62,7 +60,7 @@ class Descent:
         self._rows, self._low, self._high = known.rows, known.low, known.high
         self._verdicts = np.concatenate([np.full(self._n - len(known.usable), -1), known.usable])
         self._ends: list[Floats] = []
-        self._bases: list[NDArray[np.int64]] = []
+        self._bases: list[Indices] = []
 
     def lowest(self, z: Floats, violated: Callable[[Floats], int | None] = lambda metric: None) -> Hint | None:
         """The metric with the smallest z'Gz for z (d,) in the set's directions; None after a numerical failure.
@@ -101,13 +99,13 @@ class Descent:
         low, high = (0.0, end) if verdicts.unfair[row] else (end, self._high[0])
         self._add(direction, low, high, row)
 
-    def _start(self, goal: Floats) -> NDArray[np.int64]:
+    def _start(self, goal: Floats) -> Indices:
         """The basis of the best of all ends so far: near it the new one is to be found."""
         if not self._ends:
             return np.arange(self.known.inner.n_unknowns)
         return self._bases[int(np.argmin(np.array(self._ends) @ goal))].copy()
 
-    def _remember(self, x: Floats, basis: NDArray[np.int64]) -> None:
+    def _remember(self, x: Floats, basis: Indices) -> None:
         self._ends, self._bases = [*self._ends, x][-STARTS:], [*self._bases, basis][-STARTS:]
 
     def _inward(self, directions: Floats) -> Floats:
@@ -142,7 +140,7 @@ class Descent:
         self._low[place], self._high[place], self._verdicts[place] = low, high, verdict
         self._n = end
 
-    def _hint(self, x: Floats, rows: NDArray[np.int64], prices: Floats, *, empty: bool) -> Hint:
+    def _hint(self, x: Floats, rows: Indices, prices: Floats, *, empty: bool) -> Hint:
         """Prices of rows as weights of verdicts; those of other rows go into what must be left semidefinite."""
         verdicts, used = self.known.verdicts, self._verdicts[rows]
         binding = (used >= 0) & (verdicts.unfair[used] == (prices < 0.0)) & (prices != 0.0)

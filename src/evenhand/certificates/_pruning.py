@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats, Indices
 from evenhand.certificates._consistent_set import ConsistentSet
 from evenhand.certificates._descent import Descent
 from evenhand.certificates.proof import Proof, refuted
 from evenhand.certificates.sourced_verdicts import SourcedVerdicts
 from evenhand.metrics.features import MetricSpace
-
-Floats = NDArray[np.float64]
 
 WITNESSES = 32
 """How many witnesses are computed, each for one verdict."""
@@ -25,7 +23,7 @@ DIRECTIONS_PER_UNKNOWN = 4
 class Pruned(NamedTuple):
     """The evidence after pruning."""
 
-    kept: NDArray[np.int64]
+    kept: Indices
     """The verdicts to keep."""
     witnesses: Floats
     """Metrics that fit them, (n, m)."""
@@ -76,12 +74,12 @@ def prune(
 class _Undecided:
     """New verdicts of which it is not yet known whether they are needed."""
 
-    def __init__(self, space: MetricSpace, verdicts: SourcedVerdicts, rows: NDArray[np.int64], share: float) -> None:
+    def __init__(self, space: MetricSpace, verdicts: SourcedVerdicts, rows: Indices, share: float) -> None:
         self.rows = rows
         self._features = space.features(verdicts.differences[rows])
         self._least = ((1.0 - share) * verdicts.gaps[rows]) ** 2
 
-    def spread_out(self, n: int) -> NDArray[np.int64]:
+    def spread_out(self, n: int) -> Indices:
         """At most n of them, evenly spaced."""
         return self.rows[np.linspace(0, len(self.rows) - 1, num=min(n, len(self.rows))).astype(np.int64)]
 
@@ -97,9 +95,7 @@ class _Undecided:
         return row
 
 
-def _first_needed(
-    verdicts: SourcedVerdicts, used: NDArray[np.int64], rows: NDArray[np.int64], most: int
-) -> NDArray[np.int64]:
+def _first_needed(verdicts: SourcedVerdicts, used: Indices, rows: Indices, most: int) -> Indices:
     """At most `most` of the rows, in order."""
     n = len(verdicts)
     ranks = np.arange(n) + n * verdicts.unfair

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evenhand._internal.append_only import GrowingList, GrowingRows
+from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand._internal.jit import jit
 from evenhand.certificates.evidence import Evidence
 from evenhand.certificates.sourced_verdicts import SourcedVerdicts
@@ -23,8 +23,6 @@ UNFAIR_PER_UNKNOWN = 32
 
 FEW = 64
 """Up to this many verdicts, memory is reserved without counting first how many are kept."""
-
-Floats = NDArray[np.float64]
 
 # Columns of the table: the two candidates, then these.
 GAP, UNFAIR, TIGHT, DIFFERENCE = 2, 3, 4, 5
@@ -160,7 +158,7 @@ def _verdicts(rows: Floats, reviewer: str | None) -> Verdicts:
 
 
 @jit
-def _count_binding(unfair: NDArray[np.bool_], tight: NDArray[np.bool_]) -> int:
+def _count_binding(unfair: Mask, tight: Mask) -> int:
     """How many pairs were unfair or tight."""
     count = 0
     for row in range(len(unfair)):
@@ -170,11 +168,11 @@ def _count_binding(unfair: NDArray[np.bool_], tight: NDArray[np.bool_]) -> int:
 
 @jit
 def _write(
-    indices: NDArray[np.int64],
+    indices: Indices,
     differences: Floats,
     gaps: Floats,
-    unfair: NDArray[np.bool_],
-    tight: NDArray[np.bool_],
+    unfair: Mask,
+    tight: Mask,
     keep_all: bool,
     table: Floats,
     start: int,

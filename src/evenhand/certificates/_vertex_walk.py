@@ -8,17 +8,10 @@ in sets a thousandth wide, between hundreds of nearly parallel rows.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand._internal.jit import jit
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Places = NDArray[np.int64]
 
 OPTIMAL, EMPTY, STEP_LIMIT = 0, 1, 2
 """The optimum was found; the set is empty; the maximum number of steps was reached."""
@@ -26,8 +19,8 @@ OPTIMAL, EMPTY, STEP_LIMIT = 0, 1, 2
 
 @jit
 def walk(
-    rows: Floats, low: Floats, high: Floats, n: int, basis: Places, goal: Floats, room: float, nudge: float, most: int
-) -> tuple[int, Floats, Places, Floats]:
+    rows: Floats, low: Floats, high: Floats, n: int, basis: Indices, goal: Floats, room: float, nudge: float, most: int
+) -> tuple[int, Floats, Indices, Floats]:
     """Minimise goal.x over low <= rows @ x <= high, the first n rows of (N, m); `basis` (m,) is changed in place.
 
     Rows may be violated by `room`; prices are perturbed by a share `nudge` of the largest. Returns the status, x (m,),
@@ -81,9 +74,7 @@ def walk(
 
 
 @jit
-def _most_violated(
-    rows: Floats, low: Floats, high: Floats, x: Floats, room: float, taken: NDArray[np.bool_]
-) -> tuple[int, float]:
+def _most_violated(rows: Floats, low: Floats, high: Floats, x: Floats, room: float, taken: Mask) -> tuple[int, float]:
     """The row that x violates most, and 1 if x is below its lower end, -1 if above its upper one; row -1 for none."""
     entering, side, worst, values = -1, 1.0, room, rows @ x
     for row in range(len(values)):

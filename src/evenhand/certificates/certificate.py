@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats
 from evenhand.errors import InvalidInput
 from evenhand.metrics.features import Structure
 from evenhand.records.contexts import as_contexts
@@ -63,9 +63,9 @@ class Certificate:
     """What is known about every pair of a decision. Make it with `certify`."""
 
     decision: str
-    contexts: NDArray[np.float64]
+    contexts: Floats
     """(k, d)."""
-    probabilities: NDArray[np.float64]
+    probabilities: Floats
     """(k,)."""
     structure: Structure
     """The class of metrics that the proofs hold for."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats
 from evenhand.certificates._exact import root_rounded_down
 from evenhand.certificates.certificate import Certificate, PairCertificate, QuotedVerdict, Status
 from evenhand.certificates.evidence import Evidence
@@ -15,8 +15,6 @@ from evenhand.certificates.sourced_verdicts import SourcedVerdicts
 from evenhand.errors import InvalidInput
 from evenhand.metrics.verdicts import Pairs
 from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision, Pair
-
-Floats = NDArray[np.float64]
 
 LIKELY = 0.95
 """A pair without a proof counts as likely fair from this probability on."""

@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand.certificates._consistent_set import ConsistentSet, in_span
 from evenhand.certificates._pruning import prune
 from evenhand.certificates.proof import Proof, checked
@@ -15,8 +15,6 @@ from evenhand.certificates.sourced_verdicts import SourcedVerdicts
 from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.verdicts import Verdicts
 from evenhand.records.decision import PROBABILITY_TOLERANCE
-
-Floats = NDArray[np.float64]
 
 INFORMATIVE = 0.001
 """A fair verdict is new information if some witness puts its pair closer by more than this share of the gap."""
@@ -89,7 +87,7 @@ class Evidence:
         if self.contradiction is None and (is_crowded or self._is_surprising(new)):
             self._prune()
 
-    def _may_inform(self, verdicts: Verdicts) -> NDArray[np.bool_]:
+    def _may_inform(self, verdicts: Verdicts) -> Mask:
         """Which verdicts may add information, (n,)."""
         z, gaps, unfair = verdicts.pairs.differences, verdicts.gaps, verdicts.unfair
         # A flag on exact copies carries no information, nor does a verdict on equal probabilities.
@@ -122,7 +120,7 @@ class Evidence:
         if len(copies):
             self.contradiction = self._contradiction(copies[:1], np.ones(1))
 
-    def _contradiction(self, rows: NDArray[np.int64], weights: Floats) -> Proof | None:
+    def _contradiction(self, rows: Indices, weights: Floats) -> Proof | None:
         return checked(self.space, self.verdicts, np.zeros(self.space.n_features), rows, weights)
 
     def _prune(self) -> None:

@@ -15,8 +15,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats, Indices
 from evenhand.certificates._consistent_set import SHORTEST, ConsistentSet
 from evenhand.certificates._descent import Descent
 from evenhand.certificates._exact import covers, leaves_semidefinite, proved_square, rounded_down
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from evenhand.certificates.evidence import Evidence
     from evenhand.metrics.features import MetricSpace
     from evenhand.metrics.verdicts import Pairs
-
-Floats = NDArray[np.float64]
 
 NEGLIGIBLE = 1e-13
 """Weights that add less than this share to R are left out."""
@@ -50,7 +48,7 @@ class Proof:
     """Weights of verdicts that prove z'Gz >= square; without any, that it is >= 0."""
 
     z: Floats
-    rows: NDArray[np.int64]
+    rows: Indices
     """Which verdicts of the evidence."""
     weights: Floats
     """lambda of the fair ones, mu of the unfair ones."""
@@ -111,13 +109,13 @@ def proved(descent: Descent, z: Floats) -> Proof | None:
     return None if refuted(descent.known, hint.rows, hint.weights) is not None else _nothing(z)
 
 
-def refuted(known: ConsistentSet, rows: NDArray[np.int64], weights: Floats) -> Proof | None:
+def refuted(known: ConsistentSet, rows: Indices, weights: Floats) -> Proof | None:
     """The proof that verdicts contradict each other, 0 = z'Gz >= square > 0 for z = 0; None if it is none."""
     proof = corrected(known, np.zeros(known.space.n_features), rows, weights)
     return proof if proof.square > 0 else None
 
 
-def corrected(known: ConsistentSet, z: Floats, rows: NDArray[np.int64], weights: Floats) -> Proof:
+def corrected(known: ConsistentSet, z: Floats, rows: Indices, weights: Floats) -> Proof:
     """A proof with nearly these weights, corrected so that R is certainly semidefinite."""
     diagonal = known.space.structure == "diagonal"
     sizes = weights * known.verdicts.squared_lengths[rows]
@@ -137,9 +135,7 @@ def corrected(known: ConsistentSet, z: Floats, rows: NDArray[np.int64], weights:
     return _nothing(z)
 
 
-def _lifted(
-    known: ConsistentSet, z: Floats, rows: NDArray[np.int64], weights: Floats, margin: float
-) -> tuple[NDArray[np.int64], Floats]:
+def _lifted(known: ConsistentSet, z: Floats, rows: Indices, weights: Floats, margin: float) -> tuple[Indices, Floats]:
     """More weight on a few unfair verdicts, so that R's smallest eigenvalue is about `margin`."""
     rest = _rest(known.verdicts, z, rows, weights)
     inner = rest if known.frame is None else known.frame.T @ rest @ known.frame
@@ -151,7 +147,7 @@ def _lifted(
     return used, total[used]
 
 
-def _shrunk(verdicts: SourcedVerdicts, z: Floats, rows: NDArray[np.int64], weights: Floats, margin: float) -> Floats:
+def _shrunk(verdicts: SourcedVerdicts, z: Floats, rows: Indices, weights: Floats, margin: float) -> Floats:
     """Less weight on all fair verdicts, so that no entry of R's diagonal is negative."""
     squares = verdicts.differences[rows] ** 2
     fair = np.where(verdicts.unfair[rows], 0.0, weights)
@@ -161,15 +157,13 @@ def _shrunk(verdicts: SourcedVerdicts, z: Floats, rows: NDArray[np.int64], weigh
     return np.where(verdicts.unfair[rows], weights, weights * max(1.0 - share, 0.0))
 
 
-def _rest(verdicts: SourcedVerdicts, z: Floats, rows: NDArray[np.int64], weights: Floats) -> Floats:
+def _rest(verdicts: SourcedVerdicts, z: Floats, rows: Indices, weights: Floats) -> Floats:
     """R, (d, d)."""
     used = verdicts.differences[rows]
     return np.outer(z, z) - (used.T * np.where(verdicts.unfair[rows], -weights, weights)) @ used
 
 
-def checked(
-    space: MetricSpace, verdicts: SourcedVerdicts, z: Floats, rows: NDArray[np.int64], weights: Floats
-) -> Proof | None:
+def checked(space: MetricSpace, verdicts: SourcedVerdicts, z: Floats, rows: Indices, weights: Floats) -> Proof | None:
     """The proof with these weights, or None if they prove nothing."""
     rows, weights = rows[weights > 0.0], weights[weights > 0.0]
     unfair = verdicts.unfair[rows]

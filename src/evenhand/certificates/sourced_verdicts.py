@@ -7,12 +7,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand.metrics.verdicts import Verdicts
 from evenhand.records.decision import PROBABILITY_TOLERANCE
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,9 +21,9 @@ class SourcedVerdicts:
     """z, (n, d)."""
     gaps: Floats
     """(n,)."""
-    unfair: NDArray[np.bool_]
+    unfair: Mask
     """(n,)."""
-    pairs: NDArray[np.int64]
+    pairs: Indices
     """(n, 2): the candidates of the reviewed decision."""
     sources: tuple[str, ...]
     """The ids of those decisions."""
@@ -57,7 +55,7 @@ class SourcedVerdicts:
         """||z||^2, (n,)."""
         return np.asarray(np.sum(self.differences**2, axis=1))
 
-    def take(self, rows: NDArray[np.int64]) -> SourcedVerdicts:
+    def take(self, rows: Indices) -> SourcedVerdicts:
         """The verdicts of these rows, in this order."""
         arrays = (self.differences[rows], self.gaps[rows], self.unfair[rows], self.pairs[rows])
         sources = tuple(self.sources[row] for row in rows)

@@ -5,18 +5,27 @@
 1249
 """
 
-from evenhand.theory.bodies import inscribed_radius, projection_growth, removed_fraction
 from evenhand.theory.fairness import fairness_loss, fairness_rounds, loss_of_wrong_distances, n_pairs
-from evenhand.theory.mistakes import distance_estimator_mistakes, ellipsoid_mistakes, n_unknowns, thinness
+from evenhand.theory.mistakes import (
+    distance_estimator_mistakes,
+    ellipsoid_mistakes,
+    inscribed_radius,
+    n_unknowns,
+    projection_growth,
+    removed_fraction,
+    thinness,
+)
 from evenhand.theory.regret import (
     RegretTerms,
     best_epsilon,
+    confidence_radius,
+    martingale_term,
     regret_full,
     regret_known_reward,
     regret_many,
     regret_terms,
+    sum_of_widths,
 )
-from evenhand.theory.widths import confidence_radius, martingale_term, sum_of_widths
 
 __all__ = [
     "RegretTerms",

@@ -166,10 +166,10 @@ def test_what_was_computed_before_changes_nothing() -> None:
     large = rng.normal(size=(150, 8))
     large /= 2 * np.linalg.norm(large, axis=1, keepdims=True)
     twin = eh.FairBandit.from_state(rounds.bandit.state())
-    first = rounds.bandit.propose(large, number=3, lots=np.random.default_rng(0))
-    rounds.bandit.propose(large[:40], number=3, lots=np.random.default_rng(0))
-    again = rounds.bandit.propose(large, number=3, lots=np.random.default_rng(0))
-    for other in (again, twin.propose(large, number=3, lots=np.random.default_rng(0))):
+    first = rounds.bandit.propose(large, number=3, rng=np.random.default_rng(0))
+    rounds.bandit.propose(large[:40], number=3, rng=np.random.default_rng(0))
+    again = rounds.bandit.propose(large, number=3, rng=np.random.default_rng(0))
+    for other in (again, twin.propose(large, number=3, rng=np.random.default_rng(0))):
         assert other.to_dict() == first.to_dict()
 
 
@@ -280,7 +280,8 @@ def test_flags_are_not_copied() -> None:
     with _calls() as before:
         rounds.bandit.safeguards.copied()
     for number in range(1000):
-        rounds.bandit.safeguards.flagged_rounds.add(10**6 + number)
+        safeguards = rounds.bandit.safeguards
+        safeguards.flagged_rounds = safeguards.flagged_rounds.plus(10**6 + number)
     with _calls() as after:
         twin = rounds.bandit.safeguards.copied()
     assert after == before

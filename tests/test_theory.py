@@ -261,7 +261,9 @@ def test_a_coarser_thinness_gives_a_smaller_bound_and_a_too_coarse_one_is_refuse
     usual = theory.distance_estimator_mistakes(m, accuracy, 1.0, 1.0)
     assert theory.distance_estimator_mistakes(m, accuracy, 1.0, 1.0, thin=most) < 0.75 * usual
     assert theory.distance_estimator_mistakes(m, accuracy, 1.0, 1.0, centre_error=0.1) > usual
-    with pytest.raises(InvalidInput, match="at most"):
+    with pytest.raises(
+        InvalidInput, match=r"thin must be a number > 0 and <= 8\.138020833333333e-10, got 8\.219401041666666e-10"
+    ):
         theory.distance_estimator_mistakes(m, accuracy, 1.0, 1.0, thin=1.01 * most)
 
 
@@ -459,19 +461,22 @@ def test_choosing_many_scales_the_terms() -> None:
 @pytest.mark.parametrize(
     ("call", "word"),
     [
-        (lambda: theory.n_unknowns(0), "d is 0"),
-        (lambda: theory.n_unknowns(2.5), "d is 2.5"),  # type: ignore[arg-type]
-        (lambda: theory.n_unknowns(True), "d is True"),
+        (lambda: theory.n_unknowns(0), "d must be a whole number >= 1, got 0"),
+        (lambda: theory.n_unknowns(2.5), r"d must be a whole number >= 1, got 2\.5"),  # type: ignore[arg-type]
+        (lambda: theory.n_unknowns(True), "d must be a whole number >= 1, got True"),
         (lambda: theory.n_unknowns(2, "banded"), "structure"),  # type: ignore[arg-type]
-        (lambda: theory.distance_estimator_mistakes(3, 0.0, 1.0), "epsilon is 0.0"),
-        (lambda: theory.distance_estimator_mistakes(3, 0.1, 1.0, centre_error=0.4), "centre_error is 0.4"),
-        (lambda: theory.ellipsoid_mistakes(3, 0.1, math.inf), "bound_alpha is inf"),
-        (lambda: theory.ellipsoid_mistakes(3, math.nan, 1.0), "epsilon is nan"),
+        (lambda: theory.distance_estimator_mistakes(3, 0.0, 1.0), r"epsilon must be a number > 0, got 0\.0"),
+        (
+            lambda: theory.distance_estimator_mistakes(3, 0.1, 1.0, centre_error=0.4),
+            r"centre_error must be a number >= 0 and < 0\.367",
+        ),
+        (lambda: theory.ellipsoid_mistakes(3, 0.1, math.inf), "bound_alpha must be a number > 0, got inf"),
+        (lambda: theory.ellipsoid_mistakes(3, math.nan, 1.0), "epsilon must be a number > 0, got nan"),
         (lambda: theory.fairness_loss(3, 3, 0.1, 1.0, learner="oracle"), "learner"),  # type: ignore[arg-type]
-        (lambda: theory.fairness_rounds(3, 3, 0.1, -1.0), "bound_alpha is -1.0"),
-        (lambda: theory.sum_of_widths(3, 10, lam=0.0, delta=0.1), "lam is 0.0"),
-        (lambda: theory.regret_full(3, 3, 10, 0.1, 1.0, delta=1.0), "delta is 1.0"),
-        (lambda: theory.best_epsilon(3, 0), "T is 0"),
+        (lambda: theory.fairness_rounds(3, 3, 0.1, -1.0), r"bound_alpha must be a number > 0, got -1\.0"),
+        (lambda: theory.sum_of_widths(3, 10, lam=0.0, delta=0.1), r"lam must be a number > 0, got 0\.0"),
+        (lambda: theory.regret_full(3, 3, 10, 0.1, 1.0, delta=1.0), r"delta must be a number > 0 and < 1, got 1\.0"),
+        (lambda: theory.best_epsilon(3, 0), "T must be a whole number >= 1, got 0"),
     ],
 )
 def test_what_does_not_fit_is_refused_with_a_sentence(call: Any, word: str) -> None:

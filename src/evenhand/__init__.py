@@ -45,15 +45,15 @@ __all__ = [
 ]
 
 LATER = ("auditors", "baselines", "environments")
-"""The rooms of the laboratory, imported when first asked for: deciding needs neither them nor Gymnasium."""
+"""Imported on first use: deciding needs neither them nor Gymnasium."""
 
 
 def __getattr__(name: str) -> Any:
     if name in LATER:
         return import_module(f"evenhand.{name}")
-    if name == "Interview":  # it computes with scipy, which takes as long to load as all the rest
+    if name == "Interview":  # scipy takes as long to load as all the rest
         return import_module("evenhand.interview").Interview
-    if name == "Desk":  # its ledger needs SQLAlchemy, which the extra evenhand[desk] brings
+    if name == "Desk":  # needs SQLAlchemy, from the extra evenhand[desk]
         return import_module("evenhand.desk").Desk
     raise AttributeError(f"module 'evenhand' has no attribute {name!r}")
 

@@ -1,6 +1,6 @@
-"""Everything that can go wrong, under one root, each also a built-in error of its kind.
+"""All errors, under one root; each is also a built-in error of its kind.
 
-Every message says what was wrong and what is allowed, and the object that raised it is as it was before the call.
+Messages read "x must be ..., got ...". After an error the object that raised it is unchanged.
 
 >>> issubclass(InvalidInput, EvenhandError) and issubclass(InvalidInput, ValueError)
 True
@@ -10,94 +10,88 @@ True
 class EvenhandError(Exception):
     """The root of all errors that evenhand raises on purpose."""
 
+    def __str__(self) -> str:  # KeyError would show the repr of its message
+        return str(self.args[0]) if len(self.args) == 1 else super().__str__()
+
 
 class InvalidInput(EvenhandError, ValueError):
-    """A value that does not fit: wrong shape, not a number, out of range."""
+    """An invalid argument: wrong type, wrong shape, out of range."""
 
 
 class UnknownPair(EvenhandError, KeyError):
-    """A pair that names a candidate the decision does not have."""
-
-    def __str__(self) -> str:  # KeyError would show the repr of the sentence
-        return str(self.args[0]) if self.args else ""
+    """A pair with a candidate that the decision does not have."""
 
 
 class NotChosen(EvenhandError, KeyError):
-    """An outcome for a candidate who was not chosen: nobody can have seen it."""
-
-    def __str__(self) -> str:
-        return str(self.args[0]) if self.args else ""
+    """An outcome of a candidate who was not chosen."""
 
 
 class ForeignDecision(EvenhandError, ValueError):
-    """A decision that this bandit did not make, or that was changed since."""
+    """A decision of another bandit, or one that was changed since."""
 
 
 class ContradictoryReview(EvenhandError, ValueError):
-    """A review that says of one pair both that it was fair and that it was not."""
+    """A review that calls one pair both fair and unfair."""
 
 
 class UnsupportedReview(EvenhandError, NotImplementedError):
-    """A kind of review that the metric learner in use cannot learn from."""
+    """A kind of review that the metric learner cannot learn from."""
 
 
 class DamagedFile(EvenhandError, ValueError):
-    """A file that is no saved bandit, or no longer the one that was written."""
+    """A file of another kind, or one that was damaged."""
 
 
 class NewerFile(EvenhandError, ValueError):
-    """A file written by a later version in a format this version does not know."""
+    """A file in the format of a later version."""
 
 
 class CannotWrite(EvenhandError, OSError):
-    """A file or a stream that could not be written to the end: there is no room, for instance."""
+    """A file or stream that could not be written completely, for example on a full disk."""
 
 
 class CannotListen(EvenhandError, OSError):
-    """A port that a service cannot listen on: another program does, for instance."""
+    """A port that the service cannot listen on, for example because it is in use."""
 
 
 class SolverFailed(EvenhandError, ArithmeticError):
-    """A numerical answer that did not pass its own verification."""
+    """A numerical result that failed its verification."""
 
 
 class InvalidCertificate(EvenhandError, ValueError):
-    """A certificate that does not prove what it says."""
+    """A certificate that does not prove what it claims."""
 
 
 class MissingExtra(EvenhandError, ImportError):
-    """A part that needs a library which a plain installation does not bring; the message says how to get it."""
+    """A part that needs an optional dependency; the message says which extra to install."""
 
 
 class InconsistentReviews(EvenhandError, UserWarning):
-    """Warned, not raised: verdicts that contradict what was said before. All else was learned when it is given."""
+    """A warning: verdicts contradict earlier ones and were left out; everything else was learned."""
 
 
 class MisleadingReviewer(EvenhandError, UserWarning):
-    """Warned, not raised: a reviewer was found to be wrong more often than right."""
+    """A warning: a reviewer is wrong more often than right."""
 
 
-# What can go wrong at a desk.
+# Errors of desks and ledgers.
 
 
 class UnknownRecord(EvenhandError, KeyError):
-    """A desk, a decision or a review that the ledger does not hold."""
-
-    def __str__(self) -> str:
-        return str(self.args[0]) if self.args else ""
+    """A desk, decision or review that is not in the ledger."""
 
 
 class AlreadyRecorded(EvenhandError, ValueError):
-    """Something the ledger holds already: an outcome seen before, a review given or withdrawn before, a desk."""
+    """Something that is in the ledger already: an outcome, a review, a withdrawal, a desk."""
 
 
 class IdempotencyConflict(EvenhandError, ValueError):
-    """An idempotency key that was used before, for another command."""
+    """An idempotency key that was used for another command."""
 
 
 class LedgerUnavailable(EvenhandError, OSError):
-    """The database cannot be reached or written to now; what was acknowledged before is safe."""
+    """The database cannot be reached or written to; acknowledged events are safe."""
 
 
 class DamagedLedger(EvenhandError, ValueError):
-    """A ledger that is not what was written: a changed row, a broken chain, a truncated file."""
+    """A ledger with a changed row, a broken hash chain, or missing events."""

@@ -1,4 +1,4 @@
-"""The paper's three algorithms, assembled to the letter.
+"""The paper's three algorithms, exactly as printed.
 
 "Online Learning with an Unknown Fairness Metric" (Gillen, Jung, Kearns, Roth, 2018). What stands for what:
 
@@ -20,7 +20,7 @@
 | FairnessLoss(eps), Regret | `lab.Account` |
 
 Where the paper is silent or misprinted: p >= 0 holds; bottom and top are used as in the algorithms, not as in the
-notation; the estimators know that G is positive semidefinite, without which the first guess is 0 for ever.
+notation; the estimators know that G is positive semidefinite, since otherwise the first guess would stay 0.
 """
 
 from __future__ import annotations

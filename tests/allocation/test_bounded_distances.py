@@ -28,8 +28,8 @@ class _Dear:
     def bounded(self) -> BoundedDistances:
         return BoundedDistances(self.upper.copy(), self._may_reach, self._exact)
 
-    def _may_reach(self, odds: Floats, tolerance: float, settled: NDArray[np.bool_]) -> NDArray[np.int64]:
-        reached = (np.abs(odds[:, None] - odds) + tolerance >= self.lower) & ~settled
+    def _may_reach(self, probabilities: Floats, tolerance: float, settled: NDArray[np.bool_]) -> NDArray[np.int64]:
+        reached = (np.abs(probabilities[:, None] - probabilities) + tolerance >= self.lower) & ~settled
         return np.stack(np.nonzero(np.triu(reached, 1)), axis=1)
 
     def _exact(self, pairs: NDArray[np.int64]) -> Floats:
@@ -93,7 +93,7 @@ def test_bad_rewards_are_refused() -> None:
     rng = np.random.default_rng(2)
     rewards, distances = _instance(rng, 6)
     rewards[3] = np.nan
-    with pytest.raises(InvalidInput, match="reward of candidate 3"):
+    with pytest.raises(InvalidInput, match="rewards must be finite, candidate 3 has nan"):
         fair_distribution_within(rewards, _Dear(rng, distances, 0.5).bounded())
 
 
@@ -104,10 +104,10 @@ def test_a_line_of_strangers_takes_few_steps() -> None:
     distances = bandit.safeguards.distances_that_matter(bandit.metric, contexts)
     assert isinstance(distances, BoundedDistances)
 
-    def may_reach(odds: Floats, tolerance: float, settled: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def may_reach(probabilities: Floats, tolerance: float, settled: NDArray[np.bool_]) -> NDArray[np.int64]:
         nonlocal steps
         steps += 1
-        return distances.may_reach(odds, tolerance, settled)
+        return distances.may_reach(probabilities, tolerance, settled)
 
     counted = BoundedDistances(distances.upper, may_reach, distances.exact)
     best = fair_distribution_within(bandit.reward.optimistic(contexts), counted)

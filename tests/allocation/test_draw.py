@@ -1,4 +1,4 @@
-"""The lottery keeps the odds it promises and never hands out a place too many."""
+"""The draw keeps the probabilities and never chooses too many."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DRAWS = 20_000
 
 
 @pytest.mark.parametrize(
-    ("odds", "capacity"),
+    ("probabilities", "capacity"),
     [
         ([0.5, 0.2, 0.0, 0.1], 1),
         ([0.25, 0.25, 0.5], 1),
@@ -28,14 +28,14 @@ DRAWS = 20_000
         ([0.1, 0.2], 0.3),
     ],
 )
-def test_everybody_is_chosen_with_their_own_odds(odds: list[float], capacity: float | None) -> None:
-    """Over 20,000 draws each frequency is within five standard deviations of the odds; certain ones never miss."""
+def test_everybody_is_chosen_with_their_probability(probabilities: list[float], capacity: float | None) -> None:
+    """Over 20,000 draws each frequency is within five standard deviations; probabilities 0 and 1 are exact."""
     rng = np.random.default_rng(7)
-    counts = np.zeros(len(odds))
+    counts = np.zeros(len(probabilities))
     for _ in range(DRAWS):
-        chosen = draw(odds, capacity, rng)
+        chosen = draw(probabilities, capacity, rng)
         counts[list(chosen)] += 1
-    p = np.array(odds)
+    p = np.array(probabilities)
     margin = 5 * np.sqrt(p * (1 - p) / DRAWS)
     assert np.all(np.abs(counts / DRAWS - p) <= margin)
 
@@ -43,7 +43,7 @@ def test_everybody_is_chosen_with_their_own_odds(odds: list[float], capacity: fl
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12), st.integers(1, 5), st.integers(0, 2**32 - 1))
 def test_never_more_than_capacity(weights: list[float], capacity: int, seed: int) -> None:
-    """Odds scaled to use the whole capacity, rounding included, never choose too many, nor anybody without odds."""
+    """Probabilities scaled to the whole capacity never choose too many, nor anybody at 0."""
     p = np.array(weights)
     if p.sum() > capacity:
         p *= capacity / p.sum()
@@ -70,13 +70,13 @@ class _Unlucky:
 
 @pytest.mark.parametrize("uniform", [0.0, 1e-16, 1e-10, 1 - 2**-53])
 def test_a_sum_above_capacity_by_rounding_chooses_nobody_extra(uniform: float) -> None:
-    """Odds that sum to a hair more than the capacity still respect it, even at the unluckiest number."""
+    """Probabilities that sum to a hair more than the capacity still respect it, even at the unluckiest number."""
     p = np.array([0.5, 0.5, 0.5, 0.5 + 4e-10])
     assert len(draw(p, 2, _Unlucky(uniform))) <= 2  # type: ignore[arg-type]
 
 
 def test_nobody_without_odds_is_chosen_at_the_edge() -> None:
-    """A uniform number of exactly zero passes over candidates whose odds are zero."""
+    """A uniform number of exactly zero passes over candidates whose probabilities are zero."""
     for capacity in (1, 2, None):
         assert draw([0.0, 1.0], capacity, _Unlucky(0.0)) == (1,)  # type: ignore[arg-type]
 
@@ -97,17 +97,17 @@ def test_candidates_are_python_integers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("odds", "capacity", "sentence"),
+    ("probabilities", "capacity", "sentence"),
     [
-        ([0.5, 1.2], None, "candidate 1 is 1.2"),
-        ([-0.1], 1, "candidate 0 is -0.1"),
-        ([np.nan], 1, "candidate 0 is nan"),
+        ([0.5, 1.2], None, r"probabilities must be in \[0, 1\], candidate 1 has 1\.2"),
+        ([-0.1], 1, r"probabilities must be in \[0, 1\], candidate 0 has -0\.1"),
+        ([np.nan], 1, r"probabilities must be in \[0, 1\], candidate 0 has nan"),
         ([[0.5]], 1, "shape"),
-        ([0.9, 0.9], 1, "sum to 1.8"),
-        ([0.5], 0, "capacity is 0"),
+        ([0.9, 0.9], 1, r"probabilities must sum to at most the capacity 1, got 1\.8"),
+        ([0.5], 0, "capacity must be a number > 0 or None, got 0"),
     ],
 )
-def test_bad_odds_are_named(odds: Any, capacity: Any, sentence: str) -> None:
+def test_bad_probabilities_are_named(probabilities: Any, capacity: Any, sentence: str) -> None:
     """What is no probability is refused with a sentence that quotes it."""
     with pytest.raises(InvalidInput, match=sentence):
-        draw(odds, capacity, np.random.default_rng(0))
+        draw(probabilities, capacity, np.random.default_rng(0))

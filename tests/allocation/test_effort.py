@@ -12,12 +12,12 @@ import pytest
 from tests.support.allocation_instances import loose, tight
 
 from evenhand.allocation import fair_distribution
-from evenhand.allocation.closure import LEAST_GAIN
-from evenhand.allocation.network_simplex import pass_down, search_price
-from evenhand.allocation.program import FairProgramme, check_programme, scaled
-from evenhand.allocation.spanning_tree import on_the_floor
-from evenhand.allocation.tight_constraints import TAUT_TOLERANCE
-from evenhand.allocation.water_filling import fill
+from evenhand.allocation._closure import LEAST_GAIN
+from evenhand.allocation._network_simplex import search_price, solve_at_price
+from evenhand.allocation._program import FairProgram, check_program, scaled
+from evenhand.allocation._spanning_tree import initial_tree
+from evenhand.allocation._tight_constraints import TIGHT_TOLERANCE
+from evenhand.allocation._water_filling import fill
 
 MODULE = importlib.import_module("evenhand.allocation.fair_distribution")
 
@@ -25,9 +25,9 @@ ENOUGH = 10**9
 KINDS = {"tight": tight, "loose": loose}
 
 
-def ten_programmes(k: int, metric: str, capacity: float | None) -> list[FairProgramme]:
+def ten_programmes(k: int, metric: str, capacity: float | None) -> list[FairProgram]:
     """The same ten instances each time."""
-    return [check_programme(*KINDS[metric](np.random.default_rng([k, seed]), k), capacity) for seed in range(10)]
+    return [check_program(*KINDS[metric](np.random.default_rng([k, seed]), k), capacity) for seed in range(10)]
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def ten_programmes(k: int, metric: str, capacity: float | None) -> list[FairProg
 def test_water_filling_reads_few_rows(k: int, metric: str, capacity: float, most: int) -> None:
     """With capacity 1 the rows of distances that are read hardly grow with the number of candidates."""
     read = [
-        fill(given.rewards, given.distances, given.budget, TAUT_TOLERANCE, LEAST_GAIN, ENOUGH)[2]
+        fill(given.rewards, given.distances, given.budget, TIGHT_TOLERANCE, LEAST_GAIN, ENOUGH)[2]
         for given in ten_programmes(k, metric, capacity)
     ]
     assert min(read) >= 0
@@ -69,7 +69,7 @@ def test_water_filling_reads_few_rows(k: int, metric: str, capacity: float, most
 def test_passing_down_changes_the_tree_seldom(k: int, metric: str, most: int) -> None:
     """Without a limit a few changes of the tree for each candidate are enough."""
     used = [
-        pass_down(on_the_floor(scaled(given.rewards)[0]), np.zeros(k), given.distances, 0.0, ENOUGH)
+        solve_at_price(initial_tree(scaled(given.rewards)[0]), np.zeros(k), given.distances, 0.0, ENOUGH)
         for given in ten_programmes(k, metric, None)
     ]
     assert min(used) >= 0
@@ -88,7 +88,7 @@ def test_few_prices_are_tried(metric: str) -> None:
 @pytest.mark.parametrize("k", [2, 10, 100, 300])
 def test_nothing_but_ropes_is_needed(k: int, metric: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """With capacity 1 or none the first kernel finds the answer: neither the price search nor HiGHS is called."""
-    monkeypatch.setattr(MODULE, "_when_ropes_give_up", None)
+    monkeypatch.setattr(MODULE, "_fall_back", None)
     for given in ten_programmes(k, metric, 1):
         fair_distribution(given.rewards, given.distances, 1)
         fair_distribution(given.rewards, given.distances, None)
@@ -112,4 +112,4 @@ def test_one_compilation_serves_every_form_of_input() -> None:
     ):
         for capacity in (1, 2.5, None):
             fair_distribution(rewards, distances, capacity)
-    assert len(MODULE.along_ropes.signatures) == 1
+    assert len(MODULE.solve_within_capacity.signatures) == len(MODULE.solve_without_capacity.signatures) == 1

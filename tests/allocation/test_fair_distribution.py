@@ -25,23 +25,23 @@ FREE = [[0.0, np.inf], [np.inf, 0.0]]
 @pytest.mark.parametrize(
     ("rewards", "distances", "capacity", "sentence"),
     [
-        ([], np.zeros((0, 0)), 1, "at least one"),
+        ([], np.zeros((0, 0)), 1, r"rewards must have shape \(k,\) with k >= 1, got \(0,\)"),
         (1.0, [[0.0]], 1, "shape"),
         ([[1.0]], [[0.0]], 1, "shape"),
-        ([1.0, np.nan], FREE, 1, "candidate 1 is nan"),
-        ([np.inf, 1.0], FREE, 1, "candidate 0 is inf"),
+        ([1.0, np.nan], FREE, 1, "rewards must be finite, candidate 1 has nan"),
+        ([np.inf, 1.0], FREE, 1, "rewards must be finite, candidate 0 has inf"),
         (["a", "b"], FREE, 1, "real numbers"),
         ([1j, 0], FREE, 1, "real numbers"),
         ([1.0, [2.0]], FREE, 1, "real numbers"),
-        ([1.0, 2.0], [[0.0]], 1, r"need \(2, 2\)"),
-        ([1.0, 2.0], [0.0, 1.0], 1, r"need \(2, 2\)"),
-        ([1.0, 2.0], [[0.0, -0.1], [1.0, 0.0]], 1, "candidates 0 and 1 is -0.1"),
-        ([1.0, 2.0], [[0.0, 1.0], [np.nan, 0.0]], 1, "candidates 1 and 0 is nan"),
-        ([1.0, 2.0], FREE, 0, "capacity is 0"),
-        ([1.0, 2.0], FREE, -1, "capacity is -1"),
-        ([1.0, 2.0], FREE, np.nan, "capacity is nan"),
-        ([1.0, 2.0], FREE, True, "capacity is True"),
-        ([1.0, 2.0], FREE, "1", "capacity is '1'"),
+        ([1.0, 2.0], [[0.0]], 1, r"distances must have shape \(2, 2\) for 2 rewards, got \("),
+        ([1.0, 2.0], [0.0, 1.0], 1, r"distances must have shape \(2, 2\) for 2 rewards, got \("),
+        ([1.0, 2.0], [[0.0, -0.1], [1.0, 0.0]], 1, r"distances must be >= 0 or inf, candidates 0 and 1 have -0\.1"),
+        ([1.0, 2.0], [[0.0, 1.0], [np.nan, 0.0]], 1, "distances must be >= 0 or inf, candidates 1 and 0 have nan"),
+        ([1.0, 2.0], FREE, 0, "capacity must be a number > 0 or None, got 0"),
+        ([1.0, 2.0], FREE, -1, "capacity must be a number > 0 or None, got -1"),
+        ([1.0, 2.0], FREE, np.nan, "capacity must be a number > 0 or None, got nan"),
+        ([1.0, 2.0], FREE, True, "capacity must be a number > 0 or None, got True"),
+        ([1.0, 2.0], FREE, "1", "capacity must be a number > 0 or None, got '1'"),
     ],
 )
 def test_bad_inputs_are_named(rewards: Any, distances: Any, capacity: Any, sentence: str) -> None:
@@ -80,31 +80,31 @@ def test_the_diagonal_is_ignored() -> None:
 
 
 def test_inputs_are_not_kept_and_answers_are_read_only() -> None:
-    """Changing the caller's arrays afterwards changes nothing, and the odds cannot be changed."""
+    """Changing the caller's arrays afterwards changes nothing, and the probabilities cannot be changed."""
     rewards, distances = np.array([1.0, 0.0]), np.array([[0.0, 0.2], [0.2, 0.0]])
     best = fair_distribution(rewards, distances)
     rewards[:] = 0.0
     distances[:] = 9.0
     assert best.tight_pairs == ((0, 1),)
-    assert best.rope_prices()
+    assert best.constraint_prices()
     with pytest.raises(ValueError, match="read-only"):
         best.probabilities[0] = 1.0
 
 
 @pytest.mark.parametrize(
-    ("capacity", "odds", "price"), [(0.3, 0.3, 2.0), (1, 1.0, 0.0), (2, 1.0, 0.0), (None, 1.0, 0.0)]
+    ("capacity", "probabilities", "price"), [(0.3, 0.3, 2.0), (1, 1.0, 0.0), (2, 1.0, 0.0), (None, 1.0, 0.0)]
 )
-@pytest.mark.parametrize("method", ["ropes", "highs"])
-def test_one_candidate(capacity: float | None, odds: float, price: float, method: Any) -> None:
+@pytest.mark.parametrize("method", ["combinatorial", "highs"])
+def test_one_candidate(capacity: float | None, probabilities: float, price: float, method: Any) -> None:
     """A single candidate gets all the capacity there is, up to certainty."""
     best = fair_distribution([2.0], [[0.0]], capacity, method=method)
-    assert best.probabilities.tolist() == [odds]
-    assert best.value == 2.0 * odds
+    assert best.probabilities.tolist() == [probabilities]
+    assert best.value == 2.0 * probabilities
     assert best.price == price
     assert best.tight_pairs == ()
 
 
-@pytest.mark.parametrize("method", ["ropes", "highs"])
+@pytest.mark.parametrize("method", ["combinatorial", "highs"])
 @pytest.mark.parametrize("capacity", [1, None])
 @pytest.mark.parametrize("reward", [0.0, -1.0])
 def test_nobody_is_chosen_when_nobody_is_worth_it(reward: float, capacity: float | None, method: Any) -> None:
@@ -116,12 +116,12 @@ def test_nobody_is_chosen_when_nobody_is_worth_it(reward: float, capacity: float
 
 
 def test_odds_stay_above_zero() -> None:
-    """Rewards (1, 0) far apart give (1, 0), not odds above 1 paid for with odds below 0."""
+    """Rewards (1, 0) far apart give (1, 0), not probabilities above 1 paid for with probabilities below 0."""
     assert fair_distribution([1.0, 0.0], np.full((2, 2), 10.0)).probabilities.tolist() == [1.0, 0.0]
 
 
-def test_zero_length_ropes_are_tight_pairs() -> None:
-    """Candidates at distance zero have equal odds, and their pair is reported even when the odds are zero."""
+def test_pairs_at_distance_zero_are_tight() -> None:
+    """Candidates at distance zero have equal probabilities, and their pair is reported even when those are zero."""
     best = fair_distribution([1.0, 0.0, -1.0], [[0, 0, np.inf], [0, 0, np.inf], [np.inf, np.inf, 0]], None)
     assert best.probabilities.tolist() == [1.0, 1.0, 0.0]
     assert best.tight_pairs == ((0, 1),)
@@ -130,9 +130,9 @@ def test_zero_length_ropes_are_tight_pairs() -> None:
 
 
 @pytest.mark.parametrize("factor", [1e-300, 1e-12, 1e12, 1e300])
-@pytest.mark.parametrize("method", ["ropes", "highs"])
+@pytest.mark.parametrize("method", ["combinatorial", "highs"])
 def test_the_unit_of_rewards_does_not_matter(factor: float, method: Any) -> None:
-    """Rewards in any unit give the same odds and proportional prices."""
+    """Rewards in any unit give the same probabilities and proportional prices."""
     rng = np.random.default_rng(3)
     a, c = rng.normal(size=9), np.abs(rng.normal(size=(9, 9))) * 0.2
     plain, scaled = (fair_distribution(a * unit, c, method=method) for unit in (1.0, factor))
@@ -141,42 +141,40 @@ def test_the_unit_of_rewards_does_not_matter(factor: float, method: Any) -> None
     verify_certificate(scaled.certificate(), scaled.probabilities, a * factor, c)
 
 
-def test_highs_takes_over_when_the_ropes_give_up(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Should both ways along the ropes take too many steps, the answer comes from HiGHS and the log says so."""
+def test_highs_is_the_fallback(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    """If both combinatorial methods take too many steps, the solution comes from HiGHS, and the log says so."""
     a, c = tight(np.random.default_rng(2), 12)
     expected = fair_distribution(a, c).value
     monkeypatch.setattr(MODULE, "ROWS_PER_CANDIDATE", 0)
     monkeypatch.setattr(MODULE, "CHANGES_PER_CANDIDATE", 0)
     with caplog.at_level(logging.WARNING):
-        best = fair_distribution(a, c, method="ropes")
+        best = fair_distribution(a, c, method="combinatorial")
     assert best.value == pytest.approx(expected, abs=1e-12)
-    assert "HiGHS takes over" in caplog.text
+    assert "falling back to HiGHS" in caplog.text
 
 
-@pytest.mark.parametrize("method", ["ropes", "highs", "auto"])
+@pytest.mark.parametrize("method", ["combinatorial", "highs", "auto"])
 @pytest.mark.parametrize("capacity", [1, 3.0, None])
 def test_an_answer_that_is_not_fair_never_leaves(
     monkeypatch: pytest.MonkeyPatch, method: Any, capacity: float | None
 ) -> None:
-    """Odds that break a rope raise SolverFailed, wherever they came from."""
+    """Probabilities that break a constraint raise SolverFailed, wherever they came from."""
     wrong = np.array([0.6, 0.0, 0.0, 0.0])
-    for kernel in ("along_ropes", "without_limit"):  # as compiled they would not look them up
+    for kernel in ("solve_within_capacity", "solve_without_capacity"):  # compiled, they would not use the patches
         monkeypatch.setattr(MODULE, kernel, getattr(MODULE, kernel).py_func)
-    monkeypatch.setattr(MODULE, "fill", lambda *given: (wrong, 0.0, 1))
-    monkeypatch.setattr(MODULE, "search_price", lambda *given: (wrong, 1))
-    monkeypatch.setattr(MODULE, "solve_by_lazy_rows", lambda *given: wrong)
+    monkeypatch.setattr(MODULE, "fill", lambda *args: (wrong, 0.0, 1))
+    monkeypatch.setattr(MODULE, "search_price", lambda *args: (wrong, 1))
+    monkeypatch.setattr(MODULE, "solve_by_lazy_rows", lambda *args: wrong)
     with pytest.raises(SolverFailed, match="candidates 0 and 1"):
         fair_distribution([1.0, 0.0, 0.0, 0.0], np.full((4, 4), 0.2), capacity, method=method)
 
 
-@pytest.mark.parametrize("method", ["ropes", "highs"])
-def test_the_worst_residual_is_that_of_these_odds(monkeypatch: pytest.MonkeyPatch, method: Any) -> None:
+@pytest.mark.parametrize("method", ["combinatorial", "highs"])
+def test_the_worst_residual_is_as_measured(monkeypatch: pytest.MonkeyPatch, method: Any) -> None:
     """An answer says by how much it exceeds the limit that it exceeds most, as measured, and 0 if it exceeds none."""
-    monkeypatch.setattr(MODULE, "along_ropes", MODULE.along_ropes.py_func)
-    for odds, residual in (([0.5 + 3e-10, 0.3], 3e-10), ([0.6, 0.4 + 2e-10], 2e-10), ([0.5, 0.3], 0.0)):
-        p = np.array(odds)
+    monkeypatch.setattr(MODULE, "solve_within_capacity", MODULE.solve_within_capacity.py_func)
+    for probabilities, residual in (([0.5 + 3e-10, 0.3], 3e-10), ([0.6, 0.4 + 2e-10], 2e-10), ([0.5, 0.3], 0.0)):
+        p = np.array(probabilities)
         monkeypatch.setattr(MODULE, "fill", lambda *_, p=p: (p, 0.0, 1))
         monkeypatch.setattr(MODULE, "solve_by_lazy_rows", lambda *_, p=p: p)
         best = fair_distribution([1.0, 0.0], [[0.0, 0.2], [0.2, 0.0]], method=method)
@@ -194,8 +192,8 @@ def test_coincidences_do_no_harm(data: st.DataObject, k: int, capacity: float | 
     """On values chosen to coincide both methods are worth the same and prove it."""
     a = data.draw(arrays(float, k, elements=VALUES))
     c = data.draw(arrays(float, (k, k), elements=LENGTHS))
-    ropes = fair_distribution(a, c, capacity, method="ropes")
+    constraints = fair_distribution(a, c, capacity, method="combinatorial")
     highs = fair_distribution(a, c, capacity, method="highs")
-    assert ropes.value == pytest.approx(highs.value, abs=1e-9)
-    for best in (ropes, highs):
+    assert constraints.value == pytest.approx(highs.value, abs=1e-9)
+    for best in (constraints, highs):
         verify_certificate(best.certificate(), best.probabilities, a, c, capacity)

@@ -6,33 +6,32 @@ import numpy as np
 import pytest
 from tests.support.allocation_instances import Instance, full_model_value, make_instance
 
-from evenhand.allocation.closure import LEAST_GAIN, maximum_closure, richest_closed_set
-from evenhand.allocation.lazy_rows import lower_to_ropes
-from evenhand.allocation.max_flow import add_arc, empty_network, saturate
-from evenhand.allocation.network_simplex import search_price
-from evenhand.allocation.program import check_programme
-from evenhand.allocation.tight_constraints import TAUT_TOLERANCE, find_taut, spread_stuck
-from evenhand.allocation.verify import worst_excess
-from evenhand.allocation.water_filling import fill
+from evenhand.allocation._closure import LEAST_GAIN, maximum_closure, richest_closed_set
+from evenhand.allocation._lazy_rows import lower_to_feasible
+from evenhand.allocation._max_flow import add_arc, empty_network, saturate
+from evenhand.allocation._network_simplex import search_price
+from evenhand.allocation._program import check_program, worst_excess
+from evenhand.allocation._tight_constraints import TIGHT_TOLERANCE, find_tight, spread_stuck
+from evenhand.allocation._water_filling import fill
 
 
 def check_water_filling(instance: Instance) -> None:
-    """Odds and value of water-filling with all the events it wants."""
+    """Probabilities and value of water-filling with all the events it wants."""
     a, unit = instance.rewards, float(np.max(np.abs(instance.rewards))) or 1.0
-    programme = check_programme(a, instance.distances, instance.capacity)
-    p, _, events = fill(a / unit, programme.distances, programme.budget, TAUT_TOLERANCE, LEAST_GAIN, 20 * len(a) ** 2)
+    program = check_program(a, instance.distances, instance.capacity)
+    p, _, events = fill(a / unit, program.distances, program.budget, TIGHT_TOLERANCE, LEAST_GAIN, 20 * len(a) ** 2)
     assert events >= 0
-    assert worst_excess(p, programme.distances, programme.capacity)[0] <= 1e-12
+    assert worst_excess(p, program.distances, program.capacity)[0] <= 1e-12
     assert abs(a @ p - full_model_value(instance)) <= 1e-9 * instance.scale, instance
 
 
 def check_price_search(instance: Instance) -> None:
-    """Odds and value of passing surplus down, at the price that fits the capacity."""
+    """Probabilities and value of passing surplus down, at the price that fits the capacity."""
     a, unit = instance.rewards, float(np.max(np.abs(instance.rewards))) or 1.0
-    programme = check_programme(a, instance.distances, instance.capacity)
-    p, prices = search_price(a / unit, programme.distances, programme.budget, LEAST_GAIN, 20 * len(a))
+    program = check_program(a, instance.distances, instance.capacity)
+    p, prices = search_price(a / unit, program.distances, program.budget, LEAST_GAIN, 20 * len(a))
     assert 0 <= prices <= 30
-    assert worst_excess(p, programme.distances, programme.capacity)[0] <= 1e-12
+    assert worst_excess(p, program.distances, program.capacity)[0] <= 1e-12
     assert abs(a @ p - full_model_value(instance)) <= 1e-9 * instance.scale, instance
 
 
@@ -59,14 +58,14 @@ def test_both_alone_on_thousands(start: int) -> None:
 
 
 def best_mean_by_trying_all(
-    a: np.ndarray[tuple[int], np.dtype[np.float64]], taut: set[tuple[int, int]], stuck: set[int]
+    a: np.ndarray[tuple[int], np.dtype[np.float64]], tight: set[tuple[int, int]], stuck: set[int]
 ) -> float:
     """The highest mean reward of a closed set, by looking at every set."""
     best = -np.inf
     for mask in range(1, 2 ** len(a)):
         members = [i for i in range(len(a)) if mask >> i & 1]
         inside = set(members)
-        if not inside & stuck and all(j in inside for i, j in taut if i in inside):
+        if not inside & stuck and all(j in inside for i, j in tight if i in inside):
             best = max(best, float(np.mean(a[members])))
     return best
 
@@ -79,15 +78,15 @@ def test_the_richest_closed_set_is_the_richest(seed: int) -> None:
     raw = rng.integers(0, 3, size=(8, 8)) / 2 + (rng.random((8, 8)) < 0.6)
     c = np.minimum(raw, raw.T)
     a = rng.normal(size=8)
-    ropes = find_taut(p, c, TAUT_TOLERANCE)
-    taut = {(i, int(j)) for i in range(8) for j in ropes.below[i, : ropes.degree[i]]}
+    constraints = find_tight(p, c, TIGHT_TOLERANCE)
+    tight = {(i, int(j)) for i in range(8) for j in constraints.below[i, : constraints.degree[i]]}
     stuck = rng.random(8) < 0.15
-    expected = best_mean_by_trying_all(a, taut, set(np.flatnonzero(stuck).tolist()))
-    spread_stuck(ropes, stuck)
-    mean, members = richest_closed_set(a, ropes, stuck, rng.random(8) < 0.3, LEAST_GAIN)
+    expected = best_mean_by_trying_all(a, tight, set(np.flatnonzero(stuck).tolist()))
+    spread_stuck(constraints, stuck)
+    mean, members = richest_closed_set(a, constraints, stuck, rng.random(8) < 0.3, LEAST_GAIN)
     assert mean == pytest.approx(expected, abs=1e-12)
-    assert all(members[j] for i, j in taut if members[i])
-    assert not maximum_closure(a, mean + 1e-9, ropes, stuck, LEAST_GAIN).any()
+    assert all(members[j] for i, j in tight if members[i])
+    assert not maximum_closure(a, mean + 1e-9, constraints, stuck, LEAST_GAIN).any()
 
 
 def test_maximum_flow_by_hand() -> None:
@@ -102,19 +101,19 @@ def test_maximum_flow_by_hand() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_lowering_to_the_ropes_gives_the_largest_fair_odds_below(seed: int) -> None:
-    """Odds are lowered until fair, those that were fair are left alone, and nothing is lowered without need."""
+def test_lowering_gives_the_largest_fair_probabilities_below(seed: int) -> None:
+    """Probabilities are lowered until fair, fair ones are left alone, and nothing is lowered without need."""
     rng = np.random.default_rng(seed)
     raw = rng.random((10, 10)) * 0.4
     c = np.minimum(raw, raw.T)
     np.fill_diagonal(c, 0.0)
-    odds = rng.random(10)
+    probabilities = rng.random(10)
     shortest = c.copy()
     for middle in range(10):
         shortest = np.minimum(shortest, shortest[:, middle, None] + shortest[None, middle])
-    lowered = odds.copy()
-    lower_to_ropes(lowered, c)
-    np.testing.assert_allclose(lowered, (odds[None] + shortest).min(axis=1), atol=1e-15)
+    lowered = probabilities.copy()
+    lower_to_feasible(lowered, c)
+    np.testing.assert_allclose(lowered, (probabilities[None] + shortest).min(axis=1), atol=1e-15)
     again = lowered.copy()
-    lower_to_ropes(again, c)
+    lower_to_feasible(again, c)
     np.testing.assert_array_equal(again, lowered)

@@ -1,4 +1,4 @@
-"""The odds are the best fair ones: the same value as HiGHS with every row, and a certificate that proves it."""
+"""The probabilities are optimal: the same value as HiGHS with every row, and a certificate that proves it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.support.allocation_instances import KINDS, Instance, full_model_value
 
 from evenhand.allocation import fair_distribution, verify_certificate
 
-METHODS: tuple[Literal["ropes", "highs", "auto"], ...] = ("ropes", "highs", "auto")
+METHODS: tuple[Literal["combinatorial", "highs", "auto"], ...] = ("combinatorial", "highs", "auto")
 QUICK = 432
 PROOF = 20_736
 
@@ -24,10 +24,10 @@ def check(instance: Instance, method: str) -> None:
     certificate = best.certificate()
     verify_certificate(certificate, best.probabilities, instance.rewards, instance.distances, instance.capacity)
     assert best.price == certificate.price >= 0.0
-    assert set(best.rope_prices()) <= set(best.tight_pairs)
+    assert set(best.constraint_prices()) <= set(best.tight_pairs)
 
 
-@pytest.mark.parametrize("method", ["ropes", "highs"])
+@pytest.mark.parametrize("method", ["combinatorial", "highs"])
 @pytest.mark.parametrize("start", range(0, QUICK, 72))
 def test_value_equals_the_full_model(start: int, method: str, caplog: pytest.LogCaptureFixture) -> None:
     """On every kind of instance and capacity the value is HiGHS's, with proof, and no method needs the other."""
@@ -38,7 +38,7 @@ def test_value_equals_the_full_model(start: int, method: str, caplog: pytest.Log
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["ropes", "highs"])
+@pytest.mark.parametrize("method", ["combinatorial", "highs"])
 @pytest.mark.parametrize("start", range(QUICK, QUICK + PROOF, 864))
 def test_value_equals_the_full_model_on_thousands(start: int, method: str, caplog: pytest.LogCaptureFixture) -> None:
     """The same on thousands of instances, the larger ones with 40 candidates."""
@@ -66,13 +66,13 @@ def test_all_methods_prove_large_answers(start: int) -> None:
 
 @pytest.mark.parametrize("number", range(144))
 def test_both_methods_agree_on_the_price(number: int) -> None:
-    """The price of capacity is what the next unit buys, whichever method found the odds."""
+    """The price of capacity is what the next unit buys, whichever method found the probabilities."""
     instance = make_instance(number)
-    ropes, highs = (
+    constraints, highs = (
         fair_distribution(instance.rewards, instance.distances, instance.capacity, method=method).price
-        for method in ("ropes", "highs")
+        for method in ("combinatorial", "highs")
     )
-    assert ropes == pytest.approx(highs, abs=1e-9 * instance.scale)
+    assert constraints == pytest.approx(highs, abs=1e-9 * instance.scale)
 
 
 @pytest.mark.parametrize("number", range(72))
@@ -106,9 +106,9 @@ def test_value_is_concave_and_rising_in_capacity(number: int) -> None:
 
 
 def test_highs_is_asked_finely_enough() -> None:
-    """Here HiGHS's tolerance, taken in units of odds, blurred which ropes are taut: price and proof were wrong."""
+    """Here HiGHS's tolerance in units of 1 blurred which constraints are tight: price and proof were wrong."""
     rng = np.random.default_rng(54_646)
     rewards, distances = mixed_scales(rng, int(rng.integers(50, 200)))
-    ropes, highs = (fair_distribution(rewards, distances, 2.5, method=method) for method in METHODS[:2])
+    constraints, highs = (fair_distribution(rewards, distances, 2.5, method=method) for method in METHODS[:2])
     verify_certificate(highs.certificate(), highs.probabilities, rewards, distances, 2.5)
-    assert highs.price == pytest.approx(ropes.price, rel=1e-9)
+    assert highs.price == pytest.approx(constraints.price, rel=1e-9)

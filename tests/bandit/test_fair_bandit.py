@@ -37,7 +37,7 @@ def _experienced(**settings: Any) -> eh.FairBandit:
 @settings(max_examples=40, deadline=None)
 @given(k=st.integers(1, 12), d=st.integers(1, 6), capacity=st.sampled_from([1, 2, 3, None]), seed=st.integers(0, 10**6))
 def test_decisions_keep_to_every_promise(k: int, d: int, capacity: int | None, seed: int) -> None:
-    """Odds lie in [0, 1], respect the distances played and the capacity; nobody without odds is drawn."""
+    """Probabilities lie in [0, 1], respect the distances played and the capacity; nobody at 0 is drawn."""
     rng = np.random.default_rng(seed)
     contexts = rng.normal(size=(k, d))
     contexts /= np.maximum(1.0, np.linalg.norm(contexts, axis=1, keepdims=True))
@@ -83,7 +83,7 @@ def test_frames_and_lists_are_contexts_too(frame: Any) -> None:
 
 
 def test_a_decision_cannot_be_changed_in_place() -> None:
-    """Contexts and odds of a decision are read-only, and are not the caller's array."""
+    """Contexts and probabilities of a decision are read-only, and are not the caller's array."""
     contexts = X.copy()
     decision = eh.FairBandit(2, seed=1).decide(contexts)
     contexts[0, 0] = 0.0
@@ -97,7 +97,7 @@ def test_a_decision_cannot_be_changed_in_place() -> None:
 
 
 def test_learns_to_be_fair_and_to_earn() -> None:
-    """In a small world the second half has no unfair round, and far more reward than equal odds."""
+    """In a small world the second half has no unfair round, and far more reward than equal probabilities."""
     account = simulate(eh.FairBandit(3, epsilon=0.02, seed=0), d=3, k=4, rounds=600, seed=4, epsilon=0.02)
     assert account.last_unfair_round is not None
     assert account.last_unfair_round < 300
@@ -132,7 +132,7 @@ def test_outcomes_and_reviews_may_come_late_from_elsewhere() -> None:
 def test_one_bit_that_all_was_fair_is_a_complete_review_without_flags() -> None:
     """Nothing unfair, in one bit, teaches a learner that doubts nothing just what a complete review without flags does.
 
-    The default takes a bit with a grain of salt; it still finds the odds that were played less likely to be unfair.
+    The default allows for errors; it still finds the probabilities that were played less likely to be unfair.
     """
     bandits = [eh.FairBandit(2, metric=eh.metrics.Ellipsoid(2), seed=0) for _ in range(2)]
     for bandit, review in zip(bandits, (eh.Review.one_bit(any_unfair=False), eh.Review.complete()), strict=True):
@@ -166,7 +166,7 @@ def test_one_bit_a_round_is_enough_to_learn_from() -> None:
 
 
 def test_one_bit_on_equal_odds_is_no_flag() -> None:
-    """With equal odds nothing can have been unfair: a bit that says so changes nothing that was learned."""
+    """With equal probabilities nothing can have been unfair: a bit that says so changes nothing that was learned."""
     bandit = eh.FairBandit(2, seed=0)
     decision = bandit.decide(np.array([[0.5, 0.5]] * 3))
     before = copy.deepcopy(bandit.state())
@@ -205,7 +205,7 @@ def test_a_partial_review_says_nothing_of_other_pairs() -> None:
     ids=lambda metric: type(metric).__name__,
 )
 def test_an_inconsistent_reviewer_is_reported_never_a_crash(metric: eh.metrics.MetricLearner) -> None:
-    """A reviewer who says of the same odds once fair, once unfair, is told on, and the bandit decides on."""
+    """A reviewer who says of the same probabilities once fair, once unfair, is told on, and the bandit decides on."""
     bandit = eh.FairBandit(2, seed=0, metric=copy.deepcopy(metric))
     conflicts = 0
     with warnings.catch_warnings(record=True) as caught:
@@ -226,12 +226,12 @@ def test_an_inconsistent_reviewer_is_reported_never_a_crash(metric: eh.metrics.M
 # What it refuses, unchanged.
 
 BAD_CONTEXTS = {
-    "nan": ([[np.nan, 0.0]], "feature 0 of candidate 0 is nan; contexts must be finite"),
-    "infinite": ([[0.0, 0.0], [0.0, np.inf]], "feature 1 of candidate 1 is inf"),
-    "one dimension": ([0.0, 1.0], r"shape \(2,\); allowed is \(k, d\)"),
-    "nobody": (np.zeros((0, 2)), r"shape \(0, 2\)"),
-    "wrong width": ([[0.0, 0.0, 0.0]], "contexts have 3 features; this bandit was made for 2"),
-    "too long": ([[0.0, 0.0], [1.2, 0.0]], "candidate 1 has a context of norm 1.2; contexts must have norm <= 1"),
+    "nan": ([[np.nan, 0.0]], "feature 0 of candidate 0 must be a finite number, got nan"),
+    "infinite": ([[0.0, 0.0], [0.0, np.inf]], "feature 1 of candidate 1 must be a finite number, got inf"),
+    "one dimension": ([0.0, 1.0], r"contexts must have shape \(k, d\) with k, d >= 1, got \(2,\)"),
+    "nobody": (np.zeros((0, 2)), r"contexts must have shape \(k, d\) with k, d >= 1, got \(0, 2\)"),
+    "wrong width": ([[0.0, 0.0, 0.0]], "contexts must have 2 features, got 3"),
+    "too long": ([[0.0, 0.0], [1.2, 0.0]], r"contexts must have norm <= 1, context 1 has 1\.2; see evenhand\.Schema"),
     "words": ([["a", "b"]], "table of numbers"),
     "ragged": ([[0.0, 1.0], [0.0]], "table of numbers"),
     "truth values": ([[True, False]], "table of numbers"),
@@ -258,15 +258,47 @@ def _decided(bandit: eh.FairBandit) -> eh.Decision:
 
 
 BAD_ANSWERS: dict[str, tuple[Any, type[Exception], str]] = {
-    "nan reward": (lambda d: {"rewards": {d.chosen[0]: np.nan}}, errors.InvalidInput, "is nan; allowed is a finite"),
-    "infinite reward": (lambda d: {"rewards": {d.chosen[0]: np.inf}}, errors.InvalidInput, "is inf"),
-    "endless reward": (lambda d: {"rewards": {d.chosen[0]: 10**400}}, errors.InvalidInput, "allowed is a finite"),
-    "reward in euros": (lambda d: {"rewards": {d.chosen[0]: 4000.0}}, errors.InvalidInput, "divide by their size"),
-    "truth value for a candidate": (lambda d: {"rewards": {bool(d.chosen[0]): 0.5}}, errors.NotChosen, "not chosen"),
+    "nan reward": (
+        lambda d: {"rewards": {d.chosen[0]: np.nan}},
+        errors.InvalidInput,
+        "the reward of candidate 3 must be a finite number, got nan",
+    ),
+    "infinite reward": (
+        lambda d: {"rewards": {d.chosen[0]: np.inf}},
+        errors.InvalidInput,
+        "the reward of candidate 3 must be a finite number, got inf",
+    ),
+    "endless reward": (
+        lambda d: {"rewards": {d.chosen[0]: 10**400}},
+        errors.InvalidInput,
+        "the reward of candidate 3 must be a finite number, got",
+    ),
+    "reward in euros": (
+        lambda d: {"rewards": {d.chosen[0]: 4000.0}},
+        errors.InvalidInput,
+        r"rewards must be from -20\.0 to 20\.0, got",
+    ),
+    "truth value for a candidate": (
+        lambda d: {"rewards": {bool(d.chosen[0]): 0.5}},
+        errors.NotChosen,
+        r"rewards must be of chosen candidates \(3,\), got one of True",
+    ),
     "text reward": (lambda d: {"rewards": {d.chosen[0]: "much"}}, errors.InvalidInput, "'much'"),
-    "list of rewards": (lambda d: {"rewards": [0.5]}, errors.InvalidInput, "allowed is a dict"),
-    "not chosen": (lambda d: {"rewards": {(d.chosen[0] + 1) % 4: 0.5}}, errors.NotChosen, "was not chosen"),
-    "no such candidate": (lambda d: {"rewards": {17: 0.5}}, errors.NotChosen, "candidate 17 was not chosen"),
+    "list of rewards": (
+        lambda d: {"rewards": [0.5]},
+        errors.InvalidInput,
+        r"rewards must be a dict from a chosen candidate's index to a number, got \[0\.5\]",
+    ),
+    "not chosen": (
+        lambda d: {"rewards": {(d.chosen[0] + 1) % 4: 0.5}},
+        errors.NotChosen,
+        r"rewards must be of chosen candidates \(3,\), got one of 0",
+    ),
+    "no such candidate": (
+        lambda d: {"rewards": {17: 0.5}},
+        errors.NotChosen,
+        r"rewards must be of chosen candidates \(3,\), got one of 17",
+    ),
     "unknown pair": (
         lambda d: {"review": eh.Review.complete(unfair=[(0, 9)])},
         errors.UnknownPair,
@@ -276,7 +308,7 @@ BAD_ANSWERS: dict[str, tuple[Any, type[Exception], str]] = {
     "good reward, bad review": (
         lambda d: {"rewards": {d.chosen[0]: 0.5}, "review": eh.Review.partial(fair=[(2, 4)])},
         errors.UnknownPair,
-        r"pair \(2, 4\)",
+        r"a pair must be of candidates 0 to 3, got \(2, 4\)",
     ),
 }
 
@@ -302,7 +334,7 @@ def test_decisions_of_others_are_refused() -> None:
     strangers = {
         "other seed": eh.FairBandit(2, seed=4).decide(X),
         "later than any": ahead.decide(X),
-        "odds changed": replace(own, probabilities=np.full(4, 0.25)),
+        "probabilities changed": replace(own, probabilities=np.full(4, 0.25)),
         "contexts changed": replace(own, contexts=own.contexts * 0.5),
         "more chosen": replace(own, chosen=(0, 1)),
         "another chosen": replace(own, chosen=((own.chosen[0] + 1) % 4,)),
@@ -316,7 +348,9 @@ def test_decisions_of_others_are_refused() -> None:
         with pytest.raises(errors.ForeignDecision, match="not made by this bandit"):
             bandit.learn(decision, review=eh.Review.complete())
         assert same(bandit.state(), before), name
-    with pytest.raises(errors.InvalidInput, match=r"what decide\(\) returned"):
+    with pytest.raises(
+        errors.InvalidInput, match=r"decision must be a Decision that decide\(\) returned, got 'decision 3'"
+    ):
         bandit.learn("decision 3", review=eh.Review.complete())  # type: ignore[arg-type]
 
 
@@ -350,22 +384,48 @@ def test_a_reward_model_that_fails_midway_takes_nothing_with_it() -> None:
     assert bandit.reward.state()["theta"].tolist() == [0.6, 0.8]
 
 
+def test_a_review_that_fails_midway_is_not_learned(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the safeguards fail on a review, neither the metric nor the reward model has learned anything."""
+    bandit = _experienced()
+    decision = _decided(bandit)
+    before = copy.deepcopy(bandit.state())
+
+    def fail(*args: Any) -> None:
+        raise errors.SolverFailed("out of order")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(bandit.safeguards, "after_review", fail)
+        with pytest.raises(errors.SolverFailed):
+            bandit.learn(decision, rewards={decision.chosen[0]: 0.5}, review=eh.Review.complete())
+    assert same(bandit.state(), before)
+
+
+def test_a_review_passed_twice_counts_twice() -> None:
+    """A bandit does not remember which reviews it has learned from; a desk does."""
+    bandit = eh.FairBandit(2, seed=0)
+    decision = bandit.decide([[1.0, 0.0], [0.0, 1.0]])
+    assert [bandit.learn(decision, review=eh.Review.complete()).used for _ in range(2)] == [1, 1]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"n_features": 0}, "n_features is 0"),
-        ({"n_features": 2.5}, "n_features is 2.5"),
-        ({"n_features": 2, "capacity": 0}, "capacity is 0; allowed is a whole number >= 1"),
-        ({"n_features": 2, "capacity": 1.5}, "capacity is 1.5"),
-        ({"n_features": 2, "capacity": True}, "capacity is True"),
-        ({"n_features": 2, "epsilon": -1}, "epsilon is -1"),
-        ({"n_features": 2, "structure": "square"}, "structure is 'square'"),
-        ({"n_features": 2, "seed": "x"}, "seed is 'x'"),
-        ({"n_features": 2, "seed": -1}, "seed is -1"),
-        ({"n_features": 2, "metric": eh.metrics.Ellipsoid(3)}, "metric was made for 3 features, the bandit for 2"),
-        ({"n_features": 2, "metric": "BayesPoint"}, "metric is 'BayesPoint'; allowed is an object"),
-        ({"n_features": 2, "metric": eh.metrics.BayesPoint}, "allowed is an object of a MetricLearner class"),
-        ({"n_features": 2, "reward": eh.rewards.KnownReward([1.0])}, "reward was made for 1 features"),
+        ({"n_features": 0}, "n_features must be a whole number >= 1, got 0"),
+        ({"n_features": 2.5}, r"n_features must be a whole number >= 1, got 2\.5"),
+        ({"n_features": 2, "capacity": 0}, "capacity must be a whole number >= 1 or None, got 0"),
+        ({"n_features": 2, "capacity": 1.5}, r"capacity must be a whole number >= 1 or None, got 1\.5"),
+        ({"n_features": 2, "capacity": True}, "capacity must be a whole number >= 1 or None, got True"),
+        ({"n_features": 2, "epsilon": -1}, "epsilon must be a number from 1e-06 to 1, or None for any horizon, got -1"),
+        ({"n_features": 2, "structure": "square"}, "structure must be 'full' or 'diagonal', got 'square'"),
+        ({"n_features": 2, "seed": "x"}, "seed must be a whole number >= 0, a numpy Generator or None, got 'x'"),
+        ({"n_features": 2, "seed": -1}, "seed must be a whole number >= 0, a numpy Generator or None, got -1"),
+        ({"n_features": 2, "metric": eh.metrics.Ellipsoid(3)}, "metric must have 2 features as the bandit has, got 3"),
+        ({"n_features": 2, "metric": "BayesPoint"}, "metric must be a MetricLearner, got 'BayesPoint'"),
+        ({"n_features": 2, "metric": eh.metrics.BayesPoint}, "metric must be a MetricLearner, got"),
+        (
+            {"n_features": 2, "reward": eh.rewards.KnownReward([1.0])},
+            "reward must have 2 features as the bandit has, got 1",
+        ),
     ],
 )
 def test_bad_settings_are_refused(arguments: dict[str, Any], message: str) -> None:
@@ -377,9 +437,8 @@ def test_bad_settings_are_refused(arguments: dict[str, Any], message: str) -> No
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"reviewer_error": 0.6}, "reviewer_error is 0.6; allowed is a number from 0 to below 0.5"),
-        ({"reviewer_error": "low"}, "reviewer_error is 'low'"),
-        ({"keep_reviews": "no"}, "keep_reviews is 'no'; allowed are True and False"),
+        ({"reviewer_error": 0.6}, r"reviewer_error must be a number >= 0 and < 0\.5, or None to learn it, got 0\.6"),
+        ({"reviewer_error": "low"}, r"reviewer_error must be a number >= 0 and < 0\.5, or None to learn it, got 'low'"),
     ],
 )
 def test_settings_are_refused_by_their_own_names(given: dict[str, Any], sentence: str) -> None:

@@ -46,14 +46,14 @@ def test_the_promise_holds_for_any_flags(
     """
     rng = np.random.default_rng(seed)
     margin, flagged = Margin(target, step), 0
-    under_review: list[bool] = []  # of each whether its odds differ, so that it can be flagged
+    under_review: list[bool] = []  # of each whether its probabilities differ, so that it can be flagged
     for t in range(1, rounds + 1):
         under_review.append(margin.scale > 0)
-        margin.decided()
+        margin = margin.decided()
         while len(under_review) > delay or (under_review and rng.random() > patience):
             can_be_flagged = under_review.pop(int(rng.integers(len(under_review))))
             if can_be_flagged and rng.random() < eagerness:
-                margin.flagged()
+                margin = margin.flagged()
                 flagged += 1
             assert 0 <= margin.scale <= 1
         assert flagged <= _promised(target, t, step=step, delay=delay)
@@ -70,33 +70,33 @@ def test_the_promise_is_tight(target: float, delay: int) -> None:
     rounds = 3000
     for _ in range(rounds):
         can_be_flagged = margin.scale > 0
-        margin.decided()
+        margin = margin.decided()
         if can_be_flagged and saved < delay:
             saved += 1
         elif can_be_flagged:
-            margin.flagged()
+            margin = margin.flagged()
             flagged += 1
     for _ in range(saved):
-        margin.flagged()
+        margin = margin.flagged()
         flagged += 1
     assert flagged <= _promised(target, rounds, delay=delay)
     assert flagged >= _promised(target, rounds, delay=delay) - 3 - delay * target
 
 
 def test_debts_are_not_forgiven() -> None:
-    """What is flagged beyond zero is paid back before odds differ again: s is clipped from above alone."""
+    """What is flagged beyond zero is paid back before probabilities differ again: s is clipped from above alone."""
     margin = Margin(0.1, step=0.1)
     for _ in range(25):
-        margin.flagged()
+        margin = margin.flagged()
     assert margin.scale == 0
     assert margin.state()["s"] == pytest.approx(-1.5)
-    margin.decided(150)
+    margin = margin.decided(150)
     assert margin.scale == pytest.approx(0, abs=1e-9)
-    margin.decided(100)
+    margin = margin.decided(100)
     assert margin.scale == pytest.approx(1.0)
-    margin.decided(10_000)
+    margin = margin.decided(10_000)
     assert margin.scale == 1
-    margin.flagged()
+    margin = margin.flagged()
     assert margin.scale == pytest.approx(0.9)
 
 
@@ -104,14 +104,14 @@ def test_debts_are_not_forgiven() -> None:
 @given(target=st.floats(0.001, 0.9), portions=st.lists(st.integers(0, 30), max_size=10), flags=st.integers(0, 40))
 def test_rounds_may_be_counted_in_portions(target: float, portions: list[int], flags: int) -> None:
     """So many rounds at once are as many one by one."""
-    one, many = Margin(target), Margin(target)
-    for margin in (one, many):
-        for _ in range(flags):
-            margin.flagged()
+    one = Margin(target)
+    for _ in range(flags):
+        one = one.flagged()
+    many = one
     for n in portions:
-        many.decided(n)
+        many = many.decided(n)
         for _ in range(n):
-            one.decided()
+            one = one.decided()
         assert many.state()["s"] == pytest.approx(one.state()["s"], abs=1e-12)
 
 
@@ -119,8 +119,8 @@ def test_no_target_no_margin() -> None:
     """Without a target nothing ever changes."""
     margin = Margin(None)
     for _ in range(100):
-        margin.flagged()
-        margin.decided()
+        margin = margin.flagged()
+        margin = margin.decided()
     assert margin.scale == 1
 
 
@@ -128,20 +128,18 @@ def test_saved_and_loaded_to_the_bit() -> None:
     """Debts, target and step survive."""
     margin = Margin(0.013, step=0.07)
     for t in range(40):
-        margin.decided()
+        margin = margin.decided()
         if t % 2:
-            margin.flagged()
+            margin = margin.flagged()
     loaded = Margin.from_state(margin.state())
     assert loaded.state() == margin.state()
-    for each in (margin, loaded):
-        each.decided(17)
-    assert loaded.scale == margin.scale
+    assert loaded.decided(17).scale == margin.decided(17).scale
 
 
 @pytest.mark.parametrize("target", [0, 1, -0.1, 1.5, float("nan"), "rarely", True, [0.1]])
 def test_bad_targets_are_refused(target: Any) -> None:
     """A target is a share of rounds, neither none nor all."""
-    with pytest.raises(InvalidInput, match=r"target_unfair_share is .*; allowed is a share of rounds between 0 and 1"):
+    with pytest.raises(InvalidInput, match="target_unfair_share must be a number > 0 and < 1 or None, got "):
         eh.FairBandit(2, target_unfair_share=target)
 
 
@@ -149,7 +147,7 @@ def test_bad_targets_are_refused(target: Any) -> None:
 
 
 class Hostile:
-    """Flags the widest gap whenever odds differ, and calls all else fair."""
+    """Flags the widest gap whenever probabilities differ, and calls all else fair."""
 
     def review(self, decision: eh.Decision) -> eh.Review:
         """A complete review with one flag, if there is anything to flag."""
@@ -211,7 +209,7 @@ def _run(name: str, *, rounds: int, delay: int = 0, at_random: bool = False, **g
 @pytest.mark.parametrize("delay", [0, 7], ids=["prompt", "late"])
 @pytest.mark.parametrize("name", ["pure noise", "hostile", "hostile, one bit", "provoking", "rotating"])
 def test_flagged_rounds_keep_the_promise(name: str, delay: int) -> None:
-    """In a real loop, against reviewers who follow no metric: within the promise; at scale 0 all odds are equal.
+    """In a real loop, against reviewers who follow no metric: within the promise; at scale 0 probabilities are equal.
 
     The bandit's own count is the reviewer's.
     """

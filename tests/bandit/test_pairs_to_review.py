@@ -61,16 +61,16 @@ def _check(bandit: eh.FairBandit, decision: eh.Decision, n: int) -> tuple[PairTo
         assert question.gap == decision.gap(*question.pair)
         assert 0 <= question.chance_unfair <= 1
         assert question.distance >= 0
-        assert question.doubt >= 0
-        assert f"{question.distance:.2f}, give or take {question.doubt:.2f}" in question.reason
-        assert ("they bound the odds" in question.reason) == binds
-        assert binds or f"unfair to them with probability {question.chance_unfair:.0%}" in question.reason
+        assert question.uncertainty >= 0
+        assert f"{question.distance:.2f} ± {question.uncertainty:.2f}" in question.reason
+        assert ("limits the probabilities" in question.reason) == binds
+        assert binds or f"unfair with probability {question.chance_unfair:.0%}" in question.reason
     return questions
 
 
 @pytest.mark.parametrize("name", LEARNERS)
 def test_every_learner_can_be_asked(name: str) -> None:
-    """n is kept to, binding pairs come first, equal odds never, reasons say why; asking changes nothing."""
+    """n is kept to, binding pairs come first, equal probabilities never, reasons say why; asking changes nothing."""
     for seed in range(2):
         bandit = _experienced(LEARNERS[name](), seed=seed)
         rng = np.random.default_rng(seed + 10)
@@ -90,7 +90,7 @@ def test_more_questions_begin_with_the_same(seed: int, k: int, capacity: int | N
     bandit, rng = eh.FairBandit(3, capacity=capacity, seed=seed), np.random.default_rng(seed)
     _hear_a_few(bandit, rng, 0.9)  # a new belief is in doubt about the distant most
     decision = bandit.decide(random_contexts(rng, k, 3))
-    _hear_a_few(bandit, rng, 0.2)  # and has had no bad news of odds that it would play
+    _hear_a_few(bandit, rng, 0.2)  # and has had no bad news of probabilities that it would play
     everything = _check(bandit, decision, 1000)
     assert everything[:n] == _check(bandit, decision, n)
     pairs = Pairs.of(decision.contexts)
@@ -109,7 +109,7 @@ def _hear_a_few(bandit: eh.FairBandit, rng: np.random.Generator, widest: float) 
 
 
 def test_equal_odds_have_nothing_to_say() -> None:
-    """Copies of one person, a single candidate, and equal odds by order of the cap leave nothing to ask."""
+    """Copies of one person, a single candidate, and equal probabilities by order of the cap leave nothing to ask."""
     bandit = eh.FairBandit(2, seed=0)
     assert bandit.pairs_to_review(bandit.decide([[0.5, 0.5]] * 4), 3) == ()
     assert bandit.pairs_to_review(bandit.decide([[0.5, 0.5]]), 1) == ()
@@ -129,7 +129,7 @@ def test_moments_become_distances() -> None:
         row = pairs.names().index(question.pair)
         assert question.distance == pytest.approx(np.sqrt(max(mean[row], 0)))
         low, high = (np.sqrt(max(mean[row] + side * sd[row], 0)) for side in (-1, 1))
-        assert question.doubt == pytest.approx((high - low) / 2)
+        assert question.uncertainty == pytest.approx((high - low) / 2)
 
 
 def test_a_metric_that_is_known_leaves_no_doubt() -> None:
@@ -137,7 +137,7 @@ def test_a_metric_that_is_known_leaves_no_doubt() -> None:
     bandit = eh.FairBandit(3, metric=LEARNERS["KnownMetric"](), seed=0)
     decision = bandit.decide(random_contexts(np.random.default_rng(0), 6, 3))
     for question in bandit.pairs_to_review(decision, 100):
-        assert question.doubt == 0
+        assert question.uncertainty == 0
         assert question.distance >= question.gap - 1e-9
 
 
@@ -153,7 +153,7 @@ def test_bad_numbers_are_refused(n: Any) -> None:
     """n is a whole number of pairs, one at least."""
     bandit = eh.FairBandit(2, seed=0)
     decision = bandit.decide(np.eye(2))
-    with pytest.raises(errors.InvalidInput, match=r"n is .*; allowed is a whole number of pairs >= 1"):
+    with pytest.raises(errors.InvalidInput, match="n must be a whole number >= 1, got "):
         bandit.pairs_to_review(decision, n)
 
 
@@ -163,7 +163,7 @@ def test_decisions_of_others_are_refused() -> None:
     bandit.decide(np.eye(2))
     with pytest.raises(errors.ForeignDecision):
         bandit.pairs_to_review(other.decide(np.eye(2)), 1)
-    with pytest.raises(errors.InvalidInput, match=r"what decide\(\) returned"):
+    with pytest.raises(errors.InvalidInput, match=r"decision must be a Decision that decide\(\) returned, got 'it'"):
         bandit.pairs_to_review("it", 1)  # type: ignore[arg-type]
 
 

@@ -119,7 +119,7 @@ def test_no_learner_is_needed_for_it(name: str) -> None:
 
 
 def test_nothing_allowed_is_equal_odds_for_ever() -> None:
-    """With N = 0 every decision has equal odds, of any capacity, and nobody can be flagged."""
+    """With N = 0 every decision has equal probabilities, of any capacity, and nobody can be flagged."""
     for capacity in (1, 2, None):
         bandit = eh.FairBandit(3, capacity=capacity, max_unfair_rounds=0, seed=0)
         flagged, played = _flagged_rounds(bandit, world="camps", metric="zero", rounds=40)
@@ -128,7 +128,7 @@ def test_nothing_allowed_is_equal_odds_for_ever() -> None:
 
 
 def test_what_is_proved_is_played() -> None:
-    """After the cap odds still differ where earlier reviews prove that they may, and every pair is certified."""
+    """After the cap probabilities still differ where earlier reviews prove it fair, and every pair is certified."""
     bandit = eh.FairBandit(3, epsilon=0.02, max_unfair_rounds=5, seed=0)
     _, played = _flagged_rounds(bandit, world="sphere", metric="full", rounds=80)
     assert bandit.safeguards.is_capped
@@ -168,7 +168,7 @@ def test_late_reviews_add_what_was_out(delay: int) -> None:
 
 @pytest.mark.filterwarnings("ignore::evenhand.errors.InconsistentReviews")
 def test_a_reviewer_who_contradicts_herself_leaves_equal_odds() -> None:
-    """Evidence that contradicts itself proves nothing: then odds are equal, and nothing crashes."""
+    """Evidence that contradicts itself proves nothing: then probabilities are equal, and nothing crashes."""
     metric = eh.metrics.KnownMetric(0.5 * np.eye(2))
     bandit = eh.FairBandit(2, metric=metric, target_unfair_share=0.01, max_unfair_rounds=2, seed=0)
     contexts = np.array([[1.0, 0.0], [0.6, 0.8], [0.0, -1.0]])
@@ -198,13 +198,11 @@ def _live(bandit: eh.FairBandit, auditor: Auditor, rounds: int, seed: int) -> li
 @pytest.mark.parametrize("structure", ["full", "diagonal"])
 @pytest.mark.parametrize("reviewer", ["all pairs", *REVIEWERS])
 def test_saved_in_the_capped_state_it_goes_on(structure: Structure, reviewer: str, tmp_path: Path) -> None:
-    """Saved and loaded when capped, or just before, it plays the same odds and draws the same lots, to the bit."""
+    """Saved and loaded when capped, or just before, it decides the same, to the bit."""
     kind = "full" if structure == "full" else "diagonal"
     exact = MahalanobisAuditor(make_world("sphere", n_features=3, n_candidates=4, metric=kind, seed=0).A)
     auditor: Auditor = exact if reviewer == "all pairs" else REVIEWERS[reviewer](exact)
-    bandit = eh.FairBandit(
-        3, structure=structure, epsilon=0.02, max_unfair_rounds=4, target_unfair_share=0.2, keep_reviews=True, seed=1
-    )
+    bandit = eh.FairBandit(3, structure=structure, epsilon=0.02, max_unfair_rounds=4, target_unfair_share=0.2, seed=1)
     states = []
     for part in range(3):
         bandit.save(tmp_path / "bandit.eh")
@@ -238,13 +236,12 @@ def test_reviews_in_parts_are_saved_in_parts() -> None:
 # Counting.
 
 
-def _heard(safeguards: Safeguards, decision: eh.Decision, review: eh.Review) -> int:
-    safeguards.hear(decision, review, Verdicts.of(decision, review))
-    return len(safeguards.flagged_rounds)
+def _after(safeguards: Safeguards, decision: eh.Decision, review: eh.Review) -> Safeguards:
+    return safeguards.after_review(decision, review, Verdicts.of(decision, review))
 
 
 def test_a_round_counts_once_and_equal_odds_never() -> None:
-    """Several flags on one round are one flagged round; a flag on equal odds, in whatever words, is none."""
+    """Several flags on one round are one flagged round; a flag on equal probabilities, in whatever words, is none."""
     safeguards = Safeguards(MetricSpace(2), Margin(0.1), 2)
     bandit = eh.FairBandit(2, seed=0)
     apart, alike = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]), np.array([[0.5, 0.5]] * 3)
@@ -259,14 +256,18 @@ def test_a_round_counts_once_and_equal_odds_never() -> None:
         (unequal, eh.Review.one_bit(any_unfair=False)),
     ]
     for decision, review in no_flags:
-        assert _heard(safeguards, decision, review) == 0
+        safeguards = _after(safeguards, decision, review)
+        assert set(safeguards.flagged_rounds) == set()
     assert safeguards.margin.scale == 1
-    assert _heard(safeguards, unequal, eh.Review.one_bit(any_unfair=True)) == 1
-    assert _heard(safeguards, unequal, eh.Review.complete(unfair=[(0, 1)], reviewer="Ada")) == 1
+    for review in (eh.Review.one_bit(any_unfair=True), eh.Review.complete(unfair=[(0, 1)], reviewer="Ada")):
+        safeguards = _after(safeguards, unequal, review)
+        assert set(safeguards.flagged_rounds) == {unequal.round}
     assert safeguards.margin.scale == pytest.approx(1 - safeguards.margin.step)
     assert not safeguards.is_capped
-    assert _heard(safeguards, bandit.decide(apart), eh.Review.partial(unfair=[(0, 2)])) == 2
-    assert safeguards.is_capped
+    capped = _after(safeguards, bandit.decide(apart), eh.Review.partial(unfair=[(0, 2)]))
+    assert len(capped.flagged_rounds) == 2
+    assert capped.is_capped
+    assert not safeguards.is_capped
 
 
 def test_one_bit_that_something_was_unfair_is_no_evidence() -> None:
@@ -274,15 +275,14 @@ def test_one_bit_that_something_was_unfair_is_no_evidence() -> None:
     bandit = eh.FairBandit(2, seed=0)
     decision = bandit.decide([[1.0, 0.0], [0.0, 1.0]])
     for any_unfair in (True, False):
-        safeguards = Safeguards(MetricSpace(2), Margin(None))
-        _heard(safeguards, decision, eh.Review.one_bit(any_unfair))
+        safeguards = _after(Safeguards(MetricSpace(2), Margin(None)), decision, eh.Review.one_bit(any_unfair))
         assert (len(safeguards.evidence) > 0) == (not any_unfair)
 
 
 @pytest.mark.parametrize("cap", [-1, 0.5, 3.0, True, "five", float("inf")])
 def test_bad_caps_are_refused(cap: Any) -> None:
     """A cap is a whole number of rounds."""
-    with pytest.raises(InvalidInput, match=r"max_unfair_rounds is .*; allowed is a whole number >= 0, or None"):
+    with pytest.raises(InvalidInput, match=r"max_unfair_rounds must be a whole number >= 0 or None, got "):
         eh.FairBandit(2, max_unfair_rounds=cap)
 
 
@@ -318,7 +318,7 @@ def test_never_more_than_allowed_at_length(world: str, capacity: int | None) -> 
 )
 @pytest.mark.parametrize("cap", [0, 3])
 def test_whoever_flags_there_is_at_most_one_more(auditor: Auditor, cap: int) -> None:
-    """Reviewers who follow no metric, prompt: a flag on what was proved is the last, for equal odds come after it."""
+    """Reviewers who follow no metric: a flag on what was proved is the last; probabilities are equal after it."""
     bandit, rng, flagged = eh.FairBandit(3, epsilon=0.02, max_unfair_rounds=cap, seed=0), np.random.default_rng(0), 0
     for _ in range(150):
         decision = bandit.decide(random_contexts(rng, 5, 3))

@@ -76,9 +76,9 @@ def test_nothing_changes_after_an_error(name: str) -> None:
     before = _state(policy)
     with pytest.raises(InvalidInput, match="norm <= 1"):
         policy.decide(np.full((4, 3), 5.0))
-    with pytest.raises(InvalidInput, match="made for 3"):
+    with pytest.raises(InvalidInput, match="contexts must have 3 features, got 2"):
         policy.decide(np.zeros((4, 2)))
-    with pytest.raises(NotChosen, match="was not chosen"):
+    with pytest.raises(NotChosen, match="rewards must be of chosen candidates"):
         policy.learn(decision, rewards={unchosen: 0.5}, review=Review.complete())
     with pytest.raises(UnknownPair, match="candidates 0 to 3"):
         policy.learn(decision, rewards=dict.fromkeys(decision.chosen, 0.5), review=Review.complete(unfair=[(0, 9)]))
@@ -107,14 +107,14 @@ def test_a_saved_policy_is_not_taken_for_another(name: str, tmp_path: Path) -> N
     policy = _made(name)
     assert isinstance(policy, Lottery)
     policy.save(tmp_path / "policy")
-    with pytest.raises(DamagedFile, match=f"holds {type(policy).__name__}"):
+    with pytest.raises(DamagedFile, match="must be a saved "):
         FairBandit.load(tmp_path / "policy")
 
 
 @pytest.mark.parametrize("name", LEARNING)
 def test_capacity_is_checked(name: str) -> None:
     """A capacity that is no whole number >= 1 is refused when the policy is made."""
-    with pytest.raises(InvalidInput, match=r"capacity .* 0"):
+    with pytest.raises(InvalidInput, match="capacity must be a whole number >= 1 or None, got 0"):
         _made(name, capacity=0)
 
 
@@ -132,10 +132,10 @@ def test_equal_probabilities_are_equal_and_learn_nothing() -> None:
 def test_the_number_of_features_is_checked(n_features: Any) -> None:
     """Whoever takes a number of features refuses what is no whole number >= 1, in a sentence."""
     for make in (ignore_fairness, fixed_euclidean, IntervalChaining):
-        with pytest.raises(InvalidInput, match="n_features is"):
+        with pytest.raises(InvalidInput, match="n_features must be a whole number >= 1, got "):
             make(n_features)
     for plan in (ExploreThenExploit, OfflineMetric):
-        with pytest.raises(InvalidInput, match="n_features is"):
+        with pytest.raises(InvalidInput, match="n_features must be a whole number >= 1, got "):
             plan(n_features, horizon=10)
 
 

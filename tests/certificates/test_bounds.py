@@ -7,21 +7,12 @@ import pytest
 from scipy.optimize import linprog
 
 from evenhand.certificates import Evidence, lower_bounds, proof_of
-from evenhand.certificates.statements import Statements
+from evenhand.certificates.sourced_verdicts import SourcedVerdicts
 from evenhand.metrics import Pairs, Verdicts
 from evenhand.metrics.features import MetricSpace, Structure
 from evenhand.records.decision import PROBABILITY_TOLERANCE
 from evenhand.testing.metric_worlds import random_A, random_contexts
-from tests.support.reviewed import Floats, evidence_of, made_up, played
-
-
-def heard(*said: tuple[list[float], float, bool], structure: Structure = "full") -> Evidence:
-    """Evidence from differences with their gaps, and whether that was unfair."""
-    evidence = Evidence(MetricSpace(len(said[0][0]), structure))
-    for number, (z, gap, unfair) in enumerate(said):
-        nothing = np.zeros(len(z))
-        evidence.hear(Verdicts.between(np.array(z), nothing, gap=gap, unfair=unfair), str(number))
-    return evidence
+from tests.support.reviewed import Floats, evidence_from, evidence_of, made_up, played
 
 
 def bound(evidence: Evidence, z: list[float]) -> float:
@@ -33,23 +24,23 @@ def bound(evidence: Evidence, z: list[float]) -> float:
 def test_parallel_differences_scale(c: float) -> None:
     """d(c z) = |c| d(z): with no unfair verdict if z and c z are parallel to the bit, and else with some."""
     z = np.array([0.3, -0.5])
-    evidence = heard((z.tolist(), 0.4, False))
+    evidence = evidence_from((z.tolist(), 0.4, False))
     if c in (1.0, -1.0, 0.5):
         assert bound(evidence, (c * z).tolist()) == pytest.approx(abs(c) * 0.4, rel=1e-5)
     assert bound(evidence, [0.3, 0.5]) == 0.0
-    evidence = heard((z.tolist(), 0.4, False), ([0.0, 0.1], 0.9, True), ([0.1, 0.0], 0.9, True))
+    evidence = evidence_from((z.tolist(), 0.4, False), ([0.0, 0.1], 0.9, True), ([0.1, 0.0], 0.9, True))
     assert bound(evidence, (c * z).tolist()) == pytest.approx(abs(c) * 0.4, rel=1e-5)
 
 
 def test_whole_multiples_are_parallel() -> None:
     """Differences that are parallel to the bit may have any ratio."""
-    evidence = heard(([0.25, -0.5, 0.125], 0.2, False))
+    evidence = evidence_from(([0.25, -0.5, 0.125], 0.2, False))
     assert bound(evidence, [0.75, -1.5, 0.375]) == pytest.approx(0.6, rel=1e-5)
 
 
 def test_a_pair_that_was_looked_at_is_proved_to_the_last_digit() -> None:
     """The gap that was called fair is proved fair; a wider one is not."""
-    evidence = heard(([0.3, -0.5], 0.4, False))
+    evidence = evidence_from(([0.3, -0.5], 0.4, False))
     proof = proof_of(evidence, np.array([0.3, -0.5]))
     assert proof.weights.tolist() == [1.0]
     assert proof.covers(0.4)
@@ -58,21 +49,21 @@ def test_a_pair_that_was_looked_at_is_proved_to_the_last_digit() -> None:
 
 def test_the_triangle_inequality() -> None:
     """d(y + v) >= d(y) - d(v)."""
-    evidence = heard(([0.5, 0.0], 0.4, False), ([0.0, 0.5], 0.1, True))
+    evidence = evidence_from(([0.5, 0.0], 0.4, False), ([0.0, 0.5], 0.1, True))
     assert bound(evidence, [0.5, 0.0]) == pytest.approx(0.4, rel=1e-5)
     assert bound(evidence, [0.5, 0.5]) == 0.0  # nothing bounds G in the first direction
-    evidence = heard(([0.5, 0.0], 0.4, False), ([0.0, 0.5], 0.1, True), ([0.5, 0.0], 0.7, True))
+    evidence = evidence_from(([0.5, 0.0], 0.4, False), ([0.0, 0.5], 0.1, True), ([0.5, 0.0], 0.7, True))
     assert bound(evidence, [0.5, 0.5]) == pytest.approx(0.4 - 0.1, rel=1e-4)
 
 
 def test_the_diagonal_structure_needs_no_unfair_verdict() -> None:
     """Who differs at least as much in every feature is at least as far away."""
-    evidence = heard(([0.3, 0.4], 0.2, False), structure="diagonal")
+    evidence = evidence_from(([0.3, 0.4], 0.2, False), structure="diagonal")
     assert bound(evidence, [0.6, -0.8]) == pytest.approx(0.4, rel=1e-5)
     assert bound(evidence, [0.3, -0.9]) == pytest.approx(0.2, rel=1e-5)
     assert bound(evidence, [0.9, 0.2]) == pytest.approx(0.1, rel=1e-5)
     assert bound(evidence, [0.9, 0.0]) == 0.0
-    assert bound(heard(([0.3, 0.4], 0.2, False)), [0.3, -0.9]) == 0.0
+    assert bound(evidence_from(([0.3, 0.4], 0.2, False)), [0.3, -0.9]) == 0.0
 
 
 def test_nothing_said_and_nothing_fair_prove_nothing() -> None:
@@ -83,12 +74,12 @@ def test_nothing_said_and_nothing_fair_prove_nothing() -> None:
         pairs = Pairs.of(random_contexts(rng, 4, 3))
         assert lower_bounds(evidence, pairs).tolist() == [0.0] * 6
         gaps = np.full(6, 0.9)
-        evidence.hear(Verdicts(pairs, gaps, np.ones(6, np.bool_), np.ones(6, np.bool_)), "all unfair")
+        evidence.update(Verdicts(pairs, gaps, np.ones(6, np.bool_), np.ones(6, np.bool_)), "all unfair")
         assert lower_bounds(evidence, pairs).tolist() == [0.0] * 6
         assert lower_bounds(evidence, pairs.take(slice(0, 0))).shape == (0,)
 
 
-def best_bound(space: MetricSpace, statements: Statements, z: Floats) -> float:
+def best_bound(space: MetricSpace, statements: SourcedVerdicts, z: Floats) -> float:
     """The smallest z'Gz, from below: another solver, and as many directions of negative length as it takes.
 
     It lets eigenvalues be negative by 1e-7, so it may come out a little too small.
@@ -116,7 +107,7 @@ def test_bounds_are_the_best_there_are(structure: Structure, rank: int) -> None:
     A = A if structure == "full" else np.diag(np.sqrt(np.sum(A**2, axis=0)))
     evidence = evidence_of(list(made_up(A, "sphere", k=4, rounds=60, seed=rank)), 3, structure)
     pairs = Pairs.of(random_contexts(rng, 6, 3))
-    best = [best_bound(evidence.space, evidence.statements, z) for z in pairs.differences]
+    best = [best_bound(evidence.space, evidence.verdicts, z) for z in pairs.differences]
     found = lower_bounds(evidence, pairs)
     assert found == pytest.approx(best, rel=1e-3, abs=1e-5)
     assert np.mean(found > 0.0) > 0.5
@@ -125,7 +116,7 @@ def test_bounds_are_the_best_there_are(structure: Structure, rank: int) -> None:
 def test_what_is_left_out_is_not_missed() -> None:
     """Bounds from what the evidence keeps are nearly the best from all that was said."""
     _, _, history = played(3, 5, 150, seed=3)
-    everything = [Statements.of(Verdicts.of(*reviewed), "") for reviewed in history]
+    everything = [SourcedVerdicts.of(Verdicts.of(*reviewed), "") for reviewed in history]
     whole = everything[0]
     for statements in everything[1:]:
         whole = whole.joined(statements)

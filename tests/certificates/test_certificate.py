@@ -24,9 +24,9 @@ def half(pairs: Pairs, gaps: Floats) -> Floats:
     return np.full(len(gaps), 0.5)
 
 
-def decided(contexts: Floats, odds: list[float]) -> Decision:
-    """A decision with these odds."""
-    return Decision("a decision", 0, contexts, np.array(odds), (), None, np.zeros(len(odds)))
+def decided(contexts: Floats, probabilities: list[float]) -> Decision:
+    """A decision with these probabilities."""
+    return Decision("a decision", 0, contexts, np.array(probabilities), (), None, np.zeros(len(probabilities)))
 
 
 def test_every_pair_of_a_played_decision_has_a_certificate() -> None:
@@ -53,7 +53,7 @@ def test_every_pair_of_a_played_decision_has_a_certificate() -> None:
 
 
 def test_equal_odds_are_proved_by_nothing() -> None:
-    """Pairs with equal odds, and copies, need no evidence; the others cannot be proved without."""
+    """Pairs with equal probabilities, and copies, need no evidence; the others cannot be proved without."""
     contexts = np.array([[0.6, 0.8], [0.6, 0.8], [1.0, 0.0]])
     certificate = certify(decided(contexts, [0.3, 0.3 + 1e-10, 0.1]), Evidence(MetricSpace(2)), half)
     assert [pair.status for pair in certificate.pairs] == ["proved", "unproven", "unproven"]
@@ -130,11 +130,11 @@ def test_who_plays_the_lower_bounds_is_proved_fair() -> None:
 def test_foreign_evidence_and_foreign_records_are_refused() -> None:
     """Evidence on other features, and a record that is none, raise InvalidInput."""
     decision = decided(np.array([[0.6, 0.8], [1.0, 0.0]]), [0.3, 0.1])
-    with pytest.raises(InvalidInput, match="2 features, the evidence 3"):
+    with pytest.raises(InvalidInput, match="the decision must have 3 features as the evidence has, got 2"):
         certify(decision, Evidence(MetricSpace(3)), half)
     record = certify(decision, Evidence(MetricSpace(2)), half).to_dict()
     for name in record:
-        with pytest.raises(InvalidInput, match="not the record of a certificate"):
+        with pytest.raises(InvalidInput, match="a certificate's record must be what to_dict wrote: KeyError"):
             Certificate.from_dict({key: value for key, value in record.items() if key != name})
 
 

@@ -82,7 +82,7 @@ def put(part: Record, name: str, value: Any) -> None:
 
 
 def widen(record: Record) -> None:
-    """Odds that are a little further apart than the evidence proves."""
+    """Probabilities that are a little further apart than the evidence proves."""
     pair = proved(record)
     i, j = pair["pair"]
     higher, lower = (i, j) if record["probabilities"][i] > record["probabilities"][j] else (j, i)
@@ -100,30 +100,48 @@ LIES: dict[str, tuple[Callable[[Record], object], str]] = {
     "negative weight": (lambda r: put(proved(r), "evidence", [[0, -1.0]]), "a weight is negative"),
     "no evidence": (lambda r: put(proved(r), "evidence", []), "does not prove the bound"),
     "unknown verdict": (lambda r: put(proved(r), "evidence", [[10**6, 1.0]]), "cannot be read"),
-    "verdict from the end": (lambda r: put(proved(r), "evidence", [[-1, 1.0]]), "number of a verdict"),
+    "verdict from the end": (
+        lambda r: put(proved(r), "evidence", [[-1, 1.0]]),
+        "the index of a verdict must be a whole number >= 0, got -1",
+    ),
     "weight of infinity": (lambda r: put(proved(r), "evidence", [[0, math.inf]]), "finite number"),
     "weight of nan": (lambda r: put(proved(r), "evidence", [[0, math.nan]]), "finite number"),
     "fair verdict flipped": (lambda r: put(fair_used(r), "unfair", True), "does not prove the bound"),
     "unfair verdict flipped": (lambda r: put(unfair_used(r), "unfair", False), "not positive semidefinite"),
     "verdict neither": (lambda r: put(unfair_used(r), "unfair", 1), "neither fair nor unfair"),
     "fair gap narrowed": (lambda r: put(fair_used(r), "gap", fair_used(r)["gap"] * 0.9), "does not prove the bound"),
-    "fair gap of nothing": (lambda r: put(fair_used(r), "gap", 1e-10), "says nothing"),
+    "fair gap of nothing": (
+        lambda r: put(fair_used(r), "gap", 1e-10),
+        "a verdict on equal probabilities proves nothing",
+    ),
     "unfair gap widened": (lambda r: put(unfair_used(r), "gap", 0.999), "does not prove"),
     "other difference": (lambda r: put(fair_used(r), "difference", [1.0, -1.0, 0.5]), "semidefinite"),
-    "other features": (lambda r: put(fair_used(r), "difference", [1.0, -1.0]), "other features"),
+    "other features": (
+        lambda r: put(fair_used(r), "difference", [1.0, -1.0]),
+        "a verdict has another number of features",
+    ),
     "higher bound": (lambda r: put(proved(r), "bound", proved(r)["bound"] + 1e-9), "does not prove the bound"),
     "negative bound": (lambda r: put(proved(r), "bound", -0.1), "does not prove the bound"),
-    "wider odds": (widen, "does not prove that the gap is fair"),
+    "wider probabilities": (widen, "does not prove that the gap is fair"),
     "other gap": (lambda r: put(proved(r), "gap", proved(r)["gap"] * 0.9), "has a gap of"),
-    "other odds": (lambda r: put(r, "probabilities", r["probabilities"][::-1]), "has a gap of"),
-    "fewer odds": (lambda r: put(r, "probabilities", r["probabilities"][:-1]), "different numbers"),
+    "other probabilities": (lambda r: put(r, "probabilities", r["probabilities"][::-1]), "has a gap of"),
+    "fewer probabilities": (
+        lambda r: put(r, "probabilities", r["probabilities"][:-1]),
+        "the certificate is not valid: contexts and probabilities have different lengths",
+    ),
     "other contexts": (lambda r: put(r, "contexts", [[0.1 * x for x in row] for row in r["contexts"]]), "pair"),
-    "other structure": (lambda r: put(r, "structure", "any"), "structure is 'any'"),
+    "other structure": (
+        lambda r: put(r, "structure", "any"),
+        "the certificate is not valid: its structure must be 'full' or 'diagonal', got 'any'",
+    ),
     "status raised": (lambda r: put(_unproved(r), "status", "proved"), "does not prove that the gap is fair"),
     "status lowered": (lambda r: put(proved(r), "status", "unproven"), "by its probability 'likely'"),
     "unknown status": (lambda r: put(proved(r), "status", "sure"), "its status is 'sure'"),
     "probability of a proof": (lambda r: put(proved(r), "probability", 0.99), "probability 1"),
-    "probability above one": (lambda r: put(proved(r), "probability", 1.5), "probability is 1.5"),
+    "probability above one": (
+        lambda r: put(proved(r), "probability", 1.5),
+        r"its probability must be from 0 to 1, got 1\.5",
+    ),
     "pair left out": (lambda r: r["pairs"].pop(), "not all pairs"),
     "pair twice": (lambda r: r["pairs"].append(r["pairs"][0]), "not all pairs"),
     "pair turned": (lambda r: proved(r)["pair"].reverse(), "not all pairs"),
@@ -147,13 +165,16 @@ def test_lies_are_found(record: Record, lie: str) -> None:
 # Changes that may pass for a proof as long as nobody asks who said so.
 FALSE_QUOTES: dict[str, tuple[Callable[[Record], object], str]] = {
     "a tighter verdict": (lambda r: put(fair_used(r), "gap", fair_used(r)["gap"] * (1 + 1e-12)), "its gap was"),
-    "another reviewer": (lambda r: put(fair_used(r), "reviewer", "somebody"), "nobody of that name"),
+    "another reviewer": (
+        lambda r: put(fair_used(r), "reviewer", "somebody"),
+        "no review by that reviewer contains it",
+    ),
     "an unknown decision": (lambda r: put(fair_used(r), "decision", "none"), "not among the sources"),
     "another decision": (lambda r: put(fair_used(r), "decision", "sphere-1-2"), "differed by"),
     "another pair": (lambda r: put(fair_used(r), "pair", _other(fair_used(r)["pair"])), "differed by"),
     "a pair that is none": (lambda r: put(fair_used(r), "pair", [0, 9]), "no such pair"),
     "a pair turned": (lambda r: fair_used(r)["pair"].reverse(), "no such pair"),
-    "another decision certified": (lambda r: put(r, "decision", "sphere-1-2"), "other contexts or other odds"),
+    "another decision certified": (lambda r: put(r, "decision", "sphere-1-2"), "other contexts or other probabilities"),
     "a shorter difference": (
         lambda r: put(unfair_used(r), "difference", [x * (1 + 1e-15) for x in unfair_used(r)["difference"]]),
         "differed by",
@@ -204,7 +225,7 @@ def test_reviews_say_what_they_say(record: Record, history: list[Reviewed], flip
     for said in agreeing:
         check(record, [*everything, (decision, said)])
     for said in silent + contrary:
-        with pytest.raises(InvalidCertificate, match=r"nobody of that name|that decision"):
+        with pytest.raises(InvalidCertificate, match=r"no review by that reviewer|that decision"):
             check(record, [*everything, (decision, said)])
 
 
@@ -252,7 +273,7 @@ def test_proofs_for_diagonal_metrics_must_be_asked_for(record: Record) -> None:
 
 
 def test_the_certified_decision_must_be_among_the_sources(record: Record, history: list[Reviewed]) -> None:
-    """Otherwise its odds could be anything."""
+    """Otherwise its probabilities could be anything."""
     with pytest.raises(InvalidCertificate, match="itself is not among the sources"):
         check(record, history[:-1])
     with pytest.raises(InvalidCertificate, match="names no decision"):
@@ -263,19 +284,24 @@ def test_what_somebody_called_unfair_is_not_proved(record: Record, history: list
     """A flag on the certified pair itself contradicts the proof, whoever raised it."""
     pair = tuple(proved(record)["pair"])
     check(record, [*history, (history[-1][0], Review.partial(fair=[pair], reviewer="Bob"))])
-    with pytest.raises(InvalidCertificate, match="was called unfair"):
+    with pytest.raises(InvalidCertificate, match=r"the certificate is not valid: pair \(0, 2\) was flagged"):
         check(record, [*history, (history[-1][0], Review.partial(unfair=[pair], reviewer="Bob"))])
 
 
 @pytest.mark.parametrize("given", ["{}", None, 5, []])
 def test_what_is_no_certificate_is_refused_with_a_sentence(given: Any) -> None:
     """A text, nothing, a number."""
-    with pytest.raises(InvalidCertificate, match="is no record"):
+    with pytest.raises(
+        InvalidCertificate, match="the certificate is not valid: it must be a Certificate or its dict, got "
+    ):
         check(given)
 
 
 @pytest.mark.parametrize("sources", [[5], [("a", "b")], {"x": 1}, [{"x": [1.0]}]])
 def test_sources_that_cannot_be_read_are_named_as_such(record: Record, sources: Any) -> None:
     """It is not the certificate that cannot be read then."""
-    with pytest.raises(InvalidCertificate, match="the sources cannot be read"):
+    with pytest.raises(
+        InvalidCertificate,
+        match="sources must be decisions with their reviews, or answers as dicts of",
+    ):
         check(record, sources)

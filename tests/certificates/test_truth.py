@@ -36,7 +36,7 @@ def most_wrong(seed: int, kind: str, structure: Structure, *, rounds: int) -> tu
             bounds = np.sqrt(lower_bounds(evidence, pairs))
             worst = max(worst, float(np.max(bounds - np.sqrt(true_squares(pairs, A)))))
             asked, proved = asked + len(pairs), proved + int(np.sum(bounds > 0.0))
-        evidence.hear(Verdicts.of(decision, review), decision.id)
+        evidence.update(Verdicts.of(decision, review), decision.id)
     assert evidence.contradiction is None
     return asked, worst, proved
 
@@ -81,7 +81,7 @@ def test_bounds_hold_for_any_metric_and_verdicts_that_agree_with_it(
     gaps[on_the_edge] = (distances + rng.uniform(-1.0, 2.0, n + 5) * PROBABILITY_TOLERANCE)[on_the_edge]
     verdicts = Verdicts(pairs, gaps, gaps > distances + PROBABILITY_TOLERANCE, np.zeros(n + 5, np.bool_))
     evidence = Evidence(MetricSpace(d, structure))
-    evidence.hear(verdicts.take(slice(0, n)).take(gaps[:n] > PROBABILITY_TOLERANCE), "made up")
+    evidence.update(verdicts.take(slice(0, n)).take(gaps[:n] > PROBABILITY_TOLERANCE), "made up")
     assert np.all(np.sqrt(lower_bounds(evidence, pairs)) <= distances + PROBABILITY_TOLERANCE)
     assert evidence.contradiction is None
 
@@ -100,7 +100,7 @@ def test_no_adversary_finds_a_pair_that_is_proved_wrongly(rank: int) -> None:
         # What came nearest is played as wide as it is just fair, and the reviewer says so.
         distances = np.sqrt(true_squares(sets[worst], A))
         nobody = np.zeros(len(distances), np.bool_)
-        evidence.hear(Verdicts(sets[worst], np.minimum(distances, 1.0), nobody, nobody), "adversary")
+        evidence.update(Verdicts(sets[worst], np.minimum(distances, 1.0), nobody, nobody), "adversary")
     assert evidence.contradiction is None
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from evenhand.certificates.vertex_walk import ARRIVED, EMPTY, TIRED, walk
+from evenhand.certificates._vertex_walk import EMPTY, OPTIMAL, STEP_LIMIT, walk
 from tests.support.reviewed import Floats
 
 
@@ -27,7 +27,7 @@ def test_the_lowest_point_is_found(seed: int) -> None:
     for _ in range(4):
         goal = rng.normal(size=m)
         status, x, active, prices = walk(rows, low, high, m + n, basis, goal, 1e-10, 1e-9, 5000)
-        assert status == ARRIVED
+        assert status == OPTIMAL
         best = linprog(goal, A_ub=np.concatenate([rows, -rows]), b_ub=np.concatenate([high, -low]), bounds=(None, None))
         assert goal @ x == pytest.approx(best.fun, abs=1e-6)
         assert prices @ rows[active] == pytest.approx(goal, abs=1e-6)
@@ -58,7 +58,7 @@ def test_a_tired_walk_still_has_a_bound() -> None:
         status, _, active, prices = walk(rows, low, high, len(rows), np.arange(8), goal, 1e-10, 1e-9, most)
         assert prices @ rows[active] == pytest.approx(goal, abs=1e-6)
         bounds.append(float(prices @ np.where(prices >= 0.0, low[active], high[active])))
-        assert status == (TIRED if most < 1000 else ARRIVED)
+        assert status == (STEP_LIMIT if most < 1000 else OPTIMAL)
     assert bounds == sorted(bounds)
 
 
@@ -74,4 +74,4 @@ def test_a_goal_that_is_a_row_does_not_go_round_in_circles() -> None:
     low, high = rows @ truth - 0.01, rows @ truth + 0.01
     for row in range(10, 60):
         status, *_ = walk(rows, low, high, len(rows), np.arange(10), rows[row].copy(), 1e-10, 1e-8, 500)
-        assert status == ARRIVED
+        assert status == OPTIMAL

@@ -116,9 +116,9 @@ def test_a_proposal_drawn_again_is_the_proposal_of_its_number() -> None:
             bandit = desk.projection.bandit
             for _ in range(20):
                 contexts = [person["context"] for person in people(rng, k=5)]
-                proposed = bandit.propose(contexts, number=3, lots=draws.of(3))
+                proposed = bandit.propose(contexts, number=3, rng=draws.of(3))
                 again = bandit.drawn_again(proposed, number=9, rng=draws.of(9))
-                expected = bandit.propose(contexts, number=9, lots=draws.of(9))
+                expected = bandit.propose(contexts, number=9, rng=draws.of(9))
                 assert again.to_dict() == expected.to_dict()
 
 

@@ -89,7 +89,7 @@ def test_a_decision_in_the_ledger_is_the_decision_to_the_bit(desk: Desk) -> None
     from evenhand.desk.proposals import Draws
 
     again = before.bandit.propose(
-        event.body["contexts"], number=event.body["number"], lots=Draws(desk.settings.seed).of(event.body["number"])
+        event.body["contexts"], number=event.body["number"], rng=Draws(desk.settings.seed).of(event.body["number"])
     )
     told = decision_of(event.body)
     assert told.id == again.id

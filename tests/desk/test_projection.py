@@ -237,7 +237,7 @@ def test_first_bandits_are_the_same() -> None:
     one = DeskSettings.create(n_features=3, seed=2**127 + 5)
     other = DeskSettings.from_dict(one.to_dict())
     assert other == one
-    decision = one.first_bandit().propose([[1.0, 0, 0]], number=0, lots=np.random.default_rng(0))
+    decision = one.first_bandit().propose([[1.0, 0, 0]], number=0, rng=np.random.default_rng(0))
     bandit = other.first_bandit()
     bandit.count_decisions()
     bandit.learn(decision, rewards=dict.fromkeys(decision.chosen, 0.1))

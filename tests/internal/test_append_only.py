@@ -13,19 +13,19 @@ STEPS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 9), st.booleans()),
 
 @given(STEPS)
 def test_copies_are_independent(steps: list[tuple[int, int, bool]]) -> None:
-    """Any sequence of additions and copies leaves each copy what a plain copy would be."""
+    """Any sequence of additions to any version leaves each version what a plain copy would be."""
     lists, sets = [GrowingList([7])], [GrowingSet([7])]
     plain_lists, plain_sets = [[7]], [{7}]
     for at, number, copies in steps:
         which = at % len(lists)
         if copies:
-            lists.append(lists[which].copied())
-            sets.append(sets[which].copied())
+            lists.append(lists[which])
+            sets.append(sets[which])
             plain_lists.append(list(plain_lists[which]))
             plain_sets.append(set(plain_sets[which]))
         else:
-            lists[which].append(number)
-            sets[which].add(number)
+            lists[which] = lists[which].plus(number)
+            sets[which] = sets[which].plus(number)
             plain_lists[which].append(number)
             plain_sets[which].add(number)
     for growing, plain in zip(lists, plain_lists, strict=True):
@@ -38,12 +38,12 @@ def test_copies_are_independent(steps: list[tuple[int, int, bool]]) -> None:
         assert all((number in numbers) == (number in reference) for number in range(10))
 
 
-def test_a_copy_shares_memory() -> None:
-    """A copy of a long list is made without copying an item."""
+def test_versions_share_memory() -> None:
+    """A longer list or set is made without copying an item, and so is a copy of a table."""
     items = GrowingList(range(1000))
-    assert items.copied()._items is items._items
+    assert items.plus(1)._items is items._items
     numbers = GrowingSet(range(1000))
-    assert numbers.copied()._places is numbers._places
+    assert numbers.plus(1000)._places is numbers._places
     rows = GrowingRows(3)
     assert rows.copied().room(0) is rows.room(0)
 

@@ -52,24 +52,24 @@ def test_the_same_seed_and_answers_give_the_same_questions() -> None:
 
 @pytest.mark.filterwarnings("ignore::evenhand.errors.InconsistentReviews")
 @given(
-    said=st.lists(st.sampled_from(SAID), min_size=1, max_size=12),
+    judgement=st.lists(st.sampled_from(SAID), min_size=1, max_size=12),
     epsilon=st.sampled_from([0.003, 0.01, 0.05, 0.3]),
     n=st.integers(2, 12),
     seed=st.integers(0, 1000),
 )
 @settings(max_examples=25, deadline=None)
-def test_made_up_odds_are_odds(said: list[Any], epsilon: float, n: int, seed: int) -> None:
-    """Whatever is answered: two candidates, odds of a lottery between them, and their gap from epsilon to 1."""
+def test_probabilities_add_up(judgement: list[Any], epsilon: float, n: int, seed: int) -> None:
+    """Whatever is answered: two candidates, probabilities of a draw between them, and their gap from epsilon to 1."""
     interview = eh.Interview(eh.FairBandit(2, epsilon=epsilon, seed=0), people(n, 2, seed), enough=0.0, seed=seed)
-    for answer in said:
+    for answer in judgement:
         question = interview.question
         if question is None:
             break
         i, j = question.pair
         assert 0 <= i < j < n
-        assert all(0.0 <= odds <= 1.0 for odds in question.odds)
-        assert sum(question.odds) == pytest.approx(1.0)
-        assert abs(abs(question.odds[0] - question.odds[1]) - question.gap) < 1e-12
+        assert all(0.0 <= probabilities <= 1.0 for probabilities in question.probabilities)
+        assert sum(question.probabilities) == pytest.approx(1.0)
+        assert abs(abs(question.probabilities[0] - question.probabilities[1]) - question.gap) < 1e-12
         assert epsilon <= question.gap + 1e-12
         assert question.gap <= 1.0
         interview.answer(answer)
@@ -83,7 +83,7 @@ def test_the_pair_is_the_one_known_least_and_the_gap_its_estimate() -> None:
     reviewer = exact(interview.candidates, np.diag([0.6, 0.3, 0.0]))
     everything = Pairs.of(interview.candidates)
     for question in interview:
-        doubt = choice.doubts(interview.bandit.metric, everything)
+        doubt = choice.uncertainties(interview.bandit.metric, everything)
         row = everything.names().index(question.pair)
         assert doubt[row] == np.max(doubt)
         estimate = np.sqrt(interview.bandit.metric.estimate(everything.take(np.array([row])))[0])
@@ -107,20 +107,22 @@ def test_why_says_which_pair_it_is_and_gives_no_answer_away() -> None:
         interview = _interview(n=500, n_pairs=300)
         interviewed(interview, exact(interview.candidates, np.eye(3) * size))
         reasons |= {answer.question.why for answer in interview.answers}
-    least = "Of 300 pairs looked at, it is known least how alike these two are"
+    least = "Of 300 pairs, the distance of these two is the most uncertain"
     assert reasons <= {
-        f"{least}, and at this gap either answer would teach about as much.",
-        f"{least}; no wider gap can be asked about.",
+        f"{least}, and at this gap both answers are about equally informative.",
+        f"{least}; no wider gap is possible.",
         f"{least}; a smaller gap would make no difference.",
     }
     assert len(reasons) >= 2
     assert not any(word in reason for reason in reasons for word in ("0.", "%", "unfair", "acceptable"))
 
 
-def test_the_side_of_the_higher_odds_is_drawn_by_lot() -> None:
+def test_the_side_of_the_higher_probability_is_random() -> None:
     """Sometimes the first of the pair gets more, sometimes the second."""
     interview, reviewer = standard(3, seed=0, max_questions=30)
-    higher = [a.question.odds[0] > a.question.odds[1] for a in interviewed(interview, reviewer).answers]
+    higher = [
+        a.question.probabilities[0] > a.question.probabilities[1] for a in interviewed(interview, reviewer).answers
+    ]
     assert 5 < sum(higher) < 25
 
 
@@ -159,12 +161,12 @@ def test_answers_reach_the_bandit() -> None:
     bandit = eh.FairBandit(3, epsilon=0.02, seed=0, reviewer_error=None)
     by_hand = copy.deepcopy(bandit)
     interview = eh.Interview(bandit, candidates, seed=0)
-    for said in ("unfair", "acceptable", "unfair"):
+    for judgement in ("unfair", "acceptable", "unfair"):
         question = interview.question
         assert question is not None
         x, y = candidates[list(question.pair)]
-        by_hand.learn_pair(x, y, gap=question.gap, unfair=said == "unfair", reviewer="Ada")
-        assert interview.answer(said, reviewer="Ada").used == 1
+        by_hand.learn_pair(x, y, gap=question.gap, unfair=judgement == "unfair", reviewer="Ada")
+        assert interview.answer(judgement, reviewer="Ada").used == 1
     assert same(bandit.metric.state()["mean"], by_hand.metric.state()["mean"])
     assert [answer.reviewer for answer in interview.answers] == ["Ada"] * 3
     assert list(bandit.reviewers()) == ["Ada"]
@@ -181,7 +183,7 @@ def test_unsure_teaches_nothing_and_the_pair_rests() -> None:
     z = np.subtract(*interview.candidates[list(unsure.pair)])
     for question in interview:
         w = np.subtract(*interview.candidates[list(question.pair)])
-        assert (z @ w) ** 2 <= choice.LIKE * (z @ z) * (w @ w)
+        assert (z @ w) ** 2 <= choice.SIMILAR * (z @ z) * (w @ w)
         interview.answer(reviewer(question))
 
 
@@ -202,10 +204,10 @@ def test_what_is_no_answer_is_refused() -> None:
     """A sentence, and everything is as it was."""
     interview = _interview()
     question, before = interview.question, copy.deepcopy(interview.state())
-    for said in ("fair", None, True, 1):
-        with pytest.raises(InvalidInput, match="allowed are 'unfair', 'acceptable' and 'unsure'"):
-            interview.answer(said)  # type: ignore[arg-type]
-    with pytest.raises(InvalidInput, match="allowed is a name"):
+    for judgement in ("fair", None, True, 1):
+        with pytest.raises(InvalidInput, match="answer must be 'unfair', 'acceptable' or 'unsure', got"):
+            interview.answer(judgement)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput, match="reviewer must be a name or None, got 3"):
         interview.answer("unfair", reviewer=3)  # type: ignore[arg-type]
     assert interview.question is question
     assert same(interview.state(), before)
@@ -213,20 +215,20 @@ def test_what_is_no_answer_is_refused() -> None:
 
 def test_a_question_that_is_not_answered_does_not_loop_for_ever() -> None:
     """A loop that forgets to answer is told so."""
-    with pytest.raises(InvalidInput, match="question 1 was not answered; say 'unsure' to have another one"):
+    with pytest.raises(InvalidInput, match="question 1 must be answered before the next; 'unsure' skips it"):
         list(_interview())
 
 
 # Taking back.
 
 
-@given(said=st.lists(st.sampled_from(SAID), min_size=1, max_size=8), back=st.integers(1, 8))
+@given(judgement=st.lists(st.sampled_from(SAID), min_size=1, max_size=8), back=st.integers(1, 8))
 @settings(max_examples=15, deadline=None)
-def test_taken_back_is_as_if_never_given(said: list[Any], back: int) -> None:
+def test_taken_back_is_as_if_never_given(judgement: list[Any], back: int) -> None:
     """After undoing some answers, bandit and question are those of the interview that never had them."""
     interview = _interview(enough=0.0)
     states = []
-    for answer in said:
+    for answer in judgement:
         if interview.question is None:
             break
         states.append(copy.deepcopy(interview.state()))
@@ -237,9 +239,9 @@ def test_taken_back_is_as_if_never_given(said: list[Any], back: int) -> None:
         assert same(interview.state(), state)
 
 
-def test_taking_back_keeps_a_bandit_that_keeps_reviews_whole() -> None:
-    """The answer leaves the bandit's own history as well, and the bandit stays the same object."""
-    bandit = eh.FairBandit(3, epsilon=0.02, seed=0, keep_reviews=True)
+def test_undo_restores_the_same_bandit() -> None:
+    """The bandit is to the bit what it was before the answer, and stays the same object."""
+    bandit = eh.FairBandit(3, epsilon=0.02, seed=0)
     interview = eh.Interview(bandit, people(20, 3), seed=0)
     before = copy.deepcopy(bandit.state())
     interview.answer("unfair")
@@ -251,7 +253,7 @@ def test_taking_back_keeps_a_bandit_that_keeps_reviews_whole() -> None:
 def test_nothing_is_taken_back_that_would_take_more_with_it() -> None:
     """Without answers, or once the bandit has decided elsewhere, a sentence."""
     interview = _interview()
-    with pytest.raises(InvalidInput, match="there is no answer to take back"):
+    with pytest.raises(InvalidInput, match="there is no answer to undo"):
         interview.undo()
     interview.answer("unfair")
     interview.bandit.decide(interview.candidates[:3])
@@ -268,7 +270,7 @@ def test_it_stops_by_itself_when_little_is_to_be_feared() -> None:
     """Fewer than `enough` unfair pairs to expect, with more than nothing unknown; then no question and no answer."""
     interview, reviewer = standard(3, seed=2)
     interviewed(interview, reviewer)
-    assert interview.ended == "fewer than 0.5 unfair pairs are to be expected live"
+    assert interview.ended == "fewer than 0.5 unfair pairs are expected live"
     assert interview.expected_unfair_pairs < 0.5
     assert interview.unknown > 0.0
     assert 20 < len(interview.answers) < 60
@@ -290,7 +292,7 @@ def test_it_stops_after_as_many_questions_as_were_wanted() -> None:
     interview = _interview(max_questions=2)
     interview.answer("unsure")
     interview.answer("unfair")
-    assert interview.ended == "2 questions were answered, as many as were wanted"
+    assert interview.ended == "2 questions were answered, the maximum"
     interview.max_questions = None
     assert interview.question is not None
 
@@ -313,15 +315,18 @@ def test_with_nothing_to_learn_there_is_nothing_to_ask(bandit: eh.FairBandit, ca
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"bandit": "bandit"}, "allowed is a FairBandit"),
-        ({"bandit": eh.paper.full(3, epsilon=0.1, seed=0)}, "an interview needs a learner shared by all"),
-        ({"candidates": people(1, 3)}, "needs at least 2"),
-        ({"candidates": people(5, 2)}, "contexts have 2 features"),
-        ({"epsilon": 0.0}, "epsilon is 0.0"),
-        ({"enough": -1}, "enough is -1; allowed is a number of unfair pairs >= 0"),
-        ({"max_questions": 2.5}, "max_questions is 2.5"),
-        ({"n_pairs": 0}, "n_pairs is 0"),
-        ({"seed": "a"}, "seed is 'a'"),
+        ({"bandit": "bandit"}, "bandit must be a FairBandit, got 'bandit'"),
+        (
+            {"bandit": eh.paper.full(3, epsilon=0.1, seed=0)},
+            "the metric of an interview must be shared by all pairs, got PerPair",
+        ),
+        ({"candidates": people(1, 3)}, "candidates must be at least 2, got 1"),
+        ({"candidates": people(5, 2)}, "contexts must have 3 features, got 2"),
+        ({"epsilon": 0.0}, r"epsilon must be a number from 1e-06 to 1, or None for any horizon, got 0\.0"),
+        ({"enough": -1}, "enough must be a number >= 0, got -1"),
+        ({"max_questions": 2.5}, r"max_questions must be a whole number >= 0 or None, got 2\.5"),
+        ({"n_pairs": 0}, "n_pairs must be a whole number >= 1, got 0"),
+        ({"seed": "a"}, "seed must be a whole number >= 0, a numpy Generator or None, got 'a'"),
     ],
 )
 def test_what_cannot_be_is_a_sentence(options: dict[str, Any], message: str) -> None:

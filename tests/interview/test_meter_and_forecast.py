@@ -78,9 +78,9 @@ def test_a_forecast_falls_with_the_answers() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"rounds": 0}, "rounds is 0"),
-        ({"draws": 1.5}, "draws is 1.5"),
-        ({"n_candidates": 301}, "n_candidates is 301; allowed is up to 300"),
+        ({"rounds": 0}, "rounds must be a whole number >= 1, got 0"),
+        ({"draws": 1.5}, r"draws must be a whole number >= 1, got 1\.5"),
+        ({"n_candidates": 301}, "n_candidates must be a whole number from 1 to 300, got 301"),
     ],
 )
 def test_a_forecast_of_nothing_is_refused(options: dict[str, int], message: str) -> None:

@@ -50,7 +50,9 @@ def test_an_answer_that_was_never_given_is_found_out() -> None:
         z = tuple(np.subtract(missing["x"], missing["y"]).tolist())
         rest: list[Any] = [(decision, []), *(answer for answer in answers if answer is not missing)]
         if (z, missing["gap"]) in quoted:
-            with pytest.raises(InvalidCertificate, match="never given"):
+            with pytest.raises(
+                InvalidCertificate, match="the certificate is not valid: an answer it quotes is not among the sources"
+            ):
                 check(json.loads(json.dumps(certificate.to_dict())), rest)
         else:
             check(certificate, rest)
@@ -58,7 +60,7 @@ def test_an_answer_that_was_never_given_is_found_out() -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_cap_of_zero_after_an_interview_leaves_something_to_earn(seed: int) -> None:
-    """d = 3, k = 4, max_unfair_rounds=0: no round is ever flagged; uninterviewed, that means equal odds.
+    """d = 3, k = 4, max_unfair_rounds=0: no round is ever flagged; uninterviewed, that means equal probabilities.
 
     After 40 questions less than half of that is lost to the best fair policy.
     """
@@ -78,7 +80,7 @@ def test_taking_an_answer_back_takes_its_proof_back() -> None:
     interview = _asked(2, seed=1, questions=10)
     before = _asked(2, seed=1, questions=9)
     interview.undo()
-    left, right = (each.bandit.safeguards.evidence.statements for each in (interview, before))
+    left, right = (each.bandit.safeguards.evidence.verdicts for each in (interview, before))
     assert len(left) > 0
     assert np.array_equal(left.differences, right.differences)
 

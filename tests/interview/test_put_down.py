@@ -55,7 +55,7 @@ def test_an_answer_from_before_can_be_taken_back_after(tmp_path: Path) -> None:
 
 
 def test_the_bandit_of_a_loaded_interview_goes_live(tmp_path: Path) -> None:
-    """Its odds are those of the bandit that was interviewed."""
+    """Its probabilities are those of the bandit that was interviewed."""
     interview, reviewer = standard(3, seed=1)
     interviewed(interview, reviewer).save(tmp_path / "desk.eh")
     contexts = people(4, 3, seed=8)
@@ -69,17 +69,17 @@ def test_files_that_are_none_are_told(tmp_path: Path) -> None:
     interview, _ = standard(3, seed=1)
     path = tmp_path / "desk.eh"
     interview.bandit.save(path)
-    with pytest.raises(errors.DamagedFile, match="holds FairBandit; allowed is a saved Interview"):
+    with pytest.raises(errors.DamagedFile, match="must be a saved Interview, got a saved FairBandit"):
         eh.Interview.load(path)
     interview.save(path)
     path.write_bytes(path.read_bytes()[:500])
     with pytest.raises(errors.DamagedFile, match="is not a saved Interview"):
         eh.Interview.load(path)
     write_archive(path, kind="Interview", version=99, content={})
-    with pytest.raises(errors.NewerFile, match="a newer evenhand wrote it"):
+    with pytest.raises(errors.NewerFile, match="written by a newer evenhand"):
         eh.Interview.load(path)
     content = interview.state()
-    content["answers"] = [{"said": "perhaps"}]
+    content["answers"] = [{"judgement": "perhaps"}]
     write_archive(path, kind="Interview", version=1, content=content)
     with pytest.raises(errors.DamagedFile, match="cannot be read as an interview"):
         eh.Interview.load(path)
@@ -93,7 +93,7 @@ print(fingerprint(interviewed(*standard(3, seed=3, max_questions=15))))
 
 
 def fingerprint(interview: eh.Interview) -> str:
-    """A digest of all that was asked and said."""
+    """A digest of all that was asked and judgement."""
     return hashlib.sha256(repr(interview.answers).encode()).hexdigest()
 
 

@@ -18,21 +18,21 @@ WITHOUT = DeskSettings.create(features=["score", "years"])
 @pytest.mark.parametrize(
     ("settings", "text", "says"),
     [
-        (WITH_SCHEMA, "income,purpose\n1,car\n2,boat\n", "line 3, column purpose: it is 'boat'; allowed are 'car'"),
+        (WITH_SCHEMA, "income,purpose\n1,car\n2,boat\n", "line 3, column purpose: it must be one of 'car'"),
         (
             WITH_SCHEMA,
             "income;purpose\n1;car\n\n;home\n",
-            "line 4, column income: it is missing; allowed is 0 to 200000",
+            "line 4, column income: it must be a number from 0 to 200000",
         ),
         (
             WITH_SCHEMA,
             '"income",purpose\n1,"car"\nmuch,home\n',
-            "line 3, column income: it is 'much', which is no number",
+            "line 3, column income: it must be a number from 0 to",
         ),
         (
             WITH_SCHEMA,
             "income\n1\n2\n",
-            "purpose is not in the header, which reads 'income'; it needs one column for each",
+            "the file: the header must have one column for each of income, purpose, got 0 for purpose in 'income'",
         ),
         (
             WITHOUT,
@@ -54,10 +54,14 @@ WITHOUT = DeskSettings.create(features=["score", "years"])
             "score,years\n0.1,0.2\n99,10\n",
             "line 3: it must have a sum of squares <= 1, as this desk has no",
         ),
-        (WITHOUT, "score\n0.1\n0.2\n", "years is not in the header"),
-        (WITHOUT, "score,years\n0.1,0.2\n0.3\n", "line 3 has 1 values; the header names 2"),
-        (WITHOUT, "score,years\n", "the file has nobody in it; an interview needs at least two people"),
-        (WITHOUT, "score,years\n0.1,0.2\n", "the file has one person in it; an interview needs at least two people"),
+        (
+            WITHOUT,
+            "score\n0.1\n0.2\n",
+            "the file: the header must have one column for each of score, years, got 0 for years in 'score'",
+        ),
+        (WITHOUT, "score,years\n0.1,0.2\n0.3\n", "the file: line 3 must have 2 values, got 1"),
+        (WITHOUT, "score,years\n", "the file must have at least two people, got 0"),
+        (WITHOUT, "score,years\n0.1,0.2\n", "the file must have at least two people, got 1"),
     ],
 )
 def test_what_does_not_fit_is_said_by_line_and_column(settings: DeskSettings, text: str, says: str) -> None:

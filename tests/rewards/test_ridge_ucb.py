@@ -116,15 +116,15 @@ def test_restored_models_go_on_to_the_bit() -> None:
 def test_bad_settings_are_refused() -> None:
     """Settings out of range raise a sentence that quotes them."""
     for settings_, message in (
-        ({"noise": -1.0}, "noise is -1.0; allowed is a number > 0 or None"),
-        ({"regularisation": 0.0}, "regularisation is 0.0"),
-        ({"norm_bound": float("nan")}, "norm_bound is nan"),
-        ({"confidence": 1.0}, "confidence is 1.0"),
-        ({"width": "wide"}, "width is 'wide'"),
+        ({"noise": -1.0}, r"noise must be a number > 0 or None, got -1.0"),
+        ({"regularisation": 0.0}, "regularisation must be a number > 0, got 0.0"),
+        ({"norm_bound": float("nan")}, "norm_bound must be a number > 0, got nan"),
+        ({"confidence": 1.0}, "confidence must be a number > 0 and < 1, got 1.0"),
+        ({"width": "wide"}, "width must be 'self_normalised' or 'paper', got 'wide'"),
     ):
         with pytest.raises(InvalidInput, match=message):
             RidgeUCB(3, **settings_)
-    with pytest.raises(InvalidInput, match="theta is"):
+    with pytest.raises(InvalidInput, match="theta must be a list of d >= 1 finite numbers, got"):
         KnownReward([[1.0]])
 
 
@@ -147,7 +147,7 @@ def test_rewards_in_other_units_are_refused_and_change_nothing() -> None:
     """A reward far beyond the bound says so, and outcomes given with it are not learned either."""
     model = RidgeUCB(2)
     before = model.state()
-    with pytest.raises(InvalidInput, match=r"a reward is 4000\.0; expected ones must be within 1\.0"):
+    with pytest.raises(InvalidInput, match=r"rewards must be from -20\.0 to 20\.0, got"):
         model.learn(np.eye(2), np.array([0.5, 4000.0]))
     assert all(np.array_equal(before[name], model.state()[name]) for name in ("V", "b", "n_outcomes"))
     RidgeUCB(2, norm_bound=1000.0).learn(np.eye(2), np.array([0.5, 4000.0]))

@@ -90,24 +90,51 @@ def changed(change: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("content", "sentence"),
     [
-        ([1], "this is no saved schema: its format must be 'evenhand schema'"),
-        ({}, "this is no saved schema"),
-        (changed(lambda c: c.update(format="other")), "this is no saved schema"),
-        (changed(lambda c: c.pop("version")), "the schema's version is None; it must be a whole number from 1 on"),
-        (changed(lambda c: c.update(version=True)), "the schema's version is True"),
-        (changed(lambda c: c.update(version=0)), "the schema's version is 0"),
-        (changed(lambda c: c.pop("features")), "it needs a list of features and an intercept of true or false"),
-        (changed(lambda c: c.update(intercept="yes")), "it needs a list of features and an intercept"),
-        (changed(lambda c: c.update(features=[])), "the schema is damaged: 0 features given"),
-        (changed(lambda c: c["features"].append(c["features"][0])), "two features have the name 'income'"),
+        ([1], "the format of a saved schema must be 'evenhand schema'"),
+        ({}, "the format of a saved schema must be 'evenhand schema'"),
+        (changed(lambda c: c.update(format="other")), "the format of a saved schema must be 'evenhand schema'"),
+        (changed(lambda c: c.pop("version")), "the version of a schema must be a whole number >= 1, got None"),
+        (changed(lambda c: c.update(version=True)), "the version of a schema must be a whole number >= 1, got True"),
+        (changed(lambda c: c.update(version=0)), "the version of a schema must be a whole number >= 1, got 0"),
+        (
+            changed(lambda c: c.pop("features")),
+            "the schema is damaged: features must be a list, and intercept true or false",
+        ),
+        (
+            changed(lambda c: c.update(intercept="yes")),
+            "the schema is damaged: features must be a list, and intercept true or false",
+        ),
+        (
+            changed(lambda c: c.update(features=[])),
+            "the schema is damaged: a schema must have at least 1 feature, got 0",
+        ),
+        (
+            changed(lambda c: c["features"].append(c["features"][0])),
+            "the schema is damaged: names of features must be unique, got 'income' twice",
+        ),
         (changed(lambda c: c["features"].append(3)), "feature 4 of the schema is damaged: its kind must be one of"),
         (changed(lambda c: c["features"][1].update(kind="date")), "feature 1 of the schema is damaged: its kind"),
         (changed(lambda c: c["features"][1].update(kind=[])), "feature 1 of the schema is damaged: its kind"),
-        (changed(lambda c: c["features"][0].pop("high")), "entries that are not there ['high']"),
-        (changed(lambda c: c["features"][3].update(log=True)), "feature 3 of the schema is damaged: unknown entries"),
-        (changed(lambda c: c["features"][0].update(low=300_000)), "income: low is 300000 and high 200000"),
-        (changed(lambda c: c["features"][2].update(levels="car")), "purpose: levels is 'car'"),
-        (changed(lambda c: c.update(digest="0" * 64)), "its digest does not match its content"),
+        (
+            changed(lambda c: c["features"][0].pop("high")),
+            "feature 0 of the schema is damaged: Number.__init__() missing 1 required keyword-only argument: 'high'",
+        ),
+        (
+            changed(lambda c: c["features"][3].update(log=True)),
+            "feature 3 of the schema is damaged: YesNo.__init__() got an unexpected keyword argument 'log'",
+        ),
+        (
+            changed(lambda c: c["features"][0].update(low=300_000)),
+            "feature 0 of the schema is damaged: income: low must be below high, got 300000 and 200000",
+        ),
+        (
+            changed(lambda c: c["features"][2].update(levels="car")),
+            "feature 2 of the schema is damaged: purpose: levels must be a sequence of strings, got 'car'",
+        ),
+        (
+            changed(lambda c: c.update(digest="0" * 64)),
+            "the schema was changed since it was saved: its digest does not match",
+        ),
     ],
 )
 def test_damaged_content_is_refused_with_a_sentence(content: Any, sentence: str, tmp_path: Path) -> None:
@@ -127,7 +154,7 @@ def test_a_later_format_is_refused_as_such(tmp_path: Path) -> None:
     """A newer file is not called damaged."""
     path = tmp_path / "schema.json"
     path.write_text(json.dumps({**SCHEMA.to_dict(), "version": 2, "features": "in a new way"}))
-    with pytest.raises(NewerFile, match=r"format version 2; this evenhand reads up to 1"):
+    with pytest.raises(NewerFile, match=r"has format 2, written by a newer evenhand; this one reads up to 1"):
         Schema.load(path)
 
 
@@ -136,7 +163,7 @@ def test_a_file_that_is_no_json_is_damaged(raw: bytes, tmp_path: Path) -> None:
     """Empty, cut, binary and endlessly nested files say that they cannot be read."""
     path = tmp_path / "schema.json"
     path.write_bytes(raw)
-    with pytest.raises(DamagedFile, match=r"schema.json is no saved schema: it cannot be read as JSON"):
+    with pytest.raises(DamagedFile, match=r"schema.json must be a saved schema in JSON"):
         Schema.load(path)
 
 

@@ -57,9 +57,9 @@ def alone(**lengths: float) -> Floats:
 def test_every_distance_is_the_one_of_two_rows(seed: int) -> None:
     """Each comparison equals the distance of two encoded rows that differ in that feature only."""
     matrix = random_matrix(seed)
-    told = SCHEMA.explain(matrix)
-    assert {effect.name for effect in told.effects} == set(SCHEMA.names)
-    for effect in told.effects:
+    explanation = SCHEMA.explain(matrix)
+    assert {effect.name for effect in explanation.effects} == set(SCHEMA.names)
+    for effect in explanation.effects:
         for c in effect.comparisons:
             direct = apart({effect.name: c.first}, {effect.name: c.second}, matrix)
             assert c.distance.value == pytest.approx(direct, abs=1e-12)
@@ -70,15 +70,15 @@ def test_every_distance_is_the_one_of_two_rows(seed: int) -> None:
 def test_the_most_a_feature_can_do_is_never_exceeded(seed: int) -> None:
     """No two values of a feature are farther apart than its effect says, and the effects are ranked by it."""
     matrix, rng = random_matrix(seed), np.random.default_rng(seed)
-    told = SCHEMA.explain(matrix)
+    explanation = SCHEMA.explain(matrix)
     for _ in range(20):
         low, high = rng.uniform(0, 200_000, size=2)
-        assert apart({"income": low}, {"income": high}, matrix) <= told["income"].distance.value + 1e-12
+        assert apart({"income": low}, {"income": high}, matrix) <= explanation["income"].distance.value + 1e-12
     levels = combinations(("car", "home", "study", "travel"), 2)
     purpose = [apart({"purpose": a}, {"purpose": b}, matrix) for a, b in levels]
-    assert told["purpose"].farthest.distance.value == pytest.approx(max(purpose))
-    assert told["purpose"].nearest.distance.value == pytest.approx(min(purpose))
-    ranked = [effect.distance.value for effect in told.effects]
+    assert explanation["purpose"].farthest.distance.value == pytest.approx(max(purpose))
+    assert explanation["purpose"].nearest.distance.value == pytest.approx(min(purpose))
+    ranked = [effect.distance.value for effect in explanation.effects]
     assert ranked == sorted(ranked, reverse=True)
 
 
@@ -86,10 +86,10 @@ def test_the_most_a_feature_can_do_is_never_exceeded(seed: int) -> None:
 def test_equivalent_amounts_make_the_same_distance(seed: int) -> None:
     """The amount of the leading number makes exactly the distance of the comparison it is put beside."""
     matrix = random_matrix(seed)
-    told = SCHEMA.explain(matrix)
-    assert told.equivalences
-    leading = next(effect.feature for effect in told.effects if isinstance(effect.feature, Number))
-    for equivalence in told.equivalences:
+    explanation = SCHEMA.explain(matrix)
+    assert explanation.equivalences
+    leading = next(effect.feature for effect in explanation.effects if isinstance(effect.feature, Number))
+    for equivalence in explanation.equivalences:
         assert equivalence.number == leading
         c = equivalence.comparison
         assert apart({c.feature.name: c.first}, {c.feature.name: c.second}, matrix) == pytest.approx(
@@ -101,12 +101,12 @@ def test_equivalent_amounts_make_the_same_distance(seed: int) -> None:
 def test_the_interaction_told_is_the_strongest_one(seed: int) -> None:
     """Both distances equal those of encoded rows, and no other two features differ more between the two ways."""
     matrix = random_matrix(seed, rank=2)
-    told = SCHEMA.explain(matrix).interaction
-    assert told is not None
-    a, b = told.first.feature.name, told.second.feature.name
-    p, q, r, s = told.first.first, told.first.second, told.second.first, told.second.second
-    assert told.together.value == pytest.approx(apart({a: p, b: r}, {a: q, b: s}, matrix), abs=1e-9)
-    assert told.against.value == pytest.approx(apart({a: p, b: s}, {a: q, b: r}, matrix), abs=1e-7)
+    explanation = SCHEMA.explain(matrix).interaction
+    assert explanation is not None
+    a, b = explanation.first.feature.name, explanation.second.feature.name
+    p, q, r, s = explanation.first.first, explanation.first.second, explanation.second.first, explanation.second.second
+    assert explanation.together.value == pytest.approx(apart({a: p, b: r}, {a: q, b: s}, matrix), abs=1e-9)
+    assert explanation.against.value == pytest.approx(apart({a: p, b: s}, {a: q, b: r}, matrix), abs=1e-7)
     best = 0.0
     for one, other in combinations(SCHEMA.features, 2):
         for x, y in one.contrasts():
@@ -114,7 +114,7 @@ def test_the_interaction_told_is_the_strongest_one(seed: int) -> None:
                 way = apart({one.name: x, other.name: u}, {one.name: y, other.name: v}, matrix)
                 back = apart({one.name: x, other.name: v}, {one.name: y, other.name: u}, matrix)
                 best = max(best, abs(way - back))
-    assert told.together.value - told.against.value == pytest.approx(best, abs=1e-6)
+    assert explanation.together.value - explanation.against.value == pytest.approx(best, abs=1e-6)
 
 
 def test_features_that_do_not_interact_are_not_said_to() -> None:
@@ -133,48 +133,50 @@ def test_the_sentences() -> None:
     assert str(SCHEMA.explain(matrix)).split("\n") == [
         "By the distance a feature can make alone: income (1.60), then employment (0.40), then purpose (0.30), "
         "then has guarantor (0.20).",
-        "A difference of 10,000 EUR in income makes a distance of 0.08: odds may differ by up to 8 percentage points.",
-        "The whole range of income, 0 EUR to 200,000 EUR, makes a distance of 1.60: no limit on the odds.",
-        "From a difference of about 125,000 EUR in income on there is no limit on the odds.",
-        "A difference of 1 year in employment makes a distance of 0.01: odds may differ by up to 1 percentage point.",
+        "A difference of 10,000 EUR in income makes a distance of 0.08: "
+        "probabilities may differ by up to 8 percentage points.",
+        "The whole range of income, 0 EUR to 200,000 EUR, makes a distance of 1.60: no limit on probabilities.",
+        "From a difference of about 125,000 EUR in income on there is no limit on probabilities.",
+        "A difference of 1 year in employment makes a distance of 0.01: "
+        "probabilities may differ by up to 1 percentage point.",
         "The whole range of employment, 0 years to 40 years, makes a distance of 0.40: "
-        "odds may differ by up to 40 percentage points.",
+        "probabilities may differ by up to 40 percentage points.",
         "In purpose, any two are equally far apart, which makes a distance of 0.30: "
-        "odds may differ by up to 30 percentage points.",
-        "has guarantor, yes or no, makes a distance of 0.20: odds may differ by up to 20 percentage points.",
+        "probabilities may differ by up to 30 percentage points.",
+        "has guarantor, yes or no, makes a distance of 0.20: probabilities may differ by up to 20 percentage points.",
         "A difference of 1 year in employment counts for as much as 1,250 EUR in income.",
         "In purpose, car or home counts for as much as 37,500 EUR in income.",
         "has guarantor, yes or no, counts for as much as 25,000 EUR in income.",
-        "gender makes no difference so far: candidates who differ in nothing else get the same odds, "
+        "gender makes no difference so far: candidates who differ in nothing else get the same probability, "
         "to 0.4 percentage points.",
     ]
 
 
 def test_levels_that_are_almost_alike_are_said_to_be() -> None:
-    """The nearest levels get their own sentence when odds hardly differ."""
+    """The nearest levels get their own sentence when probabilities hardly differ."""
     matrix = np.zeros((SCHEMA.n_features, SCHEMA.n_features))
     start = SCHEMA.blocks["purpose"].start
     matrix[start : start + 4, start : start + 4] = np.outer([0.0, 0.03, 0.5, 1.0], [0.0, 0.03, 0.5, 1.0])
-    told = SCHEMA.explain(matrix)
-    assert (told["purpose"].farthest.first, told["purpose"].farthest.second) == ("car", "travel")
+    explanation = SCHEMA.explain(matrix)
+    assert (explanation["purpose"].farthest.first, explanation["purpose"].farthest.second) == ("car", "travel")
     near = apart({"purpose": "car"}, {"purpose": "home"}, matrix)
-    assert f"In purpose, car and home count as almost alike: {near:.2g}." in told.sentences
+    assert f"In purpose, car and home count as almost alike: {near:.2g}." in explanation.sentences
 
 
 def test_a_feature_of_two_levels_is_told_in_one_sentence() -> None:
     """Nearest and farthest are the same pair."""
-    told = SCHEMA.explain(alone(gender=0.5))
-    assert told.sentences[0] == (
-        "In gender, f or m makes a distance of 0.50: odds may differ by up to 50 percentage points."
+    explanation = SCHEMA.explain(alone(gender=0.5))
+    assert explanation.sentences[0] == (
+        "In gender, f or m makes a distance of 0.50: probabilities may differ by up to 50 percentage points."
     )
-    assert told.equivalences == ()
+    assert explanation.equivalences == ()
 
 
 def test_a_zero_matrix_makes_no_difference_anywhere() -> None:
-    """Nobody can be told from anybody: same odds for all."""
-    told = SCHEMA.explain(np.zeros((SCHEMA.n_features,) * 2))
-    assert told.sentences == tuple(
-        f"{label(name)} makes no difference so far: candidates who differ in nothing else get the same odds."
+    """Nobody can be explanation from anybody: same probabilities for all."""
+    explanation = SCHEMA.explain(np.zeros((SCHEMA.n_features,) * 2))
+    assert explanation.sentences == tuple(
+        f"{label(name)} makes no difference so far: candidates who differ in nothing else get the same probability."
         for name in SCHEMA.names
     )
 
@@ -190,9 +192,10 @@ def test_an_equivalence_carries_its_ends() -> None:
     (same,) = SCHEMA.explain(matrix, ends=ends).equivalences
     assert same.lower == pytest.approx(0.4 * same.amount)
     assert same.upper == pytest.approx(2.5 * same.amount)
-    told = SCHEMA.explain(matrix, ends=ends).sentences
+    explanation = SCHEMA.explain(matrix, ends=ends).sentences
     assert any(
-        sentence.endswith("as much as 2,500 EUR in income (between 1,000 EUR and 6,250 EUR).") for sentence in told
+        sentence.endswith("as much as 2,500 EUR in income (between 1,000 EUR and 6,250 EUR).")
+        for sentence in explanation
     )
     (open_end,) = SCHEMA.explain(matrix, ends=lambda d: (0 * ends(d)[0], ends(d)[1])).equivalences
     assert (open_end.lower, open_end.upper) == (0.0, math.inf)
@@ -203,11 +206,11 @@ def test_two_features_that_act_together_are_told_both_ways_round() -> None:
     matrix = alone(income=0.4, has_guarantor=0.4)
     i, j = SCHEMA.blocks["income"].start, SCHEMA.blocks["has_guarantor"].start
     matrix[i, j] = matrix[j, i] = -math.sqrt(matrix[i, i] * matrix[j, j])
-    told = SCHEMA.explain(matrix)
-    assert told.interaction is not None
-    assert told.interaction.together.value == pytest.approx(0.8)
-    assert told.interaction.against.value == pytest.approx(0.0, abs=1e-7)
-    assert told.sentences[-4].startswith(
+    explanation = SCHEMA.explain(matrix)
+    assert explanation.interaction is not None
+    assert explanation.interaction.together.value == pytest.approx(0.8)
+    assert explanation.interaction.against.value == pytest.approx(0.0, abs=1e-7)
+    assert explanation.sentences[-4].startswith(
         "income and has guarantor act together: (0 EUR, yes) against (200,000 EUR, no) makes 0.80, "
         "but (0 EUR, no) against (200,000 EUR, yes) makes "
     )
@@ -223,24 +226,26 @@ def test_ends_are_asked_once_and_carried_into_sentences() -> None:
         distances = np.sqrt(np.einsum("mi,ij,mj->m", differences, matrix, differences))
         return 0.5 * distances, 2.0 * distances + 0.02
 
-    told = SCHEMA.explain(matrix, ends=ends)
+    explanation = SCHEMA.explain(matrix, ends=ends)
     assert len(asked) == 1
-    seen = [(effect.distance, c.distance) for effect in told.effects for c in effect.comparisons]
-    assert told.interaction is not None
-    seen += [(one, one) for one in (told.interaction.together, told.interaction.against)]
+    seen = [(effect.distance, c.distance) for effect in explanation.effects for c in effect.comparisons]
+    assert explanation.interaction is not None
+    seen += [(one, one) for one in (explanation.interaction.together, explanation.interaction.against)]
     for whole, distance in seen:
         room = 0.02
-        if any(distance is effect.comparisons[1].distance for effect in (told["income"], told["employment"])):
+        if any(
+            distance is effect.comparisons[1].distance for effect in (explanation["income"], explanation["employment"])
+        ):
             room *= distance.value / whole.value
         assert distance.lower == pytest.approx(0.5 * distance.value)
         assert distance.upper == pytest.approx(2.0 * distance.value + room)
-    d = told["has_guarantor"].distance.value
+    d = explanation["has_guarantor"].distance.value
     between = f"(between {0.5 * d:.2f} and {2 * d + 0.02:.2f})"
-    assert any(s.startswith("has guarantor, yes or no, makes") and between in s for s in told.sentences)
+    assert any(s.startswith("has guarantor, yes or no, makes") and between in s for s in explanation.sentences)
 
 
 def test_what_is_known_of_a_step_is_known_of_the_range() -> None:
-    """Whichever of the two has the narrower ends, for its size, both are told with them."""
+    """Whichever of the two has the narrower ends, for its size, both are explanation with them."""
     matrix = alone(income=0.8)
 
     def ends(differences: Floats) -> tuple[Floats, Floats]:
@@ -257,24 +262,32 @@ def test_what_is_known_of_a_step_is_known_of_the_range() -> None:
 def test_a_feature_without_effect_carries_its_ends() -> None:
     """No difference so far, and how much is not ruled out."""
     size = SCHEMA.n_features
-    told = SCHEMA.explain(np.zeros((size, size)), ends=lambda z: (np.zeros(len(z)), np.full(len(z), 0.02)))
-    assert told["gender"].distance == Distance(0.0, 0.0, 0.02)
-    assert told.sentences[-1].endswith("get the same odds; its distance is 0 (between 0 and 0.02).")
+    explanation = SCHEMA.explain(np.zeros((size, size)), ends=lambda z: (np.zeros(len(z)), np.full(len(z), 0.02)))
+    assert explanation["gender"].distance == Distance(0.0, 0.0, 0.02)
+    assert explanation.sentences[-1].endswith("get the same probability; its distance is 0 (between 0 and 0.02).")
 
 
 @pytest.mark.parametrize(
     ("matrix", "options", "sentence"),
     [
-        (np.eye(3), {}, "the matrix has shape (3, 3); the schema's contexts ask for (10, 10)"),
-        (np.full((10, 10), np.nan), {}, "the matrix has entries that are not finite"),
-        (np.triu(np.ones((10, 10))), {}, "the matrix is off its transpose by 1; it must be symmetric"),
-        (-np.eye(10), {}, "the matrix has the eigenvalue -1; it must be positive semidefinite"),
+        (np.eye(3), {}, "the matrix must have shape (10, 10), got (3, 3)"),
+        (np.full((10, 10), np.nan), {}, "the matrix must be finite"),
+        (np.triu(np.ones((10, 10))), {}, "the matrix must be symmetric, got an asymmetry of 1"),
+        (-np.eye(10), {}, "the matrix must be positive semidefinite, got an eigenvalue of -1"),
         ("G", {}, "the matrix must be a table of numbers"),
-        (np.eye(10), {"negligible": 0}, "negligible is 0; it must be above 0 and below 1"),
-        (np.eye(10), {"negligible": "much"}, "negligible is 'much'; it must be above 0 and below 1"),
-        (np.eye(10), {"ends": lambda z: (np.zeros(2), np.ones(2))}, "ends gave shapes (2,) and (2,); both must be"),
-        (np.eye(10), {"ends": lambda z: (np.ones(len(z)), np.zeros(len(z)))}, "ends gave 1.0 to 0.0; a lower end"),
-        (np.eye(10), {"ends": lambda z: (np.full(len(z), np.nan),) * 2}, "ends gave nan to nan; a lower end"),
+        (np.eye(10), {"negligible": 0}, "negligible must be a number > 0 and < 1, got 0"),
+        (np.eye(10), {"negligible": "much"}, "negligible must be a number > 0 and < 1, got 'much'"),
+        (np.eye(10), {"ends": lambda z: (np.zeros(2), np.ones(2))}, "ends must return shapes (12,), got (2,) and (2,)"),
+        (
+            np.eye(10),
+            {"ends": lambda z: (np.ones(len(z)), np.zeros(len(z)))},
+            "ends must be 0 <= lower <= upper, got 1.0 and 0.0",
+        ),
+        (
+            np.eye(10),
+            {"ends": lambda z: (np.full(len(z), np.nan),) * 2},
+            "ends must be 0 <= lower <= upper, got nan and nan",
+        ),
     ],
 )
 def test_what_cannot_be_explained_is_refused(matrix: Any, options: dict[str, Any], sentence: str) -> None:
@@ -294,10 +307,12 @@ def test_what_rounding_leaves_is_accepted() -> None:
 
 def test_an_effect_is_found_by_name() -> None:
     """An unknown name is refused with the names there are."""
-    told = SCHEMA.explain(np.eye(10))
-    assert told["gender"].name == "gender"
-    with pytest.raises(InvalidInput, match="'sex' is no feature; the features are "):
-        told["sex"]
+    explanation = SCHEMA.explain(np.eye(10))
+    assert explanation["gender"].name == "gender"
+    with pytest.raises(
+        InvalidInput, match="unknown feature 'sex'; the schema has income, employment, has_guarantor, gender, purp"
+    ):
+        explanation["sex"]
 
 
 def test_the_intercept_makes_no_distance() -> None:
@@ -312,8 +327,10 @@ def test_many_levels_are_explained() -> None:
     """Two categories of forty levels each, 780 pairs each, still have their strongest interaction found."""
     levels = tuple(map(str, range(40)))
     schema = Schema([Category("a", levels), Category("b", levels)])
-    told = schema.explain(random_matrix(2, rank=1, schema=schema))
-    assert len(told["a"].comparisons) == 780
-    assert told.interaction is not None
-    assert told.interaction.first == told.effects[0].farthest  # of rank one: the farthest of both reinforce the most
-    assert told.interaction.second.distance == told.effects[1].distance
+    explanation = schema.explain(random_matrix(2, rank=1, schema=schema))
+    assert len(explanation["a"].comparisons) == 780
+    assert explanation.interaction is not None
+    assert (
+        explanation.interaction.first == explanation.effects[0].farthest
+    )  # of rank one: the farthest of both reinforce the most
+    assert explanation.interaction.second.distance == explanation.effects[1].distance

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from evenhand.errors import InvalidInput
-from evenhand.schema import Category, DoesNotFit, Number, Problem, Schema, YesNo
+from evenhand.schema import Category, DoesNotFit, Number, RowProblem, Schema, YesNo
 
 SCHEMA = Schema(
     [
@@ -23,10 +23,10 @@ SCHEMA = Schema(
     ]
 )
 GOOD: dict[str, Any] = {"income": 30_000, "children": 2, "purpose": "car", "has_guarantor": True}
-INCOME = "allowed is 0 to 200000 EUR"
-CHILDREN = "allowed are whole numbers from 0 to 20"
-PURPOSE = "allowed are 'car', 'home', 'study'"
-GUARANTOR = "allowed are yes and no (True and False, 1 and 0)"
+INCOME = "a number from 0 to 200000 EUR"
+CHILDREN = "a whole number from 0 to 20"
+PURPOSE = "one of 'car', 'home', 'study'"
+GUARANTOR = "yes or no (True or False, 1 or 0)"
 
 
 def said(rows: Any, **options: Any) -> list[str]:
@@ -41,33 +41,35 @@ def said(rows: Any, **options: Any) -> list[str]:
 @pytest.mark.parametrize(
     ("feature", "value", "sentence"),
     [
-        ("income", 250_000, f"income is 250000; {INCOME}"),
-        ("income", -0.5, f"income is -0.5; {INCOME}"),
-        ("income", float("inf"), f"income is inf; {INCOME}"),
-        ("income", np.float64(200_000.25), f"income is 200000.25; {INCOME}"),
-        ("income", Decimal("200000.1"), f"income is 200000.1; {INCOME}"),
-        ("income", 10**400, f"income is 1{'0' * 56}...; {INCOME}"),
-        pytest.param("income", -(10**5000), f"income is a number of thousands of digits; {INCOME}", id="endless"),
-        ("income", True, f"income is True, which is no number; {INCOME}"),
-        ("income", np.True_, f"income is True, which is no number; {INCOME}"),
-        ("income", "30000", f"income is '30000', which is no number; {INCOME}"),
-        ("income", 1j, f"income is 1j, which is no number; {INCOME}"),
-        ("income", [3], f"income is [3], which is no number; {INCOME}"),
-        ("income", None, f"income is missing; {INCOME}"),
-        ("income", float("nan"), f"income is missing; {INCOME}"),
-        ("income", np.float32("nan"), f"income is missing; {INCOME}"),
-        ("income", Decimal("sNaN"), f"income is missing; {INCOME}"),
-        ("income", pd.NA, f"income is missing; {INCOME}"),
-        ("income", pd.NaT, f"income is missing; {INCOME}"),
-        ("children", 2.5, f"children is 2.5; {CHILDREN}"),
-        ("children", 21, f"children is 21; {CHILDREN}"),
-        ("purpose", "boat", f"purpose is 'boat'; {PURPOSE}"),
-        ("purpose", "Car", f"purpose is 'Car'; {PURPOSE}"),
-        ("purpose", 1, f"purpose is 1; {PURPOSE}"),
-        ("purpose", None, f"purpose is missing; {PURPOSE}"),
-        ("has_guarantor", "perhaps", f"has_guarantor is 'perhaps'; {GUARANTOR}"),
-        ("has_guarantor", 2, f"has_guarantor is 2; {GUARANTOR}"),
-        ("has_guarantor", float("nan"), f"has_guarantor is missing; {GUARANTOR}"),
+        ("income", 250_000, f"income must be {INCOME}, got 250000"),
+        ("income", -0.5, f"income must be {INCOME}, got -0.5"),
+        ("income", float("inf"), f"income must be {INCOME}, got inf"),
+        ("income", np.float64(200_000.25), f"income must be {INCOME}, got 200000.25"),
+        ("income", Decimal("200000.1"), f"income must be {INCOME}, got 200000.1"),
+        ("income", 10**400, f"income must be {INCOME}, got 1{'0' * 56}..."),
+        pytest.param(
+            "income", -(10**5000), f"income must be {INCOME}, got a number of thousands of digits", id="endless"
+        ),
+        ("income", True, f"income must be {INCOME}, got True"),
+        ("income", np.True_, f"income must be {INCOME}, got True"),
+        ("income", "30000", f"income must be {INCOME}, got '30000'"),
+        ("income", 1j, f"income must be {INCOME}, got 1j"),
+        ("income", [3], f"income must be {INCOME}, got [3]"),
+        ("income", None, f"income must be {INCOME}, got no value"),
+        ("income", float("nan"), f"income must be {INCOME}, got no value"),
+        ("income", np.float32("nan"), f"income must be {INCOME}, got no value"),
+        ("income", Decimal("sNaN"), f"income must be {INCOME}, got no value"),
+        ("income", pd.NA, f"income must be {INCOME}, got no value"),
+        ("income", pd.NaT, f"income must be {INCOME}, got no value"),
+        ("children", 2.5, f"children must be {CHILDREN}, got 2.5"),
+        ("children", 21, f"children must be {CHILDREN}, got 21"),
+        ("purpose", "boat", f"purpose must be {PURPOSE}, got 'boat'"),
+        ("purpose", "Car", f"purpose must be {PURPOSE}, got 'Car'"),
+        ("purpose", 1, f"purpose must be {PURPOSE}, got 1"),
+        ("purpose", None, f"purpose must be {PURPOSE}, got no value"),
+        ("has_guarantor", "perhaps", f"has_guarantor must be {GUARANTOR}, got 'perhaps'"),
+        ("has_guarantor", 2, f"has_guarantor must be {GUARANTOR}, got 2"),
+        ("has_guarantor", float("nan"), f"has_guarantor must be {GUARANTOR}, got no value"),
     ],
 )
 def test_a_value_that_does_not_fit_is_named(feature: str, value: object, sentence: str) -> None:
@@ -80,7 +82,7 @@ def test_a_value_that_does_not_fit_is_named(feature: str, value: object, sentenc
 def test_a_key_that_is_not_there_is_missing() -> None:
     """A dict without a feature says the same as one with None."""
     assert said([{name: value for name, value in GOOD.items() if name != "purpose"}]) == [
-        f"row 0: purpose is missing; {PURPOSE}"
+        f"row 0: purpose must be {PURPOSE}, got no value"
     ]
 
 
@@ -94,26 +96,26 @@ def test_all_problems_of_all_rows_come_at_once() -> None:
         "car",
         7,
     ]
-    wanted = "a row is a dict, or a sequence of 4 values: income, children, purpose, has_guarantor"
+    expected = "the row must be a dict or a sequence of 4 values, income, children, purpose, has_guarantor"
     assert said(rows) == [
-        f"row 0: income is 250000; {INCOME}",
-        f"row 0: purpose is 'boat'; {PURPOSE}",
-        "row 2: 'car' is no feature; the features are income, children, purpose, has_guarantor "
-        "(extra='ignore' passes over others)",
-        f"row 2: income is missing; {INCOME}",
-        f"row 2: children is missing; {CHILDREN}",
-        f"row 2: purpose is missing; {PURPOSE}",
-        f"row 2: has_guarantor is 'maybe'; {GUARANTOR}",
-        f"row 3: the row has 3 values; {wanted}",
-        f"row 4: the row is 'car'; {wanted}",
-        f"row 5: the row is 7; {wanted}",
+        f"row 0: income must be {INCOME}, got 250000",
+        f"row 0: purpose must be {PURPOSE}, got 'boat'",
+        "row 2: unknown feature 'car'; the schema has income, children, purpose, has_guarantor "
+        "(extra='ignore' skips others)",
+        f"row 2: income must be {INCOME}, got no value",
+        f"row 2: children must be {CHILDREN}, got no value",
+        f"row 2: purpose must be {PURPOSE}, got no value",
+        f"row 2: has_guarantor must be {GUARANTOR}, got 'maybe'",
+        f"row 3: {expected}, got 3 values",
+        f"row 4: {expected}, got 'car'",
+        f"row 5: {expected}, got 7",
     ]
 
 
 def test_problems_are_records() -> None:
     """A page can put each problem beside its field."""
     (problem,) = SCHEMA.problems([GOOD, {**GOOD, "purpose": "boat"}])
-    assert problem == Problem(row=1, feature="purpose", reason=f"is 'boat'; {PURPOSE}")
+    assert problem == RowProblem(row=1, feature="purpose", reason=f"must be {PURPOSE}, got 'boat'")
     assert SCHEMA.problems([GOOD]) == ()
 
 
@@ -129,16 +131,16 @@ def test_the_message_of_many_problems_is_cut_and_the_records_are_not() -> None:
 
 def test_the_error_survives_pickling() -> None:
     """Workers in other processes can send it back."""
-    error = DoesNotFit([Problem(0, "income", "is missing")])
+    error = DoesNotFit([RowProblem(0, "income", "must be a number")])
     again = pickle.loads(pickle.dumps(error))
     assert again.problems == error.problems
-    assert str(again) == "row 0: income is missing"
+    assert str(again) == "row 0: income must be a number"
 
 
 def test_many_levels_are_not_all_listed() -> None:
     """Twelve levels are listed, the rest counted."""
     schema = Schema([Category("c", tuple(f"L{number}" for number in range(40)))])
-    with pytest.raises(DoesNotFit, match=r"allowed are 'L0', .*'L11' and 28 more$"):
+    with pytest.raises(DoesNotFit, match=r"must be one of 'L0', .*'L11' or 28 more, got "):
         schema.encode([["x"]])
 
 
@@ -146,23 +148,23 @@ def test_extra_keys_are_ignored_on_request_only() -> None:
     """`extra="ignore"` passes over other keys; anything but the two words is refused."""
     row: dict[Any, Any] = {**GOOD, "name": "Ada", 3: 4}
     assert [line.split(";")[0] for line in said([row])] == [
-        "row 0: 'name' is no feature",
-        "row 0: 3 is no feature",
+        "row 0: unknown feature 'name'",
+        "row 0: unknown feature 3",
     ]
     np.testing.assert_array_equal(SCHEMA.encode([row], extra="ignore"), SCHEMA.encode([GOOD]))
-    with pytest.raises(InvalidInput, match="extra is 'drop'; allowed are 'error' and 'ignore'"):
+    with pytest.raises(InvalidInput, match="extra must be 'error' or 'ignore', got 'drop'"):
         SCHEMA.encode([GOOD], extra="drop")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
     ("rows", "sentence"),
     [
-        (GOOD, "rows is one dict; give a list of rows, [row] for a single one"),
-        ("car", "rows is 'car'; it must be a list of dicts or sequences, or a data frame"),
-        (5, "rows is 5; it must be"),
-        (None, "rows is None; it must be"),
-        (np.array(3.0), "rows is array(3.); it must be"),
-        (pl.LazyFrame({"income": [1]}), "rows is a lazy frame; call its collect() first"),
+        (GOOD, "rows must be a list of rows, got one dict; pass [row] for a single one"),
+        ("car", "rows must be a list of dicts or sequences, or a data frame, got 'car'"),
+        (5, "rows must be a list of dicts or sequences, or a data frame, got 5"),
+        (None, "rows must be a list of dicts or sequences, or a data frame, got None"),
+        (np.array(3.0), "rows must be a list of dicts or sequences, or a data frame, got array(3.)"),
+        (pl.LazyFrame({"income": [1]}), "rows must be an eager frame, got a lazy one; call its collect() first"),
     ],
 )
 def test_what_is_no_table_is_refused(rows: Any, sentence: str) -> None:
@@ -174,11 +176,13 @@ def test_what_is_no_table_is_refused(rows: Any, sentence: str) -> None:
 
 def test_one_row_without_its_list_is_explained() -> None:
     """A sequence of values where rows are wanted says what a row is."""
-    assert said(list(GOOD.values()))[0].startswith("row 0: the row is 30000; a row is a dict, or a sequence of 4")
+    assert said(list(GOOD.values()))[0].startswith(
+        "row 0: the row must be a dict or a sequence of 4 values, income, children, purpose, has_guarantor, got 30000"
+    )
 
 
 def test_a_difference_of_values_that_do_not_fit_is_refused() -> None:
     """Both values are checked and both are named."""
     with pytest.raises(DoesNotFit) as caught:
         SCHEMA.difference("purpose", "boat", None)
-    assert str(caught.value) == f"purpose is 'boat'; {PURPOSE}\npurpose is missing; {PURPOSE}"
+    assert str(caught.value) == f"purpose must be {PURPOSE}, got 'boat'\npurpose must be {PURPOSE}, got no value"

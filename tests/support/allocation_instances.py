@@ -1,4 +1,4 @@
-"""Fair programmes of every kind, and their value by a solver that shares nothing with the library but HiGHS itself."""
+"""Fair programs of every kind, and their value by a solver that shares nothing with the library but HiGHS itself."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CAPACITIES: tuple[float | str | None, ...] = (1, 2, 2.5, "everybody", None, 0.3)
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """One programme: rewards (k,), distances (k, k), capacity, and what kind it is."""
+    """One program: rewards (k,), distances (k, k), capacity, and what kind it is."""
 
     kind: str
     rewards: Floats
@@ -50,12 +50,12 @@ def _any_symmetric(rng: np.random.Generator, k: int) -> Floats:
 
 
 def tight(rng: np.random.Generator, k: int) -> tuple[Floats, Floats]:
-    """A Mahalanobis metric whose ropes are short."""
+    """A Mahalanobis metric whose constraints are short."""
     return mahalanobis(rng, k, 0.05)
 
 
 def loose(rng: np.random.Generator, k: int) -> tuple[Floats, Floats]:
-    """A Mahalanobis metric whose ropes are long."""
+    """A Mahalanobis metric whose constraints are long."""
     return mahalanobis(rng, k, 0.5)
 
 
@@ -82,13 +82,13 @@ def ties(rng: np.random.Generator, k: int) -> tuple[Floats, Floats]:
 
 
 def grid(rng: np.random.Generator, k: int) -> tuple[Floats, Floats]:
-    """Rewards and distances that are multiples of a tenth: many ropes go taut at once."""
+    """Rewards and distances that are multiples of a tenth: many constraints go tight at once."""
     steps = rng.integers(0, 6, size=(k, k))
     return rng.integers(-5, 6, size=k) / 10, np.minimum(steps, steps.T) / 10
 
 
 def line(rng: np.random.Generator, k: int) -> tuple[Floats, Floats]:
-    """Whole-number positions on a line: every rope along the line is taut together with its parts."""
+    """Whole-number positions on a line: every constraint along the line is tight together with its parts."""
     place = rng.integers(0, 8, size=k)
     return rng.integers(-3, 4, size=k).astype(float), np.abs(place[:, None] - place[None]) / rng.integers(3, 20)
 
@@ -99,7 +99,7 @@ def all_negative(rng: np.random.Generator, k: int) -> tuple[Floats, Floats]:
 
 
 def infinite(rng: np.random.Generator, k: int) -> tuple[Floats, Floats]:
-    """Most pairs have no rope at all."""
+    """Most pairs have no constraint at all."""
     c = _any_symmetric(rng, k)
     return rng.normal(size=k), np.where(rng.random((k, k)) < 0.6, np.inf, c)
 
@@ -143,7 +143,7 @@ def make_instance(number: int, most: int = 16) -> Instance:
 
 
 def full_model_value(instance: Instance) -> float:
-    """The value of the programme by HiGHS with every row in the model."""
+    """The value of the program by HiGHS with every row in the model."""
     a, c = instance.rewards, np.minimum(instance.distances, instance.distances.T)
     k = len(a)
     i, j = np.triu_indices(k, 1)

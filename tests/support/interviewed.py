@@ -11,12 +11,12 @@ import evenhand as eh
 from evenhand.auditors import MahalanobisAuditor
 from evenhand.environments import LinearEnvironment
 from evenhand.interview import Question
-from evenhand.interview.question import Said
+from evenhand.interview.question import Judgement
 from evenhand.lab import Account, play
 from tests.support.simulation import standard_world
 
 Floats = NDArray[np.float64]
-Reviewer = Callable[[Question], Said]
+Reviewer = Callable[[Question], Judgement]
 
 
 def people(n: int, d: int, seed: int = 0) -> Floats:
@@ -28,7 +28,7 @@ def people(n: int, d: int, seed: int = 0) -> Floats:
 def exact(candidates: Floats, A: Floats) -> Reviewer:
     """Somebody who finds a gap unfair when it exceeds ||A(x - y)||."""
 
-    def answer(question: Question) -> Said:
+    def answer(question: Question) -> Judgement:
         i, j = question.pair
         return "unfair" if question.gap > np.linalg.norm(A @ (candidates[i] - candidates[j])) else "acceptable"
 

@@ -54,16 +54,16 @@ CONTEXTS: dict[str, Callable[[np.random.Generator, int, int], Floats]] = {
 
 
 def made_up(A: Floats, kind: str, *, k: int, rounds: int, seed: int) -> Iterator[Reviewed]:
-    """Decisions with odds whose widest gap, for its distance, is from a fifth of what is fair to a third more."""
+    """Decisions whose widest gap, relative to its distance, is from a fifth of what is fair to a third more."""
     rng, auditor = np.random.default_rng(seed), MahalanobisAuditor(A)
     for number in range(rounds):
         contexts = CONTEXTS[kind](rng, k, A.shape[1])
-        odds = rng.uniform(0.0, 1.0, k) * (rng.uniform(size=k) < 0.8)
-        gaps, distances = np.abs(odds[:, None] - odds[None, :]), auditor.distances(contexts)
+        probabilities = rng.uniform(0.0, 1.0, k) * (rng.uniform(size=k) < 0.8)
+        gaps, distances = np.abs(probabilities[:, None] - probabilities[None, :]), auditor.distances(contexts)
         apart = distances > 1e-12
         widest = float(np.max(gaps[apart] / distances[apart], initial=1e-12))
-        odds *= min(rng.choice([0.2, 0.6, 0.95, 1.0, 1.05, 1.3]) / widest, 1.0)
-        decision = Decision(f"{kind}-{seed}-{number}", number, contexts, odds, (), None, np.zeros(k), ())
+        probabilities *= min(rng.choice([0.2, 0.6, 0.95, 1.0, 1.05, 1.3]) / widest, 1.0)
+        decision = Decision(f"{kind}-{seed}-{number}", number, contexts, probabilities, (), None, np.zeros(k), ())
         yield decision, auditor.review(decision)
 
 
@@ -85,8 +85,17 @@ def played(
 
 
 def evidence_of(history: list[Reviewed], d: int, structure: Structure = "full") -> Evidence:
-    """What was heard of all these decisions."""
+    """The evidence from the reviews of all these decisions."""
     evidence = Evidence(MetricSpace(d, structure))
     for decision, review in history:
-        evidence.hear(Verdicts.of(decision, review), decision.id)
+        evidence.update(Verdicts.of(decision, review), decision.id)
+    return evidence
+
+
+def evidence_from(*verdicts: tuple[list[float], float, bool], structure: Structure = "full") -> Evidence:
+    """Evidence from differences with their gaps, and whether that was unfair."""
+    evidence = Evidence(MetricSpace(len(verdicts[0][0]), structure))
+    for number, (z, gap, unfair) in enumerate(verdicts):
+        nothing = np.zeros(len(z))
+        evidence.update(Verdicts.between(np.array(z), nothing, gap=gap, unfair=unfair), str(number))
     return evidence

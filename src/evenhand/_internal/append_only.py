@@ -1,4 +1,4 @@
-"""Lists, sets and tables that only grow: a copy costs nothing, and neither sees what the other adds."""
+"""Lists, sets and tables that only grow. Copies share memory, so that keeping an older version costs nothing."""
 
 from __future__ import annotations
 
@@ -13,17 +13,13 @@ Item = TypeVar("Item")
 
 
 class GrowingList(Generic[Item]):
-    """A list to which items are added at the end, and nothing else.
+    """An immutable list; `plus` gives a longer one in O(1) that shares its memory.
 
-    Copies share memory: each reads as far as it had come, and whoever adds to what another has added to already takes
-    a list of its own first. That happens when both of two copies grow; a copy made to be thrown away costs nothing.
+    Two lists grown from one each keep their own items: the second takes a copy first.
 
     >>> items = GrowingList([1, 2])
-    >>> twin = items.copied()
-    >>> items.append(3)
-    >>> twin.append(4)
-    >>> list(items), list(twin)
-    ([1, 2, 3], [1, 2, 4])
+    >>> list(items.plus(3)), list(items.plus(4)), list(items)
+    ([1, 2, 3], [1, 2, 4], [1, 2])
     """
 
     def __init__(self, items: Iterable[Item] = ()) -> None:
@@ -40,27 +36,20 @@ class GrowingList(Generic[Item]):
         """All items but the first `start`."""
         return self._items[start : self._length]
 
-    def append(self, item: Item) -> None:
-        """Add one item."""
-        if len(self._items) != self._length:
-            self._items = self._items[: self._length]
-        self._items.append(item)
-        self._length += 1
-
-    def copied(self) -> Self:
-        """A copy that grows on its own. O(1)."""
-        twin = self.__class__.__new__(self.__class__)
-        twin._items, twin._length = self._items, self._length
-        return twin
+    def plus(self, item: Item) -> Self:
+        """The list with one more item."""
+        longer = self.__class__.__new__(self.__class__)
+        longer._items = self._items if len(self._items) == self._length else self._items[: self._length]
+        longer._items.append(item)
+        longer._length = self._length + 1
+        return longer
 
 
 class GrowingSet(Set[int]):
-    """A set of whole numbers to which numbers are added, and nothing else; copies as in `GrowingList`.
+    """An immutable set of whole numbers; `plus` works as in `GrowingList`.
 
     >>> numbers = GrowingSet([3, 1])
-    >>> twin = numbers.copied()
-    >>> numbers.add(7)
-    >>> numbers == {1, 3, 7}, twin == {1, 3}, 7 in twin
+    >>> numbers.plus(7) == {1, 3, 7}, numbers == {1, 3}, 7 in numbers
     (True, True, False)
     """
 
@@ -77,26 +66,22 @@ class GrowingSet(Set[int]):
     def __iter__(self) -> Iterator[int]:
         return islice(iter(list(self._places)), self._length)
 
-    def add(self, number: int) -> None:
-        """Add one number, if it is not there yet."""
+    def plus(self, number: int) -> GrowingSet:
+        """The set with this number in it."""
         if number in self:
-            return
-        if len(self._places) != self._length:
-            self._places = {each: place for place, each in enumerate(self)}
-        self._places[number] = self._length
-        self._length += 1
-
-    def copied(self) -> GrowingSet:
-        """A copy that grows on its own. O(1)."""
-        twin = GrowingSet.__new__(GrowingSet)
-        twin._places, twin._length = self._places, self._length
-        return twin
+            return self
+        larger = GrowingSet.__new__(GrowingSet)
+        is_shared = len(self._places) != self._length
+        larger._places = {each: place for place, each in enumerate(self)} if is_shared else self._places
+        larger._places[number] = self._length
+        larger._length = self._length + 1
+        return larger
 
 
 class GrowingRows:
-    """A table of numbers to which rows are added, and nothing else; copies as in `GrowingList`.
+    """A table of numbers to which rows are added at the end. A copy costs nothing and grows on its own.
 
-    A kernel may write rows straight into the room after the last one; `add` says how many it wrote.
+    A kernel writes rows directly into the room after the last one; `add` says how many it wrote.
 
     >>> rows = GrowingRows(2)
     >>> twin = rows.copied()
@@ -118,7 +103,7 @@ class GrowingRows:
         return self._shared.rows[: self._length]
 
     def room(self, n: int) -> NDArray[np.float64]:
-        """The table, with room for n rows after those there are. Twice as large whenever it is full."""
+        """The table with room for n more rows. Its size doubles whenever it is full."""
         if self._shared.used != self._length or self._length + n > len(self._shared.rows):
             rows = np.empty((max(2 * self._length, self._length + n), self._shared.rows.shape[1]))
             rows[: self._length] = self.all()
@@ -126,8 +111,13 @@ class GrowingRows:
         return self._shared.rows
 
     def add(self, n: int) -> None:
-        """The first n rows of the room are filled."""
+        """Count the first n rows of the room as filled."""
         self._length = self._shared.used = self._length + n
+
+    def extensible(self, n: int) -> tuple[Self, NDArray[np.float64]]:
+        """A copy that grows on its own, and its table with room for n more rows."""
+        twin = self.copied()
+        return twin, twin.room(n)
 
     def copied(self) -> Self:
         """A copy that grows on its own. O(1)."""
@@ -137,7 +127,7 @@ class GrowingRows:
 
 
 class _Table:
-    """Memory that copies share: as far as it is used, nothing is written to it any more."""
+    """Memory shared by copies; rows below `used` are never written again."""
 
     def __init__(self, rows: NDArray[np.float64], used: int = 0) -> None:
         self.rows, self.used = rows, used

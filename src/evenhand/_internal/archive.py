@@ -1,7 +1,7 @@
-"""Nested dicts of arrays and numbers in one file, without pickle: versioned, written whole or not at all.
+"""Nested dicts of arrays, numbers and strings in one .npz file: versioned, without pickle, written atomically.
 
-The file is a zip: `manifest.json` holds the structure, numbers and strings, with a place holder for each array;
-each array is a `.npy` member beside it. The zip's checksums tell a damaged file.
+The array `manifest.json` holds the structure as JSON text, with a placeholder for each of the other arrays. In files
+of version 0.1 it is a plain member of the zip; numpy returns either as bytes.
 """
 
 from __future__ import annotations
@@ -18,75 +18,66 @@ import numpy as np
 from evenhand._internal.atomic_write import atomic_write
 from evenhand.errors import DamagedFile, InvalidInput, NewerFile
 
+MANIFEST = "manifest.json"
+
+ARRAY = "array:"
+"""The first letters of a placeholder in the manifest."""
+
 UNREADABLE = (
     zipfile.BadZipFile,
     zlib.error,
-    KeyError,
+    EOFError,
+    LookupError,
     ValueError,
     TypeError,
-    EOFError,
+    AttributeError,
     OSError,
-    OverflowError,
+    ArithmeticError,
     RuntimeError,
+    MemoryError,
 )
-"""All that reading a damaged zip, JSON or array can raise."""
-
-ARRAY = "array:"
-"""What a place holder in the manifest begins with."""
+"""Everything that reading a damaged zip, JSON or array can raise."""
 
 
 def write_archive(path: str | os.PathLike[str], *, kind: str, version: int, content: dict[str, Any]) -> None:
-    """Write `content` to `path`; an older file there stays whole until the new one is safely on disk."""
-    arrays: dict[str, np.ndarray[Any, Any]] = {}
-    manifest = {"kind": kind, "version": version, "content": _take_out_arrays(content, arrays)}
+    """Write `content` to `path`; an older file there stays intact until the new one is safely on disk."""
+    arrays: dict[str, Any] = {}
+    manifest = {"kind": kind, "version": version, "content": _extract_arrays(content, arrays)}
+    arrays[MANIFEST] = np.frombuffer(json.dumps(manifest, allow_nan=False).encode(), np.uint8)
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("manifest.json", json.dumps(manifest, allow_nan=False))
-        for name, array in arrays.items():
-            member = io.BytesIO()
-            np.lib.format.write_array(member, np.ascontiguousarray(array), allow_pickle=False)
-            archive.writestr(f"{name}.npy", member.getvalue())
+    np.savez_compressed(buffer, **arrays)
     with atomic_write(path) as file:
         file.write(buffer.getvalue())
 
 
 def read_archive(path: str | os.PathLike[str], *, kind: str, version: int) -> dict[str, Any]:
-    """The content that was written to `path`; raises DamagedFile or NewerFile, each with a sentence."""
+    """The content that was written to `path`; raises DamagedFile or NewerFile."""
     with open(path, "rb") as file:
         raw = file.read()
     try:
-        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-            members = {name: archive.read(name) for name in archive.namelist()}
-        manifest = json.loads(members["manifest.json"])
-        found_kind, found_version, content = manifest["kind"], manifest["version"], manifest["content"]
+        arrays = np.load(io.BytesIO(raw), allow_pickle=False)
+        manifest = json.loads(bytes(arrays[MANIFEST]))
+        found_kind, found_version = manifest["kind"], manifest["version"]
+        if found_kind == kind and found_version in range(1, version + 1) and found_version is not True:
+            return {name: _insert_arrays(value, arrays) for name, value in manifest["content"].items()}
     except UNREADABLE as error:
-        raise DamagedFile(
-            f"{path} is not a saved {kind}, or was damaged ({error}); allowed is what save() wrote"
-        ) from None
+        raise DamagedFile(f"{path} is not a saved {kind}, or was damaged: {error}") from None
     if found_kind != kind:
-        raise DamagedFile(f"{path} holds {found_kind}; allowed is a saved {kind}: load it with {found_kind}.load")
-    if isinstance(found_version, bool) or not isinstance(found_version, int) or found_version < 1:
-        raise DamagedFile(f"{path} has format {found_version!r}; allowed is a whole number from 1 to {version}")
-    if found_version > version:
+        raise DamagedFile(f"{path} must be a saved {kind}, got a saved {found_kind}")
+    if isinstance(found_version, int) and found_version > version:
         raise NewerFile(
-            f"{path} has format {found_version}; this version reads formats up to {version}: a newer evenhand wrote it"
+            f"{path} has format {found_version}, written by a newer evenhand; this one reads up to {version}"
         )
-    try:
-        restored = _put_in_arrays(content, members)
-    except UNREADABLE as error:
-        raise DamagedFile(f"{path} was damaged: {error}") from None
-    if not isinstance(restored, dict):
-        raise DamagedFile(f"{path} was damaged: its content is no record")
-    return restored
+    raise DamagedFile(f"the format of {path} must be a whole number from 1 to {version}, got {found_version!r}")
 
 
-def _take_out_arrays(value: Any, arrays: dict[str, np.ndarray[Any, Any]]) -> Any:
-    """`value` with each array replaced by a place holder and put into `arrays`."""
+def _extract_arrays(value: Any, arrays: dict[str, Any]) -> Any:
+    """`value` with each array moved to `arrays` and replaced by a placeholder."""
     if isinstance(value, dict):
-        return {str(key): _take_out_arrays(item, arrays) for key, item in value.items()}
+        return {str(key): _extract_arrays(item, arrays) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_take_out_arrays(item, arrays) for item in value]
-    if isinstance(value, np.ndarray):
+        return [_extract_arrays(item, arrays) for item in value]
+    if isinstance(value, np.ndarray) and not value.dtype.hasobject:
         name = f"a{len(arrays)}"
         arrays[name] = value
         return ARRAY + name
@@ -96,18 +87,15 @@ def _take_out_arrays(value: Any, arrays: dict[str, np.ndarray[Any, Any]]) -> Any
         return value
     if isinstance(value, str) and not value.startswith(ARRAY):
         return value
-    raise InvalidInput(
-        f"{value!r} cannot be saved; allowed are arrays, numbers, strings, None, and dicts or lists of them"
-    )
+    raise InvalidInput(f"saved values must be numeric arrays, numbers, strings, None, dicts or lists, got {value!r}")
 
 
-def _put_in_arrays(value: Any, members: dict[str, bytes]) -> Any:
-    """The inverse of `_take_out_arrays`."""
+def _insert_arrays(value: Any, arrays: Any) -> Any:
+    """The inverse of `_extract_arrays`."""
     if isinstance(value, dict):
-        return {key: _put_in_arrays(item, members) for key, item in value.items()}
+        return {key: _insert_arrays(item, arrays) for key, item in value.items()}
     if isinstance(value, list):
-        return [_put_in_arrays(item, members) for item in value]
+        return [_insert_arrays(item, arrays) for item in value]
     if isinstance(value, str) and value.startswith(ARRAY):
-        member = io.BytesIO(members[value.removeprefix(ARRAY) + ".npy"])
-        return np.array(np.lib.format.read_array(member, allow_pickle=False))
+        return np.array(arrays[value.removeprefix(ARRAY)])
     return value

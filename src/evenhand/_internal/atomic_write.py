@@ -1,4 +1,4 @@
-"""A file that is there whole or not at all: written beside its place, and put there once it is safely on disk."""
+"""Atomic file writes: a file is replaced as a whole, once its content is safely on disk."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-SHOWN = 100
-"""So much of a file's name is in the name of its draft, which has to be shorter than the longest allowed."""
+PREFIX_LENGTH = 100
+"""How much of the file's name goes into the draft's name, which must stay below the system's limit."""
 
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """A file to write to, which takes its place at the end of the block; what was there stays as it was until then.
+    """A file to write to, which replaces `path` at the end of the block.
 
-    After an error nothing has changed. A link is followed: what it points to is replaced.
+    After an error nothing has changed. A symbolic link is followed: its target is replaced.
     """
     target = Path(path).resolve()
-    handle, draft = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:SHOWN]}.")
+    handle, draft = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:PREFIX_LENGTH]}.")
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
@@ -34,7 +34,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def _mode(target: Path) -> int:
-    """The permissions of the file that is replaced, or those a new file gets here: mkstemp's are for its owner only."""
+    """The permissions of the file that is replaced, or those of a new file: mkstemp's are for the owner only."""
     if target.exists():
         return target.stat().st_mode & 0o777
     mask = os.umask(0)

@@ -1,4 +1,4 @@
-"""Parts by the name of their class, so that a file can say which part it holds."""
+"""Classes by name, so that a saved file can say which class reads it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ Part = TypeVar("Part")
 
 
 def enter(kind: type[Part], kinds: dict[str, type[Part]]) -> None:
-    """Enter a class under its name; another module's class of the same name is not replaced but refused."""
+    """Register a class under its name; a class of another module with that name is refused."""
     present = kinds.get(kind.__name__)
     if present is not None and present.__module__ != kind.__module__:
         raise InvalidInput(
-            f"a part called {kind.__name__} exists in {present.__module__}; saved files go by that name, choose another"
+            f"the class name must be unique in saved files, got {kind.__name__}, used in {present.__module__}"
         )
     kinds[kind.__name__] = kind
 
@@ -22,5 +22,5 @@ def enter(kind: type[Part], kinds: dict[str, type[Part]]) -> None:
 def find(name: str, kinds: dict[str, type[Part]], what: str) -> type[Part]:
     """The class of this name; it must have been imported."""
     if name not in kinds:
-        raise InvalidInput(f"no {what} is called {name!r}; known are {', '.join(sorted(kinds))}")
+        raise InvalidInput(f"unknown {what} {name!r}; known are {', '.join(sorted(kinds))}")
     return kinds[name]

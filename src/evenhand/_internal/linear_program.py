@@ -1,7 +1,7 @@
-"""A linear programme that can be solved again and again: HiGHS behind three verbs, every answer verified.
+"""A linear program that can be solved repeatedly, by HiGHS, with every solution verified.
 
-Rows may be added between solves and the objective changed; HiGHS then starts from the last basis, which is what
-makes lazily added rows and repeated extents cheap.
+Rows may be added and the objective changed between solves; HiGHS then starts from the last basis, which makes lazily
+added rows and repeated extents cheap.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 SOLVER_TOLERANCE = 1e-10
-"""What HiGHS is asked for, the tightest it accepts."""
+"""Feasibility tolerances passed to HiGHS, the tightest it accepts."""
 
 RESIDUAL_TOLERANCE = 1e-9
-"""What an answer may violate a row or a bound by, relative to the size of that row's bound (at least 1)."""
+"""Largest accepted violation of a row or a bound, relative to the size of that bound (at least 1)."""
 
 
 @dataclass(frozen=True)
 class LinearOptimum:
-    """The optimum of a linear programme, and the prices that prove it."""
+    """The optimum of a linear program, and the dual prices that prove it."""
 
     x: Floats
     value: float
@@ -39,9 +39,9 @@ class LinearOptimum:
 class LinearProgram:
     """Maximise a linear objective over lower <= x <= upper and rows added one batch at a time.
 
-    >>> programme = LinearProgram(np.zeros(2), np.ones(2))
-    >>> programme.add_rows(np.array([[1.0, 1.0]]), np.array([-np.inf]), np.array([1.5]))
-    >>> best = programme.maximise(np.array([2.0, 1.0]))
+    >>> program = LinearProgram(np.zeros(2), np.ones(2))
+    >>> program.add_rows(np.array([[1.0, 1.0]]), np.array([-np.inf]), np.array([1.5]))
+    >>> best = program.maximise(np.array([2.0, 1.0]))
     >>> best.x.tolist(), best.value, best.row_prices.tolist()
     ([1.0, 0.5], 2.5, [1.0])
     """
@@ -51,7 +51,7 @@ class LinearProgram:
         self._upper = np.asarray(upper, dtype=np.float64)
         self._rows: list[Floats | csr_array] = []
         self._row_bounds: list[tuple[Floats, Floats]] = []
-        import highspy  # no decision needs it, and a process that only decides starts the sooner
+        import highspy  # imported late: no decision needs it
 
         new_solver: Any = highspy.Highs  # which has no types
         self._highs, self._status = new_solver(), highspy.HighsModelStatus
@@ -86,7 +86,7 @@ class LinearProgram:
         if status == self._status.kInfeasible:
             return None
         if status != self._status.kOptimal:
-            raise SolverFailed(f"HiGHS stopped with {status.name}; only an optimum or a proof of none is an answer")
+            raise SolverFailed(f"HiGHS stopped with status {status.name}")
         solution = self._highs.getSolution()
         x = np.array(solution.col_value)
         self._verify(x)
@@ -100,4 +100,4 @@ class LinearProgram:
                 scale = np.maximum(1.0, np.abs(np.where(np.isfinite(bound), bound, 0.0)))
                 worst = max(worst, float(np.max(excess / scale, initial=0.0)))
         if worst > RESIDUAL_TOLERANCE:
-            raise SolverFailed(f"HiGHS's answer violates a row by {worst:.2e}; at most {RESIDUAL_TOLERANCE} is allowed")
+            raise SolverFailed(f"HiGHS's solution violates a row by {worst:.2e}, more than {RESIDUAL_TOLERANCE}")

@@ -1,4 +1,4 @@
-"""The answer to a fair linear programme."""
+"""The solution of a fair linear program."""
 
 from __future__ import annotations
 
@@ -8,85 +8,84 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evenhand.allocation.certificate import Certificate
-from evenhand.allocation.closure import LEAST_GAIN
-from evenhand.allocation.dual_flow import rope_flow
-from evenhand.allocation.program import scaled
-from evenhand.allocation.tight_constraints import fill_taut_pairs
+from evenhand._internal.arrays import Floats, Indices
+from evenhand.allocation._closure import LEAST_GAIN
+from evenhand.allocation._dual_flow import dual_flow
+from evenhand.allocation._program import scaled
+from evenhand.allocation._tight_constraints import fill_tight_pairs
+from evenhand.allocation.optimality import OptimalityCertificate
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from evenhand.allocation.program import FairProgramme
+    from evenhand.allocation._program import FairProgram
 
 REPORTED_TOLERANCE = 1e-11
-"""A rope is reported as taut when its slack is at most this: above the rounding of both methods."""
+"""A pair is reported as tight when its slack is at most this: above the rounding of both methods."""
 
 
 @dataclass(frozen=True, eq=False)
 class Allocation:
-    """The best fair odds, what they are worth, and which ropes hold them.
+    """The best fair probabilities, their value, and the constraints that bind them.
 
     >>> from evenhand.allocation import fair_distribution
     >>> best = fair_distribution([1.0, 0.0], [[0, 0.2], [0.2, 0]])
-    >>> best.probabilities.round(12).tolist(), best.tight_pairs, best.price, best.rope_prices()
+    >>> best.probabilities.round(12).tolist(), best.tight_pairs, best.price, best.constraint_prices()
     ([0.6, 0.4], ((0, 1),), 0.5, {(0, 1): 0.5})
     """
 
-    probabilities: NDArray[np.float64]
+    probabilities: Floats
     """p (k,), read-only."""
     value: float
     """a.p."""
     price: float
-    """The reward that one more unit of capacity would buy, 0 when the capacity is not used up."""
-    programme: FairProgramme = field(repr=False)
-    """What was asked."""
+    """The reward per unit of additional capacity, 0 when the capacity is not used up."""
+    program: FairProgram = field(repr=False)
+    """The program that was solved."""
     worst_residual: float = field(repr=False)
-    """By how much the odds exceed the bound, rope or capacity that they exceed most, as measured: rounding, or 0."""
+    """The largest violation of a bound, distance or the capacity, as measured: rounding, or 0."""
 
     @cached_property
     def tight_pairs(self) -> tuple[tuple[int, int], ...]:
         """The pairs (i, j), i < j, whose gap equals their distance, sorted. Cost: O(k^2), once."""
         p, k = self.probabilities, len(self.probabilities)
         pairs = np.empty((k * (k - 1) // 2, 2), np.int64)
-        count = fill_taut_pairs(p, self.programme.distances, REPORTED_TOLERANCE, pairs)
+        count = fill_tight_pairs(p, self.program.distances, REPORTED_TOLERANCE, pairs)
         return tuple([(i, j) for i, j in pairs[:count].tolist()])
 
-    def rope_prices(self) -> dict[tuple[int, int], float]:
-        """For each pair (i, j), i < j: the reward that one more unit of their distance would buy, where not 0.
+    def constraint_prices(self) -> dict[tuple[int, int], float]:
+        """For each pair (i, j), i < j: the reward per unit of additional distance, where not 0.
 
-        In a degenerate programme several price lists prove the optimum; this is one of them, and no list can
-        promise less than an actual lengthening brings (the value is concave in the distances).
+        In a degenerate program several sets of prices prove the optimum; this is one of them. None is below the gain
+        from an actual increase (the value is concave in the distances).
         """
-        directed = self._certificate.rope_prices
+        directed = self._certificate.constraint_prices
         return dict(sorted(((min(pair), max(pair)), price) for pair, price in directed.items()))
 
-    def certificate(self) -> Certificate:
-        """Prices that prove these odds optimal; `verify_certificate` checks them. Cost: one maximum flow, once."""
+    def certificate(self) -> OptimalityCertificate:
+        """Prices that prove the probabilities optimal; see `verify_certificate`. Cost: one maximum flow, once."""
         return self._certificate
 
     @cached_property
-    def _certificate(self) -> Certificate:
-        a, c, p = self.programme.rewards, self.programme.distances, self.probabilities
+    def _certificate(self) -> OptimalityCertificate:
+        a, c, p = self.program.rewards, self.program.distances, self.probabilities
         _, exponent = scaled(a)
         surplus = np.ldexp(a - self.price, -exponent)
-        ends, flow = rope_flow(surplus, p, c, REPORTED_TOLERANCE, LEAST_GAIN)
-        rope_prices = _net_prices(ends, np.ldexp(flow, exponent))
+        ends, flow = dual_flow(surplus, p, c, REPORTED_TOLERANCE, LEAST_GAIN)
+        constraint_prices = _net_prices(ends, np.ldexp(flow, exponent))
         rest = a - self.price
-        dual_value = 0.0 if self.price == 0.0 else self.price * self.programme.capacity
-        for (i, j), y in rope_prices.items():
+        dual_value = 0.0 if self.price == 0.0 else self.price * self.program.capacity
+        for (i, j), y in constraint_prices.items():
             rest[i] -= y
             rest[j] += y
             dual_value += y * c[i, j]
-        # Whatever the ropes leave is put on ceiling and floor: the prices balance by construction, and any error
-        # of the flow shows up in the gap.
+        # What the flow leaves goes to ceiling and floor: the prices balance by construction, and any error of the flow
+        # shows up in the gap.
         ceiling, floor = np.maximum(rest, 0.0), np.maximum(-rest, 0.0)
         dual_value = float(dual_value + ceiling.sum())
-        return Certificate(self.price, rope_prices, ceiling, floor, dual_value, dual_value - self.value)
+        return OptimalityCertificate(self.price, constraint_prices, ceiling, floor, dual_value, dual_value - self.value)
 
 
-def _net_prices(ends: NDArray[np.int64], flow: NDArray[np.float64]) -> dict[tuple[int, int], float]:
-    """The flow of each rope in its stronger direction. Only ropes of length zero carry flow both ways."""
+def _net_prices(ends: Indices, flow: Floats) -> dict[tuple[int, int], float]:
+    """The net flow between each pair. Only pairs at distance zero have flow in both directions."""
     prices: dict[tuple[int, int], float] = {}
     for (i, j), y in zip(ends[flow > 0.0].tolist(), flow[flow > 0.0].tolist(), strict=True):
         net = y - prices.pop((j, i), 0.0)

@@ -1,4 +1,4 @@
-"""Which pairs of a decision a reviewer should look at first: those whose answer teaches most."""
+"""Which pairs of a decision a reviewer should look at first: those with the most informative verdict."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ class PairToReview:
     pair: Pair
     reason: str
     gap: float
-    """How differently the two were treated."""
+    """The difference of their probabilities."""
     distance: float
-    """The estimate of how different they are."""
-    doubt: float
-    """Half the width of what the distance may be, one standard deviation to either side."""
+    """The estimated distance."""
+    uncertainty: float
+    """Half the width of one standard deviation of the distance to either side."""
     chance_unfair: float
 
 
 def pairs_to_review(metric: MetricLearner, decision: Decision, n: int) -> tuple[PairToReview, ...]:
-    """The n pairs of the decision whose answer teaches most, the most telling first; fewer if fewer say anything.
+    """The n pairs with the most informative verdict, most informative first; fewer if there are fewer.
 
-    First come the pairs that bind, those about whose distance least is known before the others: the answer moves that
-    distance, and the odds with it. Then come the others, those whose answer is least foreseen before the rest. Pairs
-    with equal odds have nothing to say.
+    Tight pairs come first, ordered by the uncertainty of their distance: a verdict changes that distance, and with it
+    the probabilities. The others follow, ordered by the entropy of their verdict. Pairs with equal probabilities carry
+    no information and are left out.
     """
     everything = Pairs.of(decision.contexts)
     first, second = everything.indices.T
@@ -41,25 +41,25 @@ def pairs_to_review(metric: MetricLearner, decision: Decision, n: int) -> tuple[
     pairs, gaps = everything.take(gaps > PROBABILITY_TOLERANCE), gaps[gaps > PROBABILITY_TOLERANCE]
     mean, sd = metric.moments(pairs)
     chance = metric.chance_unfair(pairs, gaps)
-    names, tight = pairs.names(), set(decision.tight_pairs)
-    binds = np.array([pair in tight for pair in names], dtype=np.bool_)
-    order = np.lexsort((-np.where(binds, sd, _surprise(chance)), ~binds))[:n]
-    distance, doubt = _as_distance(mean, sd)
+    names, tight_pairs = pairs.names(), set(decision.tight_pairs)
+    tight = np.array([pair in tight_pairs for pair in names], dtype=np.bool_)
+    order = np.lexsort((-np.where(tight, sd, _entropy(chance)), ~tight))[:n]
+    distance, uncertainty = _as_distance(mean, sd)
     return tuple(
         PairToReview(
             names[row],
-            _reason(bool(binds[row]), float(distance[row]), float(doubt[row]), float(chance[row])),
+            _reason(bool(tight[row]), float(distance[row]), float(uncertainty[row]), float(chance[row])),
             float(gaps[row]),
             float(distance[row]),
-            float(doubt[row]),
+            float(uncertainty[row]),
             float(chance[row]),
         )
         for row in order
     )
 
 
-def _surprise(chance: Floats) -> Floats:
-    """The entropy of each answer, in bits, (n,)."""
+def _entropy(chance: Floats) -> Floats:
+    """The entropy of each verdict, in bits, (n,)."""
     p = np.clip(chance, 1e-12, 1.0 - 1e-12)
     return np.asarray(-(p * np.log2(p) + (1.0 - p) * np.log2(1.0 - p)))
 
@@ -70,8 +70,8 @@ def _as_distance(mean: Floats, sd: Floats) -> tuple[Floats, Floats]:
     return np.sqrt(np.maximum(mean, 0.0)), (upper - lower) / 2.0
 
 
-def _reason(binds: bool, distance: float, doubt: float, chance: float) -> str:
-    known = f"the distance between them is taken to be {distance:.2f}, give or take {doubt:.2f}"
-    if binds:
-        return f"they bound the odds, and {known}"
-    return f"{known}; the odds are unfair to them with probability {chance:.0%}"
+def _reason(tight: bool, distance: float, uncertainty: float, chance: float) -> str:
+    estimate = f"the estimated distance is {distance:.2f} ± {uncertainty:.2f}"
+    if tight:
+        return f"the pair limits the probabilities, and {estimate}"
+    return f"{estimate}; the pair is unfair with probability {chance:.0%}"

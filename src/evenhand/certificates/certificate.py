@@ -1,4 +1,4 @@
-"""The certificate of a decision: of each pair what is known, and the verdicts that prove it. Exact through JSON."""
+"""The certificate of a decision: what is known about each pair, and the verdicts that prove it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats
 from evenhand.errors import InvalidInput
 from evenhand.metrics.features import Structure
 from evenhand.records.contexts import as_contexts
@@ -21,15 +21,15 @@ Status = Literal["proved", "likely", "unproven"]
 STATUSES: tuple[Status, ...] = get_args(Status)
 
 ANSWER = "answer"
-"""What stands for a decision's id in a verdict that was given without one: an answer on two people, in an interview."""
+"""The source of a verdict without a decision: an interview's answer on two people."""
 
 
 @dataclass(frozen=True)
 class QuotedVerdict:
-    """What a reviewer said of a pair of some decision, and how much it weighs in a proof."""
+    """A reviewer's verdict on a pair of some decision, and its weight in a proof."""
 
     decision: str
-    """The id of the decision that was looked at, or ANSWER."""
+    """The id of the reviewed decision, or ANSWER."""
     pair: Pair
     difference: tuple[float, ...]
     """x_i - x_j of that pair."""
@@ -42,37 +42,37 @@ class QuotedVerdict:
 
 @dataclass(frozen=True)
 class PairCertificate:
-    """What is known of one pair.
+    """What is known about one pair.
 
-    proved: every metric that fits the quoted verdicts allows the gap. likely: not proved, but fair with a probability
-    of 0.95 at least. unproven: neither.
+    proved: every metric that fits the quoted verdicts allows the gap. likely: not proved, but fair with probability >=
+    0.95. unproven: neither.
     """
 
     pair: Pair
     gap: float
     status: Status
     probability: float
-    """That the pair is fair: 1 if that is proved."""
+    """Of the pair being fair: 1 if proved."""
     bound: float
-    """What the distance is at least, by the quoted verdicts."""
+    """The lower bound on the distance that the quoted verdicts prove."""
     evidence: tuple[QuotedVerdict, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """What is known of every pair of a decision. Make it with `certify`."""
+    """What is known about every pair of a decision. Make it with `certify`."""
 
     decision: str
-    contexts: NDArray[np.float64]
+    contexts: Floats
     """(k, d)."""
-    probabilities: NDArray[np.float64]
+    probabilities: Floats
     """(k,)."""
     structure: Structure
-    """The metrics that the proofs speak of."""
+    """The class of metrics that the proofs hold for."""
     pairs: tuple[PairCertificate, ...]
     """All pairs i < j, in order."""
     digest: str = ""
-    """Of all the rest: tells whether anything was changed, not by whom it was made."""
+    """A hash of all the rest: it detects changes, not who made the certificate."""
 
     def count(self, status: Status) -> int:
         """How many pairs have this status."""
@@ -83,7 +83,7 @@ class Certificate:
         return replace(self, digest=_digest(self.to_dict()))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain lists, numbers and strings, exact to the bit through JSON; each verdict is written once."""
+        """Lists, numbers and strings, exact through JSON; each verdict is written once."""
         verdicts: dict[tuple[Any, ...], int] = {}
         pairs = []
         for pair in self.pairs:
@@ -120,7 +120,7 @@ class Certificate:
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Certificate:
-        """The certificate that `to_dict` wrote down; whether it is a proof, `check` tells."""
+        """The certificate that `to_dict` wrote; `check` tells whether it is a proof."""
         try:
             verdicts = [
                 {
@@ -143,9 +143,7 @@ class Certificate:
             named = {name: record[name] for name in ("decision", "structure", "digest")}
             return cls(**named, contexts=as_contexts(record["contexts"]), probabilities=probabilities, pairs=pairs)
         except (KeyError, IndexError, TypeError, ValueError) as error:
-            raise InvalidInput(
-                f"this is not the record of a certificate ({error}); allowed is what to_dict wrote"
-            ) from None
+            raise InvalidInput(f"a certificate's record must be what to_dict wrote: {error!r}") from None
 
 
 def _named(quoted: QuotedVerdict) -> tuple[Any, ...]:

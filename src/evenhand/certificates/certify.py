@@ -5,25 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats
+from evenhand.certificates._exact import root_rounded_down
 from evenhand.certificates.certificate import Certificate, PairCertificate, QuotedVerdict, Status
 from evenhand.certificates.evidence import Evidence
-from evenhand.certificates.exact import root_rounded_down
 from evenhand.certificates.proof import Proof, proofs_of
-from evenhand.certificates.statements import Statements
+from evenhand.certificates.sourced_verdicts import SourcedVerdicts
 from evenhand.errors import InvalidInput
 from evenhand.metrics.verdicts import Pairs
 from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision, Pair
 
-Floats = NDArray[np.float64]
-
 LIKELY = 0.95
-"""A pair that is not proved counts as likely fair from this probability on."""
-
+"""A pair without a proof counts as likely fair from this probability on."""
 
 FLAGGED = 0.5
-"""A pair that somebody called unfair is fair with at most this probability, unless that is proved."""
+"""Upper limit on the probability that a flagged pair is fair, unless that is proved."""
 
 
 def certify(
@@ -32,11 +29,11 @@ def certify(
     chance_unfair: Callable[[Pairs, Floats], Floats],
     flagged: Collection[Pair] = (),
 ) -> Certificate:
-    """What is known of every pair of a decision.
+    """The certificate of a decision: what is known about every pair.
 
-    chance_unfair: how likely each pair with its gap is unfair, (n,), for what cannot be proved; a metric learner's
-    `chance_unfair`. Pairs with equal odds are fair by definition, and proved by nothing at all. flagged: pairs of this
-    decision that somebody called unfair, which are never likely to be fair.
+    chance_unfair: the probability that each pair with its gap is unfair, (n,), for pairs without a proof; a metric
+    learner's `chance_unfair`. Pairs with equal probabilities are fair by definition and need no evidence. flagged:
+    pairs of this decision that somebody flagged, which are never "likely".
 
     >>> from evenhand import FairBandit
     >>> from evenhand.metrics.features import MetricSpace
@@ -48,8 +45,8 @@ def certify(
     """
     if decision.contexts.shape[1] != evidence.space.n_features:
         raise InvalidInput(
-            f"the decision has {decision.contexts.shape[1]} features, the evidence {evidence.space.n_features}; "
-            "allowed is evidence of the same desk"
+            f"the decision must have {evidence.space.n_features} features as the evidence has, "
+            f"got {decision.contexts.shape[1]}"
         )
     pairs = Pairs.of(decision.contexts)
     gaps = np.abs(decision.probabilities[pairs.indices[:, 0]] - decision.probabilities[pairs.indices[:, 1]])
@@ -64,30 +61,30 @@ def certify(
         probabilities=decision.probabilities,
         structure=evidence.space.structure,
         pairs=tuple(
-            _of_pair(pair, float(gaps[row]), float(fair[row]), proofs.get(row), evidence.statements)
+            _of_pair(pair, float(gaps[row]), float(fair[row]), proofs.get(row), evidence.verdicts)
             for row, pair in enumerate(pairs.names())
         ),
     ).signed()
 
 
-def _of_pair(pair: Pair, gap: float, fair: float, proof: Proof | None, statements: Statements) -> PairCertificate:
+def _of_pair(pair: Pair, gap: float, fair: float, proof: Proof | None, verdicts: SourcedVerdicts) -> PairCertificate:
     if proof is None:
         return PairCertificate(pair, gap, "proved", 1.0, 0.0, ())
     is_proved = proof.covers(gap)
     status: Status = "proved" if is_proved else "likely" if fair >= LIKELY else "unproven"
     bound = root_rounded_down(proof.square)
-    return PairCertificate(pair, gap, status, 1.0 if is_proved else fair, bound, _quoted(proof, statements))
+    return PairCertificate(pair, gap, status, 1.0 if is_proved else fair, bound, _quoted(proof, verdicts))
 
 
-def _quoted(proof: Proof, statements: Statements) -> tuple[QuotedVerdict, ...]:
+def _quoted(proof: Proof, verdicts: SourcedVerdicts) -> tuple[QuotedVerdict, ...]:
     return tuple(
         QuotedVerdict(
-            decision=statements.sources[row],
-            pair=(int(statements.pairs[row, 0]), int(statements.pairs[row, 1])),
-            difference=tuple(statements.differences[row].tolist()),
-            gap=float(statements.gaps[row]),
-            unfair=bool(statements.unfair[row]),
-            reviewer=statements.reviewers[row],
+            decision=verdicts.sources[row],
+            pair=(int(verdicts.pairs[row, 0]), int(verdicts.pairs[row, 1])),
+            difference=tuple(verdicts.differences[row].tolist()),
+            gap=float(verdicts.gaps[row]),
+            unfair=bool(verdicts.unfair[row]),
+            reviewer=verdicts.reviewers[row],
             weight=float(weight),
         )
         for row, weight in zip(proof.rows, proof.weights, strict=True)

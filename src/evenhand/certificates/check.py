@@ -1,14 +1,14 @@
-"""check: whether a certificate proves what it says. It shares nothing with what made it, and rounds nothing.
+"""check: whether a certificate proves what it claims, in exact arithmetic, independent of the code that made it.
 
-Read it before you trust it: with z = x_i - x_j of a pair, z_v and g_v of the verdicts quoted, and weights w_v >= 0,
+The proof: with z = x_i - x_j of a pair, z_v and g_v of the verdicts quoted, and weights w_v >= 0,
 
     R = zz' - sum over fair w_v z_v z_v' + sum over unfair w_v z_v z_v'    must be positive semidefinite,
     S =       sum over fair w_v (g_v - t)^2 - sum over unfair w_v (g_v + t)^2
 
-and then d^2 = z'Gz >= S for every metric G that agrees with the verdicts, t being the tolerance of odds. Doubles are
-fractions, so all of this is computed exactly; differences and gaps are those of double precision.
+and then d^2 = z'Gz >= S for every metric G that agrees with the verdicts, t being the tolerance of probabilities.
+Doubles are fractions, so all of this is computed exactly; differences and gaps are those of double precision.
 
-The file needs nothing but Python: a copy of it checks certificates where nothing else of evenhand is.
+The file needs only Python: a copy of it checks certificates without the rest of evenhand.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from typing import Any, Literal, NamedTuple
 
 try:
     from evenhand.errors import InvalidCertificate
-except ImportError:  # somewhere else, alone
+except ImportError:  # a copy of this file alone
 
     class InvalidCertificate(ValueError):  # type: ignore[no-redef]
-        """A certificate that does not prove what it says."""
+        """A certificate that does not prove what it claims."""
 
 
 TOLERANCE = Fraction(1e-9)
@@ -35,7 +35,7 @@ LIKELY = 0.95
 """From this probability on a pair that is not proved counts as likely fair."""
 
 ANSWER = "answer"
-"""What stands for a decision's id in a verdict that was given without one, in an interview."""
+"""The source of a verdict without a decision: an interview's answer."""
 
 Record = Mapping[str, Any]
 
@@ -54,31 +54,37 @@ def check(
     *,
     structure: Literal["full", "diagonal"] = "full",
 ) -> Checked:
-    """Raise InvalidCertificate unless the certificate, or its dict, proves what it says.
+    """Raise InvalidCertificate unless the certificate, or its dict, proves what it claims.
 
-    sources: what the ledger holds, to check as well that every verdict quoted was really given, that the certified
-    decision was really made, and that nobody called unfair what is proved; without, verdicts are taken as quoted.
+    sources: the ledger's records, to check as well that every quoted verdict and the certified decision exist, and
+    that nobody flagged what is proved; without them, verdicts are taken as quoted.
     Each source is a decision with its review or reviews, or an interview's answer: the arguments of learn_pair. All
     may be evenhand's objects or their dicts. structure: the metrics that a proof must hold for; "diagonal" accepts
-    proofs that hold only if features count separately. Cost: some milliseconds a pair.
+    proofs that hold only if features count separately. Cost: some milliseconds per pair.
     """
     record = _plain(certificate)
-    _require(isinstance(record, Mapping), f"{type(certificate).__name__} is no record; give the certificate's dict")
+    _require(isinstance(record, Mapping), f"it must be a Certificate or its dict, got {type(certificate).__name__}")
     try:
         _check_digest(record)
         _require(isinstance(record["decision"], str), "it names no decision")
-        contexts, odds = record["contexts"], record["probabilities"]
-        _require(record["structure"] in ("full", "diagonal"), f"its structure is {record['structure']!r}")
+        contexts, probabilities = record["contexts"], record["probabilities"]
+        _require(
+            record["structure"] in ("full", "diagonal"),
+            f"its structure must be 'full' or 'diagonal', got {record['structure']!r}",
+        )
         _require(
             record["structure"] in ("full", structure),
             "its proofs hold for diagonal metrics only; where that was agreed, check with structure='diagonal'",
         )
-        _require(len(contexts) == len(odds), "contexts and probabilities speak of different numbers of candidates")
-        everybody = [[i, j] for i in range(len(odds)) for j in range(i + 1, len(odds))]
+        _require(len(contexts) == len(probabilities), "contexts and probabilities have different lengths")
+        everybody = [[i, j] for i in range(len(probabilities)) for j in range(i + 1, len(probabilities))]
         _require([pair["pair"] for pair in record["pairs"]] == everybody, "its pairs are not all pairs in order")
         for pair in record["pairs"]:
             i, j = pair["pair"]
-            gap, z = abs(odds[i] - odds[j]), [a - b for a, b in zip(contexts[i], contexts[j], strict=True)]
+            gap, z = (
+                abs(probabilities[i] - probabilities[j]),
+                [a - b for a, b in zip(contexts[i], contexts[j], strict=True)],
+            )
             _require(pair["gap"] == gap, f"pair {(i, j)} has a gap of {gap}, not of {pair['gap']}")
             _check_pair(pair, z, record["verdicts"], diagonal=record["structure"] == "diagonal")
     except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError) as error:
@@ -108,10 +114,10 @@ def _check_pair(pair: Record, z: list[float], verdicts: list[Any], *, diagonal: 
     terms = [(Fraction(1), [_number(x) for x in z])]
     square = Fraction(0)
     for verdict, weight in used:
-        _require(len(verdict["difference"]) == len(z), f"{name}: a verdict speaks of other features")
+        _require(len(verdict["difference"]) == len(z), f"{name}: a verdict has another number of features")
         _require(isinstance(verdict["unfair"], bool), f"{name}: a verdict is neither fair nor unfair")
         gap, side = _number(verdict["gap"]), -1 if verdict["unfair"] else 1
-        _require(gap > TOLERANCE, f"{name}: a verdict on equal odds says nothing")
+        _require(gap > TOLERANCE, f"{name}: a verdict on equal probabilities proves nothing")
         terms.append((-side * weight, [_number(x) for x in verdict["difference"]]))
         square += side * weight * (gap - side * TOLERANCE) ** 2
     d = len(z)
@@ -120,7 +126,7 @@ def _check_pair(pair: Record, z: list[float], verdicts: list[Any], *, diagonal: 
     _require(holds, f"{name}: the weights prove nothing, what they leave is not positive semidefinite")
     bound, probability = _number(pair["bound"]), _number(pair["probability"])
     _require(bound >= 0 and bound**2 <= max(square, Fraction(0)), f"{name}: its evidence does not prove the bound")
-    _require(0 <= probability <= 1, f"{name}: its probability is {pair['probability']}")
+    _require(0 <= probability <= 1, f"{name}: its probability must be from 0 to 1, got {pair['probability']}")
     beyond = max(_number(pair["gap"]) - TOLERANCE, Fraction(0))
     if pair["status"] == "proved":
         _require(beyond**2 <= max(square, Fraction(0)), f"{name}: its evidence does not prove that the gap is fair")
@@ -145,7 +151,7 @@ def _read_sources(
     sources: Mapping[str, Any] | Iterable[Any],
 ) -> tuple[dict[str, tuple[Record, list[Record]]], list[Any]]:
     """Decisions by id, each with all its reviews; and answers."""
-    given: dict[str, tuple[Record, list[Record]]] = {}
+    decisions: dict[str, tuple[Record, list[Record]]] = {}
     answers: list[Any] = []
     try:
         for source in sources.values() if isinstance(sources, Mapping) else sources:
@@ -154,47 +160,50 @@ def _read_sources(
                 answers.append([z, source["gap"], source["unfair"], source.get("reviewer")])
                 continue
             decision, reviews = _plain(source[0]), _plain(source[1])
-            entry = given.setdefault(decision["id"], (decision, []))[1]
+            entry = decisions.setdefault(decision["id"], (decision, []))[1]
             entry.extend([reviews] if isinstance(reviews, Mapping) else [_plain(review) for review in reviews])
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         raise InvalidCertificate(
-            f"the sources cannot be read ({type(error).__name__}: {error}); allowed are decisions with their reviews, "
-            "and answers as dicts of x, y, gap, unfair and reviewer"
+            "sources must be decisions with their reviews, or answers as dicts of x, y, gap, unfair and reviewer: "
+            f"{type(error).__name__}: {error}"
         ) from None
-    return given, answers
+    return decisions, answers
 
 
-def _check_sources(record: Record, given: dict[str, tuple[Record, list[Record]]], answers: list[Any]) -> None:
-    _require(record["decision"] in given, f"decision {record['decision']!r} itself is not among the sources")
-    own, reviews = given[record["decision"]]
+def _check_sources(record: Record, decisions: dict[str, tuple[Record, list[Record]]], answers: list[Any]) -> None:
+    _require(record["decision"] in decisions, f"decision {record['decision']!r} itself is not among the sources")
+    own, reviews = decisions[record["decision"]]
     same = own["contexts"] == record["contexts"] and own["probabilities"] == record["probabilities"]
-    _require(same, f"decision {record['decision']!r} had other contexts or other odds")
+    _require(same, f"decision {record['decision']!r} had other contexts or other probabilities")
     for pair in record["pairs"]:
-        flagged = pair["gap"] > TOLERANCE and any(_says(review, pair["pair"]) for review in reviews)
-        _require(pair["status"] == "unproven" or not flagged, f"pair {tuple(pair['pair'])} was called unfair")
+        flagged = pair["gap"] > TOLERANCE and any(_verdict(review, pair["pair"]) for review in reviews)
+        _require(pair["status"] == "unproven" or not flagged, f"pair {tuple(pair['pair'])} was flagged")
     for verdict in record["verdicts"]:
         if verdict["decision"] == ANSWER:
             quoted = [verdict["difference"], verdict["gap"], verdict["unfair"], verdict["reviewer"]]
-            _require(quoted in answers, "an answer it quotes was never given")
+            _require(quoted in answers, "an answer it quotes is not among the sources")
         else:
-            _check_quote(verdict, given)
+            _check_quote(verdict, decisions)
 
 
-def _check_quote(verdict: Record, given: dict[str, tuple[Record, list[Record]]]) -> None:
+def _check_quote(verdict: Record, decisions: dict[str, tuple[Record, list[Record]]]) -> None:
     (i, j), name = verdict["pair"], f"the verdict on pair {tuple(verdict['pair'])} of {verdict['decision']!r}"
-    _require(verdict["decision"] in given, f"{name}: that decision is not among the sources")
-    decision, reviews = given[verdict["decision"]]
-    contexts, odds = decision["contexts"], decision["probabilities"]
-    _require(0 <= i < j < len(odds), f"{name}: that decision has no such pair")
+    _require(verdict["decision"] in decisions, f"{name}: that decision is not among the sources")
+    decision, reviews = decisions[verdict["decision"]]
+    contexts, probabilities = decision["contexts"], decision["probabilities"]
+    _require(0 <= i < j < len(probabilities), f"{name}: that decision has no such pair")
     z = [a - b for a, b in zip(contexts[i], contexts[j], strict=True)]
     _require(verdict["difference"] == z, f"{name}: the two differed by {z}")
-    _require(verdict["gap"] == abs(odds[i] - odds[j]), f"{name}: its gap was {abs(odds[i] - odds[j])}")
-    said = any(r["reviewer"] == verdict["reviewer"] and _says(r, [i, j]) is verdict["unfair"] for r in reviews)
-    _require(said, f"{name}: nobody of that name said that")
+    _require(
+        verdict["gap"] == abs(probabilities[i] - probabilities[j]),
+        f"{name}: its gap was {abs(probabilities[i] - probabilities[j])}",
+    )
+    found = any(r["reviewer"] == verdict["reviewer"] and _verdict(r, [i, j]) is verdict["unfair"] for r in reviews)
+    _require(found, f"{name}: no review by that reviewer contains it")
 
 
-def _says(review: Record, pair: list[int]) -> bool | None:
-    """Whether the review calls the pair unfair; None if it says nothing of it."""
+def _verdict(review: Record, pair: list[int]) -> bool | None:
+    """Whether the review flags the pair; None if it has no verdict on it."""
     if review["kind"] == "one_bit":
         return None if review["any_unfair"] else False
     if pair in review["unfair"]:
@@ -204,13 +213,13 @@ def _says(review: Record, pair: list[int]) -> bool | None:
 
 def _number(value: Any) -> Fraction:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise InvalidCertificate(f"{value!r} stands where a finite number must")
+        raise InvalidCertificate(f"a weight, gap or bound must be a finite number, got {value!r}")
     return Fraction(value)
 
 
 def _index(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise InvalidCertificate(f"{value!r} stands where the number of a verdict must")
+        raise InvalidCertificate(f"the index of a verdict must be a whole number >= 0, got {value!r}")
     return value
 
 

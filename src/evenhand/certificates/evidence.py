@@ -1,4 +1,4 @@
-"""Evidence: the verdicts that proofs are made of, out of all that were heard."""
+"""Evidence: those verdicts, out of all, that proofs are made of."""
 
 from __future__ import annotations
 
@@ -6,45 +6,43 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evenhand.certificates.consistent_set import ConsistentSet, in_span
+from evenhand._internal.arrays import Floats, Indices, Mask
+from evenhand.certificates._consistent_set import ConsistentSet, in_span
+from evenhand.certificates._pruning import prune
 from evenhand.certificates.proof import Proof, checked
-from evenhand.certificates.pruning import sift
-from evenhand.certificates.statements import Statements
+from evenhand.certificates.sourced_verdicts import SourcedVerdicts
 from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.verdicts import Verdicts
 from evenhand.records.decision import PROBABILITY_TOLERANCE
 
-Floats = NDArray[np.float64]
+INFORMATIVE = 0.001
+"""A fair verdict is new information if some witness puts its pair closer by more than this share of the gap."""
 
-TELLING = 0.001
-"""A fair verdict is news if some witness puts its pair closer together by more than this share of the gap."""
-
-UNSIFTED = 128
-"""How many verdicts that may be news are gathered before they are sifted."""
+UNPRUNED = 128
+"""How many possibly informative verdicts are collected before they are pruned."""
 
 MOST_AT_ONCE = 1024
-"""How many verdicts on one decision are taken in: unfair ones first, then tight ones, then those with wide gaps."""
+"""How many verdicts on one decision are used: unfair ones first, then tight ones, then those with wide gaps."""
 
 ROWS_PER_UNKNOWN = 32
 FEWEST_ROWS = 256
 MOST_NUMBERS = 2_000_000
-"""Verdicts kept for each unknown; but so many at least; and numbers kept in all."""
+"""Verdicts kept per unknown; the least number of them; and the most numbers kept in all."""
 
 
 class Evidence:
-    """What reviewers said, as far as it may prove something; and witnesses, to tell what is news.
+    """The verdicts that may prove something, and witnesses, to recognise new information.
 
-    A witness is a metric that fits all that was said before, and brings some pair as close together as it can. A fair
-    verdict that no witness violates is as good as proved already, and left out; the others, and all unfair ones, are
-    gathered, and sifted when there are many, or one is startling. To leave a verdict out is always sound:
-    fewer pairs can be proved, none wrongly. Cost of `hear`: O(n m) when nothing is news; memory is bounded.
+    A witness is a metric that fits all verdicts so far and brings some pair as close together as possible. A fair
+    verdict that no witness violates follows from the others for practical purposes, and is left out. The others, and
+    all unfair ones, are collected, and pruned when there are many or one is surprising. Leaving a verdict out is always
+    sound: fewer pairs can be proved, none wrongly. Cost of `update`: O(n m) without news; memory is bounded.
 
     >>> from evenhand.certificates import lower_bounds
     >>> from evenhand.metrics import Pairs, Verdicts
     >>> evidence = Evidence(MetricSpace(2))
-    >>> evidence.hear(Verdicts.between([0.5, 0.0], [0.0, 0.0], gap=0.3, unfair=False), "a decision")
+    >>> evidence.update(Verdicts.between([0.5, 0.0], [0.0, 0.0], gap=0.3, unfair=False), "a decision")
     >>> further = Pairs.between([1.0, 0.0], [0.0, 0.0])  # twice as far in the same direction
     >>> round(float(lower_bounds(evidence, further)[0]) ** 0.5, 5)
     0.6
@@ -52,101 +50,101 @@ class Evidence:
 
     def __init__(self, space: MetricSpace) -> None:
         self.space = space
-        self.statements = Statements.none(space.n_features)
+        self.verdicts = SourcedVerdicts.none(space.n_features)
         self.contradiction: Proof | None = None
-        """The proof that the evidence contradicts itself: from then on nothing is heard, and nothing proved."""
-        self._sifted = 0
+        """The proof that the verdicts contradict each other; after it nothing is added, and nothing proved."""
+        self._pruned = 0
         self._witnesses = np.zeros((0, space.n_unknowns))
         self._frame = np.zeros((space.n_features, 0))
-        """The directions of which witnesses can tell: those in which G was bounded when they were called."""
+        """The directions in which G was bounded when the witnesses were computed."""
         self._directions = np.zeros((0, space.n_features))
 
     def __len__(self) -> int:
-        return len(self.statements)
+        return len(self.verdicts)
 
     @property
     def most_rows(self) -> int:
-        """How many verdicts are kept after sifting."""
+        """How many verdicts are kept after pruning."""
         m = self.space.n_unknowns
         return min(max(ROWS_PER_UNKNOWN * m, FEWEST_ROWS), max(MOST_NUMBERS // m, 1))
 
     @cached_property
     def consistent_set(self) -> ConsistentSet | None:
-        """All metrics that fit; None as long as nothing bounds them. Made anew whenever verdicts are added."""
-        return ConsistentSet.of(self.space, self.statements, self._directions)
+        """All metrics that fit; None while nothing bounds them. Computed again after verdicts are added."""
+        return ConsistentSet.of(self.space, self.verdicts, self._directions)
 
-    def hear(self, verdicts: Verdicts, source: str) -> None:
-        """Take in what was said of the decision with the id `source`."""
+    def update(self, verdicts: Verdicts, source: str) -> None:
+        """Add the verdicts on the decision with the id `source`."""
         if self.contradiction is not None or len(verdicts) == 0:
             return
-        news = np.flatnonzero(self._may_be_news(verdicts))
+        news = np.flatnonzero(self._may_inform(verdicts))
         if len(news) == 0:
             return
-        new = Statements.of(verdicts.take(news), source)
-        self._replace(self.statements.joined(new))
-        self._look_for_copies(len(new))
-        is_crowded = len(self.statements) - self._sifted > UNSIFTED
-        if self.contradiction is None and (is_crowded or self._is_startling(new)):
-            self._sift()
+        new = SourcedVerdicts.of(verdicts.take(news), source)
+        self._replace(self.verdicts.joined(new))
+        self._check_copies(len(new))
+        is_crowded = len(self.verdicts) - self._pruned > UNPRUNED
+        if self.contradiction is None and (is_crowded or self._is_surprising(new)):
+            self._prune()
 
-    def _may_be_news(self, verdicts: Verdicts) -> NDArray[np.bool_]:
-        """Which verdicts may add to what is known, (n,)."""
+    def _may_inform(self, verdicts: Verdicts) -> Mask:
+        """Which verdicts may add information, (n,)."""
         z, gaps, unfair = verdicts.pairs.differences, verdicts.gaps, verdicts.unfair
-        # A flag on exact copies says nothing, and neither does a verdict on equal odds.
+        # A flag on exact copies carries no information, nor does a verdict on equal probabilities.
         news = (~unfair | np.any(z != 0.0, axis=1)) & (gaps > PROBABILITY_TOLERANCE)
         if len(self._witnesses):
             closest = np.min(self.space.features(z) @ self._witnesses.T, axis=1)
-            news &= unfair | (closest < ((1.0 - TELLING) * gaps) ** 2) | ~in_span(z, self._frame)
+            news &= unfair | (closest < ((1.0 - INFORMATIVE) * gaps) ** 2) | ~in_span(z, self._frame)
         if np.sum(news) > MOST_AT_ONCE:
             order = np.lexsort((gaps, verdicts.tight, unfair, news))
             news[order[:-MOST_AT_ONCE]] = False
         for row in np.flatnonzero(news):
-            news[row] = not self._was_said(z[row], float(gaps[row]), bool(unfair[row]))
+            news[row] = not self._is_known(z[row], float(gaps[row]), bool(unfair[row]))
         return np.asarray(news)
 
-    def _was_said(self, z: Floats, gap: float, unfair: bool) -> bool:
-        """Whether a verdict on the very same difference says as much."""
-        as_much = self.statements.gaps <= gap if unfair else self.statements.gaps >= gap
-        same = as_much & (self.statements.unfair == unfair)
-        return bool(np.any(np.all(self.statements.differences[same] == z, axis=1)))
+    def _is_known(self, z: Floats, gap: float, unfair: bool) -> bool:
+        """Whether a verdict on the same difference implies this one."""
+        as_much = self.verdicts.gaps <= gap if unfair else self.verdicts.gaps >= gap
+        same = as_much & (self.verdicts.unfair == unfair)
+        return bool(np.any(np.all(self.verdicts.differences[same] == z, axis=1)))
 
-    def _is_startling(self, new: Statements) -> bool:
-        """Whether no witness, close as they bring people, allows some unfair verdict: it may contradict the others."""
+    def _is_surprising(self, new: SourcedVerdicts) -> bool:
+        """Whether every witness violates some unfair verdict, which may then contradict the others."""
         closest = np.min(self._witnesses @ self.space.features(new.differences).T, axis=0, initial=np.inf)
         return len(self._witnesses) > 0 and bool(np.any(new.unfair & (closest > new.thresholds)))
 
-    def _look_for_copies(self, n_new: int) -> None:
-        """Two exact copies are at distance 0: whoever calls different odds for them fair contradicts herself."""
-        new = np.arange(len(self.statements) - n_new, len(self.statements))
-        copies = new[~self.statements.unfair[new] & np.all(self.statements.differences[new] == 0.0, axis=1)]
+    def _check_copies(self, n_new: int) -> None:
+        """Exact copies are at distance 0: calling different probabilities for them fair is a contradiction."""
+        new = np.arange(len(self.verdicts) - n_new, len(self.verdicts))
+        copies = new[~self.verdicts.unfair[new] & np.all(self.verdicts.differences[new] == 0.0, axis=1)]
         if len(copies):
             self.contradiction = self._contradiction(copies[:1], np.ones(1))
 
-    def _contradiction(self, rows: NDArray[np.int64], weights: Floats) -> Proof | None:
-        return checked(self.space, self.statements, np.zeros(self.space.n_features), rows, weights)
+    def _contradiction(self, rows: Indices, weights: Floats) -> Proof | None:
+        return checked(self.space, self.verdicts, np.zeros(self.space.n_features), rows, weights)
 
-    def _sift(self) -> None:
-        found = sift(self.space, self.statements, self._directions, self._sifted, TELLING, self.most_rows)
+    def _prune(self) -> None:
+        found = prune(self.space, self.verdicts, self._directions, self._pruned, INFORMATIVE, self.most_rows)
         self._witnesses, self._frame, self._directions = found.witnesses, found.frame, found.directions
         self.contradiction = found.contradiction
         if self.contradiction is None:
-            self._replace(self.statements.take(found.kept))
-        self._sifted = len(self.statements)
+            self._replace(self.verdicts.take(found.kept))
+        self._pruned = len(self.verdicts)
 
-    def _replace(self, statements: Statements) -> None:
-        self.statements = statements
+    def _replace(self, verdicts: SourcedVerdicts) -> None:
+        self.verdicts = verdicts
         self.__dict__.pop("consistent_set", None)
 
     # Saving.
 
     def state(self) -> dict[str, Any]:
-        """All that the evidence is, in arrays, numbers, strings and lists of them."""
+        """Arrays, numbers, strings and lists of them."""
         why = self.contradiction
         return {
             "n_features": self.space.n_features,
             "structure": self.space.structure,
-            "statements": self.statements.state(),
-            "sifted": self._sifted,
+            "statements": self.verdicts.state(),
+            "sifted": self._pruned,
             "witnesses": self._witnesses,
             "frame": self._frame,
             "directions": self._directions,
@@ -155,10 +153,10 @@ class Evidence:
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
-        """The evidence whose `state` this was, to the bit."""
+        """The evidence with this `state`, to the bit."""
         evidence = cls(MetricSpace(state["n_features"], state["structure"]))
-        evidence.statements = Statements.from_state(state["statements"])
-        evidence._sifted = int(state["sifted"])
+        evidence.verdicts = SourcedVerdicts.from_state(state["statements"])
+        evidence._pruned = int(state["sifted"])
         evidence._witnesses, evidence._frame = state["witnesses"].copy(), state["frame"].copy()
         evidence._directions = state["directions"].copy()
         if state["contradiction"] is not None:

@@ -1,11 +1,11 @@
-"""Proofs that two candidates are at least so far apart, from what reviewers said of others.
+"""Proofs of a lower bound on the distance of two candidates, from verdicts on others.
 
     z'Gz >= sum lambda_j g_j^2 - sum mu_j g_j^2     (fair verdicts j, unfair ones)
 
 whenever all weights are >= 0 and R = zz' - sum lambda_j z_j z_j' + sum mu_j z_j z_j' is positive semidefinite: then
 <G, R> >= 0, and that is the inequality, since z_j'Gz_j >= g_j^2 for the fair and <= g_j^2 for the unfair. With the
-diagonal structure it is enough that R's diagonal is not negative. Where the weights come from does not matter; they are
-taken from a linear programme, mended until R is semidefinite beyond doubt, and checked in whole numbers.
+diagonal structure it is enough that R's diagonal is not negative. Any weights do; they are taken from a linear program,
+corrected until R is certainly semidefinite, and checked in exact arithmetic.
 """
 
 from __future__ import annotations
@@ -15,34 +15,32 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evenhand.certificates.consistent_set import SHORTEST, ConsistentSet
-from evenhand.certificates.descent import Descent
-from evenhand.certificates.exact import covers, leaves_semidefinite, proved_square, rounded_down
-from evenhand.certificates.statements import Statements
+from evenhand._internal.arrays import Floats, Indices
+from evenhand.certificates._consistent_set import SHORTEST, ConsistentSet
+from evenhand.certificates._descent import Descent
+from evenhand.certificates._exact import covers, leaves_semidefinite, proved_square, rounded_down
+from evenhand.certificates.sourced_verdicts import SourcedVerdicts
 
 if TYPE_CHECKING:
     from evenhand.certificates.evidence import Evidence
     from evenhand.metrics.features import MetricSpace
     from evenhand.metrics.verdicts import Pairs
 
-Floats = NDArray[np.float64]
-
 NEGLIGIBLE = 1e-13
 """Weights that add less than this share to R are left out."""
 
 MARGIN = 64 * float(np.finfo(np.float64).eps)
-"""R is lifted by this share of what it is made of, and by STRONGER times as much each time that was not enough."""
+"""R is lifted by this share of its terms, and by STRONGER times as much after each failed attempt."""
 
 STRONGER = 64.0
 ATTEMPTS = 4
 
 SHAVED = 1e-6
-"""What lower bounds are lowered by: proofs of one bound found in different ways differ by less."""
+"""Relative reduction of lower bounds: proofs of one bound found in different ways differ by less."""
 
 PARALLEL = 1e-12
-"""Two differences are parallel if the sine of their angle is at most the square root of this; exactness decides."""
+"""Two differences are parallel if the squared sine of their angle is at most this; the exact check decides."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +48,7 @@ class Proof:
     """Weights of verdicts that prove z'Gz >= square; without any, that it is >= 0."""
 
     z: Floats
-    rows: NDArray[np.int64]
+    rows: Indices
     """Which verdicts of the evidence."""
     weights: Floats
     """lambda of the fair ones, mu of the unfair ones."""
@@ -70,7 +68,7 @@ class Proof:
 def lower_bounds(evidence: Evidence, pairs: Pairs) -> Floats:
     """Proved lower bounds of the squared distances, (n,); 0 where nothing is proved. O(m (rows + m)) a pair and step.
 
-    A little below what is proved, so that who plays them can prove so again from the same evidence in another order.
+    A little below what is proved, so that the same evidence in another order still proves the probabilities played.
     """
     proofs = proofs_of(evidence, pairs.differences)
     return np.array([proof.bound * (1.0 - SHAVED) for proof in proofs], dtype=np.float64)
@@ -82,11 +80,11 @@ def proof_of(evidence: Evidence, z: Floats) -> Proof:
 
 
 def proofs_of(evidence: Evidence, differences: Floats) -> list[Proof]:
-    """The best proof found for each difference (n, d); evidence that contradicts itself proves nothing."""
+    """The best proof found for each difference (n, d); contradictory evidence proves nothing."""
     nothing = [_nothing(z) for z in differences]
     if evidence.contradiction is not None:
         return nothing
-    known, statements = evidence.consistent_set, evidence.statements
+    known, verdicts = evidence.consistent_set, evidence.verdicts
     found = list(nothing)
     if known is not None:
         descent = Descent(known)
@@ -95,8 +93,8 @@ def proofs_of(evidence: Evidence, differences: Floats) -> list[Proof]:
             if proof is None:
                 return nothing
             found[place] = proof
-    for place, row in _parallel(statements, differences):
-        proof = _by_parallel(evidence.space, statements, differences[place], row)
+    for place, row in _parallel(verdicts, differences):
+        proof = _by_parallel(evidence.space, verdicts, differences[place], row)
         found[place] = max(found[place], proof, key=lambda proof: proof.square)
     return found
 
@@ -107,102 +105,98 @@ def proved(descent: Descent, z: Floats) -> Proof | None:
     if hint is None:
         return _nothing(z)
     if not hint.empty:
-        return mended(descent.known, z, hint.rows, hint.weights)
+        return corrected(descent.known, z, hint.rows, hint.weights)
     return None if refuted(descent.known, hint.rows, hint.weights) is not None else _nothing(z)
 
 
-def refuted(known: ConsistentSet, rows: NDArray[np.int64], weights: Floats) -> Proof | None:
+def refuted(known: ConsistentSet, rows: Indices, weights: Floats) -> Proof | None:
     """The proof that verdicts contradict each other, 0 = z'Gz >= square > 0 for z = 0; None if it is none."""
-    proof = mended(known, np.zeros(known.space.n_features), rows, weights)
+    proof = corrected(known, np.zeros(known.space.n_features), rows, weights)
     return proof if proof.square > 0 else None
 
 
-def mended(known: ConsistentSet, z: Floats, rows: NDArray[np.int64], weights: Floats) -> Proof:
-    """A proof with nearly these weights, changed as little as makes R semidefinite for certain."""
+def corrected(known: ConsistentSet, z: Floats, rows: Indices, weights: Floats) -> Proof:
+    """A proof with nearly these weights, corrected so that R is certainly semidefinite."""
     diagonal = known.space.structure == "diagonal"
-    sizes = weights * known.statements.squared_lengths[rows]
+    sizes = weights * known.verdicts.squared_lengths[rows]
     size = float(z @ z + np.sum(sizes))
     kept = sizes > NEGLIGIBLE * size
     rows, weights = rows[kept], weights[kept]
     margin = MARGIN * z.shape[0]
     for _ in range(ATTEMPTS):
         if diagonal:
-            new_rows, new_weights = rows, _shrunk(known.statements, z, rows, weights, margin)
+            new_rows, new_weights = rows, _shrunk(known.verdicts, z, rows, weights, margin)
         else:
             new_rows, new_weights = _lifted(known, z, rows, weights, margin * size)
-        proof = checked(known.space, known.statements, z, new_rows, new_weights)
+        proof = checked(known.space, known.verdicts, z, new_rows, new_weights)
         if proof is not None:
             return proof
         margin *= STRONGER
     return _nothing(z)
 
 
-def _lifted(
-    known: ConsistentSet, z: Floats, rows: NDArray[np.int64], weights: Floats, margin: float
-) -> tuple[NDArray[np.int64], Floats]:
-    """With so much more weight on a few unfair verdicts that R's smallest eigenvalue is about `margin`."""
-    rest = _rest(known.statements, z, rows, weights)
+def _lifted(known: ConsistentSet, z: Floats, rows: Indices, weights: Floats, margin: float) -> tuple[Indices, Floats]:
+    """More weight on a few unfair verdicts, so that R's smallest eigenvalue is about `margin`."""
+    rest = _rest(known.verdicts, z, rows, weights)
     inner = rest if known.frame is None else known.frame.T @ rest @ known.frame
     lift = max(-float(np.linalg.eigvalsh(inner)[0]), 0.0) + margin
-    total = np.zeros(len(known.statements))
+    total = np.zeros(len(known.verdicts))
     total[rows] = weights
     total[known.spread.rows] += lift * known.spread.weights
     used = np.flatnonzero(total)
     return used, total[used]
 
 
-def _shrunk(statements: Statements, z: Floats, rows: NDArray[np.int64], weights: Floats, margin: float) -> Floats:
-    """With so much less weight on all fair verdicts that no entry of R's diagonal is negative."""
-    squares = statements.differences[rows] ** 2
-    fair = np.where(statements.unfair[rows], 0.0, weights)
-    taken, given = fair @ squares, z**2 + (weights - fair) @ squares
-    used = taken > 0.0
-    share = float(np.max((taken - given + margin * (taken + given))[used] / taken[used], initial=0.0))
-    return np.where(statements.unfair[rows], weights, weights * max(1.0 - share, 0.0))
+def _shrunk(verdicts: SourcedVerdicts, z: Floats, rows: Indices, weights: Floats, margin: float) -> Floats:
+    """Less weight on all fair verdicts, so that no entry of R's diagonal is negative."""
+    squares = verdicts.differences[rows] ** 2
+    fair = np.where(verdicts.unfair[rows], 0.0, weights)
+    minus, plus = fair @ squares, z**2 + (weights - fair) @ squares
+    used = minus > 0.0
+    share = float(np.max((minus - plus + margin * (minus + plus))[used] / minus[used], initial=0.0))
+    return np.where(verdicts.unfair[rows], weights, weights * max(1.0 - share, 0.0))
 
 
-def _rest(statements: Statements, z: Floats, rows: NDArray[np.int64], weights: Floats) -> Floats:
+def _rest(verdicts: SourcedVerdicts, z: Floats, rows: Indices, weights: Floats) -> Floats:
     """R, (d, d)."""
-    used = statements.differences[rows]
-    return np.outer(z, z) - (used.T * np.where(statements.unfair[rows], -weights, weights)) @ used
+    used = verdicts.differences[rows]
+    return np.outer(z, z) - (used.T * np.where(verdicts.unfair[rows], -weights, weights)) @ used
 
 
-def checked(
-    space: MetricSpace, statements: Statements, z: Floats, rows: NDArray[np.int64], weights: Floats
-) -> Proof | None:
-    """The proof that these weights are, or None if they are none."""
+def checked(space: MetricSpace, verdicts: SourcedVerdicts, z: Floats, rows: Indices, weights: Floats) -> Proof | None:
+    """The proof with these weights, or None if they prove nothing."""
     rows, weights = rows[weights > 0.0], weights[weights > 0.0]
-    unfair = statements.unfair[rows]
+    unfair = verdicts.unfair[rows]
     signed = np.where(unfair, -weights, weights).tolist()
-    square = proved_square(statements.gaps[rows].tolist(), unfair.tolist(), signed)
+    square = proved_square(verdicts.gaps[rows].tolist(), unfair.tolist(), signed)
     if square <= 0:
         return _nothing(z)
-    used = statements.differences[rows].tolist()
+    used = verdicts.differences[rows].tolist()
     if not leaves_semidefinite(z.tolist(), used, signed, diagonal=space.structure == "diagonal"):
         return None
     return Proof(z, rows, weights, square)
 
 
-def _parallel(statements: Statements, differences: Floats) -> list[tuple[int, int]]:
-    """For each difference the fair verdict on a parallel one that says most, if there is one: places and rows."""
-    fair = np.flatnonzero(~statements.unfair & (statements.squared_lengths > SHORTEST))
+def _parallel(verdicts: SourcedVerdicts, differences: Floats) -> list[tuple[int, int]]:
+    """For each difference the strongest fair verdict on a parallel one, if there is any: places and rows."""
+    fair = np.flatnonzero(~verdicts.unfair & (verdicts.squared_lengths > SHORTEST))
     if len(fair) == 0:
         return []
-    lengths = statements.squared_lengths[fair]
-    shares = (differences @ statements.differences[fair].T) ** 2 / lengths
+    lengths = verdicts.squared_lengths[fair]
+    shares = (differences @ verdicts.differences[fair].T) ** 2 / lengths
     parallel = shares >= (1.0 - PARALLEL) * np.sum(differences**2, axis=1)[:, None]
-    says = np.where(parallel, shares / lengths * statements.thresholds[fair], 0.0)
-    best = np.argmax(says, axis=1)
-    return [(int(place), int(fair[best[place]])) for place in np.flatnonzero(np.max(says, axis=1) > 0.0)]
+    bounds = np.where(parallel, shares / lengths * verdicts.thresholds[fair], 0.0)
+    best = np.argmax(bounds, axis=1)
+    return [(int(place), int(fair[best[place]])) for place in np.flatnonzero(np.max(bounds, axis=1) > 0.0)]
 
 
-def _by_parallel(space: MetricSpace, statements: Statements, z: Floats, row: int) -> Proof:
+def _by_parallel(space: MetricSpace, verdicts: SourcedVerdicts, z: Floats, row: int) -> Proof:
     """d(c z_j) = |c| d(z_j)."""
-    other = statements.differences[row]
+    other = verdicts.differences[row]
     same = np.array_equal(z, other) or np.array_equal(z, -other)
     squared = 1.0 if same else float(z @ other / (other @ other)) ** 2
     for weight in (squared, squared * (1.0 - MARGIN)):
-        proof = checked(space, statements, z, np.array([row]), np.array([weight]))
+        proof = checked(space, verdicts, z, np.array([row]), np.array([weight]))
         if proof is not None:
             return proof
     return _nothing(z)

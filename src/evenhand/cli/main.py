@@ -138,12 +138,12 @@ def _demo(options: argparse.Namespace) -> None:
 
 
 def _interview(options: argparse.Namespace) -> None:
-    from evenhand.interview.terminal import Wanted, interview_in_terminal
+    from evenhand.cli.interview_terminal import InterviewOptions, interview_in_terminal
 
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # question marks for what the terminal cannot show
-    names = (field.name for field in fields(Wanted))
-    interview_in_terminal(Wanted(**{name: getattr(options, name) for name in names}), sys.stdin, sys.stdout)
+        sys.stdout.reconfigure(errors="replace")  # a terminal that cannot show a name shows question marks
+    names = (field.name for field in fields(InterviewOptions))
+    interview_in_terminal(InterviewOptions(**{name: getattr(options, name) for name in names}), sys.stdin, sys.stdout)
 
 
 def _list(options: argparse.Namespace) -> None:

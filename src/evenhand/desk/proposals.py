@@ -78,7 +78,7 @@ class Proposals:
             if self._is_frozen:
                 raise StaleProposal
             try:
-                made = bandit.propose(candidates.contexts, number=number, lots=self.draws.of(number))
+                made = bandit.propose(candidates.contexts, number=number, rng=self.draws.of(number))
             except EvenhandError as error:
                 self._made[place] = error
                 raise

@@ -111,7 +111,7 @@ def _pairs(row: Row, projection: Projection, settings: DeskSettings) -> list[Wai
     for pair in projection.bandit.pairs_to_review(decision, settings.pairs_per_decision):
         for copy in range(_places(row.id, pair, settings.overlap)):
             i, j = pair.pair
-            estimates = (pair.reason, pair.gap, pair.distance, pair.doubt, pair.chance_unfair)
+            estimates = (pair.reason, pair.gap, pair.distance, pair.uncertainty, pair.chance_unfair)
             found.append(WaitingPair(row.id, candidates[i], candidates[j], *estimates, _priority(pair, decision), copy))
     return found
 
@@ -125,6 +125,6 @@ def _places(decision: str, pair: PairToReview, overlap: float) -> int:
 def _priority(pair: PairToReview, decision: Decision) -> float:
     """Tight pairs first, by uncertainty; then the others, by the entropy of the answer in bits."""
     if pair.pair in decision.tight_pairs:
-        return 1.0 + pair.doubt / (1.0 + pair.doubt)
+        return 1.0 + pair.uncertainty / (1.0 + pair.uncertainty)
     p = min(max(pair.chance_unfair, 1e-12), 1.0 - 1e-12)
     return -(p * math.log2(p) + (1.0 - p) * math.log2(1.0 - p)) * (1.0 - 1e-9)

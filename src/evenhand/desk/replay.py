@@ -154,7 +154,7 @@ def _difference(row: Row, walk: Walk, settings: dict[int, DeskSettings], draws: 
         raise DamagedLedger("it refers to events that came later")
     number, schema = body["number"], settings[body["settings"]].schema
     bandit = walk.to(body["state"]).bandit.with_capacity(settings[body["settings"]].capacity)
-    decision = bandit.propose(body["contexts"], number=number, lots=draws.of(number))
+    decision = bandit.propose(body["contexts"], number=number, rng=draws.of(number))
     replayed = {
         "contexts": decision.contexts.tolist(),
         "schema": None if schema is None else schema.digest,

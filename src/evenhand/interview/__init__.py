@@ -1,4 +1,4 @@
-"""An interview before going live: the most telling pairs of candidates, with made-up odds."""
+"""An interview before going live: questions about the most informative pairs of candidates."""
 
 from evenhand.interview.forecast import Forecast
 from evenhand.interview.interview import Interview

@@ -1,4 +1,4 @@
-"""Forecast: live unfair pairs counted in simulation, against metrics drawn from what is believed now."""
+"""Forecast: unfair pairs counted in simulations, against metrics sampled from the current belief."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Forecast:
-    """What simulated reviewers found unfair by more than epsilon, one count for each of them.
+    """How many pairs simulated reviewers found unfair by more than epsilon, one count each.
 
     >>> Forecast((2, 0, 1), rounds=300).expected
     1.0
@@ -37,18 +37,17 @@ class Forecast:
 def unfair_pairs_live(
     bandit: FairBandit, candidates: Floats, *, epsilon: float, rounds: int, n_candidates: int, rng: np.random.Generator
 ) -> int:
-    """Let a copy of the bandit decide about people drawn from the candidates; its reviewer is drawn from its belief.
+    """Let a copy of the bandit decide about random candidates, with a reviewer sampled from its belief.
 
-    She reviews every pair, exactly. Rewards lie where the reward model holds them possible, in a direction by lot.
+    The reviewer flags every unfair pair. Rewards lie within the reward model's widths, in a random direction.
     """
     G = bandit.metric.sample_matrix(rng)
     direction = rng.normal(size=bandit.n_features)
     direction /= np.linalg.norm(direction)
     trial = copy.deepcopy(bandit)
-    trial.history = None
     trial.reseed(np.random.default_rng(rng.integers(2**63)))
     count = 0
-    with warnings.catch_warnings():  # a belief may be wrong about a metric drawn from it; nobody need hear of it
+    with warnings.catch_warnings():  # a belief may be wrong about a metric sampled from it
         warnings.simplefilter("ignore", InconsistentReviews)
         warnings.simplefilter("ignore", MisleadingReviewer)
         for _ in range(rounds):

@@ -1,4 +1,4 @@
-"""Interview: before a bandit goes live, ask the reviewer about pairs of candidates with made-up odds."""
+"""Interview: before a bandit goes live, ask a reviewer about pairs of candidates with made-up probabilities."""
 
 from __future__ import annotations
 
@@ -11,14 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._internal.archive import UNREADABLE, read_archive, write_archive
-from evenhand._internal.checks import is_number, is_whole
+from evenhand._internal.checks import check_number, check_whole, check_whole_or_none, refusal
 from evenhand._internal.randomness import Seed, as_generator
 from evenhand.bandit import FairBandit
 from evenhand.errors import DamagedFile, EvenhandError, InvalidInput
-from evenhand.interview.choice import doubts, gap_in_steps, least_known, odds_of, pairs_by_lot, steps_in_one
+from evenhand.interview.choice import (
+    gap_in_steps,
+    most_uncertain,
+    probabilities_of,
+    sample_pairs,
+    steps_in_one,
+    uncertainties,
+)
 from evenhand.interview.forecast import Forecast, unfair_pairs_live
 from evenhand.interview.meter import Meter
-from evenhand.interview.question import Answer, Question, Said, check_said
+from evenhand.interview.question import Answer, Judgement, Question, check_judgement
 from evenhand.metrics import Learned, PerPair
 from evenhand.metrics.accuracy import check_epsilon
 from evenhand.records.contexts import as_contexts
@@ -26,41 +33,41 @@ from evenhand.records.decision import check_reviewer
 
 Floats = NDArray[np.float64]
 
-FORMAT = 1
-"""The version of the file format; raised whenever an older evenhand could not read the file."""
+FORMAT = 2
+"""The version of the file format, raised whenever an older evenhand could not read the file."""
 
 EPSILON = 0.01
-"""How finely distances are asked about when the metric learner has no fixed epsilon."""
+"""The default epsilon when the metric learner has none."""
 
 N_PAIRS = 2000
-"""Of so many pairs, drawn by lot for each question, the one known least is asked about."""
+"""Number of random pairs from which each question is chosen."""
 
 METER_PAIRS = 1000
-"""So many pairs stand for all when it is measured how much is unknown."""
+"""Sample size of the meter."""
 
 QUESTIONS, METER, FORECAST = range(3)
-"""Each draws from a stream of its own: no question depends on whether a forecast was asked for."""
+"""Each has a random stream of its own: no question depends on whether a forecast was made."""
 
 
 class Interview:
-    """Asks about the pair of candidates whose distance is known least, with the gap at what it is taken to be.
+    """Asks about the pair of candidates with the most uncertain distance, with the gap at its estimate.
 
-    bandit: learns from every answer; for a reviewer who may err make it with reviewer_error=None. candidates: contexts
+    bandit: learns from every answer; make it with reviewer_error=None for a reviewer who may err. candidates: contexts
     (n, d), an array or a data frame, of people like those to come; n may be thousands. epsilon: unfairness up to this
-    does not matter; unless told, the metric learner's, or 0.01. enough: it stops when fewer live unfair pairs than this
-    are to be expected. max_questions: it stops after so many answers in any case; None for no limit. n_pairs: of how
-    many pairs, drawn by lot, each question is the most telling one. answers: what was asked and said before, and what
-    the bandit has learned from already; it cannot be undone here.
+    does not matter; by default the metric learner's, or 0.01. enough: the interview stops when fewer live unfair pairs
+    than this are expected. max_questions: it stops after this many answers in any case; None for no limit. n_pairs:
+    the number of random pairs from which each question is chosen. answers: earlier answers that the bandit has learned
+    from already; they cannot be undone here.
 
-    It stops by itself, see `ended`; until then there is always a question, and the same one until it is answered. The
-    bandit may go live at any time. A question costs O((n_pairs + 1,000) m^2), m = d(d+1)/2, however many candidates.
+    Until it stops (`ended`) there is always a question, the same one until it is answered. The bandit may go live at
+    any time. A question costs O((n_pairs + 1,000) m^2), m = d(d+1)/2, for any number of candidates.
 
     >>> bandit = FairBandit(2, epsilon=0.05, seed=0)
     >>> interview = Interview(bandit, [[1.0, 0.0], [0.8, 0.6], [0.0, 1.0], [-0.6, 0.8]], seed=0)
     >>> for question in interview:
     ...     learned = interview.answer("unfair" if question.gap > 0.3 else "acceptable")
     >>> interview.ended
-    'fewer than 0.5 unfair pairs are to be expected live'
+    'fewer than 0.5 unfair pairs are expected live'
     """
 
     def __init__(
@@ -78,14 +85,11 @@ class Interview:
         self.bandit = _check_bandit(bandit)
         self.candidates = as_contexts(candidates, bandit.n_features)
         if len(self.candidates) < 2:
-            raise InvalidInput(f"there is {len(self.candidates)} candidate; an interview needs at least 2")
-        told = check_epsilon(epsilon)
-        self.epsilon: float = told or getattr(bandit.metric, "epsilon", None) or EPSILON
-        self.enough = _check_enough(enough)
+            raise InvalidInput(f"candidates must be at least 2, got {len(self.candidates)}")
+        self.epsilon: float = check_epsilon(epsilon) or getattr(bandit.metric, "epsilon", None) or EPSILON
+        self.enough = check_number("enough", enough, least=0)
         self.max_questions = max_questions
-        if not is_whole(n_pairs) or n_pairs < 1:
-            raise InvalidInput(f"n_pairs is {n_pairs!r}; allowed is a whole number >= 1")
-        self._n_pairs = int(n_pairs)
+        self._n_pairs = check_whole("n_pairs", n_pairs, least=1)
         self._root = int(as_generator(seed).integers(2**63))
         self._answers: list[Answer] = list(answers)
         self._question: Question | None = None
@@ -98,20 +102,18 @@ class Interview:
 
     @property
     def max_questions(self) -> int | None:
-        """After so many answers it stops; may be changed at any time."""
+        """The interview stops after this many answers; may be changed at any time."""
         return self._max_questions
 
     @max_questions.setter
     def max_questions(self, value: int | None) -> None:
-        if value is not None and (not is_whole(value) or value < 0):
-            raise InvalidInput(f"max_questions is {value!r}; allowed is a whole number >= 0, or None for no limit")
-        self._max_questions = None if value is None else int(value)
+        self._max_questions = check_whole_or_none("max_questions", value, least=0)
 
-    # Asking.
+    # Questions.
 
     @property
     def answers(self) -> tuple[Answer, ...]:
-        """All that was asked and said, in order."""
+        """All answers, in order."""
         return tuple(self._answers)
 
     @property
@@ -128,95 +130,93 @@ class Interview:
         while (question := self.question) is not None:
             yield question
             if self._question is question:
-                raise InvalidInput(f"question {question.number} was not answered; say 'unsure' to have another one")
+                raise InvalidInput(f"question {question.number} must be answered before the next; 'unsure' skips it")
 
     def _ask(self) -> Question:
         metric, number = self.bandit.metric, len(self._answers) + 1
         rng = self._stream(QUESTIONS, number)
-        pairs = pairs_by_lot(self.candidates, self._n_pairs, rng)
+        pairs = sample_pairs(self.candidates, self._n_pairs, rng)
         resting = [(a.question.number, self._difference(a.question)) for a in self._answers if not a.taught]
-        row = least_known(doubts(metric, pairs), pairs, resting, number)
+        row = most_uncertain(uncertainties(metric, pairs), pairs, resting, number)
         steps = steps_in_one(self.epsilon)
         gap = gap_in_steps(metric, pairs.take(np.array([row])), self.epsilon)
-        high, low = odds_of(gap, steps)
-        first_is_high = bool(rng.integers(2))  # else the first of two would always be the one who gets more
-        odds = (high, low) if first_is_high else (low, high)
-        return Question(number, pairs.names()[row], odds, gap / steps, self._why(len(pairs), gap / steps))
+        high, low = probabilities_of(gap, steps)
+        first_is_high = bool(rng.integers(2))  # else the first would always have the higher probability
+        probabilities = (high, low) if first_is_high else (low, high)
+        return Question(number, pairs.names()[row], probabilities, gap / steps, self._why(len(pairs), gap / steps))
 
-    def _why(self, looked_at: int, gap: float) -> str:
-        least = f"Of {looked_at:,} pairs looked at, it is known least how alike these two are"
+    def _why(self, n_pairs: int, gap: float) -> str:
+        reason = f"Of {n_pairs:,} pairs, the distance of these two is the most uncertain"
         if gap == 1.0:
-            return f"{least}; no wider gap can be asked about."
+            return f"{reason}; no wider gap is possible."
         if gap < self.epsilon + 1.0 / steps_in_one(self.epsilon):
-            return f"{least}; a smaller gap would make no difference."
-        return f"{least}, and at this gap either answer would teach about as much."
+            return f"{reason}; a smaller gap would make no difference."
+        return f"{reason}, and at this gap both answers are about equally informative."
 
     def _difference(self, question: Question) -> Floats:
         i, j = question.pair
         return np.asarray(self.candidates[i] - self.candidates[j])
 
-    # Telling.
+    # Answers.
 
-    def answer(self, said: Said, reviewer: str | None = None) -> Learned:
-        """Take in what was said to the question: "unfair", "acceptable" or "unsure"; by whom, if a name is given.
+    def answer(self, judgement: Judgement, reviewer: str | None = None) -> Learned:
+        """Answer the question with "unfair", "acceptable" or "unsure".
 
-        "unsure" teaches nothing, and neither does an answer that contradicts what was said before: the pair, and those
-        like it, are then left alone for a while.
+        Nothing is learned from "unsure", nor from an answer that contradicts earlier ones: the pair and similar ones
+        are then not asked about for a while.
         """
-        question, said = self.question, check_said(said)
+        question, judgement = self.question, check_judgement(judgement)
         check_reviewer(reviewer)
         if question is None:
             raise InvalidInput(f"there is no question to answer: {self.ended}")
-        learned = self._tell(self.bandit, Answer(question, said, reviewer))
-        self._answers.append(Answer(question, said, reviewer, bool(learned.conflicts)))
+        learned = self._learn(self.bandit, Answer(question, judgement, reviewer))
+        self._answers.append(Answer(question, judgement, reviewer, bool(learned.conflicts)))
         self._question = None
         return learned
 
-    def _tell(self, bandit: FairBandit, answer: Answer) -> Learned:
-        if answer.said == "unsure":
+    def _learn(self, bandit: FairBandit, answer: Answer) -> Learned:
+        if answer.judgement == "unsure":
             return Learned()
         return bandit.learn_pair(**self._pair_of(answer))
 
     def sources(self) -> list[dict[str, Any]]:
-        """Every answer that said something, as `bandit.learn_pair` was told it: for `evenhand.certificates.check`."""
-        said = [answer for answer in self._answers if answer.said != "unsure"]
-        return [self._pair_of(answer) for answer in said]
+        """The arguments of `bandit.learn_pair` for every answer but "unsure": for `evenhand.certificates.check`."""
+        return [self._pair_of(answer) for answer in self._answers if answer.judgement != "unsure"]
 
     def _pair_of(self, answer: Answer) -> dict[str, Any]:
-        (i, j), unfair = answer.question.pair, answer.said == "unfair"
+        (i, j), unfair = answer.question.pair, answer.judgement == "unfair"
         x, y = self.candidates[i].tolist(), self.candidates[j].tolist()
         return {"x": x, "y": y, "gap": answer.question.gap, "unfair": unfair, "reviewer": answer.reviewer}
 
     def undo(self) -> Question:
-        """Take the last answer back, as if it had never been given, and return its question, which is the next again.
+        """Undo the last answer and return its question, which is the next one again.
 
-        What was said before is heard again from the start: O(number of answers). The bandit must not have decided or
+        All earlier answers are learned again from the start: O(number of answers). The bandit must not have decided or
         learned anything else since the interview began.
         """
         if not self._answers:
-            raise InvalidInput("there is no answer to take back; none was given")
+            raise InvalidInput("there is no answer to undo")
         earlier, last = self._answers[:-1], self._answers[-1]
         bandit = FairBandit.from_state(copy.deepcopy(self._start))
         for answer in earlier:
-            self._tell(bandit, answer)
+            self._learn(bandit, answer)
         again = copy.deepcopy(bandit)
-        self._tell(again, last)
+        self._learn(again, last)
         if not _same(again.state(), self.bandit.state()):
             raise InvalidInput(
-                "the bandit has decided or learned elsewhere since the interview began, or this is another version of "
-                "evenhand; an answer can then not be taken back"
+                "an answer cannot be undone: the bandit has decided or learned elsewhere since the interview began, or "
+                "another version of evenhand began it"
             )
         self.bandit.metric, self.bandit.safeguards = bandit.metric, bandit.safeguards
-        self.bandit.history = bandit.history
         self.bandit.conflicts = bandit.conflicts
         self._answers, self._question = earlier, last.question
         return last.question
 
-    # How far it has come.
+    # Progress.
 
     @property
     def unknown(self) -> float:
-        """The share of what was unknown at the start that is still unknown: bits until all is known to within epsilon.
+        """The share of the bits at the start that is still to be learned until all pairs are known to within epsilon.
 
         A pair is known when two standard deviations of its distance make no more than epsilon.
         """
@@ -226,23 +226,18 @@ class Interview:
 
     @property
     def expected_unfair_pairs(self) -> float:
-        """How many live pairs, unfair by more than epsilon, to expect if the bandit went live now; see `Meter`."""
+        """The expected number of unfair pairs, by more than epsilon, if the bandit went live now; see `Meter`."""
         return self._meter.unfair_pairs(self.bandit.metric)
 
     def forecast(self, *, rounds: int = 300, draws: int = 5, n_candidates: int = 5) -> Forecast:
-        """The same by simulation: copies of the bandit decide so many rounds before reviewers drawn from its belief.
+        """The same by simulation: copies of the bandit decide, with reviewers sampled from its belief.
 
-        n_candidates: how many people there will be in a round, drawn from the candidates. Seconds, not milliseconds.
-        Asked twice it says the same. A learner without a belief of its own is measured against its own estimate, and
-        will find itself faultless.
+        n_candidates: how many of the candidates are in a round. Takes seconds; the result is reproducible. A learner
+        without a belief of its own is measured against its own estimate, and finds no unfair pair.
         """
-        for name, value in (("rounds", rounds), ("draws", draws), ("n_candidates", n_candidates)):
-            if not is_whole(value) or value < 1:
-                raise InvalidInput(f"{name} is {value!r}; allowed is a whole number >= 1")
-        if n_candidates > len(self.candidates):
-            raise InvalidInput(
-                f"n_candidates is {n_candidates}; allowed is up to {len(self.candidates)}, the candidates there are"
-            )
+        check_whole("rounds", rounds, least=1)
+        check_whole("draws", draws, least=1)
+        check_whole("n_candidates", n_candidates, least=1, most=len(self.candidates))
         streams = self._stream(FORECAST, len(self._answers)).spawn(draws)
         counts = (
             unfair_pairs_live(
@@ -254,36 +249,36 @@ class Interview:
 
     @property
     def done(self) -> bool:
-        """Whether it has stopped by itself."""
+        """Whether the interview has stopped."""
         return self.ended is not None
 
     @property
     def ended(self) -> str | None:
-        """Why it has stopped, or None: enough answers, everything known, or little to fear of what is not."""
+        """Why the interview has stopped, or None: enough answers, everything known, or few unfair pairs expected."""
         if self.max_questions is not None and len(self._answers) >= self.max_questions:
-            return f"{len(self._answers)} questions were answered, as many as were wanted"
+            return f"{len(self._answers)} questions were answered, the maximum"
         if self.unknown == 0.0:
             return f"every pair is known to within {self.epsilon:g}"
         if self.expected_unfair_pairs < self.enough:
-            return f"fewer than {self.enough:g} unfair pairs are to be expected live"
+            return f"fewer than {self.enough:g} unfair pairs are expected live"
         return None
 
     def _new_meter(self) -> Meter:
         n_pairs = min(METER_PAIRS, self._n_pairs)
-        pairs = pairs_by_lot(self.candidates, n_pairs, self._stream(METER, 0))
+        pairs = sample_pairs(self.candidates, n_pairs, self._stream(METER, 0))
         return Meter(self.bandit.metric, pairs, self.epsilon)
 
     def _stream(self, purpose: int, number: int) -> np.random.Generator:
         return np.random.default_rng([self._root, purpose, number])
 
-    # Putting it down and taking it up again.
+    # Saving.
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write all of the interview, the bandit with it, to a file, without pickle, whole or not at all."""
+        """Write the interview and its bandit to a file, without pickle, atomically."""
         write_archive(path, kind="Interview", version=FORMAT, content=self.state())
 
     def state(self) -> dict[str, Any]:
-        """All that the interview is, in arrays, numbers, strings and dicts of them."""
+        """Everything the interview consists of, as arrays, numbers, strings and dicts of them."""
         return {
             "bandit": self.bandit.state(),
             "start": self._start,
@@ -300,16 +295,16 @@ class Interview:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """The interview that was saved; it goes on as if it had never been put down, to the bit."""
+        """The interview that was saved; it continues as if it had never stopped, to the bit."""
         content = read_archive(path, kind="Interview", version=FORMAT)
         try:
             return cls.from_state(content)
-        except (EvenhandError, *UNREADABLE, AttributeError, IndexError, np.linalg.LinAlgError) as error:
+        except (EvenhandError, *UNREADABLE) as error:
             raise DamagedFile(f"{path} cannot be read as an interview: {error}") from None
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
-        """The interview whose `state` this was, to the bit, with a bandit of its own."""
+        """The interview with this `state`, to the bit, with a bandit of its own."""
         settings = {name: state[name] for name in ("epsilon", "enough", "max_questions", "n_pairs")}
         interview = cls(FairBandit.from_state(state["bandit"]), state["candidates"], **settings)
         interview._root = int(state["root"])
@@ -323,16 +318,10 @@ class Interview:
 
 def _check_bandit(bandit: object) -> FairBandit:
     if not isinstance(bandit, FairBandit):
-        raise InvalidInput(f"bandit is {bandit!r}; allowed is a FairBandit")
+        raise refusal("bandit", "a FairBandit", bandit)
     if isinstance(bandit.metric, PerPair):
-        raise InvalidInput("PerPair knows pairs by their places in a round; an interview needs a learner shared by all")
+        raise InvalidInput("the metric of an interview must be shared by all pairs, got PerPair")
     return bandit
-
-
-def _check_enough(enough: float) -> float:
-    if not is_number(enough) or enough < 0:
-        raise InvalidInput(f"enough is {enough!r}; allowed is a number of unfair pairs >= 0")
-    return float(enough)
 
 
 def _same(a: Any, b: Any) -> bool:

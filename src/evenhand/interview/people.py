@@ -1,4 +1,4 @@
-"""People from a CSV file, read through a schema."""
+"""People from a CSV file, validated by a schema."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from evenhand.schema import Number, Schema, YesNo
 from evenhand.schema.fit import DoesNotFit
 
 TRUTHS = {"true": True, "false": False, "1": True, "0": False}
-"""What other programs write into a CSV file for yes and no."""
+"""Other spellings of yes and no in CSV files."""
 
 
 @dataclass(frozen=True, eq=False)
-class People:
-    """Candidates as they are shown, and as a bandit sees them."""
+class PeopleTable:
+    """PeopleTable as rows and as contexts."""
 
     rows: tuple[dict[str, Any], ...]
-    """The values of the schema's features, as the features read them."""
+    """The validated values of the schema's features."""
     contexts: NDArray[np.float64]
-    passed_over: tuple[str, ...]
-    """Columns of the file that are no feature."""
+    ignored: tuple[str, ...]
+    """Columns of the file that are not in the schema."""
 
 
 def load_schema(path: str | os.PathLike[str]) -> Schema:
-    """A saved schema, or a sentence."""
+    """A saved schema; raises InvalidInput if the file cannot be read."""
     try:
         return Schema.load(path)
     except OSError as error:
         raise InvalidInput(f"{os.fspath(path)} cannot be read: {error.strerror}") from None
 
 
-def load_people(path: str | os.PathLike[str], schema: Schema) -> People:
+def load_people(path: str | os.PathLike[str], schema: Schema) -> PeopleTable:
     """The people in a CSV file whose header names the schema's features, in any order, and perhaps other columns."""
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
@@ -47,8 +47,8 @@ def load_people(path: str | os.PathLike[str], schema: Schema) -> People:
         raise InvalidInput(f"{os.fspath(path)} cannot be read: {error.strerror}") from None
 
 
-def read_people(text: Iterable[str], schema: Schema, name: str) -> People:
-    """The people in lines of values separated by commas, semicolons or tabs; `name` is what errors call them."""
+def read_people(text: Iterable[str], schema: Schema, name: str) -> PeopleTable:
+    """The people in lines of separated values; `name` is the file's name in error messages."""
     table = read_table(text, schema.names, name)
     raw = table.values(schema.names)
     rows = [{feature.name: _value(feature, row[feature.name]) for feature in schema.features} for row in raw]
@@ -59,11 +59,11 @@ def read_people(text: Iterable[str], schema: Schema, name: str) -> People:
             [(problem.row or 0, problem.feature, problem.reason) for problem in error.problems]
         ) from None
     read = tuple({feature.name: feature.read(row[feature.name]) for feature in schema.features} for row in rows)
-    return People(read, contexts, tuple(column for column in table.header if column not in schema.names))
+    return PeopleTable(read, contexts, tuple(column for column in table.header if column not in schema.names))
 
 
 def _value(feature: object, text: str) -> object:
-    """A cell as the feature would have it, or the text itself, which the feature then refuses with a sentence."""
+    """A cell in the type of the feature, or the text itself, which the feature then refuses."""
     if not text:
         return None
     if isinstance(feature, YesNo):

@@ -46,7 +46,7 @@ class HalfSpaces:
     @classmethod
     def of(cls, space: MetricSpace, verdicts: Verdicts) -> HalfSpaces:
         """The half-spaces that certainly contain the truth, probabilities being exact only to PROBABILITY_TOLERANCE."""
-        n = len(verdicts.gaps)
+        n = len(verdicts)
         normals, thresholds, sides = np.empty((n, space.n_unknowns)), np.empty(n), np.empty(n)
         columns, is_full = (verdicts.pairs.differences, verdicts.gaps, verdicts.unfair), space.structure == "full"
         fill_half_spaces(*columns, is_full, PROBABILITY_TOLERANCE, normals, thresholds, sides)

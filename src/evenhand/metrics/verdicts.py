@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._internal.jit import frozen, jit
+from evenhand._internal.jit import jit
 from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision, Pair, Review
 
 Floats = NDArray[np.float64]
@@ -76,7 +76,7 @@ class Verdicts:
     @classmethod
     def of(cls, decision: Decision, review: Review) -> Verdicts:
         """The verdicts in a complete or partial review, and in a one-bit review that found nothing unfair."""
-        p, contexts = frozen(decision.probabilities), frozen(decision.contexts)
+        p, contexts = decision.probabilities, decision.contexts
         k, d = contexts.shape
         n = k * (k - 1) // 2
         indices, differences, gaps = np.empty((n, 2), np.int64), np.empty((n, d)), np.empty(n)
@@ -105,7 +105,7 @@ TIGHT, UNFAIR, FAIR = 1, 2, 4
 
 def _marks(decision: Decision, review: Review) -> NDArray[np.uint8]:
     """The marks of each pair in the decision and its review, (k * k,)."""
-    k = decision.n_candidates
+    k = len(decision.probabilities)
     marks = bytearray(k * k)
     for mark, pairs in ((TIGHT, decision.tight_pairs), (UNFAIR, review.unfair), (FAIR, review.fair)):
         for i, j in pairs:

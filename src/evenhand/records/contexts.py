@@ -1,4 +1,4 @@
-"""The contexts of a round, read from whatever the user has and checked once, at the edge."""
+"""The contexts of a round: conversion from arrays and data frames, and their checks."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._internal.checks import is_number
+from evenhand._internal.checks import is_number, refusal
 from evenhand._internal.jit import FLOAT, jit
 from evenhand.errors import InvalidInput
 
 NORM_TOLERANCE = 1e-6
-"""How far above 1 a norm may lie: the rounding of somebody else's normalisation, in single precision perhaps."""
+"""How far above 1 a norm may lie: normalisation in single precision."""
 
 
 def as_contexts(value: Any, n_features: int | None = None) -> NDArray[np.float64]:
@@ -26,29 +26,26 @@ def as_contexts(value: Any, n_features: int | None = None) -> NDArray[np.float64
     >>> as_contexts([[3.0, 4.0]])
     Traceback (most recent call last):
     ...
-    evenhand.errors.InvalidInput: candidate 0 has a context of norm 5; contexts must have norm <= 1, see evenhand.Schema
+    evenhand.errors.InvalidInput: contexts must have norm <= 1, context 0 has 5; see evenhand.Schema
     """
     contexts = _as_float_array(value)
     if contexts.ndim != 2 or contexts.shape[0] == 0 or contexts.shape[1] == 0:
-        raise InvalidInput(
-            f"contexts have shape {contexts.shape}; allowed is (k, d): a row for each of k >= 1 candidates"
-        )
+        raise InvalidInput(f"contexts must have shape (k, d) with k, d >= 1, got {contexts.shape}")
     if n_features is not None and contexts.shape[1] != n_features:
-        raise InvalidInput(f"contexts have {contexts.shape[1]} features; this bandit was made for {n_features}")
+        raise InvalidInput(f"contexts must have {n_features} features, got {contexts.shape[1]}")
     contexts.flags.writeable = False
     longest, largest = longest_row(contexts)
-    if not largest <= (1.0 + NORM_TOLERANCE) ** 2:  # also if it is no number
-        _refuse_unfinite(contexts)
-        raise InvalidInput(
-            f"candidate {longest} has a context of norm {math.hypot(*contexts[longest]):.6g}; "
-            "contexts must have norm <= 1, see evenhand.Schema"
-        )
+    if not largest <= (1.0 + NORM_TOLERANCE) ** 2:  # true for NaN as well
+        for row, column in np.argwhere(~np.isfinite(contexts)):
+            raise refusal(f"feature {column} of candidate {row}", "a finite number", float(contexts[row, column]))
+        norm = math.hypot(*contexts[longest])
+        raise InvalidInput(f"contexts must have norm <= 1, context {longest} has {norm:.6g}; see evenhand.Schema")
     return contexts
 
 
 @jit
 def longest_row(contexts: NDArray[np.float64]) -> tuple[int, float]:
-    """The row of `contexts` (k, d) with the largest squared norm, and that; or the first whose norm is no number."""
+    """The row of `contexts` (k, d) with the largest squared norm, and that norm; or the first row with a NaN."""
     longest, largest = 0, -1.0
     for row in range(len(contexts)):
         square = 0.0
@@ -75,10 +72,10 @@ def _as_float_array(value: Any) -> NDArray[np.float64]:
 
 
 def _misfit(table: Any) -> str:
-    """What is no table of numbers about it; numpy would speak of types and shapes."""
+    """Why `table` is not a table of numbers, in words of candidates and features."""
     rows = table.tolist() if isinstance(table, np.ndarray) else table
     if not isinstance(rows, (list, tuple)):
-        return f"{rows!r} is none"
+        return f"got {rows!r}"
     sizes = [len(row) if isinstance(row, (list, tuple, np.ndarray)) else None for row in rows]
     for at, row in enumerate(rows):
         if sizes[at] is None:
@@ -88,13 +85,4 @@ def _misfit(table: Any) -> str:
         for feature, number in enumerate(row):
             if not is_number(number):
                 return f"feature {feature} of candidate {at} is {number!r}"
-    return "its numbers cannot be read"
-
-
-def _refuse_unfinite(contexts: NDArray[np.float64]) -> None:
-    rows, columns = np.nonzero(~np.isfinite(contexts))
-    if len(rows):
-        raise InvalidInput(
-            f"feature {columns[0]} of candidate {rows[0]} is {contexts[rows[0], columns[0]]}; "
-            "contexts must be finite numbers"
-        )
+    return "the values cannot be converted"

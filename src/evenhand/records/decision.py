@@ -1,7 +1,7 @@
-"""The two records everything passes through: a Decision that was made, a Review of it.
+"""Decision and Review, the two records that everything passes through. Both are frozen.
 
-Both are frozen. A Decision carries all that is needed to learn from it later, so outcomes and reviews may come
-late, in any order, in another process (`to_dict`, `from_dict`), or never.
+A Decision carries all that is needed to learn from it later, so outcomes and reviews may come late, in any order, in
+another process (`to_dict`, `from_dict`), or never.
 """
 
 from __future__ import annotations
@@ -13,48 +13,54 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand._internal.checks import check_bool, check_one_of, refusal
+from evenhand._internal.jit import frozen
 from evenhand.errors import ContradictoryReview, InvalidInput, UnknownPair
 from evenhand.records.contexts import as_contexts
 
 Pair = tuple[int, int]
 
 PROBABILITY_TOLERANCE = 1e-9
-"""Odds are exact to this: two odds closer than it are equal, and a gap is too wide only beyond it."""
+"""Probabilities closer than this are equal, and a gap is too wide only if it exceeds its distance by more."""
 
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """What was played in one round, who was chosen, and why: the paper's pi^t and i^t with their reasons."""
+    """The probabilities played in one round, the candidates chosen, and why: the paper's pi^t and i^t."""
 
     id: str
-    """Names the decision and seals it: a bandit recognises its own decisions by it and learns from no other."""
+    """The signature of the decision: a bandit learns from decisions with its own signature only."""
     round: int
     contexts: NDArray[np.float64]
-    """(k, d), as they were shown."""
+    """(k, d)."""
     probabilities: NDArray[np.float64]
     """(k,), the real sampling probabilities; what is missing to 1 means "nobody" when the capacity is 1."""
     chosen: tuple[int, ...]
     """The candidates drawn, in order; () means nobody."""
     capacity: int | None
     optimistic_rewards: NDArray[np.float64]
-    """(k,), the rewards the odds were chosen for."""
+    """(k,), the rewards that the probabilities maximise."""
     tight_pairs: tuple[Pair, ...] = field(default=())
-    """The pairs whose gap was as wide as the distance played allowed: they bound the odds."""
+    """The pairs whose gap equals the distance played: the binding constraints."""
     worst_residual: float | None = None
-    """By how much the odds exceed the limit that they exceed most - 0 to 1, the capacity, a distance played - as
-    measured: rounding, or 0. None where odds were not worked out under limits, or it was not noted."""
+    """The largest violation of a constraint - 0 to 1, the capacity, a distance played - as measured: rounding, or 0.
+    None if the probabilities were not computed under constraints, or it was not recorded."""
+
+    def __post_init__(self) -> None:
+        for name in ("contexts", "probabilities", "optimistic_rewards"):  # read-only, as kernels expect them
+            object.__setattr__(self, name, frozen(getattr(self, name)))
 
     @property
     def n_candidates(self) -> int:
-        """How many candidates there were: k."""
+        """k, the number of candidates."""
         return len(self.probabilities)
 
     def gap(self, i: int, j: int) -> float:
-        """How differently i and j were treated: |p_i - p_j|."""
+        """|p_i - p_j|."""
         return float(abs(self.probabilities[i] - self.probabilities[j]))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain lists and numbers, exact to the bit through JSON."""
+        """Lists and numbers, exact through JSON."""
         return {
             "id": self.id,
             "round": self.round,
@@ -69,48 +75,36 @@ class Decision:
 
     @classmethod
     def from_dict(cls, record: dict[str, Any]) -> Decision:
-        """The decision that `to_dict` wrote down; a changed one is refused when a bandit learns from it."""
+        """The decision that `to_dict` wrote; a bandit refuses to learn from a changed one."""
         try:
             decision = cls(
                 id=str(record["id"]),
                 round=int(record["round"]),
                 contexts=as_contexts(record["contexts"]),
-                probabilities=_read_only(record["probabilities"]),
+                probabilities=np.array(record["probabilities"], dtype=np.float64),
                 chosen=tuple(int(i) for i in record["chosen"]),
                 capacity=record["capacity"],
-                optimistic_rewards=_read_only(record["optimistic_rewards"]),
+                optimistic_rewards=np.array(record["optimistic_rewards"], dtype=np.float64),
                 tight_pairs=tuple((int(i), int(j)) for i, j in record["tight_pairs"]),
-                worst_residual=_number_or_none(record.get("worst_residual")),
+                worst_residual=None if (worst := record.get("worst_residual")) is None else float(worst),
             )
             if not len(decision.contexts) == len(decision.probabilities) == len(decision.optimistic_rewards):
-                raise ValueError("its parts speak of different numbers of candidates")
+                raise ValueError("its parts have different lengths")
         except (KeyError, TypeError, ValueError) as error:
-            raise InvalidInput(
-                f"this is not the record of a decision ({error}); allowed is what to_dict wrote"
-            ) from None
+            raise InvalidInput(f"a decision's record must be what to_dict wrote: {error!r}") from None
         return decision
-
-
-def _number_or_none(value: Any) -> float | None:
-    return None if value is None else float(value)
-
-
-def _read_only(values: Any) -> NDArray[np.float64]:
-    array = np.array(values, dtype=np.float64)
-    array.flags.writeable = False
-    return array
 
 
 @dataclass(frozen=True)
 class Review:
-    """One reviewer's answer on one decision: complete, partial, or one bit. Make it with the three constructors.
+    """One reviewer's answer on one decision. Make it with `complete`, `partial` or `one_bit`.
 
     >>> Review.complete(unfair=[(3, 0)])
     Review(kind='complete', unfair=((0, 3),), fair=(), any_unfair=None, reviewer=None)
     >>> Review.partial(unfair=[(0, 3)], fair=[(3, 0)])
     Traceback (most recent call last):
     ...
-    evenhand.errors.ContradictoryReview: pair (0, 3) is said to be both fair and unfair; say one of them
+    evenhand.errors.ContradictoryReview: pair (0, 3) must be fair or unfair, got both
     """
 
     kind: Literal["complete", "partial", "one_bit"]
@@ -120,78 +114,75 @@ class Review:
     reviewer: str | None = None
 
     def __post_init__(self) -> None:
-        if self.kind not in ("complete", "partial", "one_bit"):
-            raise InvalidInput(f"kind is {self.kind!r}; allowed are 'complete', 'partial' and 'one_bit'")
+        check_one_of("kind", self.kind, ("complete", "partial", "one_bit"))
         check_reviewer(self.reviewer)
         object.__setattr__(self, "unfair", _as_pairs(self.unfair))
         object.__setattr__(self, "fair", _as_pairs(self.fair))
         both = sorted(set(self.unfair) & set(self.fair))
         if both:
-            raise ContradictoryReview(f"pair {both[0]} is said to be both fair and unfair; say one of them")
+            raise ContradictoryReview(f"pair {both[0]} must be fair or unfair, got both")
         if self.kind == "one_bit":
-            if not isinstance(self.any_unfair, (bool, np.bool_)):
-                raise InvalidInput(f"any_unfair is {self.any_unfair!r}; allowed are True and False")
-            object.__setattr__(self, "any_unfair", bool(self.any_unfair))
-        if (self.kind == "one_bit") != (self.any_unfair is not None) or (self.kind != "partial" and self.fair):
-            raise InvalidInput(f"a {self.kind} review cannot say that; make it with Review.{self.kind}(...)")
-        if self.kind == "one_bit" and self.unfair:
-            raise InvalidInput("a one-bit review names no pairs; make it with Review.one_bit(...)")
+            object.__setattr__(self, "any_unfair", check_bool("any_unfair", self.any_unfair))
+        elif self.any_unfair is not None:
+            raise refusal(f"any_unfair of a {self.kind} review", "None", self.any_unfair)
+        if (self.kind != "partial" and self.fair) or (self.kind == "one_bit" and self.unfair):
+            raise InvalidInput(f"a {self.kind} review must be made with Review.{self.kind}(...), got other arguments")
 
     @classmethod
     def complete(cls, unfair: Iterable[Pair] = (), *, reviewer: str | None = None) -> Review:
-        """Every pair was looked at: these were unfair, every other one was fine."""
+        """All pairs were reviewed: these are unfair, every other one is fair."""
         return cls("complete", unfair=_as_pairs(unfair), reviewer=reviewer)
 
     @classmethod
     def partial(cls, unfair: Iterable[Pair] = (), fair: Iterable[Pair] = (), *, reviewer: str | None = None) -> Review:
-        """Only these pairs were looked at; of any other nothing is said."""
+        """Only these pairs were reviewed; there is no verdict on any other."""
         return cls("partial", unfair=_as_pairs(unfair), fair=_as_pairs(fair), reviewer=reviewer)
 
     @classmethod
     def one_bit(cls, any_unfair: bool, *, reviewer: str | None = None) -> Review:
-        """Only whether anything at all was unfair."""
+        """Whether any pair was unfair, without naming it."""
         return cls("one_bit", any_unfair=any_unfair, reviewer=reviewer)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain lists and strings, for JSON."""
+        """Lists and strings, for JSON."""
         pairs = {name: [list(pair) for pair in getattr(self, name)] for name in ("unfair", "fair")}
         return {"kind": self.kind, **pairs, "any_unfair": self.any_unfair, "reviewer": self.reviewer}
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Review:
-        """The review that `to_dict` wrote down."""
+        """The review that `to_dict` wrote."""
         try:
             return cls(**record)
         except TypeError as error:
-            raise InvalidInput(f"this is not the record of a review ({error}); allowed is what to_dict wrote") from None
+            raise InvalidInput(f"a review's record must be what to_dict wrote: {error}") from None
 
     def check_fits(self, n_candidates: int) -> None:
         """Raise UnknownPair if the review names a candidate beyond the `n_candidates` of its decision."""
         for pair in self.unfair + self.fair:
             if max(pair) >= n_candidates:
-                raise UnknownPair(f"pair {pair} is unknown; the decision has candidates 0 to {n_candidates - 1}")
+                raise UnknownPair(f"a pair must be of candidates 0 to {n_candidates - 1}, got {pair}")
 
 
 def check_reviewer(name: object) -> None:
-    """Refuse what is no name: a missing one in a table is NaN, and two of those are never the same reviewer."""
+    """Refuse a reviewer that is no name: a missing one in a data frame is NaN, which never equals itself."""
     if name is not None and not isinstance(name, str):
-        raise InvalidInput(f"reviewer is {name!r}; allowed is a name, or None")
+        raise refusal("reviewer", "a name or None", name)
 
 
 def _as_pairs(pairs: Iterable[Pair]) -> tuple[Pair, ...]:
-    """Pairs with the smaller index first, each once, in order."""
+    """Pairs with the smaller index first, sorted, without repetitions."""
     result: set[Pair] = set()
     if isinstance(pairs, str) or not isinstance(pairs, Iterable):
-        raise InvalidInput(f"{pairs!r} is not a list of pairs; allowed is a list of two candidates' indices each")
+        raise refusal("pairs", "a list of pairs of candidates' indices", pairs)
     for pair in pairs:
         try:
             i, j = pair
             whole = i == int(i) and j == int(j)
         except (TypeError, ValueError, OverflowError):
-            raise InvalidInput(f"{pair!r} is not a pair; allowed are two candidates' indices, as in (0, 3)") from None
-        if isinstance(i, (bool, np.bool_)) or isinstance(j, (bool, np.bool_)) or not whole:
-            raise InvalidInput(f"{pair!r} is not a pair of indices; allowed are two whole numbers, as in (0, 3)")
+            whole = False
+        if not whole or isinstance(i, (bool, np.bool_)) or isinstance(j, (bool, np.bool_)):
+            raise refusal("a pair", "two whole numbers, as in (0, 3)", pair)
         if min(i, j) < 0 or i == j:
-            raise UnknownPair(f"pair {(int(i), int(j))} is unknown; a pair is two different candidates, from 0 up")
+            raise UnknownPair(f"a pair must be of two different candidates >= 0, got {(int(i), int(j))}")
         result.add((min(int(i), int(j)), max(int(i), int(j))))
     return tuple(sorted(result))

@@ -1,4 +1,4 @@
-"""A seal on decisions: a bandit knows its own again without having to remember them."""
+"""Signatures of decisions: a bandit recognises its own decisions without storing them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 
 def key_for(secret: bytes, content: dict[str, Any]) -> bytes:
-    """A key from something random and from what a bandit is: nested dicts of arrays, numbers and strings."""
+    """A key from random bytes and a bandit's content: nested dicts of arrays, numbers and strings."""
     digest = hashlib.blake2b(key=secret, digest_size=16)
     _feed(digest, content)
     return digest.digest()
@@ -35,28 +35,28 @@ def _feed(digest: Any, content: Any) -> None:
         digest.update(f"{content!r};".encode())
 
 
-def sealed(decision: Decision, key: bytes) -> Decision:
-    """The decision with an id that only the holder of `key` could have given it."""
-    return replace(decision, id=_seal_of(decision, key))
+def signed(decision: Decision, key: bytes) -> Decision:
+    """The decision with its signature under `key` as id."""
+    return replace(decision, id=_signature_of(decision, key))
 
 
-def seal(
+def sign(
     key: bytes, number: int, contexts: Floats, probabilities: Floats, chosen: tuple[int, ...], tight: tuple[Pair, ...]
 ) -> str:
-    """The id that the holder of `key` gives to a decision in round `number` with all that can be learned from."""
+    """The id of a decision in round `number`: a keyed hash of everything that can be learned from."""
     numbers = array("q", (number, *contexts.shape, len(chosen), *chosen, *chain.from_iterable(tight)))
     content = b"".join((numbers.tobytes(), contexts.tobytes(), probabilities.tobytes()))
     return f"{number}-{hashlib.blake2b(content, key=key, digest_size=16).hexdigest()}"
 
 
-def is_sealed(decision: Decision, key: bytes) -> bool:
-    """Whether `key` sealed this decision, and nothing that can be learned from was changed since."""
+def is_signed(decision: Decision, key: bytes) -> bool:
+    """Whether the decision was signed with `key` and not changed since."""
     try:
-        return hmac.compare_digest(decision.id, _seal_of(decision, key))
-    except (TypeError, OverflowError):  # its id is no seal, or it names candidates by what are no indices
+        return hmac.compare_digest(decision.id, _signature_of(decision, key))
+    except (TypeError, OverflowError):  # the id is not ASCII text, or candidates are not whole numbers
         return False
 
 
-def _seal_of(decision: Decision, key: bytes) -> str:
-    found = (decision.contexts, decision.probabilities, decision.chosen, decision.tight_pairs)
-    return seal(key, decision.round, *found)
+def _signature_of(decision: Decision, key: bytes) -> str:
+    content = (decision.contexts, decision.probabilities, decision.chosen, decision.tight_pairs)
+    return sign(key, decision.round, *content)

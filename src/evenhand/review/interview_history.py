@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from evenhand.interview.question import Answer, Question, Said
+from evenhand.interview.question import Answer, Judgement, Question
 from evenhand.ledger.ledger import Ledger, Row
 from evenhand.review.interview_people import KnownPeople
 
 KINDS = ("answer", "withdrawal")
 CHUNK = 1000
-ANSWERS_BY_VERDICT: dict[bool | None, Said] = {True: "unfair", False: "acceptable", None: "unsure"}
+ANSWERS_BY_VERDICT: dict[bool | None, Judgement] = {True: "unfair", False: "acceptable", None: "unsure"}
 
 
 class AnsweredQuestion(NamedTuple):

@@ -22,7 +22,7 @@ from evenhand.desk.desk import Desk
 from evenhand.desk.projection.quiet_bandit import QuietBandit
 from evenhand.interview import Interview
 from evenhand.interview.choice import steps_in_one
-from evenhand.interview.question import Question, check_said
+from evenhand.interview.question import Question, check_judgement
 from evenhand.records.review_metadata import JUDGEMENTS
 from evenhand.review.display import rows_of, shown_and_hidden
 from evenhand.review.encryption import Encryption
@@ -198,7 +198,7 @@ class InterviewSessions:
             "draft": self._encryption.digest(f"{reviewer} {x} {y}"),
             "rows": rows_of(left, right, self.desk.settings, rules.hidden),
             "withheld": bool(hidden),
-            "probabilities": [question.odds[side] for side in sides],
+            "probabilities": [question.probabilities[side] for side in sides],
             "gap": question.gap,
             "digits": max(0, len(str(steps_in_one(talk.interview.epsilon))) - 3),
             "instruction": INSTRUCTION,
@@ -267,7 +267,7 @@ class InterviewSessions:
     def _learn(talk: Conversation, question: Question, answer: str, reviewer: str) -> None:
         judged = answer in JUDGEMENTS
         if not talk.again:
-            talk.interview.answer(check_said(answer) if judged else "unsure", reviewer)
+            talk.interview.answer(check_judgement(answer) if judged else "unsure", reviewer)
             return
         talk.again.pop()
         if judged:

@@ -1,4 +1,4 @@
-"""KnownReward: the pay-off is known, only the metric has to be learned (the paper's section on known theta)."""
+"""KnownReward: the expected reward is known, only the metric has to be learned (the paper's section on known theta)."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evenhand.errors import InvalidInput
+from evenhand._internal.checks import refusal
 from evenhand.rewards.model import Floats, RewardModel
 
 
 class KnownReward(RewardModel):
-    """Expected reward <theta, x> with theta given; outcomes teach it nothing.
+    """Expected reward <theta, x> for a known theta; outcomes change nothing.
 
     >>> KnownReward([0.6, 0.8]).optimistic(np.array([[1.0, 0.0]])).tolist()
     [0.6]
@@ -22,14 +22,14 @@ class KnownReward(RewardModel):
         try:
             array = np.array(theta, dtype=np.float64)
         except (TypeError, ValueError):
-            raise InvalidInput(f"theta is {theta!r}; allowed is a list of d >= 1 finite numbers") from None
+            array = np.array(np.nan)
         if array.ndim != 1 or len(array) == 0 or not np.all(np.isfinite(array)):
-            raise InvalidInput(f"theta is {theta!r}; allowed is a list of d >= 1 finite numbers")
+            raise refusal("theta", "a list of d >= 1 finite numbers", theta)
         self.theta = array
 
     @property
     def n_features(self) -> int:
-        """How many features a context has: d."""
+        """The length d of a context."""
         return len(self.theta)
 
     def estimate(self, contexts: Floats) -> Floats:
@@ -37,11 +37,11 @@ class KnownReward(RewardModel):
         return np.asarray(contexts @ self.theta)
 
     def widths(self, contexts: Floats) -> Floats:
-        """No doubt at all."""
+        """Zero, (k,)."""
         return np.zeros(len(contexts))
 
     def learn(self, contexts: Floats, rewards: Floats) -> None:
-        """Nothing is left to learn."""
+        """Nothing to learn."""
 
     def state(self) -> dict[str, Any]:
         """Theta."""
@@ -49,5 +49,5 @@ class KnownReward(RewardModel):
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
-        """The same theta."""
+        """The model with this theta."""
         return cls(state["theta"])

@@ -1,4 +1,4 @@
-"""What every reward model does: optimistic rewards out, outcomes in."""
+"""RewardModel: what every reward model does."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ Floats = NDArray[np.float64]
 
 
 class RewardModel(ABC):
-    """Predicts the expected reward of a context and says how sure it is. Saved and loaded under its class's name."""
+    """Predicts the expected reward of a context, with a confidence width, and learns from outcomes.
+
+    Subclasses are saved and loaded under their class name. `evenhand.testing.RewardModelContract` tests one.
+    """
 
     _kinds: ClassVar[dict[str, type[RewardModel]]] = {}
 
@@ -26,7 +29,7 @@ class RewardModel(ABC):
     @property
     @abstractmethod
     def n_features(self) -> int:
-        """How many features a context has: d."""
+        """The length d of a context."""
 
     @abstractmethod
     def estimate(self, contexts: Floats) -> Floats:
@@ -34,23 +37,23 @@ class RewardModel(ABC):
 
     @abstractmethod
     def widths(self, contexts: Floats) -> Floats:
-        """How far each estimate may be off, (k,)."""
+        """The confidence width of each estimate, (k,), >= 0."""
 
     @abstractmethod
     def learn(self, contexts: Floats, rewards: Floats) -> None:
-        """Take in the outcomes (n,) of chosen candidates with these contexts (n, d)."""
+        """Learn from the outcomes (n,) of chosen candidates with these contexts (n, d)."""
 
     @abstractmethod
     def state(self) -> dict[str, Any]:
-        """All that the model is, in arrays, numbers, strings and dicts of them."""
+        """Everything the model consists of, as arrays, numbers, strings and dicts of them."""
 
     @classmethod
     @abstractmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
-        """The model whose `state` this was, to the bit."""
+        """The model with this `state`, to the bit."""
 
     def optimistic(self, contexts: Floats) -> Floats:
-        """The highest expected reward still believable, (k,): the paper's r-hat."""
+        """Estimate plus width, (k,): the paper's r-hat."""
         return self.estimate(contexts) + self.widths(contexts)
 
     def copied(self) -> Self:
@@ -58,7 +61,7 @@ class RewardModel(ABC):
         return copy.deepcopy(self)
 
     def saved(self) -> dict[str, Any]:
-        """The state with the name of the class that can read it."""
+        """The state with the name of the class that reads it."""
         return {"kind": type(self).__name__, "state": self.state()}
 
     @staticmethod

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 
-from evenhand._internal.checks import is_number, is_whole
-from evenhand._internal.jit import frozen
+from evenhand._internal.checks import check_number, check_number_or_none, check_one_of, check_whole
+from evenhand._internal.jit import frozen, jit
 from evenhand.errors import InvalidInput, SolverFailed
 from evenhand.rewards.model import Floats, RewardModel
-from evenhand.rewards.ridge_sums import Bounds, Sums, fill_bounds, joined, no_sums, tell
 
 Width = Literal["self_normalised", "paper"]
 
@@ -22,27 +21,46 @@ DRIFT_TOLERANCE = 1e-6
 """How far V times the carried inverse may be from the identity when it is checked."""
 
 NOISE_PRIOR_WEIGHT = 1.0
-"""The starting noise scale counts as much as this many outcomes when the scale is estimated."""
+"""The prior noise scale of 1 counts as much as this many outcomes."""
 
 MOST_REWARD = 10.0
-"""Times the bound on theta plus the noise scale: the largest reward that is taken for one."""
+"""The largest accepted reward, as a multiple of the bound on theta plus the noise scale."""
+
+
+class Sums(NamedTuple):
+    """Views of the parts of an array of sums, (2d + 2, d): one array, since each kernel argument costs time."""
+
+    V: Floats
+    """lambda I + sum x x', (d, d)."""
+    V_inv: Floats
+    """Its inverse, (d, d)."""
+    b: Floats
+    """sum r x, (d,)."""
+    theta: Floats
+    """V^-1 b, (d,)."""
+
+    @classmethod
+    def of(cls, sums: Floats) -> Sums:
+        """The parts of this array."""
+        d = sums.shape[1]
+        return cls(sums[:d], sums[d : 2 * d], sums[2 * d], sums[2 * d + 1])
 
 
 class RidgeUCB(RewardModel):
     """Linear rewards: theta-hat = V^-1 b with V = lambda I + sum x x', b = sum r x, and a width for every context.
 
-    Expected rewards are taken to lie in [-S, S], S the `norm_bound` on ||theta||: rewards in other units are divided by
-    their size first, or S is given. Widths, both times ||x||_{V^-1}:
+    Expected rewards are assumed to lie in [-S, S], S the `norm_bound` on ||theta||: divide rewards in other units by
+    their size first, or pass S. Widths, both times ||x||_{V^-1}:
 
     - "self_normalised" (default): R sqrt(2 log(det(V)^(1/2) lambda^(-d/2) / delta)) + sqrt(lambda) S, R the noise's
-      sub-Gaussian scale; never more than S ||x|| + |estimate|, beyond which the truth cannot lie. With `noise` given,
-      all intervals of all rounds hold together with probability 1 - delta. With `noise=None` R is estimated from
-      one-step-ahead residuals, each divided by the variance its own context adds; right in the long run for noise of
-      one scale, and no theorem at small samples.
+      sub-Gaussian scale; at most S ||x|| + |estimate|, beyond which the truth cannot lie. With `noise` = R, all
+      intervals of all rounds hold together with probability 1 - delta. With `noise=None` R is estimated from
+      one-step-ahead residuals, each divided by the variance of its prediction: consistent, but without a guarantee for
+      small samples.
     - "paper": sqrt(2 d log((1 + t/lambda)/delta)) + sqrt(lambda), t the number of outcomes plus one, at most 1; for
       R = S = 1. As printed; but an estimate may be off by more than 1, so at high noise these intervals can miss.
 
-    A round costs O(d^2); every REFRESH_EVERY outcomes the carried inverse is checked against V and made anew.
+    A round costs O(d^2); every REFRESH_EVERY outcomes the carried inverse is checked against V and recomputed.
 
     >>> model = RidgeUCB(2, noise=0.1)
     >>> model.widths(np.array([[1.0, 0.0]])).round(3).tolist()
@@ -62,28 +80,22 @@ class RidgeUCB(RewardModel):
         norm_bound: float = 1.0,
         confidence: float = 0.05,
     ) -> None:
-        if not is_whole(n_features) or n_features < 1:
-            raise InvalidInput(f"n_features is {n_features!r}; allowed is a whole number >= 1")
-        if width not in get_args(Width):
-            raise InvalidInput(f"width is {width!r}; allowed are 'self_normalised' and 'paper'")
-        for name, value in (("noise", noise), ("regularisation", regularisation), ("norm_bound", norm_bound)):
-            if (value is None and name != "noise") or (value is not None and not (is_number(value) and value > 0)):
-                raise InvalidInput(f"{name} is {value!r}; allowed is a number > 0" + " or None" * (name == "noise"))
-        if not is_number(confidence) or not 0 < confidence < 1:
-            raise InvalidInput(f"confidence is {confidence!r}; allowed is delta, a number between 0 and 1")
+        d = check_whole("n_features", n_features, least=1)
+        check_one_of("width", width, get_args(Width))
         self.width: Width = width
-        self.noise = noise
-        self.regularisation = float(regularisation)
-        self.norm_bound = float(norm_bound)
-        self.confidence = float(confidence)
+        self.noise = check_number_or_none("noise", noise, above=0)
+        self.regularisation = check_number("regularisation", regularisation, above=0)
+        self.norm_bound = check_number("norm_bound", norm_bound, above=0)
+        self.confidence = check_number("confidence", confidence, above=0, below=1)
         self.n_outcomes = 0
-        self._sums = no_sums(int(n_features), self.regularisation)
+        identity = np.eye(d)
+        self._sums = np.concatenate([identity * self.regularisation, identity / self.regularisation, np.zeros((2, d))])
         self._log_det_ratio = 0.0  # log det(V) - d log(lambda)
         self._residuals = 0.0  # sum of squared one-step-ahead residuals, each over 1 + ||x||^2_{V^-1}
 
     @property
     def n_features(self) -> int:
-        """How many features a context has: d."""
+        """The length d of a context."""
         return int(self._sums.shape[1])
 
     @property
@@ -93,28 +105,29 @@ class RidgeUCB(RewardModel):
 
     @property
     def noise_scale(self) -> float:
-        """R: as given, or the estimate, which starts at 1 and follows the residuals."""
+        """R: `noise`, or its estimate, which starts at 1."""
         if self.noise is not None:
             return self.noise
         return math.sqrt((NOISE_PRIOR_WEIGHT + self._residuals) / (NOISE_PRIOR_WEIGHT + self.n_outcomes))
 
     def estimate(self, contexts: Floats) -> Floats:
         """<theta-hat, x> of each row, (k,)."""
-        return self._bounds(contexts).estimate
+        return self._bounds(contexts)[0]
 
     def widths(self, contexts: Floats) -> Floats:
         """||x||_{V^-1} times the radius of each row, cut off where the truth cannot lie, (k,)."""
-        return self._bounds(contexts).width
+        return self._bounds(contexts)[1]
 
     def optimistic(self, contexts: Floats) -> Floats:
-        """The highest expected reward still believable, (k,): the paper's r-hat."""
-        return self._bounds(contexts).optimistic
+        """Estimate plus width, (k,): the paper's r-hat."""
+        return self._bounds(contexts)[2]
 
-    def _bounds(self, contexts: Floats) -> Bounds:
-        found = np.empty((3, len(contexts)))
+    def _bounds(self, contexts: Floats) -> tuple[Floats, Floats, Floats]:
+        """Estimate, width and their sum."""
+        bounds = np.empty((3, len(contexts)))
         most = 1.0 if self.width == "paper" else math.inf
-        fill_bounds(frozen(contexts), self._sums, self._radius(), self.norm_bound, most, found)
-        return Bounds(*found)
+        fill_bounds(frozen(contexts), self._sums, self._radius(), self.norm_bound, most, bounds)
+        return bounds[0], bounds[1], bounds[2]
 
     def _radius(self) -> float:
         lam, delta = self.regularisation, self.confidence
@@ -126,26 +139,28 @@ class RidgeUCB(RewardModel):
 
     @property
     def largest_reward(self) -> float:
-        """A larger one, of either sign, is refused: it is in other units."""
+        """Larger rewards, of either sign, are refused: they are in other units."""
         return MOST_REWARD * (self.norm_bound + (self.noise or 1.0))
 
     def learn(self, contexts: Floats, rewards: Floats) -> None:
-        """Take in outcomes: (n, d) contexts and (n,) rewards, one rank-one update each."""
-        most = self.largest_reward
-        outcomes = rewards.tolist()
+        """Learn from outcomes: (n, d) contexts and (n,) rewards, one rank-one update each."""
+        most, outcomes = self.largest_reward, rewards.tolist()
         if len(outcomes) != len(contexts):
-            raise InvalidInput(f"{len(contexts)} contexts with {len(outcomes)} rewards; allowed is one for each")
-        if any(not -most <= reward <= most for reward in outcomes):
-            raise InvalidInput(
-                f"a reward is {rewards[np.argmax(np.abs(rewards))]}; expected ones must be within {self.norm_bound} "
-                f"and none may exceed {most}: divide by their size, or pass reward=RidgeUCB(..., norm_bound=...)"
-            )
-        contexts, before = frozen(contexts), self.__dict__.copy()  # updates replace arrays, never write into them
+            raise InvalidInput(f"rewards must be one per context, got {len(outcomes)} for {len(contexts)} contexts")
+        for reward in outcomes:
+            if not -most <= reward <= most:
+                raise InvalidInput(
+                    f"rewards must be from {-most} to {most}, got {reward}; divide rewards by their size, or pass "
+                    f"reward=RidgeUCB(..., norm_bound=...), now {self.norm_bound}"
+                )
+        contexts = np.array(contexts, dtype=np.float64, order="C")
+        contexts.flags.writeable = False  # kernels are compiled once, for read-only contexts
+        before = self.__dict__.copy()  # updates replace arrays, never write into them
         try:
             for row, reward in enumerate(outcomes):
-                renewed = np.empty(self._sums.shape)
-                spread, residual = tell(contexts, row, reward, self._sums, renewed)
-                self._sums = renewed
+                updated = np.empty(self._sums.shape)
+                spread, residual = rank_one_update(contexts, row, reward, self._sums, updated)
+                self._sums = updated
                 self._residuals += residual
                 self._log_det_ratio += math.log1p(spread)
                 self.n_outcomes += 1
@@ -156,27 +171,24 @@ class RidgeUCB(RewardModel):
             raise
 
     def _refresh(self) -> None:
-        """A fresh inverse and determinant; the carried ones must have been right up to rounding."""
+        """Recompute inverse and determinant; the carried inverse must have been right up to rounding."""
         V, V_inv, b, theta = Sums.of(self._sums)
         drift = float(np.max(np.abs(V @ V_inv - np.eye(self.n_features))))
         if not drift <= DRIFT_TOLERANCE:
-            raise SolverFailed(
-                f"the carried inverse of V has drifted by {drift:.1e}; at most {DRIFT_TOLERANCE} is sound"
-            )
+            raise SolverFailed(f"the carried inverse of V has drifted by {drift:.1e}, more than {DRIFT_TOLERANCE}")
         L = np.linalg.cholesky(V)
         half = np.linalg.solve(L, np.eye(self.n_features))
-        V_inv[:] = half.T @ half  # into sums that were made for this outcome, and that nobody else has seen
+        V_inv[:] = half.T @ half  # in place: this outcome's new sums are not shared yet
         theta[:] = V_inv @ b
         self._log_det_ratio = float(2 * np.sum(np.log(np.diag(L))) - self.n_features * math.log(self.regularisation))
 
     def copied(self) -> Self:
-        """A copy that learns on its own. Arrays are replaced, never written into, so it may share them."""
+        """A copy that learns on its own. It shares arrays, which are replaced and never written into."""
         twin = self.__class__.__new__(self.__class__)
         twin.__dict__.update(self.__dict__)
         return twin
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """The same."""
         memo[id(self)] = twin = self.copied()
         return twin
 
@@ -196,10 +208,67 @@ class RidgeUCB(RewardModel):
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
-        """The model that was saved, to the bit."""
+        """The model with this `state`, to the bit."""
         settings = ("width", "noise", "regularisation", "norm_bound", "confidence")
-        model = cls(len(state["b"]), **{name: state[name] for name in settings})
-        model._sums = joined(*(state[part] for part in Sums._fields))
+        V, V_inv, b, theta = (state[part] for part in Sums._fields)
+        d = len(b)
+        if not V.shape == V_inv.shape == (d, d) or not theta.shape == b.shape == (d,):  # kernels rely on the shapes
+            raise ValueError(f"sums for {d} features cannot have shapes {V.shape}, {V_inv.shape} and {theta.shape}")
+        model = cls(d, **{name: state[name] for name in settings})
+        model._sums = np.concatenate([V, V_inv, b[None, :], theta[None, :]])
         model.n_outcomes = int(state["n_outcomes"])
         model._log_det_ratio, model._residuals = float(state["log_det_ratio"]), float(state["residuals"])
         return model
+
+
+@jit
+def fill_bounds(contexts: Floats, sums: Floats, radius: float, norm_bound: float, most: float, bounds: Floats) -> None:
+    """Fill `bounds` (3, k) with estimate, width and their sum for each row of `contexts` (k, d). O(k d^2).
+
+    most: the largest width; if infinite, as far as the truth can lie.
+    """
+    k, d = contexts.shape
+    V_inv, theta = sums[d : 2 * d], sums[2 * d + 1]
+    reach = np.empty(d)
+    for row in range(k):
+        x = contexts[row]
+        estimate, spread, square = 0.0, 0.0, 0.0
+        reach[:] = 0.0
+        for j in range(d):
+            for i in range(d):
+                reach[i] += V_inv[j, i] * x[j]  # V^-1 is symmetric: independent sums, which are vectorised
+        for j in range(d):
+            estimate += x[j] * theta[j]
+            spread += x[j] * reach[j]
+            square += x[j] * x[j]
+        farthest = most if most < np.inf else norm_bound * math.sqrt(square) + abs(estimate)
+        bounds[0, row] = estimate
+        bounds[1, row] = min(math.sqrt(max(spread, 0.0)) * radius, farthest)
+        bounds[2, row] = bounds[0, row] + bounds[1, row]
+
+
+@jit
+def rank_one_update(contexts: Floats, row: int, reward: float, sums: Floats, updated: Floats) -> tuple[float, float]:
+    """Fill `updated` with the sums after one outcome, of that row of `contexts` (n, d).
+
+    Returns ||x||^2_{V^-1} before it, and the squared residual over 1 + that. O(d^2).
+    """
+    x, d = contexts[row], contexts.shape[1]
+    V, V_inv, b, theta = sums[:d], sums[d : 2 * d], sums[2 * d], sums[2 * d + 1]
+    new_V, new_V_inv, new_b, new_theta = updated[:d], updated[d : 2 * d], updated[2 * d], updated[2 * d + 1]
+    direction = np.zeros(d)
+    for j in range(d):
+        for i in range(d):
+            direction[i] += V_inv[j, i] * x[j]
+    spread, predicted = 0.0, 0.0
+    for i in range(d):
+        spread += x[i] * direction[i]
+        predicted += x[i] * theta[i]
+        new_b[i] = b[i] + reward * x[i]
+        new_theta[i] = 0.0
+    for i in range(d):
+        for j in range(d):
+            new_V[i, j] = V[i, j] + x[i] * x[j]
+            new_V_inv[i, j] = V_inv[i, j] - direction[i] * direction[j] / (1.0 + spread)
+            new_theta[j] += new_V_inv[i, j] * new_b[i]
+    return spread, (reward - predicted) ** 2 / (1.0 + spread)

@@ -1,13 +1,13 @@
-"""Names and kinds of the features of a candidate: from rows to contexts, and from a learned matrix to words.
+"""Features with names and kinds: rows encoded as contexts, and a learned matrix explained in words.
 
 >>> schema = Schema([Number("income", low=0, high=200_000, unit="EUR"), YesNo("has_guarantor")])
 >>> schema.encode([{"income": 50_000, "has_guarantor": True}]).round(3).tolist()
 [[-0.289, 0.577, 0.577]]
 """
 
-from evenhand.schema.effects import Comparison, Distance, Equivalence, Explanation, FeatureEffect, Interaction
+from evenhand.schema.effects import Comparison, Distance, Equivalence, FeatureEffect, Interaction, MetricExplanation
 from evenhand.schema.features import Category, Feature, Number, YesNo
-from evenhand.schema.fit import DoesNotFit, Problem
+from evenhand.schema.fit import DoesNotFit, RowProblem
 from evenhand.schema.schema import Schema
 
 __all__ = [
@@ -16,12 +16,12 @@ __all__ = [
     "Distance",
     "DoesNotFit",
     "Equivalence",
-    "Explanation",
     "Feature",
     "FeatureEffect",
     "Interaction",
+    "MetricExplanation",
     "Number",
-    "Problem",
+    "RowProblem",
     "Schema",
     "YesNo",
 ]

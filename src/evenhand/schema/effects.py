@@ -1,4 +1,4 @@
-"""What a learned matrix says about features, as frozen records."""
+"""The effects of features on distances, as frozen records."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Distance:
-    """A distance, sqrt(z'Gz) of a difference z of contexts, with its ends where they are known.
+    """A distance, sqrt(z'Gz) of a difference z of contexts, with its bounds if known.
 
     >>> Distance(0.3).no_limit, Distance(1.2, lower=0.9, upper=1.5).no_limit
     (False, True)
@@ -26,13 +26,13 @@ class Distance:
 
     @property
     def no_limit(self) -> bool:
-        """Whether the odds may differ as they like: they never differ by more than 1."""
+        """Whether it limits nothing: probabilities never differ by more than 1."""
         return self.value >= 1.0
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two candidates who differ in one feature only, and the distance between them."""
+    """Two values of one feature, and the distance of candidates who differ only in that."""
 
     feature: Feature
     first: float | str | bool
@@ -58,17 +58,17 @@ class FeatureEffect:
 
     @property
     def farthest(self) -> Comparison:
-        """The two values that are the farthest apart."""
+        """The two values with the largest distance."""
         return max(self.comparisons, key=lambda comparison: comparison.distance.value)
 
     @property
     def nearest(self) -> Comparison:
-        """The two values, of those compared, that are the nearest."""
+        """The two values, of those compared, with the smallest distance."""
         return min(self.comparisons, key=lambda comparison: comparison.distance.value)
 
     @property
     def distance(self) -> Distance:
-        """The most distance the feature can make alone."""
+        """The largest distance that the feature alone can make."""
         return self.farthest.distance
 
 
@@ -81,7 +81,7 @@ class Equivalence:
     amount: float
     lower: float | None = None
     upper: float | None = None
-    """The smallest and largest amount that the ends of both distances allow; infinite where nothing limits it."""
+    """The smallest and largest amount within the bounds of both distances; inf if unlimited."""
 
     @classmethod
     def of(cls, comparison: Comparison, number: Feature, span: float, whole: Distance) -> Equivalence:
@@ -99,7 +99,7 @@ def _ratio(distance: float, whole: float) -> float:
 
 @dataclass(frozen=True)
 class Interaction:
-    """Two features whose differences reinforce each other one way round and cancel the other way round.
+    """Two features whose differences reinforce each other in one combination and cancel in the other.
 
     `together` is the distance between (first.first, second.first) and (first.second, second.second), `against` the
     one between (first.first, second.second) and (first.second, second.first). Without an interaction both would be
@@ -113,14 +113,14 @@ class Interaction:
 
 
 @dataclass(frozen=True)
-class Explanation:
-    """A learned matrix in words about features: the records, and plain sentences made of them."""
+class MetricExplanation:
+    """A learned matrix in terms of features: records, and sentences made from them."""
 
     effects: tuple[FeatureEffect, ...]
-    """One a feature, the one that can make the most distance first."""
+    """One per feature, the largest first."""
     equivalences: tuple[Equivalence, ...]
     interaction: Interaction | None
-    """The strongest one, if any counts."""
+    """The strongest one, if any matters."""
     sentences: tuple[str, ...]
 
     def __getitem__(self, name: str) -> FeatureEffect:
@@ -129,7 +129,7 @@ class Explanation:
             if effect.name == name:
                 return effect
         names = ", ".join(effect.name for effect in self.effects)
-        raise InvalidInput(f"{name!r} is no feature; the features are {names}")
+        raise InvalidInput(f"unknown feature {name!r}; the schema has {names}")
 
     def __str__(self) -> str:
         return "\n".join(self.sentences)

@@ -1,8 +1,8 @@
-"""From a learned matrix to what it says about features.
+"""Explain a learned matrix in terms of features.
 
 The distance of two candidates is sqrt(z'Gz), z the difference of their contexts. When they differ in one feature
-only, z is zero outside that feature's block, so the block of G on the diagonal says what the feature does alone;
-the blocks beside the diagonal say whether two features reinforce each other or cancel.
+only, z is zero outside that feature's block, so the diagonal block of G is the effect of the feature alone; the other
+blocks tell whether two features reinforce each other or cancel.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evenhand._internal.checks import check_number
 from evenhand.errors import InvalidInput
-from evenhand.schema.effects import Comparison, Distance, Equivalence, Explanation, FeatureEffect, Interaction
+from evenhand.schema.effects import Comparison, Distance, Equivalence, FeatureEffect, Interaction, MetricExplanation
 from evenhand.schema.features import Number
-from evenhand.schema.values import as_floats, as_number, shown
+from evenhand.schema.values import as_floats
 from evenhand.schema.words import sentences_of
 
 if TYPE_CHECKING:
@@ -36,17 +37,15 @@ MATRIX_TOLERANCE = 1e-6
 """How asymmetric or negative a matrix may be, relative to its largest entry: what rounding and sampling leave."""
 
 COUNTS_FROM = 0.2
-"""The cosine, between the effects of two features, from which an interaction is worth telling."""
+"""The cosine between the effects of two features from which an interaction is reported."""
 
 CONTRASTS_SEARCHED = 200
-"""How many pairs of levels of a category, the farthest ones, are tried against another feature for interactions."""
+"""How many pairs of levels of a category, farthest first, are searched for interactions."""
 
 
-def explain(schema: Schema, matrix: ArrayLike, *, ends: Ends | None, negligible: float) -> Explanation:
-    """The distances behind `Schema.explain`. Cost: one quadratic form a comparison."""
-    limit = as_number(negligible)
-    if limit is None or not 0 < limit < 1:
-        raise InvalidInput(f"negligible is {shown(negligible)}; it must be above 0 and below 1")
+def explain(schema: Schema, matrix: ArrayLike, *, ends: Ends | None, negligible: float) -> MetricExplanation:
+    """The implementation of `Schema.explain`. Cost: one quadratic form per comparison."""
+    check_number("negligible", negligible, above=0, below=1)
     G = _checked(matrix, schema.n_features)
     contrasts: list[Contrast] = [(f, *pair) for f in schema.features for pair in f.contrasts()]
     differences = np.vstack([_differences(schema, feature) for feature in schema.features])
@@ -63,23 +62,23 @@ def explain(schema: Schema, matrix: ArrayLike, *, ends: Ends | None, negligible:
     effects = _ranked(schema, comparisons)
     equivalences = _equivalences(effects, negligible)
     sentences = sentences_of(effects, equivalences, interaction, negligible=negligible)
-    return Explanation(effects, equivalences, interaction, sentences)
+    return MetricExplanation(effects, equivalences, interaction, sentences)
 
 
 def _checked(matrix: ArrayLike, n: int) -> Floats:
     G = as_floats(matrix, "the matrix")
     if G.shape != (n, n):
-        raise InvalidInput(f"the matrix has shape {G.shape}; the schema's contexts ask for ({n}, {n})")
+        raise InvalidInput(f"the matrix must have shape ({n}, {n}), got {G.shape}")
     if not np.isfinite(G).all():
-        raise InvalidInput("the matrix has entries that are not finite")
+        raise InvalidInput("the matrix must be finite")
     room = MATRIX_TOLERANCE * float(np.max(np.abs(G)))
     asymmetry = float(np.max(np.abs(G - G.T)))
     if asymmetry > room:
-        raise InvalidInput(f"the matrix is off its transpose by {asymmetry:.2g}; it must be symmetric")
+        raise InvalidInput(f"the matrix must be symmetric, got an asymmetry of {asymmetry:.2g}")
     G = (G + G.T) / 2.0
     smallest = float(np.linalg.eigvalsh(G)[0])
     if smallest < -room:
-        raise InvalidInput(f"the matrix has the eigenvalue {smallest:.2g}; it must be positive semidefinite")
+        raise InvalidInput(f"the matrix must be positive semidefinite, got an eigenvalue of {smallest:.2g}")
     return G
 
 
@@ -102,17 +101,17 @@ def _with_ends(values: Floats, differences: Floats, ends: Ends | None) -> list[D
         return [Distance(float(value)) for value in values]
     lower, upper = (np.asarray(end, dtype=np.float64) for end in ends(differences.copy()))
     if lower.shape != values.shape or upper.shape != values.shape:
-        raise InvalidInput(f"ends gave shapes {lower.shape} and {upper.shape}; both must be {values.shape}")
+        raise InvalidInput(f"ends must return shapes {values.shape}, got {lower.shape} and {upper.shape}")
     wrong = np.flatnonzero(~((lower >= 0) & (lower <= upper)))
     if len(wrong):
         at = wrong[0]
-        raise InvalidInput(f"ends gave {lower[at]} to {upper[at]}; a lower end is at least 0 and not above the upper")
+        raise InvalidInput(f"ends must be 0 <= lower <= upper, got {lower[at]} and {upper[at]}")
     return [Distance(*map(float, triple)) for triple in zip(values, lower, upper, strict=True)]
 
 
 def _in_proportion(comparisons: Sequence[Comparison]) -> list[Comparison]:
-    """The same, with the narrowest ends: along a number distances grow in proportion, so that what is known of its
-    whole range is known of each step, and the other way round."""
+    """The same with the tightest bounds: along a number distances are proportional, so that bounds on the whole range
+    bound each step, and vice versa."""
     tightest: dict[str, tuple[float, float]] = {}
     for one in comparisons:
         if isinstance(one.feature, Number) and one.distance.lower is not None and one.distance.upper is not None:
@@ -123,7 +122,7 @@ def _in_proportion(comparisons: Sequence[Comparison]) -> list[Comparison]:
 
 
 def _tightened(comparison: Comparison, lower: float, upper: float) -> Comparison:
-    """A comparison whose ends lie within these, given for a difference of one; ends that exclude each other stay."""
+    """The comparison with its bounds narrowed to these, per unit; contradictory bounds stay as they are."""
     distance = comparison.distance
     if distance.lower is None or distance.upper is None or not isinstance(comparison.feature, Number) or lower > upper:
         return comparison
@@ -138,7 +137,7 @@ def _span(comparison: Comparison) -> float:
 def _strongest(
     contrasts: Sequence[Contrast], differences: Floats, alone: Floats, G: Floats, negligible: float
 ) -> tuple[int, int, int] | None:
-    """The two contrasts whose order matters the most, and the sign that makes them reinforce each other."""
+    """The two contrasts with the strongest interaction, and the sign that makes them reinforce each other."""
     searched: dict[str, list[int]] = {}
     for index in np.argsort(-alone, kind="stable").tolist():
         rows = searched.setdefault(contrasts[index][0].name, [])
@@ -176,10 +175,9 @@ def _ranked(schema: Schema, comparisons: Sequence[Comparison]) -> tuple[FeatureE
 
 
 def _equivalences(effects: Sequence[FeatureEffect], negligible: float) -> tuple[Equivalence, ...]:
-    """Every other feature that counts, measured in the number that counts the most.
+    """Every other feature that matters, in units of the number that matters most.
 
-    One step of another number never makes more than its whole range, and that no more than the whole range of the
-    number measured in; a yes/no or a category may, and is then left out.
+    A yes/no or a category that makes more distance than the whole range of that number is left out.
     """
     counting = [effect for effect in effects if effect.distance.value >= negligible]
     reference = next((effect for effect in counting if isinstance(effect.feature, Number)), None)
@@ -188,8 +186,8 @@ def _equivalences(effects: Sequence[FeatureEffect], negligible: float) -> tuple[
     span = reference.feature.high - reference.feature.low
     found = []
     for effect in counting:
-        told = effect.nearest if isinstance(effect.feature, Number) else effect.farthest
-        same = Equivalence.of(told, reference.feature, span, reference.distance)
+        compared = effect.nearest if isinstance(effect.feature, Number) else effect.farthest
+        same = Equivalence.of(compared, reference.feature, span, reference.distance)
         if effect is not reference and same.amount <= span and math.isfinite(same.amount):
             found.append(same)
     return tuple(found)

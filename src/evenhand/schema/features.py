@@ -1,7 +1,7 @@
-"""The three kinds of features: a number in a range, a category with levels, a yes or no.
+"""The three kinds of features: Number, Category and YesNo.
 
-Each kind reads a raw value or says what is wrong with it, encodes values into a block of coordinates of norm <= 1,
-and decodes such a block again. The blocks are put side by side, and scaled, by the schema.
+Each kind validates raw values, encodes them into a block of coordinates of norm <= 1, and decodes such a block. The
+schema scales the blocks and puts them side by side.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import numpy as np
 
+from evenhand._internal.checks import check_bool
 from evenhand.errors import InvalidInput
 from evenhand.schema.values import as_number, is_missing, shown
 
@@ -30,10 +31,10 @@ LEVELS_SHOWN = 12
 
 @dataclass(frozen=True)
 class Number:
-    """A number between low and high, encoded as one coordinate that runs from -1 to 1.
+    """A number between low and high, encoded as one coordinate from -1 to 1.
 
-    `integer=True` asks for whole numbers. `step` is the amount people speak in, used in explanations only; left
-    out, it is the largest power of ten of which the range holds ten.
+    `integer=True` requires whole numbers. `step` is the unit of explanations; by default the largest power of ten that
+    is at most a tenth of the range.
 
     >>> income = Number("income", low=0, high=200_000, unit="EUR")
     >>> income.encode([0.0, 150_000.0]).tolist(), income.step
@@ -53,15 +54,14 @@ class Number:
         _check_name(self.name)
         low, high = _end(self.name, "low", self.low), _end(self.name, "high", self.high)
         if not low < high:
-            raise InvalidInput(f"{self.name}: low is {shown(low)} and high {shown(high)}; low must be below high")
+            raise InvalidInput(f"{self.name}: low must be below high, got {shown(low)} and {shown(high)}")
         if math.isinf(high - low):
-            raise InvalidInput(f"{self.name}: the range {shown(low)} to {shown(high)} is too wide for a float")
+            raise InvalidInput(f"{self.name}: high - low must be a finite float, got {shown(low)} to {shown(high)}")
         if not isinstance(self.unit, str):
-            raise InvalidInput(f"{self.name}: unit is {shown(self.unit)}; it must be a text")
-        if not isinstance(self.integer, bool):
-            raise InvalidInput(f"{self.name}: integer is {shown(self.integer)}; it must be True or False")
+            raise InvalidInput(f"{self.name}: unit must be a string, got {shown(self.unit)}")
+        check_bool(f"{self.name}: integer", self.integer)
         if self.integer and not (low.is_integer() and high.is_integer()):
-            raise InvalidInput(f"{self.name}: {shown(low)} to {shown(high)} must be whole numbers, integer is True")
+            raise InvalidInput(f"{self.name}: low and high must be whole numbers, got {shown(low)} and {shown(high)}")
         object.__setattr__(self, "low", low)
         object.__setattr__(self, "high", high)
         object.__setattr__(self, "step", self._checked_step(high - low))
@@ -72,7 +72,7 @@ class Number:
             return max(step, 1.0) if self.integer else step
         step = _end(self.name, "step", self.step)
         if not 0 < step <= span:
-            raise InvalidInput(f"{self.name}: step is {shown(step)}; it must be above 0 and at most {shown(span)}")
+            raise InvalidInput(f"{self.name}: step must be > 0 and <= {shown(span)}, got {shown(step)}")
         return step
 
     @property
@@ -81,30 +81,25 @@ class Number:
         return (self.name,)
 
     @property
-    def allowed(self) -> str:
-        """What fits, in words."""
+    def expected(self) -> str:
+        """The valid values, in words."""
         unit = f" {self.unit}" if self.unit else ""
-        which = "are whole numbers from" if self.integer else "is"
-        return f"allowed {which} {shown(self.low)} to {shown(self.high)}{unit}"
+        return f"a {'whole ' * self.integer}number from {shown(self.low)} to {shown(self.high)}{unit}"
 
     def read(self, value: object) -> float:
-        """The value as a float in the range, or InvalidInput with the reason."""
-        if is_missing(value):
-            raise InvalidInput(f"is missing; {self.allowed}")
+        """The value as a float in the range, or InvalidInput."""
         number = as_number(value)
-        if number is None:
-            raise InvalidInput(f"is {shown(value)}, which is no number; {self.allowed}")
-        if not self.low <= number <= self.high or (self.integer and not number.is_integer()):
-            raise InvalidInput(f"is {shown(value)}; {self.allowed}")
+        if number is None or not self.low <= number <= self.high or (self.integer and not number.is_integer()):
+            raise _invalid(self.expected, value)
         return number
 
     def encode(self, values: Sequence[object]) -> Floats:
-        """Values that were read, as a (k, 1) block."""
+        """Validated values as a (k, 1) block."""
         column = np.asarray(values, dtype=np.float64).reshape(-1, 1)
         return np.clip(2.0 * ((column - self.low) / (self.high - self.low)) - 1.0, -1.0, 1.0)
 
     def decode(self, block: Floats) -> float | int:
-        """The value behind a block of shape (1,), rounded to twelve digits of the range."""
+        """The value of a block of shape (1,), rounded to twelve digits of the range."""
         span = self.high - self.low
         value = min(max(self.low + (float(block[0]) + 1.0) / 2.0 * span, self.low), self.high)
         if self.integer:
@@ -112,18 +107,18 @@ class Number:
         return min(max(round(value, 12 - math.ceil(math.log10(span))), self.low), self.high)
 
     def contrasts(self) -> tuple[tuple[float, float], ...]:
-        """The pairs of values an explanation speaks of: the whole range, and one step."""
+        """The pairs of values that explanations compare: the whole range, and one step."""
         assert self.step is not None
         return ((self.low, self.high), (self.low, min(self.low + self.step, self.high)))
 
 
 @dataclass(frozen=True)
 class Category:
-    """One of several levels, encoded as one coordinate a level.
+    """One of several levels, encoded as one coordinate per level.
 
-    The block is the one-hot vector, centred and scaled to norm 1: the coordinate of the level that holds is
-    sqrt((L-1)/L), the others -1/sqrt(L(L-1)). All levels are equally far from one another, and two levels are as far
-    apart as the yes and no of a `YesNo`; the plain one-hot vector would put them nearer and repeat the intercept.
+    The block is the one-hot vector, centred and scaled to norm 1: sqrt((L-1)/L) at the level, -1/sqrt(L(L-1)) at the
+    others. All levels are equally far apart, and with two levels as far as the yes and no of a `YesNo`; the plain
+    one-hot vector would put them nearer and repeat the intercept.
 
     >>> purpose = Category("purpose", levels=("car", "home", "study"))
     >>> purpose.coordinates
@@ -140,16 +135,16 @@ class Category:
         _check_name(self.name)
         unordered = isinstance(self.levels, str | Set | Mapping)  # a set has another order in another process
         if unordered or not hasattr(self.levels, "__iter__"):
-            raise InvalidInput(f"{self.name}: levels is {shown(self.levels)}; it must be a sequence of texts")
+            raise InvalidInput(f"{self.name}: levels must be a sequence of strings, got {shown(self.levels)}")
         levels = tuple(self.levels)
         for level in levels:
             if not isinstance(level, str) or not level:
-                raise InvalidInput(f"{self.name}: {shown(level)} is no level; a level is a non-empty text")
+                raise InvalidInput(f"{self.name}: a level must be a non-empty string, got {shown(level)}")
         if len(levels) < 2:
-            raise InvalidInput(f"{self.name}: {len(levels)} level given; a category needs at least 2")
+            raise InvalidInput(f"{self.name}: a category must have at least 2 levels, got {len(levels)}")
         if len(set(levels)) < len(levels):
             twice = next(level for level in levels if levels.count(level) > 1)
-            raise InvalidInput(f"{self.name}: the level {twice!r} is given twice; levels must be unique")
+            raise InvalidInput(f"{self.name}: levels must be unique, got {twice!r} twice")
         object.__setattr__(self, "levels", tuple(str(level) for level in levels))
 
     @property
@@ -158,22 +153,19 @@ class Category:
         return tuple(f"{self.name}={level}" for level in self.levels)
 
     @property
-    def allowed(self) -> str:
-        """What fits, in words."""
+    def expected(self) -> str:
+        """The valid values, in words."""
         names = ", ".join(map(repr, self.levels[:LEVELS_SHOWN]))
-        more = f" and {len(self.levels) - LEVELS_SHOWN} more" if len(self.levels) > LEVELS_SHOWN else ""
-        return f"allowed are {names}{more}"
+        return names if len(self.levels) <= LEVELS_SHOWN else f"{names} or {len(self.levels) - LEVELS_SHOWN} more"
 
     def read(self, value: object) -> str:
-        """The level, or InvalidInput with the reason."""
-        if is_missing(value):
-            raise InvalidInput(f"is missing; {self.allowed}")
+        """The level, or InvalidInput."""
         if not isinstance(value, str) or value not in self.levels:
-            raise InvalidInput(f"is {shown(value)}; {self.allowed}")
+            raise _invalid(f"one of {self.expected}", value)
         return str(value)
 
     def encode(self, values: Sequence[object]) -> Floats:
-        """Values that were read, as a (k, L) block."""
+        """Validated values as a (k, L) block."""
         count = len(self.levels)
         index = {level: number for number, level in enumerate(self.levels)}
         block = np.full((len(values), count), -1.0 / math.sqrt(count * (count - 1)))
@@ -181,11 +173,11 @@ class Category:
         return block
 
     def decode(self, block: Floats) -> str:
-        """The level behind a block of shape (L,)."""
+        """The level of a block of shape (L,)."""
         return self.levels[int(np.argmax(block))]
 
     def contrasts(self) -> tuple[tuple[str, str], ...]:
-        """The pairs of values an explanation speaks of: every two levels."""
+        """The pairs of values that explanations compare: every two levels."""
         return tuple(combinations(self.levels, 2))
 
 
@@ -193,7 +185,7 @@ class Category:
 class YesNo:
     """Yes or no, encoded as one coordinate: 1 or -1.
 
-    Reads True and False, 1 and 0, and the texts "yes" and "no" in any case.
+    Accepts True and False, 1 and 0, and the strings "yes" and "no" in any case.
 
     >>> YesNo("has_guarantor").encode([True, False]).tolist(), YesNo("has_guarantor").read("Yes")
     ([[1.0], [-1.0]], True)
@@ -201,7 +193,7 @@ class YesNo:
 
     name: str
     kind: ClassVar[str] = "yes/no"
-    allowed: ClassVar[str] = "allowed are yes and no (True and False, 1 and 0)"
+    expected: ClassVar[str] = "yes or no (True or False, 1 or 0)"
 
     def __post_init__(self) -> None:
         _check_name(self.name)
@@ -212,27 +204,25 @@ class YesNo:
         return (self.name,)
 
     def read(self, value: object) -> bool:
-        """The value as a bool, or InvalidInput with the reason."""
-        if is_missing(value):
-            raise InvalidInput(f"is missing; {self.allowed}")
+        """The value as a bool, or InvalidInput."""
         if isinstance(value, bool | np.bool_):
             return bool(value)
         if isinstance(value, str) and value.lower() in ("yes", "no"):
             return value.lower() == "yes"
         if as_number(value) in (0.0, 1.0):
             return bool(value)
-        raise InvalidInput(f"is {shown(value)}; {self.allowed}")
+        raise _invalid(self.expected, value)
 
     def encode(self, values: Sequence[object]) -> Floats:
-        """Values that were read, as a (k, 1) block."""
+        """Validated values as a (k, 1) block."""
         return np.where(np.asarray(values, dtype=np.bool_), 1.0, -1.0).reshape(-1, 1)
 
     def decode(self, block: Floats) -> bool:
-        """The value behind a block of shape (1,)."""
+        """The value of a block of shape (1,)."""
         return bool(block[0] > 0)
 
     def contrasts(self) -> tuple[tuple[bool, bool], ...]:
-        """The pair of values an explanation speaks of: no and yes."""
+        """The pair of values that explanations compare: no and yes."""
         return ((False, True),)
 
 
@@ -241,12 +231,17 @@ Feature: TypeAlias = Number | Category | YesNo
 
 def _check_name(name: object) -> None:
     if not isinstance(name, str) or not name.strip():
-        raise InvalidInput(f"the name of a feature is {shown(name)}; it must be a non-empty text")
+        raise InvalidInput(f"the name of a feature must be a non-empty string, got {shown(name)}")
+
+
+def _invalid(expected: str, value: object) -> InvalidInput:
+    """The error about a value, without the feature's name, which `RowProblem` adds."""
+    return InvalidInput(f"must be {expected}, got {'no value' if is_missing(value) else shown(value)}")
 
 
 def _end(name: str, what: str, value: object) -> float:
-    """A finite float; adding 0.0 turns -0.0 into 0.0, so that equal features have equal files."""
+    """A finite float; adding 0.0 turns -0.0 into 0.0, so that equal features have equal digests."""
     number = as_number(value)
     if number is None or not math.isfinite(number):
-        raise InvalidInput(f"{name}: {what} is {shown(value)}; it must be a finite number")
+        raise InvalidInput(f"{name}: {what} must be a finite number, got {shown(value)}")
     return number + 0.0

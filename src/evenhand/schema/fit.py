@@ -1,4 +1,4 @@
-"""What does not fit a schema: one record a problem, and one error that carries them all."""
+"""DoesNotFit: the error about rows that do not fit a schema, with a record of each problem."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from dataclasses import dataclass
 from evenhand.errors import InvalidInput
 
 SHOWN = 50
-"""How many problems a message spells out: a million bad rows must not become a message of a million lines."""
+"""How many problems an error message lists."""
 
 
 @dataclass(frozen=True)
-class Problem:
-    """One thing that does not fit.
+class RowProblem:
+    """One value, row or column that does not fit.
 
-    >>> print(Problem(row=3, feature="income", reason="is 250000; allowed is 0 to 200000 EUR"))
-    row 3: income is 250000; allowed is 0 to 200000 EUR
+    >>> print(RowProblem(row=3, feature="income", reason="must be a number from 0 to 200000 EUR, got 250000"))
+    row 3: income must be a number from 0 to 200000 EUR, got 250000
     """
 
     row: int | None
-    """The row, counted from 0 as contexts and candidates are; None when the whole table is meant."""
+    """Counted from 0, as candidates are; None for the whole table."""
     feature: str | None
-    """The feature; None when the row or the table as a whole is meant."""
+    """None for the whole row or table."""
     reason: str
 
     def __str__(self) -> str:
@@ -31,16 +31,16 @@ class Problem:
 
 
 class DoesNotFit(InvalidInput):
-    """Rows that do not fit the schema; `problems` lists every one of them, the message the first fifty.
+    """Rows that do not fit the schema; `problems` has all problems, the message the first fifty.
 
-    >>> error = DoesNotFit([Problem(0, "age", "is missing; allowed is 18 to 99")])
+    >>> error = DoesNotFit([RowProblem(0, "age", "must be a number from 18 to 99, got no value")])
     >>> str(error), error.problems[0].feature
-    ('row 0: age is missing; allowed is 18 to 99', 'age')
+    ('row 0: age must be a number from 18 to 99, got no value', 'age')
     """
 
-    problems: tuple[Problem, ...]
+    problems: tuple[RowProblem, ...]
 
-    def __init__(self, problems: list[Problem] | tuple[Problem, ...]) -> None:
+    def __init__(self, problems: list[RowProblem] | tuple[RowProblem, ...]) -> None:
         self.problems = tuple(problems)
         super().__init__(self.problems)  # the argument itself, so that the error can be pickled between processes
 

@@ -1,4 +1,4 @@
-"""`Schema`: the features of a candidate in order, and the way from rows to contexts and back."""
+"""Schema: the features of a candidate, and the encoding of rows as contexts."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand._internal.checks import check_bool
 from evenhand.errors import DamagedFile, InvalidInput, NewerFile
 from evenhand.schema.content import digest_of, load_content, read_content, save_content, write_content
 from evenhand.schema.explain import explain
 from evenhand.schema.features import Category, Feature, Number, YesNo
-from evenhand.schema.fit import DoesNotFit, Problem
-from evenhand.schema.rows import Extra, Rows, Table, read_rows
+from evenhand.schema.fit import DoesNotFit, RowProblem
+from evenhand.schema.rows import Extra, RawColumns, Rows, read_rows
 from evenhand.schema.values import as_floats, shown
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from evenhand.schema.effects import Explanation
+    from evenhand.schema.effects import MetricExplanation
     from evenhand.schema.explain import Ends
 
     Floats = NDArray[np.float64]
@@ -32,17 +33,19 @@ INTERCEPT = "intercept"
 """The name of the constant coordinate."""
 
 DECODE_TOLERANCE = 1e-6
-"""How far a coordinate, before scaling, may be off and still be decoded: room for contexts kept as float32."""
+"""Accepted error of a coordinate, before scaling, in decoding: contexts may have been stored as float32."""
+
+NOT_ENCODED = "the context must be an encoded row of the schema, got an invalid coordinate {!r}"
 
 
 @dataclass(frozen=True, init=False)
 class Schema:
-    """The features of a candidate, in order: names, kinds, and what is allowed.
+    """The features of a candidate, in order: names, kinds and valid values.
 
     Every feature becomes a block of coordinates of norm <= 1; with the intercept there are b blocks, and the whole
     is divided by sqrt(b), so every context has norm <= 1. Every feature has the same weight to begin with: the ends
     of a number, yes and no, and the two levels of a two-level category differ by 2/sqrt(b), two of L levels by
-    sqrt(2L/(L-1))/sqrt(b). What a feature really counts for is learned.
+    sqrt(2L/(L-1))/sqrt(b). The real weights are learned.
 
     The intercept is a coordinate that is the same for everybody and gives linear rewards their offset. The
     difference of two candidates is zero there, so the metric never sees it.
@@ -66,20 +69,19 @@ class Schema:
 
     def __init__(self, features: Iterable[Feature], *, intercept: bool = True) -> None:
         if not hasattr(features, "__iter__"):
-            raise InvalidInput(f"features is {shown(features)}; it must be a list of Number, Category or YesNo")
-        if not isinstance(intercept, bool):
-            raise InvalidInput(f"intercept is {shown(intercept)}; it must be True or False")
+            raise InvalidInput(f"features must be a list of Number, Category or YesNo, got {shown(features)}")
+        check_bool("intercept", intercept)
         object.__setattr__(self, "features", tuple(features))
         object.__setattr__(self, "intercept", intercept)
         if not self.features:
-            raise InvalidInput("0 features given; a schema needs at least 1")
+            raise InvalidInput("a schema must have at least 1 feature, got 0")
         for feature in self.features:
             if not isinstance(feature, Number | Category | YesNo):
-                raise InvalidInput(f"{shown(feature)} is no feature; allowed are Number, Category and YesNo")
+                raise InvalidInput(f"a feature must be a Number, Category or YesNo, got {shown(feature)}")
         for names, what in ((self.names, "feature"), (self.coordinates, "coordinate")):
             if len(set(names)) < len(names):
                 twice = next(name for name in names if names.count(name) > 1)
-                raise InvalidInput(f"two {what}s have the name {twice!r}; names must be unique")
+                raise InvalidInput(f"names of {what}s must be unique, got {twice!r} twice")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -94,18 +96,18 @@ class Schema:
 
     @property
     def n_features(self) -> int:
-        """The length of a context: what `FairBandit(n_features=...)` wants."""
+        """The length of a context: `FairBandit(n_features=...)`."""
         return len(self.coordinates)
 
     @cached_property
     def scale(self) -> float:
-        """What every block is multiplied by: 1/sqrt(b), less a margin for rounding in blocks, sums and norms."""
+        """The factor on every block: 1/sqrt(b), less a margin for rounding in blocks, sums and norms."""
         blocks = len(self.features) + self.intercept
         return (1.0 - 4.0 * (self.n_features + 4) * float(np.finfo(np.float64).eps)) / math.sqrt(blocks)
 
     @cached_property
     def blocks(self) -> Mapping[str, slice]:
-        """Where in a context each feature is.
+        """The slice of a context that belongs to each feature.
 
         >>> Schema([YesNo("member"), Category("size", levels=("S", "L"))]).blocks["size"]
         slice(1, 3, None)
@@ -118,7 +120,7 @@ class Schema:
         for feature in self.features:
             if feature.name == name:
                 return feature
-        raise InvalidInput(f"{shown(name)} is no feature; the features are {', '.join(self.names)}")
+        raise InvalidInput(f"unknown feature {shown(name)}; the schema has {', '.join(self.names)}")
 
     def encode(self, rows: Rows, *, extra: Extra = "error") -> Floats:
         """Rows to contexts of norm <= 1.
@@ -127,7 +129,7 @@ class Schema:
         ----------
         rows: a list of dicts, a list of sequences in the order of the schema, or a pandas or polars data frame.
             A single candidate is a list of one.
-        extra: "error" refuses keys and columns that are no feature, "ignore" passes over them.
+        extra: "error" refuses unknown keys and columns, "ignore" skips them.
 
         Returns
         -------
@@ -136,7 +138,7 @@ class Schema:
         >>> Schema([Number("age", low=18, high=98)], intercept=False).encode([[38], {"age": 108}])
         Traceback (most recent call last):
         ...
-        evenhand.schema.fit.DoesNotFit: row 1: age is 108; allowed is 18 to 98
+        evenhand.schema.fit.DoesNotFit: row 1: age must be a number from 18 to 98, got 108
         """
         values, problems = self._read(read_rows(self.names, rows, extra=extra))
         if problems:
@@ -146,15 +148,15 @@ class Schema:
             blocks.append(np.ones((len(blocks[0]), 1)))
         return np.hstack(blocks) * self.scale
 
-    def problems(self, rows: Rows, *, extra: Extra = "error") -> tuple[Problem, ...]:
-        """Everything that does not fit, without raising; empty when `encode` would take the rows.
+    def problems(self, rows: Rows, *, extra: Extra = "error") -> tuple[RowProblem, ...]:
+        """All problems of the rows; empty when `encode` accepts them.
 
         >>> [problem.feature for problem in Schema([YesNo("member")]).problems([{"member": "perhaps"}])]
         ['member']
         """
         return self._read(read_rows(self.names, rows, extra=extra))[1]
 
-    def _read(self, table: Table) -> tuple[list[list[object]], tuple[Problem, ...]]:
+    def _read(self, table: RawColumns) -> tuple[list[list[object]], tuple[RowProblem, ...]]:
         problems = list(table.problems)
         columns: list[list[object]] = []
         for feature in self.features:
@@ -165,23 +167,23 @@ class Schema:
                 try:
                     column.append(feature.read(value))
                 except InvalidInput as error:
-                    problems.append(Problem(row, feature.name, str(error)))
+                    problems.append(RowProblem(row, feature.name, str(error)))
             columns.append(column)
         order = {name: number for number, name in enumerate(self.names)}
         problems.sort(key=lambda p: (-1 if p.row is None else p.row, order.get(p.feature or "", -1)))
         return columns, tuple(problems)
 
     def decode(self, contexts: ArrayLike) -> list[dict[str, Any]]:
-        """Contexts (k, n_features) back to rows as dicts; DoesNotFit for a context that is no encoded row.
+        """Contexts (k, n_features) back to rows as dicts; raises DoesNotFit for a context that is not an encoded row.
 
         Numbers come back to about twelve digits of their range, the rest exactly.
         """
         array = as_floats(contexts, "contexts")
         if array.ndim != 2 or array.shape[1] != self.n_features:
-            raise InvalidInput(f"contexts have shape {array.shape}; it must be (k, {self.n_features})")
+            raise InvalidInput(f"contexts must have shape (k, {self.n_features}), got {array.shape}")
         unfinite = np.flatnonzero(~np.isfinite(array).all(axis=1))
         if len(unfinite):
-            raise DoesNotFit([Problem(int(row), None, "this context is not finite") for row in unfinite])
+            raise DoesNotFit([RowProblem(int(row), None, "the context must be finite") for row in unfinite])
         array = np.clip(array, -2.0, 2.0) / self.scale  # beyond 1 nothing fits; far beyond, the division overflows
         rows = [{f.name: f.decode(row[self.blocks[f.name]]) for f in self.features} for row in array]
         again = self.encode(rows) / self.scale
@@ -189,8 +191,10 @@ class Schema:
         wrong = np.flatnonzero(np.any(off > DECODE_TOLERANCE, axis=1))
         if len(wrong):
             worst = [self.coordinates[at] for at in np.argmax(off[wrong], axis=1)]
-            reason = "this context is no encoded row of the schema, its coordinate {!r} the least"
-            raise DoesNotFit([Problem(int(row), None, reason.format(at)) for row, at in zip(wrong, worst, strict=True)])
+            problems = [
+                RowProblem(int(row), None, NOT_ENCODED.format(at)) for row, at in zip(wrong, worst, strict=True)
+            ]
+            raise DoesNotFit(problems)
         return rows
 
     def difference(self, name: str, first: object, second: object) -> Floats:
@@ -206,7 +210,7 @@ class Schema:
             try:
                 values.append(feature.read(value))
             except InvalidInput as error:
-                problems.append(Problem(None, name, str(error)))
+                problems.append(RowProblem(None, name, str(error)))
         if problems:
             raise DoesNotFit(problems)
         before, after = feature.encode(values) * self.scale
@@ -214,35 +218,34 @@ class Schema:
         whole[self.blocks[name]] = after - before
         return whole
 
-    def explain(self, matrix: ArrayLike, *, ends: Ends | None = None, negligible: float = 0.01) -> Explanation:
-        """A learned matrix G over contexts, in words about features; see `evenhand.schema.explain`.
+    def explain(self, matrix: ArrayLike, *, ends: Ends | None = None, negligible: float = 0.01) -> MetricExplanation:
+        """A learned matrix G over contexts, in terms of features; see `evenhand.schema.explain`.
 
         Parameters
         ----------
         matrix: (n_features, n_features), symmetric and positive semidefinite, as `get_mahalanobis_matrix()` gives.
-        ends: called once with differences (m, n_features), returns the lower and upper ends of their distances,
-            each (m,); the sentences then carry them.
-        negligible: a feature that makes less distance than this is said to make no difference.
+        ends: called once with differences (m, n_features), returns lower and upper bounds on their distances, for the
+            sentences, each (m,).
+        negligible: a feature that makes less distance than this makes no difference.
 
         >>> schema = Schema([Number("income", low=0, high=200_000, unit="EUR"), YesNo("member")])
-        >>> told = schema.explain(np.diag([0.6, 0.0, 1.0]))
-        >>> print(told.sentences[0])
-        A difference of 10,000 EUR in income makes a distance of 0.045: odds may differ by up to 4.5 percentage points.
+        >>> print(schema.explain(np.diag([0.2, 0.0, 1.0])).sentences[-1])
+        member makes no difference so far: candidates who differ in nothing else get the same probability.
         """
         return explain(self, matrix, ends=ends, negligible=negligible)
 
     @cached_property
     def digest(self) -> str:
-        """A hash of the content, the same on every machine and in every process: for records."""
+        """A hash of the content, the same on every machine."""
         return digest_of(self.to_dict())
 
     def to_dict(self) -> dict[str, Any]:
-        """The schema in JSON's own types."""
+        """The schema in JSON types."""
         return write_content(self.features, intercept=self.intercept)
 
     @classmethod
     def from_dict(cls, content: object) -> Schema:
-        """The schema that `to_dict` told; DamagedFile or NewerFile when there is none."""
+        """The schema that `to_dict` wrote; raises DamagedFile or NewerFile."""
         features, intercept = read_content(content)
         try:
             return cls(features, intercept=intercept)
@@ -250,12 +253,12 @@ class Schema:
             raise DamagedFile(f"the schema is damaged: {error}") from error
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the schema to a JSON file, whole or not at all."""
+        """Write the schema to a JSON file, atomically."""
         save_content(self.to_dict(), path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Schema:
-        """Read a saved schema; DamagedFile or NewerFile, with a sentence, when the file is none."""
+        """Read a saved schema; raises DamagedFile or NewerFile."""
         content = load_content(path)
         try:
             return cls.from_dict(content)

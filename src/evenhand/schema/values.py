@@ -1,4 +1,4 @@
-"""How a raw value is looked at and shown: is it missing, is it a number, how is it written in a sentence."""
+"""Raw values: whether one is missing or a number, and how error messages show it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MISSING_TYPES = {"NAType", "NaTType"}
 
 
 def is_missing(value: object) -> bool:
-    """Whether a value stands for "not known": absent, None, NaN, or pandas' NA and NaT.
+    """Whether a value is absent, None, NaN, or pandas' NA or NaT.
 
     >>> [is_missing(value) for value in (None, float("nan"), 0, "", False)]
     [True, True, False, False, False]
@@ -42,7 +42,7 @@ def is_missing(value: object) -> bool:
 
 
 def as_number(value: object) -> float | None:
-    """The value as a float, or None when it is no number. A truth value or a text is no number.
+    """The value as a float, or None if it is not a number. Bools and strings are not numbers.
 
     >>> as_number(3), as_number(np.float32(0.5)), as_number(Decimal("1.5")), as_number(True), as_number("3")
     (3.0, 0.5, 1.5, None, None)
@@ -58,7 +58,7 @@ def as_number(value: object) -> float | None:
 
 
 def as_floats(value: ArrayLike, what: str) -> NDArray[np.float64]:
-    """An array of floats, or InvalidInput that says what is none.
+    """An array of floats, or InvalidInput.
 
     >>> as_floats([[1, 2]], "the matrix").tolist()
     [[1.0, 2.0]]
@@ -70,7 +70,7 @@ def as_floats(value: ArrayLike, what: str) -> NDArray[np.float64]:
 
 
 def shown(value: object) -> str:
-    """A raw value as an error message quotes it: numbers in full, texts in quotes, long things cut.
+    """A raw value as error messages quote it: numbers in full, strings in quotes, long ones cut.
 
     >>> shown(250000.0), shown("boat"), shown(np.float64(0.25)), shown(True)
     ('250000', "'boat'", '0.25', 'True')

@@ -1,4 +1,4 @@
-"""Plain sentences about effects: distances as odds, amounts with their units."""
+"""Sentences about the effects of features: distances as limits on probabilities, amounts with units."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from evenhand.schema.features import Feature
 
 ALMOST_ALIKE = 0.05
-"""The distance up to which two levels are said to be almost alike: odds within five percentage points."""
+"""The distance up to which two levels count as almost alike: probabilities within five percentage points."""
 
 SMALLEST = 1e-9
-"""Amounts down to this are written out; smaller ones with a power of ten."""
+"""Smaller amounts are written with a power of ten."""
 
 RANKED = 8
-"""At most so many features are ranked by name in one sentence."""
+"""Maximum number of features named in the ranking."""
 
 
 def sentences_of(
@@ -30,16 +30,16 @@ def sentences_of(
     *,
     negligible: float,
 ) -> tuple[str, ...]:
-    """All that is worth saying, the weightiest first."""
+    """All sentences, the most important first."""
     counting = [effect for effect in effects if effect.distance.value >= negligible]
     idle = [effect for effect in effects if effect.distance.value < negligible]
-    said = [_ranking(counting)] if len(counting) > 1 else []
+    sentences = [_ranking(counting)] if len(counting) > 1 else []
     for effect in counting:
-        said += _effect(effect)
-    said += [_equivalence(equivalence) for equivalence in equivalences]
+        sentences += _effect(effect)
+    sentences += [_equivalence(equivalence) for equivalence in equivalences]
     if interaction is not None:
-        said.append(_interaction(interaction))
-    return (*said, *(_idle(effect) for effect in idle))
+        sentences.append(_interaction(interaction))
+    return (*sentences, *(_idle(effect) for effect in idle))
 
 
 def amount(value: float, unit: str = "") -> str:
@@ -59,7 +59,7 @@ def amount(value: float, unit: str = "") -> str:
 
 
 def unit_of(number: str, unit: str) -> str:
-    """The unit as it stands after a number.
+    """The unit after a number, singular after 1.
 
     >>> unit_of("1", "years"), unit_of("2", "years"), unit_of("1", "ms")
     ('year', 'years', 'ms')
@@ -77,7 +77,7 @@ def label(name: str) -> str:
 
 
 def value_words(feature: Feature, value: float | str | bool) -> str:
-    """A value of a feature as a sentence says it.
+    """A value of a feature in words.
 
     >>> value_words(Number("age", low=18, high=99, unit="years"), 18.0)
     '18 years'
@@ -90,7 +90,7 @@ def value_words(feature: Feature, value: float | str | bool) -> str:
 
 
 def distance_words(distance: Distance) -> str:
-    """A distance, with its ends where they are known.
+    """A distance, with its bounds if known.
 
     >>> from evenhand.schema.effects import Distance
     >>> distance_words(Distance(0.123)), distance_words(Distance(0.01, lower=0.0, upper=0.02))
@@ -101,16 +101,23 @@ def distance_words(distance: Distance) -> str:
     return f"{_short(distance.value)} (between {_short(distance.lower)} and {_short(distance.upper)})"
 
 
-def odds_words(distance: Distance) -> str:
-    """What a distance allows the odds to do.
+def limit_words(distance: Distance) -> str:
+    """The limit that a distance puts on probabilities.
 
     >>> from evenhand.schema.effects import Distance
-    >>> odds_words(Distance(0.12)), odds_words(Distance(1.3))
-    ('odds may differ by up to 12 percentage points', 'no limit on the odds')
+    >>> limit_words(Distance(0.12)), limit_words(Distance(1.3))
+    ('probabilities may differ by up to 12 percentage points', 'no limit on probabilities')
     """
     if distance.no_limit:
-        return "no limit on the odds"
-    return f"odds may differ by up to {_points(distance.value)}"
+        return "no limit on probabilities"
+    return f"probabilities may differ by up to {_points(distance.value)}"
+
+
+def no_limit_from(name: str, difference: float, unit: str = "") -> str:
+    """The sentence about the difference in one feature that makes a distance of 1."""
+    return (
+        f"From a difference of about {amount(difference, unit)} in {label(name)} on there is no limit on probabilities."
+    )
 
 
 def _short(value: float) -> str:
@@ -127,15 +134,15 @@ def _points(value: float) -> str:
 
 
 def _makes(distance: Distance) -> str:
-    return f"makes a distance of {distance_words(distance)}: {odds_words(distance)}."
+    return f"makes a distance of {distance_words(distance)}: {limit_words(distance)}."
 
 
 def _ranking(effects: Sequence[FeatureEffect]) -> str:
     named = effects if len(effects) <= RANKED else effects[: RANKED - 1]
-    told = ", then ".join(f"{label(effect.name)} ({_short(effect.distance.value)})" for effect in named)
+    ranking = ", then ".join(f"{label(effect.name)} ({_short(effect.distance.value)})" for effect in named)
     if len(named) < len(effects):
-        told += f", then {len(effects) - len(named)} others"
-    return f"By the distance a feature can make alone: {told}."
+        ranking += f", then {len(effects) - len(named)} others"
+    return f"By the distance a feature can make alone: {ranking}."
 
 
 def _effect(effect: FeatureEffect) -> list[str]:
@@ -149,13 +156,12 @@ def _effect(effect: FeatureEffect) -> list[str]:
 def _number(feature: Number, effect: FeatureEffect) -> list[str]:
     whole, step = effect.comparisons
     ends = f"{value_words(feature, feature.low)} to {value_words(feature, feature.high)}"
-    said = [f"The whole range of {label(feature.name)}, {ends}, {_makes(whole.distance)}"]
+    sentences = [f"The whole range of {label(feature.name)}, {ends}, {_makes(whole.distance)}"]
     if feature.step != feature.high - feature.low:
-        said.insert(0, f"{_amount_of(step)} {_makes(step.distance)}")
+        sentences.insert(0, f"{_amount_of(step)} {_makes(step.distance)}")
     if whole.distance.value > 1.0:
-        free = amount((feature.high - feature.low) / whole.distance.value, feature.unit)
-        said.append(f"From a difference of about {free} in {label(feature.name)} on there is no limit on the odds.")
-    return said
+        sentences.append(no_limit_from(feature.name, (feature.high - feature.low) / whole.distance.value, feature.unit))
+    return sentences
 
 
 def _category(effect: FeatureEffect) -> list[str]:
@@ -164,18 +170,18 @@ def _category(effect: FeatureEffect) -> list[str]:
         return [f"In {label(effect.name)}, {far.first} or {far.second} {_makes(far.distance)}"]
     if _short(near.distance.value) == _short(far.distance.value):
         return [f"In {label(effect.name)}, any two are equally far apart, which {_makes(far.distance)}"]
-    said = [
-        f"In {label(effect.name)}, {far.first} and {far.second} are the farthest apart, which {_makes(far.distance)}"
-    ]
     alike = "count as almost alike" if near.distance.value <= ALMOST_ALIKE else "are the nearest"
-    said.append(f"In {label(effect.name)}, {near.first} and {near.second} {alike}: {distance_words(near.distance)}.")
-    return said
+    return [
+        f"In {label(effect.name)}, {far.first} and {far.second} are the farthest apart, which {_makes(far.distance)}",
+        f"In {label(effect.name)}, {near.first} and {near.second} {alike}: {distance_words(near.distance)}.",
+    ]
 
 
 def _idle(effect: FeatureEffect) -> str:
     ends = "" if effect.distance.lower is None else f"; its distance is {distance_words(effect.distance)}"
-    same = "the same odds" if effect.distance.value == 0.0 else f"the same odds, to {_points(effect.distance.value)}"
-    return f"{label(effect.name)} makes no difference so far: candidates who differ in nothing else get {same}{ends}."
+    within = "" if effect.distance.value == 0.0 else f", to {_points(effect.distance.value)}"
+    same = f"candidates who differ in nothing else get the same probability{within}"
+    return f"{label(effect.name)} makes no difference so far: {same}{ends}."
 
 
 def _amount_of(comparison: Comparison) -> str:
@@ -196,7 +202,7 @@ def _equivalence(equivalence: Equivalence) -> str:
 
 
 def between_words(equivalence: Equivalence, unit: str) -> str:
-    """Where the amount may lie, in brackets; nothing where no ends are known."""
+    """The bounds of the amount, in brackets; "" if there are none."""
     lower, upper = equivalence.lower, equivalence.upper
     if lower is None or upper is None:
         return ""

@@ -11,6 +11,7 @@ from fastapi import Depends, Header, Path, Request, Security
 from fastapi.routing import APIRoute
 from fastapi.security import HTTPBearer
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from starlette.requests import HTTPConnection
 
 from evenhand.ledger.names import DESK_NAME, LONGEST
 from evenhand.service.authentication import Caller
@@ -45,7 +46,7 @@ class JSONRoute(APIRoute):
         return handle_strictly
 
 
-def service_of(request: Request) -> Service:
+def service_of(request: HTTPConnection) -> Service:
     """The running service."""
     service: Service = request.app.state.service
     return service
@@ -62,7 +63,7 @@ class RequireRole(HTTPBearer):
         super().__init__(scheme_name="token", auto_error=False)
         self._roles = roles
 
-    async def __call__(self, request: Request) -> Any:
+    async def __call__(self, request: HTTPConnection) -> Any:
         """The caller; a Problem if the request is not allowed."""
         caller: Caller | None = request.scope.get("caller")
         if caller is None:

@@ -15,7 +15,7 @@ import uvicorn
 from fastapi import FastAPI
 from uvicorn.supervisors import Multiprocess
 
-from evenhand.desk.warm_up import warm_up
+from evenhand.bandit.warm_up import warm_up
 from evenhand.errors import CannotListen, InvalidInput
 from evenhand.ledger.ledger import open_ledger
 from evenhand.service.app import create_app

@@ -5,8 +5,16 @@ Needs pytest.
 
 import pytest
 
-pytest.register_assert_rewrite("evenhand.testing.metric_learner", "evenhand.testing.ledger")
+pytest.register_assert_rewrite(
+    "evenhand.testing.ledger", "evenhand.testing.metric_learner", "evenhand.testing.reward_model"
+)
 
 from evenhand.testing.metric_learner import CertainMetricLearnerContract, MetricLearnerContract  # noqa: E402
+from evenhand.testing.reward_model import LinearRewardModelContract, RewardModelContract  # noqa: E402
 
-__all__ = ["CertainMetricLearnerContract", "MetricLearnerContract"]
+__all__ = [
+    "CertainMetricLearnerContract",
+    "LinearRewardModelContract",
+    "MetricLearnerContract",
+    "RewardModelContract",
+]

@@ -1,9 +1,8 @@
-"""How many pairs, and how many rounds, can be unfair; and what inaccurate distances cost."""
+"""Bounds on the number of unfair pairs and rounds, and on the cost of inaccurate distances."""
 
-from typing import Literal, SupportsIndex
+from typing import Literal, TypedDict, Unpack
 
-from evenhand.errors import InvalidInput
-from evenhand.theory.checked import positive, whole
+from evenhand._internal.checks import check_number, check_one_of, check_whole
 from evenhand.theory.mistakes import Structure, distance_estimator_mistakes, ellipsoid_mistakes, n_unknowns
 
 Learner = Literal["projected_volume", "ellipsoid"]
@@ -11,19 +10,27 @@ Learner = Literal["projected_volume", "ellipsoid"]
 MISTAKES = {"projected_volume": distance_estimator_mistakes, "ellipsoid": ellipsoid_mistakes}
 
 
-def n_pairs(k: SupportsIndex) -> int:
+class FairnessOptions(TypedDict, total=False):
+    """Options of the fairness bounds; see `fairness_rounds`."""
+
+    structure: Structure
+    shared: bool
+    learner: Learner
+
+
+def n_pairs(k: int) -> int:
     """k (k - 1) / 2, the number of unordered pairs.
 
     >>> n_pairs(5)
     10
     """
-    k = whole("k", k)
+    k = check_whole("k", k, least=1)
     return k * (k - 1) // 2
 
 
 def fairness_rounds(
-    k: SupportsIndex,
-    d: SupportsIndex,
+    k: int,
+    d: int,
     epsilon: float,
     norm: float,
     *,
@@ -46,39 +53,29 @@ def fairness_rounds(
     >>> round(fairness_rounds(5, 5, 0.01, 1.0)), round(fairness_rounds(5, 5, 0.01, 1.0, shared=True))
     (12487, 1249)
     """
-    if learner not in MISTAKES:
-        raise InvalidInput(f"learner is {learner!r}; it must be one of {', '.join(MISTAKES)}")
+    check_one_of("learner", learner, MISTAKES)
     pairs = n_pairs(k)
-    squared = positive("epsilon", epsilon) ** 2
+    squared = check_number("epsilon", epsilon, above=0) ** 2
     mistakes = MISTAKES[learner](n_unknowns(d, structure), squared, norm)
     return mistakes * (min(pairs, 1) if shared else pairs)
 
 
-def fairness_loss(
-    k: SupportsIndex,
-    d: SupportsIndex,
-    epsilon: float,
-    norm: float,
-    *,
-    structure: Structure = "full",
-    shared: bool = False,
-    learner: Learner = "projected_volume",
-) -> float:
+def fairness_loss(k: int, d: int, epsilon: float, norm: float, **options: Unpack[FairnessOptions]) -> float:
     """How many times a pair is epsilon-unfair, over all rounds.
 
     The paper's two theorems on FairnessLoss, rewards known or not; T is not in it. One learner per pair: each
     unfair pair is a mistake of its own learner, k (k-1)/2 N in all, N being the mistake bound at accuracy
-    epsilon^2. One shared learner: at most N rounds with at most k (k-1)/2 unfair pairs each - the same
-    number, by another road. What sharing saves for certain is rounds, not pairs: see `fairness_rounds`.
+    epsilon^2. One shared learner: at most N rounds with at most k (k-1)/2 unfair pairs each: the same
+    number. What sharing saves for certain is rounds, not pairs: see `fairness_rounds`.
 
     >>> round(fairness_loss(5, 5, 0.01, 1.0))
     12487
     """
-    rounds = fairness_rounds(k, d, epsilon, norm, structure=structure, shared=shared, learner=learner)
-    return rounds * n_pairs(k) if shared else rounds
+    rounds = fairness_rounds(k, d, epsilon, norm, **options)
+    return rounds * n_pairs(k) if options.get("shared", False) else rounds
 
 
-def loss_of_wrong_distances(k: SupportsIndex, epsilon: float, *, tight: bool = False) -> float:
+def loss_of_wrong_distances(k: int, epsilon: float, *, tight: bool = False) -> float:
     """Reward lost in a round whose distances are wrong by at most epsilon: k^3 epsilon.
 
     Or, if `tight`, k (k-1)/2 epsilon. For rewards in [-1, 1], any capacity. The paper tightens one pair after
@@ -91,5 +88,5 @@ def loss_of_wrong_distances(k: SupportsIndex, epsilon: float, *, tight: bool = F
     >>> loss_of_wrong_distances(5, 0.01), loss_of_wrong_distances(5, 0.01, tight=True)
     (1.25, 0.1)
     """
-    epsilon = positive("epsilon", epsilon)
-    return n_pairs(k) * epsilon if tight else whole("k", k) ** 3 * epsilon
+    epsilon = check_number("epsilon", epsilon, above=0)
+    return n_pairs(k) * epsilon if tight else check_whole("k", k, least=1) ** 3 * epsilon

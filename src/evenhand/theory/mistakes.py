@@ -1,20 +1,78 @@
-"""How often a metric learner can be wrong by more than epsilon about <alpha, u>, in numbers.
+"""Mistake bounds: how often a metric learner can be wrong by more than epsilon about <alpha, u>.
 
-Both learners are analysed in normalised units: with |alpha| <= B1 and |u| <= B2, the unit ball holds alpha / B1 and
-the accuracy asked for is a = epsilon / (B1 B2). A mistake is a guess off by more than a, followed by feedback.
+In normalised units: with |alpha| <= B1 and |u| <= B2, the unit ball holds alpha / B1 and the accuracy is
+a = epsilon / (B1 B2). A mistake is a guess off by more than a, followed by feedback.
 """
 
 import math
-from typing import Literal, SupportsIndex
+from typing import Literal
 
-from evenhand.errors import InvalidInput
-from evenhand.theory.bodies import inscribed_radius, log_ball_volume, projection_growth, removed_fraction
-from evenhand.theory.checked import positive, whole
+from evenhand._internal.checks import check_number, check_one_of, check_whole
+
+
+def log_ball_volume(n: int) -> float:
+    """The logarithm of the volume of the unit ball, pi^(n/2) / Gamma(n/2 + 1).
+
+    >>> round(math.exp(log_ball_volume(3)), 6) == round(4 / 3 * math.pi, 6)
+    True
+    """
+    n = check_whole("n", n, least=1)
+    return n / 2 * math.log(math.pi) - math.lgamma(n / 2 + 1)
+
+
+def inscribed_radius(n: int, width: float) -> float:
+    """A body whose widths are all at least `width` contains a ball of radius width / (n + 1).
+
+    Steinhagen's inequality gives about width / (2 sqrt(n)); this simpler one costs only a logarithm and has a
+    short proof. Let r be the radius of the largest ball inside, centred at 0. It touches the boundary at
+    points whose unit normals a_i, n + 1 of them at most, have 0 in their hull: sum c_i a_i = 0 with c_i >= 0
+    adding up to 1. Take the largest c_i, which is >= 1/(n + 1). Every x of the body has a_j.x <= r for all j,
+    hence a_i.x = -sum_{j != i} (c_j / c_i) a_j.x >= -r (1 - c_i) / c_i. So the width along a_i is at most
+    r / c_i <= (n + 1) r.
+
+    >>> inscribed_radius(2, width=3.0)  # an equilateral triangle of height 3 has no larger circle
+    1.0
+    """
+    return check_number("width", width, above=0) / (check_whole("n", n, least=1) + 1)
+
+
+def projection_growth(n: int, width: float) -> float:
+    """Leaving out one direction makes (n-1)-volume of n-volume: at most n (n + 1) / (2 width) times as much.
+
+    The cylindrification lemma of Lobel, Paes Leme and Vladu, a factor 2 sharper. All widths of the body are
+    at least `width`. Over each point of the projection stands a chord of the body; its length is a concave
+    function on the projection, so its integral, the volume, is at least 1/n of its maximum times the
+    projection's volume (the cone is the worst case). The longest chord is at least a diameter of the
+    inscribed ball, 2 width / (n + 1).
+
+    >>> projection_growth(1, width=2.0)  # an interval of length 2 becomes a point, whose 0-volume is 1
+    0.5
+    """
+    return check_whole("n", n, least=1) / (2 * inscribed_radius(n, width))
+
+
+def removed_fraction(*, centre_error: float = 0.0) -> float:
+    """The share of the volume that each mistake takes away at least: 0.95 (1/e - centre_error).
+
+    Approximate Gruenbaum. Let F(s) be the volume beyond s along the cut, measured from the centre; F^(1/n) is
+    concave and vanishes at the far end h, so F(s) >= (1 - s/h)^n F(0). Gruenbaum: F(0) >= 1/e of the volume
+    when the centre is the centroid; Bertsimas and Vempala: 1/e - t when it is off by t standard deviations (a
+    sampled centroid; t = `centre_error`), and then h shrinks to (1 - t) h at most, since h is at least one
+    standard deviation. Thin directions shift the cut by s <= sqrt(m) thin / 2, and a mistake larger than the
+    accuracy a means a width of at least a - s, so h >= (a - s) / (n + 1). With thin <= a / (8 m (m + 1)^2)
+    and m >= 2 this makes n s / ((1 - t) h) < 0.05, whence the 0.95. (The 1/e^2 that Lobel, Paes Leme and
+    Vladu use in place of 0.95/e allows for s up to h / (n + 1).)
+
+    >>> round(removed_fraction(), 3), round(removed_fraction(centre_error=0.1), 3)
+    (0.349, 0.254)
+    """
+    return 0.95 * (math.exp(-1) - check_number("centre_error", centre_error, least=0, below=math.exp(-1)))
+
 
 Structure = Literal["full", "diagonal"]
 
 
-def n_unknowns(d: SupportsIndex, structure: Structure = "full") -> int:
+def n_unknowns(d: int, structure: Structure = "full") -> int:
     """m, the number of unknowns of the metric: d (d + 1) / 2, or d when G is known to be diagonal.
 
     The paper flattens G = A'A into d^2 entries. G is symmetric, and svec (upper triangle, off-diagonals times
@@ -25,15 +83,12 @@ def n_unknowns(d: SupportsIndex, structure: Structure = "full") -> int:
     >>> n_unknowns(5), n_unknowns(5, "diagonal")
     (15, 5)
     """
-    d = whole("d", d)
-    if structure == "full":
-        return d * (d + 1) // 2
-    if structure == "diagonal":
-        return d
-    raise InvalidInput(f"structure is {structure!r}; it must be 'full' or 'diagonal'")
+    d = check_whole("d", d, least=1)
+    check_one_of("structure", structure, ("full", "diagonal"))
+    return d if structure == "diagonal" else d * (d + 1) // 2
 
 
-def thinness(m: SupportsIndex, accuracy: float) -> float:
+def thinness(m: int, accuracy: float) -> float:
     """The width below which ProjectedVolume calls a direction thin: a^2 / (16 m (m + 1)^2).
 
     In normalised units. The proof here needs no more than a / (8 m (m + 1)^2), which is larger: see
@@ -42,12 +97,12 @@ def thinness(m: SupportsIndex, accuracy: float) -> float:
     >>> f"{thinness(6, 0.01):.1e}"
     '2.1e-08'
     """
-    m = whole("m", m)
-    return positive("accuracy", accuracy) ** 2 / (16 * m * (m + 1) ** 2)
+    m = check_whole("m", m, least=1)
+    return check_number("accuracy", accuracy, above=0) ** 2 / (16 * m * (m + 1) ** 2)
 
 
 def distance_estimator_mistakes(
-    m: SupportsIndex,
+    m: int,
     epsilon: float,
     bound_alpha: float,
     bound_u: float = 4.0,
@@ -72,7 +127,7 @@ def distance_estimator_mistakes(
 
         N <= m + max_n [ln V_m - ln V_n + sum_{i=n+1..m} ln(i (i + 1) / (2 thin)) + n ln((n + 1) / thin)] / ln(1/q)
 
-    `thin` is in normalised units: `thinness(m, a)` unless told, at most a / (8 m (m + 1)^2). `centre_error` is how
+    `thin` is in normalised units: by default `thinness(m, a)`, at most a / (8 m (m + 1)^2). `centre_error` is how
     far sampled centroids may be off, in standard deviations, in every round. With m = 1 the set is an interval
     and the guess its middle: N <= 1 + log2(1/a).
 
@@ -81,17 +136,15 @@ def distance_estimator_mistakes(
     >>> distance_estimator_mistakes(1, 0.25, 1.0, 1.0)
     3.0
     """
-    m = whole("m", m)
+    m = check_whole("m", m, least=1)
     accuracy = _accuracy(epsilon, bound_alpha, bound_u)
     removed = removed_fraction(centre_error=centre_error)
     if m == 1:
         return _interval_mistakes(accuracy)
     if accuracy >= 2:  # two points of the unit ball are never further apart
         return 0.0
-    width = thinness(m, accuracy) if thin is None else positive("thin", thin)
     most = accuracy / (8 * m * (m + 1) ** 2)
-    if thin is not None and thin > most:
-        raise InvalidInput(f"thin is {thin!r}; with m = {m} and accuracy {accuracy:.3g} it must be at most {most:.3g}")
+    width = thinness(m, accuracy) if thin is None else check_number("thin", thin, above=0, most=most)
     growth, worst = 0.0, -math.inf
     for n in range(m, 0, -1):
         floor = log_ball_volume(n) + n * math.log(inscribed_radius(n, width))
@@ -100,7 +153,7 @@ def distance_estimator_mistakes(
     return m + (log_ball_volume(m) + worst) / -math.log1p(-removed)
 
 
-def ellipsoid_mistakes(m: SupportsIndex, epsilon: float, bound_alpha: float, bound_u: float = 4.0) -> float:
+def ellipsoid_mistakes(m: int, epsilon: float, bound_alpha: float, bound_u: float = 4.0) -> float:
     """Mistakes of the ellipsoid learner with central cuts: O(m^2 log(m B1 B2 / epsilon)).
 
     The learner of Cohen, Lobel and Paes Leme (2016). It cuts through the centre, and only when the half-width
@@ -122,7 +175,7 @@ def ellipsoid_mistakes(m: SupportsIndex, epsilon: float, bound_alpha: float, bou
     >>> round(ellipsoid_mistakes(15, 1e-4, 1.0))
     5544
     """
-    m = whole("m", m)
+    m = check_whole("m", m, least=1)
     accuracy = _accuracy(epsilon, bound_alpha, bound_u)
     if m == 1:
         return _interval_mistakes(accuracy)
@@ -133,8 +186,8 @@ def ellipsoid_mistakes(m: SupportsIndex, epsilon: float, bound_alpha: float, bou
 
 
 def _accuracy(epsilon: float, bound_alpha: float, bound_u: float) -> float:
-    scale = positive("bound_alpha", bound_alpha) * positive("bound_u", bound_u)
-    return positive("epsilon", epsilon) / scale
+    scale = check_number("bound_alpha", bound_alpha, above=0) * check_number("bound_u", bound_u, above=0)
+    return check_number("epsilon", epsilon, above=0) / scale
 
 
 def _interval_mistakes(accuracy: float) -> float:

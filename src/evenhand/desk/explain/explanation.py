@@ -219,5 +219,5 @@ def metric_of(projection: Projection, settings: DeskSettings) -> Metric:
         upper.tolist(),
         sentences,
         projection.bandit.conflicts,
-        sorted(str(name) for name in projection.bandit.found_out),
+        sorted(str(name) for name in projection.bandit.misleading),
     )

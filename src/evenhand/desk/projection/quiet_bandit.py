@@ -17,15 +17,15 @@ from evenhand.bandit import FairBandit
 from evenhand.errors import UnsupportedReview
 from evenhand.metrics import Learned, Verdicts
 from evenhand.records.decision import Decision, Review
-from evenhand.records.signature import sealed
+from evenhand.records.signature import signed
 
 Floats = NDArray[np.float64]
 
 
 class QuietBandit(FairBandit):
-    """Learns without a warning: how often reviews conflicted is in `conflicts`, who misleads in `found_out`."""
+    """Learns without a warning: how often reviews conflicted is in `conflicts`, who misleads in `misleading`."""
 
-    def _warn(self, learned: Learned, found_out: frozenset[str | None]) -> None:
+    def _warn(self, learned: Learned, misleading: frozenset[str | None]) -> None:
         """Both are counted; the warnings module would be shared by all threads besides."""
 
     def learn_outcomes(self, decision: Decision, rewards: Mapping[int, float]) -> None:
@@ -58,11 +58,11 @@ class QuietBandit(FairBandit):
             return
         if review.any_unfair:
             with contextlib.suppress(UnsupportedReview):
-                self._notice(self.metric.learn_bit(verdicts, any_unfair=True))
+                self._report(self.metric.learn_bit(verdicts, any_unfair=True))
             return
         learned = self.metric.learn(verdicts)
-        self.safeguards.hear_answer(verdicts)
-        self._notice(learned)
+        self.safeguards.add_evidence(verdicts)
+        self._report(learned)
 
     def published(self, previous: Self | None = None) -> Self:
         """A copy that decides as this one does now, and that does not change when this one learns.
@@ -88,4 +88,4 @@ class QuietBandit(FairBandit):
     def drawn_again(self, decision: Decision, *, number: int, rng: np.random.Generator) -> Decision:
         """The decision of `propose` for the same contexts in round `number`, without computing it again."""
         chosen = draw_from(decision.probabilities, math.inf if self.capacity is None else float(self.capacity), rng)
-        return sealed(replace(decision, round=number, chosen=chosen), self._key)
+        return signed(replace(decision, round=number, chosen=chosen), self._key)

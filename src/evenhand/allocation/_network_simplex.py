@@ -1,0 +1,185 @@
+"""The exact fair allocation without a capacity, or at a fixed price of capacity, by the network simplex method.
+
+Without a capacity the program is the dual of a transport problem: candidates with positive reward supply a surplus,
+those with negative reward demand it, and it is shipped between candidates at a cost of their distance. In the first
+basis nothing is shipped: probability 1 for suppliers, 0 for the others. A violated constraint enters the basis, the
+surplus on the cycle it closes is rerouted along it, and the arc whose flow falls to zero first leaves. The cost of the
+transport falls with each pivot, until no constraint is violated.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evenhand._internal.arrays import Floats, Indices
+from evenhand._internal.jit import jit
+from evenhand.allocation._program import scaled
+from evenhand.allocation._spanning_tree import Tree, initial_tree, move_subtree, subtree
+
+VIOLATION_TOLERANCE = 1e-13
+"""A constraint is violated when a gap exceeds it by more than this: above the rounding of 10,000s of pivots."""
+
+CHANGES_PER_CANDIDATE = 200
+"""Maximum pivots per candidate; random instances need fewer than 20."""
+
+MOST_PRICES = 100
+"""Maximum number of prices tried; random instances need fewer than 20."""
+
+
+@jit
+def shift_subtree(tree: Tree, top: int, p: Floats, by: float, members: Indices) -> None:
+    """Change the probabilities of a whole subtree. `members` (k + 1,) is scratch."""
+    for e in range(subtree(tree, top, members)):
+        p[members[e]] += by
+
+
+@jit
+def fit_to_price(tree: Tree, p: Floats, price: float, members: Indices) -> None:
+    """Make the tree feasible at this price: lifted subtrees with a surplus go to 1, held ones with a deficit to 0.
+
+    Small subtrees first, since a subtree that leaves changes the surplus of those above it.
+    """
+    root = len(p)
+    count = subtree(tree, root, members)
+    nodes = members[:count].copy()
+    for e in range(count - 1, 0, -1):
+        i = nodes[e]
+        surplus = tree[i].reward - price * tree[i].size
+        if surplus < 0.0 if tree[i].held else surplus > 0.0:
+            shift_subtree(tree, i, p, (1.0 if surplus > 0.0 else 0.0) - p[i], members)
+            move_subtree(tree, i, i, root, surplus > 0.0)
+
+
+@jit
+def most_violated(i: int, p: Floats, c: Floats, tolerance: float) -> tuple[float, int]:
+    """The largest violation p_i - p_j - c_ij of i's constraints, and j; (tolerance, -1) when there is none.
+
+    The root, number k, has probability 0: p_i <= 1 and p_i >= 0 are constraints against it.
+    """
+    k = len(p)
+    worst, lower = tolerance, -1
+    if i == k:
+        for j in range(k):
+            if -p[j] > worst:
+                worst, lower = -p[j], j
+        return worst, lower
+    if p[i] - 1.0 > worst:
+        worst, lower = p[i] - 1.0, k
+    reach, violated = p[i] - worst, False
+    for j in range(k):  # most rows have no worse violation, and a loop without an exit is vectorised
+        violated |= c[i, j] + p[j] < reach
+    if violated:
+        for j in range(k):
+            excess = p[i] - p[j] - c[i, j]
+            if excess > worst:
+                worst, lower = excess, j
+    return worst, lower
+
+
+@jit
+def leaving_subtree(tree: Tree, upper: int, lower: int, price: float, visits: Indices, visit: int) -> tuple[int, bool]:
+    """The subtree cut off when the constraint `upper` -> `lower` enters the basis, and whether `lower` is in it.
+
+    Rerouting reduces the flow on the cycle through their lowest common ancestor; the arc with the least flow leaves.
+    `visits` (k + 1,) is scratch, and `visit` a number that is not in it yet.
+    """
+    node = upper
+    while node >= 0:
+        visits[node] = visit
+        node = tree[node].parent
+    least, top, is_lower = np.inf, -1, False
+    node = lower
+    while visits[node] != visit:
+        flow = price * tree[node].size - tree[node].reward
+        if not tree[node].held and flow < least:
+            least, top, is_lower = flow, node, True
+        node = tree[node].parent
+    meeting, node = node, upper
+    while node != meeting:
+        flow = tree[node].reward - price * tree[node].size
+        if tree[node].held and flow < least:
+            least, top, is_lower = flow, node, False
+        node = tree[node].parent
+    return top, is_lower
+
+
+@jit
+def solve_at_price(tree: Tree, p: Floats, c: Floats, price: float, changes: int) -> int:
+    """Make a tree and its probabilities (k,) optimal at this price, in place; return the pivots, -1 if over the limit.
+
+    Cost: O(k) per pivot, and per candidate whose constraints are scanned: some 3 per pivot.
+    """
+    k = len(p)
+    members, visits = np.empty(k + 1, np.int64), np.zeros(k + 1, np.int64)
+    fit_to_price(tree, p, price, members)
+    used, intact, upper = 0, 0, 0
+    while intact <= k:
+        excess, lower = most_violated(upper, p, c, VIOLATION_TOLERANCE)
+        if lower < 0:
+            intact += 1
+        else:
+            intact = 0
+            used += 1
+            top, is_lower = leaving_subtree(tree, upper, lower, price, visits, used)
+            if used > changes or top < 0:  # some arc always leaves, but for rounding
+                return -1
+            if is_lower:
+                shift_subtree(tree, top, p, excess, members)
+                move_subtree(tree, top, lower, upper, False)
+            else:
+                shift_subtree(tree, top, p, -excess, members)
+                move_subtree(tree, top, upper, lower, True)
+        upper = upper + 1 if upper < k else 0
+    return used
+
+
+@jit
+def worth_more(a: Floats, price: float, p: Floats, other: Floats) -> float:
+    """How much more p is worth than `other`, at a price on capacity."""
+    total = 0.0
+    for i in range(len(a)):
+        total += (a[i] - price) * (p[i] - other[i])
+    return total
+
+
+@jit
+def mixture(p: Floats, other: Floats, share: float) -> Floats:
+    """p + share * (other - p), clipped to [0, 1]."""
+    mixed = np.empty(len(p))
+    for i in range(len(p)):
+        mixed[i] = min(1.0, max(0.0, p[i] + share * (other[i] - p[i])))
+    return mixed
+
+
+@jit
+def search_price(a: Floats, c: Floats, capacity: float, least: float, changes: int) -> tuple[Floats, int]:
+    """Probabilities (k,) that maximise a.p within the capacity, and the number of prices tried, -1 on failure.
+
+    a (k,) rewards, c (k, k) symmetric distances, at most `changes` pivots at each price. A price on capacity replaces
+    the constraint. Two solutions, one above the capacity and one below, are equally good at exactly one price; if no
+    other is better at that price, their mixture that fits the capacity is optimal (the feasible set is convex).
+    Otherwise the better one replaces one of the two: Newton's method on a piecewise linear function, so it ends. Cost:
+    `solve_at_price` once without a capacity, some 10 times with one.
+    """
+    k = len(a)
+    a, _ = scaled(a)
+    tree = initial_tree(a)
+    below, above = np.zeros(k), np.zeros(k)
+    used, tried = solve_at_price(tree, above, c, 0.0, changes), 1
+    latest = above
+    while used >= 0 and tried < MOST_PRICES:
+        excess, spare = above.sum() - capacity, capacity - below.sum()
+        if excess <= 0.0:
+            return mixture(above, above, 0.0), tried
+        price = worth_more(a, 0.0, above, below) / (excess + spare)
+        latest = latest.copy()
+        used, tried = solve_at_price(tree, latest, c, price, changes), tried + 1
+        if (
+            used >= 0 and worth_more(a, price, latest, below) <= k * least * 100.0
+        ):  # the resolution of the probabilities
+            return mixture(below, above, spare / (excess + spare)), tried
+        if latest.sum() > capacity:
+            above = latest
+        else:
+            below = latest
+    return below, -1

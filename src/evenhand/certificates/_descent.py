@@ -1,0 +1,153 @@
+"""Descent: the metric that fits the evidence and brings two candidates closest, and the verdicts that bind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from evenhand._internal.arrays import Floats, Indices
+from evenhand.certificates._consistent_set import ConsistentSet, unit_features
+from evenhand.certificates._vertex_walk import EMPTY, walk
+
+ROOM = 1e-10
+"""Accepted violation of a row, relative to the size of G: prices prove their bound in any case."""
+
+NUDGE = 1e-8
+"""Prices are perturbed by this share of the largest, so that none is zero; a bound may lose as much."""
+
+NEGATIVE = 1e-9
+"""An eigenvalue counts as negative below minus this, relative to the size of G."""
+
+REFINEMENTS = 12
+"""Maximum number of times a bound is tightened by directions of negative length."""
+
+WORTHWHILE = 1e-4
+"""Tightening stops when two refinements gained less than this share of the bound."""
+
+STEPS_PER_UNKNOWN = 50
+"""Maximum steps of a walk, per unknown."""
+
+STARTS = 64
+"""How many end points of walks are kept as starting points."""
+
+
+class Hint(NamedTuple):
+    """The result of a descent; it proves nothing by itself."""
+
+    metric: Floats
+    """alpha of the closest metric, (m,)."""
+    rows: Indices
+    """The verdicts that bind it."""
+    weights: Floats
+    """Their weights, all > 0."""
+    empty: bool
+    """No metric fits at all; the verdicts are those that contradict each other."""
+
+
+class Descent:
+    """Walks in one set, each started from the end of an earlier one.
+
+    G is positive semidefinite: whenever a walk ends at a matrix that is not, directions of negative length are added
+    to the set, and to `found`, and the walk continues.
+    """
+
+    def __init__(self, known: ConsistentSet) -> None:
+        self.known = known
+        self.found: list[Floats] = []
+        self._n = len(known.rows)
+        self._rows, self._low, self._high = known.rows, known.low, known.high
+        self._verdicts = np.concatenate([np.full(self._n - len(known.usable), -1), known.usable])
+        self._ends: list[Floats] = []
+        self._bases: list[Indices] = []
+
+    def lowest(self, z: Floats, violated: Callable[[Floats], int | None] = lambda metric: None) -> Hint | None:
+        """The metric with the smallest z'Gz for z (d,) in the set's directions; None after a numerical failure.
+
+        `violated` may name a verdict that a metric found on the way violates, and that was left out of the set: it is
+        added then.
+        """
+        inner = self.known.inner
+        goal = np.ascontiguousarray(inner.features(self._inward(z[None, :]))[0])
+        basis = self._start(goal)
+        room, most = ROOM * self.known.unit, STEPS_PER_UNKNOWN * inner.n_unknowns
+        values: list[float] = []
+        while True:
+            try:
+                status, x, rows, prices = walk(
+                    self._rows, self._low, self._high, self._n, basis, goal, room, NUDGE, most
+                )
+            except np.linalg.LinAlgError:
+                return None
+            if status == EMPTY:
+                return self._hint(x, rows, prices, empty=True)
+            row = violated(self._outward(x))
+            if row is not None:
+                self._add_verdict(row)
+                continue
+            values.append(float(goal @ x))
+            if len(values) > REFINEMENTS or _is_stuck(values) or not self._refine(x):
+                self._remember(x, basis)
+                return self._hint(x, rows, prices, empty=False)
+
+    def _add_verdict(self, row: int) -> None:
+        """Add a verdict that was left out."""
+        verdicts = self.known.verdicts
+        direction = self._inward(verdicts.differences[row : row + 1])
+        end = float(verdicts.thresholds[row] / verdicts.squared_lengths[row])
+        low, high = (0.0, end) if verdicts.unfair[row] else (end, self._high[0])
+        self._add(direction, low, high, row)
+
+    def _start(self, goal: Floats) -> Indices:
+        """The basis of the best of all ends so far: near it the new one is to be found."""
+        if not self._ends:
+            return np.arange(self.known.inner.n_unknowns)
+        return self._bases[int(np.argmin(np.array(self._ends) @ goal))].copy()
+
+    def _remember(self, x: Floats, basis: Indices) -> None:
+        self._ends, self._bases = [*self._ends, x][-STARTS:], [*self._bases, basis][-STARTS:]
+
+    def _inward(self, directions: Floats) -> Floats:
+        return directions if self.known.frame is None else directions @ self.known.frame
+
+    def _outward(self, x: Floats) -> Floats:
+        """alpha in the coordinates of all features."""
+        if self.known.frame is None:
+            return x
+        return self.known.space.flatten(self.known.frame @ self.known.inner.unflatten(x) @ self.known.frame.T)
+
+    def _refine(self, x: Floats) -> bool:
+        """Add the directions in which the matrix of x has a negative length; whether there was any."""
+        if self.known.inner.structure == "diagonal":
+            return False
+        values, vectors = np.linalg.eigh(self.known.inner.unflatten(x))
+        new = vectors[:, values < -NEGATIVE * self.known.unit].T
+        if len(new):
+            self._add(new, 0.0, float(self._high[0]), -1)
+            self.found.extend(new if self.known.frame is None else new @ self.known.frame.T)
+        return len(new) > 0
+
+    def _add(self, directions: Floats, low: float, high: float, verdict: int) -> None:
+        end = self._n + len(directions)
+        if end > len(self._rows):
+            more = max(len(self._rows), len(directions))
+            self._rows = np.concatenate([self._rows, np.zeros((more, self._rows.shape[1]))])
+            self._low, self._high = (np.concatenate([ends, np.zeros(more)]) for ends in (self._low, self._high))
+            self._verdicts = np.concatenate([self._verdicts, np.zeros(more, np.int64)])
+        place = slice(self._n, end)
+        self._rows[place] = unit_features(self.known.inner, directions)
+        self._low[place], self._high[place], self._verdicts[place] = low, high, verdict
+        self._n = end
+
+    def _hint(self, x: Floats, rows: Indices, prices: Floats, *, empty: bool) -> Hint:
+        """Prices of rows as weights of verdicts; those of other rows go into what must be left semidefinite."""
+        verdicts, used = self.known.verdicts, self._verdicts[rows]
+        binding = (used >= 0) & (verdicts.unfair[used] == (prices < 0.0)) & (prices != 0.0)
+        used, prices = used[binding], prices[binding]
+        return Hint(self._outward(x), used, np.abs(prices) / verdicts.squared_lengths[used], empty)
+
+
+def _is_stuck(values: list[float]) -> bool:
+    # One refinement may gain nothing because the optimum was not the only one; two in a row seldom.
+    return len(values) > 2 and values[-1] > 0.0 and values[-1] - values[-3] < WORTHWHILE * values[-1]

@@ -1,0 +1,161 @@
+"""An interview in the terminal, saved to a file after every answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+import numpy as np
+
+from evenhand.bandit import FairBandit
+from evenhand.cli.interview_screen import KEYS, LAST, question_text, wrapped
+from evenhand.errors import InvalidInput
+from evenhand.interview.interview import Interview
+from evenhand.interview.people import PeopleTable, load_people, load_schema
+from evenhand.interview.question import Judgement
+from evenhand.metrics.features import Structure
+from evenhand.schema import Schema
+
+ANSWERS: dict[str, Judgement] = {"u": "unfair", "a": "acceptable", "?": "unsure"}
+
+KEY_OF = {judgement: key for key, judgement in ANSWERS.items()} | {"back": "b", "quit": "q", "stop": "q"}
+"""Whole words are accepted as well."""
+
+EPSILON = 0.05
+"""The default epsilon: few people judge probabilities more finely than five percentage points."""
+
+
+@dataclass(frozen=True)
+class InterviewOptions:
+    """The options of the command. All but the last two are fixed when the interview begins."""
+
+    schema: Path
+    candidates: Path
+    desk: Path
+    epsilon: float | None = None
+    capacity: int | None = None
+    structure: Structure | None = None
+    seed: int | None = None
+    max_unfair_rounds: int | None = None
+    target_unfair_share: float | None = None
+    max_questions: int | None = None
+    reviewer: str | None = None
+
+
+def interview_in_terminal(options: InterviewOptions, answers: TextIO, screen: TextIO) -> Interview:
+    """Begin an interview, or continue the one in the file, until it is over or the reviewer stops."""
+    schema = load_schema(options.schema)
+    people = load_people(options.candidates, schema)
+    continues = options.desk.exists()
+    interview = _continued(options, people) if continues else _begun(options, people)
+    interview.save(options.desk)
+    if people.ignored:
+        print(f"Not in the schema, and not shown: {', '.join(people.ignored)}.", file=screen)
+    if continues:
+        print(f"Continuing {options.desk}, {len(interview.answers)} answers so far.", file=screen)
+    try:
+        _run(interview, schema, people, options, answers, screen)
+    except KeyboardInterrupt:
+        print(file=screen)
+    _summarise(interview, options.desk, screen)
+    return interview
+
+
+def _begun(options: InterviewOptions, people: PeopleTable) -> Interview:
+    bandit = FairBandit(
+        people.contexts.shape[1],
+        capacity=1 if options.capacity is None else options.capacity,
+        epsilon=EPSILON if options.epsilon is None else options.epsilon,
+        structure=options.structure or "full",
+        seed=options.seed,
+        reviewer_error=None,  # error rates of people are learned
+        max_unfair_rounds=options.max_unfair_rounds,
+        target_unfair_share=options.target_unfair_share,
+    )
+    return Interview(bandit, people.contexts, max_questions=options.max_questions, seed=options.seed)
+
+
+def _continued(options: InterviewOptions, people: PeopleTable) -> Interview:
+    interview = Interview.load(options.desk)
+    if not np.array_equal(interview.candidates, people.contexts):
+        raise InvalidInput(
+            f"candidates and schema must be those that {options.desk} was begun with, got {options.candidates} and "
+            f"{options.schema}; pass the same files, or begin with another --desk"
+        )
+    bandit = interview.bandit
+    fixed = (
+        ("epsilon", options.epsilon, interview.epsilon),
+        ("capacity", options.capacity, bandit.capacity),
+        ("structure", options.structure, bandit.metric.space.structure),
+        ("max-unfair-rounds", options.max_unfair_rounds, bandit.safeguards.max_unfair_rounds),
+        ("target-unfair-share", options.target_unfair_share, bandit.safeguards.margin.target),
+    )
+    for name, value, fixed_at in fixed:
+        if value is not None and value != fixed_at:
+            raise InvalidInput(f"--{name} must be {fixed_at} as in {options.desk}, got {value}; leave it out")
+    interview.max_questions = options.max_questions
+    return interview
+
+
+def _run(
+    interview: Interview,
+    schema: Schema,
+    people: PeopleTable,
+    options: InterviewOptions,
+    answers: TextIO,
+    screen: TextIO,
+) -> None:
+    while True:
+        question = interview.question
+        if question is None:
+            title = "The interview is over" if interview.answers else "No questions are needed"
+            text = "\n".join(["", *wrapped(f"{title}: {interview.ended}."), LAST])
+        else:
+            text = question_text(interview, schema, people.rows, question)
+        print(text, file=screen)
+        key = _key(answers, screen, over=question is None)
+        if key == "q":
+            return
+        if key == "b":
+            _undo(interview, screen)
+        elif interview.answer(ANSWERS[key], reviewer=options.reviewer).conflicts:
+            print("The answer contradicts earlier ones and was left out.", file=screen)
+        interview.save(options.desk)
+
+
+def _key(answers: TextIO, screen: TextIO, *, over: bool) -> str:
+    """The next valid key; the end of the input counts as q, and so does an empty line once the interview is over."""
+    while True:
+        print("> ", end="", file=screen, flush=True)
+        line = answers.readline()
+        key = KEY_OF.get(line.strip().lower(), line.strip().lower())
+        if not line:
+            print(file=screen)
+            return "q"
+        if key in ("b", "q") or (key in ANSWERS and not over):
+            return key
+        if over and not key:
+            return "q"
+        print(f"unknown key {key!r}; {LAST if over else f'the keys are: {KEYS}'}", file=screen)
+
+
+def _undo(interview: Interview, screen: TextIO) -> None:
+    try:
+        interview.undo()
+    except InvalidInput as error:
+        print(f"Nothing was undone: {error}.", file=screen)
+
+
+def _summarise(interview: Interview, desk: Path, screen: TextIO) -> None:
+    expected = interview.expected_unfair_pairs
+    done = "No more questions are needed." if interview.done else "Run the same command again to continue."
+    lines = [
+        *wrapped(
+            f"Answers: {len(interview.answers)}, saved in {desk}. Still unknown: {interview.unknown:.0%}. "
+            f"Unfair pairs expected live: {expected:.1f}. {done}"
+        ),
+        *wrapped(f"To go live, only {desk} is needed. In Python:"),
+        f"    bandit = evenhand.Interview.load({str(desk)!r}).bandit",
+    ]
+    print("\n" + "\n".join(lines), file=screen)

@@ -273,7 +273,7 @@ def test_bad_files_are_sentences(
     [
         (
             ["--epsilon", "7"],
-            "usage: evenhand [-h] [--version] {demo,interview,serve,token,ledger,lab,warm-up} ... evenhand: error: epsilon must be a number from 1e-06 to 1, or None for any horizon, got 7.0",
+            "epsilon must be a number from 1e-06 to 1, or None for any horizon, got 7.0",
         ),
         (["--epsilon", "small"], "invalid float value: 'small'"),
         (["--max-questions", "-1"], "max-questions is -1; allowed is a whole number >= 0"),

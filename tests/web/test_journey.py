@@ -13,7 +13,7 @@ from tests.support.local_service import LocalService
 from tests.support.serving import Serving
 from tests.support.steps import answer, answers_of, people, ready, sign_in
 
-pytestmark = [pytest.mark.browser, pytest.mark.journey]
+pytestmark = [pytest.mark.browser, pytest.mark.smoke]
 
 
 @pytest.fixture(scope="module")

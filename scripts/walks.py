@@ -1,0 +1,165 @@
+"""Count the walks through the code: files touched, and changes from file to file, by one decision or one review.
+
+python -m scripts.walks [--files]
+
+A profile records every Python call in evenhand's own files, in all threads. A change of file is a call in another file
+than the thread's call before it. Each walk is counted once everything is compiled, opened and warm.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from types import FrameType
+from typing import Any
+
+import httpx
+import numpy as np
+import uvicorn
+
+import evenhand as eh
+from evenhand.service import ServiceSettings, create_app
+
+ROOT = os.path.dirname(eh.__file__) + os.sep
+TOKEN = "a-token-for-counting-walks-only"
+WARM_UP = 30
+
+
+class Walk:
+    """The calls of one walk, by thread."""
+
+    def __init__(self) -> None:
+        self.calls: dict[int, list[str]] = {}
+
+    def __str__(self) -> str:
+        changes = sum(a != b for calls in self.calls.values() for a, b in pairwise(calls))
+        return f"{len(self.files)} files, {changes} changes of file, {len(self.calls)} threads"
+
+    @property
+    def files(self) -> list[str]:
+        """The files touched, in the order of their first call."""
+        return list(dict.fromkeys(file for calls in self.calls.values() for file in calls))
+
+
+class Tracer:
+    """Records calls in evenhand's files while a walk is being counted."""
+
+    def __init__(self, *, show_files: bool) -> None:
+        self._walk: Walk | None = None
+        self._show_files = show_files
+        threading.setprofile(self._profile)
+        sys.setprofile(self._profile)
+
+    def _profile(self, frame: FrameType, event: str, argument: Any) -> None:
+        walk = self._walk
+        file = frame.f_code.co_filename
+        if walk is not None and event == "call" and file.startswith(ROOT):
+            walk.calls.setdefault(threading.get_ident(), []).append(file.removeprefix(ROOT))
+
+    @contextmanager
+    def counting(self, name: str) -> Iterator[None]:
+        """Count what happens inside, and print it."""
+        walk = self._walk = Walk()
+        yield
+        self._walk = None
+        print(f"{name}: {walk}")
+        if self._show_files:
+            print("".join(f"    {file}\n" for file in walk.files), end="")
+
+
+def contexts(rng: np.random.Generator, k: int = 5, d: int = 5) -> list[list[float]]:
+    """k random contexts on the sphere."""
+    x = rng.normal(size=(k, d))
+    rows: list[list[float]] = (x / np.linalg.norm(x, axis=1, keepdims=True)).tolist()
+    return rows
+
+
+def in_the_library(tracer: Tracer, rng: np.random.Generator, reviewer_error: float | None, name: str) -> None:
+    """decide and learn."""
+    bandit = eh.FairBandit(n_features=5, seed=0, reviewer_error=reviewer_error)
+    review = eh.Review.complete(unfair=[])
+    for _ in range(WARM_UP):
+        decision = bandit.decide(contexts(rng))
+        bandit.learn(decision, rewards=dict.fromkeys(decision.chosen, 0.5), review=review)
+    people = contexts(rng)
+    with tracer.counting(f"decide{name}"):
+        decision = bandit.decide(people)
+    rewards = dict.fromkeys(decision.chosen, 0.5)
+    with tracer.counting(f"learn{name}"):
+        bandit.learn(decision, rewards=rewards, review=review)
+
+
+def over_http(tracer: Tracer, rng: np.random.Generator, http: httpx.Client) -> None:
+    """A decision, and a review until the metric has learned from it."""
+
+    def decide() -> dict[str, Any]:
+        body = {"candidates": [{"id": f"c{i}", "context": x} for i, x in enumerate(contexts(rng))]}
+        return http.post("/api/desks/loans/decisions", json=body).raise_for_status().json()  # type: ignore[no-any-return]
+
+    def review(decision: dict[str, Any]) -> dict[str, Any]:
+        body = {"kind": "complete", "unfair": [], "reviewer": "Kim"}
+        answer = http.post(f"/api/desks/loans/decisions/{decision['id']}/reviews", json=body)
+        return answer.raise_for_status().json()  # type: ignore[no-any-return]
+
+    def wait_until_learned(event: dict[str, Any]) -> None:
+        for _ in range(600):
+            if http.get("/api/desks/loans").json()["state"] >= event["seq"]:
+                return
+            time.sleep(0.05)
+        raise RuntimeError("the desk did not catch up within 30 s")
+
+    http.post("/api/desks", json={"name": "loans", "n_features": 5, "seed": 3}).raise_for_status()
+    for _ in range(5):
+        wait_until_learned(review(decide()))
+    time.sleep(1)  # background work of the warm-up ends
+    with tracer.counting("HTTP decision"):
+        decision = decide()
+    wait_until_learned(decision)
+    time.sleep(1)
+    with tracer.counting("HTTP review to learned metric"):
+        reviewed = review(decision)
+        time.sleep(1)  # no request may be counted beside it, so nothing asks whether it was learned
+    wait_until_learned(reviewed)
+
+
+@contextmanager
+def serving() -> Iterator[httpx.Client]:
+    """A service in a thread of this process, with a ledger in SQLite, as `evenhand serve` runs it."""
+    with tempfile.TemporaryDirectory() as folder:
+        app = create_app(ServiceSettings(database_url=f"sqlite:///{folder}/ledger.db", admin_token=TOKEN))
+        config = uvicorn.Config(app, port=0, log_config=None, access_log=False, ws="none", lifespan="on")
+        server, listening = uvicorn.Server(config), config.bind_socket()
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        try:
+            while not server.started and thread.is_alive():
+                time.sleep(0.01)
+            address = f"http://127.0.0.1:{listening.getsockname()[1]}"
+            with httpx.Client(base_url=address, headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60) as http:
+                yield http
+        finally:
+            server.should_exit = True
+            thread.join(30)
+            listening.close()
+
+
+def main() -> None:
+    """Count all walks."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--files", action="store_true", help="list the files of each walk, in order of first call")
+    tracer, rng = Tracer(show_files=parser.parse_args().files), np.random.default_rng(0)
+    in_the_library(tracer, rng, 1e-3, "")
+    in_the_library(tracer, rng, None, " (error rates learned)")
+    with serving() as http:
+        over_http(tracer, rng, http)
+
+
+if __name__ == "__main__":
+    main()

@@ -3,7 +3,8 @@
 python -m scripts.walks [--files]
 
 A profile records every Python call in evenhand's own files, in all threads. A change of file is a call in another file
-than the thread's call before it. Each walk is counted once everything is compiled, opened and warm.
+than the thread's call before it. Each walk is counted once everything is compiled, opened and warm. The projection that a
+decision sets off in the background answers nobody, so it is no part of the decision's walk; it is part of a review's.
 """
 
 from __future__ import annotations
@@ -35,8 +36,10 @@ WARM_UP = 30
 class Walk:
     """The calls of one walk, by thread."""
 
-    def __init__(self) -> None:
+    def __init__(self, without: str | None) -> None:
         self.calls: dict[int, list[str]] = {}
+        self.without = without
+        """Threads whose name starts so are left out."""
 
     def __str__(self) -> str:
         changes = sum(a != b for calls in self.calls.values() for a, b in pairwise(calls))
@@ -61,12 +64,14 @@ class Tracer:
         walk = self._walk
         file = frame.f_code.co_filename
         if walk is not None and event == "call" and file.startswith(ROOT):
+            if walk.without is not None and threading.current_thread().name.startswith(walk.without):
+                return
             walk.calls.setdefault(threading.get_ident(), []).append(file.removeprefix(ROOT))
 
     @contextmanager
-    def counting(self, name: str) -> Iterator[None]:
+    def counting(self, name: str, *, without: str | None = None) -> Iterator[None]:
         """Count what happens inside, and print it."""
-        walk = self._walk = Walk()
+        walk = self._walk = Walk(without)
         yield
         self._walk = None
         print(f"{name}: {walk}")
@@ -119,7 +124,7 @@ def over_http(tracer: Tracer, rng: np.random.Generator, http: httpx.Client) -> N
     for _ in range(5):
         wait_until_learned(review(decide()))
     time.sleep(1)  # background work of the warm-up ends
-    with tracer.counting("HTTP decision"):
+    with tracer.counting("HTTP decision", without="evenhand-projector"):
         decision = decide()
     wait_until_learned(decision)
     time.sleep(1)

@@ -11,11 +11,11 @@ from uuid import uuid4
 
 from evenhand.errors import InvalidInput
 
-LONGEST_KEY = 200
+MAX_KEY = 200
 
 
 def as_json(body: Mapping[str, Any]) -> bytes:
-    """A body as JSON: numpy's numbers as numbers, arrays and sets as lists; raises InvalidInput.
+    """A body as JSON: numpy's numbers as numbers, arrays and sets as lists; InvalidInput for anything else.
 
     >>> import numpy as np
     >>> as_json({"x": np.array([0.5, 1.0]), "unfair": np.bool_(True)})
@@ -25,12 +25,11 @@ def as_json(body: Mapping[str, Any]) -> bytes:
         text = json.dumps(body, allow_nan=False, ensure_ascii=False, separators=(",", ":"), default=_plain)
         return text.encode()
     except (TypeError, ValueError, RecursionError) as error:
-        wrong = _wrong_in(body, "")
-        raise InvalidInput(wrong or f"this cannot be written as JSON: {error}") from None
+        raise InvalidInput(_wrong_in(body, "") or f"the request must be JSON: {error}") from None
 
 
 def _plain(value: Any) -> Any:
-    """The JSON counterpart of a value of another type."""
+    """The JSON equivalent of a value."""
     if hasattr(value, "tolist"):
         return value.tolist()
     if isinstance(value, Mapping):
@@ -41,7 +40,7 @@ def _plain(value: Any) -> Any:
 
 
 def _wrong_in(value: Any, where: str, depth: int = 0) -> str | None:
-    """The error about the first value that is not JSON, with its path."""
+    """A sentence about the first value that is not JSON, with its place."""
     if depth > 50:
         return f"{where[:60]}... must be at most 50 levels deep, and not contain itself"
     if isinstance(value, str):
@@ -53,26 +52,26 @@ def _wrong_in(value: Any, where: str, depth: int = 0) -> str | None:
     if isinstance(value, Mapping):
         return _wrong_in_mapping(value, where, depth)
     if isinstance(value, list | tuple):
-        errors = (_wrong_in(item, f"{where}[{at}]", depth + 1) for at, item in enumerate(value))
-        return next(filter(None, errors), None)
+        found = (_wrong_in(item, f"{where}[{at}]", depth + 1) for at, item in enumerate(value))
+        return next(filter(None, found), None)
     try:
         return _wrong_in(_plain(value), where, depth + 1)
     except TypeError:
-        return f"{where} must be a string, number, bool, None, or lists and dicts of them, got {value!r}"
+        return f"{where} must be text, a number, True, False, None, or a list or dict of these, got {value!r}"
 
 
 def _wrong_in_mapping(value: Mapping[Any, Any], where: str, depth: int) -> str | None:
     for name, item in value.items():
         if not isinstance(name, str) or not _is_text(name):
-            return f"names in {where or 'the request'} must be strings, got {name!r}"
-        errors = _wrong_in(item, f"{where}.{name}" if where else name, depth + 1)
-        if errors is not None:
-            return errors
+            return f"names in {where or 'the request'} must be text, got {name!r}"
+        found = _wrong_in(item, f"{where}.{name}" if where else name, depth + 1)
+        if found is not None:
+            return found
     return None
 
 
 def _is_text(value: str) -> bool:
-    """Whether it can be encoded: a lone surrogate cannot."""
+    """Whether it can be encoded: half a surrogate pair cannot."""
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -81,19 +80,18 @@ def _is_text(value: str) -> bool:
 
 
 def as_key(key: str | None) -> str:
-    """The idempotency key, or a new one; raises InvalidInput if the service would refuse it.
+    """An idempotency key, or a new one for None; InvalidInput if the service could not accept it.
 
     >>> as_key("day 7"), len(as_key(None))
     ('day 7', 32)
     """
     if key is None:
         return uuid4().hex
-    fine = isinstance(key, str) and 1 <= len(key) <= LONGEST_KEY and key.isascii() and key.isprintable()
+    fine = isinstance(key, str) and 1 <= len(key) <= MAX_KEY and key.isascii() and key.isprintable()
     if not fine or key != key.strip() or (len(key) > 1 and key[0] == key[-1] == '"'):
         shown = repr(key) if not isinstance(key, str) or len(key) <= 40 else f"a string of {len(key)} characters"
         raise InvalidInput(
-            f"key must be 1 to {LONGEST_KEY} printable ASCII characters, no blank first or last and "
-            f"not in quotes, or None for a new one, got {shown}"
+            f"key must be 1 to {MAX_KEY} printable ASCII characters without outer spaces or quotes, got {shown}"
         )
     return key
 
@@ -102,7 +100,7 @@ def as_path(*parts: str) -> str:
     """The path of a desk, or of something at it."""
     for part in parts:
         if not isinstance(part, str) or not _is_text(part) or part in ("", ".", ".."):  # these would be other paths
-            raise InvalidInput(f"the name of a desk, or an id, must be a non-empty string, got {part!r}")
+            raise InvalidInput(f"a part of a path must be the name of a desk or an id, got {part!r}")
     return "/api/desks/" + "/".join(quote(part, safe="") for part in parts)
 
 
@@ -117,7 +115,7 @@ def as_query(query: Mapping[str, Any] | None) -> dict[str, str] | None:
 
 
 def as_list(value: Any, name: str) -> list[Any]:
-    """`value` as a list; `name` is for the error."""
+    """A list of the value's entries."""
     try:
         if not isinstance(value, str | bytes | Mapping):
             return list(value)
@@ -127,7 +125,7 @@ def as_list(value: Any, name: str) -> list[Any]:
 
 
 def as_dict(value: Any, name: str) -> dict[Any, Any]:
-    """`value` as a dict; `name` is for the error."""
+    """A dict of the value's entries."""
     try:
         return dict(value)
     except (TypeError, ValueError):

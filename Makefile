@@ -7,6 +7,9 @@ PRODUCT := $(VENV)/.product
 READY := $(VENV)/.ready
 PEERS := $(VENV)/.peers
 
+# Without bytecode every process that a test starts compiles everything it imports.
+unexport PYTHONDONTWRITEBYTECODE
+
 PARALLEL := -n 2 --dist worksteal
 # Kinds of tests are markers, listed in pyproject.toml; `smoke` brings one of a kind into the quick loop.
 QUICK := smoke or not (slow or process or postgres or browser or statistical)

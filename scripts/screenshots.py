@@ -33,7 +33,7 @@ def main() -> int:
     if options.chromium is None:
         parser.error("there is no Chromium; on Debian: apt-get install chromium")
     options.to.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-m", "evenhand.service", "serve", "--demo", "--port", "0"]
+    command = [sys.executable, "-m", "evenhand", "serve", "--demo", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as demo:
         try:
             take(_link(demo), options.chromium, options.to)

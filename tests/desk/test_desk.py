@@ -214,7 +214,7 @@ def test_a_superseded_review_cannot_be_withdrawn(desk: Desk) -> None:
 
 
 def test_new_settings_hold_for_the_next_decision(desk: Desk) -> None:
-    """Also before they are folded, also in the same batch, also in another desk object."""
+    """Also before they are projected, also in the same batch, also in another desk object."""
     rng = np.random.default_rng(0)
     with Desk.open(desk.ledger, desk.name) as other:
         wanted = [Decide(people(rng)), ChangeSettings({"capacity": None}), Decide(people(rng))]
@@ -226,7 +226,7 @@ def test_new_settings_hold_for_the_next_decision(desk: Desk) -> None:
 
 
 def test_one_bit_that_the_learner_cannot_use_is_refused(ledger: Ledger, name: str) -> None:
-    """ProjectedVolume needs names of pairs; a desk says so when the review is given, not when it is folded."""
+    """ProjectedVolume needs names of pairs; a desk says so when the review is sent, not when it is projected."""
     with Desk.open(ledger, name, n_features=D, seed=1, metric="ProjectedVolume") as desk:
         event = decided(desk, np.random.default_rng(0))
         assert isinstance(desk.execute([GiveReview(event.id, "one_bit", any_unfair=True)])[0], UnsupportedReview)
@@ -326,7 +326,7 @@ def test_threads_share_a_desk(desk: Desk) -> None:
 
 
 def test_reviews_in_conflict_are_counted_not_warned(ledger: Ledger, name: str) -> None:
-    """A warning in a fold would reach nobody: conflicts, where answers are taken at their word, are in the state."""
+    """A warning of a projector would reach nobody: conflicts are counted in the projection."""
     rng = np.random.default_rng(0)
     x, y = people(rng)[0]["context"], people(rng)[1]["context"]
     answers = [AnswerQuestion(x, y, 0.3, True, f"r{i}") for i in range(30)]

@@ -42,10 +42,10 @@ def newest(ledger: Ledger, desk: str) -> tuple[Stamp, bytes]:
 
 def forged(blob: bytes) -> bytes:
     """A snapshot in which somebody taught the bandit something, sealed as if nothing had been."""
-    fold = from_bytes(blob)
-    assert fold is not None
-    fold.bandit.learn_pair([0.9, 0, 0], [0, 0.9, 0], gap=0.3, unfair=True)
-    return to_bytes(fold, checked(blob).chain)
+    reducer = from_bytes(blob)
+    assert reducer is not None
+    reducer.bandit.learn_pair([0.9, 0, 0], [0, 0.9, 0], gap=0.3, unfair=True)
+    return to_bytes(reducer, checked(blob).chain)
 
 
 def edited(blob: bytes) -> bytes:
@@ -95,8 +95,8 @@ def test_a_changed_snapshot_is_found_and_not_used(
         assert digest_of(Reducer(desk.projection.bandit, stamp)) == state
 
 
-def test_a_forged_snapshot_with_a_seal_is_found_by_a_replay(ledger: Ledger, played: str) -> None:
-    """A seal has no key: verify cannot tell, folding everything again does."""
+def test_a_forged_snapshot_with_a_checksum_is_found_by_a_replay(ledger: Ledger, played: str) -> None:
+    """A checksum has no key: verify cannot tell, projecting everything again does."""
     stamp, blob = newest(ledger, played)
     assert replay(ledger, played).is_same
     ledger.keep_snapshot(played, stamp, forged(blob), [])
@@ -111,10 +111,10 @@ def test_every_snapshot_is_compared(ledger: Ledger, played: str) -> None:
         rows = view.after(0, 1000)
     stamp, blob = newest(ledger, played)
     for seq, until in ((3, 3), (5, rows[-1].seq)):
-        fold = Reducer.initial(DeskSettings.from_dict(rows[0].event.body["settings"]))
-        fold.advance(ledger, played, seq, [])
-        fold.stamp = Stamp(seq, until)
-        ledger.keep_snapshot(played, fold.stamp, to_bytes(fold, rows[seq - 1].hash), [])
+        reducer = Reducer.initial(DeskSettings.from_dict(rows[0].event.body["settings"]))
+        reducer.advance(ledger, played, seq, [])
+        reducer.stamp = Stamp(seq, until)
+        ledger.keep_snapshot(played, reducer.stamp, to_bytes(reducer, rows[seq - 1].hash), [])
     assert replay(ledger, played).is_same
     for seq, until in ((3, 3), (5, rows[-1].seq)):
         there = ledger.snapshot(played, seq)
@@ -125,16 +125,16 @@ def test_every_snapshot_is_compared(ledger: Ledger, played: str) -> None:
 
 
 def test_history_is_part_of_what_is_compared(ledger: Ledger, played: str) -> None:
-    """What the charts are drawn from is folded again as well."""
+    """The history that charts are drawn from is compared as well."""
     stamp, blob = newest(ledger, played)
-    fold = from_bytes(blob)
-    assert fold is not None
-    fold.history.taught += 1
-    ledger.keep_snapshot(played, stamp, to_bytes(fold, checked(blob).chain), [])
+    reducer = from_bytes(blob)
+    assert reducer is not None
+    reducer.history.taught += 1
+    ledger.keep_snapshot(played, stamp, to_bytes(reducer, checked(blob).chain), [])
     assert replay(ledger, played).snapshots == [stamp.seq]
 
 
-def test_snapshots_without_a_seal_are_made_anew_quietly(
+def test_snapshots_without_a_checksum_are_replaced_quietly(
     ledger: Ledger, played: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Those of the first versions: nobody is warned, nothing is damaged, and the desk comes to the same state."""

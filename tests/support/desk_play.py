@@ -47,7 +47,7 @@ def done(results: list[Event | EvenhandError]) -> list[Event]:
     return events
 
 
-def play(desk: Desk, days: int, seed: int = 0, *, fold_every: int = 3) -> list[Event]:
+def play(desk: Desk, days: int, seed: int = 0, *, project_every: int = 3) -> list[Event]:
     """Some days at a desk: two decisions, their outcomes and reviews; returns the reviews' events."""
     rng = np.random.default_rng(seed)
     reviews = []
@@ -55,7 +55,7 @@ def play(desk: Desk, days: int, seed: int = 0, *, fold_every: int = 3) -> list[E
         made = done(desk.execute([Decide(people(rng)), Decide(people(rng, k=3))]))
         later: list[Command] = [command for event in made for command in _after(event, rng)]
         reviews += [event for event in done(desk.execute(later)) if event.kind == "review"]
-        if day % fold_every == 0:
+        if day % project_every == 0:
             desk.catch_up()
     desk.catch_up(wait=True)
     return reviews

@@ -69,7 +69,9 @@ class Proposals:
 
     def of(self, place: int, candidates: Candidates, number: int, capacity: int | None) -> Decision:
         """The decision of a command with this number and capacity; StaleProposal if it would have to be computed."""
-        bandit, made = self.projection.bandit.with_capacity(capacity), self._made.get(place)
+        bandit, made = self.projection.bandit, self._made.get(place)
+        if bandit.capacity != capacity:
+            bandit = bandit.with_capacity(capacity)
         if isinstance(made, EvenhandError):
             raise made
         if made is None or made.capacity != capacity:

@@ -41,18 +41,15 @@ class Projector:
         self._snapshot_seq = 0
         self.is_holding = False
         self._reducer = Reducer.initial(opened)
+        self.projection: Projection
+        """The published projection: replaced, never changed."""
         self._publish(None)
         self._follow()
-
-    @property
-    def projection(self) -> Projection:
-        """The published projection."""
-        return self._projection
 
     def wait_for(self, seq: int, timeout: float | None) -> bool:
         """Wait until the projection has reached `seq`; False after `timeout` seconds."""
         with self._published:
-            return self._published.wait_for(lambda: self._projection.seq >= seq, timeout)
+            return self._published.wait_for(lambda: self.projection.seq >= seq, timeout)
 
     def catch_up(self, *, wait: bool, keep_lock: bool) -> float | None:
         """Apply events up to the head; without `wait`, never waits for another projector.
@@ -69,7 +66,7 @@ class Projector:
                 if self.is_holding:
                     return self._apply_to(head, patiently=keep_lock)
                 self._follow()
-                if not wait or self._projection.seq >= head.seq:
+                if not wait or self.projection.seq >= head.seq:
                     return None
                 time.sleep(RETRY_SECONDS)
         except BaseException:  # what this process cannot do, another one may
@@ -90,7 +87,7 @@ class Projector:
             with self._ledger.reading(self._name) as view:
                 withdrawals = view.withdrawals()
             self._start_nearest(head, withdrawals)
-            before = self._projection
+            before = self.projection
             self._reducer.advance(self._ledger, self._name, head.seq, withdrawals, self._keep_on_the_way(head.seq))
             if self._reducer.bandit.rounds != head.decisions:
                 counted = self._reducer.bandit.rounds
@@ -99,10 +96,10 @@ class Projector:
                     f"desk {self._name!r} counts {head.decisions} decisions, its ledger {counted}; verify it"
                 )
             self._publish(before)
-            self._feeder.settle(before.seq, self._projection)
+            self._feeder.settle(before.seq, self.projection)
         if self._seconds_to_snapshot() == 0.0:
             self._keep_snapshot(self._reducer)
-        waits = (self._feeder.feed(self._projection, patiently=patiently), self._seconds_to_snapshot())
+        waits = (self._feeder.feed(self.projection, patiently=patiently), self._seconds_to_snapshot())
         return min((seconds for seconds in waits if seconds is not None), default=None)
 
     def _start_nearest(self, head: Head, withdrawals: list[tuple[int, int]]) -> None:
@@ -141,7 +138,7 @@ class Projector:
         bandit, history = reducer.bandit.published(shared), reducer.history.copied()
         reducer.has_learned_metric = False
         with self._published:
-            self._projection = Projection(reducer.stamp.seq, bandit, len(reducer.skipped), history)
+            self.projection = Projection(reducer.stamp.seq, bandit, len(reducer.skipped), history)
             self._published.notify_all()
 
     def _follow(self) -> None:
@@ -151,7 +148,7 @@ class Projector:
         """
         whole = [stamp for stamp in self._ledger.snapshots(self._name) if stamp.seq == stamp.until]
         for stamp in sorted(whole, reverse=True):
-            if stamp.seq <= self._projection.seq:
+            if stamp.seq <= self.projection.seq:
                 return
             reducer = self._read_snapshot(stamp)
             if reducer is not None:
@@ -161,8 +158,8 @@ class Projector:
 
     def at(self, seq: int) -> Projection:
         """The projection at an earlier event, projected again from the nearest snapshot."""
-        if seq == self._projection.seq:
-            return self._projection
+        if seq == self.projection.seq:
+            return self.projection
         with self._ledger.reading(self._name) as view:
             withdrawals = view.withdrawals()
         reducer = self._restored(self._ledger.snapshots(self._name), seq, withdrawals)
@@ -209,7 +206,7 @@ class Projector:
         """Keep a last snapshot if this process projected, and release the lock."""
         with self._turn:
             try:
-                is_whole = self._projection.seq == self._reducer.stamp.seq
+                is_whole = self.projection.seq == self._reducer.stamp.seq
                 if is_whole and self._reducer.stamp.seq > self._snapshot_seq + CLOSEST:
                     self._keep_snapshot(self._reducer)
             except EvenhandError:

@@ -1,12 +1,12 @@
-"""DeskClient: a running service from Python, with retries that never do a thing twice.
+"""DeskClient: a running service from Python, with retries that never record anything twice.
 
     client = DeskClient("http://127.0.0.1:8000", token="eh_...")
     decision = client.decide("loans", [{"id": "a", "context": [0.1, 0.2]}, {"id": "b", "context": [0.3, 0.1]}])
     client.outcome("loans", decision["id"], {decision["chosen"][0]: 1.0})
 
-Every request that changes something carries an idempotency key, drawn here unless given. So it may be sent again
-after a lost connection, a restart or an overload, and the answer is the one that was lost. What the service could not
-take is refused here, with InvalidInput, before anything is sent.
+Every request that changes something carries an idempotency key, a random one by default. So it can be sent again after
+a lost connection, a restart or an overload, and the response is the one that was lost. Input that the service could not
+accept raises InvalidInput before anything is sent.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from evenhand.errors import EvenhandError, InvalidInput
 from evenhand.records.review_metadata import ReviewMetadata
 from evenhand.version import __version__
 
-AGAIN = frozenset({429, 502, 503, 504})
-"""Answers after which the same request may do better a little later."""
-LONGEST_PAUSE = 10.0
+RETRIED = frozenset({429, 502, 503, 504})
+"""Statuses after which the same request may succeed a little later."""
+MAX_PAUSE = 10.0
 PAGE = 100
-"""Of longer lists the service says itself how much of them is a page."""
+"""Longer lists come in pages of the service's own size."""
 
 
 class ServiceProblem(EvenhandError, RuntimeError):
-    """The service refused; `status` and `document` (RFC 9457) say why."""
+    """The service refused; see `status` and `document` (RFC 9457)."""
 
     def __init__(self, status: int, document: Mapping[str, Any]) -> None:
         super().__init__(str(document.get("detail") or document.get("title") or f"status {status}"))
@@ -52,7 +52,7 @@ class ServiceProblem(EvenhandError, RuntimeError):
 
 
 class ServiceAway(EvenhandError, ConnectionError):
-    """No answer, after all retries. Whether the last request was carried out is not known; its key is in `key`."""
+    """No response after all retries. Whether the last request was executed is not known; its key is in `key`."""
 
     def __init__(self, message: str, key: str | None) -> None:
         super().__init__(message)
@@ -60,10 +60,10 @@ class ServiceAway(EvenhandError, ConnectionError):
 
 
 class DeskClient:
-    """Speaks to a service. Safe to use from several threads.
+    """A client of a service. Safe to share between threads.
 
-    retries: how often a request is sent again after no answer or one of "come back later"; pauses double from
-    `pause` seconds on, with jitter, unless the service names a time.
+    retries: how often a request is sent again after no response or a temporary refusal; pauses double from `pause`
+    seconds on, with jitter, unless the service names a time.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class DeskClient:
         if token is not None:
             headers["Authorization"] = f"Bearer {_checked_token(token)}"
         if not is_whole(retries) or retries < 0:
-            raise InvalidInput(f"retries is {retries!r}; allowed is a whole number >= 0")
+            raise InvalidInput(f"retries must be a whole number >= 0, got {retries!r}")
         self._http = httpx.Client(base_url=_checked_url(url), headers=headers, timeout=timeout, transport=transport)
         self._retries, self._pause, self._sleep = retries, pause, sleep
 
@@ -94,7 +94,7 @@ class DeskClient:
         self.close()
 
     def close(self) -> None:
-        """Let the connections go."""
+        """Close the connections."""
         self._http.close()
 
     # Desks.
@@ -108,15 +108,15 @@ class DeskClient:
         return self._pages("/api/desks", "desks")
 
     def desk(self, desk: str) -> dict[str, Any]:
-        """A desk as it stands."""
+        """A desk: its settings and the length of its ledger."""
         return self._get(as_path(desk))
 
     def metric(self, desk: str) -> dict[str, Any]:
-        """What the desk learned about who is alike."""
+        """What the desk has learned about similarity."""
         return self._get(as_path(desk, "metric"))
 
     def change_settings(self, desk: str, changes: Mapping[str, Any], *, key: str | None = None) -> dict[str, Any]:
-        """Settings that may change while a desk runs."""
+        """Change settings while a desk runs."""
         return self._post(as_path(desk, "settings"), {"changes": as_dict(changes, "changes")}, key)
 
     def events(self, desk: str, after: int = 0) -> Iterator[dict[str, Any]]:
@@ -126,7 +126,7 @@ class DeskClient:
     # Decisions.
 
     def decide(self, desk: str, candidates: Sequence[Mapping[str, Any]], *, key: str | None = None) -> dict[str, Any]:
-        """Choose among candidates, each {"id", "context"} or {"id", "features"}: the odds, and who was drawn."""
+        """Choose among candidates, each {"id", "context"} or {"id", "features"}."""
         return self._post(as_path(desk, "decisions"), {"candidates": as_list(candidates, "candidates")}, key)
 
     def decision(self, desk: str, decision: str) -> dict[str, Any]:
@@ -136,7 +136,7 @@ class DeskClient:
     def outcome(
         self, desk: str, decision: str, rewards: Mapping[str, SupportsFloat], *, key: str | None = None
     ) -> dict[str, Any]:
-        """What came of chosen candidates."""
+        """Record outcomes of chosen candidates."""
         return self._post(
             as_path(desk, "decisions", decision, "outcomes"), {"rewards": as_dict(rewards, "rewards")}, key
         )
@@ -144,7 +144,7 @@ class DeskClient:
     def override(
         self, desk: str, decision: str, chosen: Sequence[str], *, reason: str | None = None, key: str | None = None
     ) -> dict[str, Any]:
-        """Somebody chose otherwise than the lottery did."""
+        """Record that somebody chose otherwise than the lottery."""
         body = {"chosen": as_list(chosen, "chosen"), "reason": reason}
         return self._post(as_path(desk, "decisions", decision, "overrides"), body, key)
 
@@ -163,55 +163,57 @@ class DeskClient:
         circumstances: Mapping[str, Any] | None = None,
         supersedes: str | None = None,
         key: str | None = None,
-        **seen: Unpack[ReviewMetadata],
+        **metadata: Unpack[ReviewMetadata],
     ) -> dict[str, Any]:
-        """What a reviewer says: complete, partial or one_bit; and what she saw and how, see `ReviewMetadata`."""
-        pairs = {name: as_list(given, name) for name, given in (("unfair", unfair), ("fair", fair))}
-        rest = {"circumstances": circumstances, "supersedes": supersedes}
-        said = {**pairs, "any_unfair": any_unfair, "reviewer": reviewer, **rest}
-        body = {name: value for name, value in said.items() if value is not None and (name not in pairs or value)}
-        return self._post(as_path(desk, "decisions", decision, "reviews"), {"kind": kind, **body, **seen}, key)
+        """Give a review: complete, partial or one_bit; with its metadata, see `ReviewMetadata`."""
+        pairs = {name: as_list(value, name) for name, value in (("unfair", unfair), ("fair", fair)) if len(value)}
+        rest = {"circumstances": circumstances, "supersedes": supersedes, "any_unfair": any_unfair}
+        body = {name: value for name, value in (rest | {"reviewer": reviewer}).items() if value is not None}
+        path = as_path(desk, "decisions", decision, "reviews")
+        return self._post(path, {"kind": kind, **pairs, **body, **metadata}, key)
 
     def withdraw(self, desk: str, review: str, *, reason: str | None = None, key: str | None = None) -> dict[str, Any]:
-        """Take a review back."""
+        """Withdraw a review."""
         query = {"reason": reason} if reason is not None else None
-        return self._ask("DELETE", as_path(desk, "reviews", review), query=query, key=as_key(key))
+        return self._request("DELETE", as_path(desk, "reviews", review), query=query, key=as_key(key))
 
     def answer(
-        self, desk: str, x: Iterable[float], y: Iterable[float], *, key: str | None = None, **said: Any
+        self, desk: str, x: Iterable[float], y: Iterable[float], *, key: str | None = None, **answer: Any
     ) -> dict[str, Any]:
-        """What a reviewer says of two contexts: gap, unfair, reviewer."""
-        return self._post(as_path(desk, "answers"), {"x": as_list(x, "x"), "y": as_list(y, "y"), **said}, key)
+        """Answer a question about two contexts: gap, unfair, reviewer."""
+        return self._post(as_path(desk, "answers"), {"x": as_list(x, "x"), "y": as_list(y, "y"), **answer}, key)
 
     def queue(self, desk: str, limit: int | None = 20, *, reviewer: str | None = None) -> list[dict[str, Any]]:
-        """So many pairs that wait for a review, or with None all of them, the most telling first.
+        """Pairs that wait for a review, or with None all of them, the most informative first.
 
-        reviewer: for whom they are then kept for a while, as many as one page has.
+        reviewer: for whom the pairs are reserved for a while; then one page at most.
         """
         query: dict[str, Any] = {} if reviewer is None else {"reviewer": reviewer}
         if limit is not None and (limit <= PAGE or reviewer is not None):
             query["limit"] = limit
         return list(islice(self._pages(as_path(desk, "queue"), "pairs", **query), limit))
 
-    # Asking.
+    # Requests.
 
     def _get(self, path: str, query: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        return self._ask("GET", path, query=query)
+        return self._request("GET", path, query=query)
 
     def _post(self, path: str, body: Mapping[str, Any], key: str | None) -> dict[str, Any]:
-        return self._ask("POST", path, body=body, key=as_key(key))
+        return self._request("POST", path, body=body, key=as_key(key))
 
     def _pages(self, path: str, name: str, **query: Any) -> Iterator[Any]:
         while True:
             page = self._get(path, query)
             if not isinstance(page.get(name), list) or "next" not in page:
-                raise ServiceProblem(200, {"detail": f"the answer has no page of {name}: is this an evenhand service?"})
+                raise ServiceProblem(
+                    200, {"detail": f"the response has no page of {name}: is this an evenhand service?"}
+                )
             yield from page[name]
             if page["next"] is None:
                 return
             query["after"] = page["next"]
 
-    def _ask(
+    def _request(
         self,
         method: str,
         path: str,
@@ -227,29 +229,29 @@ class DeskClient:
         for attempt in range(self._retries + 1):
             last = attempt == self._retries
             try:
-                answer = self._http.request(method, path, content=content, params=as_query(query), headers=headers)
-            except httpx.RequestError as error:  # no answer, or one that cannot be decoded
+                response = self._http.request(method, path, content=content, params=as_query(query), headers=headers)
+            except httpx.RequestError as error:  # no response, or one that cannot be decoded
                 if last:
-                    raise ServiceAway(f"no answer from the service: {error or type(error).__name__}", key) from error
+                    raise ServiceAway(f"no response from the service: {error or type(error).__name__}", key) from error
                 self._wait(attempt, None)
                 continue
-            if answer.status_code in AGAIN and not last:
-                self._wait(attempt, answer.headers.get("Retry-After"))
+            if response.status_code in RETRIED and not last:
+                self._wait(attempt, response.headers.get("Retry-After"))
                 continue
-            return _content(answer)
+            return _content(response)
         raise AssertionError("the last attempt returns or raises")
 
-    def _wait(self, attempt: int, told: str | None) -> None:
-        pause = min(LONGEST_PAUSE, self._pause * 2**attempt) * (0.5 + random.random() / 2)
-        if told is not None and told.isascii() and told.isdigit():
-            pause = max(pause, min(LONGEST_PAUSE, float(told)))
+    def _wait(self, attempt: int, retry_after: str | None) -> None:
+        pause = min(MAX_PAUSE, self._pause * 2**attempt) * (0.5 + random.random() / 2)
+        if retry_after is not None and retry_after.isascii() and retry_after.isdigit():
+            pause = max(pause, min(MAX_PAUSE, float(retry_after)))
         self._sleep(pause)
 
 
 def _checked_token(token: Any) -> str:
-    """A token that can stand in a header; which one it is, an error does not say."""
+    """A token that can be sent in a header; errors do not quote it."""
     if not isinstance(token, str) or not token or not token.isascii() or not token.isprintable() or " " in token:
-        raise InvalidInput("the token cannot be sent; allowed are printable ASCII characters without blanks, or None")
+        raise InvalidInput("token must be printable ASCII characters without spaces, or None")
     return token
 
 
@@ -257,24 +259,22 @@ def _checked_url(url: Any) -> httpx.URL:
     try:
         parsed = httpx.URL(url)
     except (TypeError, httpx.InvalidURL) as error:
-        raise InvalidInput(f"url is {url!r}: {error}") from None
+        raise InvalidInput(f"url must be a URL, got {url!r}: {error}") from None
     if parsed.scheme not in ("http", "https") or not parsed.host:
-        raise InvalidInput(f"url is {url!r}; allowed is http://HOST or https://HOST, with or without a port")
+        raise InvalidInput(f"url must be http://HOST or https://HOST, with or without a port, got {url!r}")
     return parsed
 
 
-def _content(answer: httpx.Response) -> dict[str, Any]:
-    """What an answer says; ServiceProblem if it is no success, or none that a service of ours would give."""
+def _content(response: httpx.Response) -> dict[str, Any]:
+    """The content of a response; ServiceProblem if it is not a success, or not from a service of ours."""
     try:
-        content = answer.json()
+        content = response.json()
     except (ValueError, RecursionError):
         content = None
-    if answer.is_success and isinstance(content, dict):
-        return content
     if isinstance(content, dict):
-        raise ServiceProblem(answer.status_code, content)
-    shown = " ".join(answer.text[:200].split())
-    told = (
-        f"status {answer.status_code}, and the answer is no JSON object: is this an evenhand service? It says: {shown}"
-    )
-    raise ServiceProblem(answer.status_code, {"detail": told})
+        if response.is_success:
+            return content
+        raise ServiceProblem(response.status_code, content)
+    shown = " ".join(response.text[:200].split())
+    detail = f"status {response.status_code} without a JSON object: is this an evenhand service? It says: {shown}"
+    raise ServiceProblem(response.status_code, {"detail": detail})

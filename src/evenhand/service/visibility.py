@@ -65,7 +65,7 @@ async def check_own(caller: Caller, desk: Desk, review: str) -> None:
     if event.kind not in WITHDRAWABLE or is_own(caller, event.actor, event.body):
         return
     if only_reviews(caller):
-        raise Problem("not-found", f"this desk's ledger holds no review {review!r}")
+        raise Problem("not-found", f"this desk's ledger has no review {review!r}")
     raise Problem("forbidden", f"review {review!r} is by somebody else; they or an admin may withdraw it")
 
 

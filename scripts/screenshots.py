@@ -1,4 +1,4 @@
-"""Make the README's screenshots: start the demonstration, drive a Chromium through it, write two pictures.
+"""Take the README's screenshots: start the demo, drive a Chromium through it, write two pictures.
 
 python -m scripts.screenshots [--chromium PATH] [--to docs/figures]
 """
@@ -44,13 +44,13 @@ def main() -> int:
 
 
 def _link(demo: subprocess.Popen[str]) -> str:
-    """The link that the demonstration prints."""
+    """The link that the demo prints."""
     assert demo.stdout is not None
     for line in demo.stdout:
         match = re.search(r"http://\S+/welcome/\S+", line)
         if match:
             return match.group()
-    raise SystemExit("the demonstration ended before it printed its link")
+    raise SystemExit("the demo ended before it printed its link")
 
 
 def take(link: str, chromium: str, folder: Path) -> None:
@@ -67,10 +67,11 @@ def take(link: str, chromium: str, folder: Path) -> None:
         page.goto(desk)
         expect(page.locator("#live-state")).to_have_text("Live", timeout=PATIENCE)
         page.set_viewport_size({"width": 1440, "height": 1480})
-        for chart in ("#chart-flagged", "#chart-reward", ".effects"):
-            expect(page.locator(f"{chart} .main-svg").first).to_be_visible(timeout=PATIENCE)
+        for chart in ("#chart-flagged", "#chart-reward"):
+            expect(page.locator(f"{chart} .plot")).to_be_visible(timeout=PATIENCE)
         page.get_by_role("button", name="Got it").click()
-        page.wait_for_timeout(1500)  # the next decision has come in
+        shown = page.locator("#figure-decisions").inner_text()
+        expect(page.locator("#figure-decisions")).not_to_have_text(shown, timeout=PATIENCE)  # a decision came in
         page.screenshot(path=folder / "desk.png")
         browser.close()
 

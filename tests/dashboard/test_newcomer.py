@@ -131,8 +131,8 @@ def test_numbers_of_flags_explain_themselves(page: Page, serving: Serving) -> No
 
 NAMES = ["إلى آخره 123", "דוד (2)", "n" * 200]
 ORDER = """() => [...document.querySelectorAll(".chances text.name")].map((text) => {
-  const [name, odds] = [...text.querySelectorAll("tspan")].map((part) => part.getBoundingClientRect());
-  return [name.left, odds.left, odds.top - name.top, text.textContent];
+  const [name, chances] = [...text.querySelectorAll("tspan")].map((part) => part.getBoundingClientRect());
+  return [name.left, chances.left, chances.top - name.top, text.textContent];
 })"""
 
 
@@ -146,8 +146,8 @@ def test_names_may_run_either_way_and_be_long(page: Page, serving: Serving, widt
     open_decision(page, serving, made)
     order = page.evaluate(ORDER)
     assert len(order) == 3
-    for name_begins, odds_begin, below, told in order:
-        assert abs(odds_begin - name_begins) < 4, told
+    for name_begins, chance_begins, below, told in order:
+        assert abs(chance_begins - name_begins) < 4, told
         assert below > 8, told
     assert page.locator("#since bdi, #proofs bdi, #people bdi, #facts bdi").count() > 8
     while page.locator("details:not([open]) > summary").count():

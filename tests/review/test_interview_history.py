@@ -17,6 +17,7 @@ def opened(ledger: Ledger, name: str) -> Desk:
     """A desk with one decision, about the people to be asked about."""
     desk = Desk.open(ledger, name, n_features=2, seed=4, epsilon=0.02)
     desk.decide(PEOPLE)
+    desk.catch_up(wait=True)
     return desk
 
 
@@ -102,6 +103,7 @@ def test_questions_about_others_do_not_come_again(ledger: Ledger, name: str) -> 
             PEOPLE[0], PEOPLE[1], gap=0.3, unfair=True, reviewer="Kim", circumstances={"question": {"x": 1}}
         )
         desk.execute([Withdraw(theirs, actor="Lee"), Withdraw(odd.id, actor="Kim")])
+        desk.catch_up(wait=True)
         after = InterviewSessions(desk)
         after.next("Kim")
         assert [line for line, _ in after._conversations["Kim"].answered] == [mine]
@@ -110,6 +112,7 @@ def test_questions_about_others_do_not_come_again(ledger: Ledger, name: str) -> 
         for _ in range(100):
             desk.decide(strangers)
         desk.withdraw(mine, actor="Kim")
+        desk.catch_up(wait=True)
         gone = InterviewSessions(desk)
         gone.next("Kim")
         assert gone._conversations["Kim"].answered == []

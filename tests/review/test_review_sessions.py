@@ -20,20 +20,7 @@ from evenhand.review.encryption import QueueCursors
 from evenhand.review.interview_sessions import InterviewSessions
 from evenhand.review.item import Item
 from evenhand.review.review_sessions import ReviewSessions
-
-SAID: dict[str, Any] = {"reason": None, "note": None, "seconds": 1.0}
-
-
-def opened(url: str, decisions: int = 12, *, name: str = "loans", **settings: Any) -> Desk:
-    """A desk with some decisions of four candidates, folded."""
-    reviewing = {"controls": 0.0, "repeats": 0.0, **settings.pop("reviewing", {})}
-    desk = Desk.open(url, name, features=["a", "b"], seed=5, reviewing=reviewing, **settings)
-    rng = np.random.default_rng(1)
-    for number in range(decisions):
-        contexts = rng.uniform(-0.7, 0.7, (4, 2)).tolist()
-        desk.decide([{"id": f"p{number}-{i}", "context": context} for i, context in enumerate(contexts)])
-    desk.catch_up(wait=True)
-    return desk
+from tests.support.review_steps import REMARKS, asked, opened, say
 
 
 @pytest.fixture(params=["memory:", "sqlite"])
@@ -54,22 +41,6 @@ def desk(url: str) -> Iterator[Desk]:
     """A desk with pairs waiting."""
     with opened(url) as desk:
         yield desk
-
-
-def say(reviewing: ReviewSessions, item: Item, answer: str) -> Event:
-    """Answer an item, as the service does."""
-    (event,) = reviewing.desk.execute([reviewing.command(item, answer, SAID)])
-    if isinstance(event, EvenhandError):
-        raise event
-    reviewing.settle(item, answer)
-    return event
-
-
-def asked(reviewing: ReviewSessions, reviewer: str) -> Item:
-    """The next item, which there is."""
-    item = reviewing.next(reviewer)
-    assert item is not None
-    return item
 
 
 def test_the_same_pair_until_it_is_answered(desk: Desk) -> None:
@@ -166,7 +137,7 @@ def test_two_devices_at_once_give_one_answer(every_url: str, answers: tuple[str,
     with opened(every_url, 6, name=name) as desk, Desk.open(desk.ledger, name) as other:
         for apart in (False, True):
             here, there = (
-                ReviewSessions(at).command(item, answer, SAID)
+                ReviewSessions(at).command(item, answer, REMARKS)
                 for at, item, answer in zip((desk, other), two_items(ReviewSessions(desk), "Kim"), answers, strict=True)
             )
             first, second = [*desk.execute([here]), *other.execute([there])] if apart else desk.execute([here, there])
@@ -180,7 +151,7 @@ def test_devices_race_and_one_wins(every_url: str) -> None:
         reviewing = ReviewSessions(desk)
         item = asked(reviewing, "Kim")
         items = [replace(item, number=item.number + i) for i in range(8)]
-        commands = [reviewing.command(one, ("unfair", "acceptable")[i % 2], SAID) for i, one in enumerate(items)]
+        commands = [reviewing.command(one, ("unfair", "acceptable")[i % 2], REMARKS) for i, one in enumerate(items)]
         desks = [Desk.open(desk.ledger, name) for _ in items]
         ready, found = threading.Barrier(8), list[Event | EvenhandError]()
 

@@ -40,6 +40,7 @@ def test_it_teaches_nothing(ledger: Ledger, name: str) -> None:
     ):
         assert np.array_equal(play(told, unsure=True), play(not_, unsure=False))
         assert told.metric().matrix == not_.metric().matrix
+        assert told.projection.skipped == 0
         answers = [event.body["unfair"] for event in told.events(kinds=["answer"])]
         assert answers.count(None) == 6
         assert len(answers) == 12
@@ -80,6 +81,7 @@ def test_the_interview_records_it() -> None:
     """The line tells the question, who was asked and what was said; taken back, the question comes again."""
     with Desk.open("memory:", "loans", n_features=2, seed=4, epsilon=0.05) as desk:
         desk.decide([[0.1, 0.4], [0.6, 0.2], [0.3, 0.3], [0.9, 0.1]])
+        desk.catch_up(wait=True)
         interviewing = InterviewSessions(desk)
         asked = interviewing.next("Kim")
         content = interviewing.decrypt(asked["item"], "Kim")

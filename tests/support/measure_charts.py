@@ -1,4 +1,4 @@
-"""Measure the window in a real browser: until its numbers are there, until its charts are, and how long news take.
+"""Measure the dashboard in a real browser: until its numbers and charts are there, and how long an update takes.
 
 python -m tests.support.measure_charts [times]
 """
@@ -10,7 +10,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-from evenhand.service.pages.chart_library import library, packed
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from tests.support import chromium
@@ -20,17 +19,23 @@ from tests.support.serving import Serving
 from tests.support.steps import enter
 
 WATCH = """new MutationObserver(() => {
-  const drawn = (chart) => document.querySelector(`${chart} .scatterlayer .trace`);
-  const told = document.querySelector("#figure-decisions")?.textContent;
-  if (!window.numbersAt && told) window.numbersAt = performance.now();
+  const drawn = (chart) => document.querySelector(`${chart} .plot .line`);
+  const numbers = document.querySelector("#figure-decisions")?.textContent;
+  if (!window.numbersAt && numbers) window.numbersAt = performance.now();
   if (!window.chartsAt && drawn("#chart-flagged") && drawn("#chart-reward")) window.chartsAt = performance.now();
 }).observe(document, { subtree: true, childList: true, characterData: true });"""
 TIMES = "() => [window.numbersAt, window.chartsAt]"
 AGAIN = """async () => {
-  const picture = document.querySelector("#chart-flagged .picture");
+  const script = document.querySelector('script[src$="dashboard/dashboard.js"]').src;
+  const { roundCharts } = await import(script.replace("dashboard.js", "rounds.js"));
+  const { desk } = await (await fetch("/api/desks/loans/window")).json();
+  const place = document.querySelector("#charts");
+  const charts = roundCharts(place, "loans");
+  charts.update(desk);
+  await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
   const start = performance.now();
-  const data = picture.data.map((line) => ({ ...line, y: [...line.y] }));
-  await window.Plotly.react(picture, data, { ...picture.layout });
+  charts.update(desk);
+  place.getBoundingClientRect();
   return performance.now() - start;
 }"""
 
@@ -64,7 +69,7 @@ def measure(browser: Browser, serving: Serving, times: int) -> None:
     for name, seen in (("first visit", first), ("later visits", later)):
         numbers, charts = (statistics.median(column) for column in zip(*seen, strict=True))
         print(f"{name}: numbers after {numbers:.0f} ms, charts after {charts:.0f} ms (medians of {times})")
-    print(f"news: {statistics.median(page.evaluate(AGAIN) for _ in range(40)):.1f} ms to draw a chart again")
+    print(f"update: {statistics.median(page.evaluate(AGAIN) for _ in range(40)):.1f} ms to draw both charts again")
     context.close()
 
 
@@ -79,9 +84,6 @@ def main() -> None:
         serving.token("owner", ["admin"])
         browser = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
         with serving:
-            path_of_file = library()
-            assert path_of_file is not None
-            print(f"bytes: {path_of_file.stat().st_size:,} raw, {len(packed()):,} compressed")
             measure(browser, serving, int(sys.argv[1]) if len(sys.argv) > 1 else 9)
         browser.close()
 

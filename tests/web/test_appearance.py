@@ -38,7 +38,7 @@ def _review(page: Page, serving: Serving) -> None:
     enter(page, serving, "Kim", "/review/loans")
     ready(page)
     answer(page, "n")
-    page.get_by_text("Add a reason or a note").click()
+    page.get_by_text("Add a reason or note").click()
 
 
 def _help(page: Page, serving: Serving) -> None:

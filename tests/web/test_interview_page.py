@@ -1,4 +1,4 @@
-"""The interview: made-up odds, a meter, an end by itself; put down and taken up again."""
+"""The interview: hypothetical chances, a meter, an end by itself; put down and taken up again."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_people_from_a_file(page: Page, serving: Serving, tmp_path: Path) -> Non
     page.get_by_text("People to ask about").click()
     for name, text, says in (
         ("wrong.csv", CSV.replace("car", "boat"), "line 4, column purpose: it is 'boat'; allowed are 'car'"),
-        ("right.csv", CSV, "It asks about 18 people now."),
+        ("right.csv", CSV, "The interview asks about 18 people."),
     ):
         (tmp_path / name).write_text(text)
         page.get_by_label("A CSV file").set_input_files(tmp_path / name)
@@ -121,7 +121,7 @@ def test_people_from_a_file(page: Page, serving: Serving, tmp_path: Path) -> Non
 
 
 def test_what_is_left_unknown_is_not_called_enough(page: Page, serving: Serving) -> None:
-    """An interview that stops because few unfair pairs are to be expected says how much is unknown, and odds of the
+    """An interview that stops because few unfair pairs are to be expected says how much is unknown, and chances of the
     lottery between the two make up 100 as they are shown."""
     meter = {"unknown": 0.61, "expected_unfair_pairs": 0.4, "expected_first": 5.0, "epsilon": 0.05}
     over = {"item": None, "meter": meter, "people": 7, "ended": "fewer than 0.5 unfair pairs", "is_live": False}
@@ -150,7 +150,7 @@ def test_undo_reaches_over_a_reload(page: Page, serving: Serving) -> None:
     for note in ("first", "second"):
         questions.append(_gap(page))
         if not page.get_by_label("Note").is_visible():
-            page.get_by_text("Add a reason or a note").click()
+            page.get_by_text("Add a reason or note").click()
         page.get_by_label("Note").fill(note)
         page.locator("h1").focus()
         _answer(page, "u")

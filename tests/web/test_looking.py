@@ -71,16 +71,16 @@ def _told(page: Page, **changes: Any) -> None:
 
 @pytest.mark.parametrize(("width", "height"), [(360, 740), (1280, 800)])
 def test_the_next_pair_is_seen_from_its_beginning(browser: Browser, long: Serving, width: int, height: int) -> None:
-    """Whoever went down a long list sees the odds all the way, and is at the top when another pair comes."""
+    """Whoever went down a long list sees the chances all the way, and is at the top when another pair comes."""
     page = _window(browser, width, height)
     enter(page, long, "Kim", "/review/long")
     ready(page)
     page.evaluate("window.scrollTo(0, document.querySelectorAll('.pair tbody tr')[19].offsetTop + 600)")
     assert page.locator(".pair thead").first.evaluate("head => head.getBoundingClientRect().bottom < 0")
-    odds = page.locator(".pair .chances td.side").first
-    assert odds.evaluate("cell => cell.getBoundingClientRect().top >= 0")
+    chances = page.locator(".pair .chances td.side").first
+    assert chances.evaluate("cell => cell.getBoundingClientRect().top >= 0")
     answer(page, "n")
-    for part in (page.locator(".pair thead th.side").first, odds):
+    for part in (page.locator(".pair thead th.side").first, chances):
         assert -0.5 <= _box(part)["y"] <= height / 2
     page.context.close()
 
@@ -107,17 +107,17 @@ def test_many_rows_that_are_the_same_are_folded(page: Page, long: Serving) -> No
 @pytest.mark.parametrize(("width", "height", "share"), [(360, 640, 0.24), (640, 360, 0.28)])
 def test_small_windows_show_the_pair(browser: Browser, long: Serving, width: int, height: int, share: float) -> None:
     """On a telephone, and at 200% zoom: the head is one line, the answers take little of the height, each with its
-    key, and the odds are in sight; on a telephone attributes are too."""
+    key, and the chances are in sight; on a telephone attributes are too."""
     page = _window(browser, width, height)
     enter(page, long, "Kim", "/review/loans")
     ready(page)
     answer(page, "n")
     page.evaluate("window.scrollTo(0, 0)")
     parts = ("#masthead", "#ask", ".chances td.side", "tr.differs")
-    head, ask, odds, row = (_box(page.locator(part).first) for part in parts)
+    head, ask, chances, row = (_box(page.locator(part).first) for part in parts)
     assert head["height"] <= 48
     assert ask["height"] <= share * height
-    assert odds["y"] + (odds["height"] if width == 360 else 24) <= ask["y"]
+    assert chances["y"] + (chances["height"] if width == 360 else 24) <= ask["y"]
     assert width != 360 or row["y"] + row["height"] <= ask["y"]
     for key in page.locator(".answers kbd").all():
         expect(key).to_be_visible()
@@ -130,7 +130,7 @@ def test_small_windows_show_the_pair(browser: Browser, long: Serving, width: int
 
 
 @pytest.mark.parametrize(
-    ("odds", "digits", "shown", "gap"),
+    ("probabilities", "digits", "shown", "gap"),
     [
         ([0.33452, 0.13128], 1, ["33.5%", "13.1%"], "20.4 percentage points"),
         ([0.14, 0.306], 1, ["14.0%", "30.6%"], "16.6 percentage points"),
@@ -141,9 +141,11 @@ def test_small_windows_show_the_pair(browser: Browser, long: Serving, width: int
         ([0.505, 0.495], 0, ["50.5%", "49.5%"], "1.0 percentage points"),
     ],
 )
-def test_numbers_add_up(page: Page, long: Serving, odds: list[float], digits: int, shown: list[str], gap: str) -> None:
-    """The gap is that of the odds as they are shown, odds of a whole make up 100, all with the same digits."""
-    _told(page, odds=odds, digits=digits, gap=abs(odds[0] - odds[1]))
+def test_numbers_add_up(
+    page: Page, long: Serving, probabilities: list[float], digits: int, shown: list[str], gap: str
+) -> None:
+    """The gap is that of the displayed chances; those of a whole add up to 100%, with the same digits."""
+    _told(page, probabilities=probabilities, digits=digits, gap=abs(probabilities[0] - probabilities[1]))
     enter(page, long, "Kim", "/review/loans")
     ready(page)
     assert page.locator(".chance-number").all_inner_texts() == shown

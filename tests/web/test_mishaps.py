@@ -91,7 +91,7 @@ def test_undo_by_button_keeps_the_note_and_the_focus(page: Page, serving: Servin
     enter(page, serving, "Max", "/review/loans")
     ready(page)
     pair = people(page)
-    page.get_by_text("Add a reason or a note").click()
+    page.get_by_text("Add a reason or note").click()
     page.get_by_label("Reason").select_option("gap")
     page.get_by_label("Note").fill("far too wide")
     page.locator("#answer-unfair").click()
@@ -138,8 +138,8 @@ def test_a_session_that_has_ended(page: Page, serving: Serving) -> None:
     page.context.clear_cookies()
     page.keyboard.press("u")
     page.wait_for_url("**/sign-in**")
-    told = "Your session has ended. Sign in to continue. 1 answer is saved on this computer and will be sent after you sign in."
-    expect(page.locator("#why")).to_have_text(told)
+    saved = "1 answer is saved on this computer and will be sent after you sign in."
+    expect(page.locator("#why")).to_have_text(f"Your session has ended. Sign in to continue. {saved}")
     page.get_by_label("Token").fill(serving.tokens["Zoe"])
     page.keyboard.press("Enter")
     page.wait_for_url("**/review/loans")

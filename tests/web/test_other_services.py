@@ -68,7 +68,7 @@ def test_every_process_puts_the_same_pair_before_a_reviewer(several: Serving) ->
     before = len(several.events("review"))
     for number in range(8):
         told = [several.ask("GET", "/api/desks/loans/review/next", by="Lee").json() for _ in range(4)]
-        assert len({str((one["rows"], one["odds"], one["draft"])) for one in told}) == 1
+        assert len({str((one["rows"], one["probabilities"], one["draft"])) for one in told}) == 1
         said = {"item": told[number % 4]["item"], "answer": "acceptable", **moments}
         answers = [several.ask("POST", "/api/desks/loans/review/answers", by="Lee", body=said) for _ in range(2)]
         assert [answer.status_code for answer in answers] == [201, 201]

@@ -57,7 +57,7 @@ def _wait_for_change(serving: Serving, before: object) -> None:
 
 
 def test_a_record_says_what_was_shown(page: Page, serving: Serving) -> None:
-    """A review's circumstances hold sides, attributes shown and hidden, odds, why it was asked, times, reason, note."""
+    """A review records sides, attributes shown and hidden, chances, why it was asked, times, reason and note."""
     hidden = {"changes": {"reviewing": {"hidden": ["guarantor"], "repeats": 0.0, "controls": 0.0}}}
     assert serving.ask("POST", "/api/desks/loans/settings", by="owner", body=hidden).status_code == 201
     enter(page, serving, "Ada", "/review/loans")
@@ -66,7 +66,7 @@ def test_a_record_says_what_was_shown(page: Page, serving: Serving) -> None:
     shown_text = page.locator("main").inner_text()
     assert "guarantor" not in shown_text
     expect(page.locator("#withheld")).to_have_text("Some attributes are not shown here.")
-    page.get_by_text("Add a reason or a note").click()
+    page.get_by_text("Add a reason or note").click()
     page.get_by_label("Reason").select_option("alike")
     page.get_by_label("Note").fill("u a s - typed letters are no answers")
     assert people(page) == (left, right)
@@ -84,11 +84,11 @@ def test_a_record_says_what_was_shown(page: Page, serving: Serving) -> None:
     assert (said["reason"], said["answer"]) == ("alike", "unfair")
     assert said["note"].startswith("u a s")
     assert said["started"] < said["ended"]
-    assert said["instruction"] == "2"
-    assert set(said["odds"]) == set(ids)
+    assert said["instruction"] == "3"
+    assert set(said["probabilities"]) == set(ids)
     assert review["body"]["unfair"] == [ids]
     for name, person in zip(ids, (left, right), strict=True):
-        assert person.startswith(f"{100 * said['odds'][name]:.1f}".removesuffix(".0"))
+        assert person.startswith(f"{100 * said['probabilities'][name]:.1f}".removesuffix(".0"))
     shown: dict[str, object] = {"changes": {"reviewing": {}}}
     assert serving.ask("POST", "/api/desks/loans/settings", by="owner", body=shown).status_code == 201
 

@@ -14,7 +14,7 @@ from tests.support.steps import answer, enter, ready
 
 pytestmark = pytest.mark.browser
 
-NEXT = re.compile(r"^Recorded: unfair\. Next pair\. They .* Odds: left .*, right .*, a gap of")
+NEXT = re.compile(r"^Recorded: unfair\. Next pair\. They .* Chances: left .*, right .*, a gap of")
 SNAPSHOT = """
 - region "Is this gap unfair, or acceptable?":
   - group:

@@ -54,7 +54,7 @@ def test_a_note_survives_a_closed_window(page: Page, short: Serving) -> None:
     """What was written on a pair is there when the page is opened again, and gone with the answer."""
     enter(page, short, "Kim", "/review/loans")
     ready(page)
-    page.get_by_text("Add a reason or a note").click()
+    page.get_by_text("Add a reason or note").click()
     page.get_by_label("Note").fill("half a thou")
     context = page.context
     page.close()
@@ -80,7 +80,7 @@ def test_undo_reaches_back_over_a_reload(page: Page, short: Serving) -> None:
     expect(page.locator("#last")).to_contain_text("Nothing to undo")
     expect(page.locator("#announcer")).to_contain_text("Nothing to undo")
     first = people(page)
-    page.get_by_text("Add a reason or a note").click()
+    page.get_by_text("Add a reason or note").click()
     page.get_by_label("Note").fill("look twice")
     page.get_by_role("heading", level=1).click()
     answer(page, "u")
@@ -102,7 +102,7 @@ def test_undo_reaches_back_over_a_reload(page: Page, short: Serving) -> None:
 
 @pytest.mark.parametrize("size", [(1366, 700), (1280, 900), (360, 740)])
 def test_all_that_is_needed_is_in_sight(browser: Browser, short: Serving, size: tuple[int, int]) -> None:
-    """Without scrolling: every answer, and what became of the last one; on a desktop also odds, gap and attributes."""
+    """Without scrolling: every answer and what became of the last one; on a desktop chances, gap and attributes."""
     width, height = size
     context = browser.new_context(viewport={"width": width, "height": height})
     page = context.new_page()
@@ -214,7 +214,7 @@ def test_a_pair_is_kept_while_somebody_looks(page: Page, brief: Serving) -> None
     enter(page, brief, "Kim", "/review/loans")
     ready(page)
     pair = people(page)
-    page.get_by_text("Add a reason or a note").click()
+    page.get_by_text("Add a reason or note").click()
     page.get_by_label("Note").fill("half a thou")
     for _ in range(3):
         page.wait_for_timeout(800)
@@ -229,7 +229,7 @@ def test_a_pair_is_kept_while_somebody_looks(page: Page, brief: Serving) -> None
         page.evaluate(looks)
     expect(page.locator("#last")).to_contain_text("answered by somebody else or is being reviewed")
     assert set(people(page)) != set(pair)
-    shown = {f"{100 * odds:.1f}".removesuffix(".0") for odds in lee["odds"]}
+    shown = {f"{100 * chance:.1f}".removesuffix(".0") for chance in lee["probabilities"]}
     assert not all(person.startswith(tuple(shown)) for person in pair)
 
 

@@ -45,7 +45,7 @@ def test_a_tap_marks_no_answer_on_the_next_pair(telephone: Page, serving: Servin
 
 @pytest.mark.parametrize("path", ["/review/loans", "/interview/loans"])
 def test_the_gap_is_in_sight_at_once(telephone: Page, serving: Serving, path: str) -> None:
-    """A newcomer sees, without scrolling, the odds and the gap that is asked about, above the answers, and so does
+    """A newcomer sees, without scrolling, the chances and the gap that is asked about, above the answers, and so does
     whoever has gone down the list."""
     enter(telephone, serving, "Lee", path)
     ready(telephone)

@@ -8,7 +8,7 @@ import { masthead } from "../masthead.js";
 import { tableFrame } from "../tables.js";
 import { bindingTable } from "./binding-pairs.js";
 import { flagsOf } from "./flags.js";
-import { price, withoutFairness } from "./price.js";
+import { price } from "./price.js";
 import { showProbabilities } from "./probabilities.js";
 import { showProofs } from "./proofs.js";
 import { sinceList } from "./since.js";
@@ -30,7 +30,7 @@ async function begin() {
   $("#title").textContent = title;
   const flags = flagsOf(record.followed_by, Object.fromEntries(explanation.candidates.map((one) => [one.id, one.probability])));
   show($("#facts"), flags.banner, facts(record, explanation));
-  showProbabilities($("#chances"), explanation.candidates, explanation.binding_pairs, withoutFairness(explanation.price));
+  showProbabilities($("#chances"), explanation.candidates, explanation.binding_pairs, explanation.price.probabilities_without);
   $("#chances").append(bindingTable(explanation.binding_pairs, desk, flags));
   show($("#price"), price(explanation));
   show($("#people"), people(record, explanation, attributes));
@@ -62,7 +62,7 @@ function capacityWords(n, capacity) {
 }
 
 function people(record, explanation, attributes) {
-  const without = withoutFairness(explanation.price);
+  const without = explanation.price.probabilities_without;
   const cell = (value) => el("td", { class: value.length > LONG ? "value" : "brief" }, own(minus(value)));
   const rewards = Object.assign({}, ...record.followed_by.filter((event) => event.kind === "outcome").map((event) => event.body.rewards));
   const heads = ["Candidate", ...attributes.names.map(named), "Chance", "Without fairness", "Expected reward", "Optimistic reward", "Reward"];

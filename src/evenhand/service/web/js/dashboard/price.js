@@ -8,8 +8,7 @@ const NOTHING = 0.0005; // a smaller cost is shown as none
 const LITTLE = 0.1; // smaller rewards are shown with more than three decimal places
 const NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
 
-export function price({ candidates, price: cost_ }) {
-  const free = withoutFairness(cost_);
+export function price({ candidates, price: { expected_reward: expected, probabilities_without: free } }) {
   const worth = (probability) => candidates.reduce((sum, one) => sum + one.optimistic_reward * probability(one), 0);
   const { played, without, cost, digits } = sums(worth((one) => one.probability), worth((one) => free[one.id]));
   const figure = (words, value, note) => el("div", { class: "figure" }, el("span", { class: "muted small" }, words), el("b", { class: "number" }, number(value, digits)), el("span", { class: "muted small" }, note));
@@ -17,12 +16,9 @@ export function price({ candidates, price: cost_ }) {
     el("div", { class: "price" },
       figure("Optimistic reward, as decided", played, "the estimate that chances are optimised for"),
       figure("Without fairness", without, whoWithout(Object.values(free))),
-      figure("Cost of fairness", cost, `by the best estimates: ${cost_.expected_reward < NOTHING ? "nothing" : number(cost_.expected_reward, 3)}`)),
-    el("p", {}, verdict(candidates, cost_.expected_reward, free)));
+      figure("Cost of fairness", cost, `by the best estimates: ${expected < NOTHING ? "nothing" : number(expected, 3)}`)),
+    el("p", {}, verdict(candidates, expected, free)));
 }
-
-/** The probabilities without fairness, by candidate. */
-export const withoutFairness = (cost_) => cost_.probabilities_without ?? cost_.odds_without;
 
 /** Two rewards as displayed, and the difference of the displayed numbers; three decimal places, more for small rewards. */
 export function sums(played, without) {

@@ -11,7 +11,7 @@ import pytest
 from evenhand.desk import Desk, Withdraw
 from evenhand.review.item import Item
 from evenhand.review.review_sessions import ReviewSessions
-from tests.review.test_review_sessions import asked, opened, say
+from tests.support.review_steps import asked, opened, say
 
 
 @pytest.fixture(params=["memory:", "sqlite"])

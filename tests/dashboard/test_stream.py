@@ -189,7 +189,7 @@ def test_over_http(ask: Asking) -> None:
         for _ in range(30):
             ask.decide()
 
-    told = [event for event in read(ask, 5, during=decide) if event["event"] == "desk"]
+    told = [event for event in read(ask, 4, during=decide) if event["event"] == "desk"]
     counts = [orjson.loads(event["data"])["decisions"] for event in told]
     assert counts == sorted(set(counts))
     assert len(counts) < 30

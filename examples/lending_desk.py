@@ -1,4 +1,4 @@
-"""A lending desk over HTTP: applications go in, decisions come out, outcomes and reviews follow.
+"""A lending desk over HTTP: applications, decisions, outcomes and reviews.
 
 python examples/lending_desk.py
 
@@ -33,7 +33,7 @@ rng = np.random.default_rng(7)
 
 
 def applicants(day: int) -> list[dict[str, Any]]:
-    """Five people who come on one day, under pseudonyms."""
+    """Five applicants of one day, under pseudonyms."""
     return [
         {
             "id": f"applicant-{day}-{number}",
@@ -48,25 +48,25 @@ def applicants(day: int) -> list[dict[str, Any]]:
 
 
 def flags(people: list[dict[str, Any]], decision: dict[str, Any]) -> list[tuple[str, str]]:
-    """What a reviewer minds: odds that differ by more than income and employment do. Marriage is nobody's business."""
+    """Pairs whose probabilities differ by more than income and employment do. Marriage does not count."""
     values = schema.encode([person["features"] for person in people])[:, :2] / schema.scale / 2
-    odds = np.array(decision["probabilities"])
+    chances = np.array(decision["probabilities"])
     names = [str(person["id"]) for person in people]
     return [
         (names[i], names[j])
         for i in range(5)
         for j in range(i)
-        if abs(odds[i] - odds[j]) > np.linalg.norm((values[i] - values[j]) * [0.9, 0.5])
+        if abs(chances[i] - chances[j]) > np.linalg.norm((values[i] - values[j]) * [0.9, 0.5])
     ]
 
 
 @contextmanager
 def service() -> Iterator[str]:
-    """The address of a running service: the one that is named, or one for as long as this runs."""
+    """The address of a running service: EVENHAND_URL, or one that this example starts and stops."""
     if "EVENHAND_URL" in os.environ:
         yield os.environ["EVENHAND_URL"]
         return
-    command = [sys.executable, "-m", "evenhand.service", "serve", "--database", "memory:", "--without-tokens"]
+    command = [sys.executable, "-m", "evenhand", "serve", "--database", "memory:", "--without-tokens"]
     with subprocess.Popen(
         [*command, "--port", "0", "--no-request-log"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as process:
@@ -92,9 +92,9 @@ def lend(client: DeskClient) -> None:
         client.review(name, decision["id"], "complete", unfair=unfair, reviewer="Kim")
         flagged += len(unfair)
         if day in (1, 5, 20) or day == DAYS:
-            print(f"day {day:3}: {flagged} unfair pairs so far; today's odds {np.round(decision['probabilities'], 2)}")
-    told = client.decision(name, decision["id"])["explanation"]
-    print("why today's odds:", *told["sentences"], sep="\n  ")
+            print(f"day {day:3}: {flagged} unfair pairs so far; today's probabilities {np.round(decision['probabilities'], 2)}")
+    explanation = client.decision(name, decision["id"])["explanation"]
+    print("why today's probabilities:", *explanation["sentences"], sep="\n  ")
     print("what was learned:", *client.metric(name)["sentences"], sep="\n  ")
 
 
@@ -102,4 +102,4 @@ with service() as address, DeskClient(address, os.environ.get("EVENHAND_ADMIN_TO
     try:
         lend(desk_client)
     except ServiceAway:
-        sys.exit(f"nobody answers at {address}; start a service first: evenhand serve")
+        sys.exit(f"no response from {address}; start a service first: evenhand serve")

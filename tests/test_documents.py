@@ -12,6 +12,8 @@ import pytest
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 EXAMPLES = sorted(ROOT.glob("examples/*.py"))
+PACKAGE = ROOT / "src" / "evenhand"
+ARCHITECTURE = (ROOT / "docs" / "architecture.md").read_text()
 
 
 def _blocks(document: Path) -> list[str]:
@@ -49,3 +51,18 @@ def test_examples_run(example: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
     """Every example runs from an empty folder to its end."""
     monkeypatch.chdir(tmp_path)
     runpy.run_path(str(example), run_name="__main__")
+
+
+@pytest.mark.parametrize("path", sorted(set(re.findall(r"`([\w/-]+\.(?:py|js))`", ARCHITECTURE))))
+def test_the_walks_name_files_that_exist(path: str) -> None:
+    """Every file that architecture.md names is in the package."""
+    assert (PACKAGE / path).is_file()
+
+
+@pytest.mark.parametrize(
+    "folder", sorted(str(file.parent.relative_to(PACKAGE)) for file in PACKAGE.glob("*/**/__init__.py"))
+)
+def test_the_map_names_every_folder(folder: str) -> None:
+    """Every package is named in architecture.md, and every room of it is drawn on the map."""
+    assert f"`{folder}`" in ARCHITECTURE
+    assert f">{folder.split('/')[0]}<" in (ROOT / "docs" / "figures" / "rooms.svg").read_text()

@@ -31,7 +31,7 @@ STOP_SECONDS = 30
 BACKLOG = 2048
 MAX_HEAD = 65_536
 """Bytes of a request's line and headers."""
-SWITCH_SECONDS = 0.0005
+SWITCH_SECONDS = 0.002
 """How long a thread may keep the interpreter from others: a desk that computes in Python must not hold up requests."""
 GC_THRESHOLD = 10_000
 """Allocations between two collections of young objects; a busy service makes thousands per batch."""

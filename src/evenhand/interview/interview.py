@@ -27,7 +27,7 @@ from evenhand.interview.forecast import Forecast, unfair_pairs_live
 from evenhand.interview.meter import Meter
 from evenhand.interview.question import Answer, Judgement, Question, check_judgement
 from evenhand.metrics import Learned, PerPair
-from evenhand.metrics.accuracy import check_epsilon
+from evenhand.metrics.learner_settings import check_epsilon
 from evenhand.records.contexts import as_contexts
 from evenhand.records.decision import check_reviewer
 

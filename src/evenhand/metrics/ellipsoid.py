@@ -10,10 +10,10 @@ import numpy as np
 
 from evenhand._internal.linear_program import LinearProgram
 from evenhand.errors import SolverFailed
-from evenhand.metrics.accuracy import accuracy, check_epsilon, first_bound
 from evenhand.metrics.features import Floats, MetricSpace, Structure
 from evenhand.metrics.half_spaces import HalfSpaces, MemoryTuning
 from evenhand.metrics.learner import Learned, MetricLearner
+from evenhand.metrics.learner_settings import accuracy, check_epsilon, first_bound
 from evenhand.metrics.verdicts import Pairs, Verdicts
 from evenhand.records.decision import Pair
 

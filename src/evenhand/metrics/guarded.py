@@ -13,16 +13,16 @@ from numpy.typing import ArrayLike
 from evenhand._internal.checks import is_whole
 from evenhand.errors import InvalidInput, UnsupportedReview
 from evenhand.metrics.features import Floats
+from evenhand.metrics.gaussian.error_rates import ReviewerReport
 from evenhand.metrics.gaussian.guess_bounds import GuessBounds
 from evenhand.metrics.half_spaces import MAX_SQUARED
 from evenhand.metrics.learner import Learned, MetricLearner
 from evenhand.metrics.projected_volume import ProjectedVolume
-from evenhand.metrics.reviewer_errors import ReviewerReport
 from evenhand.metrics.verdicts import Pairs, Verdicts
 from evenhand.metrics.version_space.cylinder import default_thinness
 from evenhand.metrics.version_space.knowledge_set import KnowledgeSet
 from evenhand.records.decision import PROBABILITY_TOLERANCE
-from evenhand.theory.mistakes import distance_estimator_mistakes
+from evenhand.theory import distance_estimator_mistakes
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from evenhand._internal.checks import is_number
 from evenhand._internal.class_registry import enter, find
 from evenhand.errors import InvalidInput, UnsupportedReview
 from evenhand.metrics.features import MetricSpace, Structure
+from evenhand.metrics.gaussian.error_rates import ReviewerReport
 from evenhand.metrics.gaussian.guess_bounds import GuessBounds
-from evenhand.metrics.reviewer_errors import ReviewerReport
 from evenhand.metrics.verdicts import Pairs, Verdicts, all_pairs
 from evenhand.records.contexts import as_contexts
 from evenhand.records.decision import Pair

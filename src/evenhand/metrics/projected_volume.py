@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from evenhand._internal.checks import is_number, is_whole
 from evenhand._internal.randomness import Seed, as_generator, generator_from
 from evenhand.errors import InvalidInput
-from evenhand.metrics.accuracy import accuracy, check_epsilon, first_bound
 from evenhand.metrics.features import MetricSpace, Structure
 from evenhand.metrics.half_spaces import HalfSpaces
 from evenhand.metrics.learner import Learned, MetricLearner
+from evenhand.metrics.learner_settings import accuracy, check_epsilon, first_bound
 from evenhand.metrics.verdicts import Pairs, Verdicts
 from evenhand.metrics.version_space.cylinder import cylinder_centroid, default_thinness, thinned
 from evenhand.metrics.version_space.extents import Outline

@@ -126,7 +126,9 @@ class RidgeUCB(RewardModel):
         """Estimate, width and their sum."""
         bounds = np.empty((3, len(contexts)))
         most = 1.0 if self.width == "paper" else math.inf
-        fill_bounds(frozen(contexts), self._sums, self._radius(), self.norm_bound, most, bounds)
+        if contexts.flags.writeable:
+            contexts = frozen(contexts)
+        fill_bounds(contexts, self._sums, self._radius(), self.norm_bound, most, bounds)
         return bounds[0], bounds[1], bounds[2]
 
     def _radius(self) -> float:

@@ -1,4 +1,4 @@
-"""Settings that learners share: the accuracy epsilon, fixed or halving with time, and the bound on ||G||_F."""
+"""Settings that learners share: the accuracy epsilon, fixed or halving with time, the error rate, the bound on G."""
 
 from __future__ import annotations
 
@@ -40,14 +40,13 @@ def accuracy(epsilon: float | None, rounds: int) -> float:
     return min(COARSEST, max(FINEST, math.ldexp(2.0, -(rounds + 1).bit_length())))
 
 
-def sharpens(rounds: int) -> bool:
-    """Whether the accuracy without a fixed epsilon halves with the review after `rounds`.
-
-    >>> [t for t in range(100) if sharpens(t)]
-    [14, 30, 62]
-    """
-    halves = (rounds + 1) & (rounds + 2) == 0  # one more is a power of two
-    return halves and accuracy(None, rounds + 1) < accuracy(None, rounds)
+def check_error_rate(error_rate: float | None, name: str = "error_rate") -> float | None:
+    """`error_rate` itself if it is None or a number from 0 to below 0.5; `name` is what an error calls it."""
+    if error_rate is None:
+        return None
+    if not is_number(error_rate) or not 0 <= error_rate < 0.5:
+        raise InvalidInput(f"{name} must be a number >= 0 and < 0.5, or None to learn it, got {error_rate!r}")
+    return float(error_rate)
 
 
 SMALLEST_BOUND = 1e-12

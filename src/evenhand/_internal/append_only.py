@@ -7,7 +7,8 @@ from itertools import islice
 from typing import Generic, Self, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+
+from evenhand._internal.arrays import Floats
 
 Item = TypeVar("Item")
 
@@ -92,11 +93,11 @@ class GrowingRows:
     def __len__(self) -> int:
         return self._length
 
-    def all(self) -> NDArray[np.float64]:
+    def all(self) -> Floats:
         """All rows, (n, width); a view, not to be written to."""
         return self._table[: self._length]
 
-    def plus(self, rows: NDArray[np.float64]) -> Self:
+    def plus(self, rows: Floats) -> Self:
         """The table with these rows, (n, width), at the end. O(n), amortised."""
         start, end = self._length, self._length + len(rows)
         longer = self.__class__.__new__(self.__class__)

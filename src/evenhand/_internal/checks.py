@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats
 from evenhand.errors import InvalidInput
 
 
@@ -144,7 +144,7 @@ def check_one_of(name: str, value: Any, options: Iterable[Any]) -> None:
         raise refusal(name, f"{', '.join(first)} or {last}" if first else last, value)
 
 
-def check_matrix(name: str, value: Any, *, columns: int | None = None) -> NDArray[np.float64]:
+def check_matrix(name: str, value: Any, *, columns: int | None = None) -> Floats:
     """`value` as a new (r, d) array of finite numbers, d = `columns` unless that is None."""
     expected = f"a matrix of finite numbers of shape (r, {'d' if columns is None else columns})"
     try:

@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evenhand._internal.append_only import GrowingSet
+from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand._internal.checks import check_number_or_none, check_whole_or_none
 from evenhand.allocation import BoundedDistances
 from evenhand.certificates import ANSWER, Evidence, SourcedVerdicts, VerdictLog, lower_bounds
@@ -17,8 +17,6 @@ from evenhand.metrics import MetricLearner, Pairs, Verdicts
 from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.learner import as_square
 from evenhand.records.decision import Decision, Pair, Review
-
-Floats = NDArray[np.float64]
 
 STEP = 0.05
 """gamma: by how much one flagged round shortens all distances. A larger step recovers faster and varies more."""
@@ -125,10 +123,10 @@ class Safeguards:
         if bounds is None:
             return self.distances_to_play(metric, contexts)
 
-        def may_reach(probabilities: Floats, tolerance: float, settled: NDArray[np.bool_]) -> NDArray[np.int64]:
+        def may_reach(probabilities: Floats, tolerance: float, settled: Mask) -> Indices:
             return bounds.may_reach(probabilities / scale, tolerance / scale, settled)
 
-        def exact(indices: NDArray[np.int64]) -> Floats:
+        def exact(indices: Indices) -> Floats:
             squared = metric.guess(Pairs.named(contexts, indices))
             return np.asarray(scale * np.sqrt(np.maximum(squared, 0.0)))
 

@@ -9,10 +9,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import is_number
 from evenhand._internal.jit import frozen
 from evenhand.errors import InvalidInput
-from evenhand.metrics.features import Floats, Structure
+from evenhand.metrics.features import Structure
 from evenhand.metrics.gaussian.belief import Belief, Update, draw_psd, project_psd
 from evenhand.metrics.gaussian.caution import Caution, cautious_squares, fill_distances
 from evenhand.metrics.gaussian.error_rates import ReviewerReport

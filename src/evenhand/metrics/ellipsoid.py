@@ -8,9 +8,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from evenhand._internal.arrays import Floats
 from evenhand._internal.linear_program import LinearProgram
 from evenhand.errors import SolverFailed
-from evenhand.metrics.features import Floats, MetricSpace, Structure
+from evenhand.metrics.features import MetricSpace, Structure
 from evenhand.metrics.half_spaces import HalfSpaces, MemoryTuning
 from evenhand.metrics.learner import Learned, MetricLearner
 from evenhand.metrics.learner_settings import accuracy, check_epsilon, first_bound

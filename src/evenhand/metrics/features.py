@@ -10,13 +10,12 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import is_whole
 from evenhand._internal.jit import jit
 from evenhand.errors import InvalidInput
 
-Floats = NDArray[np.float64]
 Structure = Literal["full", "diagonal"]
 
 

@@ -10,9 +10,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import is_whole
 from evenhand.errors import InvalidInput, UnsupportedReview
-from evenhand.metrics.features import Floats
 from evenhand.metrics.gaussian.error_rates import ReviewerReport
 from evenhand.metrics.gaussian.guess_bounds import GuessBounds
 from evenhand.metrics.half_spaces import MAX_SQUARED

@@ -8,15 +8,13 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evenhand._internal.append_only import GrowingRows
+from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand._internal.jit import jit
 from evenhand.metrics.features import MetricSpace, fill_features
 from evenhand.metrics.verdicts import Verdicts
 from evenhand.records.decision import PROBABILITY_TOLERANCE
-
-Floats = NDArray[np.float64]
 
 MAX_SQUARED = 4.0
 """||u|| <= ||x - y||^2 <= 4: the largest squared distance per unit of the matrix's norm."""
@@ -66,7 +64,7 @@ class HalfSpaces:
         for u, threshold, side in zip(self.normals, self.thresholds, self.sides, strict=True):
             yield u, float(threshold), float(side)
 
-    def take(self, rows: NDArray[np.int64] | NDArray[np.bool_] | slice) -> HalfSpaces:
+    def take(self, rows: Indices | Mask | slice) -> HalfSpaces:
         """Some of the half-spaces."""
         return HalfSpaces(self.normals[rows], self.thresholds[rows], self.sides[rows])
 
@@ -125,7 +123,7 @@ class Memory:
 def fill_half_spaces(
     differences: Floats,
     gaps: Floats,
-    unfair: NDArray[np.bool_],
+    unfair: Mask,
     is_full: bool,
     tolerance: float,
     normals: Floats,

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import is_number
 from evenhand._internal.class_registry import enter, find
 from evenhand.errors import InvalidInput, UnsupportedReview
@@ -19,8 +20,6 @@ from evenhand.metrics.gaussian.guess_bounds import GuessBounds
 from evenhand.metrics.verdicts import Pairs, Verdicts, all_pairs
 from evenhand.records.contexts import as_contexts
 from evenhand.records.decision import Pair
-
-Floats = NDArray[np.float64]
 
 NARROWEST = 1e-12
 """Relative width of a squared distance's interval below which the interval counts as this wide."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats, Indices
 from evenhand._internal.checks import is_number, is_whole
 from evenhand._internal.randomness import Seed, as_generator, generator_from
 from evenhand.errors import InvalidInput
@@ -22,8 +22,7 @@ from evenhand.metrics.version_space.knowledge_set import KnowledgeSet, at_least_
 from evenhand.metrics.version_space.sampled_set import SampledSet
 from evenhand.metrics.version_space.tuning import DEFAULT, ProjectedVolumeTuning
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
+Rows = Indices
 
 
 class ProjectedVolume(MetricLearner):

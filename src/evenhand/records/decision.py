@@ -15,14 +15,13 @@ from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_bool, check_one_of, is_number, refusal
 from evenhand._internal.jit import frozen
 from evenhand.errors import ContradictoryReview, InvalidInput, NotChosen, UnknownPair
 from evenhand.records.contexts import as_contexts
 
-Floats = NDArray[np.float64]
 Pair = tuple[int, int]
 
 PROBABILITY_TOLERANCE = 1e-9
@@ -36,14 +35,14 @@ class Decision:
     id: str
     """The signature of the decision: a bandit learns from decisions with its own signature only."""
     round: int
-    contexts: NDArray[np.float64]
+    contexts: Floats
     """(k, d)."""
-    probabilities: NDArray[np.float64]
+    probabilities: Floats
     """(k,), the real sampling probabilities; what is missing to 1 means "nobody" when the capacity is 1."""
     chosen: tuple[int, ...]
     """The candidates drawn, in order; () means nobody."""
     capacity: int | None
-    optimistic_rewards: NDArray[np.float64]
+    optimistic_rewards: Floats
     """(k,), the rewards that the probabilities maximise."""
     tight_pairs: tuple[Pair, ...] = field(default=())
     """The pairs whose gap equals the distance played: the binding constraints."""

@@ -6,12 +6,8 @@ import copy
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
+from evenhand._internal.arrays import Floats
 from evenhand._internal.class_registry import enter, find
-
-Floats = NDArray[np.float64]
 
 
 class RewardModel(ABC):

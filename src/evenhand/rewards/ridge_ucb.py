@@ -7,10 +7,11 @@ from typing import Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 
+from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_number, check_number_or_none, check_one_of, check_whole
 from evenhand._internal.jit import frozen, jit
 from evenhand.errors import InvalidInput, SolverFailed
-from evenhand.rewards.model import Floats, RewardModel
+from evenhand.rewards.model import RewardModel
 
 Width = Literal["self_normalised", "paper"]
 

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats
 from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.gaussian._batch_update import update_in_batches
 from evenhand.metrics.gaussian._moment_matching import largest_deviation, repeated_rows, update_rows
@@ -17,8 +17,6 @@ from evenhand.metrics.gaussian._moments import fill_moments
 from evenhand.metrics.gaussian.truncated_normal import quantile_above_zero
 from evenhand.metrics.gaussian.tuning import DEFAULT, BayesPointTuning
 from evenhand.metrics.half_spaces import HalfSpaces
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats, Indices
 from evenhand.metrics.gaussian.tuning import BayesPointTuning
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -72,16 +70,16 @@ class ErrorRates:
         """The posterior mean of every reviewer's error rate, (r,)."""
         return np.asarray(self._weights() @ self.grid)
 
-    def reopen(self, chances: Floats, reviewers: NDArray[np.int64]) -> None:
+    def reopen(self, chances: Floats, reviewers: Indices) -> None:
         """Replace the open answers: the probability (n,) that each is right, and the row of its reviewer."""
         self._open = self._log_likelihoods(chances, reviewers)
 
-    def close(self, chances: Floats, reviewers: NDArray[np.int64]) -> None:
+    def close(self, chances: Floats, reviewers: Indices) -> None:
         """Add answers that will not be computed again."""
         self._closed = self._closed + self._log_likelihoods(chances, reviewers)
         self._closed -= np.max(self._closed, axis=1, keepdims=True)
 
-    def best_fit(self, chances: Floats, reviewers: NDArray[np.int64]) -> float:
+    def best_fit(self, chances: Floats, reviewers: Indices) -> float:
         """The log-likelihood of answers that are right with these probabilities, at each reviewer's best rate."""
         return float(np.sum(np.max(self._log_likelihoods(chances, reviewers), axis=1)))
 
@@ -110,7 +108,7 @@ class ErrorRates:
         weights = np.exp(logs - np.max(logs, axis=1, keepdims=True, initial=-np.inf))
         return np.asarray(weights / np.sum(weights, axis=1, keepdims=True))
 
-    def _log_likelihoods(self, chances: Floats, reviewers: NDArray[np.int64]) -> Floats:
+    def _log_likelihoods(self, chances: Floats, reviewers: Indices) -> Floats:
         """Of all answers of each reviewer, at each rate of the grid: (r, g)."""
         logs = np.log(self.grid + (1.0 - 2.0 * self.grid) * np.asarray(chances)[:, None])
         totals = np.zeros((len(self.names), len(self.grid)))

@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand.metrics.gaussian._moment_matching import repeated_rows
 from evenhand.metrics.gaussian.belief import Belief
 from evenhand.metrics.gaussian.error_rates import ErrorRates
 from evenhand.metrics.gaussian.tuning import BayesPointTuning
 from evenhand.metrics.half_spaces import HalfSpaces
 
-Floats = NDArray[np.float64]
 Project = Callable[[Belief], Belief]
 
 
@@ -25,7 +24,7 @@ class Answers:
     """Half-spaces, and the row of the reviewer who gave each, (n,)."""
 
     half_spaces: HalfSpaces
-    reviewers: NDArray[np.int64]
+    reviewers: Indices
 
     @classmethod
     def none(cls, n_unknowns: int) -> Self:
@@ -35,7 +34,7 @@ class Answers:
     def __len__(self) -> int:
         return len(self.reviewers)
 
-    def take(self, rows: NDArray[np.bool_] | slice) -> Answers:
+    def take(self, rows: Mask | slice) -> Answers:
         """Some of the answers."""
         return Answers(self.half_spaces.take(rows), self.reviewers[rows])
 

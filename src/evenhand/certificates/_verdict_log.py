@@ -166,13 +166,7 @@ def _count_binding(unfair: Mask, tight: Mask) -> int:
 
 @jit
 def _write(
-    indices: Indices,
-    differences: Floats,
-    gaps: Floats,
-    unfair: Mask,
-    tight: Mask,
-    keep_all: bool,
-    table: Floats,
+    indices: Indices, differences: Floats, gaps: Floats, unfair: Mask, tight: Mask, keep_all: bool, table: Floats
 ) -> int:
     """Write all verdicts, or those on unfair or tight pairs, to the table; return how many."""
     place = 0

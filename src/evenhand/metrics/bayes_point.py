@@ -10,9 +10,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from evenhand._internal.arrays import Floats
-from evenhand._internal.checks import is_number
+from evenhand._internal.checks import check_number
 from evenhand._internal.jit import frozen
-from evenhand.errors import InvalidInput
 from evenhand.metrics.features import Structure
 from evenhand.metrics.gaussian.belief import Belief, Update, draw_psd, project_psd
 from evenhand.metrics.gaussian.caution import Caution, cautious_squares, fill_distances
@@ -56,6 +55,7 @@ class BayesPoint(MetricLearner):
     """
 
     tuning: ClassVar[BayesPointTuning] = DEFAULT
+    _settings = ("n_features", "structure", "bound", "epsilon", "error_rate", "caution")
 
     def __init__(
         self,
@@ -68,12 +68,10 @@ class BayesPoint(MetricLearner):
         caution: float = 0.1,
     ) -> None:
         super().__init__(n_features, structure)
-        if not is_number(caution) or not 0 < caution < 1:
-            raise InvalidInput(f"caution must be a quantile > 0 and < 1 (0.5 is the median), got {caution!r}")
         self.epsilon = check_epsilon(epsilon)
         self.bound = first_bound(bound, self.epsilon)
         self.error_rate = check_error_rate(error_rate)
-        self.caution = float(caution)
+        self.caution = check_number("caution", caution, above=0, below=1)
         self._rate = self.error_rate or 0.0
         self._rates = np.array([self._rate])
         # The score below which a verdict is a contradiction; none is, where errors are expected.
@@ -249,12 +247,7 @@ class BayesPoint(MetricLearner):
     def state(self) -> dict[str, Any]:
         """Settings, belief and memory."""
         return {
-            "n_features": self.n_features,
-            "structure": self.space.structure,
-            "bound": self.bound,
-            "epsilon": self.epsilon,
-            "error_rate": self.error_rate,
-            "caution": self.caution,
+            **self.settings(),
             "rounds": self.rounds,
             "surprises": self._contradictions,
             "mean": self._belief.mean,
@@ -266,8 +259,7 @@ class BayesPoint(MetricLearner):
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
         """The learner with this `state`, to the bit."""
-        settings = ("n_features", "structure", "bound", "epsilon", "error_rate", "caution")
-        learner = cls(**{name: state[name] for name in settings})
+        learner = cls.with_settings(state)
         learner._count_reviews(int(state["rounds"]))
         learner._contradictions = float(state["surprises"])
         learner._belief = Belief(state["mean"].copy(), state["cov"].copy(), cls.tuning)

@@ -94,6 +94,7 @@ class Ellipsoid(MetricLearner):
     """
 
     tuning: ClassVar[EllipsoidTuning] = EllipsoidTuning()
+    _settings = ("n_features", "structure", "bound", "epsilon", "play_known_low")
 
     def __init__(
         self,
@@ -219,11 +220,7 @@ class Ellipsoid(MetricLearner):
     def state(self) -> dict[str, Any]:
         """Settings, ellipsoid and memory."""
         return {
-            "n_features": self.n_features,
-            "structure": self.space.structure,
-            "bound": self.bound,
-            "epsilon": self.epsilon,
-            "play_known_low": self.play_known_low,
+            **self.settings(),
             "rounds": self.rounds,
             "centre": self._shape.centre,
             "root": self._shape.root,
@@ -233,8 +230,7 @@ class Ellipsoid(MetricLearner):
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
         """The learner with this `state`, to the bit."""
-        settings = ("n_features", "structure", "bound", "epsilon", "play_known_low")
-        learner = cls(**{name: state[name] for name in settings})
+        learner = cls.with_settings(state)
         learner.rounds = int(state["rounds"])
         learner._shape = Shape(state["centre"].copy(), state["root"].copy(), cls.tuning.rounding)
         learner._memory = HalfSpaces.from_state(state["memory"])

@@ -140,13 +140,7 @@ def fill_half_spaces(
 
 @jit
 def _write(
-    normals: Floats,
-    thresholds: Floats,
-    sides: Floats,
-    scores: Floats,
-    low: float,
-    high: float,
-    table: Floats,
+    normals: Floats, thresholds: Floats, sides: Floats, scores: Floats, low: float, high: float, table: Floats
 ) -> int:
     """Write the rows with low < score < high to the table; return how many."""
     place, m = 0, normals.shape[1]

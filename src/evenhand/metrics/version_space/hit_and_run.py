@@ -64,12 +64,7 @@ class Cloud:
 
 
 def walked(
-    cloud: Cloud,
-    A: Floats,
-    b: Floats,
-    radius: float,
-    rng: np.random.Generator,
-    tuning: ProjectedVolumeTuning = DEFAULT,
+    cloud: Cloud, A: Floats, b: Floats, radius: float, rng: np.random.Generator, tuning: ProjectedVolumeTuning = DEFAULT
 ) -> tuple[Cloud, float]:
     """The cloud after one sweep over all coordinates, made round again, and by how much its log-volume^2 grew.
 
@@ -104,12 +99,7 @@ def rounded(cloud: Cloud, tuning: ProjectedVolumeTuning = DEFAULT) -> tuple[Clou
 
 
 def grown(
-    cloud: Cloud,
-    A: Floats,
-    b: Floats,
-    radius: float,
-    rng: np.random.Generator,
-    tuning: ProjectedVolumeTuning = DEFAULT,
+    cloud: Cloud, A: Floats, b: Floats, radius: float, rng: np.random.Generator, tuning: ProjectedVolumeTuning = DEFAULT
 ) -> Cloud:
     """The cloud spread over the whole body, from any start inside it: sweeps until its volume settles."""
     threshold = 1.0 + tuning.settled * len(cloud.centre)

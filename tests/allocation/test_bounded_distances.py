@@ -79,15 +79,6 @@ def test_only_what_matters_is_found_out() -> None:
     assert dear.asked <= 2000
 
 
-def test_plain_distances_are_taken_as_they_are() -> None:
-    """A table of distances is no bound on anything: the answer is fair_distribution's."""
-    rewards, distances = _instance(np.random.default_rng(1), 12)
-    assert np.array_equal(
-        fair_distribution_within(rewards, distances, 2).probabilities,
-        fair_distribution(rewards, distances, 2).probabilities,
-    )
-
-
 def test_bad_rewards_are_refused() -> None:
     """A reward that is no number is refused as it is with plain distances."""
     rng = np.random.default_rng(2)

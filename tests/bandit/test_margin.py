@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 import evenhand as eh
 from evenhand.auditors import Auditor, DelayedAuditor, MahalanobisAuditor, PureNoiseAuditor, RotatingAuditor
-from evenhand.bandit.margin import STEP, Margin
+from evenhand.bandit.safeguards import STEP, Margin
 from evenhand.environments import make_world
 from evenhand.errors import InvalidInput
 from evenhand.lab import Account, play
@@ -89,7 +90,7 @@ def test_debts_are_not_forgiven() -> None:
     for _ in range(25):
         margin = margin.flagged()
     assert margin.scale == 0
-    assert margin.state()["s"] == pytest.approx(-1.5)
+    assert margin.s == pytest.approx(-1.5)
     margin = margin.decided(150)
     assert margin.scale == pytest.approx(0, abs=1e-9)
     margin = margin.decided(100)
@@ -112,7 +113,7 @@ def test_rounds_may_be_counted_in_portions(target: float, portions: list[int], f
         many = many.decided(n)
         for _ in range(n):
             one = one.decided()
-        assert many.state()["s"] == pytest.approx(one.state()["s"], abs=1e-12)
+        assert many.s == pytest.approx(one.s, abs=1e-12)
 
 
 def test_no_target_no_margin() -> None:
@@ -131,8 +132,8 @@ def test_saved_and_loaded_to_the_bit() -> None:
         margin = margin.decided()
         if t % 2:
             margin = margin.flagged()
-    loaded = Margin.from_state(margin.state())
-    assert loaded.state() == margin.state()
+    loaded = Margin(**asdict(margin))
+    assert loaded == margin
     assert loaded.decided(17).scale == margin.decided(17).scale
 
 

@@ -22,8 +22,7 @@ from evenhand.auditors import (
     PureNoiseAuditor,
     RotatingAuditor,
 )
-from evenhand.bandit.margin import Margin
-from evenhand.bandit.safeguards import Safeguards
+from evenhand.bandit.safeguards import Margin, Safeguards
 from evenhand.environments import make_world
 from evenhand.errors import InvalidInput
 from evenhand.lab.play import decisions

@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from evenhand._internal.append_only import GrowingSet
-from evenhand.bandit.margin import Margin
+from evenhand.bandit.safeguards import Margin
 from evenhand.desk import Desk
 from evenhand.desk.desk_decision import DeskDecision
 from evenhand.desk.projection.projection import Projection

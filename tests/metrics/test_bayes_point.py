@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from evenhand._internal.arrays import Floats
 from evenhand.metrics import BayesPoint, Pairs, Verdicts
-from evenhand.metrics.features import Floats
 from evenhand.metrics.gaussian.belief import Belief
 from evenhand.metrics.gaussian.truncated_normal import quantile_above_zero
 from evenhand.metrics.half_spaces import HalfSpaces

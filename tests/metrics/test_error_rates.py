@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from evenhand.errors import InvalidInput
-from evenhand.metrics.gaussian.error_rates import ErrorRates
+from evenhand.metrics.gaussian.error_rates import ErrorRates, ReviewerReport
 from evenhand.metrics.gaussian.tuning import DEFAULT
-from evenhand.metrics.reviewer_errors import ReviewerReport, check_error_rate
+from evenhand.metrics.learner_settings import check_error_rate
 from tests.support.simulation import same
 
 Floats = NDArray[np.float64]
@@ -108,7 +108,7 @@ def test_rows_are_in_the_order_of_the_first_answers() -> None:
     errors = ErrorRates(DEFAULT)
     assert [errors.row(name) for name in ("Bob", None, "Ada", "Bob", None)] == [0, 1, 2, 0, 1]
     errors.reopen(np.full(20, 0.01), np.full(20, 2))
-    errors.count(2, 20)
+    errors.row("Ada", n_new=20)
     before = errors.means()
     assert errors.row("Eve") == 3
     assert np.array_equal(errors.means()[:3], before)
@@ -164,7 +164,7 @@ def test_a_copy_is_independent() -> None:
     before = copy.deepcopy(errors.state())
     other = copy.copy(errors)
     other.row("Bob")
-    other.count(0, 5)
+    other.row("Ada", n_new=5)
     other.close(np.full(5, 0.1), np.ones(5, dtype=np.int64))
     other.reopen(np.full(5, 0.1), np.zeros(5, dtype=np.int64))
     assert same(errors.state(), before)
@@ -176,7 +176,7 @@ def test_saved_and_loaded_to_the_bit() -> None:
     errors = _errors(None, "Ada")
     errors.close(rng.random(20), rng.integers(2, size=20))
     errors.reopen(rng.random(20), rng.integers(2, size=20))
-    errors.count(1, 7)
+    errors.row("Ada", n_new=7)
     state = errors.state()
     assert json.loads(json.dumps(state["names"])) == [None, "Ada"]
     loaded = ErrorRates.from_state(state, DEFAULT)

@@ -18,12 +18,11 @@ from evenhand.errors import MisleadingReviewer
 from evenhand.lab import play
 from evenhand.lab.runs import reviewed_run
 from evenhand.metrics import BayesPoint, Pairs, Verdicts
-from evenhand.metrics.gaussian.belief import Belief
-from evenhand.metrics.gaussian.error_rates import ErrorRates
+from evenhand.metrics.gaussian.belief import Belief, project_psd
+from evenhand.metrics.gaussian.error_rates import ErrorRates, ReviewerReport
 from evenhand.metrics.gaussian.fixed_lag import Answers, FixedLagSmoother
 from evenhand.metrics.gaussian.tuning import DEFAULT
 from evenhand.metrics.half_spaces import HalfSpaces
-from evenhand.metrics.reviewer_errors import ReviewerReport
 from evenhand.testing.metric_worlds import random_A, random_contexts, true_squares, verdicts_at_the_guess
 from tests.support.simulation import same, standard_world
 
@@ -391,7 +390,8 @@ def test_answers_are_reprocessed_when_a_rate_emerges() -> None:
     knowing = learner._prior(learner.bound)
     for verdicts, rate in reviews:
         half_spaces = HalfSpaces.of(learner.space, verdicts)
-        knowing = learner._project(knowing.update(half_spaces, np.full(len(verdicts), rate), blur=1e-4).belief)
+        updated = knowing.update(half_spaces, np.full(len(verdicts), rate), blur=1e-4).belief
+        knowing = project_psd(updated, learner.space, learner.bound)
     truth, features = true_squares(probes, A), learner.space.features(probes.differences)
     off = np.mean(np.abs(learner.estimate(probes) - truth))
     assert off <= 2 * np.mean(np.abs(features @ knowing.mean - truth)) + 0.02

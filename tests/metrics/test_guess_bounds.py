@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evenhand._internal.arrays import Floats
 from evenhand.metrics import BayesPoint, Guarded, Pairs
-from evenhand.metrics.features import Floats
 from evenhand.metrics.gaussian.belief import Belief
 from evenhand.metrics.gaussian.guess_bounds import GuessBounds, shape_of
 from evenhand.metrics.gaussian.truncated_normal import quantile_above_zero

@@ -8,8 +8,7 @@ import numpy as np
 
 from evenhand.metrics.ellipsoid import fits
 from evenhand.metrics.features import MetricSpace
-from evenhand.metrics.gaussian.memory import Memory
-from evenhand.metrics.half_spaces import HalfSpaces, MemoryTuning
+from evenhand.metrics.half_spaces import HalfSpaces, Memory, MemoryTuning
 from evenhand.metrics.verdicts import Pairs, Verdicts
 from evenhand.records.decision import PROBABILITY_TOLERANCE
 

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.metrics.features import MetricSpace
-from evenhand.metrics.gaussian.belief import Belief
-from evenhand.metrics.gaussian.project_psd import draw_psd, project_psd
+from evenhand.metrics.gaussian.belief import Belief, draw_psd, project_psd
 
 
 @settings(max_examples=80, deadline=None)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from evenhand.metrics.accuracy import accuracy
+from evenhand.metrics.learner_settings import accuracy
 from evenhand.metrics.projected_volume import ProjectedVolume
 from evenhand.metrics.verdicts import Pairs
 from evenhand.metrics.version_space.tuning import DEFAULT

@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 import pytest
 
+from evenhand._internal.arrays import Floats
 from evenhand.rewards import KnownReward, RewardModel, RidgeUCB
-from evenhand.rewards.model import Floats
 from evenhand.testing import LinearRewardModelContract, RewardModelContract
 
 

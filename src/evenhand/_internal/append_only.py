@@ -7,7 +7,8 @@ from itertools import islice
 from typing import Generic, Self, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+
+from evenhand._internal.arrays import Floats
 
 Item = TypeVar("Item")
 
@@ -31,10 +32,6 @@ class GrowingList(Generic[Item]):
 
     def __iter__(self) -> Iterator[Item]:
         return iter(self._items[: self._length])
-
-    def since(self, start: int) -> list[Item]:
-        """All items but the first `start`."""
-        return self._items[start : self._length]
 
     def plus(self, item: Item) -> Self:
         """The list with one more item."""
@@ -79,55 +76,36 @@ class GrowingSet(Set[int]):
 
 
 class GrowingRows:
-    """A table of numbers to which rows are added at the end. A copy costs nothing and grows on its own.
-
-    A kernel writes rows directly into the room after the last one; `add` says how many it wrote.
+    """An immutable table of numbers; `plus` gives a longer one that shares its memory, which doubles when it is full.
 
     >>> rows = GrowingRows(2)
-    >>> twin = rows.copied()
-    >>> rows.room(1)[len(rows)] = 3.0, 4.0
-    >>> rows.add(1)
-    >>> rows.all().tolist(), twin.all().tolist()
+    >>> longer = rows.plus(np.array([[3.0, 4.0]]))
+    >>> longer.all().tolist(), rows.all().tolist()
     ([[3.0, 4.0]], [])
     """
 
     def __init__(self, width: int) -> None:
-        self._shared = _Table(np.empty((0, width)))
+        self._table = np.empty((0, width))
+        self._used = [0]
+        """The number of rows of the table that are taken, shared by all versions: those are never written again."""
         self._length = 0
 
     def __len__(self) -> int:
         return self._length
 
-    def all(self) -> NDArray[np.float64]:
+    def all(self) -> Floats:
         """All rows, (n, width); a view, not to be written to."""
-        return self._shared.rows[: self._length]
+        return self._table[: self._length]
 
-    def room(self, n: int) -> NDArray[np.float64]:
-        """The table with room for n more rows. Its size doubles whenever it is full."""
-        if self._shared.used != self._length or self._length + n > len(self._shared.rows):
-            rows = np.empty((max(2 * self._length, self._length + n), self._shared.rows.shape[1]))
-            rows[: self._length] = self.all()
-            self._shared = _Table(rows, self._length)
-        return self._shared.rows
-
-    def add(self, n: int) -> None:
-        """Count the first n rows of the room as filled."""
-        self._length = self._shared.used = self._length + n
-
-    def extensible(self, n: int) -> tuple[Self, NDArray[np.float64]]:
-        """A copy that grows on its own, and its table with room for n more rows."""
-        twin = self.copied()
-        return twin, twin.room(n)
-
-    def copied(self) -> Self:
-        """A copy that grows on its own. O(1)."""
-        twin = self.__class__.__new__(self.__class__)
-        twin._shared, twin._length = self._shared, self._length
-        return twin
-
-
-class _Table:
-    """Memory shared by copies; rows below `used` are never written again."""
-
-    def __init__(self, rows: NDArray[np.float64], used: int = 0) -> None:
-        self.rows, self.used = rows, used
+    def plus(self, rows: Floats) -> Self:
+        """The table with these rows, (n, width), at the end. O(n), amortised."""
+        start, end = self._length, self._length + len(rows)
+        longer = self.__class__.__new__(self.__class__)
+        if self._used[0] == start and end <= len(self._table):
+            longer._table, longer._used = self._table, self._used
+        else:
+            longer._table, longer._used = np.empty((max(2 * start, end), self._table.shape[1])), [start]
+            longer._table[:start] = self._table[:start]
+        longer._table[start:end] = rows
+        longer._used[0] = longer._length = end
+        return longer

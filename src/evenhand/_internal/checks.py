@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats
 from evenhand.errors import InvalidInput
 
 
@@ -47,7 +47,7 @@ def check_whole(name: str, value: Any, *, least: int | None = None, most: int | 
     evenhand.errors.InvalidInput: capacity must be a whole number >= 1 or None, got -2
     """
     if not is_whole(value) or (least is not None and value < least) or (most is not None and value > most):
-        raise refusal(name, _with_also(f"a whole number{_limits(least=least, most=most)}", also), value)
+        raise refusal(name, f"a whole number{_limits(least=least, most=most)}{also and f' or {also}'}", value)
     return int(value)
 
 
@@ -56,23 +56,24 @@ def check_whole_or_none(name: str, value: Any, *, least: int | None = None, most
     return None if value is None else check_whole(name, value, least=least, most=most, also="None")
 
 
-def check_number(
-    name: str,
-    value: Any,
-    *,
-    least: float | None = None,
-    above: float | None = None,
-    most: float | None = None,
-    below: float | None = None,
-    also: str = "",
-) -> float:
-    """`value` as a finite float within the limits: >= least, > above, <= most, < below.
+class Limits(TypedDict, total=False):
+    """Limits of a number: >= least, > above, <= most, < below."""
+
+    least: float | None
+    above: float | None
+    most: float | None
+    below: float | None
+
+
+def check_number(name: str, value: Any, *, also: str = "", **limits: Unpack[Limits]) -> float:
+    """`value` as a finite float within the limits. `also` names what else the caller accepts, for the message.
 
     >>> check_number("noise", -1, above=0)
     Traceback (most recent call last):
     ...
     evenhand.errors.InvalidInput: noise must be a number > 0, got -1
     """
+    least, above, most, below = (limits.get(limit) for limit in ("least", "above", "most", "below"))
     fits = (
         is_number(value)
         and (least is None or value >= least)
@@ -81,24 +82,14 @@ def check_number(
         and (below is None or value < below)
     )
     if not fits:
-        limits = _limits(least=least, above=above, most=most, below=below)
-        raise refusal(name, _with_also(f"a {'number' if limits else 'finite number'}{limits}", also), value)
+        kind = "number" if limits else "finite number"
+        raise refusal(name, f"a {kind}{_limits(**limits)}{also and f' or {also}'}", value)
     return float(value)
 
 
-def check_number_or_none(
-    name: str,
-    value: Any,
-    *,
-    least: float | None = None,
-    above: float | None = None,
-    most: float | None = None,
-    below: float | None = None,
-) -> float | None:
+def check_number_or_none(name: str, value: Any, **limits: Unpack[Limits]) -> float | None:
     """`value` as a finite float within the limits, or None."""
-    if value is None:
-        return None
-    return check_number(name, value, least=least, above=above, most=most, below=below, also="None")
+    return None if value is None else check_number(name, value, also="None", **limits)
 
 
 def check_share(name: str, value: Any) -> float:
@@ -144,7 +135,7 @@ def check_one_of(name: str, value: Any, options: Iterable[Any]) -> None:
         raise refusal(name, f"{', '.join(first)} or {last}" if first else last, value)
 
 
-def check_matrix(name: str, value: Any, *, columns: int | None = None) -> NDArray[np.float64]:
+def check_matrix(name: str, value: Any, *, columns: int | None = None) -> Floats:
     """`value` as a new (r, d) array of finite numbers, d = `columns` unless that is None."""
     expected = f"a matrix of finite numbers of shape (r, {'d' if columns is None else columns})"
     try:
@@ -172,7 +163,3 @@ def _limits(
     signs = ((">=", least), (">", above), ("<=", most), ("<", below))
     found = " and ".join(f"{sign} {limit}" for sign, limit in signs if limit is not None)
     return f" {found}" if found else ""
-
-
-def _with_also(expected: str, also: str) -> str:
-    return f"{expected} or {also}" if also else expected

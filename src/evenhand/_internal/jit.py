@@ -11,7 +11,8 @@ import numba
 import numpy as np
 import scipy.linalg  # noqa: F401  numba loads it with the first kernel of a process: a decision should not wait for it
 from numba.core import caching, event
-from numpy.typing import NDArray
+
+from evenhand._internal.arrays import Floats
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -118,7 +119,7 @@ class CompilationLog(event.Listener):
 event.register("numba:compile", CompilationLog())  # type: ignore[no-untyped-call]
 
 
-def frozen(array: NDArray[np.float64]) -> NDArray[np.float64]:
+def frozen(array: Floats) -> Floats:
     """The same numbers as floats in C order, read-only: one form of an argument, so that a kernel is compiled once."""
     if not array.flags.c_contiguous or array.dtype != FLOAT:
         array = np.array(array, dtype=FLOAT, order="C")

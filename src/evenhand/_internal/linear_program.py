@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand._internal.arrays import Floats
 from evenhand.errors import SolverFailed
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
     from scipy.sparse import csr_array
 
-    Floats = NDArray[np.float64]
 
 SOLVER_TOLERANCE = 1e-10
 """Feasibility tolerances passed to HiGHS, the tightest it accepts."""

@@ -78,7 +78,8 @@ def fair_distribution(
     >>> best.probabilities.round(12).tolist(), round(best.value, 12)
     ([0.55, 0.45, 0.0], 0.72)
     """
-    check_one_of("method", method, ("auto", "combinatorial", "highs"))
+    if method != "auto":
+        check_one_of("method", method, ("auto", "combinatorial", "highs"))
     if method == "highs":
         program = check_program(rewards, distances, capacity)
         return _checked(solve_by_lazy_rows(program), program)
@@ -97,7 +98,7 @@ def fair_distribution(
     p.setflags(write=False)
     best = Allocation(p, value, price, FairProgram(a, c, limit), residual)
     if k <= SMALL:
-        best.__dict__["tight_pairs"] = tuple([(i, j) for i, j in tight[:count].tolist()])
+        best.__dict__["tight_pairs"] = tuple(map(tuple, tight[:count].tolist()))
     return best
 
 

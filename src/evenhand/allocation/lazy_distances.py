@@ -48,9 +48,7 @@ class BoundedDistances:
     """The distance of each of some pairs, (n,)."""
 
 
-def fair_distribution_within(
-    rewards: ArrayLike, distances: BoundedDistances | ArrayLike, capacity: float | None = 1
-) -> Allocation:
+def fair_distribution_within(rewards: ArrayLike, distances: BoundedDistances, capacity: float | None = 1) -> Allocation:
     """The result of `fair_distribution` on the exact distances: the same value, every pair within its distance.
 
     The program is solved for the upper bounds; pairs whose gap may exceed their distance are computed; and again,
@@ -65,8 +63,6 @@ def fair_distribution_within(
     >>> fair_distribution_within([1.0, 0.0], bounded).probabilities.round(12).tolist()
     [0.6, 0.4]
     """
-    if not isinstance(distances, BoundedDistances):
-        return fair_distribution(rewards, distances, capacity)
     table, settled = distances.upper, np.zeros(distances.upper.shape, np.bool_)
     a, _, limit = read_program(rewards, table, capacity)
     if not np.all(np.isfinite(a)):

@@ -12,15 +12,13 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evenhand._internal.archive import UNREADABLE, read_archive, write_archive
-from evenhand._internal.checks import check_whole, check_whole_or_none, is_number, refusal
+from evenhand._internal.checks import check_whole, check_whole_or_none, refusal
 from evenhand._internal.randomness import Seed, as_generator, generator_from
-from evenhand.allocation import draw_from, fair_distribution_within
-from evenhand.bandit.margin import Margin
+from evenhand.allocation import BoundedDistances, draw_from, fair_distribution, fair_distribution_within
 from evenhand.bandit.pairs_to_review import PairToReview, pairs_to_review
-from evenhand.bandit.safeguards import Safeguards
+from evenhand.bandit.safeguards import Margin, Safeguards
 from evenhand.certificates import Certificate, certify
 from evenhand.errors import (
     DamagedFile,
@@ -29,14 +27,12 @@ from evenhand.errors import (
     InconsistentReviews,
     InvalidInput,
     MisleadingReviewer,
-    NotChosen,
 )
 from evenhand.metrics import BayesPoint, Distances, Learned, MetricLearner, ReviewerReport, Verdicts
 from evenhand.metrics.features import Structure
-from evenhand.metrics.reviewer_errors import check_error_rate
+from evenhand.metrics.learner_settings import check_error_rate
 from evenhand.records.contexts import as_contexts
-from evenhand.records.decision import Decision, Review, check_reviewer
-from evenhand.records.signature import is_signed, key_for, sign
+from evenhand.records.decision import Decision, Review, check_reviewer, key_for, sign
 from evenhand.rewards import RewardModel, RidgeUCB
 
 FORMAT = 3
@@ -126,7 +122,8 @@ class FairBandit:
         contexts = as_contexts(contexts, self.n_features)
         rewards = self.reward.optimistic(contexts)
         distances = self.safeguards.distances_that_matter(self.metric, contexts)
-        best = fair_distribution_within(rewards, distances, self.capacity)
+        solve = fair_distribution_within if isinstance(distances, BoundedDistances) else fair_distribution
+        best = solve(rewards, distances, self.capacity)  # type: ignore[arg-type]
         probabilities, tight = best.probabilities, best.tight_pairs
         chosen = draw_from(probabilities, best.program.capacity, rng)
         id = sign(self._key, number, contexts, probabilities, chosen, tight)
@@ -147,9 +144,11 @@ class FairBandit:
         nothing has changed. Pass each outcome and each review once: only a desk recognises repetitions.
         """
         self._check_own(decision)
-        candidates, outcomes = _check_rewards(decision, {} if rewards is None else rewards)
+        candidates, outcomes = decision.check_rewards({} if rewards is None else rewards)
         if review is not None:
-            _check_review(decision, review)
+            if not isinstance(review, Review):
+                raise refusal("review", "a Review, made with Review.complete, Review.partial or Review.one_bit", review)
+            review.check_fits(decision.n_candidates)
         reward_before = self.reward.copied()
         try:
             self.reward.learn(decision.contexts[candidates], outcomes)
@@ -188,10 +187,13 @@ class FairBandit:
     def _report(self, learned: Learned) -> None:
         """Count conflicts and misleading reviewers, and warn of new ones."""
         self.conflicts += len(learned.conflicts)
-        found = frozenset(name for name, report in self.metric.reviewers().items() if report.misleads)
-        new, self.misleading = found - self.misleading, self.misleading | found
+        new = set()
+        for name, report in self.metric.reviewers().items():
+            if report.misleads and name not in self.misleading:
+                new.add(name)
+        self.misleading |= new
         if learned.conflicts or new:
-            self._warn(learned, new)
+            self._warn(learned, frozenset(new))
 
     def _warn(self, learned: Learned, misleading: frozenset[str | None]) -> None:
         if learned.conflicts:
@@ -243,7 +245,7 @@ class FairBandit:
     def _check_own(self, decision: Decision) -> None:
         if not isinstance(decision, Decision):
             raise refusal("decision", "a Decision that decide() returned", decision)
-        if not 0 <= decision.round < self.rounds or not is_signed(decision, self._key):
+        if not 0 <= decision.round < self.rounds or not decision.is_signed(self._key):
             raise ForeignDecision(f"decision {decision.id!r} was not made by this bandit, or was changed since")
 
     # Saving.
@@ -304,21 +306,3 @@ def _check_part(name: str, part: Any, kind: type[MetricLearner] | type[RewardMod
         raise refusal(name, f"a {kind.__name__}", part)
     if part.n_features != n_features:
         raise InvalidInput(f"{name} must have {n_features} features as the bandit has, got {part.n_features}")
-
-
-def _check_rewards(decision: Decision, rewards: Mapping[int, float]) -> tuple[list[int], NDArray[np.float64]]:
-    """The chosen candidates with an outcome, and their rewards, (n,)."""
-    if type(rewards) is not dict and not isinstance(rewards, Mapping):  # the check against the ABC is slow
-        raise refusal("rewards", "a dict from a chosen candidate's index to a number", rewards)
-    for candidate, reward in rewards.items():
-        if isinstance(candidate, (bool, np.bool_)) or candidate not in decision.chosen:
-            raise NotChosen(f"rewards must be of chosen candidates {decision.chosen}, got one of {candidate!r}")
-        if not is_number(reward):
-            raise refusal(f"the reward of candidate {candidate}", "a finite number", reward)
-    return [int(i) for i in rewards], np.array([float(r) for r in rewards.values()], dtype=np.float64)
-
-
-def _check_review(decision: Decision, review: Review) -> None:
-    if not isinstance(review, Review):
-        raise refusal("review", "a Review, made with Review.complete, Review.partial or Review.one_bit", review)
-    review.check_fits(len(decision.probabilities))

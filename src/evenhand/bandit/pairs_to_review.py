@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats
 from evenhand.metrics import MetricLearner, Pairs
 from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision, Pair
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

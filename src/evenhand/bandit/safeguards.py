@@ -3,22 +3,78 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evenhand._internal.append_only import GrowingSet
-from evenhand._internal.checks import check_whole_or_none
+from evenhand._internal.arrays import Floats, Indices, Mask
+from evenhand._internal.checks import check_number_or_none, check_whole_or_none
 from evenhand.allocation import BoundedDistances
-from evenhand.bandit.margin import Margin
 from evenhand.certificates import ANSWER, Evidence, SourcedVerdicts, VerdictLog, lower_bounds
 from evenhand.metrics import MetricLearner, Pairs, Verdicts
 from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.learner import as_square
 from evenhand.records.decision import Decision, Pair, Review
 
-Floats = NDArray[np.float64]
+STEP = 0.05
+"""gamma: by how much one flagged round shortens all distances. A larger step recovers faster and varies more."""
+
+
+@dataclass(frozen=True)
+class Margin:
+    """Keeps the share of flagged rounds at or below `target`, for any reviewer.
+
+    Distances are multiplied by `scale` = max(0, s). Every decision adds step * target to s, up to 1; every flagged
+    round subtracts step. s is not clipped from below, which would forgive debts.
+
+    Promise: after T rounds, with at most D decisions still under review at any time,
+
+        flagged rounds <= target * T + 1/step + 1 + D,    for any reviewer, even one who follows no metric.
+
+    Proof. With s <= 0 all distances are 0, so all probabilities are equal, and a flag on equal probabilities does not
+    count. So a flagged round was decided with s > 0. The first flag that takes s to 0 or below takes it to more than
+    -step; after it only decisions already under review, at most D, can be flagged before s is above 0 again: s > -step
+    (1 + D), always. Every flagged round subtracts step, every decision adds at most step * target, and s starts at 1:
+    -step (1 + D) < s <= 1 + step * target * T - step * flagged. Divide by step.
+
+    The same proof holds with D counted afterwards: D is at most the number of flags that came while s <= 0.
+
+    >>> margin = Margin(0.01)
+    >>> for _ in range(20):
+    ...     margin = margin.flagged()
+    >>> margin.scale, round(margin.decided(1000).scale, 3)
+    (0.0, 0.5)
+    """
+
+    target: float | None
+    step: float = STEP
+    s: float = 1.0
+
+    def __post_init__(self) -> None:
+        target = check_number_or_none("target_unfair_share", self.target, above=0, below=1)
+        object.__setattr__(self, "target", target)
+
+    @property
+    def scale(self) -> float:
+        """The factor on all distances, from 0 to 1."""
+        return max(0.0, self.s)
+
+    @property
+    def is_working(self) -> bool:
+        """Whether there is a target, and probabilities that can still be drawn closer together."""
+        return self.target is not None and self.s > 0.0
+
+    def decided(self, rounds: int = 1) -> Margin:
+        """The margin after this many more decisions."""
+        if self.target is None or self.s == 1.0:
+            return self
+        return replace(self, s=min(1.0, self.s + rounds * self.step * self.target))
+
+    def flagged(self) -> Margin:
+        """The margin after one more flagged round."""
+        return self if self.target is None else replace(self, s=self.s - self.step)
 
 
 class Safeguards:
@@ -51,13 +107,13 @@ class Safeguards:
 
     def distances_to_play(self, metric: MetricLearner, contexts: Floats) -> Floats:
         """The learned distances between the rows of `contexts`, or the proved ones if capped; scaled, (k, k)."""
-        if self.is_capped and self._refuted:
-            distances = np.zeros((len(contexts), len(contexts)))
-        elif self.is_capped:
-            distances = as_square(len(contexts), lower_bounds(self.evidence, Pairs.of(contexts)))
-        else:
-            distances = metric.playable_distances(contexts)
         scale = self.margin.scale  # on proved distances as well: the margin's promise is for any reviewer
+        if self._capped_at is None:
+            distances = metric.playable_distances(contexts)
+        elif self._refuted:
+            distances = np.zeros((len(contexts), len(contexts)))
+        else:
+            distances = as_square(len(contexts), lower_bounds(self.evidence, Pairs.of(contexts)))
         return distances if scale == 1.0 else scale * distances
 
     def distances_that_matter(self, metric: MetricLearner, contexts: Floats) -> Floats | BoundedDistances:
@@ -67,10 +123,10 @@ class Safeguards:
         if bounds is None:
             return self.distances_to_play(metric, contexts)
 
-        def may_reach(probabilities: Floats, tolerance: float, settled: NDArray[np.bool_]) -> NDArray[np.int64]:
+        def may_reach(probabilities: Floats, tolerance: float, settled: Mask) -> Indices:
             return bounds.may_reach(probabilities / scale, tolerance / scale, settled)
 
-        def exact(indices: NDArray[np.int64]) -> Floats:
+        def exact(indices: Indices) -> Floats:
             squared = metric.guess(Pairs.named(contexts, indices))
             return np.asarray(scale * np.sqrt(np.maximum(squared, 0.0)))
 
@@ -122,7 +178,7 @@ class Safeguards:
         """Settings, counts and verdicts."""
         return {
             "max_unfair_rounds": self.max_unfair_rounds,
-            "margin": self.margin.state(),
+            "margin": asdict(self.margin),
             "gathering": self._log.state(),
             "flagged_rounds": np.array(sorted(self.flagged_rounds), dtype=np.int64),
             "rounds": self._rounds,
@@ -134,7 +190,7 @@ class Safeguards:
     def from_state(cls, state: dict[str, Any]) -> Self:
         """The safeguards with this `state`, to the bit."""
         log = VerdictLog.from_state(state["gathering"])
-        safeguards = cls(log.space, Margin.from_state(state["margin"]), state["max_unfair_rounds"])
+        safeguards = cls(log.space, Margin(**state["margin"]), state["max_unfair_rounds"])
         safeguards._log = log
         safeguards.flagged_rounds = GrowingSet(int(t) for t in state["flagged_rounds"])
         safeguards._rounds, safeguards._capped_at = int(state["rounds"]), state["capped_at"]

@@ -9,11 +9,11 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_number, check_one_of, check_whole
 from evenhand.baselines.assembled import HALF
 from evenhand.errors import MissingExtra
 from evenhand.metrics import Learned, MetricLearner, Pairs, Verdicts
-from evenhand.metrics.features import Floats
 
 Use = Literal["over_gap", "plain"]
 

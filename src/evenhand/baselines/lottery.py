@@ -21,7 +21,6 @@ from evenhand.errors import InvalidInput
 from evenhand.metrics import Learned
 from evenhand.records.contexts import as_contexts
 from evenhand.records.decision import Decision, Pair, Review
-from evenhand.records.signature import signed
 
 Floats = NDArray[np.float64]
 
@@ -81,7 +80,7 @@ class Lottery(FairBandit, ABC):
         table = as_contexts(contexts, self.n_features)
         decision = drawn(self.play(table), table, round=self.rounds, capacity=self.capacity, rng=self._rng)
         self.rounds += 1
-        return signed(decision, self._key)
+        return decision.signed(self._key)
 
     def best_fair(self, contexts: Floats, rewards: Floats) -> Play:
         """The best probabilities for these rewards (k,) under the current metric."""

@@ -63,13 +63,12 @@ class VerdictLog:
         keep_all = start + n_new <= FAIR_PER_UNKNOWN * m
         most = n_new if keep_all or n_new <= FEW else _count_binding(verdicts.unfair, verdicts.tight)
         columns = (pairs.indices, pairs.differences, verdicts.gaps, verdicts.unfair, verdicts.tight)
-        table, rows = self._table.extensible(most)
-        n = _write(*columns, keep_all, rows, start)
+        rows = np.empty((most, DIFFERENCE + self.space.n_features))
+        n = _write(*columns, keep_all, rows)
         if n == 0:
             return self
-        table.add(n)
         log = copy.copy(self)
-        log._table, log._length = table, start + n
+        log._table, log._length = self._table.plus(rows[:n]), start + n
         log._entries = self._entries.plus(Entry(source, verdicts.reviewer, start + n))
         if start + n > 2 * (FAIR_PER_UNKNOWN + UNFAIR_PER_UNKNOWN) * m:
             log._drop_oldest()
@@ -125,9 +124,8 @@ class VerdictLog:
         self._evidence, self._processed = Evidence(self.space), 0
 
     def _fill(self, rows: Floats, entries: Iterable[Entry]) -> None:
-        self._table, self._entries = GrowingRows(DIFFERENCE + self.space.n_features), GrowingList(entries)
-        self._table.room(len(rows))[: len(rows)] = rows
-        self._table.add(len(rows))
+        self._table = GrowingRows(DIFFERENCE + self.space.n_features).plus(rows)
+        self._entries = GrowingList(entries)
         self._length = len(rows)
 
     # Saving.
@@ -168,17 +166,10 @@ def _count_binding(unfair: Mask, tight: Mask) -> int:
 
 @jit
 def _write(
-    indices: Indices,
-    differences: Floats,
-    gaps: Floats,
-    unfair: Mask,
-    tight: Mask,
-    keep_all: bool,
-    table: Floats,
-    start: int,
+    indices: Indices, differences: Floats, gaps: Floats, unfair: Mask, tight: Mask, keep_all: bool, table: Floats
 ) -> int:
-    """Write all verdicts, or those on unfair or tight pairs, to the table from row `start` on; return how many."""
-    place = start
+    """Write all verdicts, or those on unfair or tight pairs, to the table; return how many."""
+    place = 0
     for row in range(len(gaps)):
         if keep_all or unfair[row] or tight[row]:
             table[place, 0], table[place, 1], table[place, GAP] = indices[row, 0], indices[row, 1], gaps[row]
@@ -186,4 +177,4 @@ def _write(
             for i in range(differences.shape[1]):
                 table[place, DIFFERENCE + i] = differences[row, i]
             place += 1
-    return place - start
+    return place

@@ -13,8 +13,7 @@ import numpy as np
 from evenhand._internal.checks import check_number_or_none, check_one_of, check_share, check_whole, refusal
 from evenhand._internal.checks import check_whole_or_none as whole_or_none
 from evenhand.bandit import FairBandit
-from evenhand.bandit.margin import Margin
-from evenhand.bandit.safeguards import Safeguards
+from evenhand.bandit.safeguards import Margin, Safeguards
 from evenhand.desk.limits import MOST_CAPACITY, MOST_FEATURES, MOST_FULL, MOST_PAIRS_PER_DECISION, MOST_ROUNDS
 from evenhand.desk.projection.quiet_bandit import QuietBandit
 from evenhand.desk.review_rules import ReviewRules, check_hidden

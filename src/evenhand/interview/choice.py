@@ -22,12 +22,10 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats, Mask
 from evenhand.metrics import MetricLearner
 from evenhand.metrics.verdicts import Pairs
-
-Floats = NDArray[np.float64]
 
 REST = 20
 """For this many questions, a pair without a usable answer is not asked about again, nor are similar ones."""
@@ -75,7 +73,7 @@ def most_uncertain(uncertainty: Floats, pairs: Pairs, resting: Sequence[tuple[in
     return int(np.argmax(np.where(ready, uncertainty, -1.0)))
 
 
-def _similar(differences: Floats, difference: Floats) -> NDArray[np.bool_]:
+def _similar(differences: Floats, difference: Floats) -> Mask:
     squares = np.sum(differences**2, axis=1) * float(difference @ difference)
     return np.asarray((differences @ difference) ** 2 > SIMILAR * squares)
 

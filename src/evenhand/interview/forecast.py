@@ -7,14 +7,12 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats
 from evenhand.bandit import FairBandit
 from evenhand.errors import InconsistentReviews, MisleadingReviewer
 from evenhand.metrics.verdicts import Pairs
 from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision, Review
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

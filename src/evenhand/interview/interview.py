@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evenhand._internal.archive import UNREADABLE, read_archive, write_archive
+from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_number, check_whole, check_whole_or_none, refusal
 from evenhand._internal.randomness import Seed, as_generator
 from evenhand.bandit import FairBandit
@@ -27,11 +27,9 @@ from evenhand.interview.forecast import Forecast, unfair_pairs_live
 from evenhand.interview.meter import Meter
 from evenhand.interview.question import Answer, Judgement, Question, check_judgement
 from evenhand.metrics import Learned, PerPair
-from evenhand.metrics.accuracy import check_epsilon
+from evenhand.metrics.learner_settings import check_epsilon
 from evenhand.records.contexts import as_contexts
 from evenhand.records.decision import check_reviewer
-
-Floats = NDArray[np.float64]
 
 FORMAT = 2
 """The version of the file format, raised whenever an older evenhand could not read the file."""

@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from evenhand._internal.arrays import Floats
 from evenhand.interview.choice import uncertainties
 from evenhand.metrics import MetricLearner
 from evenhand.metrics.verdicts import Pairs
-
-Floats = NDArray[np.float64]
 
 KNOWN = 2.0
 """A distance is known when this many standard deviations make no more than epsilon."""

@@ -7,9 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from evenhand._internal.arrays import Floats
 from evenhand.errors import InvalidInput
 from evenhand.interview.table import read_table
 from evenhand.schema import Number, Schema, YesNo
@@ -25,7 +23,7 @@ class PeopleTable:
 
     rows: tuple[dict[str, Any], ...]
     """The validated values of the schema's features."""
-    contexts: NDArray[np.float64]
+    contexts: Floats
     ignored: tuple[str, ...]
     """Columns of the file that are not in the schema."""
 

@@ -2,12 +2,12 @@
 
 from evenhand.metrics.bayes_point import BayesPoint
 from evenhand.metrics.ellipsoid import Ellipsoid
+from evenhand.metrics.gaussian.error_rates import ReviewerReport
 from evenhand.metrics.guarded import Guarded
 from evenhand.metrics.known_metric import KnownMetric
 from evenhand.metrics.learner import Distances, Learned, MetricLearner
 from evenhand.metrics.per_pair import PerPair
 from evenhand.metrics.projected_volume import ProjectedVolume
-from evenhand.metrics.reviewer_errors import ReviewerReport
 from evenhand.metrics.verdicts import Pairs, Verdicts
 
 __all__ = [

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from evenhand._internal.checks import is_number
+from evenhand._internal.arrays import Floats
+from evenhand._internal.checks import check_number
 from evenhand._internal.jit import frozen
-from evenhand.errors import InvalidInput
-from evenhand.metrics.accuracy import accuracy, check_epsilon, first_bound, sharpens
-from evenhand.metrics.features import Floats, Structure
-from evenhand.metrics.gaussian.belief import Belief, Update
+from evenhand.metrics.features import Structure
+from evenhand.metrics.gaussian.belief import Belief, Update, draw_psd, project_psd
 from evenhand.metrics.gaussian.caution import Caution, cautious_squares, fill_distances
+from evenhand.metrics.gaussian.error_rates import ReviewerReport
 from evenhand.metrics.gaussian.fixed_lag import FixedLagSmoother
 from evenhand.metrics.gaussian.guess_bounds import GuessBounds
-from evenhand.metrics.gaussian.memory import Memory
-from evenhand.metrics.gaussian.project_psd import draw_psd, project_psd
 from evenhand.metrics.gaussian.truncated_normal import chance_below
 from evenhand.metrics.gaussian.tuning import DEFAULT, BayesPointTuning
-from evenhand.metrics.half_spaces import HalfSpaces
+from evenhand.metrics.half_spaces import HalfSpaces, Memory
 from evenhand.metrics.learner import Learned, MetricLearner
-from evenhand.metrics.reviewer_errors import ReviewerReport, check_error_rate
+from evenhand.metrics.learner_settings import accuracy, check_epsilon, check_error_rate, first_bound
 from evenhand.metrics.verdicts import Pairs, Verdicts
 
 
@@ -56,6 +55,7 @@ class BayesPoint(MetricLearner):
     """
 
     tuning: ClassVar[BayesPointTuning] = DEFAULT
+    _settings = ("n_features", "structure", "bound", "epsilon", "error_rate", "caution")
 
     def __init__(
         self,
@@ -68,22 +68,24 @@ class BayesPoint(MetricLearner):
         caution: float = 0.1,
     ) -> None:
         super().__init__(n_features, structure)
-        if not is_number(caution) or not 0 < caution < 1:
-            raise InvalidInput(f"caution must be a quantile > 0 and < 1 (0.5 is the median), got {caution!r}")
         self.epsilon = check_epsilon(epsilon)
         self.bound = first_bound(bound, self.epsilon)
         self.error_rate = check_error_rate(error_rate)
-        self.caution = float(caution)
+        self.caution = check_number("caution", caution, above=0, below=1)
         self._rate = self.error_rate or 0.0
         self._rates = np.array([self._rate])
         # The score below which a verdict is a contradiction; none is, where errors are expected.
         self._contradiction = self.tuning.contradiction if self._rate < self.tuning.slip_rate else -math.inf
-        self.rounds = 0
+        self._count_reviews(0)
         self._contradictions = 0.0
         m = self.space.n_unknowns
         self._memory = Memory(m, self.tuning.max_rows(m))
         self._belief = self._prior(self.bound)
         self._smoother = FixedLagSmoother(self._belief) if self.error_rate is None else None
+
+    def _count_reviews(self, n: int) -> None:
+        """Set the number of reviews, and with it the accuracy in force."""
+        self.rounds, self._accuracy = n, accuracy(self.epsilon, n)
 
     def _prior(self, bound: float) -> Belief:
         d, m = self.space.n_features, self.space.n_unknowns
@@ -104,7 +106,7 @@ class BayesPoint(MetricLearner):
 
         That is half of epsilon in distance, and epsilon squared in squared distance: below epsilon all are alike.
         """
-        epsilon, tuning = accuracy(self.epsilon, self.rounds), self.tuning
+        epsilon, tuning = self._accuracy, self.tuning
         mean, sd = self.moments(pairs)
         reach, middle, known = tuning.end * sd + epsilon**2, np.sqrt(np.maximum(mean, 0.0)), tuning.known * epsilon
         lower = np.minimum(mean - reach, np.maximum(middle - known, 0.0) ** 2)
@@ -128,7 +130,9 @@ class BayesPoint(MetricLearner):
         if type(self).guess is not BayesPoint.guess:  # a subclass with its own guesses
             return super().playable_distances(contexts)
         table, is_full = np.empty((len(contexts), len(contexts))), self.space.structure == "full"
-        fill_distances(frozen(contexts), is_full, self._belief.mean, self._belief.cov, *self._caution(), table)
+        if contexts.flags.writeable:
+            contexts = frozen(contexts)
+        fill_distances(contexts, is_full, self._belief.mean, self._belief.cov, *self._caution(), table)
         return table
 
     def playable_bounds(self, contexts: Floats) -> GuessBounds | None:
@@ -140,7 +144,7 @@ class BayesPoint(MetricLearner):
 
     def _caution(self) -> Caution:
         tuning = self.tuning
-        return Caution.at(accuracy(self.epsilon, self.rounds), self.caution, tuning.end, tuning.known, tuning.shade)
+        return Caution.at(self._accuracy, self.caution, tuning.end, tuning.known, tuning.shade)
 
     def matrix(self) -> Floats:
         """The mean of G, (d, d)."""
@@ -159,30 +163,34 @@ class BayesPoint(MetricLearner):
     def learn(self, verdicts: Verdicts) -> Learned:
         """Learn from each verdict in turn; with a fixed error rate, report those that contradict the belief."""
         half_spaces = HalfSpaces.of(self.space, verdicts)
+        sharper = accuracy(self.epsilon, self.rounds + 1)
         if self._smoother is None:
-            contradicting = self._update(half_spaces)
+            contradicting = self._update(half_spaces, sharpens=sharper < self._accuracy)
         else:
             contradicting = []
-            self._smooth(self._smoother, half_spaces, verdicts.reviewer)
-        self.rounds += 1
-        names = verdicts.pairs.names() if contradicting else []
-        return Learned(len(verdicts.gaps) - len(contradicting), tuple([names[row] for row in contradicting]))
+            self._smooth(self._smoother, half_spaces, verdicts.reviewer, sharpens=sharper < self._accuracy)
+        self.rounds, self._accuracy = self.rounds + 1, sharper
+        conflicts = tuple(verdicts.pairs.take(np.array(contradicting)).names()) if contradicting else ()
+        return Learned(len(verdicts.gaps) - len(contradicting), conflicts)
 
-    def _update(self, half_spaces: HalfSpaces) -> list[int]:
-        """Update the belief at the fixed error rate, skipping the rows that contradict it; return these."""
+    def _update(self, half_spaces: HalfSpaces, *, sharpens: bool) -> list[int]:
+        """Update the belief at the fixed error rate, skipping the rows that contradict it; return these.
+
+        sharpens: whether epsilon halves with this review.
+        """
         tuning, bound = self.tuning, self.bound
         update = self._updated(self._belief, half_spaces)
-        belief, scores = self._project(update.belief), update.score
+        belief, scores = project_psd(update.belief, self.space, bound), update.score
         memory = self._memory.extended(half_spaces, scores, tuning.contradiction, tuning.informative)
         contradicting: list[int] = (
             np.flatnonzero(scores < self._contradiction).tolist() if update.contradictions else []
         )
         contradictions = max(self._contradictions + len(contradicting) - self._rate * len(scores), 0.0)
-        if self._sharpens():
+        if sharpens:
             belief = belief.widened(tuning.widening, self._prior_variance(bound))
         if belief.surely_exceeds(bound):
             bound = 2.0 * bound
-            belief = self._project(self._updated(self._prior(bound), memory.all()).belief)
+            belief = project_psd(self._updated(self._prior(bound), memory.all()).belief, self.space, self.bound)
         elif contradictions > tuning.tolerated_contradictions:  # more than slips: the belief was too certain
             belief, contradictions = belief.widened(tuning.widening, self._prior_variance(bound)), 0.0
         self.bound, self._belief, self._memory, self._contradictions = bound, belief, memory, contradictions
@@ -192,11 +200,13 @@ class BayesPoint(MetricLearner):
         """The update with all half-spaces that do not contradict the belief."""
         return belief.update(half_spaces, self._rates, blur=self._blur(), contradiction=self._contradiction)
 
-    def _smooth(self, smoother: FixedLagSmoother, half_spaces: HalfSpaces, reviewer: str | None) -> None:
+    def _smooth(
+        self, smoother: FixedLagSmoother, half_spaces: HalfSpaces, reviewer: str | None, *, sharpens: bool
+    ) -> None:
         """Update the belief at an error rate that is learned too."""
-        blur, bound, project = self._blur(), self.bound, self._project
+        blur, bound, project = self._blur(), self.bound, partial(project_psd, space=self.space, bound=self.bound)
         smoother, belief = smoother.updated(self._belief, half_spaces, reviewer, blur=blur, project=project)
-        if self._sharpens():
+        if sharpens:
             factor, limit = self.tuning.widening, self._prior_variance(bound)
             belief, smoother = belief.widened(factor, limit), smoother.with_base(smoother.base.widened(factor, limit))
         if belief.surely_exceeds(bound):
@@ -211,26 +221,19 @@ class BayesPoint(MetricLearner):
         if smoother is not None:
             smoother = smoother.with_base(self._updated_bit(smoother.base, fair, any_unfair))
         self._belief, self._smoother = belief, smoother
-        self.rounds += 1
+        self._count_reviews(self.rounds + 1)
         return Learned(len(verdicts))
 
     def _updated_bit(self, belief: Belief, fair: HalfSpaces, any_unfair: bool) -> Belief:
         rate = max(self._rate, self.tuning.min_bit_error)
-        return self._project(belief.update_bit(fair, any_unfair, error_rate=rate, blur=self._blur())[0])
-
-    def _sharpens(self) -> bool:
-        """Whether epsilon halves with this review."""
-        return self.epsilon is None and sharpens(self.rounds)
-
-    def _project(self, belief: Belief) -> Belief:
-        """The belief with a positive semidefinite mean."""
-        return project_psd(belief, self.space, self.bound)
+        updated, _ = belief.update_bit(fair, any_unfair, error_rate=rate, blur=self._blur())
+        return project_psd(updated, self.space, self.bound)
 
     def _blur(self) -> float:
         """The scale of thresholds: epsilon squared, and never so coarse as to drown the prior."""
         prior = self.bound / math.sqrt(self.space.n_unknowns)
         most = min(self.tuning.max_blur, self.tuning.max_blur_of_prior * prior)
-        return min(most, accuracy(self.epsilon, self.rounds) ** 2)
+        return min(most, self._accuracy**2)
 
     # Copying and saving. The keys of the state are those of version 0.1.
 
@@ -244,12 +247,7 @@ class BayesPoint(MetricLearner):
     def state(self) -> dict[str, Any]:
         """Settings, belief and memory."""
         return {
-            "n_features": self.n_features,
-            "structure": self.space.structure,
-            "bound": self.bound,
-            "epsilon": self.epsilon,
-            "error_rate": self.error_rate,
-            "caution": self.caution,
+            **self.settings(),
             "rounds": self.rounds,
             "surprises": self._contradictions,
             "mean": self._belief.mean,
@@ -261,9 +259,9 @@ class BayesPoint(MetricLearner):
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
         """The learner with this `state`, to the bit."""
-        settings = ("n_features", "structure", "bound", "epsilon", "error_rate", "caution")
-        learner = cls(**{name: state[name] for name in settings})
-        learner.rounds, learner._contradictions = int(state["rounds"]), float(state["surprises"])
+        learner = cls.with_settings(state)
+        learner._count_reviews(int(state["rounds"]))
+        learner._contradictions = float(state["surprises"])
         learner._belief = Belief(state["mean"].copy(), state["cov"].copy(), cls.tuning)
         memory = HalfSpaces.from_state(state["memory"])
         learner._memory = learner._memory.extended(memory, np.zeros(len(memory)))

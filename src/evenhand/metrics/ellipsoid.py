@@ -8,12 +8,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from evenhand._internal.arrays import Floats
 from evenhand._internal.linear_program import LinearProgram
 from evenhand.errors import SolverFailed
-from evenhand.metrics.accuracy import accuracy, check_epsilon, first_bound
-from evenhand.metrics.features import Floats, MetricSpace, Structure
+from evenhand.metrics.features import MetricSpace, Structure
 from evenhand.metrics.half_spaces import HalfSpaces, MemoryTuning
 from evenhand.metrics.learner import Learned, MetricLearner
+from evenhand.metrics.learner_settings import accuracy, check_epsilon, first_bound
 from evenhand.metrics.verdicts import Pairs, Verdicts
 from evenhand.records.decision import Pair
 
@@ -93,6 +94,7 @@ class Ellipsoid(MetricLearner):
     """
 
     tuning: ClassVar[EllipsoidTuning] = EllipsoidTuning()
+    _settings = ("n_features", "structure", "bound", "epsilon", "play_known_low")
 
     def __init__(
         self,
@@ -218,11 +220,7 @@ class Ellipsoid(MetricLearner):
     def state(self) -> dict[str, Any]:
         """Settings, ellipsoid and memory."""
         return {
-            "n_features": self.n_features,
-            "structure": self.space.structure,
-            "bound": self.bound,
-            "epsilon": self.epsilon,
-            "play_known_low": self.play_known_low,
+            **self.settings(),
             "rounds": self.rounds,
             "centre": self._shape.centre,
             "root": self._shape.root,
@@ -232,8 +230,7 @@ class Ellipsoid(MetricLearner):
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
         """The learner with this `state`, to the bit."""
-        settings = ("n_features", "structure", "bound", "epsilon", "play_known_low")
-        learner = cls(**{name: state[name] for name in settings})
+        learner = cls.with_settings(state)
         learner.rounds = int(state["rounds"])
         learner._shape = Shape(state["centre"].copy(), state["root"].copy(), cls.tuning.rounding)
         learner._memory = HalfSpaces.from_state(state["memory"])

@@ -10,13 +10,11 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evenhand._internal.checks import is_whole
+from evenhand._internal.arrays import Floats
+from evenhand._internal.checks import check_one_of, check_whole
 from evenhand._internal.jit import jit
-from evenhand.errors import InvalidInput
 
-Floats = NDArray[np.float64]
 Structure = Literal["full", "diagonal"]
 
 
@@ -31,11 +29,8 @@ class MetricSpace:
     """
 
     def __init__(self, n_features: int, structure: Structure = "full") -> None:
-        if not is_whole(n_features) or n_features < 1:
-            raise InvalidInput(f"n_features must be a whole number >= 1, got {n_features!r}")
-        if structure not in get_args(Structure):
-            raise InvalidInput(f"structure must be 'full' or 'diagonal', got {structure!r}")
-        self.n_features = int(n_features)
+        self.n_features = check_whole("n_features", n_features, least=1)
+        check_one_of("structure", structure, get_args(Structure))
         self.structure: Structure = structure
         if structure == "full":
             self._rows, self._columns = np.triu_indices(self.n_features)

@@ -10,19 +10,19 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evenhand._internal.checks import is_whole
+from evenhand._internal.arrays import Floats
+from evenhand._internal.checks import check_whole_or_none
 from evenhand.errors import InvalidInput, UnsupportedReview
-from evenhand.metrics.features import Floats
+from evenhand.metrics.gaussian.error_rates import ReviewerReport
 from evenhand.metrics.gaussian.guess_bounds import GuessBounds
 from evenhand.metrics.half_spaces import MAX_SQUARED
 from evenhand.metrics.learner import Learned, MetricLearner
 from evenhand.metrics.projected_volume import ProjectedVolume
-from evenhand.metrics.reviewer_errors import ReviewerReport
 from evenhand.metrics.verdicts import Pairs, Verdicts
 from evenhand.metrics.version_space.cylinder import default_thinness
 from evenhand.metrics.version_space.knowledge_set import KnowledgeSet
 from evenhand.records.decision import PROBABILITY_TOLERANCE
-from evenhand.theory.mistakes import distance_estimator_mistakes
+from evenhand.theory import distance_estimator_mistakes
 
 
 @dataclass(frozen=True)
@@ -89,11 +89,9 @@ class Guarded(MetricLearner):
         _check_learner("sure", sure)
         if sure.n_features != fast.n_features:
             raise InvalidInput(f"sure must have the {fast.n_features} features of fast, got {sure.n_features}")
-        limit = most_flagged(sure, self.tuning) if limit is None else limit
-        if not is_whole(limit) or limit < 0:
-            raise InvalidInput(f"limit must be a whole number >= 0 or None for the bound of sure, got {limit!r}")
+        limit = check_whole_or_none("limit", limit, least=0)
         super().__init__(fast.n_features, fast.space.structure)
-        self.limit, self.flags = int(limit), 0
+        self.limit, self.flags = most_flagged(sure, self.tuning) if limit is None else limit, 0
         self.playing, self._reserve, self._memory = copy.deepcopy(fast), copy.deepcopy(sure), ()
 
     @property

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.append_only import GrowingRows
+from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand._internal.jit import jit
 from evenhand.metrics.features import MetricSpace, fill_features
 from evenhand.metrics.verdicts import Verdicts
 from evenhand.records.decision import PROBABILITY_TOLERANCE
-
-Floats = NDArray[np.float64]
 
 MAX_SQUARED = 4.0
 """||u|| <= ||x - y||^2 <= 4: the largest squared distance per unit of the matrix's norm."""
@@ -46,7 +46,7 @@ class HalfSpaces:
     @classmethod
     def of(cls, space: MetricSpace, verdicts: Verdicts) -> HalfSpaces:
         """The half-spaces that certainly contain the truth, probabilities being exact only to PROBABILITY_TOLERANCE."""
-        n = len(verdicts)
+        n = len(verdicts.gaps)
         normals, thresholds, sides = np.empty((n, space.n_unknowns)), np.empty(n), np.empty(n)
         columns, is_full = (verdicts.pairs.differences, verdicts.gaps, verdicts.unfair), space.structure == "full"
         fill_half_spaces(*columns, is_full, PROBABILITY_TOLERANCE, normals, thresholds, sides)
@@ -64,7 +64,7 @@ class HalfSpaces:
         for u, threshold, side in zip(self.normals, self.thresholds, self.sides, strict=True):
             yield u, float(threshold), float(side)
 
-    def take(self, rows: NDArray[np.int64] | NDArray[np.bool_] | slice) -> HalfSpaces:
+    def take(self, rows: Indices | Mask | slice) -> HalfSpaces:
         """Some of the half-spaces."""
         return HalfSpaces(self.normals[rows], self.thresholds[rows], self.sides[rows])
 
@@ -90,11 +90,40 @@ class HalfSpaces:
         return {"normals": self.normals, "thresholds": self.thresholds, "sides": self.sides}
 
 
+class Memory:
+    """The newest `max_rows` informative half-spaces, to start again from another prior should the bound grow.
+
+    Immutable; longer versions share the table, whose rows are a normal, a threshold and a side, (n, m + 2).
+    """
+
+    def __init__(self, n_unknowns: int, max_rows: int) -> None:
+        self._rows = GrowingRows(n_unknowns + 2)
+        self._max_rows = max_rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def extended(self, new: HalfSpaces, scores: Floats, low: float = -np.inf, high: float = np.inf) -> Memory:
+        """The memory with those of low < score < high as the newest; the oldest go once there are twice too many."""
+        n, m = new.normals.shape
+        rows, twin = np.empty((n, m + 2)), copy.copy(self)
+        n = _write(new.normals, new.thresholds, new.sides, scores, low, high, rows)
+        twin._rows = self._rows.plus(rows[:n])
+        if len(twin._rows) > 2 * self._max_rows:
+            twin._rows = GrowingRows(m + 2).plus(twin._rows.all()[-self._max_rows :])
+        return twin
+
+    def all(self) -> HalfSpaces:
+        """The newest `max_rows`."""
+        rows = self._rows.all()[-self._max_rows :]
+        return HalfSpaces(rows[:, :-2].copy(), rows[:, -2].copy(), np.ascontiguousarray(rows[:, -1]))
+
+
 @jit
 def fill_half_spaces(
     differences: Floats,
     gaps: Floats,
-    unfair: NDArray[np.bool_],
+    unfair: Mask,
     is_full: bool,
     tolerance: float,
     normals: Floats,
@@ -107,3 +136,18 @@ def fill_half_spaces(
         sides[row] = -1.0 if unfair[row] else 1.0
         gap = max(gaps[row] - sides[row] * tolerance, 0.0)
         thresholds[row] = gap * gap
+
+
+@jit
+def _write(
+    normals: Floats, thresholds: Floats, sides: Floats, scores: Floats, low: float, high: float, table: Floats
+) -> int:
+    """Write the rows with low < score < high to the table; return how many."""
+    place, m = 0, normals.shape[1]
+    for row in range(len(scores)):
+        if low < scores[row] < high:
+            for i in range(m):
+                table[place, i] = normals[row, i]
+            table[place, m], table[place, m + 1] = thresholds[row], sides[row]
+            place += 1
+    return place

@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evenhand.errors import InvalidInput
-from evenhand.metrics.features import Floats
+from evenhand._internal.arrays import Floats
+from evenhand._internal.checks import check_matrix
 from evenhand.metrics.learner import Learned, MetricLearner
 from evenhand.metrics.verdicts import Pairs, Verdicts
 
@@ -21,14 +21,8 @@ class KnownMetric(MetricLearner):
     """
 
     def __init__(self, A: ArrayLike) -> None:
-        try:
-            array = np.array(A, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise InvalidInput(f"A must be an (r, d) matrix of finite numbers, got {A!r}") from None
-        if array.ndim != 2 or array.shape[1] == 0 or not np.all(np.isfinite(array)):
-            raise InvalidInput(f"A must be an (r, d) matrix of finite numbers, got shape {array.shape}")
-        super().__init__(array.shape[1])
-        self.A = array
+        self.A = check_matrix("A", A)
+        super().__init__(self.A.shape[1])
 
     def estimate(self, pairs: Pairs) -> Floats:
         """||A z||^2 of each pair, (n,)."""

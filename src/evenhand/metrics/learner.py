@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from evenhand._internal.checks import is_number
-from evenhand._internal.class_registry import enter, find
+from evenhand._internal.arrays import Floats
+from evenhand._internal.checks import check_bool, check_share
+from evenhand._internal.saved_part import SavedPart
 from evenhand.errors import InvalidInput, UnsupportedReview
 from evenhand.metrics.features import MetricSpace, Structure
+from evenhand.metrics.gaussian.error_rates import ReviewerReport
 from evenhand.metrics.gaussian.guess_bounds import GuessBounds
-from evenhand.metrics.reviewer_errors import ReviewerReport
 from evenhand.metrics.verdicts import Pairs, Verdicts, all_pairs
 from evenhand.records.contexts import as_contexts
 from evenhand.records.decision import Pair
-
-Floats = NDArray[np.float64]
 
 NARROWEST = 1e-12
 """Relative width of a squared distance's interval below which the interval counts as this wide."""
@@ -47,19 +46,13 @@ class Learned:
     """Pairs whose verdict contradicts earlier ones: no metric fits both, or, for a belief, hardly any."""
 
 
-class MetricLearner(ABC):
+class MetricLearner(SavedPart, part="metric learner"):
     """Learns squared distances from verdicts; the paper's DistanceEstimator.
 
     `guess` returns each pair's squared distance and never changes the learner; `learn` takes `Verdicts` and does.
     Guessing without learning is the paper's roll-back. Subclasses are saved and loaded under their name, and pass the
     contract suite of `evenhand.testing.MetricLearnerContract`.
     """
-
-    _kinds: ClassVar[dict[str, type[MetricLearner]]] = {}
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        enter(cls, MetricLearner._kinds)
 
     def __init__(self, n_features: int, structure: Structure = "full") -> None:
         self.space = MetricSpace(n_features, structure)
@@ -71,6 +64,10 @@ class MetricLearner(ABC):
     def n_features(self) -> int:
         """The number of features of a context: d."""
         return self.space.n_features
+
+    def settings(self) -> dict[str, Any]:
+        """The settings, for `state`."""
+        return {name: getattr(self.space if name == "structure" else self, name) for name in self._settings}
 
     # What a subclass must define.
 
@@ -89,15 +86,6 @@ class MetricLearner(ABC):
     @abstractmethod
     def matrix(self) -> Floats:
         """The estimate of G, (d, d), symmetric."""
-
-    @abstractmethod
-    def state(self) -> dict[str, Any]:
-        """The whole learner, in arrays, numbers, strings and dicts of them."""
-
-    @classmethod
-    @abstractmethod
-    def from_state(cls, state: dict[str, Any]) -> Self:
-        """The learner with this `state`, to the bit."""
 
     # What a subclass may refine.
 
@@ -167,11 +155,8 @@ class MetricLearner(ABC):
     ) -> Learned:
         """Learn one verdict: whether this gap between contexts `x` and `y` was unfair."""
         both = as_contexts([np.asarray(x), np.asarray(y)], self.n_features)
-        if not isinstance(unfair, (bool, np.bool_)):
-            raise InvalidInput(f"unfair must be True or False, got {unfair!r}")
-        if not is_number(gap) or not 0 <= gap <= 1:
-            raise InvalidInput(f"gap must be a number from 0 to 1, the difference of two probabilities, got {gap!r}")
-        return self.learn(Verdicts.between(both[0], both[1], gap=gap, unfair=bool(unfair), reviewer=reviewer))
+        unfair, gap = check_bool("unfair", unfair), check_share("gap", gap)
+        return self.learn(Verdicts.between(both[0], both[1], gap=gap, unfair=unfair, reviewer=reviewer))
 
     def _as_differences(self, differences: ArrayLike) -> Floats:
         table = np.asarray(differences, dtype=np.float64)
@@ -203,17 +188,6 @@ class MetricLearner(ABC):
             return float(np.sqrt(np.maximum(z @ G @ z, 0.0)))
 
         return metric
-
-    # Saving.
-
-    def saved(self) -> dict[str, Any]:
-        """The state with the name of its class."""
-        return {"kind": type(self).__name__, "state": self.state()}
-
-    @staticmethod
-    def restored(saved: dict[str, Any]) -> MetricLearner:
-        """The learner that `saved` describes; its class must have been imported."""
-        return find(saved["kind"], MetricLearner._kinds, "metric learner").from_state(saved["state"])
 
 
 def as_square(k: int, squared: Floats) -> Floats:

@@ -9,8 +9,8 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from evenhand._internal.arrays import Floats
 from evenhand.errors import InvalidInput
-from evenhand.metrics.features import Floats
 from evenhand.metrics.learner import Learned, MetricLearner
 from evenhand.metrics.verdicts import Pairs, Verdicts
 from evenhand.records.decision import Pair

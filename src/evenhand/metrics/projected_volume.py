@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evenhand._internal.checks import is_number, is_whole
+from evenhand._internal.arrays import Floats, Indices
+from evenhand._internal.checks import check_number_or_none, check_whole
 from evenhand._internal.randomness import Seed, as_generator, generator_from
-from evenhand.errors import InvalidInput
-from evenhand.metrics.accuracy import accuracy, check_epsilon, first_bound
 from evenhand.metrics.features import MetricSpace, Structure
 from evenhand.metrics.half_spaces import HalfSpaces
 from evenhand.metrics.learner import Learned, MetricLearner
+from evenhand.metrics.learner_settings import accuracy, check_epsilon, first_bound
 from evenhand.metrics.verdicts import Pairs, Verdicts
 from evenhand.metrics.version_space.cylinder import cylinder_centroid, default_thinness, thinned
 from evenhand.metrics.version_space.extents import Outline
@@ -22,8 +21,7 @@ from evenhand.metrics.version_space.knowledge_set import KnowledgeSet, at_least_
 from evenhand.metrics.version_space.sampled_set import SampledSet
 from evenhand.metrics.version_space.tuning import DEFAULT, ProjectedVolumeTuning
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64]
+Rows = Indices
 
 
 class ProjectedVolume(MetricLearner):
@@ -68,16 +66,15 @@ class ProjectedVolume(MetricLearner):
         self.play_known_low = bool(play_known_low)
         m = self.space.n_unknowns
         self.epsilon = check_epsilon(epsilon)
-        self._thinness = _checked_thinness(thinness)
+        self._thinness = check_number_or_none("thinness", thinness, above=0)
         bound = first_bound(bound, self.epsilon)
         self._max_bound = bound * 2.0**self.tuning.max_doublings
         if n_samples is None:
             n_samples = max(self.tuning.min_samples, self.tuning.samples_per_unknown * m)
-        if not is_whole(n_samples) or n_samples < 2 * m + 10:
-            raise InvalidInput(f"n_samples must be a whole number >= {2 * m + 10} or None, got {n_samples!r}")
+        n_samples = check_whole("n_samples", n_samples, least=2 * m + 10, also="None")
         self._rng = as_generator(seed)
         self._rounds = 0
-        self._set = SampledSet.initial(self.space, bound, int(n_samples), self._rng, self.tuning)
+        self._set = SampledSet.initial(self.space, bound, n_samples, self._rng, self.tuning)
         self._thin = thinned(self._set, np.zeros((m, 0)), self._thinness_of(self._set, 0))
         self._z = cylinder_centroid(self._set, self._thin, self._rng)
 
@@ -230,7 +227,7 @@ class ProjectedVolume(MetricLearner):
         learner.space = MetricSpace(state["n_features"], state["structure"])
         learner.epsilon = check_epsilon(state["epsilon"])
         learner.play_known_low = bool(state["play_known_low"])
-        learner._thinness = _checked_thinness(state["thinness"])
+        learner._thinness = check_number_or_none("thinness", state["thinness"], above=0)
         learner._max_bound = float(state["most_bound"])
         learner._rounds = int(state["rounds"])
         faces = HalfSpaces(**{name: _floats(value) for name, value in state["faces"].items()})
@@ -240,15 +237,6 @@ class ProjectedVolume(MetricLearner):
         learner._z = _floats(state["z"])
         learner._rng = generator_from(state["rng"])
         return learner
-
-
-def _checked_thinness(thinness: float | None) -> float | None:
-    """`thinness` itself if it is None or a finite number > 0."""
-    if thinness is None:
-        return None
-    if not is_number(thinness) or not thinness > 0:
-        raise InvalidInput(f"thinness must be a width > 0 or None for the proof's, got {thinness!r}")
-    return float(thinness)
 
 
 def _floats(value: Any) -> Floats:

@@ -8,15 +8,15 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand._internal.jit import jit
 from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision, Pair, Review
 
-Floats = NDArray[np.float64]
-Rows = NDArray[np.int64] | NDArray[np.bool_] | slice
+Rows = Indices | Mask | slice
 
 
 @lru_cache(maxsize=8)
-def all_pairs(k: int) -> NDArray[np.int64]:
+def all_pairs(k: int) -> Indices:
     """The pairs of k candidates, (k(k-1)/2, 2), read-only, first index smaller."""
     indices = np.stack(np.triu_indices(k, 1), axis=1)
     indices.flags.writeable = False
@@ -27,7 +27,7 @@ def all_pairs(k: int) -> NDArray[np.int64]:
 class Pairs:
     """Pairs of candidates: their indices (n, 2), the smaller first, and their differences x_i - x_j (n, d)."""
 
-    indices: NDArray[np.int64]
+    indices: Indices
     differences: Floats
 
     @classmethod
@@ -36,7 +36,7 @@ class Pairs:
         return cls.named(contexts, all_pairs(len(contexts)))
 
     @classmethod
-    def named(cls, contexts: Floats, indices: NDArray[np.int64]) -> Pairs:
+    def named(cls, contexts: Floats, indices: Indices) -> Pairs:
         """These pairs (n, 2) of a round's contexts (k, d)."""
         return cls(indices, contexts[indices[:, 0]] - contexts[indices[:, 1]])
 
@@ -67,8 +67,8 @@ class Verdicts:
 
     pairs: Pairs
     gaps: Floats
-    unfair: NDArray[np.bool_]
-    tight: NDArray[np.bool_]
+    unfair: Mask
+    tight: Mask
     """Whether the pair's gap was as wide as the distance that was played."""
     reviewer: str | None = None
     """The reviewer's name, if known: each reviewer has an error rate."""
@@ -120,11 +120,11 @@ def _fill_verdicts(
     marks: NDArray[np.uint8],
     is_partial: bool,
     tolerance: float,
-    indices: NDArray[np.int64],
+    indices: Indices,
     differences: Floats,
     gaps: Floats,
-    unfair: NDArray[np.bool_],
-    tight: NDArray[np.bool_],
+    unfair: Mask,
+    tight: Mask,
 ) -> int:
     """Fill in the pairs with different probabilities p (k,), of those the reviewer looked at; return their number."""
     row, (k, d) = 0, contexts.shape

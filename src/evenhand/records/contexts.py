@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import is_number, refusal
 from evenhand._internal.jit import FLOAT, jit
 from evenhand.errors import InvalidInput
@@ -16,7 +16,7 @@ NORM_TOLERANCE = 1e-6
 """How far above 1 a norm may lie: normalisation in single precision."""
 
 
-def as_contexts(value: Any, n_features: int | None = None) -> NDArray[np.float64]:
+def as_contexts(value: Any, n_features: int | None = None) -> Floats:
     """A read-only (k, d) copy of `value`, every row of norm <= 1; raises InvalidInput on anything else.
 
     `value` may be an array, nested lists, or a pandas or polars data frame of numbers.
@@ -44,7 +44,7 @@ def as_contexts(value: Any, n_features: int | None = None) -> NDArray[np.float64
 
 
 @jit
-def longest_row(contexts: NDArray[np.float64]) -> tuple[int, float]:
+def longest_row(contexts: Floats) -> tuple[int, float]:
     """The row of `contexts` (k, d) with the largest squared norm, and that norm; or the first row with a NaN."""
     longest, largest = 0, -1.0
     for row in range(len(contexts)):
@@ -58,7 +58,7 @@ def longest_row(contexts: NDArray[np.float64]) -> tuple[int, float]:
     return longest, largest
 
 
-def _as_float_array(value: Any) -> NDArray[np.float64]:
+def _as_float_array(value: Any) -> Floats:
     if type(value) is np.ndarray and value.dtype == FLOAT:
         return value.copy()
     table = value.to_numpy() if hasattr(value, "to_numpy") else value  # pandas and polars alike

@@ -1,4 +1,4 @@
-"""Decision and Review, the two records that everything passes through. Both are frozen.
+"""Decision and Review, the two records that everything passes through, and the signatures of decisions.
 
 A Decision carries all that is needed to learn from it later, so outcomes and reviews may come late, in any order, in
 another process (`to_dict`, `from_dict`), or never.
@@ -6,16 +6,20 @@ another process (`to_dict`, `from_dict`), or never.
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+from array import array
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evenhand._internal.checks import check_bool, check_one_of, refusal
+from evenhand._internal.arrays import Floats
+from evenhand._internal.checks import check_bool, check_one_of, is_number, refusal
 from evenhand._internal.jit import frozen
-from evenhand.errors import ContradictoryReview, InvalidInput, UnknownPair
+from evenhand.errors import ContradictoryReview, InvalidInput, NotChosen, UnknownPair
 from evenhand.records.contexts import as_contexts
 
 Pair = tuple[int, int]
@@ -31,14 +35,14 @@ class Decision:
     id: str
     """The signature of the decision: a bandit learns from decisions with its own signature only."""
     round: int
-    contexts: NDArray[np.float64]
+    contexts: Floats
     """(k, d)."""
-    probabilities: NDArray[np.float64]
+    probabilities: Floats
     """(k,), the real sampling probabilities; what is missing to 1 means "nobody" when the capacity is 1."""
     chosen: tuple[int, ...]
     """The candidates drawn, in order; () means nobody."""
     capacity: int | None
-    optimistic_rewards: NDArray[np.float64]
+    optimistic_rewards: Floats
     """(k,), the rewards that the probabilities maximise."""
     tight_pairs: tuple[Pair, ...] = field(default=())
     """The pairs whose gap equals the distance played: the binding constraints."""
@@ -58,6 +62,31 @@ class Decision:
     def gap(self, i: int, j: int) -> float:
         """|p_i - p_j|."""
         return float(abs(self.probabilities[i] - self.probabilities[j]))
+
+    def check_rewards(self, rewards: Mapping[int, float]) -> tuple[list[int], Floats]:
+        """The chosen candidates with an outcome, and their rewards, (n,)."""
+        if type(rewards) is not dict and not isinstance(rewards, Mapping):  # the check against the ABC is slow
+            raise refusal("rewards", "a dict from a chosen candidate's index to a number", rewards)
+        for candidate, reward in rewards.items():
+            if isinstance(candidate, (bool, np.bool_)) or candidate not in self.chosen:
+                raise NotChosen(f"rewards must be of chosen candidates {self.chosen}, got one of {candidate!r}")
+            if not is_number(reward):
+                raise refusal(f"the reward of candidate {candidate}", "a finite number", reward)
+        return list(map(int, rewards)), np.array(list(map(float, rewards.values())), dtype=np.float64)
+
+    def signed(self, key: bytes) -> Decision:
+        """The decision with its signature under `key` as id: a bandit recognises its own without storing them."""
+        return replace(self, id=self._signature(key))
+
+    def is_signed(self, key: bytes) -> bool:
+        """Whether the decision was signed with `key` and not changed since."""
+        try:
+            return hmac.compare_digest(self.id, self._signature(key))
+        except (TypeError, OverflowError):  # the id is not ASCII text, or candidates are not whole numbers
+            return False
+
+    def _signature(self, key: bytes) -> str:
+        return sign(key, self.round, self.contexts, self.probabilities, self.chosen, self.tight_pairs)
 
     def to_dict(self) -> dict[str, Any]:
         """Lists and numbers, exact through JSON."""
@@ -93,6 +122,33 @@ class Decision:
         except (KeyError, TypeError, ValueError) as error:
             raise InvalidInput(f"a decision's record must be what to_dict wrote: {error!r}") from None
         return decision
+
+
+def sign(
+    key: bytes, number: int, contexts: Floats, probabilities: Floats, chosen: tuple[int, ...], tight: tuple[Pair, ...]
+) -> str:
+    """The id of a decision in round `number`: a keyed hash of everything that can be learned from."""
+    numbers = array("q", (number, *contexts.shape, len(chosen), *chosen, *chain.from_iterable(tight)))
+    content = b"".join((numbers.tobytes(), contexts.tobytes(), probabilities.tobytes()))
+    return f"{number}-{hashlib.blake2b(content, key=key, digest_size=16).hexdigest()}"
+
+
+def key_for(secret: bytes, content: dict[str, Any]) -> bytes:
+    """A key from random bytes and a bandit's content: nested dicts of arrays, numbers and strings."""
+    digest = hashlib.blake2b(key=secret, digest_size=16)
+    _feed(digest, content)
+    return digest.digest()
+
+
+def _feed(digest: Any, content: Any) -> None:
+    if isinstance(content, dict):
+        for name in sorted(content):
+            digest.update(f"{name}:".encode())
+            _feed(digest, content[name])
+    elif isinstance(content, np.ndarray):
+        digest.update(str(content.shape).encode() + np.ascontiguousarray(content).tobytes())
+    else:
+        digest.update(f"{content!r};".encode())
 
 
 @dataclass(frozen=True)

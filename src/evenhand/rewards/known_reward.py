@@ -7,8 +7,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import refusal
-from evenhand.rewards.model import Floats, RewardModel
+from evenhand.rewards.model import RewardModel
 
 
 class KnownReward(RewardModel):

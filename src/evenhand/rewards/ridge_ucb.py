@@ -7,10 +7,11 @@ from typing import Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 
+from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_number, check_number_or_none, check_one_of, check_whole
 from evenhand._internal.jit import frozen, jit
 from evenhand.errors import InvalidInput, SolverFailed
-from evenhand.rewards.model import Floats, RewardModel
+from evenhand.rewards.model import RewardModel
 
 Width = Literal["self_normalised", "paper"]
 
@@ -70,6 +71,8 @@ class RidgeUCB(RewardModel):
     [0.49]
     """
 
+    _settings = ("width", "noise", "regularisation", "norm_bound", "confidence")
+
     def __init__(
         self,
         n_features: int,
@@ -126,7 +129,9 @@ class RidgeUCB(RewardModel):
         """Estimate, width and their sum."""
         bounds = np.empty((3, len(contexts)))
         most = 1.0 if self.width == "paper" else math.inf
-        fill_bounds(frozen(contexts), self._sums, self._radius(), self.norm_bound, most, bounds)
+        if contexts.flags.writeable:
+            contexts = frozen(contexts)
+        fill_bounds(contexts, self._sums, self._radius(), self.norm_bound, most, bounds)
         return bounds[0], bounds[1], bounds[2]
 
     def _radius(self) -> float:
@@ -195,11 +200,7 @@ class RidgeUCB(RewardModel):
     def state(self) -> dict[str, Any]:
         """Settings and sums."""
         return {
-            "width": self.width,
-            "noise": self.noise,
-            "regularisation": self.regularisation,
-            "norm_bound": self.norm_bound,
-            "confidence": self.confidence,
+            **self.settings(),
             "n_outcomes": self.n_outcomes,
             **Sums.of(self._sums)._asdict(),
             "log_det_ratio": self._log_det_ratio,
@@ -209,12 +210,11 @@ class RidgeUCB(RewardModel):
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
         """The model with this `state`, to the bit."""
-        settings = ("width", "noise", "regularisation", "norm_bound", "confidence")
         V, V_inv, b, theta = (state[part] for part in Sums._fields)
         d = len(b)
         if not V.shape == V_inv.shape == (d, d) or not theta.shape == b.shape == (d,):  # kernels rely on the shapes
             raise ValueError(f"sums for {d} features cannot have shapes {V.shape}, {V_inv.shape} and {theta.shape}")
-        model = cls(d, **{name: state[name] for name in settings})
+        model = cls.with_settings(state, d)
         model._sums = np.concatenate([V, V_inv, b[None, :], theta[None, :]])
         model.n_outcomes = int(state["n_outcomes"])
         model._log_det_ratio, model._residuals = float(state["log_det_ratio"]), float(state["residuals"])

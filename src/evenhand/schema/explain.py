@@ -14,8 +14,9 @@ from itertools import combinations
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_number
 from evenhand.errors import InvalidInput
 from evenhand.schema.effects import Comparison, Distance, Equivalence, FeatureEffect, Interaction, MetricExplanation
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from evenhand.schema.features import Feature
     from evenhand.schema.schema import Schema
 
-Floats: TypeAlias = NDArray[np.float64]
 Ends: TypeAlias = Callable[[Floats], tuple[ArrayLike, ArrayLike]]
 Contrast: TypeAlias = "tuple[Feature, float | str | bool, float | str | bool]"
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import numpy as np
 
+from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_bool
 from evenhand.errors import InvalidInput
 from evenhand.schema.values import as_number, is_missing, shown
@@ -21,9 +22,6 @@ from evenhand.schema.values import as_number, is_missing, shown
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
 
 LEVELS_SHOWN = 12
 """How many levels an error message lists."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_bool
 from evenhand.errors import DamagedFile, InvalidInput, NewerFile
 from evenhand.schema.content import digest_of, load_content, read_content, save_content, write_content
@@ -22,12 +23,11 @@ from evenhand.schema.values import as_floats, shown
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from evenhand.schema.effects import MetricExplanation
     from evenhand.schema.explain import Ends
 
-    Floats = NDArray[np.float64]
 
 INTERCEPT = "intercept"
 """The name of the constant coordinate."""

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from evenhand._internal.arrays import Floats
 from evenhand.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
 
 class _Absent:
@@ -57,7 +58,7 @@ def as_number(value: object) -> float | None:
         return math.nan
 
 
-def as_floats(value: ArrayLike, what: str) -> NDArray[np.float64]:
+def as_floats(value: ArrayLike, what: str) -> Floats:
     """An array of floats, or InvalidInput.
 
     >>> as_floats([[1, 2]], "the matrix").tolist()

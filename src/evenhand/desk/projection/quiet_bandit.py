@@ -17,7 +17,6 @@ from evenhand.bandit import FairBandit
 from evenhand.errors import UnsupportedReview
 from evenhand.metrics import Learned, Verdicts
 from evenhand.records.decision import Decision, Review
-from evenhand.records.signature import signed
 
 Floats = NDArray[np.float64]
 
@@ -88,4 +87,4 @@ class QuietBandit(FairBandit):
     def drawn_again(self, decision: Decision, *, number: int, rng: np.random.Generator) -> Decision:
         """The decision of `propose` for the same contexts in round `number`, without computing it again."""
         chosen = draw_from(decision.probabilities, math.inf if self.capacity is None else float(self.capacity), rng)
-        return signed(replace(decision, round=number, chosen=chosen), self._key)
+        return replace(decision, round=number, chosen=chosen).signed(self._key)

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from evenhand.bandit.margin import STEP
+from evenhand.bandit.safeguards import STEP
 from evenhand.lab import figure, growth
 from evenhand.lab.experiment import Experiment, Findings
 from evenhand.lab.runs import reviewed_run

@@ -9,19 +9,17 @@ covariance per row. Same formulas, same order of rows; only sums are added up in
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats, Mask
 from evenhand._internal.jit import jit
 from evenhand.metrics.gaussian._moment_matching import match_moments
 from evenhand.metrics.gaussian.tuning import BayesPointTuning
-
-Floats = NDArray[np.float64]
 
 
 def update_in_batches(
     mean: Floats,
     cov: Floats,
-    rows: tuple[Floats, Floats, Floats, Floats, NDArray[np.bool_]],
+    rows: tuple[Floats, Floats, Floats, Floats, Mask],
     blur: float,
     contradiction: float,
     tuning: BayesPointTuning,
@@ -61,7 +59,7 @@ def update_batch(
     thresholds: Floats,
     sides: Floats,
     error_rates: Floats,
-    repeats: NDArray[np.bool_],
+    repeats: Mask,
     known: Floats,
     blur: float,
     contradiction: float,

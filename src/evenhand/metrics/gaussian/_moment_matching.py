@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats, Mask
 from evenhand._internal.jit import jit
-
-Floats = NDArray[np.float64]
 
 
 @jit
@@ -150,7 +148,7 @@ def _multiply(cov: Floats, u: Floats, reach: Floats) -> None:
 
 
 @jit
-def repeated_rows(normals: Floats, thresholds: Floats, sides: Floats) -> NDArray[np.bool_]:
+def repeated_rows(normals: Floats, thresholds: Floats, sides: Floats) -> Mask:
     """Which rows equal an earlier one to the bit, (n,); minus zero is zero. Copies of candidates are not news.
 
     By a hash table with open addressing; the key is made of a few of the numbers. O(n m).

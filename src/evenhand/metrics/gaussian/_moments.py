@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats
 from evenhand._internal.jit import jit
-
-Floats = NDArray[np.float64]
 
 LANES = 64
 """Rows processed side by side: their scratch stays in the nearest cache up to 1,000 unknowns."""

@@ -1,23 +1,22 @@
-"""A Gaussian belief about alpha, and how verdicts update it."""
+"""A Gaussian belief about alpha: updated by verdicts, projected onto positive semidefinite matrices, drawn from."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats
+from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.gaussian._batch_update import update_in_batches
 from evenhand.metrics.gaussian._moment_matching import largest_deviation, repeated_rows, update_rows
 from evenhand.metrics.gaussian._moments import fill_moments
+from evenhand.metrics.gaussian.truncated_normal import quantile_above_zero
 from evenhand.metrics.gaussian.tuning import DEFAULT, BayesPointTuning
 from evenhand.metrics.half_spaces import HalfSpaces
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,16 +57,6 @@ class Belief:
             noise, few, out = (error_rates, blur, contradiction), tuning.few_rows, (scores, evidences)
             skipped = update_rows(mean, cov, *columns, *noise, *limits, few, *out)
         return Update(Belief(mean, cov, tuning), evidences, scores, skipped)
-
-    def update_positive(self, direction: Callable[[Floats], Floats | None], *, max_steps: int) -> Belief:
-        """Update with the certainty that <alpha, u> >= 0, u = direction(mean), again until `direction` returns None."""
-        belief = self
-        for _ in range(max_steps):
-            u = direction(belief.mean)
-            if u is None:
-                break
-            belief = belief.update(HalfSpaces(u[None, :], np.zeros(1), np.ones(1)), np.zeros(1), blur=0.0).belief
-        return belief
 
     def update_bit(self, fair: HalfSpaces, any_unfair: bool, *, error_rate: float, blur: float) -> tuple[Belief, float]:
         """Update with one bit, whether all of `fair` hold; also how likely that bit was. O(n m^2 + m^3).
@@ -130,3 +119,35 @@ class Update(NamedTuple):
     """How many standard deviations inside each half-space the mean lay at its turn, (n,)."""
     contradictions: int
     """Number of half-spaces skipped as contradictions."""
+
+
+def project_psd(belief: Belief, space: MetricSpace, bound: float) -> Belief:
+    """The belief updated, for certain, with z'Gz >= 0 in every direction z in which its mean is negative."""
+    tolerance = belief.tuning.psd_tolerance * bound
+    if space.is_metric(belief.mean, tolerance):
+        return belief
+    for _ in range(belief.tuning.psd_steps * space.n_features):
+        lowest, u = space.most_negative_direction(belief.mean)
+        if not lowest < -tolerance:
+            break
+        belief = belief.update(HalfSpaces(u[None, :], np.zeros(1), np.ones(1)), np.zeros(1), blur=0.0).belief
+    return belief
+
+
+def draw_psd(belief: Belief, space: MetricSpace, bound: float, rng: np.random.Generator) -> Floats:
+    """A draw from the belief, truncated to positive semidefinite matrices, (d, d).
+
+    As long as the draw has a negative direction, the squared length along it is drawn again, above zero, and the rest
+    follows from its conditional mean.
+    """
+    mean, cov, tuning = belief.mean, belief.cov, belief.tuning
+    alpha = rng.multivariate_normal(mean, cov, check_valid="ignore", method="eigh")
+    for _ in range(tuning.psd_steps * space.n_features):
+        lowest, u = space.most_negative_direction(alpha)
+        if lowest >= -tuning.psd_tolerance * bound:
+            break
+        reach, quantile = cov @ u, float(rng.uniform())
+        variance = max(float(u @ reach), np.finfo(np.float64).tiny)
+        drawn = quantile_above_zero(np.array([u @ mean]), np.array([math.sqrt(variance)]), quantile)
+        alpha = alpha + reach * ((float(drawn[0]) - float(u @ alpha)) / variance)
+    return space.nearest_metric(alpha)

@@ -7,13 +7,11 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats
 from evenhand._internal.jit import jit
 from evenhand.metrics.gaussian._moments import LANES, moments_of_lanes
 from evenhand.metrics.gaussian.truncated_normal import score_exceeded, truncated_quantile
-
-Floats = NDArray[np.float64]
 
 
 class Caution(NamedTuple):

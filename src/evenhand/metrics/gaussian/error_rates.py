@@ -1,16 +1,33 @@
-"""ErrorRates: a posterior of each reviewer's error rate, on a grid."""
+"""Error rates of reviewers, learned while running: a posterior of each rate, on a grid, and a report."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats, Indices
 from evenhand.metrics.gaussian.tuning import BayesPointTuning
-from evenhand.metrics.reviewer_errors import ReviewerReport
 
-Floats = NDArray[np.float64]
+
+@dataclass(frozen=True)
+class ReviewerReport:
+    """What is known of one reviewer's errors."""
+
+    name: str | None
+    answers: int
+    """Number of answers on pairs."""
+    error_rate: float
+    """Estimated share of wrong answers."""
+    lower: float
+    upper: float
+    """The 95% credible interval of the error rate."""
+
+    @property
+    def misleads(self) -> bool:
+        """Whether the reviewer is surely wrong more often than right; such answers count for nothing."""
+        return self.lower >= 0.5
 
 
 class ErrorRates:
@@ -38,33 +55,31 @@ class ErrorRates:
         self._open = np.zeros((0, len(self.grid)))
         self._answers = np.zeros(0)
 
-    def row(self, name: str | None) -> int:
-        """The row of a reviewer, a new one for a new reviewer."""
+    def row(self, name: str | None, n_new: int = 0) -> int:
+        """The row of a reviewer, a new one for a new reviewer; n_new answers are added to their count."""
         if name not in self.names:
             self.names = [*self.names, name]
             self._closed = np.vstack([self._closed, self._log_prior])
             self._open = np.vstack([self._open, np.zeros(len(self.grid))])
             self._answers = np.append(self._answers, 0.0)
-        return self.names.index(name)
+        row = self.names.index(name)
+        self._answers = self._answers + n_new * (np.arange(len(self.names)) == row)
+        return row
 
     def means(self) -> Floats:
         """The posterior mean of every reviewer's error rate, (r,)."""
         return np.asarray(self._weights() @ self.grid)
 
-    def count(self, row: int, n: int) -> None:
-        """Count n answers of a reviewer."""
-        self._answers = self._answers + n * (np.arange(len(self.names)) == row)
-
-    def reopen(self, chances: Floats, reviewers: NDArray[np.int64]) -> None:
+    def reopen(self, chances: Floats, reviewers: Indices) -> None:
         """Replace the open answers: the probability (n,) that each is right, and the row of its reviewer."""
         self._open = self._log_likelihoods(chances, reviewers)
 
-    def close(self, chances: Floats, reviewers: NDArray[np.int64]) -> None:
+    def close(self, chances: Floats, reviewers: Indices) -> None:
         """Add answers that will not be computed again."""
         self._closed = self._closed + self._log_likelihoods(chances, reviewers)
         self._closed -= np.max(self._closed, axis=1, keepdims=True)
 
-    def best_fit(self, chances: Floats, reviewers: NDArray[np.int64]) -> float:
+    def best_fit(self, chances: Floats, reviewers: Indices) -> float:
         """The log-likelihood of answers that are right with these probabilities, at each reviewer's best rate."""
         return float(np.sum(np.max(self._log_likelihoods(chances, reviewers), axis=1)))
 
@@ -93,7 +108,7 @@ class ErrorRates:
         weights = np.exp(logs - np.max(logs, axis=1, keepdims=True, initial=-np.inf))
         return np.asarray(weights / np.sum(weights, axis=1, keepdims=True))
 
-    def _log_likelihoods(self, chances: Floats, reviewers: NDArray[np.int64]) -> Floats:
+    def _log_likelihoods(self, chances: Floats, reviewers: Indices) -> Floats:
         """Of all answers of each reviewer, at each rate of the grid: (r, g)."""
         logs = np.log(self.grid + (1.0 - 2.0 * self.grid) * np.asarray(chances)[:, None])
         totals = np.zeros((len(self.names), len(self.grid)))

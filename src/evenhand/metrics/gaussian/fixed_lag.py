@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand.metrics.gaussian._moment_matching import repeated_rows
 from evenhand.metrics.gaussian.belief import Belief
 from evenhand.metrics.gaussian.error_rates import ErrorRates
 from evenhand.metrics.gaussian.tuning import BayesPointTuning
 from evenhand.metrics.half_spaces import HalfSpaces
 
-Floats = NDArray[np.float64]
 Project = Callable[[Belief], Belief]
 
 
@@ -25,7 +24,7 @@ class Answers:
     """Half-spaces, and the row of the reviewer who gave each, (n,)."""
 
     half_spaces: HalfSpaces
-    reviewers: NDArray[np.int64]
+    reviewers: Indices
 
     @classmethod
     def none(cls, n_unknowns: int) -> Self:
@@ -35,7 +34,7 @@ class Answers:
     def __len__(self) -> int:
         return len(self.reviewers)
 
-    def take(self, rows: NDArray[np.bool_] | slice) -> Answers:
+    def take(self, rows: Mask | slice) -> Answers:
         """Some of the answers."""
         return Answers(self.half_spaces.take(rows), self.reviewers[rows])
 
@@ -73,10 +72,6 @@ class FixedLagSmoother:
         self._new = 0
         self._may_widen = False
 
-    @property
-    def _tuning(self) -> BayesPointTuning:
-        return self.base.tuning
-
     def updated(
         self, belief: Belief, half_spaces: HalfSpaces, reviewer: str | None, *, blur: float, project: Project
     ) -> tuple[FixedLagSmoother, Belief]:
@@ -89,19 +84,20 @@ class FixedLagSmoother:
     def _update(
         self, belief: Belief, half_spaces: HalfSpaces, reviewer: str | None, blur: float, project: Project
     ) -> Belief:
-        row, tuning = self.rates.row(reviewer), self._tuning
-        self.rates.count(row, len(half_spaces))
+        row, tuning = self.rates.row(reviewer, n_new=len(half_spaces.sides)), self.base.tuning
+        means = self.rates.means()
         repeats = repeated_rows(half_spaces.normals, half_spaces.thresholds, half_spaces.sides)
         half_spaces = half_spaces.take(~repeats)
-        n, means = len(half_spaces), self.rates.means()
+        n = len(half_spaces.sides)
         self._used = np.append(self._used, means[len(self._used) :])
         belief = project(belief.update(half_spaces, np.minimum(means[[row]], tuning.max_rate), blur=blur).belief)
         self.open = self.open.joined(Answers(half_spaces, np.full(n, row)))
         self._new += n
         most = min(tuning.open_answers, max(tuning.max_open_numbers // len(belief.mean), 1))
-        if len(self.open) > 2 * most:
-            self._close(belief, len(self.open) - most, blur, project)
-        if self._new >= max(tuning.min_new_answers, tuning.new_share * min(len(self.open), most)):
+        n_open = len(self.open.reviewers)
+        if n_open > 2 * most:
+            self._close(belief, n_open - most, blur, project)
+        if self._new >= max(tuning.min_new_answers, tuning.new_share * min(n_open, most)):
             self._new = 0
             belief = self._iterated(belief, blur, project)
             belief = self._trusting(belief, blur, project)
@@ -116,15 +112,15 @@ class FixedLagSmoother:
         self.rates.close(_chances(scores), oldest.reviewers)
         self.base = project(self._processed(self.base, oldest, self.rates.means(), blur))
         self._may_widen = True
-        memory = self._memory.joined(oldest.take(np.abs(scores) < self._tuning.informative))
-        self._memory = memory.take(slice(-self._tuning.max_rows(len(belief.mean)), None))
+        memory = self._memory.joined(oldest.take(np.abs(scores) < self.base.tuning.informative))
+        self._memory = memory.take(slice(-self.base.tuning.max_rows(len(belief.mean)), None))
 
     def _iterated(self, belief: Belief, blur: float, project: Project) -> Belief:
         """Learn the rates from all open answers under the belief; reprocess these where a rate changed; repeat."""
-        for _ in range(self._tuning.max_iterations):
+        for _ in range(self.base.tuning.max_iterations):
             self.rates.reopen(_chances(_scores(belief, self.open.half_spaces, blur)), self.open.reviewers)
             means = self.rates.means()
-            if np.all(np.abs(_log_odds(means) - _log_odds(self._used)) <= self._tuning.rate_change):
+            if np.all(np.abs(_log_odds(means) - _log_odds(self._used)) <= self.base.tuning.rate_change):
                 break
             self._used = means
             belief = project(self._processed(self.base, self.open, means, blur))
@@ -135,7 +131,7 @@ class FixedLagSmoother:
 
         Where the metric is far from the prior, an honest reviewer contradicts the belief at every turn.
         """
-        means, tuning = self.rates.means(), self._tuning
+        means, tuning = self.rates.means(), self.base.tuning
         for row in np.flatnonzero(means > tuning.max_rate):
             own, others = np.arange(len(means)) == row, np.minimum(means, tuning.max_rate)
             honest, misleading = (
@@ -150,9 +146,9 @@ class FixedLagSmoother:
     def _less_certain(self, belief: Belief, blur: float, project: Project) -> Belief:
         """Widen the base if the newest answers then fit better; once for the same answers."""
         means = self.rates.means()
-        if not self._may_widen or np.all(means < self._tuning.min_rate_to_explain):
+        if not self._may_widen or np.all(means < self.base.tuning.min_rate_to_explain):
             return belief
-        bases = [self.base.widened(factor) for factor in self._tuning.trial_widenings]
+        bases = [self.base.widened(factor) for factor in self.base.tuning.trial_widenings]
         trials = [project(self._processed(base, self.open, means, blur)) for base in bases]
         fits = [self._fit(trial, blur) for trial in trials]
         best = int(np.argmax(fits))
@@ -164,11 +160,11 @@ class FixedLagSmoother:
     @property
     def _margin(self) -> float:
         """By how much one explanation must fit better than another."""
-        return self._tuning.better_fit + len(self.base.mean)
+        return self.base.tuning.better_fit + len(self.base.mean)
 
     def _fit(self, belief: Belief, blur: float) -> float:
         """The log-likelihood of the open answers, at the error rate of each reviewer that fits best."""
-        chances = _chances(_scores(belief, self.open.half_spaces, max(blur, self._tuning.trial_blur)))
+        chances = _chances(_scores(belief, self.open.half_spaces, max(blur, self.base.tuning.trial_blur)))
         return self.rates.best_fit(chances, self.open.reviewers)
 
     def restarted(self, prior: Belief, *, blur: float, project: Project) -> tuple[FixedLagSmoother, Belief]:
@@ -188,7 +184,7 @@ class FixedLagSmoother:
 
         A repetition by another reviewer, or on another day, is news: answers are split where one repeats another.
         """
-        rates = np.minimum(rates, self._tuning.max_rate) if cap else rates
+        rates = np.minimum(rates, self.base.tuning.max_rate) if cap else rates
         for rows in _parts_without_repeats(answers.half_spaces):
             part = answers.take(rows)
             belief = belief.update(part.half_spaces, rates[part.reviewers], blur=blur).belief

@@ -13,13 +13,11 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand._internal.jit import jit
 from evenhand.metrics.gaussian.caution import Caution
 from evenhand.metrics.gaussian.truncated_normal import score_exceeded, truncated_quantile
-
-Floats = NDArray[np.float64]
 
 ROUNDING = 1e-12
 """Relative to the sizes that enter a bound: widened by this, bounds hold in spite of rounding."""
@@ -87,7 +85,7 @@ class GuessBounds:
         self._limits = Limits(slack, widest, caution.known, *shape_of(caution.keep))
         self.upper, self._is_near = _upper_ends(self._shown, self._plain, self._limits)
 
-    def may_reach(self, p: Floats, tolerance: float, settled: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def may_reach(self, p: Floats, tolerance: float, settled: Mask) -> Indices:
         """The pairs, (n, 2), whose distance may be at most their gap in the probabilities p (k,) plus the tolerance.
 
         Pairs that are `settled` (k, k) are left out. O(r k d), r being how many probabilities differ from the median.
@@ -113,7 +111,7 @@ def _squares(columns: Floats, i: int, start: int, squares: Floats) -> None:
 
 
 @jit
-def _upper_ends(shown: Floats, plain: Floats, limits: Limits) -> tuple[Floats, NDArray[np.bool_]]:
+def _upper_ends(shown: Floats, plain: Floats, limits: Limits) -> tuple[Floats, Mask]:
     """The upper end of every pair, (k, k); and which candidates are so near to one that a lower end may be 0, (k,)."""
     k = shown.shape[1]
     if limits.equal < np.inf:
@@ -146,7 +144,7 @@ def _upper_ends(shown: Floats, plain: Floats, limits: Limits) -> tuple[Floats, N
 
 
 @jit
-def _mark_near(i: int, start: int, mean: Floats, length: Floats, limits: Limits, is_near: NDArray[np.bool_]) -> None:
+def _mark_near(i: int, start: int, mean: Floats, length: Floats, limits: Limits, is_near: Mask) -> None:
     """Mark candidate i, and those from `start` on, that are near to each other."""
     for p in range(len(mean)):
         if start + p != i and mean[p] - limits.slack * length[p] <= limits.known * limits.known:
@@ -167,12 +165,12 @@ def _within_reach(
     shown: Floats,
     plain: Floats,
     limits: Limits,
-    is_near: NDArray[np.bool_],
+    is_near: Mask,
     p: Floats,
     usual: float,
     tolerance: float,
-    settled: NDArray[np.bool_],
-    pairs: NDArray[np.int64],
+    settled: Mask,
+    pairs: Indices,
 ) -> int:
     """Count the pairs that are not settled and whose lower end is at most their gap plus the tolerance.
 

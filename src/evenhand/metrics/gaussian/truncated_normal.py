@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats
 from evenhand._internal.jit import jit
-
-Floats = NDArray[np.float64]
 
 FAR = 1e4
 """Beyond this many standard deviations below zero the Gaussian's tail above zero is taken as exponential."""

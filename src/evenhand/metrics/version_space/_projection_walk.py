@@ -8,12 +8,10 @@ and t. The t on the way are interpolated between those of the two ends, which fi
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand._internal.jit import jit
 from evenhand.metrics.version_space.tuning import ProjectedVolumeTuning
-
-Floats = NDArray[np.float64]
 
 
 def shadow_middle(
@@ -47,7 +45,7 @@ def _shadow_sweep(
     slacks: Floats,
     A: Floats,
     C: Floats,
-    order: NDArray[np.int64],
+    order: Indices,
     uniforms: Floats,
     middles: Floats,
     pivot: float,
@@ -106,8 +104,8 @@ def _farthest(
     sign: float,
     slack: Floats,
     tableau: Floats,
-    owner: NDArray[np.int64],
-    free: NDArray[np.bool_],
+    owner: Indices,
+    free: Mask,
     pivot: float,
     max_pivots: int,
     x: Floats,

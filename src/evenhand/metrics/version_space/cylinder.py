@@ -8,14 +8,12 @@ shadow instead, whose volume counts only directions that are still wide.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats
 from evenhand.metrics.half_spaces import MAX_SQUARED
 from evenhand.metrics.version_space._projection_walk import shadow_middle
 from evenhand.metrics.version_space.extents import Outline
 from evenhand.metrics.version_space.sampled_set import SampledSet
-
-Floats = NDArray[np.float64]
 
 
 def default_thinness(accuracy: float, bound: float, n_unknowns: int) -> float:

@@ -11,14 +11,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats
 from evenhand._internal.linear_program import LinearProgram
 from evenhand.errors import SolverFailed
 from evenhand.metrics.version_space.hit_and_run import Cloud
 from evenhand.metrics.version_space.knowledge_set import KnowledgeSet
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,12 +12,10 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand._internal.jit import jit
 from evenhand.metrics.version_space.tuning import DEFAULT, ProjectedVolumeTuning
-
-Floats = NDArray[np.float64]
 
 # No check for a zero divisor, and maxima that need not care for NaN, so that loops over points run several at a time.
 # Sums keep their order: results do not depend on the width of the machine's registers.
@@ -57,7 +55,7 @@ class Cloud:
         """The points themselves, (N, m)."""
         return np.asarray(self.centre + self.points @ self.shape.T)
 
-    def resampled(self, alive: NDArray[np.bool_], rng: np.random.Generator) -> Cloud:
+    def resampled(self, alive: Mask, rng: np.random.Generator) -> Cloud:
         """As many points as before, the dead ones replaced by copies of living ones."""
         rows = np.flatnonzero(alive)
         points = self.points.copy()
@@ -66,12 +64,7 @@ class Cloud:
 
 
 def walked(
-    cloud: Cloud,
-    A: Floats,
-    b: Floats,
-    radius: float,
-    rng: np.random.Generator,
-    tuning: ProjectedVolumeTuning = DEFAULT,
+    cloud: Cloud, A: Floats, b: Floats, radius: float, rng: np.random.Generator, tuning: ProjectedVolumeTuning = DEFAULT
 ) -> tuple[Cloud, float]:
     """The cloud after one sweep over all coordinates, made round again, and by how much its log-volume^2 grew.
 
@@ -106,12 +99,7 @@ def rounded(cloud: Cloud, tuning: ProjectedVolumeTuning = DEFAULT) -> tuple[Clou
 
 
 def grown(
-    cloud: Cloud,
-    A: Floats,
-    b: Floats,
-    radius: float,
-    rng: np.random.Generator,
-    tuning: ProjectedVolumeTuning = DEFAULT,
+    cloud: Cloud, A: Floats, b: Floats, radius: float, rng: np.random.Generator, tuning: ProjectedVolumeTuning = DEFAULT
 ) -> Cloud:
     """The cloud spread over the whole body, from any start inside it: sweeps until its volume settles."""
     threshold = 1.0 + tuning.settled * len(cloud.centre)
@@ -132,7 +120,7 @@ def _sweep(
     columns: Floats,
     gram: Floats,
     radius_squared: float,
-    order: NDArray[np.int64],
+    order: Indices,
     min_slack: float,
     middles: Floats,
 ) -> None:

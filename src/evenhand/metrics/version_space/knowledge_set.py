@@ -6,14 +6,12 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats, Mask
 from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.half_spaces import HalfSpaces
 from evenhand.metrics.version_space.hit_and_run import Cloud
 from evenhand.metrics.version_space.tuning import DEFAULT, ProjectedVolumeTuning
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +61,7 @@ class KnowledgeSet:
         """The same faces in another ball."""
         return replace(self, bound=bound)
 
-    def holds(self, cloud: Cloud) -> NDArray[np.bool_]:
+    def holds(self, cloud: Cloud) -> Mask:
         """Which points of the cloud lie in all faces, (N,)."""
         return holding(self.faces, cloud)
 
@@ -101,7 +99,7 @@ def negative_faces(space: MetricSpace, alpha: Floats, tolerance: float) -> HalfS
     return at_least_zero(space.features(vectors[:, values < -tolerance].T))
 
 
-def holding(faces: HalfSpaces, cloud: Cloud) -> NDArray[np.bool_]:
+def holding(faces: HalfSpaces, cloud: Cloud) -> Mask:
     """Which points of the cloud lie in all of these faces, (N,)."""
     return np.asarray(np.all(faces.sides * (cloud.values(faces.normals) - faces.thresholds) >= 0.0, axis=1))
 

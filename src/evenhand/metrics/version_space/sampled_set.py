@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats
 from evenhand.errors import SolverFailed
 from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.half_spaces import HalfSpaces
@@ -15,8 +15,6 @@ from evenhand.metrics.version_space.extents import deepest_point, widest_inside
 from evenhand.metrics.version_space.hit_and_run import Cloud, grown, walked
 from evenhand.metrics.version_space.knowledge_set import KnowledgeSet, holding
 from evenhand.metrics.version_space.tuning import DEFAULT, ProjectedVolumeTuning
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

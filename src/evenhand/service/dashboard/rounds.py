@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.bandit.margin import STEP
+from evenhand.bandit.safeguards import STEP
 from evenhand.desk.projection.round_history import SPANS
 
 if TYPE_CHECKING:

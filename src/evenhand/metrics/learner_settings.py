@@ -1,11 +1,10 @@
-"""Settings that learners share: the accuracy epsilon, fixed or halving with time, and the bound on ||G||_F."""
+"""Settings that learners share: the accuracy epsilon, fixed or halving with time, the error rate, the bound on G."""
 
 from __future__ import annotations
 
 import math
 
-from evenhand._internal.checks import is_number
-from evenhand.errors import InvalidInput
+from evenhand._internal.checks import check_number, check_number_or_none
 
 COARSEST = 0.125
 """The accuracy at which sharpening starts: with a coarser one every distance would count as known."""
@@ -16,11 +15,7 @@ FINEST = 1e-6
 
 def check_epsilon(epsilon: float | None) -> float | None:
     """`epsilon` itself if it is None or a number from FINEST to 1."""
-    if epsilon is None:
-        return None
-    if not is_number(epsilon) or not FINEST <= epsilon <= 1:
-        raise InvalidInput(f"epsilon must be a number from {FINEST} to 1, or None for any horizon, got {epsilon!r}")
-    return float(epsilon)
+    return check_number_or_none("epsilon", epsilon, least=FINEST, most=1)
 
 
 def accuracy(epsilon: float | None, rounds: int) -> float:
@@ -40,14 +35,9 @@ def accuracy(epsilon: float | None, rounds: int) -> float:
     return min(COARSEST, max(FINEST, math.ldexp(2.0, -(rounds + 1).bit_length())))
 
 
-def sharpens(rounds: int) -> bool:
-    """Whether the accuracy without a fixed epsilon halves with the review after `rounds`.
-
-    >>> [t for t in range(100) if sharpens(t)]
-    [14, 30, 62]
-    """
-    halves = (rounds + 1) & (rounds + 2) == 0  # one more is a power of two
-    return halves and accuracy(None, rounds + 1) < accuracy(None, rounds)
+def check_error_rate(error_rate: float | None, name: str = "error_rate") -> float | None:
+    """`error_rate` itself if it is None or a number from 0 to below 0.5; `name` is what an error calls it."""
+    return check_number_or_none(name, error_rate, least=0, below=0.5)
 
 
 SMALLEST_BOUND = 1e-12
@@ -63,9 +53,5 @@ def first_bound(bound: float, epsilon: float | None) -> float:
     >>> first_bound(1.0, 0.01), first_bound(1e-9, 0.01)
     (1.0, 0.0064)
     """
-    if not is_number(bound) or not SMALLEST_BOUND <= bound <= 1 / SMALLEST_BOUND:
-        raise InvalidInput(
-            f"bound must be a number from {SMALLEST_BOUND} to {1 / SMALLEST_BOUND:g}, "
-            f"a first guess of the matrix's norm, got {bound!r}"
-        )
-    return max(float(bound), WIDEST_KNOWN * accuracy(epsilon, 0) ** 2)
+    bound = check_number("bound", bound, least=SMALLEST_BOUND, most=1 / SMALLEST_BOUND)
+    return max(bound, WIDEST_KNOWN * accuracy(epsilon, 0) ** 2)

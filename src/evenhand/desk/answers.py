@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evenhand.errors import AlreadyRecorded
-from evenhand.ledger.rows import Row
+from evenhand.ledger.event import Row
 from evenhand.records.review_metadata import DECLINED, invalid_field
 
 

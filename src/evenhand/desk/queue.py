@@ -14,9 +14,9 @@ from evenhand.desk.limits import MOST_QUEUED
 from evenhand.desk.projection.projection import Projection
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import InvalidInput
+from evenhand.ledger.event import Row
 from evenhand.ledger.ledger import Ledger
 from evenhand.ledger.names import check_name
-from evenhand.ledger.rows import Row
 from evenhand.ledger.waiting_pairs import Answered, QueuePosition, WaitingPair
 from evenhand.records.decision import Decision
 from evenhand.records.review_metadata import DECLINED

@@ -6,21 +6,20 @@ import copy
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
+import orjson
 
+from evenhand.desk.batch import Draws, decision_fields
 from evenhand.desk.projection.reducer import Reducer, Withdrawals, newest_start
 from evenhand.desk.projection.snapshot_checksum import checked, has_checksum
 from evenhand.desk.projection.snapshots import from_bytes, to_drop
-from evenhand.desk.proposals import Draws
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import DamagedFile, DamagedLedger, EvenhandError
-from evenhand.ledger.event import canonical
+from evenhand.ledger.event import Row, Stamp, canonical
 from evenhand.ledger.ledger import Ledger
-from evenhand.ledger.rows import Row, Stamp
 from evenhand.ledger.verify import rows_of, verify
-from evenhand.rewards import RidgeUCB
 
 DECISIONS_PER_QUERY = 200
 SPACING = 2000
@@ -152,23 +151,12 @@ def _difference(row: Row, walk: Walk, settings: dict[int, DeskSettings], draws: 
     body = row.event.body
     if body["state"] >= row.seq or body["settings"] not in settings or body["settings"] >= row.seq:
         raise DamagedLedger("it refers to events that came later")
-    number, schema = body["number"], settings[body["settings"]].schema
-    bandit = walk.to(body["state"]).bandit.with_capacity(settings[body["settings"]].capacity)
+    number, in_force = body["number"], settings[body["settings"]]
+    bandit = walk.to(body["state"]).bandit.with_capacity(in_force.capacity)
     decision = bandit.propose(body["contexts"], number=number, rng=draws.of(number))
-    replayed = {
-        "contexts": decision.contexts.tolist(),
-        "schema": None if schema is None else schema.digest,
-        "lots": draws.record(number),
-        "estimated_rewards": (decision.contexts @ cast("RidgeUCB", bandit.reward).theta).tolist(),
-        "probabilities": decision.probabilities.tolist(),
-        "optimistic_rewards": decision.optimistic_rewards.tolist(),
-        "tight_pairs": [list(pair) for pair in decision.tight_pairs],
-        "chosen": [body["candidates"][i] for i in decision.chosen],
-        "capacity": decision.capacity,
-        "seal": decision.id,
-    }
-    if "worst_residual" in body:  # the first ledgers have none
-        replayed["worst_residual"] = decision.worst_residual
+    replayed = orjson.loads(canonical(decision_fields(decision, bandit, body["candidates"], in_force)))
+    if "worst_residual" not in body:  # the first ledgers have none
+        del replayed["worst_residual"]
     different = [name for name, value in replayed.items() if body[name] != value]
     return None if not different else f"{', '.join(different)} (made by evenhand {body['code']})"
 

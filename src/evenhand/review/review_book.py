@@ -9,8 +9,8 @@ from datetime import datetime
 
 from evenhand.desk.answers import ReviewAnswer, answers_in, metadata_of
 from evenhand.desk.review_rules import ReviewRules
+from evenhand.ledger.event import Row
 from evenhand.ledger.ledger import Ledger
-from evenhand.ledger.rows import Row
 from evenhand.records.review_metadata import DECLINED
 
 KINDS = ("review", "answer", "withdrawal", "settings")

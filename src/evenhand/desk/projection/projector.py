@@ -14,7 +14,8 @@ from evenhand.desk.projection.snapshots import CLOSEST, from_bytes, to_bytes, to
 from evenhand.desk.queue import QueueFeeder
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import DamagedLedger, EvenhandError
-from evenhand.ledger.ledger import Head, Ledger, Stamp
+from evenhand.ledger.event import Head, Stamp
+from evenhand.ledger.ledger import Ledger
 
 log = logging.getLogger(__name__)
 

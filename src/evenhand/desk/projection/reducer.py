@@ -15,9 +15,8 @@ from evenhand.desk.projection.quiet_bandit import QuietBandit
 from evenhand.desk.projection.round_history import RoundHistory
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import DamagedLedger, EvenhandError
-from evenhand.ledger.ledger import Ledger
-from evenhand.ledger.rows import EventToApply, Stamp
-from evenhand.ledger.view import LedgerView
+from evenhand.ledger.event import EventToApply, Stamp
+from evenhand.ledger.ledger import Ledger, LedgerView
 
 CHUNK = 2000
 """Events per query."""

@@ -13,6 +13,7 @@ import pytest
 
 from evenhand.desk import Decide, Desk, Ledger, open_ledger
 from evenhand.desk.projection import projector as projector_module
+from evenhand.desk.projection.projector import Projector
 from evenhand.desk.projection.projectors import THREADS, Projectors
 from evenhand.desk.projection.reducer import Reducer
 from evenhand.errors import DamagedLedger, LedgerUnavailable
@@ -166,8 +167,10 @@ def test_idle_desks_do_nothing(ledger: Ledger, projectors: Projectors, monkeypat
         play(desk, 1)
         wait_for(lambda: desk.wait_for(desk.head.seq, 0) and desk.head.seq in dict(ledger.snapshots("loans")))
         wait_for(lambda: projectors._entries["loans"].due is None and not projectors._entries["loans"].is_running)
-        runs: list[str] = []
-        monkeypatch.setattr(Desk, "project", lambda self: runs.append(self.name))
+        runs: list[bool] = []
+        monkeypatch.setattr(Projector, "catch_up", lambda self, **settings: runs.append(True))
+        polled = projectors._poll_at
+        wait_for(lambda: projectors._poll_at > polled)
         assert projectors._entries["loans"].due is None
         assert runs == []
 

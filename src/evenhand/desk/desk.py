@@ -45,10 +45,10 @@ class Desk:
         with ledger.reading(name) as view:
             first = view.after(0, 1)
         opened = first_settings(first[0] if first else None)
-        self._projector = Projector(ledger, name, opened)
+        self.projector = Projector(ledger, name, opened)
         with ledger.reading(name) as view:
-            self._writer = BatchWriter(ledger, name, opened, view, self._projector)
-        check_end(ledger, name, self._projector.projection.seq)
+            self._writer = BatchWriter(ledger, name, opened, view, self.projector)
+        check_end(ledger, name, self.projector.projection.seq)
         self._projectors: Projectors | None = None
         self._own_projectors: Projectors | None = None
         self._sources = VerdictSources(ledger, name)
@@ -176,7 +176,7 @@ class Desk:
     @property
     def projection(self) -> Projection:
         """What decisions are made from now: .seq and .bandit."""
-        return self._projector.projection
+        return self.projector.projection
 
     @property
     def head(self) -> Head:
@@ -218,7 +218,7 @@ class Desk:
         then: with the distances as they were known when it was decided, projected again, instead of now.
         """
         event = self._decision_event(decision_id)
-        projection = self._projector.at(event.body["state"]) if then else self.projection
+        projection = self.projector.at(event.body["state"]) if then else self.projection
         return explain(event, projection, self.ledger, self._sources, self._name)
 
     def queue(
@@ -242,13 +242,13 @@ class Desk:
         wait: until the projection has all events that are in the ledger now, whoever projects.
         """
         self._check_open()
-        self._projector.catch_up(wait=wait, keep_lock=self._projectors is not None)
+        self.projector.catch_up(wait=wait, keep_lock=self._projectors is not None)
         if self._projectors is not None:  # for the snapshot and the queue, which may be due later
             self._projectors.wake(self._name)
 
     def wait_for(self, seq: int, timeout: float | None = None) -> bool:
         """Wait until the projection has reached event `seq`; False after `timeout` seconds."""
-        return self._projector.wait_for(seq, timeout)
+        return self.projector.wait_for(seq, timeout)
 
     def project_in_background(self) -> None:
         """Keep the projection up to date in the background until the desk is closed.
@@ -264,14 +264,10 @@ class Desk:
         """Called by `Projectors` when it takes this desk, and when it lets go of it."""
         self._projectors = projectors
 
-    def project(self) -> float | None:
-        """One run for `Projectors`; returns the seconds until the next one is due without a new event, or None."""
-        return self._projector.catch_up(wait=False, keep_lock=True)
-
     @property
     def is_projecting(self) -> bool:
         """Whether this process is the one that applies events."""
-        return self._projector.is_holding
+        return self.projector.is_holding
 
     def close(self) -> None:
         """Stop projecting; close the ledger if this desk opened it. Later commands raise InvalidInput."""
@@ -281,7 +277,7 @@ class Desk:
         if self._own_projectors is not None:
             self._own_projectors.close()
             self._own_projectors = None
-        self._projector.close()
+        self.projector.close()
         if self._owns_ledger:
             self.ledger.close()
 

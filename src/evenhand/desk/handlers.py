@@ -9,7 +9,6 @@ from typing import Any, cast
 import numpy as np
 
 from evenhand._internal.checks import check_number, check_share, refusal
-from evenhand.desk.answers import refuse_second_answer
 from evenhand.desk.commands import (
     AnswerQuestion,
     ChangeSettings,
@@ -20,7 +19,7 @@ from evenhand.desk.commands import (
     RecordOutcome,
     Withdraw,
 )
-from evenhand.desk.event_records import decision_of, indices_of, review_of
+from evenhand.desk.event_records import decision_of, indices_of, refuse_second_answer, review_of
 from evenhand.desk.imports.past import learn_rewards, read_past
 from evenhand.desk.imports.provenance import with_origins
 from evenhand.desk.parsing import as_numbers, as_pairs, as_text, check_review_kind

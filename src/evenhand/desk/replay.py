@@ -12,7 +12,7 @@ import numpy as np
 import orjson
 
 from evenhand.desk.batch import Draws, decision_fields
-from evenhand.desk.projection.reducer import Reducer, Withdrawals, newest_start
+from evenhand.desk.projection.reducer import Reducer, Withdrawals, newest_start, reaches
 from evenhand.desk.projection.snapshot_checksum import checked, has_checksum
 from evenhand.desk.projection.snapshots import from_bytes, to_drop
 from evenhand.desk.settings import DeskSettings
@@ -79,14 +79,14 @@ def replay(ledger: Ledger, desk: str) -> Replayed:
         if what is not None:
             result.differences.append(Difference(row.seq, what))
     walk.to(head.seq)
-    result.state = digest_of(walk.reducer)
+    result.state = digest_of(walk.reducer.bandit.state())
     result.snapshots = _wrong_snapshots(ledger, desk, head.seq, withdrawals)
     return result
 
 
-def digest_of(reducer: Reducer) -> str:
-    """A digest of a bandit: two that are the same to the bit have the same one."""
-    return hashlib.sha256(canonical(_plain(reducer.bandit.state())).encode()).hexdigest()
+def digest_of(state: dict[str, Any]) -> str:
+    """A digest of a bandit's state: two that are the same to the bit have the same one."""
+    return hashlib.sha256(canonical(_plain(state)).encode()).hexdigest()
 
 
 def _plain(value: Any) -> Any:
@@ -113,7 +113,7 @@ class Walk:
 
     def to(self, target: int) -> Reducer:
         """The reducer at this event."""
-        if not self.reducer.reaches(target, self._withdrawals):
+        if not reaches(self.reducer.stamp, target, self._withdrawals):
             start = newest_start([kept.stamp for kept in self._kept.values()], target, self._withdrawals)
             self.reducer = Reducer.initial(self.opened) if start is None else copy.deepcopy(self._kept[start.seq])
         self.reducer.advance(self._ledger, self._desk, target, self._withdrawals, self._keep)
@@ -189,4 +189,4 @@ def _again(walk: Walk, stamp: Stamp, withdrawals: Withdrawals) -> Reducer:
 
 def _content(reducer: Reducer) -> list[Any]:
     """All that a snapshot holds, to be compared."""
-    return [digest_of(reducer), reducer.skipped, _plain(reducer.history.state())]
+    return [digest_of(reducer.bandit.state()), reducer.skipped, _plain(reducer.history.state())]

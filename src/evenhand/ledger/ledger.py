@@ -141,8 +141,7 @@ class Ledger:
     def snapshots(self, name: str) -> list[Stamp]:
         """The snapshots there are, ascending."""
         with self.transaction() as connection:
-            found = connection.exec_driver_sql("SELECT seq, until FROM snapshots WHERE desk = ? ORDER BY seq", (name,))
-            return [Stamp(*row) for row in found.fetchall()]
+            return _snapshots(connection, name)
 
     def snapshot(self, name: str, seq: int) -> bytes | None:
         """One snapshot."""
@@ -259,6 +258,10 @@ class LedgerView:
         statement = "SELECT seq, undoes FROM events INDEXED BY events_undoes WHERE desk = ? AND undoes IS NOT NULL"
         return [(seq, undoes) for seq, undoes in self._run(statement, (self._desk,)).fetchall()]
 
+    def snapshots(self) -> list[Stamp]:
+        """The snapshots there are, ascending."""
+        return _snapshots(self._connection, self._desk)
+
     def last(self, kinds: Sequence[str], until: int) -> Row | None:
         """The newest event of these kinds, not beyond `until`; one index lookup for each kind."""
         found = []
@@ -300,6 +303,11 @@ class LedgerView:
             (head.seq, head.hash, head.decisions, head.settings, self._desk),
         )
         self.head = head
+
+
+def _snapshots(connection: Connection, desk: str) -> list[Stamp]:
+    found = connection.exec_driver_sql("SELECT seq, until FROM snapshots WHERE desk = ? ORDER BY seq", (desk,))
+    return [Stamp(*row) for row in found.fetchall()]
 
 
 def _of_kinds(kinds: Sequence[str] | None) -> tuple[str | None, str, tuple[str, ...]]:

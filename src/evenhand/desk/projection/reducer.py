@@ -44,10 +44,6 @@ class Reducer:
         """Before the first event."""
         return cls(settings.first_bandit(), Stamp(0, 0))
 
-    def reaches(self, target: int, withdrawals: Withdrawals) -> bool:
-        """Whether applying the events from here to `target` gives the projection at `target`."""
-        return reaches(self.stamp, target, withdrawals)
-
     def advance(
         self,
         ledger: Ledger,

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from evenhand.desk import Desk
-from evenhand.ledger.view import LedgerView
+from evenhand.ledger.ledger import LedgerView
 from evenhand.service.dashboard.decision_list import PAGE, decision_list
 from tests.support.running_service import Asking, asking
 

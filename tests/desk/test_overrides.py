@@ -61,7 +61,7 @@ def test_fold_and_replay_agree_after_overrides(desk: Desk, ledger: Ledger, name:
     told = replay(ledger, name)
     assert told.is_same
     desk.catch_up(wait=True)
-    assert told.state == digest_of(desk._projector._reducer)
+    assert told.state == digest_of(desk.projection.bandit.state())
     verify(ledger, name)
 
 

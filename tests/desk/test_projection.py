@@ -20,13 +20,13 @@ from evenhand.desk.projection.snapshots import from_bytes, to_bytes, to_drop
 from evenhand.desk.replay import Walk, digest_of, replay
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import DamagedLedger
-from evenhand.ledger.ledger import Stamp
+from evenhand.ledger.event import Stamp
 from tests.support.desk_play import D, done, people, play, review_of
 
 
 def digest(desk: Desk) -> str:
     """Of the published projection."""
-    return digest_of(Reducer(desk.projection.bandit, Stamp(desk.projection.seq, desk.projection.seq)))
+    return digest_of(desk.projection.bandit.state())
 
 
 def test_replay_gives_the_same_decisions(ledger: Ledger, name: str) -> None:
@@ -128,10 +128,10 @@ def test_a_snapshot_is_the_projection(ledger: Ledger, name: str) -> None:
     """A snapshot read back is the reducer that was kept, and it knows its ledger."""
     with Desk.open(ledger, name, n_features=D, seed=3) as desk:
         play(desk, 5)
-        reducer = desk._projector._reducer
+        reducer = desk.projector._reducer
         kept = from_bytes(to_bytes(reducer, "chain"), "chain")
         assert kept is not None
-        assert digest_of(kept) == digest_of(reducer) == digest(desk)
+        assert digest_of(kept.bandit.state()) == digest_of(reducer.bandit.state()) == digest(desk)
         with pytest.raises(DamagedLedger, match="another hash"):
             from_bytes(to_bytes(reducer, "chain"), "another chain")
         assert from_bytes(b"nonsense") is None
@@ -209,7 +209,7 @@ def test_a_projector_that_fails_lets_another_one_try(
         with monkeypatch.context() as patched:
             patched.setattr(Reducer, "advance", failing)
             with pytest.raises(OSError, match="no space"):
-                desk._projector.catch_up(wait=False, keep_lock=True)
+                desk.projector.catch_up(wait=False, keep_lock=True)
         assert not desk.is_projecting
         other = ledger.projection_lock(name)
         assert other.acquire()

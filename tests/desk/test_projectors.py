@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 
 from evenhand.desk import Decide, Desk, Ledger, open_ledger
 from evenhand.desk.projection import projector as projector_module
+from evenhand.desk.projection.projector import Projector
 from evenhand.desk.projection.projectors import THREADS, Projectors
 from evenhand.desk.projection.reducer import Reducer
 from evenhand.errors import DamagedLedger, LedgerUnavailable
@@ -159,15 +161,18 @@ def test_a_removed_desk_is_left_alone(ledger: Ledger, projectors: Projectors) ->
         assert desk.projection.seq == 2
 
 
-def test_idle_desks_do_nothing(ledger: Ledger, projectors: Projectors, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After the last event, its snapshot and its pairs, no run is scheduled."""
-    with Desk.open(ledger, "loans", n_features=D, seed=1) as desk:
+def test_idle_desks_do_nothing(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After the last event, its snapshot and its pairs, no run is scheduled, nor by a poll."""
+    projectors = Projectors(ledger, poll_seconds=0.05)
+    with Desk.open(ledger, "loans", n_features=D, seed=1) as desk, closing(projectors):
         projectors.add(desk)
         play(desk, 1)
         wait_for(lambda: desk.wait_for(desk.head.seq, 0) and desk.head.seq in dict(ledger.snapshots("loans")))
         wait_for(lambda: projectors._entries["loans"].due is None and not projectors._entries["loans"].is_running)
-        runs: list[str] = []
-        monkeypatch.setattr(Desk, "project", lambda self: runs.append(self.name))
+        runs: list[bool] = []
+        monkeypatch.setattr(Projector, "catch_up", lambda self, **settings: runs.append(True))
+        polled = projectors._poll_at
+        wait_for(lambda: projectors._poll_at > polled)
         assert projectors._entries["loans"].due is None
         assert runs == []
 

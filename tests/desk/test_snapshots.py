@@ -15,7 +15,7 @@ from evenhand.desk.projection.snapshots import from_bytes, to_bytes
 from evenhand.desk.replay import digest_of, replay
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import DamagedLedger
-from evenhand.ledger.ledger import Stamp
+from evenhand.ledger.event import Stamp
 from evenhand.ledger.verify import verify
 from tests.ledger.test_export import run
 from tests.support.desk_play import D, play
@@ -92,7 +92,7 @@ def test_a_changed_snapshot_is_found_and_not_used(
         assert f"snapshot at event {stamp.seq} cannot be used" in caplog.text
         assert desk.projection.seq < stamp.seq
         desk.catch_up(wait=True)
-        assert digest_of(Reducer(desk.projection.bandit, stamp)) == state
+        assert digest_of(desk.projection.bandit.state()) == state
 
 
 def test_a_forged_snapshot_with_a_checksum_is_found_by_a_replay(ledger: Ledger, played: str) -> None:
@@ -147,7 +147,7 @@ def test_snapshots_without_a_checksum_are_replaced_quietly(
     with caplog.at_level(logging.WARNING, LOG), Desk.open(ledger, played) as desk:
         assert desk.projection.seq < stamp.seq
         desk.catch_up(wait=True)
-        assert digest_of(Reducer(desk.projection.bandit, stamp)) == state
+        assert digest_of(desk.projection.bandit.state()) == state
     assert caplog.text == ""
     assert from_bytes(newest(ledger, played)[1]) is not None
     assert replay(ledger, played).is_same

@@ -13,10 +13,10 @@ from evenhand.desk import Decide, Desk, Ledger
 from evenhand.desk.dsjson import to_dsjson
 from evenhand.desk.replay import replay
 from evenhand.errors import DamagedLedger
+from evenhand.ledger.event import Head, Row
 from evenhand.ledger.export import to_jsonl
-from evenhand.ledger.ledger import Head, Row
+from evenhand.ledger.ledger import INSERT
 from evenhand.ledger.verify import standing, verify
-from evenhand.ledger.view import INSERT, Statements
 from evenhand.service.verification import Verification
 from tests.support.desk_play import D, done, people, play
 from tests.support.tampering import tampered
@@ -47,15 +47,15 @@ def set_back(desk: Desk, seq: int) -> None:
     with desk.ledger.transaction(writes=True) as connection:
         statement = "UPDATE desks SET seq = ?, hash = ?, decisions = ?, settings = ? WHERE name = ?"
         values = (head.seq, head.hash, head.decisions, head.settings, desk.name)
-        Statements(connection).run(statement, values)
-        Statements(connection).run("DELETE FROM snapshots WHERE desk = ?", (desk.name,))
+        connection.exec_driver_sql(statement, values)
+        connection.exec_driver_sql("DELETE FROM snapshots WHERE desk = ?", (desk.name,))
 
 
 def put(desk: Desk, seq: int) -> None:
     """A line that somebody put there."""
     row = lines_of(desk)[-1]._replace(seq=seq, id=f"{desk.name}-{seq}", key=None, number=None)
     with desk.ledger.transaction(writes=True) as connection:
-        Statements(connection).run(INSERT, [(desk.name, *row)])
+        connection.exec_driver_sql(INSERT, [(desk.name, *row)])
 
 
 CHANGES: dict[str, Callable[[Desk], None]] = {

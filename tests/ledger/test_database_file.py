@@ -13,8 +13,8 @@ import pytest
 
 from evenhand.desk import Decide, Desk, open_ledger
 from evenhand.errors import LedgerUnavailable
-from evenhand.ledger.database_file import DatabaseFile
 from evenhand.ledger.ledger import Ledger
+from evenhand.ledger.transaction import DatabaseFile
 from evenhand.ledger.verify import verify
 from tests.support.desk_play import done, people
 

@@ -13,8 +13,8 @@ import pytest
 from evenhand.desk import Decide, Desk, open_ledger
 from evenhand.desk.replay import replay
 from evenhand.errors import DamagedLedger
-from evenhand.ledger.event import canonical
-from evenhand.ledger.ledger import Ledger, Row
+from evenhand.ledger.event import Row, canonical
+from evenhand.ledger.ledger import Ledger
 from evenhand.ledger.verify import Chain, verify
 from tests.support.desk_play import D, done, people, play
 from tests.support.tampering import lines, tampered, written_anew

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given as drawn
 from hypothesis import strategies as st
 
-from evenhand.desk.answers import ReviewAnswer
+from evenhand.desk.event_records import ReviewAnswer
 from evenhand.review.agreement import agreement, cohen, consistency, fleiss, wilson
 
 JUDGED = st.sampled_from(["unfair", "acceptable"])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from evenhand.desk import AnswerQuestion, Desk, Event, GiveReview, Ledger
-from evenhand.desk.answers import answers_in
+from evenhand.desk.event_records import answers_in
 from evenhand.errors import EvenhandError, InvalidInput
 from evenhand.ledger.event import canonical
 from evenhand.records.review_metadata import ANSWERS, NAMES

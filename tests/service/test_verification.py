@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from evenhand.desk import Desk, open_ledger
-from evenhand.ledger.ledger import Row
+from evenhand.ledger.event import Row
 from evenhand.ledger.verify import Chain
 from evenhand.service import ServiceSettings
 from evenhand.service.verification import Verification

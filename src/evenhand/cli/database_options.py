@@ -37,7 +37,8 @@ def database_to_make(options: argparse.Namespace) -> str:
 
     DamagedLedger if there is an empty file: perhaps a ledger was lost, and nobody would notice.
     """
-    from evenhand.ledger.engine import refuse_empty, translated
+    from evenhand.ledger.engine import refuse_empty
+    from evenhand.ledger.transaction import translated
 
     url = database_of(options)
     if options.database is None and (options.data is not None or not os.environ.get(ENVIRONMENT)):

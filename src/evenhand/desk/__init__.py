@@ -20,9 +20,8 @@ try:
     from evenhand.desk.projection.projection import Projection
     from evenhand.desk.projection.projectors import Projectors
     from evenhand.desk.settings import DeskSettings
-    from evenhand.ledger.event import Event
+    from evenhand.ledger.event import Event, Head
     from evenhand.ledger.ledger import Ledger, open_ledger
-    from evenhand.ledger.rows import Head
     from evenhand.ledger.waiting_pairs import WaitingPair
 except ModuleNotFoundError as error:
     raise MissingExtra(f"{error.name} is missing: a desk needs pip install 'evenhand[desk]'") from error

@@ -2,167 +2,242 @@
 
 from __future__ import annotations
 
-import hashlib
-import logging
+import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, cast
 
-import orjson
+import numpy as np
 
-from evenhand.desk.candidates import Candidates, read_candidates
-from evenhand.desk.commands import Command, Decide
+from evenhand.bandit.warm_up import warm_up
+from evenhand.desk.commands import Command
 from evenhand.desk.handlers import Draft, Handlers
-from evenhand.desk.proposals import Proposals
+from evenhand.desk.opening import settings_in
+from evenhand.desk.parsing import UNREADABLE, Candidates, ParsedCommand, parse, unreadable
+from evenhand.desk.projection.projection import Projection
+from evenhand.desk.projection.projector import Projector
+from evenhand.desk.projection.quiet_bandit import QuietBandit
 from evenhand.desk.settings import DeskSettings
-from evenhand.errors import EvenhandError, IdempotencyConflict, InvalidInput
-from evenhand.ledger.event import CANONICAL, Event, canonical, chained, now, request_digest
-from evenhand.ledger.names import check_name, is_name
-from evenhand.ledger.rows import Head, Row
-from evenhand.ledger.view import LedgerView
+from evenhand.errors import EvenhandError, IdempotencyConflict, LedgerUnavailable
+from evenhand.ledger.event import Event, Head, Row
+from evenhand.ledger.ledger import Ledger, LedgerView
+from evenhand.records.decision import Decision
+from evenhand.rewards import RidgeUCB
+from evenhand.version import __version__
 
-log = logging.getLogger(__name__)
+ATTEMPTS = 5
+"""How often a batch is decided again because another process changed the capacity meanwhile."""
 
-UNREADABLE = (TypeError, ValueError, AttributeError, KeyError, IndexError, RecursionError, OverflowError)
-"""Raised by commands of the wrong shape; other commands of the batch must not suffer from one."""
-
-NOT_COMPARED = ("idempotency_key", "origins")
-"""Fields in which two commands with the same key may differ."""
-
-
-@dataclass(frozen=True)
-class ParsedCommand:
-    """A command, and what can be read from it without the ledger."""
-
-    command: Command
-    candidates: Candidates | None = None
-    fingerprint: str | None = None
-    """A digest of a command with an idempotency key: two with the same one are the same."""
+DRAWS_STREAM = 2
+"""Streams spawned from a desk's seed: 0 the bandit's key, 1 the metric learner's, 2 the draws."""
 
 
-def parse(command: Command, settings: DeskSettings) -> ParsedCommand | EvenhandError:
-    """Check what can be checked without the ledger."""
-    try:
-        if not isinstance(command, Command):
-            raise InvalidInput(f"a command must be one of evenhand.desk.commands, got {command!r}")
-        check_name(command.actor, "actor")
-        candidates = read_candidates(command.candidates, settings) if isinstance(command, Decide) else None
-        if command.idempotency_key is None:
-            return ParsedCommand(command, candidates)
-        check_name(command.idempotency_key, "idempotency_key")
-        return ParsedCommand(command, candidates, _fingerprint(command, candidates))
-    except EvenhandError as error:
-        return error
-    except UNREADABLE as error:
-        return _unreadable(error)
+class Draws:
+    """Random streams, one for each decision: Philox, keyed by the desk's seed, its counter set by the number.
+
+    `np.random.Philox(key=draws.key, counter=[0, number, 0, 0])` gives the same numbers, in any order of calls.
+
+    >>> first = Draws(7).of(3).random()
+    >>> fresh = np.random.Generator(np.random.Philox(key=Draws(7).key, counter=[0, 3, 0, 0]))
+    >>> first == fresh.random()
+    True
+    """
+
+    def __init__(self, seed: int) -> None:
+        self.key = np.random.SeedSequence(seed).spawn(DRAWS_STREAM + 1)[DRAWS_STREAM].generate_state(2, np.uint64)
+        self._bits = np.random.Philox(key=self.key)
+        self._blank = self._bits.state
+        self._generator = np.random.Generator(self._bits)
+
+    def of(self, number: int) -> np.random.Generator:
+        """The stream of decision `number`; valid until the next call, since one generator is reset for each.
+
+        Resetting takes a microsecond, a new generator seventeen.
+        """
+        self._blank["state"]["counter"][:] = (0, number, 0, 0)
+        self._bits.state = self._blank
+        return self._generator
 
 
-def _fingerprint(command: Command, candidates: Candidates | None) -> str:
-    content: dict[str, Any] = {
-        field.name: getattr(command, field.name) for field in fields(command) if field.name not in NOT_COMPARED
-    }
-    if candidates is not None:
-        content["candidates"] = [candidates.ids, candidates.contexts, candidates.features]
-    try:
-        text = orjson.dumps([type(command).__name__, content], default=_plain, option=CANONICAL)
-    except TypeError as error:
-        raise InvalidInput(f"the command cannot be written as JSON: {error}") from None
-    return hashlib.blake2b(text, digest_size=16).hexdigest()
+class StaleProposal(Exception):
+    """The capacity has changed since a decision was proposed."""
 
 
-def _plain(value: Any) -> Any:
-    if hasattr(value, "items"):
-        return dict(value)
-    if isinstance(value, Sequence | set | frozenset):
-        return list(value)
-    raise TypeError(f"{type(value).__name__} is not JSON")
+class BatchWriter:
+    """Writes batches of commands to the ledger of one desk.
+
+    Decisions are computed outside the database transaction, on the last head this process knows. If another process
+    wrote meanwhile, the events are built again within the transaction, where decisions are only drawn again.
+    """
+
+    def __init__(self, ledger: Ledger, name: str, opened: DeskSettings, view: LedgerView, projector: Projector) -> None:
+        self._ledger, self._name, self._opened, self._projector = ledger, name, opened, projector
+        self._head = view.head
+        self.settings = settings_in(view)
+        """The settings in force, as far as this process knows."""
+        self._draws = Draws(opened.seed)
+        self._turn = threading.Lock()
+        self._is_warm = False
+
+    def write(self, commands: Sequence[Command]) -> list[Event | EvenhandError]:
+        """The event or the error of each command, in order."""
+        parsed = [parse(command, self._opened) for command in commands]
+        if not self._is_warm:
+            warm_up()
+            self._is_warm = True
+        with self._turn:
+            for _ in range(ATTEMPTS):
+                batch = Batch(self._name, parsed, self._projector.projection, self._draws)
+                if batch.refers_to_events:
+                    with self._ledger.reading(self._name) as view:
+                        self._read(batch, view)
+                batch.build(self._head, self.settings)
+                if not batch.rows:
+                    return batch.events()
+                try:
+                    with self._ledger.writing(self._name) as view:
+                        if view.head != self._head:  # another process wrote: other numbers, other events to refer to
+                            self._read(batch, view)
+                            batch.build(self._head, self.settings, is_late=True)
+                        if batch.rows:
+                            view.append(batch.rows, batch.head)
+                except StaleProposal:
+                    continue
+                self._head, self.settings = batch.head, batch.settings
+                return batch.events()
+        raise LedgerUnavailable(
+            f"the settings of desk {self._name!r} keep changing; nothing was written, send it again"
+        )
+
+    def _read(self, batch: Batch, view: LedgerView) -> None:
+        if view.head.settings != self._head.settings:
+            self.settings = settings_in(view)
+        self._head = view.head
+        if batch.refers_to_events:
+            batch.read(view)
 
 
 class Batch:
     """The events of a batch of commands, chained to the head they were built on and to each other.
 
     `read` takes from the ledger what the commands refer to, `build` makes the events without it. Built again on another
-    head, the proposals that were computed before are used again.
+    head, the decisions that were proposed before are used again.
     """
 
-    def __init__(self, desk: str, commands: Sequence[ParsedCommand | EvenhandError], proposals: Proposals) -> None:
-        self._desk, self._commands, self._proposals = desk, commands, proposals
-        self.head = Head(0, "", 0, 0)
+    def __init__(
+        self,
+        desk: str,
+        commands: Sequence[ParsedCommand | EvenhandError],
+        projection: Projection,
+        draws: Draws,
+    ) -> None:
+        self._desk, self._commands, self._projection, self._draws = desk, commands, projection, draws
+        self._proposed: dict[int, Decision | EvenhandError] = {}
+        """Decisions that were computed, by the place of their command."""
+        self._by_key: dict[str, Row] = {}
+        parsed = [each for each in commands if isinstance(each, ParsedCommand)]
+        self._keys = [each.command.idempotency_key for each in parsed if each.command.idempotency_key]
+        self._others = [each.command for each in parsed if each.candidates is None]
+        self._handlers: Handlers | None = None
+        self.refers_to_events = bool(self._keys or self._others)
+        """Whether the ledger must be read: not for new decisions."""
+
+    def read(self, view: LedgerView) -> None:
+        """Read the events that the commands refer to."""
+        self._by_key = view.by_key(self._keys) if self._keys else {}
+        self._handlers = Handlers(self._projection.bandit, self._others, view) if self._others else None
+
+    def build(self, head: Head, settings: DeskSettings, *, is_late: bool = False) -> None:
+        """Handle the commands in order; later ones see the events of earlier ones.
+
+        is_late: within the transaction, where a decision may be drawn again, which takes microseconds, but not
+        computed: StaleProposal if it would have to be.
+        """
+        self.head, self.settings, self._is_late = head, settings, is_late
         self.rows: list[Row] = []
-        self.results: list[Row | EvenhandError] = []
-
-    def read(self, view: LedgerView, settings: DeskSettings) -> None:
-        """Read the head, and the events that the commands refer to: none, if they are all new decisions."""
-        self.head = self._next = view.head
-        self.handlers = Handlers(view.head, settings, self._proposals)
-        parsed = [each for each in self._commands if isinstance(each, ParsedCommand)]
-        keys = [each.command.idempotency_key for each in parsed if each.command.idempotency_key]
-        self._by_key = view.by_key(keys) if keys else {}
-        names: set[str] = set()
-        for each in parsed:
-            if each.candidates is None:
-                referred = (getattr(each.command, field, None) for field in ("decision", "review_id", "supersedes"))
-                names.update(str(name) for name in referred if is_name(name))
-        if names:
-            self.handlers.read(view, names)
-
-    def build(self) -> None:
-        """Handle the commands in order; later ones see the events of earlier ones."""
-        self.rows, self._moment = [], now()
-        self.results = [
-            each if isinstance(each, EvenhandError) else self._event(number, each)
-            for number, each in enumerate(self._commands)
+        self._results = [
+            each if isinstance(each, EvenhandError) else self._handle(place, each)
+            for place, each in enumerate(self._commands)
         ]
-
-    def append_to(self, view: LedgerView) -> None:
-        """Write the events; the view must have the head that they were built on."""
-        if self.rows:
-            view.append(self.rows, self._next)
 
     def events(self) -> list[Event | EvenhandError]:
         """For each command, in order, its event, or the one it had before, or its error."""
         return [
             result if isinstance(result, EvenhandError) else Event(result.text, result.previous, result.hash)
-            for result in self.results
+            for result in self._results
         ]
 
-    def _event(self, number: int, parsed: ParsedCommand) -> Row | EvenhandError:
+    def _handle(self, place: int, parsed: ParsedCommand) -> Row | EvenhandError:
         key = parsed.command.idempotency_key
         if key is not None and key in self._by_key:
             if self._by_key[key].fingerprint == parsed.fingerprint:
                 return self._by_key[key]
             return IdempotencyConflict(f"idempotency key {key!r} was used for another command; choose a new one")
         try:
-            return self._chain(parsed, self.handlers.handle(number, parsed.command, parsed.candidates))
+            if parsed.candidates is not None:
+                return self._append(parsed, self._decide(place, parsed.candidates))
+            assert self._handlers is not None
+            return self._append(parsed, self._handlers.handle(parsed.command, self.settings))
         except EvenhandError as error:
             return error
         except UNREADABLE as error:
-            return _unreadable(error)
+            return unreadable(error)
 
-    def _chain(self, parsed: ParsedCommand, draft: Draft) -> Row:
-        key, seq, previous = parsed.command.idempotency_key, self._next.seq + 1, self._next.hash
-        text = canonical(
-            {
-                "desk": self._desk,
-                "seq": seq,
-                "id": draft.id,
-                "time": self._moment,
-                "actor": parsed.command.actor,
-                "kind": draft.kind,
-                "body": draft.body,
-                "request": request_digest(key, parsed.fingerprint),
-            }
-        )
-        columns = (draft.target, draft.number, draft.undoes, key, parsed.fingerprint)
-        row = Row(seq, draft.id, draft.kind, *columns, text, previous, chained(previous, text))
+    def _append(self, parsed: ParsedCommand, draft: Draft) -> Row:
+        command, head, (kind, body, columns) = parsed.command, self.head, draft
+        columns |= {"key": command.idempotency_key, "fingerprint": parsed.fingerprint}
+        row = Row.make(self._desk, head.seq + 1, head.hash, command.actor, kind, body, **columns)
         self.rows.append(row)
-        self.handlers.appended(row)
-        self._next = Head(seq, row.hash, self.handlers.decisions, self.handlers.settings_seq)
-        if key is not None:
-            self._by_key[key] = row
+        if row.key is not None:
+            self._by_key[row.key] = row
+        if self._handlers is not None:
+            self._handlers.appended(row)
+        settings_seq = head.settings
+        if kind == "settings":
+            settings_seq, self.settings = row.seq, DeskSettings.from_dict(body["settings"])
+        self.head = Head(row.seq, row.hash, head.decisions + (kind == "decision"), settings_seq)
         return row
 
+    def _decide(self, place: int, candidates: Candidates) -> Draft:
+        number, bandit = self.head.decisions, self._projection.bandit
+        if bandit.capacity != self.settings.capacity:
+            bandit = bandit.with_capacity(self.settings.capacity)
+        decision = self._proposed.get(place)
+        if isinstance(decision, EvenhandError):
+            raise decision
+        if decision is None or decision.capacity != bandit.capacity:
+            if self._is_late:
+                raise StaleProposal
+            try:
+                decision = bandit.propose(candidates.contexts, number=number, rng=self._draws.of(number))
+            except EvenhandError as error:
+                self._proposed[place] = error
+                raise
+        elif decision.round != number:
+            decision = bandit.drawn_again(decision, number=number, rng=self._draws.of(number))
+        self._proposed[place] = decision
+        body = decision_fields(decision, bandit, candidates.ids, self.settings)
+        body |= {"state": self._projection.seq, "settings": self.head.settings, "code": __version__}
+        body["candidates"] = candidates.ids
+        if candidates.features is not None:
+            body["features"] = candidates.features
+        return "decision", body, {"number": number}
 
-def _unreadable(error: Exception) -> EvenhandError:
-    log.debug("a command could not be read", exc_info=error)
-    return InvalidInput(f"the command cannot be read: {error}")
+
+def decision_fields(
+    decision: Decision, bandit: QuietBandit, candidates: Sequence[str], settings: DeskSettings
+) -> dict[str, Any]:
+    """The fields of a decision's event that follow from the events before it; a replay compares them."""
+    return {
+        "number": decision.round,
+        "schema": None if settings.schema is None else settings.schema.digest,
+        "contexts": decision.contexts,
+        "estimated_rewards": decision.contexts @ cast("RidgeUCB", bandit.reward).theta,
+        "optimistic_rewards": decision.optimistic_rewards,
+        "probabilities": decision.probabilities,
+        "capacity": decision.capacity,
+        "tight_pairs": decision.tight_pairs,
+        "chosen": [candidates[i] for i in decision.chosen],
+        "lots": {"generator": "Philox", "counter": [0, decision.round, 0, 0]},  # see Draws
+        "worst_residual": decision.worst_residual,
+        "seal": decision.id,
+    }

@@ -2,39 +2,31 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self, Unpack
 
 from evenhand._internal.checks import check_whole
-from evenhand.bandit.warm_up import warm_up
 from evenhand.desk import commands as cmd
-from evenhand.desk.batch import Batch, ParsedCommand, parse
+from evenhand.desk.batch import BatchWriter
 from evenhand.desk.commands import Command
 from evenhand.desk.desk_decision import DeskDecision
 from evenhand.desk.explain.explanation import Explanation, Metric, explain, metric_of
 from evenhand.desk.explain.sources import VerdictSources
 from evenhand.desk.limits import MOST_EVENTS
-from evenhand.desk.opening import create_desk, first_settings, settings_in
+from evenhand.desk.opening import create_desk, first_settings
 from evenhand.desk.projection.projection import Projection
 from evenhand.desk.projection.projector import Projector
 from evenhand.desk.projection.projectors import Projectors
-from evenhand.desk.proposals import Draws, Proposals, StaleProposal
 from evenhand.desk.queue import LEASE, queue
 from evenhand.desk.settings import DeskSettings
-from evenhand.errors import EvenhandError, InvalidInput, LedgerUnavailable, UnknownRecord
-from evenhand.ledger.event import Event
+from evenhand.errors import EvenhandError, InvalidInput, UnknownRecord
+from evenhand.ledger.event import Event, Head
 from evenhand.ledger.ledger import Ledger, open_ledger
 from evenhand.ledger.names import check_name, is_name
-from evenhand.ledger.rows import Head
 from evenhand.ledger.verify import check_end, check_text
-from evenhand.ledger.view import LedgerView
 from evenhand.ledger.waiting_pairs import QueuePosition, WaitingPair
 from evenhand.records.review_metadata import ReviewMetadata, joined
-
-ATTEMPTS = 5
-"""How often a batch is decided again because another process changed the capacity meanwhile."""
 
 
 class Desk:
@@ -50,14 +42,13 @@ class Desk:
 
     def __init__(self, ledger: Ledger, name: str, *, owns_ledger: bool = False) -> None:
         self.ledger, self._name, self._owns_ledger = ledger, name, owns_ledger
-        self._writing = threading.Lock()
         with ledger.reading(name) as view:
             first = view.after(0, 1)
-            self._opened = first_settings(first[0] if first else None)
-            self._settings = settings_in(view)
-        self._draws = Draws(self._opened.seed)
-        self._projector = Projector(ledger, name, self._opened)
-        check_end(ledger, name, self._projector.projection.seq)
+        opened = first_settings(first[0] if first else None)
+        self.projector = Projector(ledger, name, opened)
+        with ledger.reading(name) as view:
+            self._writer = BatchWriter(ledger, name, opened, view, self.projector)
+        check_end(ledger, name, self.projector.projection.seq)
         self._projectors: Projectors | None = None
         self._own_projectors: Projectors | None = None
         self._sources = VerdictSources(ledger, name)
@@ -106,42 +97,10 @@ class Desk:
         was acknowledged, and commands with a key can be sent again.
         """
         self._check_open()
-        parsed = [parse(command, self._opened) for command in commands]
-        warm_up()
-        with self._writing:
-            events = self._write(parsed)
+        events = self._writer.write(commands)
         if self._projectors is not None:
             self._projectors.wake(self._name)
         return events
-
-    def _write(self, commands: Sequence[ParsedCommand | EvenhandError]) -> list[Event | EvenhandError]:
-        for _ in range(ATTEMPTS):
-            proposals = Proposals(self.projection, self._draws)
-            batch = Batch(self._name, commands, proposals)
-            with self.ledger.reading(self._name) as view:
-                batch.read(view, self._settings_at(view))
-            batch.build()
-            if not batch.rows:
-                return batch.events()
-            proposals.freeze()
-            try:
-                with self.ledger.writing(self._name) as view:
-                    if view.head != batch.head:  # another process wrote: other numbers, other events to refer to
-                        batch.read(view, self._settings_at(view))
-                        batch.build()
-                    batch.append_to(view)
-            except StaleProposal:
-                continue
-            self._settings = (batch.handlers.settings_seq, batch.handlers.settings)
-            return batch.events()
-        raise LedgerUnavailable(
-            f"the settings of desk {self._name!r} keep changing; nothing was written, send it again"
-        )
-
-    def _settings_at(self, view: LedgerView) -> DeskSettings:
-        if view.head.settings != self._settings[0]:
-            self._settings = settings_in(view)
-        return self._settings[1]
 
     # The same for notebooks: one command, its event or its error raised.
 
@@ -212,12 +171,12 @@ class Desk:
     @property
     def settings(self) -> DeskSettings:
         """The settings in force, as far as this process knows."""
-        return self._settings[1]
+        return self._writer.settings
 
     @property
     def projection(self) -> Projection:
         """What decisions are made from now: .seq and .bandit."""
-        return self._projector.projection
+        return self.projector.projection
 
     @property
     def head(self) -> Head:
@@ -259,7 +218,7 @@ class Desk:
         then: with the distances as they were known when it was decided, projected again, instead of now.
         """
         event = self._decision_event(decision_id)
-        projection = self._projector.at(event.body["state"]) if then else self.projection
+        projection = self.projector.at(event.body["state"]) if then else self.projection
         return explain(event, projection, self.ledger, self._sources, self._name)
 
     def queue(
@@ -283,13 +242,13 @@ class Desk:
         wait: until the projection has all events that are in the ledger now, whoever projects.
         """
         self._check_open()
-        self._projector.catch_up(wait=wait, keep_lock=self._projectors is not None)
+        self.projector.catch_up(wait=wait, keep_lock=self._projectors is not None)
         if self._projectors is not None:  # for the snapshot and the queue, which may be due later
             self._projectors.wake(self._name)
 
     def wait_for(self, seq: int, timeout: float | None = None) -> bool:
         """Wait until the projection has reached event `seq`; False after `timeout` seconds."""
-        return self._projector.wait_for(seq, timeout)
+        return self.projector.wait_for(seq, timeout)
 
     def project_in_background(self) -> None:
         """Keep the projection up to date in the background until the desk is closed.
@@ -305,14 +264,10 @@ class Desk:
         """Called by `Projectors` when it takes this desk, and when it lets go of it."""
         self._projectors = projectors
 
-    def project(self) -> float | None:
-        """One run for `Projectors`; returns the seconds until the next one is due without a new event, or None."""
-        return self._projector.catch_up(wait=False, keep_lock=True)
-
     @property
     def is_projecting(self) -> bool:
         """Whether this process is the one that applies events."""
-        return self._projector.is_holding
+        return self.projector.is_holding
 
     def close(self) -> None:
         """Stop projecting; close the ledger if this desk opened it. Later commands raise InvalidInput."""
@@ -322,7 +277,7 @@ class Desk:
         if self._own_projectors is not None:
             self._own_projectors.close()
             self._own_projectors = None
-        self._projector.close()
+        self.projector.close()
         if self._owns_ledger:
             self.ledger.close()
 

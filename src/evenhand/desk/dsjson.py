@@ -10,8 +10,8 @@ import orjson
 
 from evenhand.desk.opening import settings_in
 from evenhand.desk.settings import DeskSettings
+from evenhand.ledger.event import Row
 from evenhand.ledger.ledger import Ledger
-from evenhand.ledger.rows import Row
 from evenhand.ledger.verify import verify
 
 CHUNK = 500
@@ -29,7 +29,7 @@ def to_dsjson(ledger: Ledger, desk: str) -> Iterator[str]:
     verify(ledger, desk)
     with ledger.reading(desk) as view:
         head, withdrawn = view.head, {review for _, review in view.withdrawals()}
-        names = names_of(settings_in(view)[1])
+        names = names_of(settings_in(view))
     for at in range(0, head.decisions, CHUNK):
         with ledger.reading(desk) as view:
             decisions = view.by_number(range(at, min(at + CHUNK, head.decisions)))

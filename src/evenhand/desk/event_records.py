@@ -1,15 +1,17 @@
-"""From the body of an event back to the records of the bandit: Decision and Review."""
+"""From the body of an event back to records: Decision, Review, and the answers of reviewers on pairs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evenhand.errors import ContradictoryReview, UnknownPair
+from evenhand.errors import AlreadyRecorded, ContradictoryReview, UnknownPair
+from evenhand.ledger.event import Row
 from evenhand.records.decision import Decision, Pair, Review
+from evenhand.records.review_metadata import DECLINED, invalid_field
 
 
 def decision_of(body: Mapping[str, Any]) -> Decision:
@@ -18,20 +20,14 @@ def decision_of(body: Mapping[str, Any]) -> Decision:
     return Decision(
         id=body["seal"],
         round=body["number"],
-        contexts=_read_only(body["contexts"]),
-        probabilities=_read_only(body["probabilities"]),
+        contexts=np.array(body["contexts"], dtype=np.float64),
+        probabilities=np.array(body["probabilities"], dtype=np.float64),
         chosen=tuple(place[name] for name in body["chosen"]),
         capacity=body["capacity"],
-        optimistic_rewards=_read_only(body["optimistic_rewards"]),
+        optimistic_rewards=np.array(body["optimistic_rewards"], dtype=np.float64),
         tight_pairs=tuple((i, j) for i, j in body["tight_pairs"]),
         worst_residual=body.get("worst_residual"),  # the first ledgers have none
     )
-
-
-def _read_only(values: Any) -> NDArray[np.float64]:
-    array = np.array(values, dtype=np.float64)
-    array.flags.writeable = False
-    return array
 
 
 def review_of(body: Mapping[str, Any], candidates: Sequence[str]) -> Review:
@@ -54,3 +50,77 @@ def indices_of(names: Sequence[str], candidates: Sequence[str]) -> list[int]:
         if name not in candidates:
             raise UnknownPair(f"unknown candidate {name!r}; the candidates of this decision are {list(candidates)}")
     return [candidates.index(name) for name in names]
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewAnswer:
+    """One answer of one reviewer: on a pair, on a whole decision, or in an interview."""
+
+    review: str
+    """The id of the event."""
+    seq: int
+    time: str
+    reviewer: str | None
+    decision: str
+    pair: frozenset[str]
+    answer: str
+    place: int = 0
+    """Which of the pair's planned places it took."""
+    repeat_of: str | None = None
+    """The answer that it is to be compared with."""
+    again_of: str | None = None
+    """The withdrawn answer that it replaces."""
+    seconds: float | None = None
+    """From seeing the pair to answering."""
+    whole: str = ""
+    """"complete" or "one_bit" of a review of a whole decision, "answer" in an interview; the pair is then empty."""
+    item: str | None = None
+    """The item that it answers, on the review page."""
+    pairs: int = 0
+    """Of a complete review: how many pairs the decision has."""
+    left: str | None = None
+    """The candidate shown on the left, on the review page."""
+
+
+def metadata_of(body: Mapping[str, Any]) -> dict[str, Any]:
+    """The metadata of a review or an answer; empty if its fields are invalid."""
+    metadata: dict[str, Any] = body["circumstances"] or {}
+    return metadata if invalid_field(metadata) is None else {}  # the first ledgers accepted anything
+
+
+def answers_in(row: Row) -> list[ReviewAnswer]:
+    """The answers on single pairs in a review: one from the review page, else all pairs that it names."""
+    event = row.event
+    body, metadata = event.body, metadata_of(event.body)
+    common = (row.id, row.seq, event.time, body["reviewer"], body["decision"])
+    if metadata.get("answer") is not None and metadata.get("pair") is not None:
+        answer = ReviewAnswer(
+            *common,
+            frozenset(metadata["pair"]),
+            metadata["answer"],
+            int((metadata.get("queue") or {}).get("place", 0)),
+            metadata.get("repeat_of"),
+            metadata.get("again_of"),
+            metadata.get("seconds"),
+            item=metadata.get("item"),
+            left=(metadata.get("sides") or {}).get("left"),
+        )
+        return [answer]
+    unfair = [ReviewAnswer(*common, frozenset(pair), "unfair") for pair in body["unfair"]]
+    return unfair + [ReviewAnswer(*common, frozenset(pair), "acceptable") for pair in body["fair"]]
+
+
+def refuse_second_answer(body: Mapping[str, Any], standing: Iterable[Row]) -> None:
+    """AlreadyRecorded if a review answers on a pair that its reviewer has answered before, in another window perhaps.
+
+    It may supersede the earlier one; what was skipped may be answered. standing: the decision's standing reviews.
+    """
+    metadata, reviewer = body["circumstances"] or {}, body["reviewer"]
+    if metadata.get("answer") is None or reviewer is None:
+        return
+    pair = frozenset(metadata["pair"])
+    for row in standing:
+        for answer in answers_in(row) if row.id != body["supersedes"] else ():
+            is_answer = answer.repeat_of is None and answer.answer not in DECLINED
+            if is_answer and answer.pair == pair and answer.reviewer == reviewer:
+                raise AlreadyRecorded(f"this pair was answered before by {reviewer}, see {row.id}")

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
 
 from evenhand._internal.checks import check_number, check_share, refusal
-from evenhand.desk.answers import refuse_second_answer
-from evenhand.desk.candidates import Candidates
 from evenhand.desk.commands import (
     AnswerQuestion,
     ChangeSettings,
@@ -22,61 +19,48 @@ from evenhand.desk.commands import (
     RecordOutcome,
     Withdraw,
 )
-from evenhand.desk.event_records import decision_of, indices_of, review_of
+from evenhand.desk.event_records import decision_of, indices_of, refuse_second_answer, review_of
 from evenhand.desk.imports.past import learn_rewards, read_past
 from evenhand.desk.imports.provenance import with_origins
-from evenhand.desk.inputs import as_numbers, as_pairs, as_text, check_review_kind
-from evenhand.desk.proposals import Proposals
+from evenhand.desk.parsing import as_numbers, as_pairs, as_text, check_review_kind
+from evenhand.desk.projection.quiet_bandit import QuietBandit
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import AlreadyRecorded, InvalidInput, NotChosen, UnknownRecord
-from evenhand.ledger.event import new_id
-from evenhand.ledger.names import check_name
-from evenhand.ledger.rows import Head, Row
-from evenhand.ledger.view import LedgerView
+from evenhand.ledger.event import Row
+from evenhand.ledger.ledger import LedgerView
+from evenhand.ledger.names import check_name, is_name
 from evenhand.records.contexts import as_contexts
 from evenhand.records.decision import Review
 from evenhand.records.review_metadata import check_review_metadata, read_metadata
 from evenhand.rewards import RidgeUCB
-from evenhand.version import __version__
 
+Draft = tuple[str, dict[str, Any], dict[str, Any]]
+"""An event before it has a place in the ledger: its kind, its body, and the columns it is found by."""
 
-@dataclass
-class Draft:
-    """An event before it has a place in the ledger: its body, and the columns it is found by."""
-
-    kind: str
-    id: str
-    body: dict[str, Any]
-    target: str | None = None
-    number: int | None = None
-    undoes: int | None = None
+REFERENCES = ("decision", "review_id", "supersedes")
+"""Fields of commands that name an event."""
 
 
 class Handlers:
-    """Handles the commands of one batch, on a head of the ledger, with the events that they refer to."""
+    """Handles the commands of one batch but decisions, with the events that they refer to."""
 
-    def __init__(self, head: Head, settings: DeskSettings, proposals: Proposals) -> None:
-        self.decisions, self.settings_seq, self.settings = head.decisions, head.settings, settings
-        self._proposals, self._projection = proposals, proposals.projection
-        self._bandit = proposals.projection.bandit
-        self._known: dict[str, Row] = {}
+    def __init__(self, bandit: QuietBandit, commands: Sequence[Command], view: LedgerView) -> None:
+        self._bandit = bandit
+        named = (getattr(command, field, None) for command in commands for field in REFERENCES)
+        names = {str(name) for name in named if is_name(name)}
+        self._known = view.by_id(names)
         """Events that commands refer to, by id."""
         self._about: dict[str, list[Row]] = {}
         """Events about decisions and reviews, by target."""
-
-    def read(self, view: LedgerView, names: set[str]) -> None:
-        """Read the events with these ids, and all events about them."""
-        self._known.update(view.by_id(names))
         targets = names | {row.target for row in self._known.values() if row.target is not None}
         rows = view.about(targets)
         later = view.about({row.id for row in rows if row.kind == "review"} - targets)
         for row in sorted({*rows, *later}, key=lambda row: row.seq):
             self._about.setdefault(row.target or "", []).append(row)
 
-    def handle(self, place: int, command: Command, candidates: Candidates | None) -> Draft:
-        """The event of the command at this place of the batch; after an error nothing has changed."""
-        if candidates is not None:
-            return self._decide(place, candidates)
+    def handle(self, command: Command, settings: DeskSettings) -> Draft:
+        """The event of a command; after an error nothing has changed."""
+        self.settings = settings
         return HANDLERS[type(command)](self, command)
 
     def appended(self, row: Row) -> None:
@@ -84,35 +68,6 @@ class Handlers:
         self._known[row.id] = row
         if row.target is not None:
             self._about.setdefault(row.target, []).append(row)
-        if row.kind == "decision":
-            self.decisions += 1
-        elif row.kind == "settings":
-            self.settings_seq, self.settings = row.seq, DeskSettings.from_dict(row.event.body["settings"])
-
-    def _decide(self, place: int, candidates: Candidates) -> Draft:
-        number, ids, schema = self.decisions, candidates.ids, self.settings.schema
-        decision = self._proposals.of(place, candidates, number, self.settings.capacity)
-        body = {
-            "number": number,
-            "state": self._projection.seq,
-            "settings": self.settings_seq,
-            "code": __version__,
-            "schema": None if schema is None else schema.digest,
-            "candidates": ids,
-            "contexts": decision.contexts,
-            "estimated_rewards": decision.contexts @ cast("RidgeUCB", self._bandit.reward).theta,
-            "optimistic_rewards": decision.optimistic_rewards,
-            "probabilities": decision.probabilities,
-            "capacity": decision.capacity,
-            "tight_pairs": decision.tight_pairs,
-            "chosen": [ids[i] for i in decision.chosen],
-            "lots": self._proposals.draws.record(number),
-            "worst_residual": decision.worst_residual,
-            "seal": decision.id,
-        }
-        if candidates.features is not None:
-            body["features"] = candidates.features
-        return Draft("decision", new_id("decision"), body, number=number)
 
     def _decision_row(self, name: Any) -> Row:
         row = self._known.get(name) if isinstance(name, str) else None
@@ -141,7 +96,7 @@ class Handlers:
         values = {str(candidate): float(reward) for candidate, reward in rewards.items()}
         contexts = np.array([body["contexts"][body["candidates"].index(candidate)] for candidate in values])
         copy.deepcopy(self._bandit.reward).learn(contexts, np.array(list(values.values())))  # to see that it can
-        return Draft("outcome", new_id("outcome"), {"decision": row.id, "rewards": values}, target=row.id)
+        return "outcome", {"decision": row.id, "rewards": values}, {"target": row.id}
 
     def _chosen(self, row: Row) -> list[str]:
         """The candidates who were chosen: by the last override, or else by the draw."""
@@ -179,7 +134,7 @@ class Handlers:
             if review.kind != "partial" or review.unfair or review.fair:  # "unsure" may be said of several pairs
                 self._refuse_duplicate(row, review)
             refuse_second_answer(body, self._standing_reviews(row))
-        return Draft("review", new_id("review"), body, target=row.id, undoes=None if undone is None else undone.seq)
+        return "review", body, {"target": row.id, "undoes": None if undone is None else undone.seq}
 
     def _refuse_duplicate(self, row: Row, review: Review) -> None:
         for earlier in self._standing_reviews(row):
@@ -220,7 +175,7 @@ class Handlers:
     def _withdraw(self, command: Withdraw) -> Draft:
         row = self._to_withdraw(command.review_id)
         body = {"review": row.id, "reason": as_text("reason", command.reason)}
-        return Draft("withdrawal", new_id("withdrawal"), body, target=row.id, undoes=row.seq)
+        return "withdrawal", body, {"target": row.id, "undoes": row.seq}
 
     def _override(self, command: Override) -> Draft:
         row = self._decision_row(command.decision)
@@ -235,12 +190,12 @@ class Handlers:
                 f"chosen must be at most {capacity} candidates, the decision's capacity, got {len(chosen)}"
             )
         body = {"decision": row.id, "chosen": chosen, "reason": as_text("reason", command.reason)}
-        return Draft("override", new_id("override"), body, target=row.id)
+        return "override", body, {"target": row.id}
 
     def _change_settings(self, command: ChangeSettings) -> Draft:
         settings = self.settings.changed(command.changes)
         body = {"changes": dict(command.changes), "settings": settings.to_dict()}
-        return Draft("settings", new_id("settings"), body)
+        return "settings", body, {}
 
     def _answer(self, command: AnswerQuestion) -> Draft:
         n_features = self.settings.n_features
@@ -259,12 +214,12 @@ class Handlers:
             "reviewer": command.reviewer,
             "circumstances": read_metadata(command.circumstances),
         }
-        return Draft("answer", new_id("answer"), with_origins(body, command.origins))
+        return "answer", with_origins(body, command.origins), {}
 
     def _import(self, command: ImportPast) -> Draft:
         body = read_past(command.record, self.settings)
         learn_rewards(copy.deepcopy(self._bandit.reward), body)  # to see that it can
-        return Draft("imported", new_id("imported"), with_origins(body, command.origins))
+        return "imported", with_origins(body, command.origins), {}
 
 
 HANDLERS: dict[type[Command], Callable[[Handlers, Any], Draft]] = {

@@ -11,12 +11,10 @@ import orjson
 
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import AlreadyRecorded, DamagedFile, DamagedLedger, IdempotencyConflict, InvalidInput, NewerFile
-from evenhand.ledger.event import FIRST, Event, canonical, chained, new_id, now, request_digest
-from evenhand.ledger.ledger import Ledger
+from evenhand.ledger.event import FIRST, Event, Row
+from evenhand.ledger.ledger import Ledger, LedgerView
 from evenhand.ledger.names import check_desk_name
-from evenhand.ledger.rows import Row
 from evenhand.ledger.verify import check_text
-from evenhand.ledger.view import LedgerView
 from evenhand.version import __version__
 
 log = logging.getLogger(__name__)
@@ -56,12 +54,9 @@ def _create(
     ledger: Ledger, name: str, settings: DeskSettings, actor: str, key: str | None, fingerprint: str | None
 ) -> Event:
     check_desk_name(name)
-    event_id, moment = new_id("opened"), now()
-    content = {"desk": name, "seq": 1, "id": event_id, "time": moment, "actor": actor, "kind": "opened"}
     body = {"settings": settings.to_dict(), "code": __version__}
-    text = canonical({**content, "body": body, "request": request_digest(key, fingerprint)})
-    row = Row(1, event_id, "opened", None, None, None, key, fingerprint, text, FIRST, chained(FIRST, text))
-    ledger.create(name, row, moment)
+    row = Row.make(name, 1, FIRST, actor, "opened", body, key=key, fingerprint=fingerprint)
+    ledger.create(name, row)
     return row.event
 
 
@@ -89,9 +84,9 @@ def _settings_of(row: Row) -> DeskSettings:
         raise DamagedLedger(f"event {row.seq} of the ledger must have settings, and has none; verify it") from None
 
 
-def settings_in(view: LedgerView) -> tuple[int, DeskSettings]:
-    """The settings in force, and the seq of their event."""
+def settings_in(view: LedgerView) -> DeskSettings:
+    """The settings in force."""
     row = view.last(("opened", "settings"), view.head.settings)
     if row is None:
         raise DamagedLedger("the ledger has no event with the desk's settings; verify it")
-    return row.seq, _settings_of(row)
+    return _settings_of(row)

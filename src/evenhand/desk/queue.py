@@ -8,15 +8,14 @@ import time
 
 from evenhand._internal.checks import check_number, check_whole
 from evenhand.bandit.pairs_to_review import PairToReview
-from evenhand.desk.answers import answers_in
-from evenhand.desk.event_records import decision_of, review_of
+from evenhand.desk.event_records import ReviewAnswer, answers_in, decision_of
 from evenhand.desk.limits import MOST_QUEUED
 from evenhand.desk.projection.projection import Projection
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import InvalidInput
+from evenhand.ledger.event import Row
 from evenhand.ledger.ledger import Ledger
 from evenhand.ledger.names import check_name
-from evenhand.ledger.rows import Row
 from evenhand.ledger.waiting_pairs import Answered, QueuePosition, WaitingPair
 from evenhand.records.decision import Decision
 from evenhand.records.review_metadata import DECLINED
@@ -78,28 +77,27 @@ class QueueFeeder:
             self._ledger.pairs.put(self._desk, pairs, MOST_WAITING)
         return None
 
-    def settle(self, after: int, projection: Projection) -> None:
-        """Remove the pairs that were answered after event `after`; leave declined ones to other reviewers."""
-        until = projection.seq
+    def settle(self, before: Projection, projection: Projection) -> None:
+        """Remove the pairs that were answered between two projections; leave declined ones to other reviewers."""
+        if before.history.kinds.get("review") == projection.history.kinds.get("review"):
+            return
         with self._ledger.reading(self._desk) as view:
-            reviews = [row for row in view.after(after, max(0, until - after), ("review",)) if row.seq <= until]
-            withdrawn = {review for _, review in view.withdrawals()} if reviews else set()
-            reviews = [row for row in reviews if row.seq not in withdrawn]  # their pairs may wait again
-            decisions = view.by_id({row.target for row in reviews if row.target is not None})
-        self._ledger.pairs.settle(self._desk, [_answered(row, decisions[row.target or ""]) for row in reviews])
-        for answer in (answer for row in reviews for answer in answers_in(row)):
-            # The review page has declined its own pairs itself.
-            if answer.answer in DECLINED and answer.item is None and answer.reviewer is not None:
+            reviews = view.after(before.seq, max(0, projection.seq - before.seq), ("review",))
+            withdrawn = {review for _, review in view.withdrawals()}
+        answered, declined = list[Answered](), list[ReviewAnswer]()
+        for row in reviews:
+            if row.seq <= projection.seq and row.seq not in withdrawn:  # else the pairs may wait again
+                body, answers = row.event.body, answers_in(row)
+                pairs = frozenset(map(frozenset, (*body["unfair"], *body["fair"])))
+                pairs |= {answer.pair for answer in answers if answer.answer == "unsure"}  # not named in the review
+                is_partial = body["kind"] == "partial"
+                answered.append(Answered(body["decision"], pairs if is_partial else None, body["reviewer"]))
+                # The review page has declined its own pairs itself.
+                declined += [answer for answer in answers if answer.answer in DECLINED and answer.item is None]
+        self._ledger.pairs.settle(self._desk, answered)
+        for answer in declined:
+            if answer.reviewer is not None:
                 self._ledger.pairs.decline(self._desk, answer.decision, answer.pair, answer.reviewer)
-
-
-def _answered(row: Row, decision: Row) -> Answered:
-    """Which pairs a review answered; one that was answered "unsure" is not named in it."""
-    candidates = decision.event.body["candidates"]
-    review = review_of(row.event.body, candidates)
-    pairs = frozenset(frozenset((candidates[i], candidates[j])) for i, j in (*review.unfair, *review.fair))
-    pairs |= {answer.pair for answer in answers_in(row) if answer.answer == "unsure"}
-    return Answered(decision.id, pairs if review.kind == "partial" else None, review.reviewer)
 
 
 def _pairs(row: Row, projection: Projection, settings: DeskSettings) -> list[WaitingPair]:

@@ -6,21 +6,20 @@ import copy
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
+import orjson
 
-from evenhand.desk.projection.reducer import Reducer, Withdrawals, newest_start
+from evenhand.desk.batch import Draws, decision_fields
+from evenhand.desk.projection.reducer import Reducer, Withdrawals, newest_start, reaches
 from evenhand.desk.projection.snapshot_checksum import checked, has_checksum
 from evenhand.desk.projection.snapshots import from_bytes, to_drop
-from evenhand.desk.proposals import Draws
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import DamagedFile, DamagedLedger, EvenhandError
-from evenhand.ledger.event import canonical
+from evenhand.ledger.event import Row, Stamp, canonical
 from evenhand.ledger.ledger import Ledger
-from evenhand.ledger.rows import Row, Stamp
 from evenhand.ledger.verify import rows_of, verify
-from evenhand.rewards import RidgeUCB
 
 DECISIONS_PER_QUERY = 200
 SPACING = 2000
@@ -80,14 +79,14 @@ def replay(ledger: Ledger, desk: str) -> Replayed:
         if what is not None:
             result.differences.append(Difference(row.seq, what))
     walk.to(head.seq)
-    result.state = digest_of(walk.reducer)
+    result.state = digest_of(walk.reducer.bandit.state())
     result.snapshots = _wrong_snapshots(ledger, desk, head.seq, withdrawals)
     return result
 
 
-def digest_of(reducer: Reducer) -> str:
-    """A digest of a bandit: two that are the same to the bit have the same one."""
-    return hashlib.sha256(canonical(_plain(reducer.bandit.state())).encode()).hexdigest()
+def digest_of(state: dict[str, Any]) -> str:
+    """A digest of a bandit's state: two that are the same to the bit have the same one."""
+    return hashlib.sha256(canonical(_plain(state)).encode()).hexdigest()
 
 
 def _plain(value: Any) -> Any:
@@ -114,7 +113,7 @@ class Walk:
 
     def to(self, target: int) -> Reducer:
         """The reducer at this event."""
-        if not self.reducer.reaches(target, self._withdrawals):
+        if not reaches(self.reducer.stamp, target, self._withdrawals):
             start = newest_start([kept.stamp for kept in self._kept.values()], target, self._withdrawals)
             self.reducer = Reducer.initial(self.opened) if start is None else copy.deepcopy(self._kept[start.seq])
         self.reducer.advance(self._ledger, self._desk, target, self._withdrawals, self._keep)
@@ -152,23 +151,12 @@ def _difference(row: Row, walk: Walk, settings: dict[int, DeskSettings], draws: 
     body = row.event.body
     if body["state"] >= row.seq or body["settings"] not in settings or body["settings"] >= row.seq:
         raise DamagedLedger("it refers to events that came later")
-    number, schema = body["number"], settings[body["settings"]].schema
-    bandit = walk.to(body["state"]).bandit.with_capacity(settings[body["settings"]].capacity)
+    number, in_force = body["number"], settings[body["settings"]]
+    bandit = walk.to(body["state"]).bandit.with_capacity(in_force.capacity)
     decision = bandit.propose(body["contexts"], number=number, rng=draws.of(number))
-    replayed = {
-        "contexts": decision.contexts.tolist(),
-        "schema": None if schema is None else schema.digest,
-        "lots": draws.record(number),
-        "estimated_rewards": (decision.contexts @ cast("RidgeUCB", bandit.reward).theta).tolist(),
-        "probabilities": decision.probabilities.tolist(),
-        "optimistic_rewards": decision.optimistic_rewards.tolist(),
-        "tight_pairs": [list(pair) for pair in decision.tight_pairs],
-        "chosen": [body["candidates"][i] for i in decision.chosen],
-        "capacity": decision.capacity,
-        "seal": decision.id,
-    }
-    if "worst_residual" in body:  # the first ledgers have none
-        replayed["worst_residual"] = decision.worst_residual
+    replayed = orjson.loads(canonical(decision_fields(decision, bandit, body["candidates"], in_force)))
+    if "worst_residual" not in body:  # the first ledgers have none
+        del replayed["worst_residual"]
     different = [name for name, value in replayed.items() if body[name] != value]
     return None if not different else f"{', '.join(different)} (made by evenhand {body['code']})"
 
@@ -201,4 +189,4 @@ def _again(walk: Walk, stamp: Stamp, withdrawals: Withdrawals) -> Reducer:
 
 def _content(reducer: Reducer) -> list[Any]:
     """All that a snapshot holds, to be compared."""
-    return [digest_of(reducer), reducer.skipped, _plain(reducer.history.state())]
+    return [digest_of(reducer.bandit.state()), reducer.skipped, _plain(reducer.history.state())]

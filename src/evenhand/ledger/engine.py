@@ -1,27 +1,22 @@
-"""Connections to a ledger's database: how each kind is opened, and what its errors mean."""
+"""Engines of a ledger's database: how each kind is opened.
+
+SQL is written for SQLite, with `?` for values and INDEXED BY; for PostgreSQL it is translated when it is executed.
+"""
 
 from __future__ import annotations
 
+import re
 import sqlite3
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
-from weakref import WeakKeyDictionary
 
-from sqlalchemy import URL, Connection, Engine, StaticPool, create_engine, event
+from sqlalchemy import URL, Engine, StaticPool, create_engine, event
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, IntegrityError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
-from evenhand.errors import DamagedLedger, EvenhandError, InvalidInput, LedgerUnavailable, MissingExtra
-from evenhand.ledger.database_file import DatabaseFile
-
-WAIT = 30.0
-"""Seconds to wait for another process to finish writing."""
-
-DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+from evenhand.errors import DamagedLedger, InvalidInput, MissingExtra
+from evenhand.ledger.transaction import WAIT, DatabaseFile, begin, files
 
 PRAGMAS = (
     "PRAGMA page_size = 8192",  # two decisions of ten candidates a page; only a new file takes it
@@ -122,14 +117,28 @@ def _postgresql(url: URL) -> Engine:
         connection.execute(SET_DURABLE)
         connection.autocommit = False
 
+    @event.listens_for(engine, "before_cursor_execute", retval=True)
+    def _executing(connection: Any, cursor: Any, statement: str, values: Any, *rest: Any) -> tuple[str, Any]:
+        return for_postgresql(statement), values
+
     return engine
+
+
+@lru_cache
+def for_postgresql(statement: str) -> str:
+    """A statement with PostgreSQL's placeholders; it chooses indexes by itself.
+
+    >>> for_postgresql("SELECT seq FROM events INDEXED BY events_id WHERE desk = ?")
+    'SELECT seq FROM events WHERE desk = %s'
+    """
+    return re.sub(r" INDEXED BY \w+", "", statement).replace("?", "%s")
 
 
 def _sqlite(url: URL, file: DatabaseFile) -> Engine:
     if not file.path.parent.is_dir():
         raise InvalidInput(f"there is no folder {file.path.parent} to keep a ledger in")
     engine = create_engine(url, pool_size=8, max_overflow=24, connect_args={"timeout": WAIT})
-    _files[engine] = file
+    files[engine] = file
 
     @event.listens_for(engine, "do_connect")
     def _connecting(dialect: Any, record: Any, arguments: Any, named: dict[str, Any]) -> sqlite3.Connection:
@@ -150,7 +159,7 @@ def _sqlite(url: URL, file: DatabaseFile) -> Engine:
     def _closing(connection: Any, record: Any) -> None:
         file.closing(record)
 
-    _begin_explicitly(engine)
+    event.listen(engine, "begin", begin)
     return engine
 
 
@@ -163,7 +172,7 @@ def _sqlite_in_memory() -> Engine:
         connection.isolation_level = None
         connection.deserialize(_empty_ledger())
 
-    _begin_explicitly(engine)
+    event.listen(engine, "begin", begin)
     return engine
 
 
@@ -177,85 +186,3 @@ def _empty_ledger() -> bytes:
         bring_up_to_date(connection)
     driver: Any = engine.raw_connection().driver_connection
     return bytes(driver.serialize())
-
-
-def _begin_explicitly(engine: Engine) -> None:
-    @event.listens_for(engine, "begin")
-    def _begun(connection: Connection) -> None:
-        writes = connection.get_execution_options().get("evenhand_writes", False)
-        driver: Any = connection.connection.driver_connection
-        driver.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
-
-
-_files: WeakKeyDictionary[Engine, DatabaseFile] = WeakKeyDictionary()
-_writers: WeakKeyDictionary[Engine, threading.Lock] = WeakKeyDictionary()
-
-
-def file_of(engine: Engine) -> DatabaseFile | None:
-    """The file of an SQLite database, if it is in one."""
-    return _files.get(engine)
-
-
-@contextmanager
-def transaction(engine: Engine, *, writes: bool) -> Iterator[Connection]:
-    """A connection within one transaction; database errors are raised as an EvenhandError.
-
-    SQLite's file is checked before, and once more after a commit: what was written to a file that was removed or
-    replaced is not acknowledged. If the file vanished in between, the commit may be in it when it is put back, as after
-    a connection that broke during a commit.
-    """
-    file, is_sqlite = _files.get(engine), engine.dialect.name == "sqlite"
-    turn = _turn(engine) if is_sqlite and (writes or file is None) else nullcontext()
-    with translated(), turn, engine.connect() as connection:
-        if file is not None:
-            file.check()
-        if writes:
-            connection.execution_options(evenhand_writes=True)
-        with connection.begin():
-            yield connection
-        if writes and file is not None:
-            file.check()
-
-
-@contextmanager
-def _turn(engine: Engine) -> Iterator[None]:
-    """One thread after the other: left to SQLite, a thread that finds the file locked sleeps longer than needed."""
-    lock = _writers.setdefault(engine, threading.Lock())
-    if not lock.acquire(timeout=WAIT):
-        raise LedgerUnavailable(f"another thread has been writing for {WAIT:g} seconds; nothing was written")
-    try:
-        yield
-    finally:
-        lock.release()
-
-
-@contextmanager
-def translated() -> Iterator[None]:
-    """Database errors as an EvenhandError with a sentence."""
-    try:
-        yield
-    except (EvenhandError, IntegrityError, DataError):  # the last two are errors of evenhand
-        raise
-    except DBAPIError as error:
-        raise _sentence(error.orig or error) from None if is_undecodable(error.orig) else error
-    except (SQLAlchemyError, OSError, sqlite3.Error) as error:
-        raise _sentence(error) from None if is_undecodable(error) else error
-
-
-def is_undecodable(error: BaseException | None) -> bool:
-    """Whether SQLite's driver found text that is not UTF-8; its message quotes all of it."""
-    return isinstance(error, sqlite3.OperationalError) and str(error).startswith("Could not decode to UTF-8")
-
-
-def _sentence(error: BaseException) -> EvenhandError:
-    if is_undecodable(error):
-        return DamagedLedger("the database is damaged: it has text that is not UTF-8; verify the ledger")
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    shown = " ".join(str(error).split())
-    if code in DAMAGED:
-        return DamagedLedger(f"the database is damaged ({shown}); restore it from a backup, then verify the ledger")
-    if code == sqlite3.SQLITE_FULL:
-        return LedgerUnavailable(f"nothing was written: the disk is full ({shown}); what was acknowledged is safe")
-    return LedgerUnavailable(
-        f"the database cannot be used now ({shown}); what was acknowledged is safe, what was not may be sent again"
-    )

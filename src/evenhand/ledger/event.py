@@ -1,4 +1,4 @@
-"""Event: one event of a ledger, and the hash chain that ties it to the one before."""
+"""Events of a ledger: what is stored of them, and the hash chain that ties each to the one before."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -95,6 +95,84 @@ class Event:
     def to_dict(self) -> dict[str, Any]:
         """Everything in one dict, for JSON."""
         return {**self.content, "previous": self.previous, "hash": self.hash}
+
+
+@dataclass(frozen=True)
+class Head:
+    """Where a desk's ledger ends."""
+
+    seq: int
+    hash: str
+    decisions: int
+    """How many decisions were made: the number of the next one."""
+    settings: int
+    """The seq of the event with the settings in force."""
+
+
+class Row(NamedTuple):
+    """An event as stored: its text and hashes, and the columns it is found by."""
+
+    seq: int
+    id: str
+    kind: str
+    target: str | None
+    """The decision or the review that the event is about."""
+    number: int | None
+    """The number of a decision."""
+    undoes: int | None
+    """The seq of the review that the event withdraws or supersedes."""
+    key: str | None
+    """The idempotency key."""
+    fingerprint: str | None
+    """A digest of the command that came with the key."""
+    text: str
+    previous: str
+    hash: str
+
+    @property
+    def event(self) -> Event:
+        """The event itself."""
+        return Event(self.text, self.previous, self.hash)
+
+    @classmethod
+    def make(
+        cls,
+        desk: str,
+        seq: int,
+        previous: str,
+        actor: str,
+        kind: str,
+        body: dict[str, Any],
+        *,
+        target: str | None = None,
+        number: int | None = None,
+        undoes: int | None = None,
+        key: str | None = None,
+        fingerprint: str | None = None,
+    ) -> Row:
+        """A new event, with an id and the time of now, chained to the hash before it."""
+        name, moment = new_id(kind), now()
+        content = {"desk": desk, "seq": seq, "id": name, "time": moment, "actor": actor, "kind": kind, "body": body}
+        text = canonical({**content, "request": request_digest(key, fingerprint)})
+        columns = (target, number, undoes, key, fingerprint)
+        return cls(seq, name, kind, *columns, text, previous, chained(previous, text))
+
+
+class EventToApply(NamedTuple):
+    """What a reducer needs of an event; decisions are not read, they only count."""
+
+    seq: int
+    kind: str
+    target: str | None = None
+    undoes: int | None = None
+    text: str | None = None
+
+
+class Stamp(NamedTuple):
+    """Which events were applied: those up to `seq`, except reviews withdrawn by an event up to `until`."""
+
+    seq: int
+    until: int
 
 
 def canonical(content: dict[str, Any]) -> str:

@@ -1,23 +1,41 @@
-"""Ledger: the append-only events of any number of desks, in SQLite or PostgreSQL."""
+"""Ledger: the append-only events of any number of desks, in SQLite or PostgreSQL; LedgerView: those of one desk."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from typing import Any, cast
 
 from sqlalchemy import Connection
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from evenhand.errors import AlreadyRecorded
-from evenhand.ledger.engine import file_of, open_engine, transaction, translated
+from evenhand.errors import AlreadyRecorded, DamagedLedger, UnknownRecord
+from evenhand.ledger.engine import open_engine
+from evenhand.ledger.event import EventToApply, Head, Row, Stamp
 from evenhand.ledger.locks import ProjectionLock, ProjectionLocks
 from evenhand.ledger.migrate import NEWEST, bring_up_to_date, refuse_newer, refuse_unknown, version_of
-from evenhand.ledger.rows import EventToApply, Head, Row, Stamp
-from evenhand.ledger.view import INSERT, LedgerView, Statements
+from evenhand.ledger.transaction import files, is_undecodable, transaction, translated
 from evenhand.ledger.waiting_pairs import WaitingPairs
 
-__all__ = ["EventToApply", "Head", "Ledger", "LedgerView", "Row", "Stamp", "open_ledger"]
+COLUMNS = ", ".join(Row._fields)
+INSERT = f"INSERT INTO events (desk, {COLUMNS}) VALUES (?{', ?' * len(Row._fields)})"
+
+INSERT_SNAPSHOT = "INSERT INTO snapshots (desk, seq, until, blob) VALUES (?, ?, ?, ?)"
+DELETE_SNAPSHOT = "DELETE FROM snapshots WHERE desk = ? AND seq = ?"
+
+VALUES_PER_QUERY = 500
+"""Maximum number of values per query."""
+
+STRAY = """
+SELECT seq,
+    (SELECT e.seq FROM events e WHERE e.desk = desks.name AND e.seq > desks.seq ORDER BY e.seq DESC LIMIT 1),
+    (SELECT e.seq FROM events e WHERE e.desk = desks.name AND e.seq < 1 ORDER BY e.seq LIMIT 1)
+FROM desks WHERE name = ?
+"""
+"""One statement: in PostgreSQL each sees what was committed before it, and a desk's row moves with its events."""
+
 
 PROBE_BYTES = 65_536
 """Written to see whether there is room: about as much as a batch of ten or twenty decisions."""
@@ -54,7 +72,7 @@ class Ledger:
         if version == NEWEST:
             return
         refuse_newer(version)
-        file = file_of(self.engine)
+        file = files.get(self.engine)
         if file is not None and file.is_read_only:
             return  # desks, events and snapshots are the same in every version
         with self.transaction(writes=True) as connection:
@@ -67,7 +85,7 @@ class Ledger:
     def names(self) -> list[str]:
         """The names of all desks, sorted; also of those whose head is lost, so that opening one says so."""
         with self.transaction() as connection:
-            return sorted(name for (name,) in Statements(connection).run(NAMES).fetchall())
+            return sorted(name for (name,) in connection.exec_driver_sql(NAMES).fetchall())
 
     def head(self, name: str) -> Head:
         """Where a desk's ledger ends."""
@@ -78,22 +96,21 @@ class Ledger:
         """The seq of the last event of each of these desks, in one query."""
         wanted = set(names)
         with self.transaction() as connection:
-            found = Statements(connection).run("SELECT name, seq FROM desks").fetchall()
+            found = connection.exec_driver_sql("SELECT name, seq FROM desks").fetchall()
         return {name: seq for name, seq in found if name in wanted}
 
-    def create(self, name: str, first: Row, created: str) -> None:
+    def create(self, name: str, first: Row) -> None:
         """A new desk with its first event; AlreadyRecorded if there is one of that name."""
         taken = AlreadyRecorded(f"there is a desk {name!r} already; open it, or choose another name")
         try:
             with self.transaction(writes=True) as connection:
-                statements = Statements(connection)
-                if statements.run("SELECT name FROM desks WHERE name = ?", (name,)).fetchone() is not None:
+                if connection.exec_driver_sql("SELECT name FROM desks WHERE name = ?", (name,)).fetchone() is not None:
                     raise taken
-                statements.run(
+                connection.exec_driver_sql(
                     "INSERT INTO desks (name, seq, hash, decisions, settings, created) VALUES (?, ?, ?, ?, ?, ?)",
-                    (name, 1, first.hash, 0, 1, created),
+                    (name, 1, first.hash, 0, 1, first.event.time),
                 )
-                statements.run(INSERT, [(name, *first)])
+                connection.exec_driver_sql(INSERT, [(name, *first)])
         except IntegrityError as error:  # another process was faster
             raise taken from error
 
@@ -112,33 +129,35 @@ class Ledger:
     def check_writable(self) -> None:
         """Write as much as a batch needs, and remove it again; LedgerUnavailable if that cannot be done now."""
         with self.transaction(writes=True) as connection:
-            statements, probe = Statements(connection), ("", 0)
+            probe = ("", 0)
             content = os.urandom(PROBE_BYTES)  # nothing that could be compressed
-            statements.run("INSERT INTO snapshots (desk, seq, until, blob) VALUES (?, ?, 0, ?)", (*probe, content))
-            statements.run("DELETE FROM snapshots WHERE desk = ? AND seq = ?", probe)
+            connection.exec_driver_sql(
+                "INSERT INTO snapshots (desk, seq, until, blob) VALUES (?, ?, 0, ?)", (*probe, content)
+            )
+            connection.exec_driver_sql("DELETE FROM snapshots WHERE desk = ? AND seq = ?", probe)
 
     # Snapshots of projections: derived from events, never the truth.
 
     def snapshots(self, name: str) -> list[Stamp]:
         """The snapshots there are, ascending."""
         with self.transaction() as connection:
-            found = Statements(connection).run("SELECT seq, until FROM snapshots WHERE desk = ? ORDER BY seq", (name,))
-            return [Stamp(*row) for row in found.fetchall()]
+            return _snapshots(connection, name)
 
     def snapshot(self, name: str, seq: int) -> bytes | None:
         """One snapshot."""
         with self.transaction() as connection:
-            found = Statements(connection).run("SELECT blob FROM snapshots WHERE desk = ? AND seq = ?", (name, seq))
+            found = connection.exec_driver_sql("SELECT blob FROM snapshots WHERE desk = ? AND seq = ?", (name, seq))
             row = found.fetchone()
             return None if row is None else bytes(row[0])
 
     def keep_snapshot(self, name: str, stamp: Stamp, blob: bytes, drop: Sequence[int]) -> None:
         """Add a snapshot, or replace the one at its seq, and drop others."""
         with self.transaction(writes=True) as connection:
-            statements = Statements(connection)
             for seq in {*drop, stamp.seq}:
-                statements.run("DELETE FROM snapshots WHERE desk = ? AND seq = ?", (name, seq))
-            statements.run("INSERT INTO snapshots (desk, seq, until, blob) VALUES (?, ?, ?, ?)", (name, *stamp, blob))
+                connection.exec_driver_sql("DELETE FROM snapshots WHERE desk = ? AND seq = ?", (name, seq))
+            connection.exec_driver_sql(
+                "INSERT INTO snapshots (desk, seq, until, blob) VALUES (?, ?, ?, ?)", (name, *stamp, blob)
+            )
 
     def projection_lock(self, name: str) -> ProjectionLock:
         """The lock of whoever projects this desk; one holder in all processes, released when its process dies."""
@@ -157,3 +176,152 @@ def open_ledger(url: str, *, make: bool = True, reads: bool = False) -> Ledger:
     up to date either way. reads: True to only read: an SQLite file that cannot be written is opened as it is.
     """
     return Ledger(url, make=make, reads=reads)
+
+
+class LedgerView:
+    """Finds events of one desk, and appends to them."""
+
+    def __init__(self, connection: Connection, desk: str, *, writes: bool) -> None:
+        self._run, self._desk = connection.exec_driver_sql, desk
+        self._connection = connection
+        lock = " FOR UPDATE" if writes and connection.dialect.name == "postgresql" else ""
+        head = self._run(f"SELECT seq, hash, decisions, settings FROM desks WHERE name = ?{lock}", (desk,)).fetchone()
+        if head is None and self._run("SELECT 1 FROM events WHERE desk = ? LIMIT 1", (desk,)).fetchone():
+            raise DamagedLedger(f"desk {desk!r} was removed: its events are there, its head is not; restore a backup")
+        if head is None:
+            raise UnknownRecord(f"there is no desk {desk!r}")
+        if [type(value) for value in head] != [int, str, int, int]:
+            raise DamagedLedger(f"desk {desk!r} was changed: its head cannot be read")
+        self.head = Head(*head)
+
+    def _rows(self, statement: str, values: tuple[Any, ...]) -> list[Any]:
+        """All rows of a query. Text that is not UTF-8 comes as bytes, so that verifying can say which event has it."""
+        try:
+            return list(self._run(statement, values).fetchall())
+        except DBAPIError as error:
+            if not is_undecodable(error.orig):
+                raise
+        driver = cast("sqlite3.Connection", self._connection.connection.driver_connection)
+        before, driver.text_factory = driver.text_factory, _text_or_bytes
+        try:
+            return driver.execute(statement, values).fetchall()
+        finally:
+            driver.text_factory = before
+
+    def _select(self, index: str | None = None) -> str:
+        return f"SELECT {COLUMNS} FROM events{'' if index is None else f' INDEXED BY {index}'} WHERE desk = ?"
+
+    def _find(self, column: str, values: Iterable[Any]) -> Iterator[Row]:
+        wanted, select = list(values), self._select(f"events_{column}")
+        for at in range(0, len(wanted), VALUES_PER_QUERY):
+            some = wanted[at : at + VALUES_PER_QUERY]
+            marks = ", ".join("?" * len(some))
+            yield from (Row(*row) for row in self._rows(f"{select} AND {column} IN ({marks})", (self._desk, *some)))
+
+    def by_id(self, ids: Iterable[str]) -> dict[str, Row]:
+        """The events with these ids, as far as there are any."""
+        return {row.id: row for row in self._find("id", ids)}
+
+    def by_key(self, keys: Iterable[str]) -> dict[str, Row]:
+        """The events that came with these idempotency keys."""
+        return {row.key: row for row in self._find("key", keys) if row.key is not None}
+
+    def by_number(self, numbers: Iterable[int]) -> dict[int, Row]:
+        """The decisions with these numbers."""
+        return {row.number: row for row in self._find("number", numbers) if row.number is not None}
+
+    def about(self, targets: Iterable[str]) -> list[Row]:
+        """The events about these decisions and reviews, in order."""
+        return sorted(self._find("target", set(targets)), key=lambda row: row.seq)
+
+    def after(self, seq: int, limit: int, kinds: Sequence[str] | None = None) -> list[Row]:
+        """Up to `limit` events after `seq`, in order, of these kinds or of all."""
+        index, condition, values = _of_kinds(kinds)
+        statement = f"{self._select(index)} AND seq > ?{condition} ORDER BY seq LIMIT ?"
+        return [Row(*row) for row in self._rows(statement, (self._desk, seq, *values, limit))]
+
+    def to_apply(self, after: int, until: int, limit: int) -> list[EventToApply]:
+        """Up to `limit` events after `after`, not beyond `until`; decisions are not read, what is missing is one."""
+        end = min(until, self.head.seq, after + limit)
+        found = self._rows(
+            "SELECT seq, kind, target, undoes, text FROM events INDEXED BY events_learned "
+            "WHERE desk = ? AND kind <> 'decision' AND seq > ? AND seq <= ?",
+            (self._desk, after, end),
+        )
+        events = [EventToApply(seq, "decision") for seq in range(after + 1, end + 1)]
+        for row in found:
+            events[row[0] - after - 1] = EventToApply(*row)
+        return events
+
+    def withdrawals(self) -> list[tuple[int, int]]:
+        """All withdrawn or superseded reviews: the seq of the event that did it, and of the review."""
+        statement = "SELECT seq, undoes FROM events INDEXED BY events_undoes WHERE desk = ? AND undoes IS NOT NULL"
+        return [(seq, undoes) for seq, undoes in self._run(statement, (self._desk,)).fetchall()]
+
+    def snapshots(self) -> list[Stamp]:
+        """The snapshots there are, ascending."""
+        return _snapshots(self._connection, self._desk)
+
+    def last(self, kinds: Sequence[str], until: int) -> Row | None:
+        """The newest event of these kinds, not beyond `until`; one index lookup for each kind."""
+        found = []
+        for name in kinds:
+            index, condition, values = _of_kinds((name,))
+            statement = f"{self._select(index)} AND seq <= ?{condition} ORDER BY seq DESC LIMIT 1"
+            found += [Row(*row) for row in self._rows(statement, (self._desk, until, *values))]
+        return max(found, default=None)
+
+    def stray(self) -> DamagedLedger | None:
+        """What is wrong if there is an event after the head or before the first."""
+        found = self._run(STRAY, (self._desk,)).fetchone()
+        head, after, before = (0, None, None) if found is None else found
+        if after is not None:
+            last = f"event {after}" if isinstance(after, int) else "one without a number"  # SQLite stores any type
+            return DamagedLedger(
+                f"desk {self._desk!r} was changed: there are events after event {head}, up to {last}, but its head "
+                f"says {head}: the head was set back, or events were inserted; restore a backup, then verify the ledger"
+            )
+        if before is not None:
+            return DamagedLedger(
+                f"desk {self._desk!r} was changed: there is an event before the first; restore a backup, then verify "
+                "the ledger"
+            )
+        return None
+
+    def append(self, rows: Sequence[Row], head: Head) -> None:
+        """Add events and move the head; only within `Ledger.writing`. DamagedLedger if an event is there already."""
+        try:
+            self._run(INSERT, [(self._desk, *row) for row in rows])
+        except IntegrityError as error:  # writers are alone: no other was faster
+            raise DamagedLedger(
+                f"nothing was written: event {rows[0].seq} cannot be added, since the ledger has it already, or one "
+                "with its id, key or number; its head was set back, or events were inserted; restore a backup, then "
+                "verify the ledger"
+            ) from error
+        self._run(
+            "UPDATE desks SET seq = ?, hash = ?, decisions = ?, settings = ? WHERE name = ?",
+            (head.seq, head.hash, head.decisions, head.settings, self._desk),
+        )
+        self.head = head
+
+
+def _snapshots(connection: Connection, desk: str) -> list[Stamp]:
+    found = connection.exec_driver_sql("SELECT seq, until FROM snapshots WHERE desk = ? ORDER BY seq", (desk,))
+    return [Stamp(*row) for row in found.fetchall()]
+
+
+def _of_kinds(kinds: Sequence[str] | None) -> tuple[str | None, str, tuple[str, ...]]:
+    """A condition on kinds, and the index for it; without decisions, one that leaves them out."""
+    if kinds is None:
+        return None, "", ()
+    partial = "" if "decision" in kinds else " AND kind <> 'decision'"
+    wanted = "kind = ?" if len(kinds) == 1 else f"kind IN ({', '.join('?' * len(kinds))})"
+    index = None if "decision" in kinds else "events_kind" if len(kinds) == 1 else "events_learned"
+    return index, f" AND {wanted}{partial}", tuple(kinds)
+
+
+def _text_or_bytes(content: bytes) -> str | bytes:
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        return content

@@ -9,9 +9,8 @@ from typing import Any
 import orjson
 
 from evenhand.errors import DamagedLedger
-from evenhand.ledger.event import FIRST, chained, request_digest
+from evenhand.ledger.event import FIRST, Head, Row, chained, request_digest
 from evenhand.ledger.ledger import Ledger
-from evenhand.ledger.rows import Head, Row
 
 CHUNK = 1000
 

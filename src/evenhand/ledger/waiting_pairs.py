@@ -11,14 +11,12 @@ from typing import Any, NamedTuple, Protocol
 
 from sqlalchemy import Connection
 
-from evenhand.ledger.view import VALUES_PER_QUERY, Statements
-
 PLACE = "desk, decision, first_id, second_id, place"
 ESTIMATES = "reason, gap, distance, doubt, chance_unfair, priority"
 COLUMNS = f"decision, first_id, second_id, {ESTIMATES}, place, leased_to, leased_until, not_for"
 SELECT = f"SELECT {COLUMNS} FROM waiting_pairs"
+COUNT = "SELECT count(*) FROM waiting_pairs WHERE desk = ?"
 AT_PLACE = "desk = ? AND decision = ? AND first_id = ? AND second_id = ? AND place = ?"
-SET_LEASE = f"UPDATE waiting_pairs SET not_for = ?, leased_to = ?, leased_until = ? WHERE {AT_PLACE}"
 
 
 class QueuePosition(NamedTuple):
@@ -109,14 +107,13 @@ class WaitingPairs:
         self._transaction = transaction
 
     @contextmanager
-    def _exclusively(self, desk: str) -> Iterator[Statements]:
+    def _exclusively(self, desk: str) -> Iterator[Connection]:
         """A transaction in which nobody else changes this desk's queue."""
         with self._transaction(writes=True) as connection:
-            statements = Statements(connection)
-            if statements.is_postgresql:
+            if connection.dialect.name == "postgresql":
                 digest = hashlib.blake2b(f"evenhand queue {desk}".encode(), digest_size=8).digest()
-                statements.run("SELECT pg_advisory_xact_lock(?)", (int.from_bytes(digest, signed=True),))
-            yield statements
+                connection.exec_driver_sql("SELECT pg_advisory_xact_lock(?)", (int.from_bytes(digest, signed=True),))
+            yield connection
 
     def put(self, desk: str, pairs: Sequence[WaitingPair], most: int, *, replace: bool = False) -> None:
         """Add pairs; those there already stay as they are, or with `replace` get this reason and this priority.
@@ -131,15 +128,15 @@ class WaitingPairs:
             + (p.reason, p.gap, p.distance, p.doubt, p.chance_unfair, p.priority, 0.0)
             for p in pairs
         ]
-        with self._exclusively(desk) as statements:
-            statements.run(
+        with self._exclusively(desk) as connection:
+            connection.exec_driver_sql(
                 f"INSERT INTO waiting_pairs ({PLACE}, {ESTIMATES}, leased_until) VALUES (?{', ?' * 11}) "
                 f"ON CONFLICT {update if replace else 'DO NOTHING'}",
                 rows,
             )
-            count = statements.run("SELECT count(*) FROM waiting_pairs WHERE desk = ?", (desk,)).scalar()
+            count = connection.exec_driver_sql(COUNT, (desk,)).scalar_one()
             if count > most:
-                statements.run(
+                connection.exec_driver_sql(
                     f"DELETE FROM waiting_pairs WHERE ({PLACE}) IN (SELECT {PLACE} FROM waiting_pairs "
                     "WHERE desk = ? ORDER BY priority, decision, first_id, second_id, place LIMIT ?)",
                     (desk, count - most),
@@ -151,22 +148,22 @@ class WaitingPairs:
         The pair at `after` need not wait any more. A pair with two places of different priority may be on two pages.
         """
         with self._transaction() as connection:
-            return [place.pair for place in self._free(Statements(connection), desk, n, None, now, [], after)]
+            return [place.pair for place in self._free(connection, desk, n, None, now, [], after)]
 
     def lease(self, desk: str, n: int, reviewer: str, now: float, until: float) -> list[WaitingPair]:
         """The first n pairs that nobody else has leased, leased to this reviewer.
 
         What the reviewer has leased already comes again, before anything else. Nobody gets both places of a pair.
         """
-        with self._exclusively(desk) as statements:
-            index = statements.using("waiting_pairs_leases")
-            rows = statements.run(
-                f"{SELECT}{index} WHERE desk = ? AND leased_to = ? AND leased_until > ?", (desk, reviewer, now)
+        with self._exclusively(desk) as connection:
+            rows = connection.exec_driver_sql(
+                f"{SELECT} INDEXED BY waiting_pairs_leases WHERE desk = ? AND leased_to = ? AND leased_until > ?",
+                (desk, reviewer, now),
             ).fetchall()
             mine = sorted(map(_Place.of, rows), key=lambda place: place.order, reverse=True)
-            found = [*mine[:n], *self._free(statements, desk, n - len(mine), reviewer, now, mine)]
+            found = [*mine[:n], *self._free(connection, desk, n - len(mine), reviewer, now, mine)]
             if found:
-                statements.run(
+                connection.exec_driver_sql(
                     f"UPDATE waiting_pairs SET leased_to = ?, leased_until = ? WHERE {AT_PLACE}",
                     [(reviewer, until, *place.at(desk)) for place in found],
                 )
@@ -174,7 +171,7 @@ class WaitingPairs:
 
     @staticmethod
     def _free(
-        statements: Statements,
+        connection: Connection,
         desk: str,
         n: int,
         reviewer: str | None,
@@ -185,12 +182,12 @@ class WaitingPairs:
         """Up to n places that are not leased, one for each pair, in order."""
         beyond = "" if after is None else " AND (priority, decision, first_id, second_id) < (?, ?, ?, ?)"
         statement = (
-            f"{SELECT}{statements.using('waiting_pairs_order')} WHERE desk = ? AND leased_until <= ?{beyond} "
+            f"{SELECT} INDEXED BY waiting_pairs_order WHERE desk = ? AND leased_until <= ?{beyond} "
             "ORDER BY priority DESC, decision DESC, first_id DESC, second_id DESC, place DESC LIMIT ? OFFSET ?"
         )
         seen, found, offset, limit = {place.names for place in mine}, list[_Place](), 0, 2 * max(n, 0) + 20
         while len(found) < n:
-            rows = statements.run(statement, (desk, now, *(after or ()), limit, offset)).fetchall()
+            rows = connection.exec_driver_sql(statement, (desk, now, *(after or ()), limit, offset)).fetchall()
             for place in map(_Place.of, rows):
                 if len(found) < n and place.names not in seen and (reviewer is None or reviewer not in place.not_for):
                     found.append(place)
@@ -202,32 +199,19 @@ class WaitingPairs:
 
     def settle(self, desk: str, answers: Sequence[Answered]) -> None:
         """Remove one place of each answered pair: the reviewer's own, or else one that is not leased. Idempotent."""
-        decisions = sorted({answer.decision for answer in answers})
-        pages = (decisions[at : at + VALUES_PER_QUERY] for at in range(0, len(decisions), VALUES_PER_QUERY))
-        if any(self._has_pairs_of(desk, page) for page in pages):
-            with self._exclusively(desk) as statements:
+        if answers:
+            with self._exclusively(desk) as connection:
                 for answer in answers:
-                    self._settle_one(statements, desk, answer)
-
-    def _has_pairs_of(self, desk: str, decisions: Sequence[str]) -> bool:
-        """Whether any pair of these decisions waits: reading is cheaper than writing."""
-        marks = ", ".join("?" * len(decisions))
-        with self._transaction() as connection:
-            statements = Statements(connection)
-            table = f"waiting_pairs{statements.using('sqlite_autoindex_waiting_pairs_1')}"
-            found = statements.run(
-                f"SELECT 1 FROM {table} WHERE desk = ? AND decision IN ({marks}) LIMIT 1", (desk, *decisions)
-            )
-            return found.fetchone() is not None
+                    self._settle_one(connection, desk, answer)
 
     @staticmethod
-    def _of_decision(statements: Statements, desk: str, decision: str) -> list[_Place]:
-        rows = statements.run(f"{SELECT} WHERE desk = ? AND decision = ? ORDER BY place", (desk, decision))
+    def _of_decision(connection: Connection, desk: str, decision: str) -> list[_Place]:
+        rows = connection.exec_driver_sql(f"{SELECT} WHERE desk = ? AND decision = ? ORDER BY place", (desk, decision))
         return [_Place.of(row) for row in rows.fetchall()]
 
-    def _settle_one(self, statements: Statements, desk: str, answer: Answered) -> None:
+    def _settle_one(self, connection: Connection, desk: str, answer: Answered) -> None:
         by_pair: dict[tuple[str, str, str], list[_Place]] = {}
-        for place in self._of_decision(statements, desk, answer.decision):
+        for place in self._of_decision(connection, desk, answer.decision):
             answered_before = answer.reviewer is not None and answer.reviewer in place.not_for
             if not answered_before and (answer.pairs is None or frozenset(place.names[1:]) in answer.pairs):
                 by_pair.setdefault(place.names, []).append(place)
@@ -235,20 +219,20 @@ class WaitingPairs:
             own = [place for place in places if place.leased_to == answer.reviewer]
             free = [place for place in places if place.leased_to is None]
             settled = [*own, *free, *places][0]
-            statements.run(f"DELETE FROM waiting_pairs WHERE {AT_PLACE}", settled.at(desk))
+            connection.exec_driver_sql(f"DELETE FROM waiting_pairs WHERE {AT_PLACE}", settled.at(desk))
             for place in places:
                 if place is not settled:
                     lease = (place.leased_to, place.leased_until)
-                    statements.run(SET_LEASE, (json.dumps([*place.not_for, answer.reviewer]), *lease, *place.at(desk)))
+                    _change(connection, desk, place, (*place.not_for, answer.reviewer), lease)
 
     def decline(self, desk: str, decision: str, pair: frozenset[str], reviewer: str) -> None:
         """A reviewer will not answer on a pair: it goes on waiting, for others."""
-        with self._exclusively(desk) as statements:
-            for place in self._of_decision(statements, desk, decision):
+        with self._exclusively(desk) as connection:
+            for place in self._of_decision(connection, desk, decision):
                 if frozenset(place.names[1:]) == pair and reviewer not in place.not_for:
                     is_own = place.leased_to == reviewer
                     lease = (None, 0.0) if is_own else (place.leased_to, place.leased_until)
-                    statements.run(SET_LEASE, (json.dumps([*place.not_for, reviewer]), *lease, *place.at(desk)))
+                    _change(connection, desk, place, (*place.not_for, reviewer), lease)
 
     def claim(
         self, desk: str, decision: str, pair: frozenset[str], place: int, reviewer: str, now: float, until: float
@@ -257,20 +241,32 @@ class WaitingPairs:
 
         False if somebody else has leased it; True also if it does not wait: then nobody else gets it.
         """
-        with self._exclusively(desk) as statements:
-            places = self._of_decision(statements, desk, decision)
+        with self._exclusively(desk) as connection:
+            places = self._of_decision(connection, desk, decision)
             places = [one for one in places if frozenset(one.names[1:]) == pair]
             wanted = next((one for one in places if one.pair.copy == place), None)
             if wanted is None or (wanted.leased_to != reviewer and wanted.leased_until > now):
                 return wanted is None
             for one in places:
-                not_for = json.dumps([name for name in one.not_for if name != reviewer])
+                not_for = [name for name in one.not_for if name != reviewer]
                 lease = (reviewer, until) if one.pair.copy == place else (one.leased_to, one.leased_until)
-                statements.run(SET_LEASE, (not_for, *lease, *one.at(desk)))
+                _change(connection, desk, one, not_for, lease)
             return True
 
     def count(self, desk: str) -> int:
         """How many places wait."""
         with self._transaction() as connection:
-            found = Statements(connection).run("SELECT count(*) FROM waiting_pairs WHERE desk = ?", (desk,)).scalar()
-            return int(found)
+            return int(connection.exec_driver_sql(COUNT, (desk,)).scalar_one())
+
+
+def _change(
+    connection: Connection,
+    desk: str,
+    place: _Place,
+    not_for: Sequence[str | None],
+    lease: tuple[str | None, float],
+) -> None:
+    connection.exec_driver_sql(
+        f"UPDATE waiting_pairs SET not_for = ?, leased_to = ?, leased_until = ? WHERE {AT_PLACE}",
+        (json.dumps(list(not_for)), *lease, *place.at(desk)),
+    )

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any
 
-from evenhand.desk.answers import ReviewAnswer
+from evenhand.desk.event_records import ReviewAnswer
 from evenhand.records.review_metadata import JUDGEMENTS
 
 PairJudgements = dict[str, str]

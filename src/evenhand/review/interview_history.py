@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from evenhand.interview.question import Answer, Judgement, Question
-from evenhand.ledger.ledger import Ledger, Row
+from evenhand.ledger.event import Row
+from evenhand.ledger.ledger import Ledger
 from evenhand.review.interview_people import KnownPeople
 
 KINDS = ("answer", "withdrawal")

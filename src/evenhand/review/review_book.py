@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from evenhand.desk.answers import ReviewAnswer, answers_in, metadata_of
+from evenhand.desk.event_records import ReviewAnswer, answers_in, metadata_of
 from evenhand.desk.review_rules import ReviewRules
+from evenhand.ledger.event import Row
 from evenhand.ledger.ledger import Ledger
-from evenhand.ledger.rows import Row
 from evenhand.records.review_metadata import DECLINED
 
 KINDS = ("review", "answer", "withdrawal", "settings")
@@ -167,7 +167,7 @@ class ReviewBook:
 
 def whole_in(row: Row, decisions: Mapping[str, Row]) -> list[ReviewAnswer]:
     """The answer of an event on a whole decision, or on an interview question."""
-    body, metadata = row.event.body, metadata_of(row)
+    body, metadata = row.event.body, metadata_of(row.event.body)
     common = (row.id, row.seq, row.event.time, body["reviewer"], body.get("decision", ""), frozenset[str]())
     if row.kind == "answer":
         answer = {True: "unfair", False: "acceptable"}.get(body["unfair"], metadata.get("answer", "unsure"))

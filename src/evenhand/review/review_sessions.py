@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.desk.answers import ReviewAnswer
 from evenhand.desk.commands import GiveReview
 from evenhand.desk.desk import Desk
+from evenhand.desk.event_records import ReviewAnswer
 from evenhand.desk.queue import MOST_WAITING
 from evenhand.errors import InvalidInput
 from evenhand.ledger.waiting_pairs import Answered, WaitingPair

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from evenhand.errors import AlreadyRecorded, DamagedLedger, UnknownRecord
-from evenhand.ledger.event import FIRST, canonical, chained, new_id, now
+from evenhand.ledger.event import FIRST, Head, Row, Stamp, canonical, chained, new_id, now
 from evenhand.ledger.ledger import Ledger
-from evenhand.ledger.rows import Head, Row, Stamp
 from evenhand.ledger.waiting_pairs import Answered, WaitingPair
 
 
@@ -29,7 +28,7 @@ def row(desk: str, seq: int, previous: str, kind: str = "decision", **columns: A
 def desk_with(ledger: Ledger, name: str, *events: dict[str, Any]) -> list[Row]:
     """A new desk with its first event and others; all rows."""
     rows = [row(name, 1, FIRST, "opened")]
-    ledger.create(name, rows[0], now())
+    ledger.create(name, rows[0])
     for columns in events:
         rows.append(row(name, len(rows) + 1, rows[-1].hash, **columns))
     if events:
@@ -59,7 +58,7 @@ class LedgerContract:
         """A second desk of one name is refused, and the first stays as it was."""
         rows = desk_with(ledger, name)
         with pytest.raises(AlreadyRecorded):
-            ledger.create(name, row(name, 1, FIRST, "opened"), now())
+            ledger.create(name, row(name, 1, FIRST, "opened"))
         assert name in ledger.names()
         with ledger.reading(name) as view:
             assert view.after(0, 10) == rows

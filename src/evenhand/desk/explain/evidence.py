@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from evenhand.desk.event_records import review_of
 from evenhand.desk.explain.sources import VerdictKey, VerdictSource, VerdictSources, as_bytes
 from evenhand.desk.projection.projection import Projection
+from evenhand.ledger.event import Row
 from evenhand.ledger.ledger import Ledger
-from evenhand.ledger.rows import Row
 from evenhand.records.decision import Pair, Review
 
 Floats = NDArray[np.float64]

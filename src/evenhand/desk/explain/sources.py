@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.desk.event_records import review_of
+from evenhand.ledger.event import Row
 from evenhand.ledger.ledger import Ledger
-from evenhand.ledger.rows import Row
 from evenhand.records.decision import Review
 
 Floats = NDArray[np.float64]

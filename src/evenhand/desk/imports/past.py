@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from evenhand._internal.checks import check_number, check_share, refusal
-from evenhand.desk.candidates import read_candidates
 from evenhand.desk.event_records import indices_of, review_of
-from evenhand.desk.inputs import as_pairs, check_review_kind
+from evenhand.desk.parsing import as_pairs, check_review_kind, read_candidates
 from evenhand.desk.projection.quiet_bandit import QuietBandit
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import InvalidInput

@@ -5,16 +5,16 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
 
 from evenhand.desk.projection.projection import Projection
-from evenhand.desk.projection.reducer import Reducer, newest_start, reaches
+from evenhand.desk.projection.reducer import Reducer, Withdrawals, newest_start, reaches
 from evenhand.desk.projection.snapshot_checksum import OLDER
 from evenhand.desk.projection.snapshots import CLOSEST, from_bytes, to_bytes, to_drop
 from evenhand.desk.queue import QueueFeeder
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import DamagedLedger, EvenhandError
-from evenhand.ledger.ledger import Head, Ledger, Stamp
+from evenhand.ledger.event import Stamp
+from evenhand.ledger.ledger import Ledger
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +38,7 @@ class Projector:
         self._published = threading.Condition()
         self._feeder = QueueFeeder(ledger, name)
         self._snapshot_at, self._snapshot_cost = 0.0, 0.0
-        self._snapshot_seq = 0
+        self._snapshot_seq = self._kept_at = 0
         self.is_holding = False
         self._reducer = Reducer.initial(opened)
         self.projection: Projection
@@ -60,13 +60,14 @@ class Projector:
         if not self._turn.acquire(blocking=wait):
             return None
         try:
-            head = self._ledger.head(self._name)
+            until = None
             while True:
                 self.is_holding = self._lock.acquire()
                 if self.is_holding:
-                    return self._apply_to(head, patiently=keep_lock)
+                    return self._apply_all(patiently=keep_lock)
+                until = until or self._ledger.head(self._name).seq
                 self._follow()
-                if not wait or self.projection.seq >= head.seq:
+                if not wait or self.projection.seq >= until:
                     return None
                 time.sleep(RETRY_SECONDS)
         except BaseException:  # what this process cannot do, another one may
@@ -82,13 +83,13 @@ class Projector:
             self.is_holding = False
             self._lock.release()
 
-    def _apply_to(self, head: Head, *, patiently: bool) -> float | None:
+    def _apply_all(self, *, patiently: bool) -> float | None:
+        with self._ledger.reading(self._name) as view:
+            head, withdrawals, stamps = view.head, view.withdrawals(), view.snapshots()
         if head.seq > self._reducer.stamp.seq:
-            with self._ledger.reading(self._name) as view:
-                withdrawals = view.withdrawals()
-            self._start_nearest(head, withdrawals)
-            before = self.projection
-            self._reducer.advance(self._ledger, self._name, head.seq, withdrawals, self._keep_on_the_way(head.seq))
+            self._start_nearest(head.seq, withdrawals, stamps)
+            before, self._kept_at = self.projection, self._reducer.stamp.seq
+            self._reducer.advance(self._ledger, self._name, head.seq, withdrawals, self._keep_on_the_way)
             if self._reducer.bandit.rounds != head.decisions:
                 counted = self._reducer.bandit.rounds
                 self._reducer = Reducer.initial(self._opened)  # what was projected cannot be trusted
@@ -96,22 +97,20 @@ class Projector:
                     f"desk {self._name!r} counts {head.decisions} decisions, its ledger {counted}; verify it"
                 )
             self._publish(before)
-            self._feeder.settle(before.seq, self.projection)
+            self._feeder.settle(before, self.projection)
         if self._seconds_to_snapshot() == 0.0:
             self._keep_snapshot(self._reducer)
         waits = (self._feeder.feed(self.projection, patiently=patiently), self._seconds_to_snapshot())
         return min((seconds for seconds in waits if seconds is not None), default=None)
 
-    def _start_nearest(self, head: Head, withdrawals: list[tuple[int, int]]) -> None:
+    def _start_nearest(self, target: int, withdrawals: Withdrawals, stamps: list[Stamp]) -> None:
         """Start where the fewest events are left to apply: here, or at a snapshot, perhaps of another process."""
-        stamps = self._ledger.snapshots(self._name)
-        start = newest_start(stamps, head.seq, withdrawals)
-        here = self._reducer.stamp.seq if self._reducer.reaches(head.seq, withdrawals) else -1
-        if here < 0 or (start is not None and start.seq > here):
-            self._reducer = self._restored(stamps, head.seq, withdrawals)
+        start, here = newest_start(stamps, target, withdrawals), self._reducer.stamp
+        if not reaches(here, target, withdrawals) or (start is not None and start.seq > here.seq):
+            self._reducer = self._restored(stamps, target, withdrawals)
             self._snapshot_seq = self._reducer.stamp.seq
 
-    def _restored(self, stamps: list[Stamp], target: int, withdrawals: list[tuple[int, int]]) -> Reducer:
+    def _restored(self, stamps: list[Stamp], target: int, withdrawals: Withdrawals) -> Reducer:
         while (stamp := newest_start(stamps, target, withdrawals)) is not None:
             reducer = self._read_snapshot(stamp)
             if reducer is not None:
@@ -161,8 +160,8 @@ class Projector:
         if seq == self.projection.seq:
             return self.projection
         with self._ledger.reading(self._name) as view:
-            withdrawals = view.withdrawals()
-        reducer = self._restored(self._ledger.snapshots(self._name), seq, withdrawals)
+            withdrawals, stamps = view.withdrawals(), view.snapshots()
+        reducer = self._restored(stamps, seq, withdrawals)
         reducer.advance(self._ledger, self._name, seq, withdrawals)
         return Projection(seq, reducer.bandit, len(reducer.skipped), reducer.history)
 
@@ -179,7 +178,7 @@ class Projector:
         begun = time.monotonic()
         with self._ledger.reading(self._name) as view:
             chain, withdrawals = view.after(reducer.stamp.seq - 1, 1)[0].hash, view.withdrawals()
-        others = [stamp for stamp in self._ledger.snapshots(self._name) if stamp.seq != reducer.stamp.seq]
+            others = [stamp for stamp in view.snapshots() if stamp.seq != reducer.stamp.seq]
         usable = [stamp for stamp in others if reaches(stamp, max(reducer.stamp.until, stamp.seq), withdrawals)]
         drop = {stamp.seq for stamp in others} - {stamp.seq for stamp in usable}  # they hold a withdrawn review
         drop |= set(to_drop([*usable, reducer.stamp], max(stamp.seq for stamp in (*usable, reducer.stamp))))
@@ -189,18 +188,12 @@ class Projector:
         self._snapshot_at, self._snapshot_seq = time.monotonic(), reducer.stamp.seq
         self._snapshot_cost = self._snapshot_at - begun
 
-    def _keep_on_the_way(self, target: int) -> Callable[[Reducer], None]:
+    def _keep_on_the_way(self, reducer: Reducer) -> None:
         """On a long way snapshots are kept at falling distances, so that the next withdrawal is cheap."""
-        last = self._reducer.stamp.seq
-
-        def keep(reducer: Reducer) -> None:
-            nonlocal last
-            done, left = reducer.stamp.seq - last, target - reducer.stamp.seq
-            if left > 0 and done >= max(16 * CLOSEST, left // 4):
-                self._keep_snapshot(reducer)
-                last = reducer.stamp.seq
-
-        return keep
+        done, left = reducer.stamp.seq - self._kept_at, reducer.stamp.until - reducer.stamp.seq
+        if left > 0 and done >= max(16 * CLOSEST, left // 4):
+            self._keep_snapshot(reducer)
+            self._kept_at = reducer.stamp.seq
 
     def close(self) -> None:
         """Keep a last snapshot if this process projected, and release the lock."""

@@ -123,7 +123,7 @@ class Projectors:
             heads = self._ledger.heads(list(self._entries))
             for name, seq in heads.items():
                 entry = self._entries.get(name)
-                if entry is not None and seq > entry.desk.projection.seq:
+                if entry is not None and seq > entry.desk.projector.projection.seq:
                     self.wake(name)
         except EvenhandError as error:
             log.debug("projectors cannot read the ledger: %s", error)  # a run says so, and backs off
@@ -133,11 +133,11 @@ class Projectors:
                 self._changed.notify_all()
 
     def _run(self, name: str, entry: _Entry) -> None:
-        begun, before, again = time.monotonic(), entry.desk.projection.seq, None
+        begun, before, again = time.monotonic(), entry.desk.projector.projection.seq, None
         pause, backoff = PAUSE_SECONDS, 0.0
         try:
-            again = entry.desk.project()
-            if entry.desk.projection.seq - before >= BUSY_EVENTS:
+            again = entry.desk.projector.catch_up(wait=False, keep_lock=True)
+            if entry.desk.projector.projection.seq - before >= BUSY_EVENTS:
                 pause = min(LONGEST_PAUSE, max(PAUSE_SECONDS, BUSY_SHARE * (time.monotonic() - begun)))
         except LedgerUnavailable as error:
             backoff = min(5.0, 2 * max(entry.backoff, 0.25))

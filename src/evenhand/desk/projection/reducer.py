@@ -15,9 +15,8 @@ from evenhand.desk.projection.quiet_bandit import QuietBandit
 from evenhand.desk.projection.round_history import RoundHistory
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import DamagedLedger, EvenhandError
-from evenhand.ledger.ledger import Ledger
-from evenhand.ledger.rows import EventToApply, Stamp
-from evenhand.ledger.view import LedgerView
+from evenhand.ledger.event import EventToApply, Stamp
+from evenhand.ledger.ledger import Ledger, LedgerView
 
 CHUNK = 2000
 """Events per query."""
@@ -44,10 +43,6 @@ class Reducer:
     def initial(cls, settings: DeskSettings) -> Reducer:
         """Before the first event."""
         return cls(settings.first_bandit(), Stamp(0, 0))
-
-    def reaches(self, target: int, withdrawals: Withdrawals) -> bool:
-        """Whether applying the events from here to `target` gives the projection at `target`."""
-        return reaches(self.stamp, target, withdrawals)
 
     def advance(
         self,

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import orjson
 
 from evenhand.errors import DamagedFile, DamagedLedger
+from evenhand.ledger.event import Stamp
 from evenhand.ledger.ledger import Ledger
-from evenhand.ledger.rows import Stamp
 
 MARK = b"evenhand snapshot\n"
 OLDER = b"PK\x03\x04"

@@ -14,7 +14,7 @@ from evenhand.desk.projection.reducer import Reducer
 from evenhand.desk.projection.round_history import RoundHistory
 from evenhand.desk.projection.snapshot_checksum import checked, with_checksum
 from evenhand.errors import DamagedFile, DamagedLedger, EvenhandError
-from evenhand.ledger.rows import Stamp
+from evenhand.ledger.event import Stamp
 
 FORMAT = 3
 """Raised whenever an older evenhand could not read a snapshot; it then projects from the first event."""

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from evenhand.desk.desk import Desk
     from evenhand.desk.projection.projection import Projection
+    from evenhand.ledger.event import Head, Row
     from evenhand.ledger.ledger import Ledger
-    from evenhand.ledger.rows import Head, Row
 
 LATEST = 12
 """Decisions in the overview."""

@@ -12,8 +12,8 @@ from evenhand.review.display import features_of
 
 if TYPE_CHECKING:
     from evenhand.desk.settings import DeskSettings
+    from evenhand.ledger.event import Row
     from evenhand.ledger.ledger import Ledger
-    from evenhand.ledger.rows import Row
 
 CHUNK = 250
 COLUMNS = (

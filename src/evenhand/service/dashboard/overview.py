@@ -15,7 +15,7 @@ from evenhand.service.dashboard.rounds import rounds_part
 if TYPE_CHECKING:
     from evenhand.desk.desk import Desk
     from evenhand.desk.projection.projection import Projection
-    from evenhand.ledger.rows import Head
+    from evenhand.ledger.event import Head
 
 COUNT_SECONDS = 2.0
 """Waiting pairs are counted at most this often: counting reads all of them."""

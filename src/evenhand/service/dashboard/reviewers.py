@@ -6,7 +6,7 @@ import statistics
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from evenhand.desk.answers import ReviewAnswer
+from evenhand.desk.event_records import ReviewAnswer
 from evenhand.records.review_metadata import ANSWERS
 from evenhand.review.agreement import agreement, consistency
 

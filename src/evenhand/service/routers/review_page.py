@@ -8,7 +8,7 @@ from typing import Any
 
 from fastapi import APIRouter, Response
 
-from evenhand.desk.answers import ReviewAnswer
+from evenhand.desk.event_records import ReviewAnswer
 from evenhand.errors import AlreadyRecorded, IdempotencyConflict
 from evenhand.records.review_metadata import DECLINED, times
 from evenhand.review.agreement import consistency

@@ -1,4 +1,4 @@
-"""DatabaseFile: the file of an SQLite database, and whether it is still the one that was opened.
+"""Transactions of a ledger's database: SQLite's file is still the one that was opened, and errors are sentences.
 
 A process may go on writing to a file that was removed, moved or replaced; all of it would be lost with its last
 connection. So the identity of the file at the path is compared with that of the file that was opened.
@@ -8,11 +8,22 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
-from evenhand.errors import LedgerUnavailable
+from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, SQLAlchemyError
+
+from evenhand.errors import DamagedLedger, EvenhandError, LedgerUnavailable
+
+WAIT = 30.0
+"""Seconds to wait for another process to finish writing."""
+
+DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 Identity = tuple[int, int] | None
 """Device and inode of a file; None if there is none."""
@@ -97,3 +108,80 @@ def _identity(path: str | Path) -> Identity:
     except OSError:
         return None
     return found.st_dev, found.st_ino
+
+
+files: WeakKeyDictionary[Engine, DatabaseFile] = WeakKeyDictionary()
+"""The file of each engine of an SQLite database, if it is in one."""
+_writers: WeakKeyDictionary[Engine, threading.Lock] = WeakKeyDictionary()
+
+
+@contextmanager
+def transaction(engine: Engine, *, writes: bool) -> Iterator[Connection]:
+    """A connection within one transaction; database errors are raised as an EvenhandError.
+
+    SQLite's file is checked before, and once more after a commit: what was written to a file that was removed or
+    replaced is not acknowledged. If the file vanished in between, the commit may be in it when it is put back, as after
+    a connection that broke during a commit.
+    """
+    file, is_sqlite = files.get(engine), engine.dialect.name == "sqlite"
+    turn = _turn(engine) if is_sqlite and (writes or file is None) else nullcontext()
+    with translated(), turn, engine.connect() as connection:
+        if file is not None:
+            file.check()
+        if writes:
+            connection.execution_options(evenhand_writes=True)
+        with connection.begin():
+            yield connection
+        if writes and file is not None:
+            file.check()
+
+
+def begin(connection: Connection) -> None:
+    """Begin a transaction in SQLite, whose driver would begin it by itself, and too late."""
+    writes = connection.get_execution_options().get("evenhand_writes", False)
+    driver: Any = connection.connection.driver_connection
+    driver.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+@contextmanager
+def _turn(engine: Engine) -> Iterator[None]:
+    """One thread after the other: left to SQLite, a thread that finds the file locked sleeps longer than needed."""
+    lock = _writers.setdefault(engine, threading.Lock())
+    if not lock.acquire(timeout=WAIT):
+        raise LedgerUnavailable(f"another thread has been writing for {WAIT:g} seconds; nothing was written")
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Database errors as an EvenhandError with a sentence."""
+    try:
+        yield
+    except (EvenhandError, IntegrityError, DataError):  # the last two are errors of evenhand
+        raise
+    except DBAPIError as error:
+        raise _sentence(error.orig or error) from None if is_undecodable(error.orig) else error
+    except (SQLAlchemyError, OSError, sqlite3.Error) as error:
+        raise _sentence(error) from None if is_undecodable(error) else error
+
+
+def is_undecodable(error: BaseException | None) -> bool:
+    """Whether SQLite's driver found text that is not UTF-8; its message quotes all of it."""
+    return isinstance(error, sqlite3.OperationalError) and str(error).startswith("Could not decode to UTF-8")
+
+
+def _sentence(error: BaseException) -> EvenhandError:
+    if is_undecodable(error):
+        return DamagedLedger("the database is damaged: it has text that is not UTF-8; verify the ledger")
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    shown = " ".join(str(error).split())
+    if code in DAMAGED:
+        return DamagedLedger(f"the database is damaged ({shown}); restore it from a backup, then verify the ledger")
+    if code == sqlite3.SQLITE_FULL:
+        return LedgerUnavailable(f"nothing was written: the disk is full ({shown}); what was acknowledged is safe")
+    return LedgerUnavailable(
+        f"the database cannot be used now ({shown}); what was acknowledged is safe, what was not may be sent again"
+    )

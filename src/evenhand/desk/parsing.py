@@ -1,0 +1,226 @@
+"""Parsing: what can be read and checked of a command without the ledger; candidates, pairs, numbers and text."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from evenhand._internal.checks import is_number, refusal
+from evenhand.desk.commands import Command, Decide
+from evenhand.desk.limits import LONGEST_TEXT
+from evenhand.desk.settings import DeskSettings
+from evenhand.errors import EvenhandError, InvalidInput
+from evenhand.ledger.event import CANONICAL
+from evenhand.ledger.names import LONGEST, check_name
+from evenhand.records.contexts import as_contexts
+
+log = logging.getLogger(__name__)
+
+UNREADABLE = (TypeError, ValueError, AttributeError, KeyError, IndexError, RecursionError, OverflowError)
+"""Raised by commands of the wrong shape; other commands of the batch must not suffer from one."""
+
+NOT_COMPARED = ("idempotency_key", "origins")
+"""Fields in which two commands with the same key may differ."""
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Ids, which should be pseudonyms; contexts (k, d); and the features by name, if the caller passed them."""
+
+    ids: list[str]
+    contexts: Any
+    """(k, d) numbers, not checked yet: the bandit does."""
+    features: list[dict[str, Any]] | None = None
+
+
+@dataclass(frozen=True)
+class ParsedCommand:
+    """A command, and what can be read from it without the ledger."""
+
+    command: Command
+    candidates: Candidates | None = None
+    fingerprint: str | None = None
+    """A digest of a command with an idempotency key: two with the same one are the same."""
+
+
+def parse(command: Command, settings: DeskSettings) -> ParsedCommand | EvenhandError:
+    """Check what can be checked without the ledger."""
+    try:
+        if not isinstance(command, Command):
+            raise InvalidInput(f"a command must be one of evenhand.desk.commands, got {command!r}")
+        check_name(command.actor, "actor")
+        candidates = read_candidates(command.candidates, settings) if isinstance(command, Decide) else None
+        if command.idempotency_key is None:
+            return ParsedCommand(command, candidates)
+        check_name(command.idempotency_key, "idempotency_key")
+        return ParsedCommand(command, candidates, _fingerprint(command, candidates))
+    except EvenhandError as error:
+        return error
+    except UNREADABLE as error:
+        return unreadable(error)
+
+
+def _fingerprint(command: Command, candidates: Candidates | None) -> str:
+    content: dict[str, Any] = {
+        field.name: getattr(command, field.name) for field in fields(command) if field.name not in NOT_COMPARED
+    }
+    if candidates is not None:
+        content["candidates"] = [candidates.ids, candidates.contexts, candidates.features]
+    try:
+        text = orjson.dumps([type(command).__name__, content], default=_plain, option=CANONICAL)
+    except TypeError as error:
+        raise InvalidInput(f"the command cannot be written as JSON: {error}") from None
+    return hashlib.blake2b(text, digest_size=16).hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "items"):
+        return dict(value)
+    if isinstance(value, Sequence | set | frozenset):
+        return list(value)
+    raise TypeError(f"{type(value).__name__} is not JSON")
+
+
+def unreadable(error: Exception) -> EvenhandError:
+    """The error of a command of the wrong shape."""
+    log.debug("a command could not be read", exc_info=error)
+    return InvalidInput(f"the command cannot be read: {error}")
+
+
+# Candidates.
+
+
+def read_candidates(value: Any, settings: DeskSettings) -> Candidates:
+    """Candidates from an array, a data frame, or a list of {"id", "context"} or {"id", "features"}."""
+    if isinstance(value, Candidates):
+        return value
+    if hasattr(value, "columns") and hasattr(value, "to_numpy"):
+        return _from_frame(value, settings)
+    if isinstance(value, Sequence) and not isinstance(value, str) and value and isinstance(value[0], Mapping):
+        return _from_entries(value, settings)
+    contexts = as_contexts(value, settings.n_features)
+    return Candidates([str(i) for i in range(len(contexts))], contexts)
+
+
+def _from_frame(frame: Any, settings: DeskSettings) -> Candidates:
+    """Rows of a pandas or polars frame; pandas' index gives the ids."""
+    k = len(frame)
+    ids = [str(label) for label in getattr(frame, "index", range(k))]
+    if settings.schema is None and settings.features is None:
+        return Candidates(_checked(ids), as_contexts(frame, settings.n_features))
+    rows = frame.to_dicts() if hasattr(frame, "to_dicts") else frame.to_dict(orient="records")
+    features = [_by_name(row) for row in rows]
+    contexts = encode(features, settings) if settings.schema is None else settings.schema.encode(frame)
+    return Candidates(_checked(ids), contexts, features)
+
+
+def _by_name(row: Mapping[Any, Any]) -> dict[str, Any]:
+    return {str(name): value.item() if isinstance(value, np.generic) else value for name, value in row.items()}
+
+
+def _from_entries(entries: Sequence[Any], settings: DeskSettings) -> Candidates:
+    try:
+        ids = [entry["id"] for entry in entries]
+        if "context" in entries[0]:
+            contexts, features = [entry["context"] for entry in entries], None
+        else:
+            contexts, features = None, [entry["features"] for entry in entries]
+    except (KeyError, TypeError, IndexError):
+        expected = {"id", "context" if "context" in entries[0] else "features"}
+        misfits = [(i, e) for i, e in enumerate(entries) if not isinstance(e, Mapping) or not expected <= set(e)]
+        at, entry = misfits[0] if misfits else (0, entries[0])
+        fields = (", ".join(map(str, entry)) or "no field") if isinstance(entry, Mapping) else repr(entry)
+        raise InvalidInput(
+            f'candidate {at} must be {{"id": ..., "context": [...]}}, or, like all the others, '
+            f'{{"id": ..., "features": {{...}}}}, got {fields}'
+        ) from None
+    for at, entry in enumerate(entries):
+        if "context" in entry and "features" in entry:
+            raise InvalidInput(f"candidate {at} must have a context or features, got both")
+    if contexts is not None:
+        return Candidates(_checked(ids), contexts)
+    return Candidates(_checked(ids), encode(features, settings), features)
+
+
+def encode(features: Any, settings: DeskSettings) -> NDArray[np.float64]:
+    """Contexts from named features: as the schema encodes them, or in the order of the names."""
+    if settings.schema is not None:
+        return as_contexts(settings.schema.encode(features), settings.n_features)
+    if settings.features is None:
+        raise InvalidInput("this desk has no feature names; pass each candidate with a context, a list of numbers")
+    for row in features:
+        if not isinstance(row, Mapping) or set(row) != set(settings.features):
+            named = ", ".join(map(str, row)) if isinstance(row, Mapping) else repr(row)
+            raise InvalidInput(f"the features of a candidate must be {', '.join(settings.features)}, got {named}")
+    return as_contexts([[row[name] for name in settings.features] for row in features], settings.n_features)
+
+
+def _checked(ids: list[Any]) -> list[str]:
+    try:
+        fine = "".join(ids).isprintable() and min(map(len, ids)) > 0 and max(map(len, ids)) <= LONGEST
+    except TypeError:
+        fine = False
+    if not fine:
+        for name in ids:
+            check_name(name, "the id of a candidate")
+    if len(set(ids)) < len(ids):
+        twice = next(name for name in ids if ids.count(name) > 1)
+        raise InvalidInput(f"the ids of candidates must be unique within a decision, got {twice!r} twice")
+    return ids
+
+
+# Fields of other commands.
+
+
+def as_pairs(name: str, value: Any) -> list[list[str]]:
+    """Pairs of candidates' ids, as lists."""
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise refusal(name, "a list of pairs of candidates' ids", value)
+    pairs = [list(pair) if isinstance(pair, Sequence) and not isinstance(pair, str) else [] for pair in value]
+    for pair, original in zip(pairs, value, strict=True):
+        if len(pair) != 2 or pair[0] == pair[1] or not all(isinstance(one, str) for one in pair):
+            raise InvalidInput(f"{name} must be pairs of two different candidates' ids, got {original!r} in it")
+    return pairs
+
+
+def check_review_kind(review: Mapping[str, Any]) -> None:
+    """Refuse fields that do not belong to a review of its kind; `Review` refuses unknown kinds."""
+    kind = review["kind"]
+    if kind == "complete" and review["fair"]:
+        raise InvalidInput(
+            f"fair must be empty in a complete review, which names unfair pairs only, got {review['fair']}"
+        )
+    if kind in ("complete", "partial") and review["any_unfair"] is not None:
+        raise InvalidInput(
+            f"any_unfair must be None in a {kind} review, which names pairs, got {review['any_unfair']!r}"
+        )
+    for name in ("unfair", "fair"):
+        if kind == "one_bit" and review[name]:
+            raise InvalidInput(f"{name} must be empty in a one_bit review, which has any_unfair, got {review[name]}")
+
+
+def as_numbers(name: str, value: Any, length: int) -> list[float]:
+    """A list of this many finite numbers."""
+    values = value.tolist() if hasattr(value, "tolist") else value
+    expected = f"a list of {length} finite numbers, one for each feature"
+    if isinstance(values, str) or not isinstance(values, Sequence) or not all(map(is_number, values)):
+        raise refusal(name, expected, value)
+    if len(values) != length:
+        raise InvalidInput(f"{name} must be {expected}, got {len(values)}")
+    return list(values)
+
+
+def as_text(name: str, value: Any) -> str | None:
+    """Text of limited length, or None."""
+    if value is not None and not isinstance(value, str):
+        raise refusal(name, "text or None", value)
+    if value is not None and len(value) > LONGEST_TEXT:
+        raise InvalidInput(f"{name} must be text of up to {LONGEST_TEXT} characters or None, got {len(value)}")
+    return value

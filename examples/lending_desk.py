@@ -92,7 +92,8 @@ def lend(client: DeskClient) -> None:
         client.review(name, decision["id"], "complete", unfair=unfair, reviewer="Kim")
         flagged += len(unfair)
         if day in (1, 5, 20) or day == DAYS:
-            print(f"day {day:3}: {flagged} unfair pairs so far; today's probabilities {np.round(decision['probabilities'], 2)}")
+            today = np.round(decision["probabilities"], 2)
+            print(f"day {day:3}: {flagged} unfair pairs so far; today's probabilities {today}")
     explanation = client.decision(name, decision["id"])["explanation"]
     print("why today's probabilities:", *explanation["sentences"], sep="\n  ")
     print("what was learned:", *client.metric(name)["sentences"], sep="\n  ")

@@ -3,8 +3,8 @@
 python -m scripts.walks [--files]
 
 A profile records every Python call in evenhand's own files, in all threads. A change of file is a call in another file
-than the thread's call before it. Each walk is counted once everything is compiled, opened and warm. A decision's walk ends
-with its answer: the projection that it sets off in the background is left out, and counted in a review's walk.
+than the thread's call before it. Each walk is counted once everything is compiled, opened and warm. A decision's walk
+ends with its answer: the projection that it sets off in the background is left out, and counted in a review's walk.
 """
 
 from __future__ import annotations

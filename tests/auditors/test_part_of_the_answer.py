@@ -68,9 +68,9 @@ def test_the_pairs_may_be_chosen_by_somebody_else() -> None:
     ("answer", "error", "sentence"),
     [
         ([(0, 1), (0, 2), (1, 2)], InvalidInput, "at most n = 2 pairs, got 3"),
-        ([(0, 3)], UnknownPair, "the decision has candidates 0 to 2"),
+        ([(0, 3)], UnknownPair, "a pair must be of candidates 0 to 2"),
         ([(0, 0)], UnknownPair, "two different candidates"),
-        ("01", InvalidInput, "not a list of pairs"),
+        ("01", InvalidInput, "pairs must be a list of pairs"),
     ],
 )
 def test_a_bad_choice_is_refused(answer: Any, error: type[Exception], sentence: str) -> None:

@@ -59,7 +59,7 @@ EXACT = MahalanobisAuditor(I2)
         (NoisyAuditor, (EXACT, -0.1), "error_rate must be a number from 0 to 1, got -0.1"),
         (NoisyAuditor, (EXACT, True), "error_rate must be .* got True"),
         (PureNoiseAuditor, ("often",), "rate must be .* got 'often'"),
-        (lambda s: PureNoiseAuditor(0.1, seed=s), (-1,), "seed is -1"),
+        (lambda s: PureNoiseAuditor(0.1, seed=s), (-1,), "seed must be .* got -1"),
         (DelayedAuditor, (EXACT, 1.5), "delay must be a whole number >= 0, got 1.5"),
         (NamedAuditor, (EXACT, ""), "reviewer must be a string of at least one character, got ''"),
         (PanelAuditor, ({},), "members must be a dict of one auditor or more, by name, got {}"),

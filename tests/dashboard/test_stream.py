@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from typing import Any
 
 import httpx
@@ -161,9 +161,15 @@ def ask() -> Iterator[Asking]:
 
 
 def read(
-    ask: Asking, enough: int, *, last: str | None = None, by: str = "admin", during: Any = None
+    ask: Asking,
+    enough: int = 1,
+    *,
+    until: Callable[[dict[str, str]], bool] | None = None,
+    last: str | None = None,
+    by: str = "admin",
+    during: Any = None,
 ) -> list[dict[str, str]]:
-    """So many events of a stream."""
+    """The events of a stream: this many, and until one fits."""
     headers = {"Authorization": f"Bearer {ask.secrets[by]}"} | ({"Last-Event-ID": last} if last else {})
     found: list[dict[str, str]] = []
     with ask.http.stream("GET", "/api/desks/loans/stream", headers=headers) as answer:
@@ -176,7 +182,7 @@ def read(
             if during is not None:
                 during()
                 during = None
-            if len(found) >= enough:
+            if len(found) >= enough and (until is None or any(map(until, found))):
                 return found
     return found
 
@@ -189,8 +195,12 @@ def test_over_http(ask: Asking) -> None:
         for _ in range(30):
             ask.decide()
 
-    told = [event for event in read(ask, 5, during=decide) if event["event"] == "desk"]
-    counts = [orjson.loads(event["data"])["decisions"] for event in told]
+    def is_last(event: dict[str, str]) -> bool:
+        return event["event"] == "desk" and orjson.loads(event["data"])["decisions"] == last
+
+    last = ask("GET", "/api/desks/loans").json()["decisions"] + 30
+    events = [event for event in read(ask, until=is_last, during=decide) if event["event"] == "desk"]
+    counts = [orjson.loads(event["data"])["decisions"] for event in events]
     assert counts == sorted(set(counts))
     assert len(counts) < 30
     assert counts[-1] > counts[0]

@@ -35,7 +35,7 @@ from evenhand.errors import InvalidInput
         ({"name": "sphere", "reward": "cash"}, "reward must be 'gaussian', 'bounded' or 'bernoulli', got 'cash'"),
         ({"name": "sphere", "noise": -1.0}, "noise must be a number >= 0, got -1.0"),
         ({"name": "sphere", "noise": float("nan")}, "noise must be .* got nan"),
-        ({"name": "sphere", "seed": -1}, "seed is -1"),
+        ({"name": "sphere", "seed": -1}, "seed must be .* got -1"),
         ({"name": "sphere", "colour": "red"}, "unknown setting 'colour' of 'sphere'; it has none"),
         ({"name": "groups", "n_group": 2}, "unknown setting 'n_group' of 'groups'; it has n_groups, spread"),
         ({"name": "drifting", "n_features": 1}, "n_features must be >= 2"),
@@ -78,14 +78,14 @@ def test_parts_must_fit_together() -> None:
 
 
 def test_a_source_that_leaves_the_ball_is_found_out() -> None:
-    """A home-made source with a context of norm 2 raises at reset, naming the candidate."""
+    """A home-made source with a contexts must have norm <= 1, context 0 has 2 raises at reset, naming the candidate."""
 
     class Far(Sphere):
         def draw(self, scene: Scene, rng: np.random.Generator) -> Any:
             return 2.0 * super().draw(scene, rng)
 
     world = FairEnvironment([1.0, 0.0], np.eye(2), source=Far(2), n_candidates=2)
-    with pytest.raises(InvalidInput, match="context of norm 2"):
+    with pytest.raises(InvalidInput, match="contexts must have norm <= 1, context 0 has 2"):
         world.reset(seed=0)
 
 

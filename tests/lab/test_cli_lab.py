@@ -44,7 +44,7 @@ def test_run_and_report_from_an_empty_folder(capsys: pytest.CaptureFixture[str],
     ("arguments", "message"),
     [
         (["run", "nonsense"], "unknown experiment 'nonsense'; there are drift, all"),
-        (["run", "drift", "--jobs", "0"], "jobs is 0"),
+        (["run", "drift", "--jobs", "0"], "jobs must be a whole number >= 1, got 0"),
         (["run"], "NAME"),
         (["report", "nowhere"], "no results in nowhere; run `evenhand lab run NAME` first"),
         (["report", "results", "--output", "no/where.html"], "there is no folder no to write where.html in"),

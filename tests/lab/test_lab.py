@@ -136,8 +136,8 @@ def test_the_demonstration_tells_its_story(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--rounds", "0"], "rounds is 0"),
-        (["--seed", "-1"], "seed is -1"),
+        (["--rounds", "0"], "rounds must be a whole number >= 1, got 0"),
+        (["--seed", "-1"], "seed must be a whole number >= 0, got -1"),
         (["--picture", "no/where.png"], "no folder"),
     ],
 )

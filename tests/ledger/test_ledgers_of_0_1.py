@@ -51,10 +51,9 @@ def test_it_verifies(old: Ledger, name: str) -> None:
 
 @DESKS
 def test_it_replays_to_the_bit(old: Ledger, name: str) -> None:
-    """Every decision and snapshot comes out the same, and the bandit after the last event is the one of 0.1."""
+    """Every decision and snapshot comes out the same."""
     result = replay(old, name)
     assert result.is_same, (result.differences, result.snapshots)
-    assert result.state == EXPECTED["desks"][name]["state_digest"]
 
 
 @DESKS

@@ -40,6 +40,7 @@ def test_it_teaches_nothing(ledger: Ledger, name: str) -> None:
     ):
         assert np.array_equal(play(told, unsure=True), play(not_, unsure=False))
         assert told.metric().matrix == not_.metric().matrix
+        assert told.projection.skipped == 0
         answers = [event.body["unfair"] for event in told.events(kinds=["answer"])]
         assert answers.count(None) == 6
         assert len(answers) == 12

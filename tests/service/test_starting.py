@@ -73,7 +73,7 @@ def serve(*options: str, **environment: str) -> subprocess.CompletedProcess[str]
     ("url", "said"),
     [
         ("postgresql+psycopg://nobody:very-secret@127.0.0.1:1/none", "the database cannot be used now"),
-        ("sqlite:///{folder}/newer.db", "the database is at step 9999"),
+        ("sqlite:///{folder}/newer.db", "the database is at migration 9999"),
         ("sqlite:///{folder}/letter.db", "the database is damaged"),
         ("sqlite:////proc/ledger.db", "the database cannot be used now"),
         ("sqlite:///{folder}/empty.db", "the database {folder}/empty.db is empty"),

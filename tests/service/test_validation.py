@@ -62,7 +62,7 @@ def one(**person: Any) -> dict[str, Any]:
             {"kind": "one_bit", "any_unfair": True, "unfair": [["c0", "c1"]]},
             "unfair must be empty in a one_bit review",
         ),
-        ("reviews", {"kind": "one_bit"}, "any_unfair is None; allowed are True and False"),
+        ("reviews", {"kind": "one_bit"}, "any_unfair must be True or False, got None"),
         (
             "reviews",
             {"kind": "partial", "unfair": [["c0", "c1"]], "fair": [["c1", "c0"]]},
@@ -122,7 +122,7 @@ def test_one_rule_for_names_of_desks(ask: Asking, name: Any) -> None:
         ([[0.1, None]], "feature 1 of candidate 0 is None"),
         ([[0.1, 0.2], 5], "candidate 1 is 5, not a list of numbers"),
         ([{"id": "a", "context": [0, "x"]}], "feature 1 of candidate 0 is 'x'"),
-        ([[1.7e308, 1.7e308]], "candidate 0 has a context of norm inf"),  # numpy would warn
+        ([[1.7e308, 1.7e308]], "contexts must have norm <= 1, context 0 has inf"),  # numpy would warn
     ],
 )
 def test_contexts_that_are_no_numbers_are_shown(given: Any, said: str) -> None:

@@ -31,6 +31,8 @@ STOP_SECONDS = 30
 BACKLOG = 2048
 MAX_HEAD = 65_536
 """Bytes of a request's line and headers."""
+SWITCH_SECONDS = 0.0005
+"""How long a thread may keep the interpreter from others: a desk that computes in Python must not hold up requests."""
 GC_THRESHOLD = 10_000
 """Allocations between two collections of young objects; a busy service makes thousands per batch."""
 
@@ -90,6 +92,7 @@ def prepare_process() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(GC_THRESHOLD)
+    sys.setswitchinterval(SWITCH_SECONDS)
 
 
 def config_of(app: FastAPI | str, *, factory: bool = False, workers: int = 1) -> uvicorn.Config:

@@ -20,8 +20,8 @@ from benchmarks.timing import clock, in_turn, repeated
 
 PART, SWEEP = "allocation", "allocation-sweep"
 
-ROPES = {"tight": 0.05, "loose": 0.5}
-"""The size of the Mahalanobis matrix: how long the ropes are."""
+TIGHTNESS = {"tight": 0.05, "loose": 0.5}
+"""The size of the Mahalanobis matrix: the larger, the looser the constraints."""
 
 GOALS = {(1, 10): 50.0, (1, 100): 40.0, (1, 1000): 40.0, (None, 10): 20.0, (None, 100): 5.0, (None, 1000): 5.0}
 """By capacity and candidates: how many times as long HiGHS takes at least."""
@@ -56,12 +56,12 @@ def instance(k: int, size: float, seed: int) -> tuple[Floats, Floats]:
 
 
 def cases(size: Size) -> list[Case]:
-    """Every peer at each capacity, rope length and number of candidates."""
+    """Every peer at each capacity, tightness and number of candidates."""
     return [
-        _case(size, k, capacity, ropes, peer)
+        _case(size, k, capacity, tightness, peer)
         for capacity in (1, None)
         for k in CANDIDATES[size]
-        for ropes in ROPES
+        for tightness in TIGHTNESS
         for peer in PEERS
     ]
 
@@ -69,24 +69,26 @@ def cases(size: Size) -> list[Case]:
 def sweep_cases(size: Size) -> list[Case]:
     """HiGHS alone, at many numbers of candidates."""
     return [
-        _case(size, k, capacity, ropes, FASTEST_HIGHS, sweep=True)
+        _case(size, k, capacity, tightness, FASTEST_HIGHS, sweep=True)
         for capacity in (1, None)
-        for ropes in ROPES
+        for tightness in TIGHTNESS
         for k in SWEPT[size]
         if capacity is not None or k <= MOST_WITHOUT_LIMIT
     ]
 
 
-def _case(size: Size, k: int, capacity: int | None, ropes: str, peer: Peer, *, sweep: bool = False) -> Case:
+def _case(size: Size, k: int, capacity: int | None, tightness: str, peer: Peer, *, sweep: bool = False) -> Case:
     room, people = str(capacity), f"k = {k}"
     part = SWEEP if sweep else PART
-    work = f"capacity {room}, {ropes} ropes" if sweep else f"capacity {room}, {people}, {ropes} ropes"
+    work = (
+        f"capacity {room}, {tightness} constraints" if sweep else f"capacity {room}, {people}, {tightness} constraints"
+    )
     more: dict[str, Any] = {}
     if sweep:
         more = {"along": float(k), "goal": 1.0}
     elif peer.module == "highspy":
         more = {"goal": GOALS.get((capacity, k))}
-    compare = functools.partial(against, peer, k, capacity, ropes, size)
+    compare = functools.partial(against, peer, k, capacity, tightness, size)
 
     def measure() -> list[Measurement]:
         seconds, stopped, use = compare()
@@ -97,9 +99,9 @@ def _case(size: Size, k: int, capacity: int | None, ropes: str, peer: Peer, *, s
     return Case(part, title, functools.partial(if_installed, peer.module, part, work, peer.name, measure))
 
 
-def against(peer: Peer, k: int, capacity: int | None, ropes: str, size: Size) -> tuple[Floats, bool, str]:
+def against(peer: Peer, k: int, capacity: int | None, tightness: str, size: Size) -> tuple[Floats, bool, str]:
     """Seconds a programme of ours and of the peer's (n, 2), whether the peer was ever stopped, and its quickest use."""
-    pool = [instance(k, ROPES[ropes], seed) for seed in range(2 if size is Size.TINY else pool_size(k))]
+    pool = [instance(k, TIGHTNESS[tightness], seed) for seed in range(2 if size is Size.TINY else pool_size(k))]
     values = [by_evenhand(a, c, capacity) for a, c in pool]  # which also compiles, before anything is timed
     tries = {}
     for use, solve in peer.uses.items():

@@ -67,8 +67,8 @@ class Way:
 
 WAYS = (
     Way("metric-learn ITML, as it comes", "ITML"),
-    Way("metric-learn ITML, told that likeness ends at 1", "ITML", fitting={"bounds": [1.0, 1.0]}),
-    Way("metric-learn ITML, told so, gamma 10", "ITML", {"gamma": 10.0}, {"bounds": [1.0, 1.0]}),
+    Way("metric-learn ITML, similarity threshold 1", "ITML", fitting={"bounds": [1.0, 1.0]}),
+    Way("metric-learn ITML, similarity threshold 1, gamma 10", "ITML", {"gamma": 10.0}, {"bounds": [1.0, 1.0]}),
     Way("metric-learn MMC", "MMC"),
 )
 """ITML as it comes is the more accurate and by far the slower one. No setting of MMC that was tried is better here."""

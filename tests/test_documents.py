@@ -5,6 +5,8 @@ from __future__ import annotations
 import doctest
 import re
 import runpy
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -51,6 +53,19 @@ def test_examples_run(example: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
     """Every example runs from an empty folder to its end."""
     monkeypatch.chdir(tmp_path)
     runpy.run_path(str(example), run_name="__main__")
+
+
+@pytest.mark.process
+def test_the_contract_suites_of_the_guide_pass(tmp_path: Path) -> None:
+    """The test modules that extend.md shows pass when pytest runs them, each with all tests of its suite."""
+    blocks = [block for block in _blocks(ROOT / "docs" / "extend.md") if "Contract" in block]
+    assert len(blocks) == 3
+    for number, block in enumerate(blocks):
+        (tmp_path / f"test_block_{number}.py").write_text(block)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:schemathesis", str(tmp_path)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout
+    assert int(re.findall(r"(\d+) passed", done.stdout)[-1]) > 40
 
 
 @pytest.mark.parametrize("path", sorted(set(re.findall(r"`([\w/-]+\.(?:py|js))`", ARCHITECTURE))))

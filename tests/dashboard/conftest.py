@@ -1,4 +1,4 @@
-"""A service with a desk that has a past for each file of tests, and one browser for all."""
+"""A service with a desk that has a past, for each file of tests."""
 
 from __future__ import annotations
 
@@ -6,12 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.browser import browser, page, screenshots
 from tests.support.dashboard_past import past_and_empty
 from tests.support.local_service import LocalService
 from tests.support.serving import Serving
-
-__all__ = ["browser", "page", "screenshots", "serving"]
 
 
 @pytest.fixture(scope="module")

@@ -7,13 +7,16 @@ import tempfile
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.support import chromium
-from tests.support.local_service import LocalService
-from tests.support.serving import Serving
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+    from tests.support.serving import Serving
 
 FLAGS = (
     "--no-sandbox",
@@ -35,6 +38,8 @@ def browser() -> Iterator[Browser]:
     if path is None:
         reason = f"no browser: {chromium.HOW}"
         pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
+    from playwright.sync_api import expect, sync_playwright
+
     expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
@@ -45,6 +50,8 @@ def browser() -> Iterator[Browser]:
 @cache
 def two_desks() -> bytes:
     """A database with DESKS, made once."""
+    from tests.support.serving import Serving
+
     with tempfile.TemporaryDirectory() as folder:
         service = Serving(Path(folder))
         for name, decisions in DESKS.items():
@@ -55,6 +62,8 @@ def two_desks() -> bytes:
 @pytest.fixture(scope="module")
 def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """A running service with two desks, reviewers of each, and an owner."""
+    from tests.support.local_service import LocalService
+
     service = LocalService(tmp_path_factory.mktemp("service"))
     (service.folder / "ledger.db").write_bytes(two_desks())
     service.token("owner", ["admin"])

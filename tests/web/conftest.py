@@ -1,5 +1,5 @@
-"""A service and a browser."""
+"""A service for the tests of the pages."""
 
-from tests.support.browser import browser, page, screenshots, serving
+from tests.support.browser import serving
 
-__all__ = ["browser", "page", "screenshots", "serving"]
+__all__ = ["serving"]

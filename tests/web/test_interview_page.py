@@ -111,7 +111,11 @@ def test_people_from_a_file(page: Page, serving: Serving, tmp_path: Path) -> Non
     ready(page)
     page.get_by_text("People to ask about").click()
     for name, text, says in (
-        ("wrong.csv", CSV.replace("car", "boat"), "line 4, column purpose: it is 'boat'; allowed are 'car'"),
+        (
+            "wrong.csv",
+            CSV.replace("car", "boat"),
+            "line 4, column purpose: it must be one of 'car', 'home', 'study'",
+        ),
         ("right.csv", CSV, "The interview asks about 18 people."),
     ):
         (tmp_path / name).write_text(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 
@@ -48,8 +49,19 @@ class Projector:
 
     def wait_for(self, seq: int, timeout: float | None) -> bool:
         """Wait until the projection has reached `seq`; False after `timeout` seconds."""
-        with self._published:
-            return self._published.wait_for(lambda: self.projection.seq >= seq, timeout)
+        deadline = math.inf if timeout is None else time.monotonic() + timeout
+        while True:
+            left = deadline - time.monotonic()
+            with self._published:
+                if self._published.wait_for(lambda: self.projection.seq >= seq, max(0.0, min(left, RETRY_SECONDS))):
+                    return True
+            if left <= 0:
+                return False
+            if not self.is_holding and self._turn.acquire(blocking=False):
+                try:
+                    self._follow()  # what another process publishes notifies nobody here
+                finally:
+                    self._turn.release()
 
     def catch_up(self, *, wait: bool, keep_lock: bool) -> float | None:
         """Apply events up to the head; without `wait`, never waits for another projector.

@@ -271,12 +271,12 @@ def test_bad_files_are_sentences(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--epsilon", "7"], "epsilon must be a number from 1e-06 to 1, or None for any horizon, got 7.0"),
+        (["--epsilon", "7"], "epsilon must be a number from 1e-06 to 1 or None, got 7.0"),
         (["--epsilon", "small"], "invalid float value: 'small'"),
-        (["--max-questions", "-1"], "max-questions is -1; allowed is a whole number >= 0"),
-        (["--capacity", "0"], "capacity is 0"),
+        (["--max-questions", "-1"], "max-questions must be a whole number >= 0, got -1"),
+        (["--capacity", "0"], "capacity must be a whole number >= 1, got 0"),
         (["--desk", "no/where.eh"], "there is no folder no to write where.eh in"),
-        (["--desk", "."], ". is a folder; a file in it is needed"),
+        (["--desk", "."], "must be a file, such as desk.eh, got the folder ."),
     ],
 )
 def test_bad_options_are_sentences(

@@ -21,7 +21,7 @@ from evenhand.bandit import fair_bandit
 from evenhand.environments import make_world
 from evenhand.metrics import BayesPoint, Pairs, Verdicts, bayes_point
 from evenhand.metrics.features import MetricSpace
-from evenhand.metrics.gaussian import _batch_update, belief
+from evenhand.metrics.gaussian import _moment_matching, belief
 from evenhand.metrics.gaussian.belief import Belief
 from evenhand.metrics.gaussian.tuning import DEFAULT
 from evenhand.metrics.half_spaces import HalfSpaces
@@ -214,7 +214,7 @@ def test_many_unknowns_are_updated_in_batches(monkeypatch: pytest.MonkeyPatch) -
     rounds.play(2)
     decision = rounds.bandit.decide(rounds.contexts)
     reviews = _count(monkeypatch, belief, "update_in_batches")
-    batches = _count(monkeypatch, _batch_update, "update_batch")
+    batches = _count(monkeypatch, _moment_matching, "update_batch")
     rounds.bandit.learn(decision, review=rounds.auditor.review(decision))
     assert reviews["calls"] == batches["calls"] == 1
 

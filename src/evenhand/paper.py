@@ -25,6 +25,8 @@ notation; the estimators know that G is positive semidefinite, since otherwise t
 
 from __future__ import annotations
 
+from typing import Required, TypedDict, Unpack
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -48,40 +50,35 @@ def known_reward(
     return FairBandit(reward.n_features, capacity=1, metric=metric, reward=reward, seed=rng)
 
 
-def full(
-    n_features: int,
-    *,
-    epsilon: float,
-    bound: float = 1.0,
-    confidence: float = 0.05,
-    estimator: MetricLearner | None = None,
-    seed: Seed = None,
-) -> FairBandit:
-    """Algorithm L_full: neither theta nor the metric is known; lambda = 1, `confidence` is delta."""
-    return _with_ridge(n_features, 1, epsilon, bound, confidence, estimator, seed)
+class Options(TypedDict, total=False):
+    """Options of `full` and `many`; `bound` and `estimator` as in `known_reward`, `confidence` is delta."""
+
+    epsilon: Required[float]
+    bound: float
+    confidence: float
+    estimator: MetricLearner | None
+    seed: Seed
 
 
-def many(
-    n_features: int,
-    *,
-    epsilon: float,
-    bound: float = 1.0,
-    confidence: float = 0.05,
-    estimator: MetricLearner | None = None,
-    seed: Seed = None,
-) -> FairBandit:
+def full(n_features: int, **options: Unpack[Options]) -> FairBandit:
+    """Algorithm L_full: neither theta nor the metric is known; lambda = 1."""
+    return _with_ridge(n_features, 1, **options)
+
+
+def many(n_features: int, **options: Unpack[Options]) -> FairBandit:
     """The appendix's L_full_m: any number of candidates may be chosen in a round."""
-    return _with_ridge(n_features, None, epsilon, bound, confidence, estimator, seed)
+    return _with_ridge(n_features, None, **options)
 
 
 def _with_ridge(
     n_features: int,
     capacity: int | None,
+    *,
     epsilon: float,
-    bound: float,
-    confidence: float,
-    estimator: MetricLearner | None,
-    seed: Seed,
+    bound: float = 1.0,
+    confidence: float = 0.05,
+    estimator: MetricLearner | None = None,
+    seed: Seed = None,
 ) -> FairBandit:
     rng = as_generator(seed)
     metric = _one_per_pair(n_features, epsilon, bound, estimator, rng)

@@ -6,9 +6,15 @@ import numpy as np
 import pytest
 from tests.support.allocation_instances import Instance, full_model_value, make_instance
 
-from evenhand.allocation._closure import LEAST_GAIN, maximum_closure, richest_closed_set
 from evenhand.allocation._lazy_rows import lower_to_feasible
-from evenhand.allocation._max_flow import add_arc, empty_network, saturate
+from evenhand.allocation._max_flow import (
+    LEAST_GAIN,
+    add_arc,
+    empty_network,
+    maximum_closure,
+    richest_closed_set,
+    saturate,
+)
 from evenhand.allocation._network_simplex import search_price
 from evenhand.allocation._program import check_program, worst_excess
 from evenhand.allocation._tight_constraints import TIGHT_TOLERANCE, find_tight, spread_stuck

@@ -322,7 +322,7 @@ def test_with_nothing_to_learn_there_is_nothing_to_ask(bandit: eh.FairBandit, ca
         ),
         ({"candidates": people(1, 3)}, "candidates must be at least 2, got 1"),
         ({"candidates": people(5, 2)}, "contexts must have 3 features, got 2"),
-        ({"epsilon": 0.0}, r"epsilon must be a number from 1e-06 to 1, or None for any horizon, got 0\.0"),
+        ({"epsilon": 0.0}, r"epsilon must be a number from 1e-06 to 1 or None, got 0\.0"),
         ({"enough": -1}, "enough must be a number >= 0, got -1"),
         ({"max_questions": 2.5}, r"max_questions must be a whole number >= 0 or None, got 2\.5"),
         ({"n_pairs": 0}, "n_pairs must be a whole number >= 1, got 0"),

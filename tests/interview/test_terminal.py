@@ -271,7 +271,7 @@ def test_bad_files_are_sentences(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--epsilon", "7"], "epsilon must be a number from 1e-06 to 1, or None for any horizon, got 7.0"),
+        (["--epsilon", "7"], "epsilon must be a number from 1e-06 to 1 or None, got 7.0"),
         (["--epsilon", "small"], "invalid float value: 'small'"),
         (["--max-questions", "-1"], "max-questions must be a whole number >= 0, got -1"),
         (["--capacity", "0"], "capacity must be a whole number >= 1, got 0"),

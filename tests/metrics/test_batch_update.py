@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from evenhand.metrics.gaussian._batch_update import update_in_batches
-from evenhand.metrics.gaussian._moment_matching import repeated_rows
+from evenhand.metrics.gaussian._moment_matching import repeated_rows, update_in_batches
 from evenhand.metrics.gaussian.belief import Belief
 from evenhand.metrics.gaussian.tuning import DEFAULT, BayesPointTuning
 from evenhand.metrics.half_spaces import HalfSpaces

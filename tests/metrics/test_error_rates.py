@@ -190,7 +190,7 @@ def test_saved_and_loaded_to_the_bit() -> None:
 @pytest.mark.parametrize("value", [0.5, 0.7, -0.1, "often", True, float("nan"), [0.1]])
 def test_invalid_rates_are_refused(value: Any) -> None:
     """A rate is a number from 0 to below one half, or None."""
-    with pytest.raises(InvalidInput, match=r"error_rate must be a number >= 0 and < 0\.5, or None"):
+    with pytest.raises(InvalidInput, match=r"error_rate must be a number >= 0 and < 0\.5 or None"):
         check_error_rate(value)
 
 

@@ -99,7 +99,7 @@ def test_a_doubling_keeps_what_was_learned() -> None:
         A, learner = random_A(rng, 2, norm=3.0), BayesPoint(2, epsilon=0.05, error_rate=None)
         while learner.bound < 4.0:
             learner.learn(verdicts_at_the_guess(learner, 0.4 * random_contexts(rng, 5, 2), A))
-        open_answers = HalfSpaces.from_state(learner.state()["doubt"]["open"]["half_spaces"])
+        open_answers = HalfSpaces(**learner.state()["doubt"]["open"]["half_spaces"])
         both = (learner, BayesPoint(2, bound=learner.bound, epsilon=0.05))
         shares.append([np.mean(open_answers.slacks(each.state()["mean"]) >= -1e-3) for each in both])
     own, bare = np.mean(shares, axis=0)

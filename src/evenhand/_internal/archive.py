@@ -20,8 +20,7 @@ from evenhand.errors import DamagedFile, InvalidInput, NewerFile
 
 MANIFEST = "manifest.json"
 
-ARRAY = "array:"
-"""The first letters of a placeholder in the manifest."""
+ARRAY = "array:"  # The first letters of a placeholder in the manifest.
 
 UNREADABLE = (
     zipfile.BadZipFile,

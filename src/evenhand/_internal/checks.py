@@ -56,7 +56,7 @@ def check_whole_or_none(name: str, value: Any, *, least: int | None = None, most
     return None if value is None else check_whole(name, value, least=least, most=most, also="None")
 
 
-class Limits(TypedDict, total=False):
+class NumberLimits(TypedDict, total=False):
     """Limits of a number: >= least, > above, <= most, < below."""
 
     least: float | None
@@ -65,7 +65,7 @@ class Limits(TypedDict, total=False):
     below: float | None
 
 
-def check_number(name: str, value: Any, *, also: str = "", **limits: Unpack[Limits]) -> float:
+def check_number(name: str, value: Any, *, also: str = "", **limits: Unpack[NumberLimits]) -> float:
     """`value` as a finite float within the limits. `also` names what else the caller accepts, for the message.
 
     >>> check_number("noise", -1, above=0)
@@ -87,7 +87,7 @@ def check_number(name: str, value: Any, *, also: str = "", **limits: Unpack[Limi
     return float(value)
 
 
-def check_number_or_none(name: str, value: Any, **limits: Unpack[Limits]) -> float | None:
+def check_number_or_none(name: str, value: Any, **limits: Unpack[NumberLimits]) -> float | None:
     """`value` as a finite float within the limits, or None."""
     return None if value is None else check_number(name, value, also="None", **limits)
 

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
-SOLVER_TOLERANCE = 1e-10
-"""Feasibility tolerances passed to HiGHS, the tightest it accepts."""
+SOLVER_TOLERANCE = 1e-10  # Feasibility tolerances passed to HiGHS, the tightest it accepts.
 
 RESIDUAL_TOLERANCE = 1e-9
 """Largest accepted violation of a row or a bound, relative to the size of that bound (at least 1)."""

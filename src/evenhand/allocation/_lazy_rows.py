@@ -25,8 +25,7 @@ UNIT = 1024.0
 """Probabilities, distances and rewards are passed to HiGHS as multiples of 1/UNIT. Its tolerances are absolute, 1e-10
 at best: too coarse by a factor of a thousand to tell tight constraints from slack ones in units of 1."""
 
-VIOLATION_TOLERANCE = 1e-12
-"""A constraint is added once a solution exceeds it by more than this."""
+VIOLATION_TOLERANCE = 1e-12  # A constraint is added once a solution exceeds it by more than this.
 
 ROWS_PER_CANDIDATE_AND_SOLVE = 2
 """Violated constraints added per candidate and solve, worst first: 1 to 3 are about equally fast, 10 twice as slow."""

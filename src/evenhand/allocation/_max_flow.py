@@ -1,4 +1,4 @@
-"""Maximum flow by Dinic's algorithm, on real capacities.
+"""Maximum flow by Dinic's algorithm on real capacities, and what allocation needs it for: closures and dual prices.
 
 Arcs come in pairs: arc e and its reverse e ^ 1. `first[v]` is the first arc out of node v, `following[e]` the next
 one out of the same node, -1 the end.
@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evenhand._internal.arrays import Floats, Indices
+from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand._internal.jit import jit
+from evenhand.allocation._tight_constraints import TightGraph, close, find_tight
 
 
 class Network(NamedTuple):
@@ -120,3 +121,129 @@ def saturate(network: Network, source: int, sink: int, least_room: float) -> Ind
         push_blocking_flow(network, source, sink, level, scratch, least_room)
         label_levels(network, source, level, scratch, least_room)
     return level
+
+
+@jit
+def dual_flow(surplus: Floats, p: Floats, c: Floats, tolerance: float, least_room: float) -> tuple[Indices, Floats]:
+    """The tight constraints, (n, 2) as (upper, lower) candidate, and the flow along each (n,): its dual price.
+
+    Candidate i has the surplus a_i - price, which may flow along a tight constraint i -> j. At a probability strictly
+    between 0 and 1 the flow must balance; at 1 some surplus may remain (the price of the ceiling) and at 0 some may be
+    missing (the price of the floor). The probabilities are optimal exactly when such a flow exists.
+
+    surplus (k,), p (k,), c (k, k). Ceiling and floor meet in one extra node, which balances the whole: then a
+    single maximum flow fills every demand if any flow does. No path leads from the floor to the ceiling, since
+    probabilities only fall along an arc. Cost: O(k^2) and one maximum flow.
+    """
+    k = len(p)
+    graph = find_tight(p, c, tolerance)
+    outside, source, sink = k, k + 1, k + 2
+    network = empty_network(k + 3, graph.degree.sum() + 3 * k + 1)
+    position = 0
+    for i in range(k):  # the constraints first, so that arc 2e is constraint e
+        for e in range(graph.degree[i]):
+            position = add_arc(network, position, i, graph.below[i, e], np.inf)
+    count = position // 2
+    for i in range(k + 1):
+        amount = -surplus.sum() if i == outside else surplus[i]
+        if amount > 0.0:
+            position = add_arc(network, position, source, i, amount)
+        elif amount < 0.0:
+            position = add_arc(network, position, i, sink, -amount)
+    for i in range(k):
+        if p[i] >= 1.0 - tolerance:
+            position = add_arc(network, position, i, outside, np.inf)
+        if p[i] <= tolerance:
+            position = add_arc(network, position, outside, i, np.inf)
+    saturate(network, source, sink, least_room)
+    ends = np.empty((count, 2), np.int64)
+    flow = np.empty(count)
+    for e in range(count):
+        ends[e, 0] = network.head[2 * e + 1]
+        ends[e, 1] = network.head[2 * e]
+        flow[e] = network.room[2 * e + 1]
+    return ends, flow
+
+
+LEAST_GAIN = 1e-15  # Gains below this are rounding. Rewards are scaled to at most 1 beforehand.
+
+
+@jit
+def mean_reward(a: Floats, members: Mask) -> float:
+    """The mean of a over the members, -inf when there are none."""
+    total, count = 0.0, 0
+    for i in range(len(a)):
+        if members[i]:
+            total += a[i]
+            count += 1
+    return total / count if count > 0 else -np.inf
+
+
+@jit
+def maximum_closure(a: Floats, price: float, graph: TightGraph, stuck: Mask, least_gain: float) -> Mask:
+    """The closed set S without stuck members that maximises sum over S of (a_i - price); empty when none gains.
+
+    Only candidates who gain on their own, and those who must rise with them, can be in it: the network has only these.
+    """
+    k = len(a)
+    reached = np.zeros(k, np.bool_)
+    for i in range(k):
+        reached[i] = a[i] > price and not stuck[i]
+    close(graph, reached)
+    place = np.empty(k, np.int64)
+    nodes, arcs = 0, 0
+    for i in range(k):
+        if reached[i]:
+            place[i] = nodes
+            nodes += 1
+            arcs += 1 + graph.degree[i]
+    source, sink, position = nodes, nodes + 1, 0
+    network = empty_network(nodes + 2, arcs)
+    for i in range(k):
+        if reached[i]:
+            if a[i] > price:
+                position = add_arc(network, position, source, place[i], a[i] - price)
+            else:
+                position = add_arc(network, position, place[i], sink, price - a[i])
+            for e in range(graph.degree[i]):
+                position = add_arc(network, position, place[i], place[graph.below[i, e]], np.inf)
+    level = saturate(network, source, sink, least_gain)
+    for i in range(k):
+        reached[i] = reached[i] and level[place[i]] >= 0
+    return reached
+
+
+@jit
+def richest_closed_set(a: Floats, graph: TightGraph, stuck: Mask, start: Mask, least_gain: float) -> tuple[float, Mask]:
+    """The highest mean reward of a closed set without stuck members, and the set; (-inf, empty) when all are stuck.
+
+    A set is closed when no tight constraint leads from it to a candidate outside: it can rise as a whole. Dinkelbach's
+    algorithm: take the mean of the best set so far as price, find the closed set with the largest gain at this price
+    (a maximum closure, that is a minimum cut), and repeat until there is no gain.
+
+    `stuck` must be closed under `spread_stuck`. `start` is a guess, any set of candidates.
+    """
+    k = len(a)
+    best = start & ~stuck
+    close(graph, best)
+    mean = mean_reward(a, best)
+    top = -np.inf
+    alone = np.empty(k, np.bool_)
+    for i in range(k):
+        if not stuck[i]:
+            top = max(top, a[i])
+            if a[i] > mean:  # the closure of one candidate is often the best set
+                alone[:] = False
+                alone[i] = True
+                close(graph, alone)
+                alone_mean = mean_reward(a, alone)
+                if alone_mean > mean:
+                    mean = alone_mean
+                    best[:] = alone
+    while top > mean + least_gain:
+        better = maximum_closure(a, mean, graph, stuck, least_gain)
+        better_mean = mean_reward(a, better)
+        if better_mean <= mean + least_gain:
+            break
+        mean, best = better_mean, better
+    return mean, best

@@ -19,11 +19,8 @@ from evenhand.allocation._spanning_tree import Tree, initial_tree, move_subtree,
 VIOLATION_TOLERANCE = 1e-13
 """A constraint is violated when a gap exceeds it by more than this: above the rounding of 10,000s of pivots."""
 
-CHANGES_PER_CANDIDATE = 200
-"""Maximum pivots per candidate; random instances need fewer than 20."""
-
-MOST_PRICES = 100
-"""Maximum number of prices tried; random instances need fewer than 20."""
+CHANGES_PER_CANDIDATE = 200  # Maximum pivots per candidate; random instances need fewer than 20.
+MOST_PRICES = 100  # Maximum number of prices tried; random instances need fewer than 20.
 
 
 @jit

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand._internal.arrays import Floats, Indices
-from evenhand.allocation._closure import LEAST_GAIN
-from evenhand.allocation._dual_flow import dual_flow
+from evenhand.allocation._max_flow import LEAST_GAIN, dual_flow
 from evenhand.allocation._program import scaled
 from evenhand.allocation._tight_constraints import fill_tight_pairs
 from evenhand.allocation.optimality import OptimalityCertificate

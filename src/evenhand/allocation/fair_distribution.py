@@ -11,8 +11,8 @@ import numpy as np
 from evenhand._internal.arrays import Floats, Indices
 from evenhand._internal.checks import check_one_of
 from evenhand._internal.jit import jit
-from evenhand.allocation._closure import LEAST_GAIN, richest_closed_set
 from evenhand.allocation._lazy_rows import solve_by_lazy_rows
+from evenhand.allocation._max_flow import LEAST_GAIN, richest_closed_set
 from evenhand.allocation._network_simplex import CHANGES_PER_CANDIDATE, search_price
 from evenhand.allocation._program import (
     FairProgram,
@@ -36,24 +36,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# Which method is the fastest. Kernels alone, measured in one run on one core, in milliseconds, for k candidates under a
-# tight and a loose Mahalanobis metric (A of size 0.05 / 0.5). `benchmarks/allocation.py` measures the whole.
-#
-#     capacity  k      water-filling     price search     lazy rows
-#     1         10     0.002 / 0.001     0.006 / 0.004    1.5 / 0.6
-#     1         100    0.012 / 0.002     0.66 / 0.23      8.5 / 1.1
-#     1         1000   0.13 / 0.02       -                75 / 26
-#     k/20      300    2.1 / 0.06        18 / 7.9         91 / 14
-#     k/20      1000   139 / 1.4         463 / 198        1220 / 106
-#     k/4       100    0.26 / 0.04       0.23 / 0.25      18 / 7.2
-#     k/4       300    18 / 0.5          4.1 / 7.9        124 / 20
-#     k/4       1000   785 / 28          207 / 179        2570 / 216
-#     none      10     0.003 / 0.002     0.002 / 0.002    0.4 / 0.4
-#     none      100    0.27 / 0.09       0.11 / 0.03      15 / 1.9
-#     none      300    17 / 1.7          3.1 / 0.3        123 / 13
-#     none      1000   755 / 101         79 / 15          2390 / 131
 ROWS_PER_CANDIDATE = 300
-"""After this many rows of distances per candidate, water-filling hands over to the price search.
+"""After this many rows of distances per candidate, water-filling hands over to the price search (docs/speed.md).
 
 Capacity 1 takes fewer than 10, and 300 take less time than the search."""
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand._internal.jit import jit
-from evenhand.allocation._closure import LEAST_GAIN
+from evenhand.allocation._max_flow import LEAST_GAIN
 from evenhand.allocation._network_simplex import CHANGES_PER_CANDIDATE, search_price
 from evenhand.allocation._program import read_program
 from evenhand.allocation._tight_constraints import TIGHT_TOLERANCE
@@ -31,8 +31,7 @@ SELECTIVE, PATIENT = 8, 16
 
 Most programs take 3 to 6 steps. A thousand candidates on a line, before any review, would take hundreds."""
 
-AT_ONCE = 50_000
-"""Maximum number of pairs per call."""
+AT_ONCE = 50_000  # Maximum number of pairs per call.
 
 
 @dataclass(frozen=True, eq=False)

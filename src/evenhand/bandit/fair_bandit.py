@@ -35,8 +35,7 @@ from evenhand.records.contexts import as_contexts
 from evenhand.records.decision import Decision, Review, check_reviewer, key_for, sign
 from evenhand.rewards import RewardModel, RidgeUCB
 
-FORMAT = 3
-"""The version of the file format, raised whenever an older evenhand could not read the file."""
+FORMAT = 3  # The version of the file format, raised whenever an older evenhand could not read the file.
 
 
 class FairBandit:

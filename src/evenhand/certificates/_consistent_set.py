@@ -16,14 +16,12 @@ from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand.certificates.sourced_verdicts import SourcedVerdicts
 from evenhand.metrics.features import MetricSpace
 
-SHORTEST = 1e-100
-"""Differences with a squared length below this are ignored: double precision cannot use them."""
+SHORTEST = 1e-100  # Differences with a squared length below this are ignored: double precision cannot use them.
 
 SAME_SPAN = 1e-6
 """A direction counts as bounded if at least this share of the best bounded one's bound is left in it."""
 
-IN_SPAN = 1e-10
-"""A difference lies in a span if its rest is no longer than this, relative to its length."""
+IN_SPAN = 1e-10  # A difference lies in a span if its rest is no longer than this, relative to its length.
 
 FAR = 1e6
 """The reach in the diagonal structure, in units of the largest threshold: far beyond any bound worth proving."""

@@ -11,26 +11,13 @@ from evenhand._internal.arrays import Floats, Indices
 from evenhand.certificates._consistent_set import ConsistentSet, unit_features
 from evenhand.certificates._vertex_walk import EMPTY, walk
 
-ROOM = 1e-10
-"""Accepted violation of a row, relative to the size of G: prices prove their bound in any case."""
-
-NUDGE = 1e-8
-"""Prices are perturbed by this share of the largest, so that none is zero; a bound may lose as much."""
-
-NEGATIVE = 1e-9
-"""An eigenvalue counts as negative below minus this, relative to the size of G."""
-
-REFINEMENTS = 12
-"""Maximum number of times a bound is tightened by directions of negative length."""
-
-WORTHWHILE = 1e-4
-"""Tightening stops when two refinements gained less than this share of the bound."""
-
-STEPS_PER_UNKNOWN = 50
-"""Maximum steps of a walk, per unknown."""
-
-STARTS = 64
-"""How many end points of walks are kept as starting points."""
+ROOM = 1e-10  # Accepted violation of a row, relative to the size of G: prices prove their bound in any case.
+NUDGE = 1e-8  # Prices are perturbed by this share of the largest, so that none is zero; a bound may lose as much.
+NEGATIVE = 1e-9  # An eigenvalue counts as negative below minus this, relative to the size of G.
+REFINEMENTS = 12  # Maximum number of times a bound is tightened by directions of negative length.
+WORTHWHILE = 1e-4  # Tightening stops when two refinements gained less than this share of the bound.
+STEPS_PER_UNKNOWN = 50  # Maximum steps of a walk, per unknown.
+STARTS = 64  # How many end points of walks are kept as starting points.
 
 
 class Hint(NamedTuple):

@@ -21,8 +21,7 @@ FAIR_PER_UNKNOWN = 32
 UNFAIR_PER_UNKNOWN = 32
 """Verdicts kept per unknown, from this many to twice as many: the newest fair and the newest unfair ones."""
 
-FEW = 64
-"""Up to this many verdicts, memory is reserved without counting first how many are kept."""
+FEW = 64  # Up to this many verdicts, memory is reserved without counting first how many are kept.
 
 # Columns of the table: the two candidates, then these.
 GAP, UNFAIR, TIGHT, DIFFERENCE = 2, 3, 4, 5

@@ -20,8 +20,7 @@ Status = Literal["proved", "likely", "unproven"]
 
 STATUSES: tuple[Status, ...] = get_args(Status)
 
-ANSWER = "answer"
-"""The source of a verdict without a decision: an interview's answer on two people."""
+ANSWER = "answer"  # The source of a verdict without a decision: an interview's answer on two people.
 
 
 @dataclass(frozen=True)

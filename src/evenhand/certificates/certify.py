@@ -16,11 +16,8 @@ from evenhand.errors import InvalidInput
 from evenhand.metrics.verdicts import Pairs
 from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision, Pair
 
-LIKELY = 0.95
-"""A pair without a proof counts as likely fair from this probability on."""
-
-FLAGGED = 0.5
-"""Upper limit on the probability that a flagged pair is fair, unless that is proved."""
+LIKELY = 0.95  # A pair without a proof counts as likely fair from this probability on.
+FLAGGED = 0.5  # Upper limit on the probability that a flagged pair is fair, unless that is proved.
 
 
 def certify(

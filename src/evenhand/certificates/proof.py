@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from evenhand.metrics.features import MetricSpace
     from evenhand.metrics.verdicts import Pairs
 
-NEGLIGIBLE = 1e-13
-"""Weights that add less than this share to R are left out."""
+NEGLIGIBLE = 1e-13  # Weights that add less than this share to R are left out.
 
 MARGIN = 64 * float(np.finfo(np.float64).eps)
 """R is lifted by this share of its terms, and by STRONGER times as much after each failed attempt."""
@@ -36,8 +35,7 @@ MARGIN = 64 * float(np.finfo(np.float64).eps)
 STRONGER = 64.0
 ATTEMPTS = 4
 
-SHAVED = 1e-6
-"""Relative reduction of lower bounds: proofs of one bound found in different ways differ by less."""
+SHAVED = 1e-6  # Relative reduction of lower bounds: proofs of one bound found in different ways differ by less.
 
 PARALLEL = 1e-12
 """Two differences are parallel if the squared sine of their angle is at most this; the exact check decides."""

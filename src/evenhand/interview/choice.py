@@ -1,19 +1,6 @@
 """Which pair to ask about, and with which gap: the pair with the most uncertain distance, the gap at its estimate.
 
-Unfair pairs live after 50, 70 and 85 questions, d = k = 5, means over 15 worlds, standard error about 0.5, by choice of
-pair:
-
-- the most uncertain distance: 5.1, 1.9, 0.5; squared distance, of pairs likely nearer than 1: 4.8, 1.9, 0.6;
-- the same among pairs that are tight in simulated rounds: 4.1, 1.7, 0.7;
-- the largest expected information about all other pairs: 4.4, 1.9, 0.7.
-
-All come near to one bit per question, which is the maximum, so the simplest is used. The most uncertain squared
-distance without a limit fails: a pair farther apart than 1 cannot be asked about at its estimate, and is asked about
-for ever (4 to 11 unfair pairs were left after 200 questions). So distances above 1 count as 1.
-
-For the gap, the median of the belief does as well as its mean. But a learner that cuts a set through its centre needs
-the estimate: of 12 unfair pairs Ellipsoid had none left after 60 questions at the estimate (d = 3), and 11 with the gap
-in the middle of its bounds.
+Distances above 1 count as 1. docs/interview.md has the measurements of this choice and of others.
 """
 
 from __future__ import annotations
@@ -27,14 +14,9 @@ from evenhand._internal.arrays import Floats, Mask
 from evenhand.metrics import MetricLearner
 from evenhand.metrics.verdicts import Pairs
 
-REST = 20
-"""For this many questions, a pair without a usable answer is not asked about again, nor are similar ones."""
-
-SIMILAR = 0.9
-"""Two pairs are similar when the squared cosine of their differences is above this."""
-
-FINER = 5.0
-"""Probabilities are multiples of a power of ten, at least this many to an epsilon."""
+REST = 20  # For this many questions, a pair without a usable answer is not asked about again, nor are similar ones.
+SIMILAR = 0.9  # Two pairs are similar when the squared cosine of their differences is above this.
+FINER = 5.0  # Probabilities are multiples of a power of ten, at least this many to an epsilon.
 
 
 def sample_pairs(candidates: Floats, n_pairs: int, rng: np.random.Generator) -> Pairs:

@@ -23,25 +23,17 @@ from evenhand.interview.choice import (
     steps_in_one,
     uncertainties,
 )
-from evenhand.interview.forecast import Forecast, unfair_pairs_live
-from evenhand.interview.meter import Meter
+from evenhand.interview.forecast import Forecast, Meter, unfair_pairs_live
 from evenhand.interview.question import Answer, Judgement, Question, check_judgement
 from evenhand.metrics import Learned, PerPair
 from evenhand.metrics.learner_settings import check_epsilon
 from evenhand.records.contexts import as_contexts
 from evenhand.records.decision import check_reviewer
 
-FORMAT = 2
-"""The version of the file format, raised whenever an older evenhand could not read the file."""
-
-EPSILON = 0.01
-"""The default epsilon when the metric learner has none."""
-
-N_PAIRS = 2000
-"""Number of random pairs from which each question is chosen."""
-
-METER_PAIRS = 1000
-"""Sample size of the meter."""
+FORMAT = 2  # The version of the file format, raised whenever an older evenhand could not read the file.
+EPSILON = 0.01  # The default epsilon when the metric learner has none.
+N_PAIRS = 2000  # Number of random pairs from which each question is chosen.
+METER_PAIRS = 1000  # Sample size of the meter.
 
 QUESTIONS, METER, FORECAST = range(3)
 """Each has a random stream of its own: no question depends on whether a forecast was made."""

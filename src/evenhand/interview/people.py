@@ -1,20 +1,89 @@
-"""People from a CSV file, validated by a schema."""
+"""People from a CSV file, validated by a schema; errors name the line and the column."""
 
 from __future__ import annotations
 
+import csv
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from evenhand._internal.arrays import Floats
 from evenhand.errors import InvalidInput
-from evenhand.interview.table import read_table
 from evenhand.schema import Number, Schema, YesNo
-from evenhand.schema.fit import DoesNotFit
+from evenhand.schema.rows import DoesNotFit
 
-TRUTHS = {"true": True, "false": False, "1": True, "0": False}
-"""Other spellings of yes and no in CSV files."""
+SEPARATORS = (",", ";", "\t")  # Accepted separators; the most frequent one in the header is used.
+MOST_COMPLAINTS = 10  # Maximum number of problems in an error message.
+
+
+@dataclass(frozen=True)
+class CsvTable:
+    """A header with the names of columns, and lines of values."""
+
+    name: str
+    """The file's name in error messages."""
+    header: list[str]
+    lines: list[tuple[int, list[str]]]
+    """Line numbers in the file, from 1, and values."""
+
+    def values(self, columns: Sequence[str]) -> list[dict[str, str]]:
+        """The values of these columns in every line, stripped."""
+        places = {column: self.header.index(column) for column in columns}
+        return [{column: line[place].strip() for column, place in places.items()} for _, line in self.lines]
+
+    def misfit(self, complaints: Sequence[tuple[int, str | None, str]]) -> InvalidInput:
+        """The error about problems, each with the index of a line, the column, and what it must be.
+
+        >>> table = CsvTable("the file", ["age"], [(2, ["-1"])])
+        >>> print(table.misfit([(0, "age", "must be a number from 0 to 120, got -1")]))
+        the file does not fit:
+        line 2, column age: it must be a number from 0 to 120, got -1
+        """
+        listed = [
+            f"line {self.lines[row][0]}{'' if column is None else f', column {column}'}: it {reason}"
+            for row, column, reason in complaints[:MOST_COMPLAINTS]
+        ]
+        more = len(complaints) - MOST_COMPLAINTS
+        return InvalidInput("\n".join([f"{self.name} does not fit:", *listed, *([f"and {more} more"] * (more > 0))]))
+
+
+def read_table(text: Iterable[str], columns: Sequence[str], name: str) -> CsvTable:
+    """Read lines of values separated by commas, semicolons or tabs; the first must name each of these columns once."""
+    try:
+        lines_of_text = list(text)
+        separator = max(SEPARATORS, key="".join(lines_of_text[:1]).count)
+        reader = csv.reader(lines_of_text, strict=True, delimiter=separator)
+        ends = [(line, reader.line_num) for line in reader]
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise InvalidInput(f"{name} must be a CSV file in UTF-8: {error}") from None
+    # A value may hold line breaks: a line begins after the one before it ends.
+    starts = [1, *(end + 1 for _, end in ends)]
+    lines = [(start, line) for start, (line, _) in zip(starts, ends, strict=False) if line]
+    if not lines:
+        raise InvalidInput(f"{name} must have a header with {', '.join(columns)}, got an empty file")
+    (_, header), *body = lines
+    table = CsvTable(name, [column.strip() for column in header], body)
+    _check_shape(table, columns)
+    return table
+
+
+def _check_shape(table: CsvTable, columns: Sequence[str]) -> None:
+    name, header = table.name, table.header
+    for column in columns:
+        if header.count(column) != 1:
+            raise InvalidInput(
+                f"{name}: the header must have one column for each of {', '.join(columns)}, "
+                f"got {header.count(column)} for {column} in {', '.join(header)!r}"
+            )
+    for number, line in table.lines:
+        if len(line) != len(header):
+            raise InvalidInput(f"{name}: line {number} must have {len(header)} values, got {len(line)}")
+    if len(table.lines) < 2:
+        raise InvalidInput(f"{name} must have at least two people, got {len(table.lines)}")
+
+
+TRUTHS = {"true": True, "false": False, "1": True, "0": False}  # Other spellings of yes and no in CSV files.
 
 
 @dataclass(frozen=True, eq=False)

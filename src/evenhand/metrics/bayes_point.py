@@ -39,8 +39,7 @@ class BayesPoint(MetricLearner):
     The distance played is not the mean but the `caution` quantile of the belief about the squared distance, truncated
     at zero. A low quantile is flagged less often for each bit it learns, and being positive it goes on learning,
     where "mean minus c standard deviations" would stop. Once a distance is known to within epsilon, its lower end
-    is played. At d = k = 5 and 3,000 rounds: 46 unfair pairs at caution 0.5, 18 at 0.1, 12 at 0.02
-    (`python -m benchmarks.learners`).
+    is played. docs/choosing.md has figures.
 
     Guarantee: none in the worst case; its ends are credible (three standard deviations), not certain. Cost: O(m^2) a
     verdict, flat in the number of rounds.
@@ -263,7 +262,7 @@ class BayesPoint(MetricLearner):
         learner._count_reviews(int(state["rounds"]))
         learner._contradictions = float(state["surprises"])
         learner._belief = Belief(state["mean"].copy(), state["cov"].copy(), cls.tuning)
-        memory = HalfSpaces.from_state(state["memory"])
+        memory = HalfSpaces(**state["memory"])
         learner._memory = learner._memory.extended(memory, np.zeros(len(memory)))
         smoother = state["doubt"]
         learner._smoother = None if smoother is None else FixedLagSmoother.from_state(smoother, cls.tuning)

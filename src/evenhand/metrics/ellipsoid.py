@@ -233,7 +233,7 @@ class Ellipsoid(MetricLearner):
         learner = cls.with_settings(state)
         learner.rounds = int(state["rounds"])
         learner._shape = Shape(state["centre"].copy(), state["root"].copy(), cls.tuning.rounding)
-        learner._memory = HalfSpaces.from_state(state["memory"])
+        learner._memory = HalfSpaces(**state["memory"])
         return learner
 
 

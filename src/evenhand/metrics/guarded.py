@@ -53,19 +53,16 @@ class Guarded(MetricLearner):
 
     fast: any learner, BayesPoint above all. sure: by default ProjectedVolume with the structure, the bound and the
     epsilon of `fast`, or 0.01 if that has no fixed one. limit: how many flagged reviews `fast` may have; by default as
-    many as `sure` itself can have, `most_flagged(sure)`. Both learners are copied.
-
-    A review counts once, however many pairs with different probabilities it flags, and so does a one-bit review with
-    an unfair pair. `flags` is the count, before the switch and after; the review that exceeds the limit switches.
+    many as `sure` itself can have, `most_flagged(sure)`. Both learners are copied. A review counts once, however many
+    pairs with different probabilities it flags, and so does a one-bit review with an unfair pair.
 
     Guarantee, whatever `fast` does and whatever the contexts: at most limit + 1 + N decisions are ever flagged, N being
-    the maximum that `sure` can have, `most_flagged`; so 2 limit + 1 with the default. A reviewer who errs now and then
-    for ever exceeds any limit, and then meets a learner that assumes no errors: use BayesPoint alone instead. One-bit
-    reviews end with the switch, unless `sure` can learn from them: it raises UnsupportedReview, and only the bit that
-    causes the switch is silently skipped.
+    the maximum that `sure` can have; so 2 limit + 1 with the default. A reviewer who errs now and then for ever exceeds
+    any limit, and then meets a learner that assumes no errors: use BayesPoint alone instead. After the switch one-bit
+    reviews raise UnsupportedReview unless `sure` can learn from them; the bit that causes the switch is skipped.
 
     The verdicts of flagged reviews are remembered, within limits, and `sure` learns from them at the switch; that takes
-    a second at ten features. The guarantee does not need it. All else costs what the learner in play costs.
+    a second at ten features. All else costs what the learner in play costs.
 
     >>> from evenhand.metrics.bayes_point import BayesPoint
     >>> learner = Guarded(BayesPoint(2, epsilon=0.01))

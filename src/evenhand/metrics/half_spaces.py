@@ -16,8 +16,7 @@ from evenhand.metrics.features import MetricSpace, fill_features
 from evenhand.metrics.verdicts import Verdicts
 from evenhand.records.decision import PROBABILITY_TOLERANCE
 
-MAX_SQUARED = 4.0
-"""||u|| <= ||x - y||^2 <= 4: the largest squared distance per unit of the matrix's norm."""
+MAX_SQUARED = 4.0  # ||u|| <= ||x - y||^2 <= 4: the largest squared distance per unit of the matrix's norm
 
 
 @dataclass(frozen=True)
@@ -80,14 +79,9 @@ class HalfSpaces:
         """How far inside each half-space alpha lies; negative outside. alpha (m,) -> (n,), (N, m) -> (N, n)."""
         return np.asarray(self.sides * (alpha @ self.normals.T - self.thresholds))
 
-    @classmethod
-    def from_state(cls, state: dict[str, Floats]) -> HalfSpaces:
-        """The half-spaces with this `state`."""
-        return cls(state["normals"], state["thresholds"], state["sides"])
-
     def state(self) -> dict[str, Floats]:
-        """As plain arrays."""
-        return {"normals": self.normals, "thresholds": self.thresholds, "sides": self.sides}
+        """The arrays by name; `HalfSpaces(**state)` reads them."""
+        return dict(vars(self))
 
 
 class Memory:

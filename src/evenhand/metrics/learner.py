@@ -21,11 +21,8 @@ from evenhand.metrics.verdicts import Pairs, Verdicts, all_pairs
 from evenhand.records.contexts import as_contexts
 from evenhand.records.decision import Pair
 
-NARROWEST = 1e-12
-"""Relative width of a squared distance's interval below which the interval counts as this wide."""
-
-UNIFORM_WIDTH = np.sqrt(12.0)
-"""The width of a uniform distribution, in its standard deviations."""
+NARROWEST = 1e-12  # Relative width of a squared distance's interval below which the interval counts as this wide.
+UNIFORM_WIDTH = np.sqrt(12.0)  # The width of a uniform distribution, in its standard deviations.
 
 
 class Distances(NamedTuple):

@@ -6,11 +6,8 @@ import math
 
 from evenhand._internal.checks import check_number, check_number_or_none
 
-COARSEST = 0.125
-"""The accuracy at which sharpening starts: with a coarser one every distance would count as known."""
-
-FINEST = 1e-6
-"""The accuracy at which sharpening stops: its square is about what double precision resolves."""
+COARSEST = 0.125  # The accuracy at which sharpening starts: with a coarser one every distance would count as known.
+FINEST = 1e-6  # The accuracy at which sharpening stops: its square is about what double precision resolves.
 
 
 def check_epsilon(epsilon: float | None) -> float | None:
@@ -40,8 +37,7 @@ def check_error_rate(error_rate: float | None, name: str = "error_rate") -> floa
     return check_number_or_none(name, error_rate, least=0, below=0.5)
 
 
-SMALLEST_BOUND = 1e-12
-"""Bounds below this, or above its inverse, are a matter of units."""
+SMALLEST_BOUND = 1e-12  # Bounds below this, or above its inverse, are a matter of units.
 
 WIDEST_KNOWN = 64.0
 """A bound below this times epsilon squared would make every distance known from the start; it is raised to it."""

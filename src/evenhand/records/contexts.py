@@ -12,8 +12,7 @@ from evenhand._internal.checks import is_number, refusal
 from evenhand._internal.jit import FLOAT, jit
 from evenhand.errors import InvalidInput
 
-NORM_TOLERANCE = 1e-6
-"""How far above 1 a norm may lie: normalisation in single precision."""
+NORM_TOLERANCE = 1e-6  # How far above 1 a norm may lie: normalisation in single precision.
 
 
 def as_contexts(value: Any, n_features: int | None = None) -> Floats:

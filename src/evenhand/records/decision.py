@@ -10,7 +10,7 @@ import hashlib
 import hmac
 from array import array
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import chain
 from typing import Any, Literal
 
@@ -26,6 +26,9 @@ Pair = tuple[int, int]
 
 PROBABILITY_TOLERANCE = 1e-9
 """Probabilities closer than this are equal, and a gap is too wide only if it exceeds its distance by more."""
+
+
+ARRAYS = ("contexts", "probabilities", "optimistic_rewards")
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +54,7 @@ class Decision:
     None if the probabilities were not computed under constraints, or it was not recorded."""
 
     def __post_init__(self) -> None:
-        for name in ("contexts", "probabilities", "optimistic_rewards"):  # read-only, as kernels expect them
+        for name in ARRAYS:  # read-only, as kernels expect them
             object.__setattr__(self, name, frozen(getattr(self, name)))
 
     @property
@@ -90,17 +93,9 @@ class Decision:
 
     def to_dict(self) -> dict[str, Any]:
         """Lists and numbers, exact through JSON."""
-        return {
-            "id": self.id,
-            "round": self.round,
-            "contexts": self.contexts.tolist(),
-            "probabilities": self.probabilities.tolist(),
-            "chosen": list(self.chosen),
-            "capacity": self.capacity,
-            "optimistic_rewards": self.optimistic_rewards.tolist(),
-            "tight_pairs": [list(pair) for pair in self.tight_pairs],
-            "worst_residual": self.worst_residual,
-        }
+        lists = {"chosen": list(self.chosen), "tight_pairs": [list(pair) for pair in self.tight_pairs]}
+        arrays = {name: getattr(self, name).tolist() for name in ARRAYS}
+        return {field.name: getattr(self, field.name) for field in fields(self)} | arrays | lists
 
     @classmethod
     def from_dict(cls, record: dict[str, Any]) -> Decision:

@@ -15,8 +15,7 @@ from sqlalchemy import delete, insert, select
 from evenhand.desk.parsing import encode
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import EvenhandError, InvalidInput
-from evenhand.interview.people import read_people
-from evenhand.interview.table import read_table
+from evenhand.interview.people import read_people, read_table
 from evenhand.ledger.event import now
 from evenhand.ledger.ledger import Ledger
 from evenhand.ledger.tables import interview_people

@@ -15,17 +15,10 @@ from evenhand.rewards.model import RewardModel
 
 Width = Literal["self_normalised", "paper"]
 
-REFRESH_EVERY = 256
-"""Rank-one updates between two fresh factorisations of V."""
-
-DRIFT_TOLERANCE = 1e-6
-"""How far V times the carried inverse may be from the identity when it is checked."""
-
-NOISE_PRIOR_WEIGHT = 1.0
-"""The prior noise scale of 1 counts as much as this many outcomes."""
-
-MOST_REWARD = 10.0
-"""The largest accepted reward, as a multiple of the bound on theta plus the noise scale."""
+REFRESH_EVERY = 256  # Rank-one updates between two fresh factorisations of V.
+DRIFT_TOLERANCE = 1e-6  # How far V times the carried inverse may be from the identity when it is checked.
+NOISE_PRIOR_WEIGHT = 1.0  # The prior noise scale of 1 counts as much as this many outcomes.
+MOST_REWARD = 10.0  # The largest accepted reward, as a multiple of the bound on theta plus the noise scale.
 
 
 class Sums(NamedTuple):

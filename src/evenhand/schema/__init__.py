@@ -7,7 +7,7 @@
 
 from evenhand.schema.effects import Comparison, Distance, Equivalence, FeatureEffect, Interaction, MetricExplanation
 from evenhand.schema.features import Category, Feature, Number, YesNo
-from evenhand.schema.fit import DoesNotFit, RowProblem
+from evenhand.schema.rows import DoesNotFit, RowProblem
 from evenhand.schema.schema import Schema
 
 __all__ = [

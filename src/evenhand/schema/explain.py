@@ -36,11 +36,8 @@ Contrast: TypeAlias = "tuple[Feature, float | str | bool, float | str | bool]"
 MATRIX_TOLERANCE = 1e-6
 """How asymmetric or negative a matrix may be, relative to its largest entry: what rounding and sampling leave."""
 
-COUNTS_FROM = 0.2
-"""The cosine between the effects of two features from which an interaction is reported."""
-
-CONTRASTS_SEARCHED = 200
-"""How many pairs of levels of a category, farthest first, are searched for interactions."""
+COUNTS_FROM = 0.2  # The cosine between the effects of two features from which an interaction is reported.
+CONTRASTS_SEARCHED = 200  # How many pairs of levels of a category, farthest first, are searched for interactions.
 
 
 def explain(schema: Schema, matrix: ArrayLike, *, ends: Ends | None, negligible: float) -> MetricExplanation:

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-LEVELS_SHOWN = 12
-"""How many levels an error message lists."""
+LEVELS_SHOWN = 12  # How many levels an error message lists.
 
 
 @dataclass(frozen=True)

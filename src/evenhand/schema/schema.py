@@ -16,8 +16,7 @@ from evenhand.errors import DamagedFile, InvalidInput, NewerFile
 from evenhand.schema.content import digest_of, load_content, read_content, save_content, write_content
 from evenhand.schema.explain import explain
 from evenhand.schema.features import Category, Feature, Number, YesNo
-from evenhand.schema.fit import DoesNotFit, RowProblem
-from evenhand.schema.rows import Extra, RawColumns, Rows, read_rows
+from evenhand.schema.rows import DoesNotFit, Extra, RawColumns, RowProblem, Rows, read_rows
 from evenhand.schema.values import as_floats, shown
 
 if TYPE_CHECKING:
@@ -29,8 +28,7 @@ if TYPE_CHECKING:
     from evenhand.schema.explain import Ends
 
 
-INTERCEPT = "intercept"
-"""The name of the constant coordinate."""
+INTERCEPT = "intercept"  # The name of the constant coordinate.
 
 DECODE_TOLERANCE = 1e-6
 """Accepted error of a coordinate, before scaling, in decoding: contexts may have been stored as float32."""
@@ -123,22 +121,15 @@ class Schema:
         raise InvalidInput(f"unknown feature {shown(name)}; the schema has {', '.join(self.names)}")
 
     def encode(self, rows: Rows, *, extra: Extra = "error") -> Floats:
-        """Rows to contexts of norm <= 1.
+        """Rows to contexts (k, n_features) of norm <= 1; raises DoesNotFit with every problem of every row.
 
-        Parameters
-        ----------
-        rows: a list of dicts, a list of sequences in the order of the schema, or a pandas or polars data frame.
-            A single candidate is a list of one.
-        extra: "error" refuses unknown keys and columns, "ignore" skips them.
-
-        Returns
-        -------
-        contexts (k, n_features). Raises DoesNotFit with every problem of every row; rows are counted from 0.
+        rows: a list of dicts, a list of sequences in the order of the schema, or a pandas or polars data frame; a
+        single candidate is a list of one. extra: "error" refuses unknown keys and columns, "ignore" skips them.
 
         >>> Schema([Number("age", low=18, high=98)], intercept=False).encode([[38], {"age": 108}])
         Traceback (most recent call last):
         ...
-        evenhand.schema.fit.DoesNotFit: row 1: age must be a number from 18 to 98, got 108
+        evenhand.schema.rows.DoesNotFit: row 1: age must be a number from 18 to 98, got 108
         """
         values, problems = self._read(read_rows(self.names, rows, extra=extra))
         if problems:
@@ -219,14 +210,10 @@ class Schema:
         return whole
 
     def explain(self, matrix: ArrayLike, *, ends: Ends | None = None, negligible: float = 0.01) -> MetricExplanation:
-        """A learned matrix G over contexts, in terms of features; see `evenhand.schema.explain`.
+        """A learned matrix G (n_features, n_features), as `get_mahalanobis_matrix()` gives, in terms of features.
 
-        Parameters
-        ----------
-        matrix: (n_features, n_features), symmetric and positive semidefinite, as `get_mahalanobis_matrix()` gives.
         ends: called once with differences (m, n_features), returns lower and upper bounds on their distances, for the
-            sentences, each (m,).
-        negligible: a feature that makes less distance than this makes no difference.
+        sentences, each (m,). negligible: a feature that makes less distance than this makes no difference.
 
         >>> schema = Schema([Number("income", low=0, high=200_000, unit="EUR"), YesNo("member")])
         >>> print(schema.explain(np.diag([0.2, 0.0, 1.0])).sentences[-1])

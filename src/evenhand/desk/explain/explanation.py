@@ -18,7 +18,7 @@ from evenhand.desk.settings import DeskSettings, coordinates
 from evenhand.ledger.event import Event
 from evenhand.ledger.ledger import Ledger
 from evenhand.records.decision import Decision
-from evenhand.schema.named import sentences_of_names
+from evenhand.schema.words import sentences_of_names
 
 Floats = NDArray[np.float64]
 

@@ -9,8 +9,7 @@ import numpy as np
 from evenhand._internal.arrays import Floats
 from evenhand._internal.jit import jit
 
-LANES = 64
-"""Rows processed side by side: their scratch stays in the nearest cache up to 1,000 unknowns."""
+LANES = 64  # Rows processed side by side: their scratch stays in the nearest cache up to 1,000 unknowns.
 
 
 @jit

@@ -50,7 +50,7 @@ class Answers:
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
         """The answers with this `state`."""
-        return cls(HalfSpaces.from_state(state["half_spaces"]), state["reviewers"])
+        return cls(HalfSpaces(**state["half_spaces"]), state["reviewers"])
 
 
 class FixedLagSmoother:

@@ -19,11 +19,8 @@ from evenhand._internal.jit import jit
 from evenhand.metrics.gaussian.caution import Caution
 from evenhand.metrics.gaussian.truncated_normal import score_exceeded, truncated_quantile
 
-ROUNDING = 1e-12
-"""Relative to the sizes that enter a bound: widened by this, bounds hold in spite of rounding."""
-
-TILE = 64
-"""Tables are filled in squares of this many candidates, so that both places of a pair are near."""
+ROUNDING = 1e-12  # Relative to the sizes that enter a bound: widened by this, bounds hold in spite of rounding.
+TILE = 64  # Tables are filled in squares of this many candidates, so that both places of a pair are near.
 
 
 class Limits(NamedTuple):

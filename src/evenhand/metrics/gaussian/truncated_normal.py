@@ -9,19 +9,16 @@ import numpy as np
 from evenhand._internal.arrays import Floats
 from evenhand._internal.jit import jit
 
-FAR = 1e4
-"""Beyond this many standard deviations below zero the Gaussian's tail above zero is taken as exponential."""
+FAR = 1e4  # Beyond this many standard deviations below zero the Gaussian's tail above zero is taken as exponential.
 
 TINY = float(np.finfo(np.float64).tiny)
 
-CERTAIN = 9.0
-"""A mean this many standard deviations above zero is not truncated at all, in double precision."""
+CERTAIN = 9.0  # A mean this many standard deviations above zero is not truncated at all, in double precision.
 
 TAIL = -5.0
 """Below this score probabilities come from a continued fraction: differences of scores would lose digits there."""
 
-MOST_STEPS = 100
-"""Newton's method takes four steps; from a caution of 1e-300 it takes some more."""
+MOST_STEPS = 100  # Newton's method takes four steps; from a caution of 1e-300 it takes some more.
 
 
 def quantile_above_zero(mean: Floats, sd: Floats, quantile: float) -> Floats:

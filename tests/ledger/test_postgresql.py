@@ -12,6 +12,7 @@ from evenhand.ledger.ledger import Ledger
 from tests.support.waiting import wait_for
 
 
+@pytest.mark.postgres
 def test_its_data_are_in_a_folder_of_their_own(postgresql: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Another pytest that starts meanwhile may close or clear away whatever lies in pytest's temporary folder."""
     engine = create_engine(postgresql)
@@ -22,7 +23,7 @@ def test_its_data_are_in_a_folder_of_their_own(postgresql: str, tmp_path_factory
 
 
 @pytest.mark.postgres
-def test_a_process_may_fold_any_number_of_desks(postgresql: str, name: str) -> None:
+def test_a_process_may_project_any_number_of_desks(postgresql: str, name: str) -> None:
     """Their locks take one connection together, and none of those that read and write."""
     ledger, other = open_ledger(postgresql), open_ledger(postgresql)
     assert isinstance(ledger, Ledger)

@@ -68,6 +68,7 @@ def test_an_interview_shows_two_people_by_the_same_rows(encoded: bool) -> None:
         assert len({frozenset(row) for row in rows}) == 1
         assert ("income (encoded)" in rows[0]) == encoded
         assert ("income" in rows[0]) != encoded
+        desk.catch_up(wait=True)
         assert InterviewSessions(desk).next("Kim")["item"] is not None
 
 

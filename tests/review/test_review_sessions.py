@@ -20,6 +20,7 @@ from evenhand.review.encryption import QueueCursors
 from evenhand.review.interview_sessions import InterviewSessions
 from evenhand.review.item import Item
 from evenhand.review.review_sessions import ReviewSessions
+from tests.support.ledgers import POSTGRESQL
 from tests.support.review_steps import REMARKS, asked, opened, say
 
 
@@ -29,7 +30,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Any) -> str:
     return "memory:" if request.param == "memory:" else f"sqlite:///{tmp_path}/ledger.db"
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgresql"])
+@pytest.fixture(params=["memory", "sqlite", POSTGRESQL])
 def every_url(request: pytest.FixtureRequest, tmp_path: Any) -> str:
     """The same, and a real PostgreSQL."""
     known = {"memory": "memory:", "sqlite": f"sqlite:///{tmp_path}/ledger.db"}

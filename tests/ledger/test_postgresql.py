@@ -72,7 +72,7 @@ def test_nobody_waits_for_ever(postgresql: str) -> None:
         ledger = open_ledger(postgresql)
         assert isinstance(ledger, Ledger)
         with ledger.transaction() as connection:
-            told = {
+            reported = {
                 name: connection.execute(text(f"SHOW {name}")).scalar()
                 for name in ("lock_timeout", "idle_in_transaction_session_timeout", "synchronous_commit")
             }
@@ -84,7 +84,7 @@ def test_nobody_waits_for_ever(postgresql: str) -> None:
         with asleep.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             connection.execute(text("ALTER ROLE CURRENT_USER RESET synchronous_commit"))
         asleep.dispose()
-    assert told == {
+    assert reported == {
         "lock_timeout": "30s",
         "idle_in_transaction_session_timeout": "5min",
         "synchronous_commit": "on",

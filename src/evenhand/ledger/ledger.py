@@ -136,10 +136,11 @@ class Ledger:
     ) -> Iterator[Row]:
         """The events of a desk after `after` and up to `until`, of these kinds or of all, read in chunks."""
         while after < until:
+            limit = min(CHUNK, until - after)
             with self.reading(name) as view:
-                rows = view.after(after, CHUNK, kinds)
+                rows = view.after(after, limit, kinds)
             yield from (row for row in rows if not isinstance(row.seq, int) or row.seq <= until)
-            if len(rows) < CHUNK or not isinstance(rows[-1].seq, int):  # what is not a number comes last in SQLite
+            if len(rows) < limit or not isinstance(rows[-1].seq, int):  # what is not a number comes last in SQLite
                 return
             after = rows[-1].seq
 

@@ -28,8 +28,8 @@ def two(tmp_path: Path) -> str:
 def test_list_tells_how_long_ledgers_are(two: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Each desk with its lines, its decisions and the time of the last line."""
     assert run("list", "--database", two) == 0
-    told = capsys.readouterr().out.splitlines()
-    for name, line in zip(("loans", "places"), told, strict=True):
+    reported = capsys.readouterr().out.splitlines()
+    for name, line in zip(("loans", "places"), reported, strict=True):
         with Desk.open(two, name) as desk:
             head, last = desk.head, desk.events()[-1]
         assert line == f"{name}  {head.seq} events  {head.decisions} decisions  last {last.time}"
@@ -43,9 +43,9 @@ def test_verify_without_a_name_goes_through_all_desks(
     assert [line.split(":")[0] for line in capsys.readouterr().out.splitlines()] == ["desk loans", "desk places"]
     tampered(tmp_path / "ledger.db", "UPDATE events SET kind = 'answer' WHERE seq = 3 AND desk = 'loans'")
     assert run("verify", "--database", two) == 1
-    told = capsys.readouterr()
-    assert told.out.startswith("desk places: ")
-    assert told.err.startswith("event 3 of desk 'loans' was changed")
+    reported = capsys.readouterr()
+    assert reported.out.startswith("desk places: ")
+    assert reported.err.startswith("event 3 of desk 'loans' was changed")
     assert run("verify", "--database", two, "--known", f"1:{'0' * 64}") == 2
 
 
@@ -66,8 +66,8 @@ def test_a_lost_desk_is_damage(
     """Lines without the desk they belong to: a sentence and status 1, not "there is no desk"."""
     tampered(tmp_path / "ledger.db", "DELETE FROM desks WHERE name = 'loans'")
     assert run(*command, "--database", two) == 1
-    told = capsys.readouterr()
-    assert "desk 'loans' was removed: its events are there" in told.err + told.out
+    reported = capsys.readouterr()
+    assert "desk 'loans' was removed: its events are there" in reported.err + reported.out
     for settings in ({}, {"n_features": D}):
         with pytest.raises(DamagedLedger, match="was removed"):
             Desk.open(two, "loans", **settings)

@@ -53,7 +53,7 @@ def test_an_export_replaces_the_file_and_keeps_its_permissions(path: Path, tmp_p
 
 
 @pytest.mark.parametrize(
-    ("target", "status", "said"),
+    ("target", "status", "stated"),
     [
         ("{folder}/nowhere/x.jsonl", 2, "there is no folder {folder}/nowhere"),
         ("{folder}", 2, "got the folder {folder}"),
@@ -63,12 +63,12 @@ def test_an_export_replaces_the_file_and_keeps_its_permissions(path: Path, tmp_p
     ],
 )
 def test_what_cannot_be_written_is_a_sentence(
-    path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], target: str, status: int, said: str
+    path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], target: str, status: int, stated: str
 ) -> None:
     """Status 2 for a place where no file can be, 1 where there is no room."""
     output = target.format(folder=tmp_path)
     assert run("export", "loans", "--database", f"sqlite:///{path}", "--output", output) == status
-    assert said.format(folder=tmp_path) in capsys.readouterr().err
+    assert stated.format(folder=tmp_path) in capsys.readouterr().err
 
 
 def test_a_disk_that_fills_up_leaves_what_was_there(
@@ -135,11 +135,11 @@ def test_a_damaged_ledger_is_not_exported_unless_asked_for(
     file, where = tmp_path / "lines.jsonl", ("--database", f"sqlite:///{path}")
     for form in FORMATS:
         assert run("export", "loans", *where, "--output", str(file), "--format", form) == 1
-        told = capsys.readouterr().err
-        assert told.count("\n") == 1
+        reported = capsys.readouterr().err
+        assert reported.count("\n") == 1
         assert not file.exists()
     assert run("export", "loans", *where, "--output", str(file), "--even-if-damaged") == 1
-    assert capsys.readouterr().err == f"{told[:-1]}; it was written as it is\n"
+    assert capsys.readouterr().err == f"{reported[:-1]}; it was written as it is\n"
     assert len(file.read_text().splitlines()) == len(lines(path)) - lost
     assert run("export", "loans", *where, "--format", "dsjson", "--even-if-damaged") == 2
 

@@ -28,7 +28,7 @@ def wishes(broken: object) -> list[Decide]:
     return [good[0], long, good[1], odd, good[2], good[0], good[3], Decide([[0.1, 0.1]], idempotency_key="k1"), good[4]]
 
 
-def told(results: list[Any]) -> list[Any]:
+def reported(results: list[Any]) -> list[Any]:
     """What came of each: all of a decision but its id and its time, or the kind of error."""
     found: list[Any] = []
     for result in results:
@@ -48,9 +48,9 @@ def test_a_batch_comes_to_the_same_as_its_commands_one_by_one(cut: slice) -> Non
     """Numbers, odds, lots and errors are the same, whatever fails or comes twice in between; numbers have no gap."""
     asked = wishes(Half(0.5))[cut]
     with Desk.open("memory:", "a", features=NAMES, seed=5) as desk:
-        singly = told([desk.execute([command])[0] for command in asked])
+        singly = reported([desk.execute([command])[0] for command in asked])
     with Desk.open("memory:", "a", features=NAMES, seed=5) as desk:
-        together = told(desk.execute(asked))
+        together = reported(desk.execute(asked))
         numbers = [event.body["number"] for event in desk.events(kinds=("decision",))]
     assert together == singly
     assert numbers == list(range(len(numbers)))

@@ -14,7 +14,7 @@ import pytest
 
 from evenhand.desk import Decide, Desk, Ledger, open_ledger
 from evenhand.desk.replay import replay
-from evenhand.ledger.verify import rows_of, verify
+from evenhand.ledger.verify import verify
 from tests.support.desk_play import D, done, people
 from tests.support.waiting import wait_for
 
@@ -53,10 +53,10 @@ def killed(worker: subprocess.Popen[str]) -> list[tuple[str, str]]:
 def check(ledger: Ledger, name: str, acknowledged: list[tuple[str, str]]) -> None:
     """Every acknowledged event is there once, with its hash, and the ledger is intact."""
     head = verify(ledger, name)
-    lines = Counter((row.id, row.hash) for row in rows_of(ledger, name, head.seq))
+    lines = Counter((row.id, row.hash) for row in ledger.rows(name, until=head.seq))
     assert max(lines.values()) == 1
     assert [event for event in acknowledged if event not in lines] == []
-    keys = Counter(row.key for row in rows_of(ledger, name, head.seq) if row.key is not None)
+    keys = Counter(row.key for row in ledger.rows(name, until=head.seq) if row.key is not None)
     assert max(keys.values(), default=1) == 1
 
 

@@ -91,10 +91,10 @@ def test_a_decision_in_the_ledger_is_the_decision_to_the_bit(desk: Desk) -> None
     again = before.bandit.propose(
         event.body["contexts"], number=event.body["number"], rng=Draws(desk.settings.seed).of(event.body["number"])
     )
-    told = decision_of(event.body)
-    assert told.id == again.id
-    assert told.chosen == again.chosen
-    assert np.array_equal(told.probabilities, again.probabilities)
+    reported = decision_of(event.body)
+    assert reported.id == again.id
+    assert reported.chosen == again.chosen
+    assert np.array_equal(reported.probabilities, again.probabilities)
     assert event.body["state"] == before.seq
 
 
@@ -190,24 +190,24 @@ def test_a_review_is_recorded_once_unless_asked_for_again(desk: Desk) -> None:
     assert np.array_equal(desk.projection.bandit.metric.matrix(), before)
 
 
-def test_a_review_is_withdrawn_once_and_may_be_given_again(desk: Desk) -> None:
+def test_a_review_is_withdrawn_once_and_may_be_recorded_again(desk: Desk) -> None:
     """After a withdrawal the same review can be given anew; a second withdrawal is refused."""
     event = decided(desk, np.random.default_rng(0))
-    (given,) = done(desk.execute([review_of(event)]))
-    results = desk.execute([Withdraw(given.id), Withdraw(given.id)])
+    (recorded,) = done(desk.execute([review_of(event)]))
+    results = desk.execute([Withdraw(recorded.id), Withdraw(recorded.id)])
     assert isinstance(results[0], Event)
     assert isinstance(results[1], AlreadyRecorded)
-    assert isinstance(desk.execute([Withdraw(given.id)])[0], AlreadyRecorded)
+    assert isinstance(desk.execute([Withdraw(recorded.id)])[0], AlreadyRecorded)
     assert done(desk.execute([review_of(event)]))
 
 
 def test_a_superseded_review_cannot_be_withdrawn(desk: Desk) -> None:
     """A review that replaces another takes it back."""
     event = decided(desk, np.random.default_rng(0))
-    (given,) = done(desk.execute([review_of(event)]))
-    better = GiveReview(event.id, "complete", [], reviewer="Kim", supersedes=given.id)
+    (recorded,) = done(desk.execute([review_of(event)]))
+    better = GiveReview(event.id, "complete", [], reviewer="Kim", supersedes=recorded.id)
     assert done(desk.execute([better]))
-    assert isinstance(desk.execute([Withdraw(given.id)])[0], AlreadyRecorded)
+    assert isinstance(desk.execute([Withdraw(recorded.id)])[0], AlreadyRecorded)
     other = decided(desk, np.random.default_rng(1))
     elsewhere = GiveReview(other.id, "partial", [], reviewer="Kim", supersedes=desk.events()[-2].id)
     assert isinstance(desk.execute([elsewhere])[0], EvenhandError)
@@ -341,8 +341,8 @@ def test_people_who_err_are_found_out_by_default(ledger: Ledger, name: str) -> N
     """Without a word about it a desk learns how often each reviewer errs, from answers on what is known."""
     rng = np.random.default_rng(0)
     x, y = people(rng)[0]["context"], people(rng)[1]["context"]
-    told = [(gap, who) for gap in rng.permutation(np.linspace(0.05, 0.95, 40)) for who in ("Ada", "Bob", "Cyn")]
-    answers = [AnswerQuestion(x, y, gap, (gap > 0.5) != (who == "Cyn"), who) for gap, who in told]
+    reported = [(gap, who) for gap in rng.permutation(np.linspace(0.05, 0.95, 40)) for who in ("Ada", "Bob", "Cyn")]
+    answers = [AnswerQuestion(x, y, gap, (gap > 0.5) != (who == "Cyn"), who) for gap, who in reported]
     with Desk.open(ledger, name, n_features=D, seed=1) as desk:
         done(desk.execute(answers))
         desk.catch_up(wait=True)
@@ -363,7 +363,7 @@ def test_a_frame_is_read_by_its_columns() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "reported"),
     [
         ({"capacity": 2**64 - 1}, "capacity must be at most 1,000,000 or None, got 18446744073709551615"),
         (
@@ -373,12 +373,12 @@ def test_a_frame_is_read_by_its_columns() -> None:
         ({"reviewing": {"hidden": ["gender"]}}, "reviewing.hidden has unknown attributes gender"),
     ],
 )
-def test_what_may_not_be_opened_with_may_not_be_changed_to(wrong: dict[str, Any], told: str) -> None:
+def test_what_may_not_be_opened_with_may_not_be_changed_to(wrong: dict[str, Any], reported: str) -> None:
     """One limit for both; a desk that has more from before opens, and its other settings can be changed."""
-    with pytest.raises(InvalidInput, match=told):
+    with pytest.raises(InvalidInput, match=reported):
         Desk.open("memory:", "loans", n_features=2, **wrong)
     with Desk.open("memory:", "loans", n_features=2) as desk:
-        with pytest.raises(InvalidInput, match=told):
+        with pytest.raises(InvalidInput, match=reported):
             desk.change_settings(**wrong)
         assert desk.head.seq == 1
         old = DeskSettings.from_dict({**desk.settings.to_dict(), **wrong})

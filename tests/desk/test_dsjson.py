@@ -55,9 +55,9 @@ def test_features_have_their_names(ledger: Ledger, name: str) -> None:
         with Desk.open(ledger, f"{name}-{number}", seed=1, **settings) as desk:
             decision = desk.decide([somebody])
             (line,) = told_by(desk)
-        told = line["c"]["_multi"][0]["x"]
-        assert set(told) == names
-        assert list(told.values()) == decision.event.body["contexts"][0]
+        reported = line["c"]["_multi"][0]["x"]
+        assert set(reported) == names
+        assert list(reported.values()) == decision.event.body["contexts"][0]
 
 
 def chose_nobody(desk: Desk) -> Any:
@@ -78,7 +78,7 @@ def test_nothing_is_lost_of_a_decision_that_chose_nobody(ledger: Ledger, name: s
         (line,) = (line for line in told_by(desk) if line["EventId"] == decision.id)
     assert line["_skipLearn"] is True
     assert "_label_cost" not in line
-    assert [given["id"] for given in line["evenhand"]["reviews"]] == [review.id]
+    assert [recorded["id"] for recorded in line["evenhand"]["reviews"]] == [review.id]
     assert line["p"] == [decision.event.body["probabilities"][action - 1] for action in line["a"]]
 
 

@@ -18,40 +18,40 @@ from tests.support.desk_play import D, people, play
 
 
 def past(rng: np.random.Generator, kind: str = "complete", reviewer: str | None = "Kim") -> dict[str, Any]:
-    """A record of a past decision with a review of it; some odds are equal, and teach nothing."""
+    """A record of a past decision with a review of it; some probabilities are equal, and teach nothing."""
     candidates = people(rng, k=4)
     names = [person["id"] for person in candidates]
-    said = {"kind": kind, "unfair": [names[1::-1]], "fair": [names[2:]] if kind == "partial" else []}
+    stated = {"kind": kind, "unfair": [names[1::-1]], "fair": [names[2:]] if kind == "partial" else []}
     return {
         "candidates": candidates,
         "probabilities": [0.4, 0.1, 0.3, 0.1],
-        "reviews": [{**said, "reviewer": reviewer}],
+        "reviews": [{**stated, "reviewer": reviewer}],
     }
 
 
 def quoted(desk: Desk, decision: str, *, then: bool = False) -> list[Quoted]:
     """All verdicts that an explanation quotes."""
-    return [said for pair in desk.explain(decision, then=then).binding_pairs for said in pair.shaped_by]
+    return [stated for pair in desk.explain(decision, then=then).binding_pairs for stated in pair.shaped_by]
 
 
-def check(desk: Desk, said: Quoted, decided_from: int) -> None:
+def check(desk: Desk, stated: Quoted, decided_from: int) -> None:
     """The line that is quoted says this of these two, with this gap."""
-    event = desk.event(said.review)
+    event = desk.event(stated.review)
     body = event.body
-    assert event.kind == said.kind
-    assert said.is_later == (event.seq > decided_from)
-    if said.kind == "answer":
-        assert (body["gap"], body["unfair"], body["reviewer"]) == (said.gap, said.unfair, said.reviewer)
-        assert (said.decision, said.first, said.second) == ("", "one", "the other")
-    elif said.kind == "imported":
+    assert event.kind == stated.kind
+    assert stated.is_later == (event.seq > decided_from)
+    if stated.kind == "answer":
+        assert (body["gap"], body["unfair"], body["reviewer"]) == (stated.gap, stated.unfair, stated.reviewer)
+        assert (stated.decision, stated.first, stated.second) == ("", "one", "the other")
+    elif stated.kind == "imported":
         (review,) = body["reviews"]
-        odds = dict(zip(body["candidates"], body["probabilities"], strict=True))
-        assert said.decision == ""
-        assert abs(odds[said.first] - odds[said.second]) == said.gap
-        assert review["reviewer"] == said.reviewer
-        assert ({said.first, said.second} in map(set, review["unfair"])) == said.unfair
+        probabilities = dict(zip(body["candidates"], body["probabilities"], strict=True))
+        assert stated.decision == ""
+        assert abs(probabilities[stated.first] - probabilities[stated.second]) == stated.gap
+        assert review["reviewer"] == stated.reviewer
+        assert ({stated.first, stated.second} in map(set, review["unfair"])) == stated.unfair
     else:
-        assert body["decision"] == said.decision
+        assert body["decision"] == stated.decision
 
 
 def test_a_warm_start_is_quoted(ledger: Ledger, name: str, tmp_path: Path) -> None:
@@ -66,16 +66,16 @@ def test_a_warm_start_is_quoted(ledger: Ledger, name: str, tmp_path: Path) -> No
         event = bound(desk, rng)
         found = quoted(desk, event.id)
         assert {len(pair.shaped_by) for pair in desk.explain(event.id).binding_pairs} == {5}
-        assert {said.kind for said in found} == {"imported", "answer"}
-        for said in [*found, *quoted(desk, event.id, then=True)]:
-            check(desk, said, event.body["state"])
+        assert {stated.kind for stated in found} == {"imported", "answer"}
+        for stated in [*found, *quoted(desk, event.id, then=True)]:
+            check(desk, stated, event.body["state"])
         play(desk, 1)
         import_jsonl(desk, written(tmp_path / "more.jsonl", *(past(rng, reviewer="Lee") for _ in range(6))))
         desk.catch_up(wait=True)
         later = quoted(desk, event.id)
-        assert any(said.is_later and said.kind == "imported" for said in later)
-        for said in later:
-            check(desk, said, event.body["state"])
+        assert any(stated.is_later and stated.kind == "imported" for stated in later)
+        for stated in later:
+            check(desk, stated, event.body["state"])
         assert quoted(desk, event.id, then=True) == found
         with Desk.open(ledger, name) as afresh:  # which has read nothing of the ledger before
             afresh.catch_up(wait=True)
@@ -91,12 +91,12 @@ def test_a_ledger_imported_is_quoted(tmp_path: Path) -> None:
         event = bound(new, np.random.default_rng(4))
         found = quoted(new, event.id)
         assert found
-        for said in found:
-            check(new, said, event.body["state"])
-            assert said.kind == "imported"
+        for stated in found:
+            check(new, stated, event.body["state"])
+            assert stated.kind == "imported"
 
 
-def test_what_is_said_twice_is_quoted_twice(tmp_path: Path) -> None:
+def test_a_verdict_that_occurs_twice_is_quoted_twice(tmp_path: Path) -> None:
     """The same record two times, and the same answer with other gaps: each with a line of its own."""
     record = past(np.random.default_rng(2), "partial")
     with (
@@ -111,9 +111,9 @@ def test_what_is_said_twice_is_quoted_twice(tmp_path: Path) -> None:
             event = bound(desk, np.random.default_rng(4))
             lines = {line.id: times for line in desk.events(kinds=("imported", "answer"))}
             for pair in desk.explain(event.id).binding_pairs:
-                assert Counter(said.review for said in pair.shaped_by) == lines
-                for said in pair.shaped_by:
-                    check(desk, said, event.body["state"])
+                assert Counter(stated.review for stated in pair.shaped_by) == lines
+                for stated in pair.shaped_by:
+                    check(desk, stated, event.body["state"])
 
 
 def test_an_imported_line_that_was_taken_back_is_quoted_no_more(tmp_path: Path) -> None:
@@ -126,12 +126,12 @@ def test_an_imported_line_that_was_taken_back_is_quoted_no_more(tmp_path: Path) 
         gone = quoted(desk, event.id)[0].review
         desk.withdraw(gone)
         desk.catch_up(wait=True)
-        assert gone not in {said.review for said in quoted(desk, event.id)}
-        assert gone in {said.review for said in quoted(desk, event.id, then=True)}
+        assert gone not in {stated.review for stated in quoted(desk, event.id)}
+        assert gone in {stated.review for stated in quoted(desk, event.id, then=True)}
 
 
 def test_then_the_review_is_named_that_stood_then(ledger: Ledger, name: str) -> None:
-    """Taken back since, and given again in the same words: it is the first one that shaped the odds."""
+    """Taken back since, and given again in the same words: it is the first one that shaped the probabilities."""
     both = [{"id": "a", "context": [0.9, 0.1, 0.0]}, {"id": "b", "context": [0.1, 0.9, 0.0]}]
     with Desk.open(ledger, name, n_features=D, seed=1) as desk:
         first = desk.decide(both)
@@ -141,10 +141,10 @@ def test_then_the_review_is_named_that_stood_then(ledger: Ledger, name: str) -> 
         review = desk.review(first.id, "partial", unfair=[("a", "b")], reviewer="Kim")
         desk.outcome(first.id, {person: float(person == "a") for person in first.chosen})
         shaped = desk.decide(both)
-        assert [said.review for said in quoted(desk, shaped.id, then=True)] == [review.id]
+        assert [stated.review for stated in quoted(desk, shaped.id, then=True)] == [review.id]
         desk.withdraw(review.id, "a slip of the finger")
-        assert [said.review for said in quoted(desk, shaped.id, then=True)] == [review.id]
+        assert [stated.review for stated in quoted(desk, shaped.id, then=True)] == [review.id]
         again = desk.review(first.id, "partial", unfair=[("a", "b")], reviewer="Kim")
         then, now = quoted(desk, shaped.id, then=True), quoted(desk, shaped.id)
-        assert [(said.review, said.is_later) for said in then] == [(review.id, False)]
-        assert [(said.review, said.is_later) for said in now] == [(again.id, True)]
+        assert [(stated.review, stated.is_later) for stated in then] == [(review.id, False)]
+        assert [(stated.review, stated.is_later) for stated in now] == [(again.id, True)]

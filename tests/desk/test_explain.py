@@ -29,19 +29,19 @@ def test_an_explanation_says_what_the_record_says(ledger: Ledger, name: str) -> 
         play(desk, 5)
         event = bound(desk, np.random.default_rng(4))
         desk.catch_up(wait=True)
-        told = desk.explain(event.id)
+        reported = desk.explain(event.id)
         body = event.body
-        assert [share.probability for share in told.candidates] == body["probabilities"]
-        assert [share.id for share in told.candidates if share.chosen] == body["chosen"]
+        assert [share.probability for share in reported.candidates] == body["probabilities"]
+        assert [share.id for share in reported.candidates if share.chosen] == body["chosen"]
         names = body["candidates"]
         tight = [(names[i], names[j]) for i, j in body["tight_pairs"]]
-        assert [(pair.first, pair.second) for pair in told.binding_pairs] == tight
-        for pair in told.binding_pairs:
+        assert [(pair.first, pair.second) for pair in reported.binding_pairs] == tight
+        for pair in reported.binding_pairs:
             assert 0 <= pair.lower <= pair.distance <= pair.upper
             assert 0 <= pair.chance_unfair <= 1
-        assert told.price.optimistic_reward >= 0
-        assert sum(told.price.probabilities_without.values()) <= 1 + 1e-9
-        json.dumps(told.to_dict())
+        assert reported.price.optimistic_reward >= 0
+        assert sum(reported.price.probabilities_without.values()) <= 1 + 1e-9
+        json.dumps(reported.to_dict())
 
 
 @pytest.mark.parametrize("capacity", [1, 2, None])
@@ -65,16 +65,18 @@ def test_the_worst_residual_is_measured(ledger: Ledger, name: str, capacity: int
     assert max(found) <= 1e-9
 
 
-def test_fairness_costs_what_the_best_odds_would_bring_more(ledger: Ledger, name: str) -> None:
+def test_fairness_costs_what_the_best_probabilities_would_bring_more(ledger: Ledger, name: str) -> None:
     """Without ropes the best candidate gets everything: the price is the difference, by hand."""
     with Desk.open(ledger, name, n_features=D, seed=1) as desk:
         play(desk, 3)
         event = bound(desk, np.random.default_rng(4))
-        hopes, odds = np.array(event.body["optimistic_rewards"]), np.array(event.body["probabilities"])
-        told = desk.explain(event.id).price
-        assert told.optimistic_reward == pytest.approx(max(hopes.max(), 0.0) - hopes @ odds)
-        best = np.array(list(told.probabilities_without.values()))
-        assert told.expected_reward == pytest.approx(np.array(event.body["estimated_rewards"]) @ (best - odds))
+        hopes, probabilities = np.array(event.body["optimistic_rewards"]), np.array(event.body["probabilities"])
+        reported = desk.explain(event.id).price
+        assert reported.optimistic_reward == pytest.approx(max(hopes.max(), 0.0) - hopes @ probabilities)
+        best = np.array(list(reported.probabilities_without.values()))
+        assert reported.expected_reward == pytest.approx(
+            np.array(event.body["estimated_rewards"]) @ (best - probabilities)
+        )
 
 
 def test_quoted_reviews_are_in_the_ledger(ledger: Ledger, name: str) -> None:
@@ -83,16 +85,16 @@ def test_quoted_reviews_are_in_the_ledger(ledger: Ledger, name: str) -> None:
         play(desk, 6)
         event = bound(desk, np.random.default_rng(4))
         desk.catch_up(wait=True)
-        quoted = [said for pair in desk.explain(event.id).binding_pairs for said in pair.shaped_by]
+        quoted = [stated for pair in desk.explain(event.id).binding_pairs for stated in pair.shaped_by]
         assert quoted
-        for said in quoted:
-            body = desk.event(said.review).body
-            assert body["decision"] == said.decision
-            assert ({said.first, said.second} in [set(pair) for pair in body["unfair"]]) == said.unfair
-            assert 0 <= said.likeness <= 1 + 1e-9
+        for stated in quoted:
+            body = desk.event(stated.review).body
+            assert body["decision"] == stated.decision
+            assert ({stated.first, stated.second} in [set(pair) for pair in body["unfair"]]) == stated.unfair
+            assert 0 <= stated.likeness <= 1 + 1e-9
         done(desk.execute([Withdraw(quoted[0].review)]))
         desk.catch_up(wait=True)
-        again = [said.review for pair in desk.explain(event.id).binding_pairs for said in pair.shaped_by]
+        again = [stated.review for pair in desk.explain(event.id).binding_pairs for stated in pair.shaped_by]
         assert quoted[0].review not in again
 
 
@@ -105,33 +107,33 @@ def test_then_is_what_was_known_when_it_was_decided(ledger: Ledger, name: str) -
         reviews = play(desk, 5, seed=3)
         done(desk.execute([Withdraw(reviews[0].id)]))
         desk.catch_up(wait=True)
-        told = desk.explain(event.id, then=True)
-        assert told.state == told.decided_from == before.seq
+        reported = desk.explain(event.id, then=True)
+        assert reported.state == reported.decided_from == before.seq
         known = before.bandit.distances(event.body["contexts"]).estimate
         i, j = event.body["tight_pairs"][0]
-        assert told.binding_pairs[0].distance == known[i, j]
+        assert reported.binding_pairs[0].distance == known[i, j]
         assert desk.explain(event.id).state == desk.head.seq
 
 
-def test_verdicts_given_after_a_decision_are_marked(ledger: Ledger, name: str) -> None:
+def test_verdicts_after_a_decision_are_marked(ledger: Ledger, name: str) -> None:
     """They tell of a distance as it is known now, and had no part in the odds."""
     with Desk.open(ledger, name, n_features=D, seed=1) as desk:
         play(desk, 2)
         event = bound(desk, np.random.default_rng(4))
-        quoted = [said for pair in desk.explain(event.id).binding_pairs for said in pair.shaped_by]
+        quoted = [stated for pair in desk.explain(event.id).binding_pairs for stated in pair.shaped_by]
         assert quoted
-        assert not any(said.is_later for said in quoted)
+        assert not any(stated.is_later for stated in quoted)
         play(desk, 8, seed=3)
         marks = {
-            said.is_later == (desk.event(said.review).seq > event.body["state"])
+            stated.is_later == (desk.event(stated.review).seq > event.body["state"])
             for pair in desk.explain(event.id).binding_pairs
-            for said in pair.shaped_by
+            for stated in pair.shaped_by
         }
-        later = [said.is_later for pair in desk.explain(event.id).binding_pairs for said in pair.shaped_by]
+        later = [stated.is_later for pair in desk.explain(event.id).binding_pairs for stated in pair.shaped_by]
         assert marks == {True}
         assert any(later)
-        then = [said for pair in desk.explain(event.id, then=True).binding_pairs for said in pair.shaped_by]
-        assert not any(said.is_later for said in then)
+        then = [stated for pair in desk.explain(event.id, then=True).binding_pairs for stated in pair.shaped_by]
+        assert not any(stated.is_later for stated in then)
 
 
 def test_a_verdict_is_quoted_with_the_review_that_gave_it(ledger: Ledger, name: str) -> None:
@@ -140,17 +142,17 @@ def test_a_verdict_is_quoted_with_the_review_that_gave_it(ledger: Ledger, name: 
         event = bound(desk, np.random.default_rng(4))
         names, decided = event.body["candidates"], event.seq
         pairs = [(names[0], names[1]), (names[2], names[3]), (names[1], names[4]), (names[0], names[3])]
-        given = [desk.review(event.id, "partial", fair=[pair], reviewer="Kim") for pair in pairs[:2]]
-        given += [desk.review(event.id, "partial", unfair=[pair], reviewer="Kim") for pair in pairs[2:]]
+        recorded = [desk.review(event.id, "partial", fair=[pair], reviewer="Kim") for pair in pairs[:2]]
+        recorded += [desk.review(event.id, "partial", unfair=[pair], reviewer="Kim") for pair in pairs[2:]]
         desk.catch_up(wait=True)
-        assert decided < given[0].seq
+        assert decided < recorded[0].seq
         later = bound(desk, np.random.default_rng(5))
         for about, is_later in ((event, True), (later, False)):
-            quoted = [said for pair in desk.explain(about.id).binding_pairs for said in pair.shaped_by]
+            quoted = [stated for pair in desk.explain(about.id).binding_pairs for stated in pair.shaped_by]
             assert quoted
-            for said in quoted:
-                expected = given[[set(pair) for pair in pairs].index({said.first, said.second})]
-                assert (said.review, said.is_later) == (expected.id, is_later)
+            for stated in quoted:
+                expected = recorded[[set(pair) for pair in pairs].index({stated.first, stated.second})]
+                assert (stated.review, stated.is_later) == (expected.id, is_later)
 
 
 def test_only_decisions_are_explained(ledger: Ledger, name: str) -> None:

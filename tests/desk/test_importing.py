@@ -53,9 +53,15 @@ def test_past_decisions_from_elsewhere(ledger: Ledger, name: str, tmp_path: Path
     file = written(tmp_path / "past.jsonl", GOOD, *bad, GOOD, "no json", {"settings": {"n_features": D}})
     with Desk.open(ledger, name, n_features=D, seed=2) as desk:
         before = distance(desk)
-        told = import_jsonl(desk, file)
-        assert (told.lines, told.decisions, told.outcomes, told.reviews, told.answers) == (11, 2, 2, 2, 0)
-        assert [number for number, _ in told.refused] == [2, 3, 4, 5, 6, 7, 8, 10, 11]
+        reported = import_jsonl(desk, file)
+        assert (reported.lines, reported.decisions, reported.outcomes, reported.reviews, reported.answers) == (
+            11,
+            2,
+            2,
+            2,
+            0,
+        )
+        assert [number for number, _ in reported.refused] == [2, 3, 4, 5, 6, 7, 8, 10, 11]
         desk.catch_up(wait=True)
         assert distance(desk) < before
 
@@ -71,8 +77,8 @@ def test_a_warm_start_knows_what_its_source_knew(tmp_path: Path, kind: str, revi
             contexts = people(rng, 4)
             made = source.decide(contexts)
             pairs = list(combinations(made.candidates, 2))
-            odds = made.probabilities
-            unfair = [pair for pair in pairs if abs(odds[pair[0]] - odds[pair[1]]) > 0.3]
+            chances = made.probabilities
+            unfair = [pair for pair in pairs if abs(chances[pair[0]] - chances[pair[1]]) > 0.3]
             fair = [pair for pair in pairs if pair not in unfair] if kind == "partial" else []
             source.review(made.id, kind, unfair=unfair, fair=fair, reviewer="Kim")
         file = written(tmp_path / "source.jsonl", *to_jsonl(source.ledger, "source"))
@@ -81,7 +87,7 @@ def test_a_warm_start_knows_what_its_source_knew(tmp_path: Path, kind: str, revi
         np.testing.assert_allclose(warm.metric().matrix, source.metric().matrix, rtol=1e-9, atol=1e-12)
 
 
-def test_all_pairs_of_a_past_review_count_as_if_they_had_bound_the_odds() -> None:
+def test_all_pairs_of_a_past_review_count_as_tight() -> None:
     """Which did, nobody can tell: so of a flagged review, `Guarded` keeps those that were acceptable as well."""
     bandit = DeskSettings.create(n_features=2, metric="Guarded", seed=1).first_bandit()
     bandit.learn_past_review([[0.9, 0.0], [0.0, 0.9], [0.5, 0.5]], [0.7, 0.2, 0.1], Review.complete(unfair=[(0, 1)]))
@@ -104,9 +110,9 @@ def test_one_bit_is_taken_with_its_decision(ledger: Ledger, name: str, tmp_path:
     file = written(tmp_path / "past.jsonl", record)
     with Desk.open(ledger, name, n_features=D, seed=2, metric=metric) as desk:
         before, reward = distance(desk), desk.projection.bandit.reward.estimate(np.eye(D))[0]
-        told = import_jsonl(desk, file)
+        reported = import_jsonl(desk, file)
         desk.catch_up(wait=True)
-        assert (told.decisions, told.outcomes, told.reviews, told.refused) == (1, 1, 1, [])
+        assert (reported.decisions, reported.outcomes, reported.reviews, reported.refused) == (1, 1, 1, [])
         assert desk.projection.skipped == 0
         assert (distance(desk) < before) == (metric == "BayesPoint")
         assert desk.projection.bandit.reward.estimate(np.eye(D))[0] > reward
@@ -125,11 +131,17 @@ def test_one_bit_of_a_live_desk_is_exported_and_imported(ledger: Ledger, name: s
         desk.review(decision.id, "one_bit", any_unfair=True, reviewer="Kim")
     file = written(tmp_path / "past.jsonl", *to_jsonl(ledger, name))
     with Desk.open(ledger, f"{name}-anew", n_features=D) as desk:
-        told = import_jsonl(desk, file)
-    assert (told.lines, told.decisions, told.outcomes, told.reviews, told.refused) == (4, 1, 1, 1, [])
+        reported = import_jsonl(desk, file)
+    assert (reported.lines, reported.decisions, reported.outcomes, reported.reviews, reported.refused) == (
+        4,
+        1,
+        1,
+        1,
+        [],
+    )
 
 
-def test_lines_of_a_ledger_that_lost_their_decision_are_told(ledger: Ledger, name: str, tmp_path: Path) -> None:
+def test_events_of_a_missing_decision_are_reported(ledger: Ledger, name: str, tmp_path: Path) -> None:
     """An outcome or a review without its decision, and a line that only looks like one, are refused."""
     with Desk.open(ledger, name, n_features=D, seed=1) as desk:
         play(desk, 2)
@@ -140,9 +152,9 @@ def test_lines_of_a_ledger_that_lost_their_decision_are_told(ledger: Ledger, nam
     kept = [event for event in events if event["id"] != gone]
     file = written(tmp_path / "past.jsonl", *kept, hollow)
     with Desk.open(ledger, f"{name}-anew", n_features=D) as desk:
-        told = import_jsonl(desk, file)
-    assert [number for number, _ in told.refused] == sorted({*lost, len(kept) + 1})
-    assert sum("not in the file" in str(error) for _, error in told.refused) == len(lost)
+        reported = import_jsonl(desk, file)
+    assert [number for number, _ in reported.refused] == sorted({*lost, len(kept) + 1})
+    assert sum("not in the file" in str(error) for _, error in reported.refused) == len(lost)
 
 
 def test_a_desk_is_made_with_settings_from_file_and_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -152,11 +164,11 @@ def test_a_desk_is_made_with_settings_from_file_and_options(tmp_path: Path, caps
     assert run("import", "bare", str(plain), *data) == 2
     assert "--set features=" in capsys.readouterr().err
     assert run("import", "named", str(plain), *data, "--set", "features=income,debt,years", "--set", "capacity=2") == 0
-    told = written(tmp_path / "told.jsonl", {"settings": {"n_features": D, "epsilon": 0.2, "capacity": 2}}, GOOD)
-    assert run("import", "told", str(told), *data, "--set", "capacity=null") == 0
-    assert run("import", "told", str(told), *data, "--set", "capacity=null") == 0
-    assert run("import", "told", str(told), *data) == 2  # its capacity is not the file's
-    assert run("import", "told", str(told), *data, "--set", "capacity") == 2
+    reported = written(tmp_path / "told.jsonl", {"settings": {"n_features": D, "epsilon": 0.2, "capacity": 2}}, GOOD)
+    assert run("import", "told", str(reported), *data, "--set", "capacity=null") == 0
+    assert run("import", "told", str(reported), *data, "--set", "capacity=null") == 0
+    assert run("import", "told", str(reported), *data) == 2  # its capacity is not the file's
+    assert run("import", "told", str(reported), *data, "--set", "capacity") == 2
     out = capsys.readouterr().out
     assert "2 lines read; imported: 1 decisions, 1 outcomes, 1 reviews, 0 answers; 0 lines refused" in out
     assert "1 lines were imported before" in out
@@ -177,9 +189,9 @@ def test_rewards_that_cannot_be_learned_are_refused(tmp_path: Path, capsys: pyte
     euros = {**GOOD, "rewards": dict.fromkeys(GOOD["rewards"], 500.0)}
     file = written(tmp_path / "past.jsonl", {"settings": {"n_features": D}}, GOOD, euros)
     assert run("import", "loans", str(file), "--data", str(tmp_path)) == 1
-    told = capsys.readouterr().out
-    assert "imported: 1 decisions" in told
-    assert "line 3: rewards must be from -20.0 to 20.0, got 500.0" in told
+    reported = capsys.readouterr().out
+    assert "imported: 1 decisions" in reported
+    assert "line 3: rewards must be from -20.0 to 20.0, got 500.0" in reported
     with Desk.open(f"sqlite:///{tmp_path}/ledger.db", "loans") as desk:
         desk.catch_up(wait=True)
         assert desk.projection.skipped == 0
@@ -229,12 +241,12 @@ def test_an_import_that_stops_half_way_says_so(
         monkeypatch.setattr(desk, "execute", failing)
         with pytest.raises(LedgerUnavailable, match=r"half way .*imported: 2 decisions"):
             import_jsonl(desk, file)
-        told = import_jsonl(desk, file)
-        assert (told.decisions, told.known) == (1, 2)
+        reported = import_jsonl(desk, file)
+        assert (reported.decisions, reported.known) == (1, 2)
 
 
 @pytest.mark.parametrize(
-    ("record", "told"),
+    ("record", "reported"),
     [
         (
             {**GOOD, "reward": {"a": 1.0}},
@@ -247,11 +259,11 @@ def test_an_import_that_stops_half_way_says_so(
         ),
     ],
 )
-def test_a_misspelt_field_is_not_passed_over(tmp_path: Path, record: dict[str, Any], told: str) -> None:
+def test_a_misspelt_field_is_not_passed_over(tmp_path: Path, record: dict[str, Any], reported: str) -> None:
     """What it says would be lost: the line is refused, with the fields there are."""
     with Desk.open("memory:", "loans", n_features=D) as desk:
         found = import_jsonl(desk, written(tmp_path / "past.jsonl", GOOD, record))
         assert found.decisions == 1
         ((number, error),) = found.refused
         assert number == 2
-        assert str(error).startswith(told)
+        assert str(error).startswith(reported)

@@ -45,13 +45,13 @@ def grown(desk: Desk, first: list[Event], answers: list[Event]) -> None:
     rng = np.random.default_rng(9)
     desk.withdraw(first[0].id, "mixed up two files")
     desk.withdraw(answers[0].id)
-    said = review_of(desk.event(first[1].body["decision"]))
-    names = desk.event(said.decision).body["candidates"]
-    desk.review(said.decision, "partial", fair=[names[:2]], reviewer="Kim", supersedes=first[1].id)
+    stated = review_of(desk.event(first[1].body["decision"]))
+    names = desk.event(stated.decision).body["candidates"]
+    desk.review(stated.decision, "partial", fair=[names[:2]], reviewer="Kim", supersedes=first[1].id)
     for event in desk.events(kinds=("decision",)):
-        told = [line for line in desk.events(kinds=("outcome",)) if line.body["decision"] == event.id]
+        reported = [line for line in desk.events(kinds=("outcome",)) if line.body["decision"] == event.id]
         outcome = outcome_of(event, rng)
-        if outcome is not None and not told:
+        if outcome is not None and not reported:
             done(desk.execute([outcome]))
         done(desk.execute([review_of(event, "Lee")]))
     desk.answer([0, 0.5, 0], [0, 0, 0.5], gap=0.3, unfair=False, reviewer="Kim")
@@ -82,8 +82,8 @@ def test_what_came_since_is_taken_in(ledger: Ledger, name: str, tmp_path: Path) 
         assert standing(again) == standing(once)
         for desk in (again, once):
             desk.catch_up(wait=True)
-        learned, told = (desk.projection.bandit.reward.estimate(np.eye(D)) for desk in (again, once))
-        assert np.allclose(learned, told)
+        learned, reported = (desk.projection.bandit.reward.estimate(np.eye(D)) for desk in (again, once))
+        assert np.allclose(learned, reported)
         head = again.head.seq
         third = import_jsonl(again, file)
         assert (third.added, third.refused, again.head.seq) == (0, [], head)
@@ -113,8 +113,8 @@ def test_an_imported_line_can_be_taken_back(ledger: Ledger, name: str, tmp_path:
         for one in (desk, same):
             one.catch_up(wait=True)
         assert distance(desk) == distance(same)
-        learned, told = (one.projection.bandit.reward.estimate(np.eye(D)) for one in (desk, same))
-        assert np.array_equal(learned, told)
+        learned, reported = (one.projection.bandit.reward.estimate(np.eye(D)) for one in (desk, same))
+        assert np.array_equal(learned, reported)
         with pytest.raises(AlreadyRecorded):
             desk.withdraw(line)
         again = import_jsonl(desk, tmp_path / "past.jsonl")
@@ -163,8 +163,8 @@ def changed(lines: list[str], how: str) -> list[str]:
     if how == "cut off":
         return [*lines[:4], lines[4][:100]]
     if how == "without hashes":
-        told = json.loads(lines[4])
-        return [*lines[:4], json.dumps({name: told[name] for name in told if name not in ("previous", "hash")})]
+        reported = json.loads(lines[4])
+        return [*lines[:4], json.dumps({name: reported[name] for name in reported if name not in ("previous", "hash")})]
     return [*lines[:4], json.dumps({**json.loads(lines[4]), "hash": "0" * 64}), *lines[5:]]
 
 

@@ -29,8 +29,8 @@ def test_a_source_may_be_anything(tmp_path: Path, source: Any) -> None:
     """Each record is one decision, whatever its source says; exported and imported elsewhere it is still."""
     record = {**GOOD, "source": source}
     with Desk.open("memory:", "first", n_features=D) as first, Desk.open("memory:", "second", n_features=D) as second:
-        told = import_jsonl(first, written(tmp_path / "past.jsonl", record, {**record, "rewards": {"b": 0.1}}))
-        assert (told.decisions, told.outcomes, told.reviews, told.refused) == (2, 2, 2, [])
+        reported = import_jsonl(first, written(tmp_path / "past.jsonl", record, {**record, "rewards": {"b": 0.1}}))
+        assert (reported.decisions, reported.outcomes, reported.reviews, reported.refused) == (2, 2, 2, [])
         assert [event.body["source"] for event in first.events(kinds=("imported",))] == [source, source]
         onwards = import_jsonl(second, exported(first, tmp_path / "first.jsonl"))
         assert (onwards.decisions, onwards.outcomes, onwards.refused) == (2, 2, [])
@@ -66,10 +66,10 @@ def test_a_desk_learns_nothing_from_its_own_export(tmp_path: Path) -> None:
     ledger = open_ledger("memory:")
     with filled(ledger, tmp_path) as desk, Desk.open(ledger, "other", n_features=D) as other:
         file, head = exported(desk, tmp_path / "own.jsonl"), desk.head
-        told, there = import_jsonl(desk, file), import_jsonl(other, file)
-        assert (desk.head, told.added, told.known, told.refused) == (head, 0, 0, [])
-        assert told.own == there.added > 4
-        assert f"{told.own} lines are this desk's own" in str(told)
+        reported, there = import_jsonl(desk, file), import_jsonl(other, file)
+        assert (desk.head, reported.added, reported.known, reported.refused) == (head, 0, 0, [])
+        assert reported.own == there.added > 4
+        assert f"{reported.own} lines are this desk's own" in str(reported)
         assert there.own == 0
         assert "here already" not in str(there)
 
@@ -83,13 +83,13 @@ def test_what_comes_back_by_way_of_others_is_known(tmp_path: Path) -> None:
             with Desk.open(ledger, name, n_features=D, seed=3) as other:
                 taken = import_jsonl(other, file).added
                 file = exported(other, tmp_path / f"{name}.jsonl")
-                told = import_jsonl(desk, file)
-                assert (told.added, told.own, told.refused) == (0, taken, [])
+                reported = import_jsonl(desk, file)
+                assert (reported.added, reported.own, reported.refused) == (0, taken, [])
                 assert desk.head.seq == before
         with Desk.open(ledger, "c") as other:
             other.answer([0.1, 0, 0], [0, 0.1, 0], gap=0.2, unfair=True, reviewer="Lee")
-            told = import_jsonl(desk, exported(other, tmp_path / "c.jsonl"))
-        assert (told.added, told.answers, told.own) == (1, 1, taken)
+            reported = import_jsonl(desk, exported(other, tmp_path / "c.jsonl"))
+        assert (reported.added, reported.answers, reported.own) == (1, 1, taken)
 
 
 def test_of_a_desk_in_between_too(tmp_path: Path) -> None:
@@ -104,9 +104,9 @@ def test_of_a_desk_in_between_too(tmp_path: Path) -> None:
         import_jsonl(c, exported(b, tmp_path / "b.jsonl"))
         b.catch_up(wait=True)
         learned = b.projection.bandit.reward.estimate(np.eye(D))
-        told = import_jsonl(b, exported(c, tmp_path / "c.jsonl"))
+        reported = import_jsonl(b, exported(c, tmp_path / "c.jsonl"))
         b.catch_up(wait=True)
-        assert (told.added, told.own) == (0, taken)
+        assert (reported.added, reported.own) == (0, taken)
         assert np.array_equal(b.projection.bandit.reward.estimate(np.eye(D)), learned)
 
 

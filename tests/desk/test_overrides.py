@@ -51,17 +51,17 @@ def test_the_state_is_that_of_a_desk_where_the_lottery_drew_them(desk: Desk, led
     assert np.array_equal(desk.projection.bandit.reward.optimistic(x), model.optimistic(x))
 
 
-def test_fold_and_replay_agree_after_overrides(desk: Desk, ledger: Ledger, name: str) -> None:
+def test_projection_and_replay_agree_after_overrides(desk: Desk, ledger: Ledger, name: str) -> None:
     """Decisions made after overridden outcomes come out the same to the bit, from a snapshot or from the first line."""
     for seed in range(4):
         decision, _, other = decided(desk, seed)
         desk.override(decision.id, [other])
         desk.outcome(decision.id, {other: 0.1 * seed})
         play(desk, 1, seed)
-    told = replay(ledger, name)
-    assert told.is_same
+    reported = replay(ledger, name)
+    assert reported.is_same
     desk.catch_up(wait=True)
-    assert told.state == digest_of(desk.projection.bandit.state())
+    assert reported.state == digest_of(desk.projection.bandit.state())
     verify(ledger, name)
 
 

@@ -43,7 +43,7 @@ def test_replay_gives_the_same_decisions(ledger: Ledger, name: str) -> None:
         assert replayed.state == digest(desk)
 
 
-def test_a_withdrawn_review_was_never_given(ledger: Ledger, name: str) -> None:
+def test_a_withdrawn_review_leaves_no_trace(ledger: Ledger, name: str) -> None:
     """The projection is that of a bandit that has learned from all the rest, in order."""
     with Desk.open(ledger, name, n_features=D, seed=3) as desk:
         reviews = play(desk, 5)

@@ -101,8 +101,8 @@ def test_a_forged_snapshot_with_a_checksum_is_found_by_a_replay(ledger: Ledger, 
     assert replay(ledger, played).is_same
     ledger.keep_snapshot(played, stamp, forged(blob), [])
     check_snapshots(ledger, played)
-    told = replay(ledger, played)
-    assert (told.snapshots, told.differences, told.is_same) == ([stamp.seq], [], False)
+    reported = replay(ledger, played)
+    assert (reported.snapshots, reported.differences, reported.is_same) == ([stamp.seq], [], False)
 
 
 def test_every_snapshot_is_compared(ledger: Ledger, played: str) -> None:
@@ -168,9 +168,9 @@ def test_the_command_line_names_the_snapshot_first(path: Path, capsys: pytest.Ca
         assert desk.projection.seq == stamp.seq
         made = desk.decide([[0.9, 0, 0], [0, 0.9, 0], [0, 0, 0.9]])
     assert run("replay", "loans", *where) == 1
-    said = capsys.readouterr().err
-    assert said.startswith(f"{begun}1 of ")
-    assert f"the first is event {made.event.seq}: probabilities" in said
+    stated = capsys.readouterr().err
+    assert stated.startswith(f"{begun}1 of ")
+    assert f"the first is event {made.event.seq}: probabilities" in stated
     ledger.keep_snapshot("loans", stamp, edited(blob), [])
     assert run("verify", *where) == 1
     assert capsys.readouterr().err.startswith(f"the snapshot at event {stamp.seq} of desk 'loans' was changed")

@@ -68,12 +68,12 @@ CHANGES: dict[str, Callable[[Desk], None]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_lines_that_do_not_belong_are_told(desk: Desk, change: str) -> None:
+def test_events_that_do_not_belong_are_reported(desk: Desk, change: str) -> None:
     """By verify, replay, both exports, and when the desk is opened; and what is said names where the desk stands."""
     CHANGES[change](desk)
-    said = f"there are events after event {desk.head.seq}, .* set back"
+    stated = f"there are events after event {desk.head.seq}, .* set back"
     if "before" in change:
-        said = "before the first"
+        stated = "before the first"
     for read in (
         lambda: verify(desk.ledger, desk.name),
         lambda: replay(desk.ledger, desk.name),
@@ -81,7 +81,7 @@ def test_lines_that_do_not_belong_are_told(desk: Desk, change: str) -> None:
         lambda: list(to_dsjson(desk.ledger, desk.name)),
         lambda: Desk.open(desk.ledger, desk.name),
     ):
-        with pytest.raises(DamagedLedger, match=said):
+        with pytest.raises(DamagedLedger, match=stated):
             read()
 
 
@@ -124,7 +124,7 @@ def test_a_service_that_checks_its_ledgers_finds_it(desk: Desk) -> None:
     assert verification.result(desk.name) == f"damaged at event {LINES + 1}"
 
 
-def test_a_line_whose_number_is_none_is_told(path: Path) -> None:
+def test_an_event_whose_number_is_none_is_reported(path: Path) -> None:
     """SQLite keeps a text where a number should be, after all numbers; what it says is not repeated."""
     tampered(
         path,
@@ -136,7 +136,7 @@ def test_a_line_whose_number_is_none_is_told(path: Path) -> None:
     assert "secret" not in str(raised.value)
 
 
-def test_who_verifies_beside_a_writer_is_told_nothing_wrong(desk: Desk) -> None:
+def test_verifying_beside_a_writer_reports_nothing(desk: Desk) -> None:
     """Lines that come after the head was read are no lines beyond it."""
     rng = np.random.default_rng(0)
     with desk.ledger.reading(desk.name) as view:

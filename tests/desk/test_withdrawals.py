@@ -83,7 +83,7 @@ def _twin(desk: Desk, withdrawn: set[str]) -> FairBandit:
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_withdrawn_is_never_given(metric: str) -> None:
+def test_withdrawn_reviews_leave_no_trace(metric: str) -> None:
     """Reviews withdrawn in any order: all that was learned is, to the bit, what a twin learns without them.
 
     With several reviewers, reviews of two kinds, prompt and late, answers in between, the margin and the cap on.
@@ -110,8 +110,8 @@ def test_the_last_review_gone_the_metric_is_as_at_first() -> None:
     for metric in METRICS:
         with _opened(metric=metric) as desk:
             _played(desk, 12)
-            given = [event for event in desk.events() if event.kind in ("review", "answer")]
-            done(desk.execute([Withdraw(event.id) for event in given]))
+            recorded = [event for event in desk.events() if event.kind in ("review", "answer")]
+            done(desk.execute([Withdraw(event.id) for event in recorded]))
             desk.catch_up(wait=True)
             bandit = desk.projection.bandit
             assert same(bandit.metric.saved(), desk.settings.first_bandit().metric.saved())
@@ -176,7 +176,7 @@ def test_outcomes_and_decisions_are_not_touched() -> None:
         assert [event.to_dict() for event in desk.events() if event.kind == "decision"] == decisions
 
 
-def test_what_was_never_given_cannot_be_withdrawn() -> None:
+def test_an_unknown_review_cannot_be_withdrawn() -> None:
     """An unknown id, a decision, and a review withdrawn before are refused, and nothing is written."""
     with _opened() as desk:
         decision = _decided(desk, APART)

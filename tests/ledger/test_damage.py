@@ -23,7 +23,7 @@ from tests.support.tampering import tampered
 
 
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.3, 0.6, 0.95])
-def test_a_truncated_file_is_told(path: Path, share: float) -> None:
+def test_a_truncated_file_is_reported(path: Path, share: float) -> None:
     """Whatever is left of the file: a sentence, no traceback of the database, and never a silent loss."""
     ledger = open_ledger(f"sqlite:///{path}")
     whole = verify(ledger, "loans")
@@ -41,7 +41,7 @@ def test_a_truncated_file_is_told(path: Path, share: float) -> None:
         ledger.close()
 
 
-def test_a_file_that_is_no_database_is_told(tmp_path: Path) -> None:
+def test_a_file_that_is_no_database_is_reported(tmp_path: Path) -> None:
     """Also a folder that is not there, and a URL of something else."""
     file = tmp_path / "letter.txt"
     file.write_text("Dear Sir or Madam, " * 100)
@@ -54,7 +54,7 @@ def test_a_file_that_is_no_database_is_told(tmp_path: Path) -> None:
             open_ledger(url)
 
 
-def test_a_newer_database_is_told(path: Path) -> None:
+def test_a_newer_database_is_reported(path: Path) -> None:
     """Tables of a later version are not touched."""
     tampered(path, "UPDATE evenhand_version SET version_num = '9999'")
     with pytest.raises(NewerFile, match="9999"):

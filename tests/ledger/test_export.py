@@ -34,10 +34,10 @@ def test_a_dozen_lines_verify_an_exported_ledger(played: Desk) -> None:
     previous = "0" * 64
     for number, line in enumerate(to_jsonl(played.ledger, played.name), start=1):
         text, _, hashes = line.rpartition(',"previous":')
-        told = json.loads('{"previous":' + hashes)
-        assert told["previous"] == previous
+        reported = json.loads('{"previous":' + hashes)
+        assert reported["previous"] == previous
         previous = hashlib.sha256((previous + text + "}").encode()).hexdigest()
-        assert told["hash"] == previous
+        assert reported["hash"] == previous
         assert json.loads(line)["seq"] == number
     assert previous == played.head.hash
 
@@ -58,8 +58,8 @@ def test_an_imported_ledger_teaches_what_it_taught(played: Desk, tmp_path: Path)
     file = tmp_path / "past.jsonl"
     file.write_text("\n".join(to_jsonl(played.ledger, played.name)))
     with Desk.open(played.ledger, played.name + "-anew", n_features=D, seed=2) as desk:
-        told = import_jsonl(desk, file)
-        assert told.refused == []
+        reported = import_jsonl(desk, file)
+        assert reported.refused == []
         desk.catch_up(wait=True)
         old, new = played.projection.bandit, desk.projection.bandit
         assert new.rounds == 0
@@ -67,7 +67,7 @@ def test_an_imported_ledger_teaches_what_it_taught(played: Desk, tmp_path: Path)
         assert not np.allclose(new.metric.matrix(), desk.settings.first_bandit().metric.matrix())
         seq = desk.head.seq
         again = import_jsonl(desk, file)
-        assert (again.added, again.known) == (0, told.added)
+        assert (again.added, again.known) == (0, reported.added)
         assert desk.head.seq == seq
         play(desk, 2)
         assert replay(desk.ledger, desk.name).is_same
@@ -84,9 +84,9 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert run("export", "loans", "--database", url, "--output", str(file)) == 0
     assert run("export", "loans", "--database", url, "--format", "dsjson") == 0
     assert run("verify", str(file)) == 0
-    told = capsys.readouterr().out
-    assert f"{head.seq}:{head.hash}" in told
-    assert "the same to the bit" in told
+    reported = capsys.readouterr().out
+    assert f"{head.seq}:{head.hash}" in reported
+    assert "the same to the bit" in reported
     assert run("verify", "nobody", "--database", url) == 2
     assert run("verify", "loans", "--database", url, "--known", "nonsense") == 2
     assert run("verify", "loans", "--data", str(tmp_path / "nowhere")) == 2
@@ -123,10 +123,10 @@ def test_a_verdict_is_a_sentence_of_its_own(path: Path, tmp_path: Path, capsys: 
     capsys.readouterr()
     for command in (["verify", str(file)], ["verify", "loans", "--data", str(tmp_path)]):
         assert run(*command) == 1
-        said = capsys.readouterr()
-        assert said.out == ""
-        assert said.err.startswith(("line 2 ", "event 2 "))
-        assert said.err.count("\n") == 1
+        stated = capsys.readouterr()
+        assert stated.out == ""
+        assert stated.err.startswith(("line 2 ", "event 2 "))
+        assert stated.err.count("\n") == 1
     assert run("replay", "loans", "--data", str(tmp_path)) == 1
     assert capsys.readouterr().err.startswith("event 2 of desk 'loans' was changed")
 

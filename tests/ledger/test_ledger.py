@@ -35,6 +35,7 @@ class TestFile(LedgerContract):
 
 
 @pytest.mark.postgres
+@pytest.mark.smoke
 class TestPostgreSQL(LedgerContract):
     """A real PostgreSQL."""
 

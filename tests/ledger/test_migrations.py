@@ -56,7 +56,7 @@ def test_the_package_does_without_the_desk() -> None:
 
 @pytest.mark.process
 @pytest.mark.parametrize("missing", ["sqlalchemy", "orjson"])
-def test_what_is_missing_is_said(missing: str) -> None:
+def test_a_missing_package_is_named(missing: str) -> None:
     """Without an extra the message says which."""
     code = f"""
 import sys

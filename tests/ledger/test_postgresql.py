@@ -12,6 +12,7 @@ from evenhand.ledger.ledger import Ledger
 from tests.support.waiting import wait_for
 
 
+@pytest.mark.postgres
 def test_its_data_are_in_a_folder_of_their_own(postgresql: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Another pytest that starts meanwhile may close or clear away whatever lies in pytest's temporary folder."""
     engine = create_engine(postgresql)
@@ -22,7 +23,7 @@ def test_its_data_are_in_a_folder_of_their_own(postgresql: str, tmp_path_factory
 
 
 @pytest.mark.postgres
-def test_a_process_may_fold_any_number_of_desks(postgresql: str, name: str) -> None:
+def test_a_process_may_project_any_number_of_desks(postgresql: str, name: str) -> None:
     """Their locks take one connection together, and none of those that read and write."""
     ledger, other = open_ledger(postgresql), open_ledger(postgresql)
     assert isinstance(ledger, Ledger)
@@ -71,7 +72,7 @@ def test_nobody_waits_for_ever(postgresql: str) -> None:
         ledger = open_ledger(postgresql)
         assert isinstance(ledger, Ledger)
         with ledger.transaction() as connection:
-            told = {
+            reported = {
                 name: connection.execute(text(f"SHOW {name}")).scalar()
                 for name in ("lock_timeout", "idle_in_transaction_session_timeout", "synchronous_commit")
             }
@@ -83,7 +84,7 @@ def test_nobody_waits_for_ever(postgresql: str) -> None:
         with asleep.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             connection.execute(text("ALTER ROLE CURRENT_USER RESET synchronous_commit"))
         asleep.dispose()
-    assert told == {
+    assert reported == {
         "lock_timeout": "30s",
         "idle_in_transaction_session_timeout": "5min",
         "synchronous_commit": "on",

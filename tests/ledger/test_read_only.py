@@ -56,9 +56,9 @@ def asked(file: Path, other: Path) -> tuple[list[str], str]:
     file.parent.chmod(0o555)
     command = [sys.executable, "-c", AS_SOMEBODY_ELSE % (COMMANDS,), f"sqlite:///{other}", f"sqlite:///{file}"]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    said = [line for line in ran.stdout.splitlines() if line.startswith("status")]
-    assert said[: len(COMMANDS)] == ["status 0"] * len(COMMANDS), ran.stderr
-    return said[len(COMMANDS) :], ran.stderr
+    stated = [line for line in ran.stdout.splitlines() if line.startswith("status")]
+    assert stated[: len(COMMANDS)] == ["status 0"] * len(COMMANDS), ran.stderr
+    return stated[len(COMMANDS) :], ran.stderr
 
 
 @pytest.mark.process
@@ -82,9 +82,9 @@ def test_lines_in_a_log_are_not_passed_over(path: Path, folder: Path) -> None:
     assert statuses == ["status 0"] * len(COMMANDS)
     folder.chmod(0o755)
     (folder / "ledger.db-shm").unlink()
-    statuses, said = asked(folder / "ledger.db", path)
+    statuses, stated = asked(folder / "ledger.db", path)
     assert statuses == ["status 1"] * len(COMMANDS)
-    assert said.count("has events that are not in the database file yet") == len(COMMANDS)
+    assert stated.count("has events that are not in the database file yet") == len(COMMANDS)
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ def test_an_older_ledger_is_read_as_it_is(path: Path) -> None:
 
 
 @pytest.mark.usefixtures("kept_from_writing")
-def test_who_reads_is_told_when_somebody_begins_to_write(path: Path) -> None:
+def test_a_reader_is_warned_when_somebody_begins_to_write(path: Path) -> None:
     """What was taken for a file that nobody changes is not read on."""
     reading = open_ledger(f"sqlite:///{path}", make=False, reads=True)
     with Desk.open(f"sqlite:///{path}", "loans") as desk:

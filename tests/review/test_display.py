@@ -31,9 +31,9 @@ def shown_pair(desk: Desk) -> dict[str, dict[str, object]]:
     item = reviewing.next("Kim")
     assert item is not None
     rows = {row["name"]: row for row in reviewing.display(item)["rows"]}
-    told = reviewing.command(item, "unfair", {}).circumstances
-    assert told is not None
-    assert told["shown"] == list(rows)
+    reported = reviewing.command(item, "unfair", {}).circumstances
+    assert reported is not None
+    assert reported["shown"] == list(rows)
     return rows
 
 
@@ -68,6 +68,7 @@ def test_an_interview_shows_two_people_by_the_same_rows(encoded: bool) -> None:
         assert len({frozenset(row) for row in rows}) == 1
         assert ("income (encoded)" in rows[0]) == encoded
         assert ("income" in rows[0]) != encoded
+        desk.catch_up(wait=True)
         assert InterviewSessions(desk).next("Kim")["item"] is not None
 
 
@@ -90,14 +91,14 @@ def test_an_interview_hides_what_the_desk_hides() -> None:
         assert asked["withheld"] is True
         content = interviewing.decrypt(asked["item"], "Kim")
         desk.change_settings(reviewing={})
-        said = interviewing.command(content, "unfair", {})
-        told = said.circumstances or {}
-        assert (told["shown"], told["hidden"]) == (["a"], ["b"])
-        left = {"x": said.x, "y": said.y}[told["left"]]
+        stated = interviewing.command(content, "unfair", {})
+        reported = stated.circumstances or {}
+        assert (reported["shown"], reported["hidden"]) == (["a"], ["b"])
+        left = {"x": stated.x, "y": stated.y}[reported["left"]]
         assert float(asked["rows"][0]["left"].replace(MINUS, "-")) == pytest.approx(left[0], abs=1e-4)
 
 
-def test_an_interview_draws_sides_by_lot() -> None:
+def test_an_interview_draws_sides_at_random() -> None:
     """Who comes first in the list of people stands now on the left, now on the right; asked again, where they stood."""
     with Desk.open("memory:", "loans", features=["a", "b"], seed=5) as desk:
         decide_about_many(desk)
@@ -126,7 +127,7 @@ def test_an_interview_draws_sides_by_lot() -> None:
         ("car", "home", None),
     ],
 )
-def test_a_difference_of_numbers_is_told(left: object, right: object, more: dict[str, str] | None) -> None:
+def test_a_difference_of_numbers_is_shown(left: object, right: object, more: dict[str, str] | None) -> None:
     """Who has more and by how much, such that whoever subtracts what is shown finds it; of all else nothing."""
     (row,) = rows_of({"a": left}, {"a": right}, DeskSettings.create(features=["a"]), [])
     assert row["more"] == more
@@ -150,7 +151,7 @@ def test_numbers_below_zero_have_a_minus_sign(left: object, right: object, shown
     assert [row["left"], row["right"]] == shown
 
 
-def test_no_difference_is_told_of_encoded_coordinates() -> None:
+def test_no_difference_is_shown_of_encoded_coordinates() -> None:
     """They are in nobody's units: how much more of one is there says nothing."""
     with Desk.open("memory:", "loans", schema=SCHEMA, seed=1) as desk:
         for number in range(4):

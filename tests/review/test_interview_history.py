@@ -24,10 +24,10 @@ def opened(ledger: Ledger, name: str) -> Desk:
 def asked(interviewing: InterviewSessions, reviewer: str = "Kim") -> dict[str, Any]:
     """The question before a reviewer: which two, with which odds, who of them on the left."""
     interviewing.desk.catch_up(wait=True)
-    told = interviewing.next(reviewer)
-    content = interviewing.decrypt(told["item"], reviewer)
+    reported = interviewing.next(reviewer)
+    content = interviewing.decrypt(reported["item"], reviewer)
     return {name: content[name] for name in ("x", "y", "left")} | {
-        name: told[name] for name in ("probabilities", "rows")
+        name: reported[name] for name in ("probabilities", "rows")
     }
 
 
@@ -69,9 +69,9 @@ def test_it_stands_as_if_it_had_never_stopped(ledger: Ledger, name: str, seed: i
     with opened(ledger, name) as desk:
         steady = InterviewSessions(desk)
         for _ in range(16):
-            given = steady._conversations["Kim"].answered if "Kim" in steady._conversations else []
-            if given and rng.random() < 0.4:
-                desk.withdraw(given[-1][0], actor="Kim")
+            recorded = steady._conversations["Kim"].answered if "Kim" in steady._conversations else []
+            if recorded and rng.random() < 0.4:
+                desk.withdraw(recorded[-1][0], actor="Kim")
             else:
                 say(steady, ("unfair", "acceptable", "skip")[rng.integers(3)])
             steady.next("Kim")

@@ -64,7 +64,7 @@ WITHOUT = DeskSettings.create(features=["score", "years"])
         (WITHOUT, "score,years\n0.1,0.2\n", "the file must have at least two people, got 1"),
     ],
 )
-def test_what_does_not_fit_is_said_by_line_and_column(settings: DeskSettings, text: str, says: str) -> None:
+def test_errors_name_the_line_and_the_column(settings: DeskSettings, text: str, says: str) -> None:
     """Lines are counted as an editor counts them, blank ones too, and nothing speaks of contexts or candidates."""
     with pytest.raises(InvalidInput) as refused:
         people_in_csv(text, settings)

@@ -45,7 +45,7 @@ def test_a_review_from_elsewhere_is_recorded_as_those_of_the_page(ledger: Ledger
     """All that the page notes of a pair can be said by name, and stands under the same names, of the same kinds."""
     with Desk.open(ledger, name, n_features=D, seed=1) as desk:
         made, _ = (desk.decide(people(np.random.default_rng(0))) for _ in range(2))
-        told = desk.review(made.id, "partial", unfair=[("person 0", "person 1")], reviewer="Kim", **SEEN).body
+        reported = desk.review(made.id, "partial", unfair=[("person 0", "person 1")], reviewer="Kim", **SEEN).body
         reviewing = ReviewSessions(desk)
         item = reviewing.next("Lee")
         assert item is not None
@@ -53,7 +53,7 @@ def test_a_review_from_elsewhere_is_recorded_as_those_of_the_page(ledger: Ledger
         command = reviewing.command(item, "unsure", {**remarks, "seconds": 60.0})
         (page,) = desk.execute([command])
         assert isinstance(page, Event)
-        of_page, of_desk = page.body["circumstances"], told["circumstances"]
+        of_page, of_desk = page.body["circumstances"], reported["circumstances"]
         assert set(of_page) - set(of_desk) == {"item"}
         assert set(of_desk) <= set(of_page)
         for known in of_desk:
@@ -101,21 +101,21 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("said", "sentence"), WRONG)
-def test_what_does_not_fit_is_refused(decision: Any, said: dict[str, Any], sentence: str) -> None:
+@pytest.mark.parametrize(("stated", "sentence"), WRONG)
+def test_what_does_not_fit_is_refused(decision: Any, stated: dict[str, Any], sentence: str) -> None:
     """Said by name or among circumstances, with a sentence that names it; nothing is recorded."""
     desk, made = decision
     before, pairs = desk.head, [("person 0", "person 1")]
-    (refused,) = desk.execute([GiveReview(made, "partial", pairs, circumstances=said)])
+    (refused,) = desk.execute([GiveReview(made, "partial", pairs, circumstances=stated)])
     assert isinstance(refused, InvalidInput)
     assert sentence in str(refused)
-    if set(said) <= set(NAMES):
+    if set(stated) <= set(NAMES):
         with pytest.raises(InvalidInput, match=sentence):
-            desk.review(made, "partial", unfair=pairs, **said)
+            desk.review(made, "partial", unfair=pairs, **stated)
     assert desk.head == before
 
 
-def test_what_is_unknown_or_said_twice_is_refused(decision: Any) -> None:
+def test_an_unknown_or_repeated_field_is_refused(decision: Any) -> None:
     """A name that is no name, one said in both places, an end before the beginning; free circumstances stay free."""
     desk, made = decision
     with pytest.raises(InvalidInput, match="unknown review metadata shwon"):
@@ -132,9 +132,9 @@ def test_what_is_unknown_or_said_twice_is_refused(decision: Any) -> None:
 def test_an_answer_of_an_interview_is_checked_too(decision: Any) -> None:
     """What its line says of seconds and of the answer is counted with the others."""
     desk, _ = decision
-    said = ([0.1, 0, 0], [0, 0.1, 0], 0.3, None, "Kim")
+    stated = ([0.1, 0, 0], [0, 0.1, 0], 0.3, None, "Kim")
     refused, taken = desk.execute(
-        [AnswerQuestion(*said, {"seconds": "long"}), AnswerQuestion(*said, {"seconds": 3, "answer": "skip"})]
+        [AnswerQuestion(*stated, {"seconds": "long"}), AnswerQuestion(*stated, {"seconds": 3, "answer": "skip"})]
     )
     assert isinstance(refused, InvalidInput)
     assert isinstance(taken, Event)
@@ -143,16 +143,19 @@ def test_an_answer_of_an_interview_is_checked_too(decision: Any) -> None:
 def test_a_first_ledger_that_took_anything_is_still_read(decision: Any) -> None:
     """A line with circumstances of another kind is a review like any other; the book of reviews goes on."""
     desk, made = decision
-    given = desk.review(made, "partial", unfair=[("person 0", "person 1")], reviewer="Kim")
+    recorded = desk.review(made, "partial", unfair=[("person 0", "person 1")], reviewer="Kim")
     with desk.ledger.reading("loans") as view:
-        row = view.by_id([given.id])[given.id]
-    content = {**given.content, "body": {**given.body, "circumstances": {"answer": "unfair", "pair": 3, "queue": 4}}}
+        row = view.by_id([recorded.id])[recorded.id]
+    content = {
+        **recorded.content,
+        "body": {**recorded.body, "circumstances": {"answer": "unfair", "pair": 3, "queue": 4}},
+    }
     old = row._replace(text=canonical(content))
     assert [(one.answer, sorted(one.pair)) for one in answers_in(old)] == [("unfair", ["person 0", "person 1"])]
 
 
 @pytest.mark.parametrize("answer", ["unsure", "skip", "conflict"])
-def test_what_is_said_elsewhere_of_a_waiting_pair_reaches_the_queue(ledger: Ledger, name: str, answer: str) -> None:
+def test_a_review_from_elsewhere_reaches_the_queue(ledger: Ledger, name: str, answer: str) -> None:
     """Whoever is unsure was asked, and the pair waits no more; what is declined waits on, for others."""
     with Desk.open(ledger, name, n_features=D, seed=1) as desk:
         desk.decide(people(np.random.default_rng(0)))

@@ -20,6 +20,7 @@ from evenhand.review.encryption import QueueCursors
 from evenhand.review.interview_sessions import InterviewSessions
 from evenhand.review.item import Item
 from evenhand.review.review_sessions import ReviewSessions
+from tests.support.ledgers import POSTGRESQL
 from tests.support.review_steps import REMARKS, asked, opened, say
 
 
@@ -29,7 +30,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Any) -> str:
     return "memory:" if request.param == "memory:" else f"sqlite:///{tmp_path}/ledger.db"
 
 
-@pytest.fixture(params=["memory", "sqlite", "postgresql"])
+@pytest.fixture(params=["memory", "sqlite", POSTGRESQL])
 def every_url(request: pytest.FixtureRequest, tmp_path: Any) -> str:
     """The same, and a real PostgreSQL."""
     known = {"memory": "memory:", "sqlite": f"sqlite:///{tmp_path}/ledger.db"}
@@ -88,11 +89,11 @@ def test_what_an_answer_becomes(desk: Desk, answer: str) -> None:
     pair = [[item.left, item.right]]
     assert body["unfair"] == (pair if answer == "unfair" else [])
     assert body["fair"] == (pair if answer == "acceptable" else [])
-    told = body["circumstances"]
-    assert told["answer"] == answer
-    assert told["pair"] == [item.left, item.right]
-    assert told["queue"]["reason"] == "most telling"
-    assert told["shown"] == ["a", "b"]
+    reported = body["circumstances"]
+    assert reported["answer"] == answer
+    assert reported["pair"] == [item.left, item.right]
+    assert reported["queue"]["reason"] == "most telling"
+    assert reported["shown"] == ["a", "b"]
 
 
 def test_an_item_is_answered_once(desk: Desk) -> None:
@@ -120,7 +121,7 @@ def test_nobody_answers_twice_on_one_pair(desk: Desk) -> None:
                 with pytest.raises(AlreadyRecorded):
                     say(reviewing, other, answer)
         assert say(reviewing, item, "unfair") == first
-    judged = [(given.decision, given.pair) for given in reviewing.book.standing("Kim")]
+    judged = [(recorded.decision, recorded.pair) for recorded in reviewing.book.standing("Kim")]
     assert len(judged) == len(set(judged))
 
 
@@ -175,16 +176,16 @@ def test_an_answer_from_elsewhere_is_once_too(desk: Desk) -> None:
     """Whoever answers on a pair by name, over HTTP, has answered; another answer supersedes it, or is refused."""
     item = asked(ReviewSessions(desk), "Kim")
     pair = (item.left, item.right)
-    said: Any = {"reviewer": "Kim", "pair": pair}
-    given = desk.review(item.decision, "partial", unfair=[pair], answer="unfair", **said)
-    with pytest.raises(AlreadyRecorded, match=given.id):
-        desk.review(item.decision, "partial", fair=[pair], answer="acceptable", **said)
+    stated: Any = {"reviewer": "Kim", "pair": pair}
+    recorded = desk.review(item.decision, "partial", unfair=[pair], answer="unfair", **stated)
+    with pytest.raises(AlreadyRecorded, match=recorded.id):
+        desk.review(item.decision, "partial", fair=[pair], answer="acceptable", **stated)
     with pytest.raises(AlreadyRecorded):
         say(ReviewSessions(desk), item, "acceptable")
-    again = desk.review(item.decision, "partial", fair=[pair], answer="acceptable", supersedes=given.id, **said)
+    again = desk.review(item.decision, "partial", fair=[pair], answer="acceptable", supersedes=recorded.id, **stated)
     assert desk.review(item.decision, "partial", fair=[pair], answer="acceptable", reviewer="Lee", pair=pair)
     desk.withdraw(again.id)
-    assert desk.review(item.decision, "partial", answer="unsure", **said)
+    assert desk.review(item.decision, "partial", answer="unsure", **stated)
 
 
 def test_a_repeat_counts_as_first_answered(url: str) -> None:
@@ -193,12 +194,12 @@ def test_a_repeat_counts_as_first_answered(url: str) -> None:
         reviewing = ReviewSessions(desk)
         while (item := asked(reviewing, "Kim")).why != "repeat":
             say(reviewing, item, "unfair")
-        given = say(reviewing, item, "acceptable")
+        recorded = say(reviewing, item, "acceptable")
         reviewing.book.refresh()
         found = [consistency(reviewing.book.compared("Kim"))]
-        desk.execute([Withdraw(given.id, actor="Kim")])
+        desk.execute([Withdraw(recorded.id, actor="Kim")])
         again = asked(reviewing, "Kim")
-        assert (again.why, again.again_of) == ("repeat", given.id)
+        assert (again.why, again.again_of) == ("repeat", recorded.id)
         say(reviewing, again, "unfair")
         reviewing.book.refresh()
         found.append(consistency(reviewing.book.compared("Kim")))
@@ -280,19 +281,19 @@ def test_planned_overlap(url: str) -> None:
     """With overlap 1 every pair is answered by exactly two people, and one of the two answers says it was planned."""
     with opened(url, 6, overlap=1.0) as desk:
         reviewing = ReviewSessions(desk)
-        said: dict[tuple[str, frozenset[str]], list[Item]] = {}
+        stated: dict[tuple[str, frozenset[str]], list[Item]] = {}
         for reviewer in ("Kim", "Lee", "Ada"):
             while (item := reviewing.next(reviewer)) is not None:
                 say(reviewing, item, "unfair")
                 desk.catch_up()
-                said.setdefault((item.decision, item.pair), []).append(item)
-        assert said
-        for items in said.values():
+                stated.setdefault((item.decision, item.pair), []).append(item)
+        assert stated
+        for items in stated.values():
             assert [item.reviewer for item in items] == ["Kim", "Lee"]
             assert sorted(item.why for item in items) == ["most telling", "planned overlap"]
 
 
-def test_sides_are_by_lot(desk: Desk) -> None:
+def test_sides_are_random(desk: Desk) -> None:
     """Neither the first nor the likelier of two stands on the same side always."""
     reviewing = ReviewSessions(desk)
     firsts = []
@@ -378,7 +379,7 @@ def test_cursors_of_the_queue(desk: Desk) -> None:
             cursors.place(wrong)
 
 
-def test_hidden_attributes_are_not_shown_and_told(url: str) -> None:
+def test_hidden_attributes_are_recorded_and_not_shown(url: str) -> None:
     """What the settings hide is not in the rows, and the record says it was hidden, also after the settings change."""
     with opened(url, 6, reviewing={"hidden": ["b"]}) as desk:
         reviewing = ReviewSessions(desk)
@@ -386,8 +387,8 @@ def test_hidden_attributes_are_not_shown_and_told(url: str) -> None:
         assert [row["name"] for row in reviewing.display(item)["rows"]] == ["a"]
         assert reviewing.display(item)["withheld"] is True
         desk.change_settings(reviewing={"hidden": []})
-        told = say(reviewing, item, "unfair").body["circumstances"]
-        assert (told["shown"], told["hidden"]) == (["a"], ["b"])
+        reported = say(reviewing, item, "unfair").body["circumstances"]
+        assert (reported["shown"], reported["hidden"]) == (["a"], ["b"])
         after = reviewing.display(asked(reviewing, "Kim"))
         assert [row["name"] for row in after["rows"]] == ["a", "b"]
         assert after["withheld"] is False
@@ -417,7 +418,7 @@ def test_pairs_at_hand(desk: Desk) -> None:
     now = asked(reviewing, "Kim")
     ahead = reviewing.ahead("Kim")
     pairs = [(item.decision, item.pair) for item in ahead]
-    judged = [(given.decision, given.pair) for given in reviewing.book.standing()]
+    judged = [(recorded.decision, recorded.pair) for recorded in reviewing.book.standing()]
     assert len(set(pairs)) == len(ahead) == 5
     assert not {(now.decision, now.pair), *judged} & set(pairs)
     free = {(pair.decision, frozenset((pair.first, pair.second))) for pair in desk.queue(1000)}

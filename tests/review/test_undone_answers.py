@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from evenhand.desk import Desk, Withdraw
+from evenhand.desk.queue import LEASE
 from evenhand.review.item import Item
 from evenhand.review.review_sessions import ReviewSessions
 from tests.support.review_steps import asked, opened, say
@@ -20,23 +22,38 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return "memory:" if request.param == "memory:" else f"sqlite:///{tmp_path}/ledger.db"
 
 
-def undone_long_ago(desk: Desk, reviewing: ReviewSessions, answer: str = "unfair") -> Item:
+@pytest.fixture
+def let_leases_end(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Moves the clock beyond all leases."""
+
+    def move() -> None:
+        later = time.time() + 2 * LEASE
+        monkeypatch.setattr(time, "time", lambda: later)
+
+    return move
+
+
+def undone_long_ago(
+    desk: Desk, reviewing: ReviewSessions, let_leases_end: Callable[[], None], answer: str = "unfair"
+) -> Item:
     """A pair that Kim answered and took back, longer ago than a lease lasts; Kim has seen it again, and went home."""
     item = asked(reviewing, "Kim")
     desk.execute([Withdraw(say(reviewing, item, answer).id, actor="Kim")])
     again = asked(reviewing, "Kim")
     assert (again.why, again.pair) == ("again", item.pair)
-    time.sleep(1.1)
+    let_leases_end()
     return again
 
 
 @pytest.mark.parametrize("answer", ["unfair", "unsure", "skip"])
-def test_an_undone_pair_goes_to_others_when_its_lease_ends(url: str, answer: str) -> None:
+def test_an_undone_pair_goes_to_others_when_its_lease_ends(
+    url: str, answer: str, let_leases_end: Callable[[], None]
+) -> None:
     """Before that it is kept for whoever undid it; then somebody else answers it, and it waits no more."""
-    with opened(url, 6, reviewing={"lease": 1.0}) as desk:
+    with opened(url, 6) as desk:
         reviewing = ReviewSessions(desk)
         waiting = desk.ledger.pairs.count("loans")
-        undone = undone_long_ago(desk, reviewing, answer)
+        undone = undone_long_ago(desk, reviewing, let_leases_end, answer)
         desk.catch_up()
         assert desk.ledger.pairs.count("loans") == waiting - (answer != "skip")
         seen = []
@@ -49,22 +66,22 @@ def test_an_undone_pair_goes_to_others_when_its_lease_ends(url: str, answer: str
         assert reviewing.next("Kim") is ReviewSessions(desk).next("Ada") is None
 
 
-def test_an_undone_pair_is_not_lost_where_there_is_nobody_else(url: str) -> None:
+def test_an_undone_pair_is_not_lost_where_there_is_nobody_else(url: str, let_leases_end: Callable[[], None]) -> None:
     """Whoever undid it gets it from the queue like anybody else."""
-    with opened(url, 6, reviewing={"lease": 1.0}) as desk:
+    with opened(url, 6) as desk:
         reviewing = ReviewSessions(desk)
-        undone = undone_long_ago(desk, reviewing)
+        undone = undone_long_ago(desk, reviewing, let_leases_end)
         item = asked(reviewing, "Kim")
         assert (item.why, item.decision, item.pair) == ("taken back", undone.decision, undone.pair)
         say(reviewing, item, "acceptable")
         assert asked(reviewing, "Kim").pair != item.pair
 
 
-def test_an_undone_pair_that_others_have_answered_meanwhile(url: str) -> None:
+def test_an_undone_pair_that_others_have_answered_meanwhile(url: str, let_leases_end: Callable[[], None]) -> None:
     """The answer of whoever undid it and comes back late is kept and marked."""
-    with opened(url, 6, reviewing={"lease": 1.0}) as desk:
+    with opened(url, 6) as desk:
         reviewing = ReviewSessions(desk)
-        undone = undone_long_ago(desk, reviewing)
+        undone = undone_long_ago(desk, reviewing, let_leases_end)
         item = asked(reviewing, "Lee")
         assert (item.decision, item.pair) == (undone.decision, undone.pair)
         say(reviewing, item, "unfair")
@@ -133,9 +150,9 @@ def test_what_was_replaced_is_not_asked_again(url: str) -> None:
     with opened(url, 6) as desk:
         reviewing = ReviewSessions(desk)
         item = asked(reviewing, "Kim")
-        given = say(reviewing, item, "unfair")
-        said: Any = {"fair": [(item.left, item.right)], "reviewer": "Kim", "actor": "Kim", "supersedes": given.id}
-        desk.review(item.decision, "partial", **said)
+        first = say(reviewing, item, "unfair")
+        fields: Any = {"fair": [(item.left, item.right)], "reviewer": "Kim", "actor": "Kim", "supersedes": first.id}
+        desk.review(item.decision, "partial", **fields)
         assert asked(reviewing, "Kim").pair != item.pair
 
 
@@ -164,6 +181,6 @@ def test_the_pair_that_was_next_keeps_its_sides(url: str) -> None:
             say(reviewing, asked(reviewing, "Kim"), "acceptable")
             after = asked(reviewing, "Kim")
             assert (after.decision, after.left, after.right) == (following.decision, following.left, following.right)
-            told = reviewing.command(after, "unfair", {}).circumstances
-            assert told is not None
-            assert told["sides"] == {"left": after.left, "right": after.right}
+            metadata = reviewing.command(after, "unfair", {}).circumstances
+            assert metadata is not None
+            assert metadata["sides"] == {"left": after.left, "right": after.right}

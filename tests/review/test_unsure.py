@@ -20,28 +20,27 @@ X, Y = [0.5, 0.0], [0.0, 0.5]
 
 
 def play(desk: Desk, *, unsure: bool) -> NDArray[np.float64]:
-    """Decisions with answers between them, of which perhaps some are unsure; the odds of all decisions (n, k)."""
-    odds: list[list[float]] = []
+    """Decisions with answers between them, perhaps some of them unsure; the probabilities of all decisions (n, k)."""
+    probabilities: list[list[float]] = []
     for number in range(6):
         made = desk.decide([[0.1 * number, 0.4], [0.6, 0.05 * number], [0.3, 0.3]])
-        odds.append(list(made.probabilities.values()))
+        probabilities.append(list(made.probabilities.values()))
         if unsure:
             desk.answer(X, Y, gap=0.3, unfair=None, reviewer="Kim")
         desk.answer(X, Y, gap=0.05 + 0.05 * number, unfair=number % 2 == 0, reviewer="Lee")
         desk.catch_up(wait=True)
-    return np.array(odds)
+    return np.array(probabilities)
 
 
 def test_it_teaches_nothing(ledger: Ledger, name: str) -> None:
     """Decisions and the learned matrix are the same to the bit with and without such answers; the ledger replays."""
     with (
-        Desk.open(ledger, name, n_features=2, seed=4) as told,
+        Desk.open(ledger, name, n_features=2, seed=4) as reported,
         Desk.open("memory:", name, n_features=2, seed=4) as not_,
     ):
-        assert np.array_equal(play(told, unsure=True), play(not_, unsure=False))
-        assert told.metric().matrix == not_.metric().matrix
-        assert told.projection.skipped == 0
-        answers = [event.body["unfair"] for event in told.events(kinds=["answer"])]
+        assert np.array_equal(play(reported, unsure=True), play(not_, unsure=False))
+        assert reported.metric().matrix == not_.metric().matrix
+        answers = [event.body["unfair"] for event in reported.events(kinds=["answer"])]
         assert answers.count(None) == 6
         assert len(answers) == 12
     assert verify(ledger, name).seq == 19
@@ -51,10 +50,10 @@ def test_it_teaches_nothing(ledger: Ledger, name: str) -> None:
 def test_it_can_be_taken_back(ledger: Ledger, name: str) -> None:
     """As any other answer can."""
     with Desk.open(ledger, name, n_features=2, seed=4) as desk:
-        given = desk.answer(X, Y, gap=0.3, unfair=None, reviewer="Kim")
-        assert desk.withdraw(given.id).kind == "withdrawal"
+        recorded = desk.answer(X, Y, gap=0.3, unfair=None, reviewer="Kim")
+        assert desk.withdraw(recorded.id).kind == "withdrawal"
         with pytest.raises(EvenhandError, match="withdrawn before"):
-            desk.withdraw(given.id)
+            desk.withdraw(recorded.id)
 
 
 def test_a_verdict_is_true_false_or_none() -> None:
@@ -72,8 +71,8 @@ def test_nothing_is_imported_of_it(tmp_path: Path) -> None:
         desk.answer(X, Y, gap=0.3, unfair=True, reviewer="Kim")
         path = tmp_path / "ledger.jsonl"
         path.write_text("".join(f"{line}\n" for line in to_jsonl(desk.ledger, "loans")))
-        told = import_jsonl(new, path)
-        assert (told.added, told.refused) == (1, [])
+        reported = import_jsonl(new, path)
+        assert (reported.added, reported.refused) == (1, [])
         assert [event.body["unfair"] for event in new.events(kinds=["answer"])] == [True]
 
 
@@ -88,8 +87,8 @@ def test_the_interview_records_it() -> None:
         (line,) = desk.execute([interviewing.command(content, "unsure", {"note": "cannot tell"})])
         assert not isinstance(line, EvenhandError)
         assert (line.kind, line.body["unfair"], line.body["reviewer"]) == ("answer", None, "Kim")
-        said = line.body["circumstances"]
-        assert (said["answer"], said["note"], said["question"]) == ("unsure", "cannot tell", content["question"])
+        stated = line.body["circumstances"]
+        assert (stated["answer"], stated["note"], stated["question"]) == ("unsure", "cannot tell", content["question"])
         then = interviewing.answered(content, "unsure", line.id)
         assert then["meter"]["unknown"] == asked["meter"]["unknown"]
         desk.execute([Withdraw(line.id, actor="Kim")])

@@ -77,18 +77,18 @@ def test_who_declined_may_want_it_after_all(durable_ledger: Ledger, name: str) -
 def test_of_many_who_claim_one_gets_it(durable_ledger: Ledger, name: str) -> None:
     """Threads that claim one place at the same moment: one is told yes."""
     durable_ledger.pairs.put(name, [waiting(1)], 100)
-    ready, told = threading.Barrier(6), list[bool]()
+    ready, reported = threading.Barrier(6), list[bool]()
 
     def claim(reviewer: str) -> None:
         ready.wait(20)
-        told.append(durable_ledger.pairs.claim(name, "dec_01", AB, 0, reviewer, 0.0, 10.0))
+        reported.append(durable_ledger.pairs.claim(name, "dec_01", AB, 0, reviewer, 0.0, 10.0))
 
     threads = [threading.Thread(target=claim, args=(f"r{i}",)) for i in range(6)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(told) == [False] * 5 + [True]
+    assert sorted(reported) == [False] * 5 + [True]
 
 
 def test_a_pair_that_waits_again_is_for_everybody(durable_ledger: Ledger, name: str) -> None:

@@ -2,21 +2,6 @@
 
 from __future__ import annotations
 
-from evenhand.ledger.names import LONGEST as LONGEST_NAME
-from evenhand.records.review_metadata import LONGEST_TEXT
-
-__all__ = [
-    "LONGEST_NAME",
-    "LONGEST_TEXT",
-    "MOST_CAPACITY",
-    "MOST_EVENTS",
-    "MOST_FEATURES",
-    "MOST_FULL",
-    "MOST_PAIRS_PER_DECISION",
-    "MOST_QUEUED",
-    "MOST_ROUNDS",
-]
-
 MOST_EVENTS = 10_000
 """Events in one request."""
 

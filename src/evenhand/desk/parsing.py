@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from evenhand._internal.checks import is_number, refusal
 from evenhand.desk.commands import Command, Decide
-from evenhand.desk.limits import LONGEST_TEXT
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import EvenhandError, InvalidInput
 from evenhand.ledger.event import CANONICAL
 from evenhand.ledger.names import LONGEST, check_name
 from evenhand.records.contexts import as_contexts
+from evenhand.records.review_metadata import LONGEST_TEXT
 
 log = logging.getLogger(__name__)
 

@@ -19,7 +19,7 @@ from evenhand.desk.settings import DeskSettings
 from evenhand.errors import DamagedFile, DamagedLedger, EvenhandError
 from evenhand.ledger.event import Row, Stamp, canonical
 from evenhand.ledger.ledger import Ledger
-from evenhand.ledger.verify import rows_of, verify
+from evenhand.ledger.verify import verify
 
 DECISIONS_PER_QUERY = 200
 SPACING = 2000
@@ -137,7 +137,7 @@ class Walk:
 
 def _in_order_of_projections(ledger: Ledger, desk: str, until: int) -> Iterator[Row]:
     """All decisions, in the order of the projections they were made from."""
-    decisions = (row for row in rows_of(ledger, desk, until) if row.kind == "decision")
+    decisions = ledger.rows(desk, until=until, kinds=("decision",))
     numbers = [number for _, number in sorted((row.event.body["state"], row.number or 0) for row in decisions)]
     for at in range(0, len(numbers), DECISIONS_PER_QUERY):
         some = numbers[at : at + DECISIONS_PER_QUERY]

@@ -6,13 +6,11 @@ from collections.abc import Callable, Iterable, Iterator
 
 from evenhand.errors import DamagedLedger
 from evenhand.ledger.event import FIRST, Event, chained
-from evenhand.ledger.ledger import Ledger
-from evenhand.ledger.verify import Chain, has_text, rows_of, standing
+from evenhand.ledger.ledger import LARGEST_SEQ, Ledger
+from evenhand.ledger.verify import Chain, has_text, standing
 
 HASHES = len(',"previous":"","hash":""}') + 2 * 64
 """Length of the two hashes at the end of a line; the rest, and a brace, is the event's text."""
-
-LARGEST_SEQ = 2**63 - 1
 
 
 def to_jsonl(ledger: Ledger, desk: str, *, damaged: Callable[[DamagedLedger], None] | None = None) -> Iterator[str]:
@@ -38,7 +36,7 @@ def to_jsonl(ledger: Ledger, desk: str, *, damaged: Callable[[DamagedLedger], No
     if stray is not None and damaged is not None:
         damaged(stray)
     chain, is_whole = Chain(desk), True
-    for row in rows_of(ledger, desk, head.seq if stray is None else LARGEST_SEQ):
+    for row in ledger.rows(desk, until=head.seq if stray is None else LARGEST_SEQ):
         is_whole = is_whole and is_right(lambda row=row: chain.add(row))  # type: ignore[misc]
         if is_whole or has_text(row):
             yield as_line(row.event)

@@ -37,6 +37,11 @@ FROM desks WHERE name = ?
 """One statement: in PostgreSQL each sees what was committed before it, and a desk's row moves with its events."""
 
 
+CHUNK = 1000
+"""Events per query where all are read."""
+
+LARGEST_SEQ = 2**63 - 1
+
 PROBE_BYTES = 65_536
 """Written to see whether there is room: about as much as a batch of ten or twenty decisions."""
 
@@ -125,6 +130,19 @@ class Ledger:
         """The same, with the desk (PostgreSQL) or the database (SQLite) locked. Durable once it ends without error."""
         with self.transaction(writes=True) as connection:
             yield LedgerView(connection, name, writes=True)
+
+    def rows(
+        self, name: str, after: int = 0, until: int = LARGEST_SEQ, kinds: Sequence[str] | None = None
+    ) -> Iterator[Row]:
+        """The events of a desk after `after` and up to `until`, of these kinds or of all, read in chunks."""
+        while after < until:
+            limit = min(CHUNK, until - after)
+            with self.reading(name) as view:
+                rows = view.after(after, limit, kinds)
+            yield from (row for row in rows if not isinstance(row.seq, int) or row.seq <= until)
+            if len(rows) < limit or not isinstance(rows[-1].seq, int):  # what is not a number comes last in SQLite
+                return
+            after = rows[-1].seq
 
     def check_writable(self) -> None:
         """Write as much as a batch needs, and remove it again; LedgerUnavailable if that cannot be done now."""

@@ -45,7 +45,7 @@ service_keys = Table(
     Column("name", String(40), primary_key=True),
     Column("key", LargeBinary, nullable=False),
 )
-"""Random keys of the service's own, by purpose; migrations create them."""
+"""Random keys of the service's own, by purpose; created when first needed."""
 
 REVIEW_KEY = "review"
 """Encrypts what browsers hold while a pair is reviewed."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,8 +10,6 @@ import orjson
 from evenhand.errors import DamagedLedger
 from evenhand.ledger.event import FIRST, Head, Row, chained, request_digest
 from evenhand.ledger.ledger import Ledger
-
-CHUNK = 1000
 
 NEWEST = 2_000
 """Maximum number of events checked when a desk is opened, however long its ledger is."""
@@ -36,7 +33,7 @@ def verify(ledger: Ledger, desk: str, *, known: tuple[int, str] | None = None) -
     """
     head, stray = standing(ledger, desk)
     chain = Chain(desk)
-    for row in rows_of(ledger, desk, head.seq):
+    for row in ledger.rows(desk, until=head.seq):
         chain.add(row)
         if known is not None and row.seq == known[0] and row.hash != known[1]:
             raise DamagedLedger(
@@ -62,7 +59,7 @@ def check_end(ledger: Ledger, desk: str, after: int) -> None:
     if stray is not None:
         raise stray
     chain = None
-    for row in rows_of(ledger, desk, head.seq, max(0, after - 1, head.seq - NEWEST)):
+    for row in ledger.rows(desk, max(0, after - 1, head.seq - NEWEST), head.seq):
         chain = chain or (Chain(desk) if row.seq == 1 else Chain.within(desk, row))
         chain.add(row)
     (chain or Chain(desk)).compare(head)
@@ -85,17 +82,6 @@ def check_column_types(row: Row, where: str) -> None:
 def has_text(row: Row) -> bool:
     """Whether text and hashes are text: SQLite stores any type in a column."""
     return all(isinstance(column, str) for column in (row.text, row.previous, row.hash))
-
-
-def rows_of(ledger: Ledger, desk: str, until: int, after: int = 0) -> Iterator[Row]:
-    """All events of a desk's ledger up to `until`, read in chunks."""
-    while after < until:
-        with ledger.reading(desk) as view:
-            rows = view.after(after, min(CHUNK, until - after))
-        yield from rows
-        if not rows or not isinstance(rows[-1].seq, int):  # what is not a number comes last in SQLite
-            return
-        after = rows[-1].seq
 
 
 @dataclass

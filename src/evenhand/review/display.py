@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.desk.settings import DeskSettings
+from evenhand.desk.settings import DeskSettings, coordinates
 from evenhand.errors import EvenhandError
 from evenhand.schema import Number, Schema
 from evenhand.schema.words import amount, unit_of
@@ -49,7 +49,7 @@ def by_coordinate(contexts: Sequence[Sequence[float]], settings: DeskSettings) -
     if settings.schema is not None:
         names = [_encoded(name) for name in settings.schema.coordinates]
     else:
-        names = list(settings.features or [f"feature {i + 1}" for i in range(settings.n_features)])
+        names = list(settings.features or coordinates(settings.n_features))
     return [dict(zip(names, context, strict=True)) for context in contexts]
 
 

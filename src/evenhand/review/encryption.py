@@ -23,7 +23,8 @@ from evenhand.ledger.ledger import Ledger
 from evenhand.ledger.tables import REVIEW_KEY, service_keys
 from evenhand.ledger.waiting_pairs import QueuePosition
 
-NONCE = 12
+NONCE, KEY = 12, 32
+"""Lengths in bytes."""
 BLOCK, CURSOR_BLOCK = 1024, 64
 """Content is padded to a multiple of this many bytes: the length of an item tells nothing about it."""
 
@@ -39,10 +40,18 @@ class Encryption:
 
     @cached_property
     def _key(self) -> bytes:
+        """The database's key; created by whoever needs it first."""
+        wanted = select(service_keys.c.key).where(service_keys.c.name == REVIEW_KEY)
         with self._ledger.transaction() as connection:
-            return bytes(
-                connection.execute(select(service_keys.c.key).where(service_keys.c.name == REVIEW_KEY)).scalar_one()
-            )
+            found = connection.execute(wanted).scalar_one_or_none()
+        if found is None:
+            with self._ledger.transaction(writes=True) as connection:
+                connection.exec_driver_sql(
+                    "INSERT INTO service_keys (name, key) VALUES (?, ?) ON CONFLICT DO NOTHING",
+                    (REVIEW_KEY, os.urandom(KEY)),
+                )
+                found = connection.execute(wanted).scalar_one()
+        return bytes(found)
 
     def encrypt(self, content: Any, reviewer: str = "", *, block: int = BLOCK) -> str:
         """JSON content as letters, digits, - and _, for this reviewer only."""

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from evenhand.interview.question import Answer, Judgement, Question
-from evenhand.ledger.event import Row
 from evenhand.ledger.ledger import Ledger
 from evenhand.review.interview_people import KnownPeople
 
 KINDS = ("answer", "withdrawal")
-CHUNK = 1000
 ANSWERS_BY_VERDICT: dict[bool | None, Judgement] = {True: "unfair", False: "acceptable", None: "unsure"}
 
 
@@ -62,7 +60,7 @@ def read_history(ledger: Ledger, desk: str, reviewer: str, people: KnownPeople) 
     """The reviewer's questions and answers about these people; others cannot be asked again."""
     places = {tuple(context): place for place, context in enumerate(people.contexts.tolist())}
     history = InterviewHistory()
-    for row in _rows(ledger, desk):
+    for row in ledger.rows(desk, kinds=KINDS):
         body = row.event.body
         if row.kind == "withdrawal":
             history.take_back(body["review"])
@@ -71,17 +69,6 @@ def read_history(ledger: Ledger, desk: str, reviewer: str, people: KnownPeople) 
             if question is not None:
                 history.add(row.id, question, body["unfair"])
     return history
-
-
-def _rows(ledger: Ledger, desk: str) -> Iterator[Row]:
-    after = 0
-    while True:
-        with ledger.reading(desk) as view:
-            rows = view.after(after, CHUNK, KINDS)
-        yield from rows
-        if len(rows) < CHUNK:
-            return
-        after = rows[-1].seq
 
 
 def _question(body: Mapping[str, Any], places: Mapping[tuple[float, ...], int]) -> Question | None:

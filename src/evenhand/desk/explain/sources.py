@@ -23,13 +23,12 @@ from evenhand.records.decision import Review
 Floats = NDArray[np.float64]
 
 KINDS = ("imported", "answer")
-CHUNK = 1000
 ANSWERED = ("one", "the other")
 """The two contexts of an interview answer, which have no names."""
 
 
 class VerdictKey(NamedTuple):
-    """What a verdict is found by: how the two differ, in bytes, whether it was unfair, and who said so."""
+    """What a verdict is found by: how the two differ, in bytes, whether it was unfair, and whose it is."""
 
     difference: bytes
     unfair: bool
@@ -101,14 +100,9 @@ class VerdictSources:
 
     def _search(self, after: int, until: int, wanted: set[VerdictKey]) -> None:
         reviewers = {key.reviewer for key in wanted}
-        while wanted and after < until:
-            with self._ledger.reading(self._desk) as view:
-                rows = view.after(after, CHUNK, KINDS)
-            for row in rows:
-                if row.seq <= until:
-                    for key, source in _sources_in(row, wanted, reviewers):
-                        self._found[key].append(source)
-            after = rows[-1].seq if len(rows) == CHUNK else until
+        for row in self._ledger.rows(self._desk, after, until, KINDS) if wanted else ():
+            for key, source in _sources_in(row, wanted, reviewers):
+                self._found[key].append(source)
 
 
 def _nearest(sources: list[VerdictSource], gap: float) -> VerdictSource | None:

@@ -1,7 +1,4 @@
-"""RoundHistory: rewards, flags and counts of a desk over time, in tables of fixed size.
-
-It is part of the projection and of every snapshot, so a chart of a million decisions is as quick as one of a hundred.
-"""
+"""RoundHistory: rewards, flags and counts of a desk over time, in tables of one size for any number of decisions."""
 
 from __future__ import annotations
 

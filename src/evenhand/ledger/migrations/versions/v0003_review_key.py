@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import sqlalchemy as sa
 from alembic import op
 
@@ -12,10 +10,9 @@ down_revision = "0002"
 
 
 def upgrade() -> None:
-    """Create the table with its first key."""
-    table = op.create_table(
+    """Create the table; keys are created when they are first needed."""
+    op.create_table(
         "service_keys",
         sa.Column("name", sa.String(40), primary_key=True),
         sa.Column("key", sa.LargeBinary, nullable=False),
     )
-    op.bulk_insert(table, [{"name": "review", "key": os.urandom(32)}])

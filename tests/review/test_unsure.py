@@ -40,6 +40,7 @@ def test_it_teaches_nothing(ledger: Ledger, name: str) -> None:
     ):
         assert np.array_equal(play(reported, unsure=True), play(not_, unsure=False))
         assert reported.metric().matrix == not_.metric().matrix
+        assert reported.projection.skipped == 0
         answers = [event.body["unfair"] for event in reported.events(kinds=["answer"])]
         assert answers.count(None) == 6
         assert len(answers) == 12

@@ -89,7 +89,7 @@ def test_withdrawn_reviews_leave_no_trace(metric: str) -> None:
     With several reviewers, reviews of two kinds, prompt and late, answers in between, the margin and the cap on.
     """
     with _opened(metric=metric) as desk:
-        reviews = _played(desk, 15)
+        reviews = _played(desk, 10)
         assert len(desk.projection.bandit.safeguards.flagged_rounds) > 2
         order = np.random.default_rng(1).permutation(len(reviews))
         gone: set[str] = set()

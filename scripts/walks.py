@@ -4,12 +4,14 @@ python -m scripts.walks [--files]
 
 A profile records every Python call in evenhand's own files, in all threads. A change of file is a call in another file
 than the thread's call before it. Each walk is counted once everything is compiled, opened and warm. A decision's walk
-ends with its answer: the projection that it sets off in the background is left out, and counted in a review's walk.
+ends with its answer, so the projection that it sets off in the background is left out. A review's walk ends when the
+desk's projection has learned from it.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import os
 import sys
 import tempfile
@@ -24,6 +26,7 @@ from typing import Any
 import httpx
 import numpy as np
 import uvicorn
+from fastapi import FastAPI
 
 import evenhand as eh
 from evenhand.service import ServiceSettings, create_app
@@ -36,10 +39,10 @@ WARM_UP = 30
 class Walk:
     """The calls of one walk, by thread."""
 
-    def __init__(self, without: str | None) -> None:
+    def __init__(self, without: tuple[str, ...]) -> None:
         self.calls: dict[int, list[str]] = {}
         self.without = without
-        """Threads whose name starts so are left out."""
+        """Threads whose name starts with one of these are left out."""
 
     def __str__(self) -> str:
         changes = sum(a != b for calls in self.calls.values() for a, b in pairwise(calls))
@@ -64,12 +67,12 @@ class Tracer:
         walk = self._walk
         file = frame.f_code.co_filename
         if walk is not None and event == "call" and file.startswith(ROOT):
-            if walk.without is not None and threading.current_thread().name.startswith(walk.without):
+            if walk.without and threading.current_thread().name.startswith(walk.without):
                 return
             walk.calls.setdefault(threading.get_ident(), []).append(file.removeprefix(ROOT))
 
     @contextmanager
-    def counting(self, name: str, *, without: str | None = None) -> Iterator[None]:
+    def counting(self, name: str, *, without: tuple[str, ...] = ()) -> Iterator[None]:
         """Count what happens inside, and print it."""
         walk = self._walk = Walk(without)
         yield
@@ -101,7 +104,7 @@ def in_the_library(tracer: Tracer, rng: np.random.Generator, reviewer_error: flo
         bandit.learn(decision, rewards=rewards, review=review)
 
 
-def over_http(tracer: Tracer, rng: np.random.Generator, http: httpx.Client) -> None:
+def over_http(tracer: Tracer, rng: np.random.Generator, http: httpx.Client, app: FastAPI) -> None:
     """A decision, and a review until the metric has learned from it."""
 
     def decide() -> dict[str, Any]:
@@ -124,18 +127,17 @@ def over_http(tracer: Tracer, rng: np.random.Generator, http: httpx.Client) -> N
     for _ in range(5):
         wait_until_learned(review(decide()))
     time.sleep(1)  # background work of the warm-up ends
-    with tracer.counting("HTTP decision", without="evenhand-projector"):
+    with tracer.counting("HTTP decision", without=("MainThread", "evenhand-projector")):
         decision = decide()
     wait_until_learned(decision)
     time.sleep(1)
-    with tracer.counting("HTTP review to learned metric"):
-        reviewed = review(decision)
-        time.sleep(1)  # no request may be counted beside it, so nothing asks whether it was learned
-    wait_until_learned(reviewed)
+    desk = asyncio.run(app.state.service.desks.get("loans")).desk
+    with tracer.counting("HTTP review to learned metric", without=("MainThread",)):
+        assert desk.wait_for(review(decision)["seq"], timeout=30)
 
 
 @contextmanager
-def serving() -> Iterator[httpx.Client]:
+def serving() -> Iterator[tuple[httpx.Client, FastAPI]]:
     """A service in a thread of this process, with a ledger in SQLite, as `evenhand serve` runs it."""
     with tempfile.TemporaryDirectory() as folder:
         app = create_app(ServiceSettings(database_url=f"sqlite:///{folder}/ledger.db", admin_token=TOKEN))
@@ -148,7 +150,7 @@ def serving() -> Iterator[httpx.Client]:
                 time.sleep(0.01)
             address = f"http://127.0.0.1:{listening.getsockname()[1]}"
             with httpx.Client(base_url=address, headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60) as http:
-                yield http
+                yield http, app
         finally:
             server.should_exit = True
             thread.join(30)
@@ -162,8 +164,8 @@ def main() -> None:
     tracer, rng = Tracer(show_files=parser.parse_args().files), np.random.default_rng(0)
     in_the_library(tracer, rng, 1e-3, "")
     in_the_library(tracer, rng, None, " (error rates learned)")
-    with serving() as http:
-        over_http(tracer, rng, http)
+    with serving() as (http, app):
+        over_http(tracer, rng, http, app)
 
 
 if __name__ == "__main__":

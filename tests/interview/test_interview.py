@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import evenhand as eh
 from evenhand.errors import InvalidInput
-from evenhand.interview import choice
+from evenhand.interview.question import SIMILAR, uncertainties
 from evenhand.metrics.verdicts import Pairs
 from tests.support.interviewed import exact, interviewed, people, standard
 from tests.support.simulation import same
@@ -83,9 +83,9 @@ def test_the_pair_is_the_one_known_least_and_the_gap_its_estimate() -> None:
     reviewer = exact(interview.candidates, np.diag([0.6, 0.3, 0.0]))
     everything = Pairs.of(interview.candidates)
     for question in interview:
-        doubt = choice.uncertainties(interview.bandit.metric, everything)
+        uncertainty = uncertainties(interview.bandit.metric, everything)
         row = everything.names().index(question.pair)
-        assert doubt[row] == np.max(doubt)
+        assert uncertainty[row] == np.max(uncertainty)
         estimate = np.sqrt(interview.bandit.metric.estimate(everything.take(np.array([row])))[0])
         assert abs(question.gap - np.clip(estimate, 0.02, 1.0)) <= 0.002
         interview.answer(reviewer(question))
@@ -183,7 +183,7 @@ def test_unsure_teaches_nothing_and_the_pair_rests() -> None:
     z = np.subtract(*interview.candidates[list(unsure.pair)])
     for question in interview:
         w = np.subtract(*interview.candidates[list(question.pair)])
-        assert (z @ w) ** 2 <= choice.SIMILAR * (z @ z) * (w @ w)
+        assert (z @ w) ** 2 <= SIMILAR * (z @ z) * (w @ w)
         interview.answer(reviewer(question))
 
 

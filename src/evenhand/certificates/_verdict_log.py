@@ -21,8 +21,6 @@ FAIR_PER_UNKNOWN = 32
 UNFAIR_PER_UNKNOWN = 32
 """Verdicts kept per unknown, from this many to twice as many: the newest fair and the newest unfair ones."""
 
-FEW = 64  # Up to this many verdicts, memory is reserved without counting first how many are kept.
-
 # Columns of the table: the two candidates, then these.
 GAP, UNFAIR, TIGHT, DIFFERENCE = 2, 3, 4, 5
 
@@ -60,9 +58,8 @@ class VerdictLog:
         start, m = self._length, self.space.n_unknowns
         n_new, pairs = len(verdicts.gaps), verdicts.pairs
         keep_all = start + n_new <= FAIR_PER_UNKNOWN * m
-        most = n_new if keep_all or n_new <= FEW else _count_binding(verdicts.unfair, verdicts.tight)
         columns = (pairs.indices, pairs.differences, verdicts.gaps, verdicts.unfair, verdicts.tight)
-        rows = np.empty((most, DIFFERENCE + self.space.n_features))
+        rows = np.empty((n_new, DIFFERENCE + self.space.n_features))
         n = _write(*columns, keep_all, rows)
         if n == 0:
             return self
@@ -152,15 +149,6 @@ def _verdicts(rows: Floats, reviewer: str | None) -> Verdicts:
     """The verdicts in rows of the table."""
     pairs = Pairs(rows[:, :GAP].astype(np.int64), rows[:, DIFFERENCE:].copy())
     return Verdicts(pairs, rows[:, GAP].copy(), rows[:, UNFAIR] != 0.0, rows[:, TIGHT] != 0.0, reviewer)
-
-
-@jit
-def _count_binding(unfair: Mask, tight: Mask) -> int:
-    """How many pairs were unfair or tight."""
-    count = 0
-    for row in range(len(unfair)):
-        count += unfair[row] or tight[row]
-    return count
 
 
 @jit

@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from textwrap import wrap
 from typing import Any
 
-from evenhand.interview.choice import steps_in_one
 from evenhand.interview.interview import Interview
-from evenhand.interview.question import Question
+from evenhand.interview.question import Question, steps_in_one
 from evenhand.schema import Number, Schema
 
 BAR = 40

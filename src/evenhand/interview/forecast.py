@@ -13,7 +13,7 @@ from scipy.special import ndtr, ndtri
 from evenhand._internal.arrays import Floats
 from evenhand.bandit import FairBandit
 from evenhand.errors import InconsistentReviews, MisleadingReviewer
-from evenhand.interview.choice import uncertainties
+from evenhand.interview.question import uncertainties
 from evenhand.metrics import MetricLearner
 from evenhand.metrics.verdicts import Pairs
 from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision, Review

@@ -15,7 +15,12 @@ from evenhand._internal.checks import check_number, check_whole, check_whole_or_
 from evenhand._internal.randomness import Seed, as_generator
 from evenhand.bandit import FairBandit
 from evenhand.errors import DamagedFile, EvenhandError, InvalidInput
-from evenhand.interview.choice import (
+from evenhand.interview.forecast import Forecast, Meter, unfair_pairs_live
+from evenhand.interview.question import (
+    Answer,
+    Judgement,
+    Question,
+    check_judgement,
     gap_in_steps,
     most_uncertain,
     probabilities_of,
@@ -23,8 +28,6 @@ from evenhand.interview.choice import (
     steps_in_one,
     uncertainties,
 )
-from evenhand.interview.forecast import Forecast, Meter, unfair_pairs_live
-from evenhand.interview.question import Answer, Judgement, Question, check_judgement
 from evenhand.metrics import Learned, PerPair
 from evenhand.metrics.learner_settings import check_epsilon
 from evenhand.records.contexts import as_contexts

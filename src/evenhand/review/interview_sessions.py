@@ -21,8 +21,7 @@ from evenhand.desk.commands import AnswerQuestion
 from evenhand.desk.desk import Desk
 from evenhand.desk.projection.quiet_bandit import QuietBandit
 from evenhand.interview import Interview
-from evenhand.interview.choice import steps_in_one
-from evenhand.interview.question import Question, check_judgement
+from evenhand.interview.question import Question, check_judgement, steps_in_one
 from evenhand.records.review_metadata import JUDGEMENTS
 from evenhand.review.display import rows_of, shown_and_hidden
 from evenhand.review.encryption import Encryption

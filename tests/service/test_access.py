@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from evenhand.service import authentication
 from evenhand.service.tokens import Token
 from tests.support.running_service import Asking, candidates
 
@@ -115,6 +116,14 @@ def test_a_revoked_token_opens_nothing(ask: Asking) -> None:
     assert ask("GET", DESK, by="decide").status_code == 401
 
 
+def test_tokens_older_than_a_second_are_read_again_before_a_request(ask: Asking) -> None:
+    """No timer reads tokens: the first request after a pause does, and finds that its token was revoked."""
+    assert ask("GET", DESK, by="decide").status_code == 200
+    ask.service.tokens.revoke("decide", "2026-01-01T00:00:00+00:00")
+    ask.service.authenticator._read_at -= authentication.MAX_AGE_SECONDS
+    assert ask("GET", DESK, by="decide").status_code == 401
+
+
 def test_a_new_token_works_at_once(ask: Asking) -> None:
     """A token nobody knows makes the service look again before it says no."""
     from evenhand.service.tokens import new_token
@@ -145,6 +154,7 @@ def test_a_database_that_hangs_keeps_nobody_waiting_for_long(ask: Asking, monkey
         assert {answer.status_code for answer in answers} == {503}
         assert {answer.headers["retry-after"] for answer in answers} == {"1"}
         assert len(asked) == 1
+        assert ask("GET", "/api/desks/loans").status_code == 200, "the token of the settings is not in the database"
     finally:
         monkeypatch.setattr(tokens, "all", lambda: everybody)
         go.set()

@@ -8,8 +8,8 @@ from dataclasses import replace
 import httpx
 import pytest
 
-from evenhand.service import rate_limit
-from evenhand.service.rate_limit import WrongTokens
+from evenhand.service import authentication
+from evenhand.service.authentication import WrongTokens
 from tests.support.running_service import ADMIN, MEMORY, Asking, asking, candidates
 
 FEW = 5
@@ -69,7 +69,7 @@ def test_what_is_no_try_is_not_counted(strict: Asking) -> None:
 
 def test_addresses_are_counted_apart_and_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each has its own account, which fills up again; of more addresses than are kept the oldest is forgotten."""
-    monkeypatch.setattr(rate_limit, "MAX_ADDRESSES", 3)
+    monkeypatch.setattr(authentication, "MAX_ADDRESSES", 3)
     counted = WrongTokens(per_minute=2)
     assert [counted.wait("192.0.2.1", 1.0) > 0 for _ in range(3)] == [False, False, True]
     assert counted.wait("192.0.2.2", 1.0) == counted.wait(None, 1.0) == 0

@@ -18,7 +18,7 @@ from evenhand.desk import Desk
 from evenhand.errors import EvenhandError, LedgerUnavailable
 from evenhand.service import ServiceSettings, create_app
 from evenhand.service.serve import serve as start
-from evenhand.service.token_store import TokenStore, open_tokens
+from evenhand.service.tokens import TokenStore, open_tokens
 from tests.support.ledgers import running_postgresql
 from tests.support.running_service import ADMIN
 from tests.support.tampering import tampered

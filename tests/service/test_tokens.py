@@ -15,8 +15,7 @@ from evenhand.desk import Desk, open_ledger
 from evenhand.errors import InvalidInput
 from evenhand.service import ServiceSettings
 from evenhand.service.serve import check_may_listen, first_token
-from evenhand.service.token_store import TokenStore, open_tokens
-from evenhand.service.tokens import UnknownToken, digest_of, new_token, now
+from evenhand.service.tokens import TokenStore, UnknownToken, digest_of, new_token, now, open_tokens
 
 
 @pytest.fixture

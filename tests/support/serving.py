@@ -18,8 +18,7 @@ import numpy as np
 from evenhand.desk import Desk
 from evenhand.ledger.ledger import open_ledger
 from evenhand.schema import Category, Number, Schema, YesNo
-from evenhand.service.token_store import open_tokens
-from evenhand.service.tokens import new_token
+from evenhand.service.tokens import new_token, open_tokens
 
 SCHEMA = Schema(
     [

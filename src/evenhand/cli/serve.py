@@ -75,8 +75,7 @@ def run_serve(options: argparse.Namespace) -> None:
 def run_create(options: argparse.Namespace) -> None:
     """Create a token in an existing database and show its secret."""
     from evenhand.ledger.ledger import open_ledger
-    from evenhand.service.token_store import TokenStore
-    from evenhand.service.tokens import new_token
+    from evenhand.service.tokens import TokenStore, new_token
 
     token, secret = new_token(options.name, options.role, options.desk)
     ledger = open_ledger(database_of(options), make=False)
@@ -92,8 +91,7 @@ def run_create(options: argparse.Namespace) -> None:
 
 def run_revoke(options: argparse.Namespace) -> None:
     """Revoke a token; running services refuse it within a second."""
-    from evenhand.service.token_store import open_tokens
-    from evenhand.service.tokens import now
+    from evenhand.service.tokens import now, open_tokens
 
     with open_tokens(database_of(options), make=False) as store:
         token = store.revoke(options.name, now())
@@ -102,7 +100,7 @@ def run_revoke(options: argparse.Namespace) -> None:
 
 def run_list(options: argparse.Namespace) -> None:
     """Show all tokens, the oldest first."""
-    from evenhand.service.token_store import open_tokens
+    from evenhand.service.tokens import open_tokens
 
     with open_tokens(database_of(options), make=False) as store:
         for token in store.all():

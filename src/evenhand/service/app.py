@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
-from evenhand.service.middleware import Authenticate, ExplainStartup, LimitBody, ObserveRequests
+from evenhand.service.middleware import CheckRequests, ExplainStartup, ObserveRequests
 from evenhand.service.problems import add_problem_handlers
 from evenhand.service.routers import (
     dashboard,
@@ -64,8 +64,7 @@ def create_app(settings: ServiceSettings, *, make: bool = True) -> FastAPI:
     ):
         app.include_router(router)
     # The last one added sees a request first.
-    app.add_middleware(LimitBody, max_body=settings.max_body)
-    app.add_middleware(Authenticate)
+    app.add_middleware(CheckRequests, max_body=settings.max_body)
     app.add_middleware(ObserveRequests)
     app.add_middleware(ExplainStartup)
     add_problem_handlers(app, pages.not_found_page)

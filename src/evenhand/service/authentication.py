@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import ipaddress
 import logging
 import time
+from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evenhand.service.problems import Problem, unavailable
-from evenhand.service.rate_limit import Bucket, WrongTokens
 from evenhand.service.sessions import secret_in
 from evenhand.service.tokens import digest_of
 
@@ -20,16 +20,18 @@ if TYPE_CHECKING:
 
     from evenhand.service.sessions import Sessions
     from evenhand.service.settings import ServiceSettings
-    from evenhand.service.token_store import TokenStore
+    from evenhand.service.tokens import TokenStore
 
-REFRESH_SECONDS = 1.0
-"""How often tokens are read: a revoked one stops working after this."""
-STALE_SECONDS = 5.0
-"""Tokens that were read longer ago are read again before anybody is let in."""
-READ_SECONDS = 10.0
-"""How long a request waits for that."""
+REFRESH_SECONDS = 0.5
+"""Tokens that were read longer ago are read again; the request does not wait for it."""
+MAX_AGE_SECONDS = 1.0
+"""If they are older than this it waits: a revoked token stops working after this time."""
 RETRY_SECONDS = 0.25
 """An unknown token causes a read, but not more often than this."""
+READ_SECONDS = 10.0
+"""How long a request waits for a read."""
+MAX_ADDRESSES = 10_000
+"""Addresses whose wrong tokens are counted; the one that was quiet longest is dropped."""
 LOOPBACK_HOSTS = (b"127.0.0.1", b"localhost", b"[::1]")
 
 log = logging.getLogger(__name__)
@@ -55,12 +57,85 @@ class Caller:
         """Whether the token is for this desk."""
         return self.desks is None or desk in self.desks
 
+    def reviewer_name(self, named: str | None) -> str:
+        """In whose name a review is given: the caller's own; an admin may name somebody else."""
+        if named is None or named == self.name:
+            return self.name
+        if "admin" in self.roles:
+            return named
+        raise Problem("forbidden", f"reviewer must be the token's own name, {self.name!r}, or omitted, got {named!r}")
+
+
+class Bucket:
+    """A token bucket: a rate per second, and a burst after a pause.
+
+    >>> bucket = Bucket(rate=2.0, burst=1.0)
+    >>> bucket.wait(10.0), bucket.wait(10.0), bucket.wait(10.5)
+    (0.0, 0.5, 0.0)
+    """
+
+    __slots__ = ("at", "burst", "left", "rate")
+
+    def __init__(self, rate: float, burst: float) -> None:
+        self.rate, self.burst, self.left, self.at = rate, burst, burst, 0.0
+
+    def wait(self, now: float) -> float:
+        """Seconds until a request is allowed; 0, and counted, if it is allowed now."""
+        left = min(self.burst, self.left + (now - self.at) * self.rate) if self.at else self.burst
+        self.at = now
+        self.left = left - 1 if left >= 1 else left
+        return 0.0 if left >= 1 else (1 - left) / self.rate
+
+
+class WrongTokens:
+    """Counts wrong tokens by address.
+
+    A valid token is never refused for it, so people who share an address with an attacker keep working. Tokens have
+    256 random bits and cannot be guessed; this limits what such requests cost.
+
+    >>> wrong = WrongTokens(per_minute=2)
+    >>> [wrong.wait("192.0.2.7", now) for now in (10.0, 10.0, 10.0, 40.0)]
+    [0.0, 0.0, 30.0, 0.0]
+    """
+
+    def __init__(self, per_minute: float) -> None:
+        self._per_minute = per_minute
+        self._buckets: OrderedDict[str, Bucket] = OrderedDict()
+
+    def wait(self, address: str | None, now: float) -> float:
+        """Count a wrong token: seconds until the address may send another; 0 if this one was allowed."""
+        key = _network(address)
+        bucket = self._buckets.get(key)
+        if bucket is None:
+            bucket = self._buckets[key] = Bucket(self._per_minute / 60.0, max(1.0, self._per_minute))
+            if len(self._buckets) > MAX_ADDRESSES:
+                self._buckets.popitem(last=False)
+        self._buckets.move_to_end(key)
+        return bucket.wait(now)
+
+
+def _network(address: str | None) -> str:
+    """Whose address it is: of IPv6 the first half, since its owner has all addresses of the network.
+
+    >>> _network("2001:db8:1:2:3:4:5:6"), _network("192.0.2.7"), _network("::ffff:192.0.2.7"), _network(None)
+    ('2001:db8:1:2::', '192.0.2.7', '192.0.2.7', '')
+    """
+    try:
+        found = ipaddress.ip_address(address or "")
+    except ValueError:  # a socket of this machine has no address
+        return address or ""
+    if found.version == 4:
+        return str(found)
+    if found.ipv4_mapped is not None:
+        return str(found.ipv4_mapped)
+    return str(ipaddress.IPv6Address(int(found) >> 64 << 64))
+
 
 Known = tuple[Caller, Bucket]
 
 
 class Authenticator:
-    """Holds all tokens in memory and reads them again every second; requests do not wait for that."""
+    """Holds all tokens in memory; while requests come in, reads them again every half second."""
 
     def __init__(self, store: TokenStore, sessions: Sessions, settings: ServiceSettings) -> None:
         self._store, self._sessions, self._settings = store, sessions, settings
@@ -90,23 +165,27 @@ class Authenticator:
         }
         self._read_at = read_at
 
-    async def keep_fresh(self) -> None:
-        """Read the tokens every second, until cancelled."""
-        while True:
-            await asyncio.sleep(REFRESH_SECONDS)
-            with contextlib.suppress(Problem):
-                await self._refresh()
-
-    async def _refresh(self) -> None:
+    def _start_reading(self) -> asyncio.Task[None]:
         """Read the tokens; however many requests wait, and however long the database takes, one thread reads."""
         if self._reading is None or self._reading.done():
             self._reading = asyncio.create_task(asyncio.to_thread(self.refresh))
             self._reading.add_done_callback(lambda task: task.cancelled() or task.exception())
-        try:
-            await asyncio.wait_for(asyncio.shield(self._reading), READ_SECONDS)
-        except Exception as error:
-            log.warning("tokens cannot be read", extra={"error": type(error).__name__})
-            raise unavailable("tokens cannot be checked now: the database does not answer") from None
+        return self._reading
+
+    async def _find(self, digest: str) -> Known | None:
+        """The token with this digest, as of a second ago or less."""
+        if digest in self._fixed:
+            return self._fixed[digest]
+        age = time.monotonic() - self._read_at
+        if age > REFRESH_SECONDS:
+            self._start_reading()
+        if age > MAX_AGE_SECONDS or (age > RETRY_SECONDS and digest not in self._stored):
+            try:
+                await asyncio.wait_for(asyncio.shield(self._start_reading()), READ_SECONDS)
+            except Exception as error:
+                log.warning("tokens cannot be read", extra={"error": type(error).__name__})
+                raise unavailable("tokens cannot be checked now: the database does not answer") from None
+        return self._stored.get(digest)
 
     async def caller(self, scope: Scope) -> Caller:
         """Who sends a request; a Problem if the token is missing, wrong or over its rate."""
@@ -125,12 +204,7 @@ class Authenticator:
 
     async def holder(self, digest: str, scope: Scope | None = None) -> Caller:
         """Who holds the token with this digest. scope: the request that sent it; wrong tokens count for its address."""
-        age = time.monotonic() - self._read_at
-        known = None if age > STALE_SECONDS else self._stored.get(digest) or self._fixed.get(digest)
-        if known is None:
-            if age > RETRY_SECONDS:
-                await self._refresh()
-            known = self._stored.get(digest) or self._fixed.get(digest)
+        known = await self._find(digest)
         if known is not None:
             return self._within_rate(known)
         client = None if scope is None else scope.get("client")

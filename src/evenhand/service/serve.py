@@ -23,8 +23,7 @@ from evenhand.service.logs import set_up_logs
 from evenhand.service.metrics import FOLDER
 from evenhand.service.settings import ServiceSettings, is_loopback
 from evenhand.service.shutdown import end_with_parent
-from evenhand.service.token_store import open_tokens
-from evenhand.service.tokens import new_token
+from evenhand.service.tokens import new_token, open_tokens
 
 FIRST_TOKEN = "first admin"
 STOP_SECONDS = 30

@@ -12,11 +12,11 @@ from evenhand.bandit.warm_up import warm_up
 from evenhand.ledger.ledger import open_ledger
 from evenhand.service.authentication import Authenticator
 from evenhand.service.dashboard.live import LiveViews
-from evenhand.service.logs import RequestLog
 from evenhand.service.metrics import Metrics, are_shared
+from evenhand.service.middleware import RequestLog
 from evenhand.service.open_desks import OpenDesks
 from evenhand.service.sessions import Sessions
-from evenhand.service.token_store import TokenStore
+from evenhand.service.tokens import TokenStore
 from evenhand.service.verification import Verification
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ async def running_service(settings: ServiceSettings, *, make: bool = True) -> As
         service = Service(settings, ledger)
         try:
             await asyncio.to_thread(service.authenticator.refresh)
-            work = [service.authenticator.keep_fresh(), service.desks.close_idle()]
+            work = [service.desks.close_idle()]
             work += [service.write_metrics()] if are_shared() else []
             tasks = [asyncio.create_task(each) for each in work]
             log.info("started")

@@ -1,4 +1,4 @@
-"""Visibility: what a reviewer may see and withdraw, and in whose name a request speaks.
+"""Visibility: what a reviewer may see and withdraw.
 
 Reviews are worth something only if they are independent. So a caller with no role but review sees neither the answers
 of other reviewers nor what the desk has learned: not the metric, and not which pairs were tight, for the gap of those
@@ -39,15 +39,6 @@ def only_reviews(caller: Caller) -> bool:
     [True, False, False]
     """
     return set(caller.roles) == {"review"}
-
-
-def reviewer_name(caller: Caller, named: str | None) -> str:
-    """In whose name a review is given: the caller's own; an admin may name somebody else."""
-    if named is None or named == caller.name:
-        return caller.name
-    if "admin" in caller.roles:
-        return named
-    raise Problem("forbidden", f"reviewer must be the token's own name, {caller.name!r}, or omitted, got {named!r}")
 
 
 async def check_own(caller: Caller, desk: Desk, review: str) -> None:

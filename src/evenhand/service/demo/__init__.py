@@ -27,8 +27,7 @@ from evenhand.service.routers.pages import METHODS, file_response, page_of
 from evenhand.service.serve import AnnouncingServer, address_of, config_of, listen
 from evenhand.service.sessions import cookie_of
 from evenhand.service.settings import ServiceSettings, is_loopback
-from evenhand.service.token_store import open_tokens
-from evenhand.service.tokens import digest_of, new_token
+from evenhand.service.tokens import digest_of, new_token, open_tokens
 
 DECISIONS = 240
 """Decisions that the desk has made when it opens."""

@@ -25,7 +25,7 @@ from evenhand.service.problems import AT_DESK, WRITE
 from evenhand.service.request_models import AnswerRequest, ReviewRequest
 from evenhand.service.response_models import QueuePage, Recorded
 from evenhand.service.responses import event_response, json_response
-from evenhand.service.visibility import check_own, reviewer_name, visible_pair
+from evenhand.service.visibility import check_own, visible_pair
 
 router = APIRouter(prefix="/api/desks/{desk}", tags=["desk"], route_class=JSONRoute)
 
@@ -64,7 +64,7 @@ async def give_review(
     access: DeskOfReviewer, decision: RecordId, body: ReviewRequest, key: IdempotencyKey = None
 ) -> Response:
     """Review a decision, in the token's own name; an admin may name the reviewer."""
-    reviewer = reviewer_name(access.caller, body.reviewer)
+    reviewer = access.caller.reviewer_name(body.reviewer)
     if body.supersedes is not None:
         await check_own(access.caller, access.opened.desk, body.supersedes)
     command = GiveReview(
@@ -98,7 +98,7 @@ async def withdraw_review(
 @router.post("/answers", status_code=201, response_model=Recorded, responses=WRITE)
 async def answer_question(access: DeskOfReviewer, body: AnswerRequest, key: IdempotencyKey = None) -> Response:
     """Answer a question about two contexts with a hypothetical gap, as in an interview; in the token's own name."""
-    reviewer = reviewer_name(access.caller, body.reviewer)
+    reviewer = access.caller.reviewer_name(body.reviewer)
     command = AnswerQuestion(
         body.x,
         body.y,
@@ -120,7 +120,7 @@ async def show_queue(access: DeskOfReviewer, query: Annotated[QueueQuery, Query(
     itself only, an admin anybody. Reviewers do not see what the desk has learned about a pair.
     """
     limit, caller, desk = query.size(access.service), access.caller, access.opened.desk
-    reviewer = None if query.reviewer is None else reviewer_name(caller, query.reviewer)
+    reviewer = None if query.reviewer is None else caller.reviewer_name(query.reviewer)
     cursors = QueueCursors(desk.ledger, desk.name)
 
     def read() -> dict[str, object]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,12 +16,15 @@ from tests.support.small_experiments import DRIFT
 
 
 @pytest.fixture(autouse=True)
-def _one_small_experiment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def _one_small_experiment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     """`drift` is the only experiment there is, and the working folder is empty."""
-    for name in list(EXPERIMENTS):
-        monkeypatch.delitem(EXPERIMENTS, name)
-    monkeypatch.setitem(EXPERIMENTS, DRIFT.name, DRIFT)
     monkeypatch.chdir(tmp_path)
+    experiments = dict(EXPERIMENTS)
+    EXPERIMENTS.clear()
+    EXPERIMENTS[DRIFT.name] = DRIFT
+    yield
+    EXPERIMENTS.clear()
+    EXPERIMENTS.update(experiments)  # in their order
 
 
 def test_list_prints_names_and_claims(capsys: pytest.CaptureFixture[str]) -> None:

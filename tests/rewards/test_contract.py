@@ -36,7 +36,7 @@ class TestKnownReward(RewardModelContract):
         return KnownReward([0.6, 0.0, 0.8])
 
 
-class MeanReward(RewardModel):
+class ConstantReward(RewardModel):
     """The mean of all outcomes, whatever the context: what an outsider might begin with."""
 
     def __init__(self, total: float = 0.0, n: int = 0) -> None:
@@ -74,10 +74,10 @@ class TestAnOutsidersModel(RewardModelContract):
 
     def make(self) -> RewardModel:
         """A new model."""
-        return MeanReward()
+        return ConstantReward()
 
 
-class Forgetful(MeanReward):
+class Forgetful(ConstantReward):
     """Its copies share what they learn, and its state lacks a sum."""
 
     def copied(self) -> Self:

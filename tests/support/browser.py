@@ -31,9 +31,12 @@ PATIENCE = 30_000
 """Milliseconds: a busy machine may be slow."""
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """A real Chromium. Where there is none the tests are skipped, but never in continuous integration."""
+    """A real Chromium. Where there is none the tests are skipped, but never in continuous integration.
+
+    One for each file: while Playwright runs, no other event loop can run in this thread.
+    """
     path = chromium.find()
     if path is None:
         reason = f"no browser: {chromium.HOW}"

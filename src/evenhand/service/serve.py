@@ -33,7 +33,7 @@ MAX_HEAD = 65_536
 SWITCH_SECONDS = 0.002
 """How long a thread may keep the interpreter from others: a desk that computes in Python must not hold up requests.
 
-Kernels run without the interpreter, so real decisions depend little on it: see `benchmarks/busy_desk.py`."""
+`benchmarks/busy_desk.py` measures it."""
 GC_THRESHOLD = 10_000
 """Allocations between two collections of young objects; a busy service makes thousands per batch."""
 

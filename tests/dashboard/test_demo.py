@@ -62,7 +62,10 @@ def test_it_plays_by_itself_and_leaves_nothing(demo: tuple[subprocess.Popen[str]
             time.sleep(0.2)
         people = http.get("/api/desks/loans/window").json()["reviewers"]["people"]
         assert {person["name"] for person in people} <= {"Ana", "Ben"}
-        assert http.get("/api/desks/loans/review/next").json()["item"] is not None
+        until = time.monotonic() + 30  # pairs are queued after the decision, in the background
+        while http.get("/api/desks/loans/review/next").json()["item"] is None:
+            assert time.monotonic() < until, "no pair waits for a review"
+            time.sleep(0.2)
         once_more = http.get(link)
         assert (once_more.status_code, once_more.headers["location"]) == (303, "/desks/loans")
     again = httpx.get(link)

@@ -12,6 +12,7 @@ from uuid import uuid4
 from evenhand.errors import InvalidInput
 
 MAX_KEY = 200
+"""Characters of an idempotency key."""
 
 
 def as_json(body: Mapping[str, Any]) -> bytes:

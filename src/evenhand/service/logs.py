@@ -29,9 +29,13 @@ class JsonLines(logging.Formatter):
         line.update({name: getattr(record, name) for name in EXTRA if name in vars(record)})
         line["process"] = record.process
         if record.exc_info and record.exc_info[1] is not None:
-            line["error"] = type(record.exc_info[1]).__name__
-            line["at"] = places(record.exc_info[1])
+            line |= about(record.exc_info[1])
         return orjson.dumps(line, default=str).decode()
+
+
+def about(error: BaseException) -> dict[str, Any]:
+    """What is logged about an unexpected error: its type and place, not its words, which may quote a request."""
+    return {"error": type(error).__name__, "at": places(error)}
 
 
 def places(error: BaseException) -> list[str]:

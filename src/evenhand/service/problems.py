@@ -29,7 +29,7 @@ from evenhand.errors import (
     UnknownRecord,
     UnsupportedReview,
 )
-from evenhand.service.logs import places
+from evenhand.service.logs import about
 from evenhand.service.responses import json_response
 from evenhand.service.validation import sentence
 
@@ -133,7 +133,7 @@ def problem_of(error: Exception) -> Problem:
     if kind is not None:
         return Problem(kind, str(error))
     instance = f"urn:uuid:{uuid4()}"
-    log.error("request failed", extra={"error": type(error).__name__, "at": places(error), "instance": instance})
+    log.error("request failed", extra={**about(error), "instance": instance})
     return Problem("internal", "the service failed; the log has the place, under this instance", instance=instance)
 
 

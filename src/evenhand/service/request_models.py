@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 
 from evenhand.desk.limits import MOST_CAPACITY, MOST_FEATURES, MOST_ROUNDS
 from evenhand.ledger.names import DESK_NAME, DESK_NAME_IN_WORDS, LONGEST
-from evenhand.records.review_metadata import LONGEST_TEXT, NAMES
+from evenhand.records.review_metadata import LONGEST_TEXT, NAMES, times
 from evenhand.rewards import RidgeUCB
 
 MAX_REWARD = RidgeUCB(1).largest_reward
@@ -203,6 +203,10 @@ class PageAnswer(RequestModel):
     ended: Moment
     reason: Annotated[str, Field(max_length=LONGEST)] | None = None
     note: Text | None = None
+
+    def remarks(self) -> dict[str, Any]:
+        """What is recorded beside the answer."""
+        return {"reason": self.reason, "note": self.note, **times(self.started, self.ended)}
 
 
 class PeopleRequest(RequestModel):

@@ -31,7 +31,9 @@ BACKLOG = 2048
 MAX_HEAD = 65_536
 """Bytes of a request's line and headers."""
 SWITCH_SECONDS = 0.002
-"""How long a thread may keep the interpreter from others: a desk that computes in Python must not hold up requests."""
+"""How long a thread may keep the interpreter from others: a desk that computes in Python must not hold up requests.
+
+`benchmarks/busy_desk.py` measures it."""
 GC_THRESHOLD = 10_000
 """Allocations between two collections of young objects; a busy service makes thousands per batch."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from evenhand.errors import DamagedLedger
 from evenhand.ledger.verify import Chain, standing
-from evenhand.service.logs import places
+from evenhand.service.logs import about
 
 if TYPE_CHECKING:
     from evenhand.ledger.ledger import Ledger
@@ -55,7 +55,7 @@ class Verification:
                     self.result(name)
                 break
             except Exception as error:
-                log.warning("ledgers cannot be listed; retrying", extra=_about(error))
+                log.warning("ledgers cannot be listed; retrying", extra=about(error))
                 self._stopped.wait(RETRY_SECONDS)
         while (desk := self._queue.get()) is not None and not self._stopped.is_set():
             if self._results[desk] == PENDING:
@@ -77,7 +77,7 @@ class Verification:
             self._results[desk] = f"damaged at event {min(chain.seq + 1, last)}"
             log.error("ledger is damaged: %s", error, extra={"desk": desk})
         except Exception as error:  # whatever it was, other ledgers still have to be verified
-            log.warning("ledger cannot be verified; retrying", extra={"desk": desk, **_about(error)})
+            log.warning("ledger cannot be verified; retrying", extra={"desk": desk, **about(error)})
             self._stopped.wait(RETRY_SECONDS)
             self._queue.put(desk)
         else:
@@ -98,8 +98,3 @@ class Verification:
         self._stopped.set()
         self._queue.put(None)
         self._thread.join()
-
-
-def _about(error: Exception) -> dict[str, object]:
-    """What is logged about an error: not its words, which may quote an event."""
-    return {"error": type(error).__name__, "at": places(error)}

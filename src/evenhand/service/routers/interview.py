@@ -8,7 +8,6 @@ from typing import Any
 from fastapi import APIRouter, Response
 
 from evenhand.errors import IdempotencyConflict
-from evenhand.records.review_metadata import times
 from evenhand.service.dependencies import NO_QUERY, DeskOfReviewer, JSONRoute
 from evenhand.service.problems import Problem
 from evenhand.service.request_models import PageAnswer, PeopleRequest
@@ -32,11 +31,10 @@ async def next_question(access: DeskOfReviewer) -> Response:
 async def answer_interview(access: DeskOfReviewer, body: PageAnswer) -> Response:
     """Record an answer and return the next question. An unsure answer is recorded and not learned from."""
     sessions, reviewer = access.opened.interview_sessions, access.caller.name
-    remarks = {"reason": body.reason, "note": body.note, **times(body.started, body.ended)}
 
     def prepare() -> tuple[dict[str, Any], Any]:
         content = sessions.decrypt(body.item, reviewer)
-        return content, sessions.command(content, body.answer, remarks)
+        return content, sessions.command(content, body.answer, body.remarks())
 
     content, command = await asyncio.to_thread(prepare)
     try:

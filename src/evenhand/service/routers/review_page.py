@@ -10,7 +10,7 @@ from fastapi import APIRouter, Response
 
 from evenhand.desk.event_records import ReviewAnswer
 from evenhand.errors import AlreadyRecorded, IdempotencyConflict
-from evenhand.records.review_metadata import DECLINED, times
+from evenhand.records.review_metadata import DECLINED
 from evenhand.review.agreement import consistency
 from evenhand.review.item import WHY
 from evenhand.review.review_sessions import ReviewSessions
@@ -53,11 +53,10 @@ async def items_ahead(access: DeskOfReviewer) -> Response:
 async def answer_item(access: DeskOfReviewer, body: PageAnswer) -> Response:
     """Record an answer on the pair that the page shows, and return the next pair. An item is answered once."""
     sessions, reviewer = access.opened.review_sessions, access.caller.name
-    remarks = {"reason": body.reason, "note": body.note, **times(body.started, body.ended)}
 
     def prepare() -> tuple[Any, Any]:
         item = sessions.decrypt(body.item, reviewer)
-        return item, sessions.command(item, body.answer, remarks)
+        return item, sessions.command(item, body.answer, body.remarks())
 
     item, command = await asyncio.to_thread(prepare)
     try:

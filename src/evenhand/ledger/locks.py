@@ -143,8 +143,10 @@ class AdvisoryLocks:
                 connection.close()
 
     def close(self) -> None:
-        """End the session, and all its locks with it."""
+        """End the session; its locks are free when this returns, which a server does not promise of a hang-up."""
         with self._turn:
+            if self._connection is not None:
+                self._query("SELECT pg_advisory_unlock_all()")
             self._end()
 
 

@@ -150,7 +150,7 @@ class FairBandit:
             review.check_fits(decision.n_candidates)
         reward_before = self.reward.copied()
         try:
-            self.reward.learn(decision.contexts[candidates], outcomes)
+            self.reward.learn(decision.contexts.take(candidates, axis=0), outcomes)
             learned = Learned() if review is None else self._learn_review(decision, review)
         except BaseException:
             self.reward = reward_before
@@ -184,34 +184,19 @@ class FairBandit:
         return learned
 
     def _report(self, learned: Learned) -> None:
-        """Count conflicts and misleading reviewers, and warn of new ones."""
+        """Count conflicts and misleading reviewers, then warn of new ones."""
         self.conflicts += len(learned.conflicts)
-        new = set()
-        for name, report in self.metric.reviewers().items():
-            if report.misleads and name not in self.misleading:
-                new.add(name)
+        reports = self.metric.reviewers()
+        new = {name for name, report in reports.items() if report.misleads} - self.misleading
         self.misleading |= new
-        if learned.conflicts or new:
-            self._warn(learned, frozenset(new))
-
-    def _warn(self, learned: Learned, misleading: frozenset[str | None]) -> None:
         if learned.conflicts:
-            warnings.warn(
-                InconsistentReviews(
-                    "verdicts contradict earlier ones and were left out; learn() returned their pairs as conflicts"
-                ),
-                stacklevel=4,
-            )
-        for name in misleading:
-            report = self.reviewers()[name]
+            text = "verdicts contradict earlier ones and were left out; learn() returned their pairs as conflicts"
+            warnings.warn(InconsistentReviews(text), stacklevel=3)
+        for name in new:
             who = "the reviewer without a name" if name is None else f"reviewer {name!r}"
-            warnings.warn(
-                MisleadingReviewer(
-                    f"{who} is wrong more often than right, in {report.lower:.0%} to {report.upper:.0%} of "
-                    f"{report.answers} verdicts; their verdicts are ignored while that is so"
-                ),
-                stacklevel=4,
-            )
+            share = f"{reports[name].lower:.0%} to {reports[name].upper:.0%} of {reports[name].answers} verdicts"
+            text = f"{who} is wrong more often than right, in {share}; their verdicts are ignored while that is so"
+            warnings.warn(MisleadingReviewer(text), stacklevel=3)
 
     # Queries.
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 
-from evenhand._internal.append_only import GrowingSet
+from evenhand._internal.append_only import GrowingSet, shallow_copy
 from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand._internal.checks import check_number_or_none, check_whole_or_none
 from evenhand.allocation import BoundedDistances
@@ -143,7 +142,7 @@ class Safeguards:
         proved = self._capped_at is not None and decision.round >= self._capped_at
         if not review.any_unfair and not proved:  # that some pair was unfair proves nothing about any one of them
             after._log = self._log.extended(verdicts, source=decision.id)
-        flagged = len(verdicts.gaps) > 0 and (review.any_unfair or bool(verdicts.unfair.any()))
+        flagged = len(verdicts.gaps) > 0 and (review.any_unfair or np.count_nonzero(verdicts.unfair) > 0)
         after._refuted = self._refuted or (flagged and proved)
         if flagged and decision.round not in self.flagged_rounds:
             after.flagged_rounds = self.flagged_rounds.plus(decision.round)
@@ -166,7 +165,7 @@ class Safeguards:
 
     def copied(self) -> Safeguards:
         """A copy that changes on its own. O(1)."""
-        return copy.copy(self)
+        return shallow_copy(self)
 
     # Saving.
 

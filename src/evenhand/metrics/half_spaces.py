@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 
-from evenhand._internal.append_only import GrowingRows
+from evenhand._internal.append_only import GrowingRows, shallow_copy
 from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand._internal.jit import jit
 from evenhand.metrics.features import MetricSpace, fill_features
@@ -100,7 +99,7 @@ class Memory:
     def extended(self, new: HalfSpaces, scores: Floats, low: float = -np.inf, high: float = np.inf) -> Memory:
         """The memory with those of low < score < high as the newest; the oldest go once there are twice too many."""
         n, m = new.normals.shape
-        rows, twin = np.empty((n, m + 2)), copy.copy(self)
+        rows, twin = np.empty((n, m + 2)), shallow_copy(self)
         n = _write(new.normals, new.thresholds, new.sides, scores, low, high, rows)
         twin._rows = self._rows.plus(rows[:n])
         if len(twin._rows) > 2 * self._max_rows:

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from tests.support.allocation_instances import make_instance
 
-from evenhand.allocation._network_simplex import solve_at_price
+from evenhand.allocation._network_simplex import initial_tree, move_subtree, solve_at_price, subtree
 from evenhand.allocation._program import check_program, scaled
-from evenhand.allocation._spanning_tree import initial_tree, move_subtree, subtree
 
 
 def members_of(tree: Any, top: int) -> list[int]:

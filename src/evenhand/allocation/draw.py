@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from evenhand._internal.arrays import Floats
 from evenhand._internal.jit import frozen, jit
 from evenhand.allocation._program import FEASIBILITY_TOLERANCE, check_capacity
 from evenhand.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 
 def draw(probabilities: ArrayLike, capacity: float | None, rng: np.random.Generator) -> tuple[int, ...]:

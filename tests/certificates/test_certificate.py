@@ -10,7 +10,7 @@ import pytest
 
 from evenhand.auditors import MahalanobisAuditor
 from evenhand.certificates import Certificate, Evidence, certify, check, lower_bounds
-from evenhand.certificates.certify import LIKELY
+from evenhand.certificates.check import LIKELY
 from evenhand.errors import InvalidInput
 from evenhand.metrics import Pairs
 from evenhand.metrics.features import MetricSpace, Structure

@@ -124,8 +124,8 @@ def test_what_is_remembered_keeps_its_reviewer() -> None:
     assert len(memory) == 20
     wider = Belief(np.ones(2), 4 * np.eye(2))
     fresh, again = kept.restarted(wider, blur=0.05, project=lambda belief: belief)
-    base = wider.update(memory.half_spaces, rates[memory.reviewers], blur=0.05).belief
-    expected_belief = base.update(kept.open.half_spaces, rates[kept.open.reviewers], blur=0.05).belief
+    base = wider.update(memory, rates[memory.reviewers], blur=0.05).belief
+    expected_belief = base.update(kept.open, rates[kept.open.reviewers], blur=0.05).belief
     assert np.array_equal(fresh.base.mean, base.mean)
     assert np.array_equal(again.mean, expected_belief.mean)
     assert np.array_equal(again.cov, expected_belief.cov)
@@ -344,7 +344,7 @@ def test_no_answer_is_lost_and_none_counts_twice(monkeypatch: pytest.MonkeyPatch
         everything = everything.joined(new)
         assert len(kept.open) <= 40
         newest = everything.take(slice(len(everything) - len(kept.open), None))
-        assert np.array_equal(kept.open.half_spaces.normals, newest.normals)
+        assert np.array_equal(kept.open.normals, newest.normals)
         expected = prior.update(everything, np.full(len(everything), 0.1), blur=1e-4).belief
         from_base = kept.base.update(newest, np.full(len(newest), 0.1), blur=1e-4).belief
         for found in (belief, from_base):

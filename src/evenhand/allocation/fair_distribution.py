@@ -68,11 +68,11 @@ def fair_distribution(
     a, raw, limit = read_program(rewards, distances, capacity)
     k = len(a)
     c, p, tight = np.empty(raw.shape), np.empty(k), np.empty((k * (k - 1) // 2 if k <= SMALL else 0, 2), np.int64)
-    how, out = (LEAST_GAIN, REPORTED_TOLERANCE), (c, p, tight)
+    how = (LEAST_GAIN, REPORTED_TOLERANCE)
     if limit < k:  # each is compiled when first needed
-        solved = solve_within_capacity(a, raw, limit, *how, TIGHT_TOLERANCE, ROWS_PER_CANDIDATE * k, *out)
+        solved = solve_within_capacity(a, raw, limit, *how, TIGHT_TOLERANCE, ROWS_PER_CANDIDATE * k, c, p, tight)
     else:
-        solved = solve_without_capacity(a, raw, limit, *how, CHANGES_PER_CANDIDATE * k, *out)
+        solved = solve_without_capacity(a, raw, limit, *how, CHANGES_PER_CANDIDATE * k, c, p, tight)
     found, value, price, worst, i, j, count = solved
     if not found:
         refuse_bad(a, raw, i, j)

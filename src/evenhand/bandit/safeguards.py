@@ -142,7 +142,7 @@ class Safeguards:
         proved = self._capped_at is not None and decision.round >= self._capped_at
         if not review.any_unfair and not proved:  # that some pair was unfair proves nothing about any one of them
             after._log = self._log.extended(verdicts, source=decision.id)
-        flagged = len(verdicts.gaps) > 0 and (review.any_unfair or np.count_nonzero(verdicts.unfair) > 0)
+        flagged = len(verdicts.gaps) > 0 and (review.any_unfair or bool(np.count_nonzero(verdicts.unfair)))
         after._refuted = self._refuted or (flagged and proved)
         if flagged and decision.round not in self.flagged_rounds:
             after.flagged_rounds = self.flagged_rounds.plus(decision.round)

@@ -21,11 +21,11 @@ from evenhand.certificates._consistent_set import SHORTEST, ConsistentSet
 from evenhand.certificates._descent import Descent
 from evenhand.certificates._exact import covers, leaves_semidefinite, proved_square, rounded_down
 from evenhand.certificates.sourced_verdicts import SourcedVerdicts
+from evenhand.metrics.features import MetricSpace
+from evenhand.metrics.verdicts import Pairs
 
 if TYPE_CHECKING:
     from evenhand.certificates.evidence import Evidence
-    from evenhand.metrics.features import MetricSpace
-    from evenhand.metrics.verdicts import Pairs
 
 NEGLIGIBLE = 1e-13  # Weights that add less than this share to R are left out.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -62,23 +62,19 @@ class HalfSpaces:
         for u, threshold, side in zip(self.normals, self.thresholds, self.sides, strict=True):
             yield u, float(threshold), float(side)
 
-    def take(self, rows: Indices | Mask | slice) -> HalfSpaces:
+    def take(self, rows: Indices | Mask | slice) -> Self:
         """Some of the half-spaces."""
-        return HalfSpaces(self.normals[rows], self.thresholds[rows], self.sides[rows])
+        return type(self)(*(column[rows] for column in vars(self).values()))
 
-    def joined(self, other: HalfSpaces) -> HalfSpaces:
+    def joined(self, other: Self) -> Self:
         """These half-spaces, then the others."""
-        return HalfSpaces(
-            np.concatenate([self.normals, other.normals]),
-            np.concatenate([self.thresholds, other.thresholds]),
-            np.concatenate([self.sides, other.sides]),
-        )
+        return type(self)(*map(np.concatenate, zip(vars(self).values(), vars(other).values(), strict=True)))
 
     def slacks(self, alpha: Floats) -> Floats:
         """How far inside each half-space alpha lies; negative outside. alpha (m,) -> (n,), (N, m) -> (N, n)."""
         return np.asarray(self.sides * (alpha @ self.normals.T - self.thresholds))
 
-    def state(self) -> dict[str, Floats]:
+    def state(self) -> dict[str, Any]:
         """The arrays by name; `HalfSpaces(**state)` reads them."""
         return dict(vars(self))
 

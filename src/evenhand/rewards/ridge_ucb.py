@@ -109,24 +109,24 @@ class RidgeUCB(RewardModel):
 
     def estimate(self, contexts: Floats) -> Floats:
         """<theta-hat, x> of each row, (k,)."""
-        return self._bounds(contexts)[0]
+        return self._bounds(contexts, 0)
 
     def widths(self, contexts: Floats) -> Floats:
         """||x||_{V^-1} times the radius of each row, cut off where the truth cannot lie, (k,)."""
-        return self._bounds(contexts)[1]
+        return self._bounds(contexts, 1)
 
     def optimistic(self, contexts: Floats) -> Floats:
         """Estimate plus width, (k,): the paper's r-hat."""
-        return self._bounds(contexts)[2]
+        return self._bounds(contexts, 2)
 
-    def _bounds(self, contexts: Floats) -> Floats:
-        """Estimate, width and their sum, (3, k)."""
-        bounds = np.empty((3, len(contexts)))
+    def _bounds(self, contexts: Floats, which: int) -> Floats:
+        """Estimate, width or their sum, (k,)."""
+        bounds: Floats = np.empty((3, len(contexts)))
         most = 1.0 if self.width == "paper" else math.inf
         if contexts.flags.writeable:
             contexts = frozen(contexts)
         fill_bounds(contexts, self._sums, self._radius(), self.norm_bound, most, bounds)
-        return bounds
+        return np.asarray(bounds[which])
 
     def _radius(self) -> float:
         lam, delta = self.regularisation, self.confidence

@@ -12,10 +12,9 @@ import pytest
 from tests.support.allocation_instances import loose, tight
 
 from evenhand.allocation import fair_distribution
-from evenhand.allocation._max_flow import LEAST_GAIN
+from evenhand.allocation._max_flow import LEAST_GAIN, TIGHT_TOLERANCE
 from evenhand.allocation._network_simplex import initial_tree, search_price, solve_at_price
 from evenhand.allocation._program import FairProgram, check_program, scaled
-from evenhand.allocation._tight_constraints import TIGHT_TOLERANCE
 from evenhand.allocation._water_filling import fill
 
 MODULE = importlib.import_module("evenhand.allocation.fair_distribution")

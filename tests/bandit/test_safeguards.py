@@ -229,7 +229,7 @@ def test_reviews_in_parts_are_saved_in_parts() -> None:
             bandit.learn(decision, review=eh.Review.partial(*said))
         contexts = world.step(decision.chosen)[0]
         loaded = eh.FairBandit.from_state(copy.deepcopy(bandit.state()))
-        assert same(loaded.safeguards.evidence.state(), bandit.safeguards.evidence.state())
+        assert same(loaded.safeguards.log.evidence.state(), bandit.safeguards.log.evidence.state())
 
 
 # Counting.
@@ -275,7 +275,7 @@ def test_one_bit_that_something_was_unfair_is_no_evidence() -> None:
     decision = bandit.decide([[1.0, 0.0], [0.0, 1.0]])
     for any_unfair in (True, False):
         safeguards = _after(Safeguards(MetricSpace(2), Margin(None)), decision, eh.Review.one_bit(any_unfair))
-        assert (len(safeguards.evidence) > 0) == (not any_unfair)
+        assert (len(safeguards.log.evidence) > 0) == (not any_unfair)
 
 
 @pytest.mark.parametrize("cap", [-1, 0.5, 3.0, True, "five", float("inf")])

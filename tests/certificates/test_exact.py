@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.certificates._exact import covers, leaves_semidefinite, proved_square, root_rounded_down, rounded_down
+from evenhand.certificates.proof import Proof, leaves_semidefinite, proved_square, root_rounded_down, rounded_down
 from evenhand.records.decision import PROBABILITY_TOLERANCE
 
 numbers = st.floats(-2.0, 2.0)
@@ -79,10 +79,14 @@ def test_below_zero_counts_as_zero() -> None:
     assert rounded_down(Fraction(-1)) == root_rounded_down(Fraction(-1)) == 0.0
 
 
-def test_a_gap_is_covered_up_to_the_tolerance_of_odds() -> None:
+def _proved(square: Fraction) -> Proof:
+    return Proof(np.zeros(1), np.zeros(0, np.int64), np.zeros(0), square)
+
+
+def test_a_gap_is_covered_up_to_the_tolerance_of_probabilities() -> None:
     """gap <= d + PROBABILITY_TOLERANCE, to the last digit."""
-    assert covers(Fraction(0), PROBABILITY_TOLERANCE)
-    assert not covers(Fraction(0), math.nextafter(PROBABILITY_TOLERANCE, 1.0))
+    assert _proved(Fraction(0)).covers(PROBABILITY_TOLERANCE)
+    assert not _proved(Fraction(0)).covers(math.nextafter(PROBABILITY_TOLERANCE, 1.0))
     edge = (Fraction(0.3) - Fraction(PROBABILITY_TOLERANCE)) ** 2
-    assert covers(edge, 0.3)
-    assert not covers(edge, math.nextafter(0.3, 1.0))
+    assert _proved(edge).covers(0.3)
+    assert not _proved(edge).covers(math.nextafter(0.3, 1.0))

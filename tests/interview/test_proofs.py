@@ -80,7 +80,7 @@ def test_taking_an_answer_back_takes_its_proof_back() -> None:
     interview = _asked(2, seed=1, questions=10)
     before = _asked(2, seed=1, questions=9)
     interview.undo()
-    left, right = (each.bandit.safeguards.evidence.verdicts for each in (interview, before))
+    left, right = (each.bandit.safeguards.log.evidence.verdicts for each in (interview, before))
     assert len(left) > 0
     assert np.array_equal(left.differences, right.differences)
 

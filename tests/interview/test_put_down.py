@@ -81,7 +81,7 @@ def test_files_that_are_none_are_told(tmp_path: Path) -> None:
     content = interview.state()
     content["answers"] = [{"judgement": "perhaps"}]
     write_archive(path, kind="Interview", version=1, content=content)
-    with pytest.raises(errors.DamagedFile, match="cannot be read as an interview"):
+    with pytest.raises(errors.DamagedFile, match="cannot be read as a saved Interview"):
         eh.Interview.load(path)
 
 

@@ -11,12 +11,15 @@ import json
 import os
 import zipfile
 import zlib
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 
 from evenhand._internal.atomic_write import atomic_write
-from evenhand.errors import DamagedFile, InvalidInput, NewerFile
+from evenhand.errors import DamagedFile, EvenhandError, InvalidInput, NewerFile
+
+Restored = TypeVar("Restored")
 
 MANIFEST = "manifest.json"
 
@@ -68,6 +71,17 @@ def read_archive(path: str | os.PathLike[str], *, kind: str, version: int) -> di
             f"{path} has format {found_version}, written by a newer evenhand; this one reads up to {version}"
         )
     raise DamagedFile(f"the format of {path} must be a whole number from 1 to {version}, got {found_version!r}")
+
+
+def load_archive(
+    path: str | os.PathLike[str], *, kind: str, version: int, restore: Callable[[dict[str, Any]], Restored]
+) -> Restored:
+    """What `restore` makes of the content of `path`; DamagedFile if it cannot."""
+    content = read_archive(path, kind=kind, version=version)
+    try:
+        return restore(content)
+    except (EvenhandError, *UNREADABLE) as error:
+        raise DamagedFile(f"{path} cannot be read as a saved {kind}: {error}") from None
 
 
 def _extract_arrays(value: Any, arrays: dict[str, Any]) -> Any:

@@ -288,9 +288,8 @@ def search_price(a: Floats, c: Floats, capacity: float, least: float, changes: i
         price = worth_more(a, 0.0, above, below) / (excess + spare)
         latest = latest.copy()
         used, tried = solve_at_price(tree, latest, c, price, changes), tried + 1
-        if (
-            used >= 0 and worth_more(a, price, latest, below) <= k * least * 100.0
-        ):  # the resolution of the probabilities
+        resolution = k * least * 100.0  # of the probabilities
+        if used >= 0 and worth_more(a, price, latest, below) <= resolution:
             return mixture(below, above, spare / (excess + spare)), tried
         if latest.sum() > capacity:
             above = latest

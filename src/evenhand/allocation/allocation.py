@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from evenhand._internal.arrays import Floats, Indices
-from evenhand.allocation._max_flow import LEAST_GAIN, dual_flow
+from evenhand.allocation._max_flow import LEAST_GAIN, dual_flow, fill_tight_pairs
 from evenhand.allocation._program import FairProgram, check_program, scaled, verify_probabilities
-from evenhand.allocation._tight_constraints import fill_tight_pairs
 from evenhand.errors import SolverFailed
 
 REPORTED_TOLERANCE = 1e-11

@@ -13,7 +13,14 @@ from evenhand._internal.arrays import Floats, Indices
 from evenhand._internal.checks import check_one_of
 from evenhand._internal.jit import jit
 from evenhand.allocation._lazy_rows import solve_by_lazy_rows
-from evenhand.allocation._max_flow import LEAST_GAIN, richest_closed_set
+from evenhand.allocation._max_flow import (
+    LEAST_GAIN,
+    TIGHT_TOLERANCE,
+    fill_tight_pairs,
+    find_tight,
+    richest_closed_set,
+    spread_stuck,
+)
 from evenhand.allocation._network_simplex import CHANGES_PER_CANDIDATE, search_price
 from evenhand.allocation._program import (
     FairProgram,
@@ -26,7 +33,6 @@ from evenhand.allocation._program import (
     verify_probabilities,
     worst_excess,
 )
-from evenhand.allocation._tight_constraints import TIGHT_TOLERANCE, fill_tight_pairs, find_tight, spread_stuck
 from evenhand.allocation._water_filling import fill
 from evenhand.allocation.allocation import REPORTED_TOLERANCE, Allocation
 

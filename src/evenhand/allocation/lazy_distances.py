@@ -11,10 +11,9 @@ from numpy.typing import ArrayLike
 
 from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand._internal.jit import jit
-from evenhand.allocation._max_flow import LEAST_GAIN
+from evenhand.allocation._max_flow import LEAST_GAIN, TIGHT_TOLERANCE
 from evenhand.allocation._network_simplex import CHANGES_PER_CANDIDATE, search_price
 from evenhand.allocation._program import read_program
-from evenhand.allocation._tight_constraints import TIGHT_TOLERANCE
 from evenhand.allocation._water_filling import fill
 from evenhand.allocation.allocation import REPORTED_TOLERANCE, Allocation
 from evenhand.allocation.fair_distribution import ROWS_PER_CANDIDATE, fair_distribution

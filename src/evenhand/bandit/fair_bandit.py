@@ -13,21 +13,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from evenhand._internal.archive import UNREADABLE, read_archive, write_archive
+from evenhand._internal.archive import load_archive, write_archive
 from evenhand._internal.checks import check_whole, check_whole_or_none, refusal
 from evenhand._internal.randomness import Seed, as_generator, generator_from
 from evenhand.allocation import BoundedDistances, draw_from, fair_distribution, fair_distribution_within
 from evenhand.bandit.pairs_to_review import PairToReview, pairs_to_review
 from evenhand.bandit.safeguards import Margin, Safeguards
 from evenhand.certificates import Certificate, certify
-from evenhand.errors import (
-    DamagedFile,
-    EvenhandError,
-    ForeignDecision,
-    InconsistentReviews,
-    InvalidInput,
-    MisleadingReviewer,
-)
+from evenhand.errors import ForeignDecision, InconsistentReviews, InvalidInput, MisleadingReviewer
 from evenhand.metrics import BayesPoint, Distances, Learned, MetricLearner, ReviewerReport, Verdicts
 from evenhand.metrics.features import Structure
 from evenhand.metrics.learner_settings import check_error_rate
@@ -211,8 +204,8 @@ class FairBandit:
         A proof quotes the earlier verdicts it rests on; `evenhand.certificates.check` checks it independently.
         """
         self._check_own(decision)
-        flagged = self.safeguards.flagged_pairs(decision)
-        return certify(decision, self.safeguards.evidence, self.metric.chance_unfair, flagged)
+        log = self.safeguards.log
+        return certify(decision, log.evidence, self.metric.chance_unfair, log.flagged(decision.id))
 
     def reviewers(self) -> dict[str | None, ReviewerReport]:
         """The estimated error rate of each reviewer, by name; empty unless reviewer_error is None."""
@@ -265,11 +258,7 @@ class FairBandit:
 
         Files of version 0.1 are read as well. What 0.1 kept for `withdraw` is dropped: withdrawals need a desk.
         """
-        content = read_archive(path, kind="FairBandit", version=FORMAT)
-        try:
-            return cls.from_state(content)
-        except (EvenhandError, *UNREADABLE) as error:
-            raise DamagedFile(f"{path} cannot be read as a bandit: {error}") from None
+        return load_archive(path, kind="FairBandit", version=FORMAT, restore=cls.from_state)
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:

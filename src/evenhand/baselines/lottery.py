@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._internal.archive import read_archive, write_archive
+from evenhand._internal.archive import load_archive, write_archive
 from evenhand._internal.checks import check_whole
 from evenhand._internal.randomness import Seed, as_generator
 from evenhand.allocation import draw, fair_distribution
@@ -96,7 +96,7 @@ class Lottery(FairBandit, ABC):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """The saved policy: it continues as if it had never stopped, to the bit."""
-        return cls.from_state(read_archive(path, kind=cls.__name__, version=FORMAT))
+        return load_archive(path, kind=cls.__name__, version=FORMAT, restore=cls.from_state)
 
     def state(self) -> dict[str, Any]:
         """The whole policy as arrays, numbers, strings and dicts of them."""

@@ -52,7 +52,7 @@ class RememberedVerdicts:
     """The verdicts that a bandit keeps as evidence: all early ones, then the newest that were unfair or tight."""
 
     def __init__(self, projection: Projection, ledger: Ledger, sources: VerdictSources, desk: str) -> None:
-        self._statements, self._known_to = projection.bandit.safeguards.verdicts(), projection.seq
+        self._statements, self._known_to = projection.bandit.safeguards.log.verdicts(), projection.seq
         self._ledger, self._sources, self._desk = ledger, sources, desk
 
     def most_alike(self, differences: Floats, decided_from: int) -> list[tuple[Quoted, ...]]:

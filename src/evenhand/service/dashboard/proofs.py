@@ -35,8 +35,8 @@ class Prover:
             if self._copy is None or self._copy[0] != projection.history.news:
                 self._copy = (projection.history.news, Safeguards.from_state(projection.bandit.safeguards.state()))
             safeguards = self._copy[1]
-            flagged = safeguards.flagged_pairs(decision)
-            return certify(decision, safeguards.evidence, projection.bandit.metric.chance_unfair, flagged)
+            flagged = safeguards.log.flagged(decision.id)
+            return certify(decision, safeguards.log.evidence, projection.bandit.metric.chance_unfair, flagged)
 
 
 def proofs_page(desk: Desk, event: Event, certificate: Certificate) -> dict[str, Any]:

@@ -184,12 +184,16 @@ class FairBandit:
         self.misleading |= new
         if learned.conflicts:
             text = "verdicts contradict earlier ones and were left out; learn() returned their pairs as conflicts"
-            warnings.warn(InconsistentReviews(text), stacklevel=3)
+            self._warn(InconsistentReviews(text))
         for name in new:
             who = "the reviewer without a name" if name is None else f"reviewer {name!r}"
             share = f"{reports[name].lower:.0%} to {reports[name].upper:.0%} of {reports[name].answers} verdicts"
             text = f"{who} is wrong more often than right, in {share}; their verdicts are ignored while that is so"
-            warnings.warn(MisleadingReviewer(text), stacklevel=3)
+            self._warn(MisleadingReviewer(text))
+
+    def _warn(self, warning: Warning) -> None:
+        """Warn the caller of `learn` or `learn_pair`."""
+        warnings.warn(warning, stacklevel=4)
 
     # Queries.
 

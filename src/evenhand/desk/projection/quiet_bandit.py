@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from evenhand.allocation.draw import draw_from
 from evenhand.bandit import FairBandit
 from evenhand.errors import UnsupportedReview
-from evenhand.metrics import Learned, Verdicts
+from evenhand.metrics import Verdicts
 from evenhand.records.decision import Decision, Review
 
 Floats = NDArray[np.float64]
@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 class QuietBandit(FairBandit):
     """Learns without a warning: how often reviews conflicted is in `conflicts`, who misleads in `misleading`."""
 
-    def _warn(self, learned: Learned, misleading: frozenset[str | None]) -> None:
+    def _warn(self, warning: Warning) -> None:
         """Both are counted; the warnings module would be shared by all threads besides."""
 
     def learn_outcomes(self, decision: Decision, rewards: Mapping[int, float]) -> None:

@@ -139,7 +139,8 @@ def verify_certificate(
     p = np.asarray(probabilities, dtype=np.float64)
     verify_probabilities(p, program)
     a, c, limit = program.rewards, program.distances, program.capacity
-    scale = proof_scale(a, limit)
+    # The scale of a gap: the value if every reward were the largest.
+    scale = float(np.max(np.abs(a))) * max(1.0, min(limit, len(a))) or math.ulp(0.0)
     kept = a - certificate.price - certificate.ceiling_prices + certificate.floor_prices
     bound = float(certificate.ceiling_prices.sum())
     for (i, j), y in certificate.constraint_prices.items():
@@ -162,8 +163,3 @@ def verify_certificate(
     most = PROOF_TOLERANCE * scale
     if not gap <= most:
         raise SolverFailed(f"the certificate leaves a gap of {gap:.2e} to the value, more than {most:.2e}")
-
-
-def proof_scale(rewards: Floats, capacity: float) -> float:
-    """The largest possible value if every reward were the largest: the scale of a gap."""
-    return float(np.max(np.abs(rewards))) * max(1.0, min(capacity, len(rewards))) or math.ulp(0.0)

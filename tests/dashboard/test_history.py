@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.desk import Desk
-from evenhand.desk.projection.round_history import SPANS, RoundHistory
+from evenhand.desk.projection.projection import SPANS, RoundHistory
 from tests.support.dashboard_past import SETTINGS, play
 
 OUTCOMES = st.lists(st.tuples(st.integers(0, 200_000), st.floats(-1, 1, width=32)), max_size=60)

@@ -120,7 +120,7 @@ def run_export(options: argparse.Namespace) -> int:
     """
     from evenhand.cli.output import write_lines
     from evenhand.desk.dsjson import to_dsjson
-    from evenhand.ledger.export import to_jsonl
+    from evenhand.ledger.verify import to_jsonl
 
     found: list[DamagedLedger] = []
     with opened_ledger(options) as ledger:
@@ -191,7 +191,7 @@ def _is_desk(options: argparse.Namespace) -> bool:
 
 
 def _verify_file(path: Path, known: Known) -> None:
-    from evenhand.ledger.export import verify_lines
+    from evenhand.ledger.verify import verify_lines
 
     try:
         # Not universal newlines: a line ends where `ledger export` ended it.
@@ -205,7 +205,7 @@ def _verify_file(path: Path, known: Known) -> None:
 
 
 def _verify_desk(ledger: Ledger, desk: str, known: Known) -> None:
-    from evenhand.desk.projection.snapshot_checksum import check_snapshots
+    from evenhand.desk.projection.snapshots import check_snapshots
     from evenhand.ledger.verify import verify
 
     found = verify(ledger, desk, known=known)

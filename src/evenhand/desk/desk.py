@@ -10,20 +10,18 @@ from evenhand._internal.checks import check_whole
 from evenhand.desk import commands as cmd
 from evenhand.desk.batch import BatchWriter
 from evenhand.desk.commands import Command
-from evenhand.desk.desk_decision import DeskDecision
+from evenhand.desk.event_records import DeskDecision
 from evenhand.desk.explain.explanation import Explanation, Metric, explain, metric_of
 from evenhand.desk.explain.sources import VerdictSources
-from evenhand.desk.limits import MOST_EVENTS
 from evenhand.desk.opening import create_desk, first_settings
 from evenhand.desk.projection.projection import Projection
 from evenhand.desk.projection.projector import Projector
 from evenhand.desk.projection.projectors import Projectors
 from evenhand.desk.queue import LEASE, queue
-from evenhand.desk.settings import DeskSettings
+from evenhand.desk.settings import MOST_EVENTS, DeskSettings
 from evenhand.errors import EvenhandError, InvalidInput, UnknownRecord
-from evenhand.ledger.event import Event, Head
+from evenhand.ledger.event import Event, Head, check_name, is_name
 from evenhand.ledger.ledger import Ledger, open_ledger
-from evenhand.ledger.names import check_name, is_name
 from evenhand.ledger.verify import check_end, check_text
 from evenhand.ledger.waiting_pairs import QueuePosition, WaitingPair
 from evenhand.records.review_metadata import ReviewMetadata, joined

@@ -23,12 +23,11 @@ from evenhand.desk.event_records import decision_of, indices_of, refuse_second_a
 from evenhand.desk.imports.past import learn_rewards, read_past
 from evenhand.desk.imports.provenance import with_origins
 from evenhand.desk.parsing import as_numbers, as_pairs, as_text, check_review_kind
-from evenhand.desk.projection.quiet_bandit import QuietBandit
+from evenhand.desk.projection.projection import QuietBandit
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import AlreadyRecorded, InvalidInput, NotChosen, UnknownRecord
-from evenhand.ledger.event import Row
+from evenhand.ledger.event import Row, check_name, is_name
 from evenhand.ledger.ledger import LedgerView
-from evenhand.ledger.names import check_name, is_name
 from evenhand.records.contexts import as_contexts
 from evenhand.records.decision import Review
 from evenhand.records.review_metadata import check_review_metadata, read_metadata

@@ -11,9 +11,8 @@ import orjson
 
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import AlreadyRecorded, DamagedFile, DamagedLedger, IdempotencyConflict, InvalidInput, NewerFile
-from evenhand.ledger.event import FIRST, Event, Row
+from evenhand.ledger.event import FIRST, Event, Row, check_desk_name
 from evenhand.ledger.ledger import Ledger, LedgerView
-from evenhand.ledger.names import check_desk_name
 from evenhand.ledger.verify import check_text
 from evenhand.version import __version__
 

@@ -16,8 +16,7 @@ from evenhand._internal.checks import is_number, refusal
 from evenhand.desk.commands import Command, Decide
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import EvenhandError, InvalidInput
-from evenhand.ledger.event import CANONICAL
-from evenhand.ledger.names import LONGEST, check_name
+from evenhand.ledger.event import CANONICAL, LONGEST, check_name
 from evenhand.records.contexts import as_contexts
 from evenhand.records.review_metadata import LONGEST_TEXT
 

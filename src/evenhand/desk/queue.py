@@ -9,13 +9,11 @@ import time
 from evenhand._internal.checks import check_number, check_whole
 from evenhand.bandit.pairs_to_review import PairToReview
 from evenhand.desk.event_records import ReviewAnswer, answers_in, decision_of
-from evenhand.desk.limits import MOST_QUEUED
 from evenhand.desk.projection.projection import Projection
-from evenhand.desk.settings import DeskSettings
+from evenhand.desk.settings import MOST_QUEUED, DeskSettings
 from evenhand.errors import InvalidInput
-from evenhand.ledger.event import Row
+from evenhand.ledger.event import Row, check_name
 from evenhand.ledger.ledger import Ledger
-from evenhand.ledger.names import check_name
 from evenhand.ledger.waiting_pairs import Answered, QueuePosition, WaitingPair
 from evenhand.records.decision import Decision
 from evenhand.records.review_metadata import DECLINED

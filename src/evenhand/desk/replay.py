@@ -13,8 +13,7 @@ import orjson
 
 from evenhand.desk.batch import Draws, decision_fields
 from evenhand.desk.projection.reducer import Reducer, Withdrawals, newest_start, reaches
-from evenhand.desk.projection.snapshot_checksum import checked, has_checksum
-from evenhand.desk.projection.snapshots import from_bytes, to_drop
+from evenhand.desk.projection.snapshots import checked, from_bytes, has_checksum, to_drop
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import DamagedFile, DamagedLedger, EvenhandError
 from evenhand.ledger.event import Row, Stamp, canonical

@@ -8,7 +8,7 @@ from typing import Any
 
 from evenhand._internal.checks import check_bool, check_number, check_whole, refusal
 from evenhand.errors import InvalidInput
-from evenhand.ledger.names import check_name
+from evenhand.ledger.event import check_name
 
 MOST_SHARE = 0.5
 MOST_ANSWERS = 100_000

@@ -14,14 +14,31 @@ from evenhand._internal.checks import check_number_or_none, check_one_of, check_
 from evenhand._internal.checks import check_whole_or_none as whole_or_none
 from evenhand.bandit import FairBandit
 from evenhand.bandit.safeguards import Margin, Safeguards
-from evenhand.desk.limits import MOST_CAPACITY, MOST_FEATURES, MOST_FULL, MOST_PAIRS_PER_DECISION, MOST_ROUNDS
-from evenhand.desk.projection.quiet_bandit import QuietBandit
+from evenhand.desk.projection.projection import QuietBandit
 from evenhand.desk.review_rules import ReviewRules, check_hidden
 from evenhand.errors import EvenhandError, InvalidInput
-from evenhand.ledger.names import check_name
+from evenhand.ledger.event import check_name
 from evenhand.metrics import BayesPoint, Ellipsoid, Guarded, MetricLearner, ProjectedVolume
 from evenhand.metrics.features import Structure
 from evenhand.schema import Schema
+
+MOST_EVENTS = 10_000
+"""Events in one request."""
+
+MOST_QUEUED = 10_000
+"""Pairs of the review queue in one request."""
+
+MOST_CAPACITY = 1_000_000
+
+MOST_ROUNDS = 2**53
+
+MOST_PAIRS_PER_DECISION = 1000
+
+MOST_FEATURES = 200
+
+MOST_FULL = 100
+"""Features with structure "full": a learner of d features holds d^4 / 4 numbers, at 100 it takes 200 MB and a second or
+two to make, at 200 sixteen times as much. Desks opened before with more keep what they have."""
 
 METRICS = ("BayesPoint", "ProjectedVolume", "Ellipsoid", "Guarded")
 STRUCTURES = ("full", "diagonal")

@@ -19,7 +19,7 @@ import numpy as np
 
 from evenhand.desk.commands import AnswerQuestion
 from evenhand.desk.desk import Desk
-from evenhand.desk.projection.quiet_bandit import QuietBandit
+from evenhand.desk.projection.projection import QuietBandit
 from evenhand.interview import Interview
 from evenhand.interview.question import Question, check_judgement, steps_in_one
 from evenhand.records.review_metadata import JUDGEMENTS

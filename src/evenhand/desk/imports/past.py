@@ -10,10 +10,10 @@ import numpy as np
 from evenhand._internal.checks import check_number, check_share, refusal
 from evenhand.desk.event_records import indices_of, review_of
 from evenhand.desk.parsing import as_pairs, check_review_kind, read_candidates
-from evenhand.desk.projection.quiet_bandit import QuietBandit
+from evenhand.desk.projection.projection import QuietBandit
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import InvalidInput
-from evenhand.ledger.names import check_name
+from evenhand.ledger.event import check_name
 from evenhand.records.contexts import as_contexts
 from evenhand.rewards import RewardModel
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evenhand._internal.checks import refusal
-from evenhand.ledger.names import is_name
+from evenhand.ledger.event import is_name
 
 Origin = dict[str, str]
 """{"desk", "line"}, and "decision" if the event is about one; "line" is the id of the event."""

@@ -9,8 +9,7 @@ import time
 
 from evenhand.desk.projection.projection import Projection
 from evenhand.desk.projection.reducer import Reducer, Withdrawals, newest_start, reaches
-from evenhand.desk.projection.snapshot_checksum import OLDER
-from evenhand.desk.projection.snapshots import CLOSEST, from_bytes, to_bytes, to_drop
+from evenhand.desk.projection.snapshots import CLOSEST, OLDER, from_bytes, to_bytes, to_drop
 from evenhand.desk.queue import QueueFeeder
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import DamagedLedger, EvenhandError

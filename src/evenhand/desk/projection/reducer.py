@@ -11,8 +11,7 @@ import orjson
 
 from evenhand.desk.event_records import decision_of, indices_of, review_of
 from evenhand.desk.imports.past import learn_past
-from evenhand.desk.projection.quiet_bandit import QuietBandit
-from evenhand.desk.projection.round_history import RoundHistory
+from evenhand.desk.projection.projection import QuietBandit, RoundHistory
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import DamagedLedger, EvenhandError
 from evenhand.ledger.event import EventToApply, Stamp

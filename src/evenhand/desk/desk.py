@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import TracebackType
 from typing import Any, Self, Unpack
 
 from evenhand._internal.checks import check_whole
@@ -205,9 +204,7 @@ class Desk:
         """The record of a decision: its event, and the outcomes, reviews, withdrawals and overrides that followed."""
         event = self._decision_event(decision_id)
         with self.ledger.reading(self._name) as view:
-            about = view.about([decision_id])
-            later = view.about([row.id for row in about if row.kind == "review"])
-        rows = sorted({*about, *later}, key=lambda row: row.seq)
+            rows = view.following([decision_id])
         return {**event.to_dict(), "followed_by": [check_text(row).event.to_dict() for row in rows]}
 
     def explain(self, decision_id: str, *, then: bool = False) -> Explanation:
@@ -286,7 +283,5 @@ class Desk:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()

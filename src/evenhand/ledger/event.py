@@ -172,7 +172,6 @@ class EventToApply(NamedTuple):
     seq: int
     kind: str
     target: str | None = None
-    undoes: int | None = None
     text: str | None = None
 
 

@@ -130,9 +130,8 @@ class StandingReviews:
     def __init__(self, ledger: Ledger, desk: str, numbers: Iterable[int], *, until: int | None = None) -> None:
         with ledger.reading(desk) as view:
             self.decisions = view.by_number(numbers)
-            about = view.about([row.id for row in self.decisions.values()])
-            later = view.about([row.id for row in about if row.kind == "review"])
-        known = [row for row in (*about, *later) if until is None or row.seq <= until]
+            rows = view.following([row.id for row in self.decisions.values()])
+        known = [row for row in rows if until is None or row.seq <= until]
         withdrawn = {row.undoes for row in known}
         self._reviews: dict[str, list[Row]] = defaultdict(list)
         for row in known:

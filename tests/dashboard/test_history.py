@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -38,7 +39,7 @@ def test_a_state_comes_back(outcomes: list[tuple[int, float]]) -> None:
     for at, (number, reward) in enumerate(outcomes):
         history.count(at + 1, "outcome")
         history.outcome(number, {"a": reward})
-    again, copy = RoundHistory.from_state(history.state()), history.copied()
+    again, copy = RoundHistory.from_state(history.state()), deepcopy(history)
     for one in (history, again):
         one.count(99, "review")
         one.flag(10, promised=True)

@@ -55,6 +55,11 @@ def indices_of(names: Sequence[str], candidates: Sequence[str]) -> list[int]:
     return [candidates.index(name) for name in names]
 
 
+def is_repeat(body: Mapping[str, Any]) -> bool:
+    """Whether a review is of a pair that was shown again on purpose: it is recorded, but not learned from."""
+    return bool((body.get("circumstances") or {}).get("repeat"))
+
+
 @dataclass(frozen=True, slots=True)
 class ReviewAnswer:
     """One answer of one reviewer: on a pair, on a whole decision, or in an interview."""

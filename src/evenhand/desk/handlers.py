@@ -11,10 +11,9 @@ import numpy as np
 from evenhand._internal.checks import check_number, check_share, refusal
 from evenhand.desk import commands as cmd
 from evenhand.desk.commands import Command
-from evenhand.desk.event_records import decision_of, indices_of, refuse_second_answer, review_of
+from evenhand.desk.event_records import decision_of, indices_of, is_repeat, refuse_second_answer, review_of
 from evenhand.desk.imports.past import learn_rewards, read_past
-from evenhand.desk.imports.provenance import with_origins
-from evenhand.desk.parsing import as_numbers, as_pairs, as_text, check_review_kind
+from evenhand.desk.parsing import as_numbers, as_text, read_review, with_origins
 from evenhand.desk.projection.projection import QuietBandit
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import AlreadyRecorded, InvalidInput, NotChosen, UnknownRecord
@@ -96,18 +95,8 @@ class Handlers:
     def _review(self, command: cmd.GiveReview) -> Draft:
         row = self._decision_row(command.decision)
         candidates = row.event.body["candidates"]
-        if command.reviewer is not None:
-            check_name(command.reviewer, "reviewer")
-        body: dict[str, Any] = {
-            "decision": row.id,
-            "kind": command.kind,
-            "unfair": as_pairs("unfair", command.unfair),
-            "fair": as_pairs("fair", command.fair),
-            "any_unfair": command.any_unfair,
-            "reviewer": command.reviewer,
-            "supersedes": command.supersedes,
-        }
-        check_review_kind(body)
+        content = read_review(command.kind, command.unfair, command.fair, command.any_unfair, command.reviewer)
+        body = {"decision": row.id, **content, "supersedes": command.supersedes}
         metadata = read_metadata(command.circumstances)
         if metadata is not None:
             check_review_metadata(metadata, body, candidates)
@@ -119,7 +108,7 @@ class Handlers:
             raise InvalidInput(
                 f"supersedes must be a review of the same decision, got {undone.id}, a review of another"
             )
-        if not (metadata or {}).get("repeat"):
+        if not is_repeat(body):
             if review.kind != "partial" or review.unfair or review.fair:  # "unsure" may be said of several pairs
                 self._refuse_duplicate(row, review)
             refuse_second_answer(body, self._standing_reviews(row))

@@ -69,11 +69,12 @@ def _opened_before(ledger: Ledger, name: str, key: str | None, fingerprint: str 
     return first.event
 
 
-def first_settings(row: Row | None) -> DeskSettings:
+def first_settings(view: LedgerView) -> DeskSettings:
     """The settings that a desk was opened with, from its first event."""
-    if row is None or row.seq != 1:
+    rows = view.after(0, 1)
+    if not rows or rows[0].seq != 1:
         raise DamagedLedger("the first event of the ledger is missing; verify it")
-    return _settings_of(row)
+    return _settings_of(rows[0])
 
 
 def _settings_of(row: Row) -> DeskSettings:

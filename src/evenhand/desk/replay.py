@@ -12,6 +12,7 @@ import numpy as np
 import orjson
 
 from evenhand.desk.batch import Draws, decision_fields
+from evenhand.desk.opening import first_settings
 from evenhand.desk.projection.reducer import Reducer, Withdrawals, newest_start, reaches
 from evenhand.desk.projection.snapshots import checked, from_bytes, has_checksum, to_drop
 from evenhand.desk.settings import DeskSettings
@@ -106,7 +107,7 @@ class Walk:
     def __init__(self, ledger: Ledger, desk: str, withdrawals: Withdrawals) -> None:
         self._ledger, self._desk, self._withdrawals = ledger, desk, withdrawals
         with ledger.reading(desk) as view:
-            self.opened = DeskSettings.from_dict(view.after(0, 1)[0].event.body["settings"])
+            self.opened = first_settings(view)
         self.reducer = Reducer.initial(self.opened)
         self._kept: dict[int, Reducer] = {}
 

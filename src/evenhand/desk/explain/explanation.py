@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from evenhand.allocation import fair_distribution
 from evenhand.desk.event_records import decision_of
-from evenhand.desk.explain.evidence import Quoted, RememberedVerdicts
-from evenhand.desk.explain.sources import VerdictSources
+from evenhand.desk.explain.evidence import Quoted, RememberedVerdicts, VerdictSources
 from evenhand.desk.projection.projection import Projection
 from evenhand.desk.settings import DeskSettings, coordinates
 from evenhand.ledger.event import Event

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple, Self
 import orjson
 
 from evenhand.desk.commands import AnswerQuestion, Command, ImportPast
+from evenhand.desk.event_records import is_repeat
 from evenhand.desk.imports.past import FIELDS
-from evenhand.desk.imports.provenance import read_origins
+from evenhand.desk.parsing import read_origins
 from evenhand.errors import DamagedLedger, EvenhandError, InvalidInput
 from evenhand.ledger.event import FIRST, canonical, chained
 from evenhand.ledger.verify import from_line
@@ -214,7 +215,7 @@ def _commands_of_decision(past: PastFile, event: Record, actor: str) -> Iterator
     """One for each outcome and review of a decision: later ones can be imported later, and each be withdrawn."""
     body = event["body"]
     for feedback in past.feedback.get(event["id"], ()):
-        if feedback.id in past.withdrawn or _is_repeat(feedback):
+        if feedback.id in past.withdrawn or is_repeat(feedback.body):
             continue
         source = {"desk": event["desk"], "decision": event["id"], "line": feedback.id}
         record = {
@@ -225,10 +226,6 @@ def _commands_of_decision(past: PastFile, event: Record, actor: str) -> Iterator
             "source": source,
         }
         yield feedback.number, ImportPast(record, [source], actor=actor, idempotency_key=key_of(feedback.id))
-
-
-def _is_repeat(feedback: Feedback) -> bool:
-    return bool((feedback.body.get("circumstances") or {}).get("repeat"))
 
 
 def _command_of_single(event: Record, actor: str) -> Command | None:

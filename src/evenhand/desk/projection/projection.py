@@ -161,25 +161,9 @@ class RoundHistory:
         while number >= self.width * SPANS:
             self.rewards, self.flags, self.width = _joined(self.rewards), _joined(self.flags), 2 * self.width
 
-    def copied(self) -> Self:
-        """A copy that does not change with this one."""
-        twin = self.__class__.__new__(self.__class__)
-        twin.__dict__.update(self.__dict__)
-        twin.rewards, twin.flags = self.rewards.copy(), self.flags.copy()
-        twin.kinds, twin.targets = dict(self.kinds), list(self.targets)
-        return twin
-
     def state(self) -> dict[str, Any]:
         """All of it, for a snapshot."""
-        return {
-            "width": self.width,
-            "rewards": self.rewards,
-            "kinds": dict(self.kinds),
-            "news": self.news,
-            "taught": self.taught,
-            "flags": self.flags,
-            "targets": [list(change) for change in self.targets],
-        }
+        return {**vars(self), "targets": [list(change) for change in self.targets]}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Self:

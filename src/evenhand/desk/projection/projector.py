@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 import math
 import threading
@@ -145,7 +146,7 @@ class Projector:
     def _publish(self, before: Projection | None) -> None:
         reducer = self._reducer
         shared = before.bandit if before is not None and not reducer.has_learned_metric else None
-        bandit, history = reducer.bandit.published(shared), reducer.history.copied()
+        bandit, history = reducer.bandit.published(shared), copy.deepcopy(reducer.history)
         reducer.has_learned_metric = False
         with self._published:
             self.projection = Projection(reducer.stamp.seq, bandit, len(reducer.skipped), history)

@@ -141,7 +141,10 @@ def _run(
         if key == "q":
             return
         if key == "b":
-            _undo(interview, screen)
+            try:
+                interview.undo()
+            except InvalidInput as error:
+                print(f"Nothing was undone: {error}.", file=screen)
         elif interview.answer(ANSWERS[key], reviewer=options.reviewer).conflicts:
             print("The answer contradicts earlier ones and was left out.", file=screen)
         interview.save(options.desk)
@@ -161,13 +164,6 @@ def _key(answers: TextIO, screen: TextIO, *, over: bool) -> str:
         if over and not key:
             return "q"
         print(f"unknown key {key!r}; {LAST if over else f'the keys are: {KEYS}'}", file=screen)
-
-
-def _undo(interview: Interview, screen: TextIO) -> None:
-    try:
-        interview.undo()
-    except InvalidInput as error:
-        print(f"Nothing was undone: {error}.", file=screen)
 
 
 def _summarise(interview: Interview, desk: Path, screen: TextIO) -> None:

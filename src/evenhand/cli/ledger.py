@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,16 +46,11 @@ def add_ledger(parser: argparse.ArgumentParser) -> None:
         add_database(action)
 
 
-@contextmanager
-def opened_ledger(options: argparse.Namespace) -> Iterator[Ledger]:
+def opened_ledger(options: argparse.Namespace) -> closing[Ledger]:
     """The ledger that the options name, which must exist."""
     from evenhand.ledger.ledger import open_ledger
 
-    ledger = open_ledger(database_of(options), make=False, reads=True)
-    try:
-        yield ledger
-    finally:
-        ledger.close()
+    return closing(open_ledger(database_of(options), make=False, reads=True))
 
 
 def run_list(options: argparse.Namespace) -> int:
@@ -103,10 +97,10 @@ def _what_differs(result: Replayed) -> str:
         others = f", nor do {len(result.snapshots) - 1} others" if result.snapshots[1:] else ""
         sentences.append(f"the snapshot at event {result.snapshots[0]} does not follow from the ledger{others}")
     if result.differences:
-        first = result.differences[0]
+        seq, what = result.differences[0]
         sentences.append(
             f"{len(result.differences)} of {result.decisions} decisions come out differently, the first is event "
-            f"{first.seq}: {first.what}"
+            f"{seq}: {what}"
         )
     if result.snapshots:
         sentences.append("delete the snapshots, and the desk projects its ledger again")
@@ -211,7 +205,7 @@ def _verify_desk(ledger: Ledger, desk: str, known: Known) -> None:
     found = verify(ledger, desk, known=known)
     check_snapshots(ledger, desk)
     print(
-        f"desk {found.desk}: {found.seq} events, {found.decisions} decisions, every hash and link is right; "
+        f"desk {desk}: {found.seq} events, {found.decisions} decisions, every hash and link is right; "
         f"the last is {found.seq}:{found.hash}"
     )
 

@@ -160,10 +160,7 @@ class Batch:
 
     def events(self) -> list[Event | EvenhandError]:
         """For each command, in order, its event, or the one it had before, or its error."""
-        return [
-            result if isinstance(result, EvenhandError) else Event(result.text, result.previous, result.hash)
-            for result in self._results
-        ]
+        return [result if isinstance(result, EvenhandError) else result.event for result in self._results]
 
     def _handle(self, place: int, parsed: ParsedCommand) -> Row | EvenhandError:
         key = parsed.command.idempotency_key

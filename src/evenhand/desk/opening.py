@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 def create_desk(ledger: Ledger, name: str, settings: DeskSettings) -> None:
     """Create a desk, unless another process does at the same moment."""
     try:
-        _create(ledger, name, settings, "desk", None, None)
+        _create(ledger, name, settings)
     except AlreadyRecorded:
         log.info("desk %s was created by another process", name)
 
@@ -42,19 +42,17 @@ def open_once(ledger: Ledger, name: str, settings: Mapping[str, Any], *, actor: 
         if key is not None:
             content = orjson.dumps([name, dict(settings), actor], option=orjson.OPT_SORT_KEYS)
             fingerprint = hashlib.blake2b(content, digest_size=16).hexdigest()
-        return _create(ledger, name, checked, actor, key, fingerprint)
+        return _create(ledger, name, checked, actor, key=key, fingerprint=fingerprint)
     except AlreadyRecorded:
         return _opened_before(ledger, name, key, fingerprint)
     except TypeError as error:  # a whole number beyond 64 bits, or nested too deep
         raise InvalidInput(f"these settings cannot be kept as JSON: {error}") from None
 
 
-def _create(
-    ledger: Ledger, name: str, settings: DeskSettings, actor: str, key: str | None, fingerprint: str | None
-) -> Event:
+def _create(ledger: Ledger, name: str, settings: DeskSettings, actor: str = "desk", **columns: Any) -> Event:
     check_desk_name(name)
     body = {"settings": settings.to_dict(), "code": __version__}
-    row = Row.make(name, 1, FIRST, actor, "opened", body, key=key, fingerprint=fingerprint)
+    row = Row.make(name, 1, FIRST, actor, "opened", body, **columns)
     ledger.create(name, row)
     return row.event
 

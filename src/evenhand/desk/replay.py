@@ -26,14 +26,6 @@ SPACING = 2000
 """Events between two reducers that are kept in memory, to return to after a withdrawal."""
 
 
-@dataclass(frozen=True)
-class Difference:
-    """A decision that comes out differently."""
-
-    seq: int
-    what: str
-
-
 @dataclass
 class Replayed:
     """The result of a replay."""
@@ -42,7 +34,8 @@ class Replayed:
     lines: int = 0
     """Events of the ledger."""
     decisions: int = 0
-    differences: list[Difference] = field(default_factory=list)
+    differences: list[tuple[int, str]] = field(default_factory=list)
+    """The seqs of decisions that come out differently, and what differs."""
     snapshots: list[int] = field(default_factory=list)
     """The seqs of snapshots that do not follow from the ledger."""
     state: str = ""
@@ -77,7 +70,7 @@ def replay(ledger: Ledger, desk: str) -> Replayed:
         except (EvenhandError, KeyError, TypeError) as error:
             what = f"cannot be replayed: {error}"
         if what is not None:
-            result.differences.append(Difference(row.seq, what))
+            result.differences.append((row.seq, what))
     walk.to(head.seq)
     result.state = digest_of(walk.reducer.bandit.state())
     result.snapshots = _wrong_snapshots(ledger, desk, head.seq, withdrawals)
@@ -120,10 +113,14 @@ class Walk:
         self._keep(self.reducer)
         return self.reducer
 
-    def from_first(self, target: int, withdrawals: Withdrawals) -> Reducer:
-        """A reducer from the first event to this one, with these withdrawals."""
+    def at(self, stamp: Stamp) -> Reducer:
+        """The reducer of a stamp."""
+        if stamp.seq == stamp.until:
+            return self.to(stamp.seq)
+        # Kept on the way to a later event: it leaves out all that was withdrawn by then.
+        withdrawals = [(0, review) for by, review in self._withdrawals if by <= stamp.until]
         reducer = Reducer.initial(self.opened)
-        reducer.advance(self._ledger, self._desk, target, withdrawals)
+        reducer.advance(self._ledger, self._desk, stamp.seq, withdrawals)
         return reducer
 
     def _keep(self, reducer: Reducer) -> None:
@@ -174,17 +171,9 @@ def _wrong_snapshots(ledger: Ledger, desk: str, until: int, withdrawals: Withdra
             wrong.append(stamp.seq)
             continue
         kept = from_bytes(blob)  # None if another version wrote it
-        if kept is not None and _content(kept) != _content(_again(walk, stamp, withdrawals)):
+        if kept is not None and _content(kept) != _content(walk.at(stamp)):
             wrong.append(stamp.seq)
     return wrong
-
-
-def _again(walk: Walk, stamp: Stamp, withdrawals: Withdrawals) -> Reducer:
-    """The reducer at a snapshot's stamp, from the first event."""
-    if stamp.seq == stamp.until:
-        return walk.to(stamp.seq)
-    # Kept on the way to a later event: it leaves out all that was withdrawn by then.
-    return walk.from_first(stamp.seq, [(0, review) for by, review in withdrawals if by <= stamp.until])
 
 
 def _content(reducer: Reducer) -> list[Any]:

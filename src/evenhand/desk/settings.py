@@ -104,20 +104,17 @@ class DeskSettings:
                 f"n_features must be at most {MOST_FULL} with structure 'full', or {MOST_FEATURES} with 'diagonal', "
                 f"got {settings.n_features}"
             )
-        settings._check()
-        if is_new:
-            settings._check_limits(MAY_CHANGE)
-        return settings
-
-    def _check(self) -> None:
-        check_number_or_none("reviewer_error", self.reviewer_error, least=0, below=0.5)
-        self._check_changeable()
+        check_number_or_none("reviewer_error", settings.reviewer_error, least=0, below=0.5)
+        settings._check_changeable()
         try:
-            self.first_bandit()  # its parts check the rest
+            settings.first_bandit()  # its parts check the rest
         except EvenhandError:
             raise
         except (TypeError, ValueError, MemoryError) as error:
             raise InvalidInput(f"no desk can be made with these settings: {error}") from None
+        if is_new:
+            settings._check_limits(MAY_CHANGE)
+        return settings
 
     def _check_changeable(self) -> None:
         whole_or_none("capacity", self.capacity, least=1)

@@ -19,18 +19,8 @@ HASHES = len(',"previous":"","hash":""}') + 2 * 64
 """Length of the two hashes at the end of a line; the rest, and a brace, is the event's text."""
 
 
-@dataclass(frozen=True)
-class Verified:
-    """An intact ledger: note `seq` and `hash` elsewhere, and its end cannot be cut off unnoticed either."""
-
-    desk: str
-    seq: int
-    hash: str
-    decisions: int
-
-
-def verify(ledger: Ledger, desk: str, *, known: tuple[int, str] | None = None) -> Verified:
-    """Check a desk's whole ledger; DamagedLedger with the first event that is wrong, and why.
+def verify(ledger: Ledger, desk: str, *, known: tuple[int, str] | None = None) -> Head:
+    """The head of a desk's ledger, after all of it was checked; DamagedLedger with the first event that is wrong.
 
     known: the seq and hash of an event as noted before. Without it, somebody who can write to the database could remove
     the newest events, or rewrite the whole ledger.
@@ -48,7 +38,7 @@ def verify(ledger: Ledger, desk: str, *, known: tuple[int, str] | None = None) -
     if known is not None and known[0] > chain.seq:
         raise DamagedLedger(f"the ledger of desk {desk!r} ends at event {chain.seq}; event {known[0]} was noted before")
     chain.compare(head)
-    return Verified(desk, chain.seq, chain.hash, head.decisions)
+    return head
 
 
 def standing(ledger: Ledger, desk: str) -> tuple[Head, DamagedLedger | None]:
@@ -178,28 +168,29 @@ def to_jsonl(ledger: Ledger, desk: str, *, damaged: Callable[[DamagedLedger], No
     and the events come as they are, except those that are not text.
     """
 
-    def is_right(check: Callable[[], None]) -> bool:
-        try:
-            check()
-        except DamagedLedger as error:
-            if damaged is None:
-                raise
-            damaged(error)
-            return False
-        return True
+    def report(error: DamagedLedger) -> None:
+        if damaged is None:
+            raise error
+        damaged(error)
 
     head, stray = standing(ledger, desk)
-    if stray is not None and damaged is None:
-        raise stray
-    if stray is not None and damaged is not None:
-        damaged(stray)
+    if stray is not None:
+        report(stray)
     chain, is_whole = Chain(desk), True
     for row in ledger.rows(desk, until=head.seq if stray is None else LARGEST_SEQ):
-        is_whole = is_whole and is_right(lambda row=row: chain.add(row))  # type: ignore[misc]
+        try:
+            if is_whole:
+                chain.add(row)
+        except DamagedLedger as error:
+            is_whole = False
+            report(error)
         if is_whole or has_text(row):
             yield as_line(row.event)
-    if is_whole and stray is None:
-        is_right(lambda: chain.compare(head))
+    try:
+        if is_whole and stray is None:
+            chain.compare(head)
+    except DamagedLedger as error:
+        report(error)
 
 
 def as_line(event: Event) -> str:

@@ -137,19 +137,12 @@ def _binding_pairs(
     if not decision.tight_pairs:
         return ()
     known, chances = projection.bandit.distances(decision.contexts), _chances(decision, projection)
-    return tuple(
-        BindingPair(
-            ids[i],
-            ids[j],
-            decision.gap(i, j),
-            float(known.estimate[i, j]),
-            float(known.lower[i, j]),
-            float(known.upper[i, j]),
-            chances.get((i, j), 0.0),
-            verdicts,
-        )
-        for (i, j), verdicts in zip(decision.tight_pairs, quoted, strict=True)
-    )
+    found = []
+    for (i, j), verdicts in zip(decision.tight_pairs, quoted, strict=True):
+        distances = (float(matrix[i, j]) for matrix in (known.estimate, known.lower, known.upper))
+        chance = chances.get((i, j), 0.0)
+        found.append(BindingPair(ids[i], ids[j], decision.gap(i, j), *distances, chance, verdicts))
+    return tuple(found)
 
 
 def _chances(decision: Decision, projection: Projection) -> dict[tuple[int, int], float]:

@@ -14,15 +14,12 @@ import orjson
 from evenhand.desk.commands import AnswerQuestion, Command, ImportPast
 from evenhand.desk.event_records import is_repeat
 from evenhand.desk.imports.past import FIELDS
-from evenhand.desk.parsing import read_origins
+from evenhand.desk.parsing import UNREADABLE, read_origins
 from evenhand.errors import DamagedLedger, EvenhandError, InvalidInput
 from evenhand.ledger.event import FIRST, canonical, chained
 from evenhand.ledger.verify import from_line
 
 Record = dict[str, Any]
-
-UNREADABLE = (KeyError, TypeError, ValueError, AttributeError)
-"""Raised by a line that looks like an event of an exported ledger, and is none."""
 
 NOTHING_IMPORTED = "; nothing was imported. Export the ledger again, or import what there is with --even-if-damaged"
 

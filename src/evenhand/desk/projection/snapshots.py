@@ -116,9 +116,7 @@ def checked(blob: bytes) -> CheckedSnapshot:
 
 
 def _digest(stamp: Stamp, chain: str, content: bytes) -> str:
-    digest = hashlib.sha256(f"{chain} {stamp.seq} {stamp.until}\n".encode())
-    digest.update(content)
-    return digest.hexdigest()
+    return hashlib.sha256(f"{chain} {stamp.seq} {stamp.until}\n".encode() + content).hexdigest()
 
 
 def check_snapshots(ledger: Ledger, desk: str) -> None:

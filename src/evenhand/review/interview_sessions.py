@@ -83,12 +83,13 @@ class InterviewSessions:
     def next(self, reviewer: str) -> dict[str, Any]:
         """The reviewer's current question, the same until it is answered, and the meter; or why there is none."""
         with self._lock:
+            page = {"item": None, "meter": None, "people": 0, "ended": None, "is_live": self.desk.head.decisions > 0}
             talk = self._conversation(reviewer)
             if talk is None:
-                return {"item": None, "meter": None, "people": 0, "ended": None, "is_live": self._is_live()}
+                return page
             self._take_back(talk)
             self._sync(talk)
-            return self._display(talk, reviewer)
+            return page | self._display(talk, reviewer)
 
     def last(self, reviewer: str) -> dict[str, Any] | None:
         """This reviewer's last answer with its remarks, so that a reloaded page can take it back."""
@@ -101,9 +102,6 @@ class InterviewSessions:
         metadata = body["circumstances"]
         answer = metadata.get("answer", ANSWERS_BY_VERDICT[body["unfair"]])
         return {"review": event, "answer": answer, "reason": metadata.get("reason"), "note": metadata.get("note")}
-
-    def _is_live(self) -> bool:
-        return self.desk.head.decisions > 0
 
     def _conversation(self, reviewer: str) -> Conversation | None:
         self._book.refresh()
@@ -157,15 +155,8 @@ class InterviewSessions:
     # How a question is displayed.
 
     def _display(self, talk: Conversation, reviewer: str) -> dict[str, Any]:
-        question = talk.question
-        page = {
-            "item": None,
-            "meter": self._meter(talk),
-            "people": len(talk.people.rows),
-            "ended": None,
-            "is_live": self._is_live(),
-            "always_alone": talk.people.always_alone,
-        }
+        question, people = talk.question, talk.people
+        page = {"meter": self._meter(talk), "people": len(people.rows), "always_alone": people.always_alone}
         if question is None:
             return {**page, "ended": talk.interview.ended}
         again_of = talk.history.again[-1].event if talk.history.again else None

@@ -139,9 +139,9 @@ def _binding_pairs(
     known, chances = projection.bandit.distances(decision.contexts), _chances(decision, projection)
     found = []
     for (i, j), verdicts in zip(decision.tight_pairs, quoted, strict=True):
-        distances = (float(matrix[i, j]) for matrix in (known.estimate, known.lower, known.upper))
-        chance = chances.get((i, j), 0.0)
-        found.append(BindingPair(ids[i], ids[j], decision.gap(i, j), *distances, chance, verdicts))
+        distance, lower, upper = (float(matrix[i, j]) for matrix in (known.estimate, known.lower, known.upper))
+        gap, chance = decision.gap(i, j), chances.get((i, j), 0.0)
+        found.append(BindingPair(ids[i], ids[j], gap, distance, lower, upper, chance, verdicts))
     return tuple(found)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from evenhand.desk import open_ledger
-from evenhand.ledger.export import to_jsonl, verify_lines
+from evenhand.ledger.verify import to_jsonl, verify_lines
 from tests.ledger.test_export import run
 from tests.support.tampering import lines, tampered
 

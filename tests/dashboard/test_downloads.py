@@ -12,7 +12,7 @@ import pytest
 
 from evenhand.certificates import Certificate, check
 from evenhand.desk.event_records import decision_of, review_of
-from evenhand.ledger.export import from_line, verify_lines
+from evenhand.ledger.verify import from_line, verify_lines
 from tests.support.serving import Serving
 
 TEXT = "text/csv; charset=utf-8"

@@ -13,9 +13,8 @@ import pytest
 from evenhand._internal.append_only import GrowingSet
 from evenhand.bandit.safeguards import Margin
 from evenhand.desk import Desk
-from evenhand.desk.desk_decision import DeskDecision
-from evenhand.desk.projection.projection import Projection
-from evenhand.desk.projection.round_history import RoundHistory
+from evenhand.desk.event_records import DeskDecision
+from evenhand.desk.projection.projection import Projection, RoundHistory
 from evenhand.desk.settings import DeskSettings
 from evenhand.service.dashboard.rounds import MEANS, POINTS, rounds_part
 

@@ -16,7 +16,7 @@ from evenhand.desk.imports.importing import import_jsonl
 from evenhand.desk.replay import replay
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import LedgerUnavailable
-from evenhand.ledger.export import to_jsonl
+from evenhand.ledger.verify import to_jsonl
 from evenhand.metrics import Guarded
 from evenhand.records.decision import Review
 from tests.ledger.test_export import run

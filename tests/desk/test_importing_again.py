@@ -14,8 +14,7 @@ from evenhand.desk import Desk, Event, Ledger
 from evenhand.desk.imports.importing import import_jsonl
 from evenhand.desk.replay import replay
 from evenhand.errors import AlreadyRecorded, DamagedLedger, InvalidInput
-from evenhand.ledger.export import to_jsonl
-from evenhand.ledger.verify import verify
+from evenhand.ledger.verify import to_jsonl, verify
 from tests.desk.test_importing import GOOD, distance, written
 from tests.ledger.test_export import run
 from tests.support.desk_play import D, done, outcome_of, people, play, review_of

@@ -10,8 +10,7 @@ import pytest
 
 from evenhand.desk import Desk, Ledger, open_ledger
 from evenhand.desk.projection.reducer import Reducer
-from evenhand.desk.projection.snapshot_checksum import OLDER, check_snapshots, checked, with_checksum
-from evenhand.desk.projection.snapshots import from_bytes, to_bytes
+from evenhand.desk.projection.snapshots import OLDER, check_snapshots, checked, from_bytes, to_bytes, with_checksum
 from evenhand.desk.replay import digest_of, replay
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import DamagedLedger

@@ -14,9 +14,8 @@ from evenhand.desk.dsjson import to_dsjson
 from evenhand.desk.replay import replay
 from evenhand.errors import DamagedLedger
 from evenhand.ledger.event import Head, Row
-from evenhand.ledger.export import to_jsonl
 from evenhand.ledger.ledger import INSERT
-from evenhand.ledger.verify import standing, verify
+from evenhand.ledger.verify import standing, to_jsonl, verify
 from evenhand.service.verification import Verification
 from tests.support.desk_play import D, done, people, play
 from tests.support.tampering import tampered

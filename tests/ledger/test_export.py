@@ -14,7 +14,7 @@ from evenhand.desk import AnswerQuestion, Desk, Ledger, Withdraw
 from evenhand.desk.imports.importing import import_jsonl
 from evenhand.desk.replay import replay
 from evenhand.errors import DamagedLedger
-from evenhand.ledger.export import from_line, to_jsonl, verify_lines
+from evenhand.ledger.verify import from_line, to_jsonl, verify_lines
 from tests.support.desk_play import D, done, play
 from tests.support.tampering import tampered
 

@@ -9,6 +9,7 @@ from sqlalchemy import create_engine, text
 
 from evenhand.desk import open_ledger
 from evenhand.ledger.ledger import Ledger
+from evenhand.ledger.locks import AdvisoryLocks
 from tests.support.waiting import wait_for
 
 
@@ -44,7 +45,7 @@ def test_a_session_that_breaks_has_lost_its_locks(postgresql: str, name: str) ->
     """Whoever held one finds out when they ask, and gets it again only if nobody else has it."""
     ledger, other = open_ledger(postgresql), open_ledger(postgresql)
     assert isinstance(ledger, Ledger)
-    assert ledger._locks._session is not None
+    assert isinstance(ledger._locks, AdvisoryLocks)
     mine, second, theirs = (
         ledger.projection_lock(name),
         ledger.projection_lock(f"{name}-2"),
@@ -52,7 +53,7 @@ def test_a_session_that_breaks_has_lost_its_locks(postgresql: str, name: str) ->
     )
     assert mine.acquire()
     assert second.acquire()
-    ledger._locks._session._connection.close()
+    ledger._locks._connection.close()
     wait_for(theirs.acquire)
     assert not mine.acquire()
     assert second.acquire()

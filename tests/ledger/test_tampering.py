@@ -167,7 +167,7 @@ def test_a_decision_that_claims_what_was_not_is_found(path: Path, field: str, va
     written_anew(path, embellished)
     with closing(open_ledger(f"sqlite:///{path}")) as ledger:
         found = replay(ledger, "loans").differences[0]  # what was learned from it differs after it
-        assert (found.seq, found.what.split()[0]) == (2, field)
+        assert (found[0], found[1].split()[0]) == (2, field)
 
 
 @pytest.mark.parametrize("snapshots", ["kept", "deleted"])

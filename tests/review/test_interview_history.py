@@ -69,7 +69,7 @@ def test_it_stands_as_if_it_had_never_stopped(ledger: Ledger, name: str, seed: i
     with opened(ledger, name) as desk:
         steady = InterviewSessions(desk)
         for _ in range(16):
-            recorded = steady._conversations["Kim"].answered if "Kim" in steady._conversations else []
+            recorded = steady._conversations["Kim"].history.answered if "Kim" in steady._conversations else []
             if recorded and rng.random() < 0.4:
                 desk.withdraw(recorded[-1][0], actor="Kim")
             else:
@@ -78,8 +78,8 @@ def test_it_stands_as_if_it_had_never_stopped(ledger: Ledger, name: str, seed: i
             restarted = InterviewSessions(desk)
             restarted.next("Kim")
             one, other = (interviewing._conversations["Kim"] for interviewing in (steady, restarted))
-            assert other.answered == one.answered
-            assert other.again == one.again
+            assert other.history.answered == one.history.answered
+            assert other.history.again == one.history.again
 
 
 def test_what_somebody_was_unsure_of_rests_after_a_restart(ledger: Ledger, name: str) -> None:
@@ -106,8 +106,8 @@ def test_questions_about_others_do_not_come_again(ledger: Ledger, name: str) -> 
         desk.catch_up(wait=True)
         after = InterviewSessions(desk)
         after.next("Kim")
-        assert [line for line, _ in after._conversations["Kim"].answered] == [mine]
-        assert after._conversations["Kim"].again == []
+        assert [line for line, _ in after._conversations["Kim"].history.answered] == [mine]
+        assert after._conversations["Kim"].history.again == []
         strangers = [[-x, -y] for x, y in PEOPLE]
         for _ in range(100):
             desk.decide(strangers)
@@ -115,5 +115,5 @@ def test_questions_about_others_do_not_come_again(ledger: Ledger, name: str) -> 
         desk.catch_up(wait=True)
         gone = InterviewSessions(desk)
         gone.next("Kim")
-        assert gone._conversations["Kim"].answered == []
-        assert gone._conversations["Kim"].again == []
+        assert gone._conversations["Kim"].history.answered == []
+        assert gone._conversations["Kim"].history.again == []

@@ -12,8 +12,7 @@ from evenhand.desk import Desk, Ledger, Withdraw
 from evenhand.desk.imports.importing import import_jsonl
 from evenhand.desk.replay import replay
 from evenhand.errors import EvenhandError, InvalidInput
-from evenhand.ledger.export import to_jsonl
-from evenhand.ledger.verify import verify
+from evenhand.ledger.verify import to_jsonl, verify
 from evenhand.review.interview_sessions import InterviewSessions
 
 X, Y = [0.5, 0.0], [0.0, 0.5]

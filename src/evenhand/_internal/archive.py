@@ -43,19 +43,28 @@ UNREADABLE = (
 
 def write_archive(path: str | os.PathLike[str], *, kind: str, version: int, content: dict[str, Any]) -> None:
     """Write `content` to `path`; an older file there stays intact until the new one is safely on disk."""
+    with atomic_write(path) as file:
+        file.write(to_archive(kind=kind, version=version, content=content))
+
+
+def to_archive(*, kind: str, version: int, content: dict[str, Any]) -> bytes:
+    """The bytes of an archive."""
     arrays: dict[str, Any] = {}
     manifest = {"kind": kind, "version": version, "content": _extract_arrays(content, arrays)}
     arrays[MANIFEST] = np.frombuffer(json.dumps(manifest, allow_nan=False).encode(), np.uint8)
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **arrays)
-    with atomic_write(path) as file:
-        file.write(buffer.getvalue())
+    return buffer.getvalue()
 
 
 def read_archive(path: str | os.PathLike[str], *, kind: str, version: int) -> dict[str, Any]:
     """The content that was written to `path`; raises DamagedFile or NewerFile."""
     with open(path, "rb") as file:
-        raw = file.read()
+        return from_archive(file.read(), str(path), kind=kind, version=version)
+
+
+def from_archive(raw: bytes, path: str, *, kind: str, version: int) -> dict[str, Any]:
+    """The content of the bytes of an archive; errors name it by its `path`."""
     try:
         arrays = np.load(io.BytesIO(raw), allow_pickle=False)
         manifest = json.loads(bytes(arrays[MANIFEST]))

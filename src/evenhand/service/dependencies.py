@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from starlette.requests import HTTPConnection
 
 from evenhand._internal.client_requests import MAX_KEY
-from evenhand.ledger.names import DESK_NAME, LONGEST
+from evenhand.ledger.event import DESK_NAME, LONGEST
 from evenhand.service.authentication import Caller
 from evenhand.service.open_desks import OpenDesk
 from evenhand.service.problems import Problem

@@ -12,8 +12,8 @@ from typing import (
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
-from evenhand.desk.limits import MOST_CAPACITY, MOST_FEATURES, MOST_ROUNDS
-from evenhand.ledger.names import DESK_NAME, DESK_NAME_IN_WORDS, LONGEST
+from evenhand.desk.settings import MOST_CAPACITY, MOST_FEATURES, MOST_ROUNDS
+from evenhand.ledger.event import DESK_NAME, DESK_NAME_IN_WORDS, LONGEST
 from evenhand.records.review_metadata import LONGEST_TEXT, NAMES, times
 from evenhand.rewards import RidgeUCB
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 import math
 import threading
@@ -9,8 +10,7 @@ import time
 
 from evenhand.desk.projection.projection import Projection
 from evenhand.desk.projection.reducer import Reducer, Withdrawals, newest_start, reaches
-from evenhand.desk.projection.snapshot_checksum import OLDER
-from evenhand.desk.projection.snapshots import CLOSEST, from_bytes, to_bytes, to_drop
+from evenhand.desk.projection.snapshots import CLOSEST, OLDER, from_bytes, to_bytes, to_drop
 from evenhand.desk.queue import QueueFeeder
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import DamagedLedger, EvenhandError
@@ -146,7 +146,7 @@ class Projector:
     def _publish(self, before: Projection | None) -> None:
         reducer = self._reducer
         shared = before.bandit if before is not None and not reducer.has_learned_metric else None
-        bandit, history = reducer.bandit.published(shared), reducer.history.copied()
+        bandit, history = reducer.bandit.published(shared), copy.deepcopy(reducer.history)
         reducer.has_learned_metric = False
         with self._published:
             self.projection = Projection(reducer.stamp.seq, bandit, len(reducer.skipped), history)

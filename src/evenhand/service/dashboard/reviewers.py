@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from evenhand.desk.event_records import ReviewAnswer
@@ -29,13 +30,13 @@ def reviewers_part(book: ReviewBook, projection: Projection, settings: DeskSetti
     errors = projection.bandit.reviewers()
     people = [
         _person(name, answers, book.withdrawn(name), errors.get(name))
-        | {"consistency": consistency(compared.get(name, ())).to_dict()}
+        | {"consistency": asdict(consistency(compared.get(name, ())))}
         for name, answers in by_name.items()
     ]
     return {
         "people": sorted(people, key=lambda person: (-person["answers"], person["name"] or "")),
-        "agreement": agreement(standing, whole).to_dict(),
-        "consistency": consistency(book.compared()).to_dict(),
+        "agreement": asdict(agreement(standing, whole)),
+        "consistency": asdict(consistency(book.compared())),
         "errors_are_learned": settings.reviewer_error is None and settings.metric in ("BayesPoint", "Guarded"),
     }
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.bandit.safeguards import STEP
-from evenhand.desk.projection.round_history import SPANS
+from evenhand.desk.projection.projection import SPANS
 
 if TYPE_CHECKING:
     from evenhand.desk.projection.projection import Projection

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from evenhand.desk.commands import Decide, RecordOutcome
 from evenhand.desk.desk import Desk
-from evenhand.desk.desk_decision import DeskDecision
+from evenhand.desk.event_records import DeskDecision
 from evenhand.environments.lending import PAY_OFF, SCHEMA, Applicants, reviewer_metric
 from evenhand.ledger.event import Event
 from evenhand.review.review_sessions import ReviewSessions

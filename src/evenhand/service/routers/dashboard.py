@@ -14,7 +14,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import Field
 
 from evenhand.errors import UnknownRecord
-from evenhand.ledger.export import to_jsonl
+from evenhand.ledger.verify import to_jsonl
 from evenhand.service.dashboard.decision_list import decision_list, desk_summary
 from evenhand.service.dashboard.decision_page import decision_page
 from evenhand.service.dashboard.decisions_csv import decisions_csv

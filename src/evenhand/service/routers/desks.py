@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
 from evenhand.desk.commands import ChangeSettings
-from evenhand.ledger.names import LONGEST
+from evenhand.ledger.event import LONGEST
 from evenhand.service.dependencies import (
     NO_QUERY,
     UNIQUE_QUERY,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from fastapi import APIRouter, Response
@@ -112,7 +113,7 @@ def _progress(sessions: ReviewSessions, reviewer: str, *, over: bool) -> dict[st
         "waiting": sessions.waiting(now=over),
         "lease": sessions.book.rules.lease,
         "pause": pause,
-        "consistency": consistency(sessions.book.compared(reviewer)).to_dict() if pause else None,
+        "consistency": asdict(consistency(sessions.book.compared(reviewer))) if pause else None,
     }
 
 

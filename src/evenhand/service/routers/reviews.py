@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
 from evenhand.desk.commands import AnswerQuestion, GiveReview, Withdraw
-from evenhand.ledger.names import LONGEST
+from evenhand.ledger.event import LONGEST
 from evenhand.records.review_metadata import LONGEST_TEXT, joined
 from evenhand.review.encryption import LONGEST_CURSOR, QueueCursors
 from evenhand.service.dependencies import (

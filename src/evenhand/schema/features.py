@@ -17,7 +17,7 @@ import numpy as np
 from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_bool
 from evenhand.errors import InvalidInput
-from evenhand.schema.values import as_number, is_missing, shown
+from evenhand.schema.rows import as_number, is_missing, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

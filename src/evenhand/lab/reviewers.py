@@ -13,8 +13,8 @@ from evenhand import auditors
 from evenhand._internal.checks import check_one_of
 from evenhand._internal.randomness import Seed, as_generator
 from evenhand.auditors import Auditor, NoisyAuditor, Truth
-from evenhand.auditors.adversarial import Aim
 from evenhand.auditors.partial import Choose
+from evenhand.auditors.wrong import Aim
 from evenhand.bandit import FairBandit
 from evenhand.baselines import Policy
 from evenhand.records.decision import Decision, Pair

@@ -8,13 +8,12 @@ from abc import ABC, abstractmethod
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_matrix, check_number, check_share, check_whole, is_number, refusal
 from evenhand._internal.randomness import Seed, as_generator
 from evenhand.auditors.pairs import flagging, gaps
 from evenhand.errors import InvalidInput
 from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision, Review
-
-Floats = NDArray[np.float64]
 
 FREQUENCY = 4 * math.pi
 """Frequency of the wobble: one period when the sum of two contexts moves by half a unit."""

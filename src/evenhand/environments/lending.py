@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats
 from evenhand._internal.randomness import Seed
 from evenhand.environments.contexts import ContextSource, Scene
 from evenhand.environments.fair_environment import FairEnvironment
 from evenhand.environments.outcomes import GaussianOutcomes, OutcomeModel
 from evenhand.schema import Number, Schema, YesNo
-
-Floats = NDArray[np.float64]
 
 SCHEMA = Schema(
     [

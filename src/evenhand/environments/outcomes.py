@@ -7,11 +7,9 @@ from abc import ABC, abstractmethod
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_number, check_one_of, check_share
-
-Floats = NDArray[np.float64]
 
 RewardKind = Literal["gaussian", "bounded", "bernoulli"]
 

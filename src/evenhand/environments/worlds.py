@@ -9,8 +9,7 @@ from typing import Any
 import gymnasium
 from numpy.typing import ArrayLike
 
-from evenhand._internal.randomness import Seed
-from evenhand.environments._streams import separate_streams
+from evenhand._internal.randomness import Seed, separate_streams
 from evenhand.environments.adversaries import DirectionHider, RegretHunter, ViolationHunter
 from evenhand.environments.contexts import (
     Camps,
@@ -23,10 +22,9 @@ from evenhand.environments.contexts import (
     ProxyGroups,
     Sphere,
 )
-from evenhand.environments.fair_environment import FairEnvironment
+from evenhand.environments.fair_environment import FairEnvironment, ProxyWorld
 from evenhand.environments.lending import LendingWorld
 from evenhand.environments.outcomes import OutcomeModel, RewardKind, outcomes_of_kind
-from evenhand.environments.proxy import ProxyWorld
 from evenhand.environments.truths import MetricKind, metric_from, random_direction
 from evenhand.errors import InvalidInput
 

@@ -8,12 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats
 from evenhand.allocation import fair_distribution
 from evenhand.auditors import Arrival, Truth
 from evenhand.auditors.pairs import gaps, unequal_pairs
 from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision, Review
-
-Floats = NDArray[np.float64]
 
 
 class Score(NamedTuple):

@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats
 from evenhand.auditors import Arrival, Truth
 from evenhand.errors import InvalidInput
-from evenhand.lab.account import FlaggedRounds, Floats, score
+from evenhand.lab.account import FlaggedRounds, score
 from evenhand.records.decision import Decision
 
 PER_OCTAVE = 4
@@ -51,7 +51,7 @@ class Curve:
         self._totals = np.zeros(len(TOTALS))
         self._flagged = FlaggedRounds()
         self._round = 0
-        self._rows: list[NDArray[np.float64]] = []
+        self._rows: list[Floats] = []
 
     def add(self, decision: Decision, expected_rewards: Floats, truth: Truth, reviews: Sequence[Arrival] = ()) -> None:
         """Add a decision, its candidates' expected rewards (k,), and the reviews that arrived after it."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evenhand import auditors
+from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_one_of
 from evenhand._internal.randomness import Seed, as_generator
 from evenhand.auditors import Auditor, NoisyAuditor, Truth
@@ -18,8 +18,6 @@ from evenhand.auditors.wrong import Aim
 from evenhand.bandit import FairBandit
 from evenhand.baselines import Policy
 from evenhand.records.decision import Decision, Pair
-
-Matrix = NDArray[np.float64]
 
 TURNS_PER_ROUND = 1e-4
 """The rotating metric turns once in 10,000 rounds."""
@@ -30,7 +28,7 @@ ACROSS = 0.5
 NOISE = 0.1
 """The share of pairs that pure noise flags."""
 
-FOLLOWS: Mapping[str, Callable[[Matrix, Seed], Auditor]] = MappingProxyType(
+FOLLOWS: Mapping[str, Callable[[Floats, Seed], Auditor]] = MappingProxyType(
     {
         "metric": lambda A, seed: auditors.MahalanobisAuditor(A),
         "wobble 2%": lambda A, seed: auditors.WobblingAuditor(A, 0.02, seed=seed),
@@ -93,7 +91,7 @@ class ReviewerSetting:
         for name, options in (("follows", FOLLOWS), ("shows", SHOWS), ("errs", ERRS), ("panel", [*PANELS, None])):
             check_one_of(name, getattr(self, name), options)
 
-    def made(self, A: Matrix, policy: Policy | None, seed: Seed) -> tuple[Auditor, Truth]:
+    def made(self, A: Floats, policy: Policy | None, seed: Seed) -> tuple[Auditor, Truth]:
         """The reviewer of a world with the metric A (r, d), and the truth: the followed distance, else the world's.
 
         policy: makes the proposals; one that is no FairBandit makes none. Each source of randomness has its own

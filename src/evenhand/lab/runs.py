@@ -21,8 +21,8 @@ from evenhand.baselines import Facts, Policy
 from evenhand.environments import FairEnvironment, make_world
 from evenhand.errors import InconsistentReviews, InvalidInput, MisleadingReviewer
 from evenhand.interview import Interview
-from evenhand.lab.curve import Curve, checkpoints
-from evenhand.lab.play import decisions
+from evenhand.lab.account import checkpoints
+from evenhand.lab.play import play
 from evenhand.lab.policies import make_policy
 from evenhand.lab.reviewers import PANELS, ReviewerSetting
 from evenhand.lab.store import Columns
@@ -205,11 +205,8 @@ def _unwarned() -> Iterator[None]:
 def _curve(
     player: Policy, world: FairEnvironment, auditor: Auditor, truth: Truth, *, rounds: int, epsilon: float, seed: Seed
 ) -> dict[str, list[float]]:
-    curve = Curve(epsilon, rounds)
     with _unwarned():
-        for decision, reviews in decisions(player, world, auditor, rounds=rounds, seed=seed):
-            curve.add(decision, world.expected_rewards(decision.contexts), truth, reviews)
-    return curve.columns()
+        return play(player, world, auditor, rounds=rounds, epsilon=epsilon, seed=seed, truth=truth).curve()
 
 
 def _with_ends(columns: dict[str, list[float]], **ends: float) -> Columns:

@@ -80,7 +80,7 @@ class MahalanobisAuditor(NormAuditor):
         super().__init__(A, 2)
 
 
-class WobblingAuditor(DistanceAuditor):
+class WobblingAuditor(NormAuditor):
     """Distances ||A (x - y)|| (1 + w s(x, y)): `wobble` w from 0 to 1, s(x, y) = sin(<v, x + y> + phase) in [-1, 1].
 
     A is any (r, d) matrix. The seed fixes v, a random direction times FREQUENCY, and the phase. So a pair always has
@@ -93,23 +93,18 @@ class WobblingAuditor(DistanceAuditor):
     """
 
     def __init__(self, A: ArrayLike, wobble: float, *, seed: Seed = None) -> None:
-        self._plain = MahalanobisAuditor(A)
+        super().__init__(A, 2)
         self.wobble = check_share("wobble", wobble)
         rng = as_generator(seed)
         direction = rng.normal(size=self.A.shape[1])
         self._waves = FREQUENCY * direction / np.linalg.norm(direction)
         self._phase = rng.uniform(0.0, math.pi)  # half of it for each of the two
 
-    @property
-    def A(self) -> Floats:
-        """The matrix (r, d) of the distance without its wobble."""
-        return self._plain.A
-
     def distances(self, contexts: Floats) -> Floats:
         """The true distances between the rows of `contexts` (k, d), (k, k)."""
         angles = contexts @ self._waves + self._phase
         wobbles = self.wobble * np.sin(angles[:, None] + angles[None, :])
-        return np.asarray(self._plain.distances(contexts) * (1.0 + wobbles))
+        return np.asarray(super().distances(contexts) * (1.0 + wobbles))
 
 
 class GroupAuditor(DistanceAuditor):

@@ -90,12 +90,7 @@ def reviewer_metric() -> Floats:
     >>> reviewer_metric().shape
     (4, 5)
     """
-    ranges = np.array([SCHEMA.difference(name, *_extremes(name)) for name in SCHEMA.names])
+    ranges = np.array([SCHEMA.difference(feature.name, *feature.contrasts()[0]) for feature in SCHEMA.features])
     lengths = np.linalg.norm(ranges, axis=1)
     sizes = np.array([DIFFERENCE[name] for name in SCHEMA.names])
     return np.asarray(ranges * (sizes / lengths**2)[:, None])
-
-
-def _extremes(name: str) -> tuple[Any, Any]:
-    feature = SCHEMA.feature(name)
-    return (feature.low, feature.high) if isinstance(feature, Number) else (False, True)

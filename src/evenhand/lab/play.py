@@ -75,18 +75,13 @@ def play(
     >>> play(FairBandit(2, seed=0), world, noisy, rounds=5, epsilon=0.01, seed=1, truth=exact).rounds
     5
     """
-    known, account = _truth(auditor, truth), Account(epsilon)
-    for decision, reviews in decisions(policy, world, auditor, rounds=rounds, seed=seed):
-        account.add(decision, world.expected_rewards(decision.contexts), known, reviews)
-        each()
-    return account
-
-
-def _truth(auditor: Auditor, truth: Truth | None) -> Truth:
-    known = auditor if truth is None else truth
+    known, account = auditor if truth is None else truth, Account(epsilon)
     if not isinstance(known, Truth):
         raise InvalidInput(
             "truth must have distances(contexts) and excess(decision), as truth=MahalanobisAuditor(A) does, "
             f"got {truth!r} with a {type(auditor).__name__}"
         )
-    return known
+    for decision, reviews in decisions(policy, world, auditor, rounds=rounds, seed=seed):
+        account.add(decision, world.expected_rewards(decision.contexts), known, reviews)
+        each()
+    return account

@@ -50,6 +50,7 @@ def arriving(auditor: Auditor, decision: Decision) -> Sequence[Arrival]:
 
     An auditor with `reviews` decides itself what arrives; any other reviews this decision at once.
 
+    >>> import numpy as np
     >>> from evenhand.auditors import DelayedAuditor, MahalanobisAuditor
     >>> exact = MahalanobisAuditor([[0.1]])
     >>> late = DelayedAuditor(exact, 1)

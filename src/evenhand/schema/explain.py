@@ -74,7 +74,7 @@ def _checked(matrix: ArrayLike, n: int) -> Floats:
     if G.shape != (n, n):
         raise InvalidInput(f"the matrix must have shape ({n}, {n}), got {G.shape}")
     if not np.isfinite(G).all():
-        raise InvalidInput("the matrix must be finite")
+        raise InvalidInput(f"the matrix must be finite, got {G[~np.isfinite(G)][0]} in it")
     room = MATRIX_TOLERANCE * float(np.max(np.abs(G)))
     asymmetry = float(np.max(np.abs(G - G.T)))
     if asymmetry > room:

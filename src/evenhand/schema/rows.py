@@ -208,8 +208,8 @@ def as_floats(value: ArrayLike, what: str) -> Floats:
     """
     try:
         return np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(f"{what} must be a table of numbers: {error}") from error
+    except (TypeError, ValueError):
+        raise InvalidInput(f"{what} must be a table of numbers, got {shown(value)}") from None
 
 
 def shown(value: object) -> str:

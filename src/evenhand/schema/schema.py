@@ -176,9 +176,10 @@ class Schema:
         array = as_floats(contexts, "contexts")
         if array.ndim != 2 or array.shape[1] != self.n_features:
             raise InvalidInput(f"contexts must have shape (k, {self.n_features}), got {array.shape}")
-        unfinite = np.flatnonzero(~np.isfinite(array).all(axis=1))
-        if len(unfinite):
-            raise DoesNotFit([RowProblem(int(row), None, "the context must be finite") for row in unfinite])
+        unfinite = [(number, row[~np.isfinite(row)]) for number, row in enumerate(array) if not np.isfinite(row).all()]
+        if unfinite:
+            reason = "the context must be finite, got {} in it"
+            raise DoesNotFit([RowProblem(number, None, reason.format(bad[0])) for number, bad in unfinite])
         array = np.clip(array, -2.0, 2.0) / self.scale  # beyond 1 nothing fits; far beyond, the division overflows
         rows = [{f.name: f.decode(row[self.blocks[f.name]]) for f in self.features} for row in array]
         again = self.encode(rows) / self.scale
@@ -246,8 +247,10 @@ class Schema:
     @classmethod
     def from_dict(cls, content: object) -> Schema:
         """The schema that `to_dict` wrote; raises DamagedFile or NewerFile."""
-        if not isinstance(content, dict) or content.get("format") != FORMAT:
-            raise DamagedFile(f"the format of a saved schema must be {FORMAT!r}")
+        if not isinstance(content, dict):
+            raise DamagedFile(f"a saved schema must be a JSON object, got {shown(content)}")
+        if content.get("format") != FORMAT:
+            raise DamagedFile(f"the format of a saved schema must be {FORMAT!r}, got {shown(content.get('format'))}")
         version: Any = content.get("version")
         if not is_whole(version) or version < 1:
             raise DamagedFile(f"the version of a schema must be a whole number >= 1, got {shown(version)}")
@@ -257,7 +260,8 @@ class Schema:
             )
         listed, intercept = content.get("features"), content.get("intercept")
         if not isinstance(listed, list) or not isinstance(intercept, bool):
-            raise DamagedFile("the schema is damaged: features must be a list, and intercept true or false")
+            kinds = f"{type(listed).__name__} and {shown(intercept)}"
+            raise DamagedFile(f"the schema is damaged: features must be a list and intercept a bool, got {kinds}")
         features = [_read_feature(number, entry) for number, entry in enumerate(listed)]
         try:
             schema = cls(features, intercept=intercept)
@@ -292,8 +296,10 @@ def _write_feature(feature: Feature) -> dict[str, Any]:
 
 
 def _read_feature(number: int, entry: object) -> Feature:
-    if not isinstance(entry, dict) or entry.get("kind") not in list(KINDS):
-        raise DamagedFile(f"feature {number} of the schema is damaged: its kind must be one of {', '.join(KINDS)}")
+    found = entry.get("kind") if isinstance(entry, dict) else entry
+    if not isinstance(entry, dict) or found not in list(KINDS):
+        expected = f"its kind must be one of {', '.join(KINDS)}, got {shown(found)}"
+        raise DamagedFile(f"feature {number} of the schema is damaged: {expected}")
     kind = KINDS[entry["kind"]]
     try:
         return kind(**{name: value for name, value in entry.items() if name != "kind"})

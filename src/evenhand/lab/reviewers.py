@@ -45,7 +45,17 @@ FOLLOWS: Mapping[str, Callable[[Floats, Seed], Auditor]] = MappingProxyType(
 SHOWN = 2
 """Reviewed pairs of a decision where not all are."""
 
-SHOWS = ("everything", "proposed pairs", "random pairs", "one report", "one bit")
+SHOWS: Mapping[str, Callable[[Auditor, Policy | None, Seed], Auditor]] = MappingProxyType(
+    {
+        "everything": lambda auditor, policy, seed: auditor,
+        "proposed pairs": lambda auditor, policy, seed: auditors.PartialAuditor(
+            auditor, SHOWN, choose=_proposals(policy), seed=seed
+        ),
+        "random pairs": lambda auditor, policy, seed: auditors.PartialAuditor(auditor, SHOWN, seed=seed),
+        "one report": lambda auditor, policy, seed: auditors.OneReportAuditor(auditor),
+        "one bit": lambda auditor, policy, seed: auditors.OneBitAuditor(auditor),
+    }
+)
 """What a review contains: all pairs, two that the bandit proposes, two drawn at random, the worst pair, one bit."""
 
 ERRS = ("judging", "answering")
@@ -103,7 +113,7 @@ class ReviewerSetting:
         auditor = exact if self.panel is None else _panel(PANELS[self.panel], exact, of_errors, of_panel)
         if self.wrong and self.errs == "judging":
             auditor = NoisyAuditor(auditor, self.wrong, seed=of_errors)
-        auditor = self._showing(auditor, policy, of_pairs)
+        auditor = SHOWS[self.shows](auditor, policy, of_pairs)
         if self.wrong and self.errs == "answering":
             auditor = NoisyAuditor(auditor, self.wrong, seed=of_errors)
         if self.lies:
@@ -112,19 +122,6 @@ class ReviewerSetting:
         if self.late:
             auditor = auditors.DelayedAuditor(auditor, self.late, at_random=True, seed=of_delay)
         return auditor, truth
-
-    def _showing(self, auditor: Auditor, policy: Policy | None, seed: Seed) -> Auditor:
-        match self.shows:
-            case "proposed pairs":
-                return auditors.PartialAuditor(auditor, SHOWN, choose=_proposals(policy), seed=seed)
-            case "random pairs":
-                return auditors.PartialAuditor(auditor, SHOWN, seed=seed)
-            case "one report":
-                return auditors.OneReportAuditor(auditor)
-            case "one bit":
-                return auditors.OneBitAuditor(auditor)
-            case _:
-                return auditor
 
 
 def _panel(rates: Mapping[str, float], exact: Auditor, of_errors: np.random.Generator, of_panel: Seed) -> Auditor:

@@ -49,11 +49,8 @@ def bands(table: pl.DataFrame, value: str, *, by: str = "round") -> pl.DataFrame
 
     Rows with the same seed depend on each other: they are averaged first, and count as one run.
     """
-    rows = []
-    runs = table.group_by([by, "seed"], maintain_order=True).agg(pl.col(value).mean())
-    for (position,), group in runs.group_by([by], maintain_order=True):
-        rows.append({by: position} | dict(zip(("mean", "lower", "upper"), estimate(group[value]), strict=True)))
-    return pl.DataFrame(rows).sort(by)
+    runs = table.group_by([by, "seed"], maintain_order=True).agg(mean=pl.col(value).mean())
+    return summary(runs, [by], ["mean"]).rename({"mean_lower": "lower", "mean_upper": "upper"}).sort(by)
 
 
 def slope(x: Floats, runs: Floats) -> Estimate:

@@ -5,16 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from evenhand._internal.arrays import Floats
 from evenhand.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from evenhand.schema.features import Feature
+from evenhand.schema.features import Feature
 
 Ends: TypeAlias = Callable[[Floats], tuple[ArrayLike, ArrayLike]]
 """Lower and upper bounds, each (m,), on the distances of differences (m, n_features)."""

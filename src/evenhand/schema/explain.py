@@ -8,6 +8,7 @@ blocks tell whether two features reinforce each other or cancel.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, TypeAlias
@@ -28,17 +29,14 @@ from evenhand.schema.effects import (
     MetricExplanation,
     with_ends,
 )
-from evenhand.schema.features import Number
+from evenhand.schema.features import Feature, Number
 from evenhand.schema.rows import as_floats
 from evenhand.schema.words import sentences_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evenhand.schema.features import Feature
     from evenhand.schema.schema import Schema
 
-Contrast: TypeAlias = "tuple[Feature, float | str | bool, float | str | bool]"
+Contrast: TypeAlias = tuple[Feature, float | str | bool, float | str | bool]
 
 MATRIX_TOLERANCE = 1e-6
 """How asymmetric or negative a matrix may be, relative to its largest entry: what rounding and sampling leave."""

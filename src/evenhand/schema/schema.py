@@ -6,28 +6,25 @@ import hashlib
 import json
 import math
 import os
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from evenhand._internal.arrays import Floats
 from evenhand._internal.atomic_write import atomic_write
 from evenhand._internal.checks import check_bool, is_whole
 from evenhand.errors import DamagedFile, InvalidInput, NewerFile
+from evenhand.schema.effects import Ends, MetricExplanation
 from evenhand.schema.explain import explain
 from evenhand.schema.features import Category, Feature, Number, YesNo
 from evenhand.schema.rows import DoesNotFit, Extra, RawColumns, RowProblem, Rows, as_floats, read_rows, shown
 from evenhand.schema.words import NEGLIGIBLE
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from numpy.typing import ArrayLike
-
-    from evenhand.schema.effects import Ends, MetricExplanation
 FORMAT = "evenhand schema"
 VERSION = 1
 KINDS: dict[str, type[Feature]] = {kind.kind: kind for kind in (Number, Category, YesNo)}

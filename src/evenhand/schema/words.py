@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from evenhand.schema.effects import Comparison, Distance, Equivalence, with_ends
-from evenhand.schema.features import Category, Number
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike
-
-    from evenhand.schema.effects import Ends, FeatureEffect, Interaction
-    from evenhand.schema.features import Feature
+from evenhand.schema.effects import Comparison, Distance, Ends, Equivalence, FeatureEffect, Interaction, with_ends
+from evenhand.schema.features import Category, Feature, Number
 
 NEGLIGIBLE = 0.01
 """Smaller distances count as no difference: probabilities within one percentage point."""

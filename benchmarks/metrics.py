@@ -22,7 +22,7 @@ import evenhand as eh
 from benchmarks.measurement import Case, Floats, Measurement, Size, compared
 from benchmarks.peers import if_installed, load
 from benchmarks.timing import in_turn, repeated
-from evenhand.baselines.batch_metric import best_scale
+from evenhand.baselines.offline_metric import best_scale
 from evenhand.metrics import Pairs, Verdicts
 
 PART = "metrics"

@@ -102,7 +102,7 @@ def test_candidates_are_python_integers() -> None:
         ([0.5, 1.2], None, r"probabilities must be in \[0, 1\], candidate 1 has 1\.2"),
         ([-0.1], 1, r"probabilities must be in \[0, 1\], candidate 0 has -0\.1"),
         ([np.nan], 1, r"probabilities must be in \[0, 1\], candidate 0 has nan"),
-        ([[0.5]], 1, "shape"),
+        ([[0.5]], 1, r"probabilities must have shape \(k,\), got \(1, 1\)"),
         ([0.9, 0.9], 1, r"probabilities must sum to at most the capacity 1, got 1\.8"),
         ([0.5], 0, "capacity must be a number > 0 or None, got 0"),
     ],

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.auditors import AdversarialAuditor, MahalanobisAuditor, OneBitAuditor, PartialAuditor
-from evenhand.auditors.adversarial import Aim
 from evenhand.auditors.pairs import verdicts_by_pair
+from evenhand.auditors.wrong import Aim
 from evenhand.errors import InvalidInput
 from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision, Review
 from tests.support.made_auditors import any_decision, made, some

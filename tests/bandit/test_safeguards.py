@@ -57,7 +57,7 @@ def _flagged_rounds(
     made = make_world(world, n_features=bandit.n_features, n_candidates=k, metric=metric, seed=seed)
     exact = MahalanobisAuditor(made.A)
     auditor: Auditor = reviewer(exact)
-    played = [each.decision for each in decisions(bandit, made, auditor, rounds=rounds, seed=seed + 1)]
+    played = [decision for decision, _ in decisions(bandit, made, auditor, rounds=rounds, seed=seed + 1)]
     return {decision.round for decision in played if exact.review(decision).unfair}, played
 
 
@@ -189,8 +189,8 @@ def test_a_reviewer_who_contradicts_herself_leaves_equal_odds() -> None:
 def _live(bandit: eh.FairBandit, auditor: Auditor, rounds: int, seed: int) -> list[tuple[bytes, tuple[int, ...]]]:
     world = make_world("sphere", n_features=3, n_candidates=4, seed=0)
     history = []
-    for each in decisions(bandit, world, auditor, rounds=rounds, seed=seed):
-        history.append((each.decision.probabilities.tobytes(), each.decision.chosen))
+    for decision, _ in decisions(bandit, world, auditor, rounds=rounds, seed=seed):
+        history.append((decision.probabilities.tobytes(), decision.chosen))
     return history
 
 

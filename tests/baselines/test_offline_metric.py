@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.baselines import BatchMetric, OfflineMetric
-from evenhand.baselines.batch_metric import Use, best_scale
-from evenhand.baselines.offline_metric import random_probabilities
+from evenhand.baselines.offline_metric import Use, best_scale, random_probabilities
 from evenhand.errors import InvalidInput, MissingExtra, UnsupportedReview
 from evenhand.metrics import Pairs, Verdicts
 from evenhand.records.decision import Review
@@ -111,7 +110,7 @@ def test_a_failing_fit_falls_back(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object, **__: object) -> None:
         raise np.linalg.LinAlgError("singular")
 
-    monkeypatch.setattr("evenhand.baselines.batch_metric._fit_itml", fails)
+    monkeypatch.setattr("evenhand.baselines.offline_metric._fit_itml", fails)
     learner = BatchMetric(2, reviews=1)
     learner.learn(_verdicts(np.eye(2), 40, np.random.default_rng(0)))
     assert learner.source == "scaled default: ITML failed (singular)"

@@ -247,7 +247,7 @@ def test_the_command(
         ),
         ("people.csv", b"income,purpose,member\n\xff\xfe,car,no\n", "people.csv must be a CSV file in UTF-8"),
         ("schema.json", None, "schema.json cannot be read: No such file or directory"),
-        ("schema.json", "{}", "the format of a saved schema must be"),
+        ("schema.json", "{}", "the format of a saved schema must be 'evenhand schema', got None"),
         ("schema.json", "income", "must be a saved schema in JSON"),
         ("desk.eh", "nonsense", "is not a saved Interview, or was damaged"),
     ],
@@ -282,7 +282,7 @@ def test_bad_files_are_sentences(
 def test_bad_options_are_sentences(
     command: InterviewOptions, options: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Exit status 2 and what is allowed."""
+    """Exit status 2 and a sentence that says what the option must be."""
     with pytest.raises(SystemExit) as ended:
         main(_command(command, *options))
     assert ended.value.code == 2

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from evenhand.baselines import Facts
 from evenhand.lab import growth
-from evenhand.lab.curve import checkpoints
+from evenhand.lab.account import checkpoints
 from evenhand.lab.experiment import Check, Experiment, Findings
 from evenhand.lab.experiments import EXPERIMENTS, fairness_loss, known_reward, many_actions, regret, scaling
 from evenhand.lab.policies import make_policy

@@ -11,7 +11,6 @@ import pytest
 import evenhand as eh
 from evenhand.auditors import (
     AdversarialAuditor,
-    Auditor,
     DelayedAuditor,
     MahalanobisAuditor,
     NoisyAuditor,
@@ -19,13 +18,11 @@ from evenhand.auditors import (
     PanelAuditor,
     PureNoiseAuditor,
     RotatingAuditor,
-    Truth,
 )
 from evenhand.environments import FairEnvironment, make_world
 from evenhand.errors import InvalidInput
-from evenhand.lab import Account, play
-from evenhand.lab.curve import Curve, checkpoints
-from evenhand.lab.play import decisions
+from evenhand.lab import play
+from evenhand.lab.account import checkpoints
 from tests.support.simulation import same
 
 K = 4
@@ -167,24 +164,18 @@ def test_a_truth_that_moves_is_asked_by_the_round() -> None:
     assert np.sum(other.flagged_pairs) > 0
 
 
-def _keepers(auditor: Auditor, truth: Truth, rounds: int) -> tuple[Account, Curve]:
-    world, account, curve = _world(), Account(0.05), Curve(0.05, rounds)
-    for decision, reviews in decisions(eh.baselines.ignore_fairness(3, seed=0), world, auditor, rounds=rounds, seed=1):
-        for keeper in (account, curve):
-            keeper.add(decision, world.expected_rewards(decision.contexts), truth, reviews)
-    return account, curve
-
-
 @pytest.mark.parametrize("delay", [0, 4])
 def test_a_round_flagged_twice_counts_once(delay: int) -> None:
     """Two reviewers who flag one decision, together or at different times, have flagged one round."""
     exact = MahalanobisAuditor(_world().A)
     panel = PanelAuditor({"a": exact, "b": OneBitAuditor(exact)}, per_decision=2, seed=0)
-    account, curve = _keepers(DelayedAuditor(panel, delay, at_random=True, seed=2), exact, 60)
+    late = DelayedAuditor(panel, delay, at_random=True, seed=2)
+    policy = eh.baselines.ignore_fairness(3, seed=0)
+    account = play(policy, _world(), late, rounds=60, epsilon=0.05, seed=1, truth=exact)
     flagged = account.flagged_pairs > 0
     assert account.flagged_rounds_by_reviewer <= np.sum(flagged)
     assert account.flagged_rounds_by_reviewer >= np.sum(flagged[: 60 - delay])
-    column = curve.columns()["flagged_rounds_by_reviewer"]
+    column = account.curve()["flagged_rounds_by_reviewer"]
     assert column[-1] == account.flagged_rounds_by_reviewer > 20
     assert column == sorted(column)
     if delay == 0:

@@ -271,10 +271,10 @@ def test_a_feature_without_effect_carries_its_ends() -> None:
     ("matrix", "options", "sentence"),
     [
         (np.eye(3), {}, "the matrix must have shape (10, 10), got (3, 3)"),
-        (np.full((10, 10), np.nan), {}, "the matrix must be finite"),
+        (np.full((10, 10), np.nan), {}, "the matrix must be finite, got nan in it"),
         (np.triu(np.ones((10, 10))), {}, "the matrix must be symmetric, got an asymmetry of 1"),
         (-np.eye(10), {}, "the matrix must be positive semidefinite, got an eigenvalue of -1"),
-        ("G", {}, "the matrix must be a table of numbers"),
+        ("G", {}, "the matrix must be a table of numbers, got 'G'"),
         (np.eye(10), {"negligible": 0}, "negligible must be a number > 0 and < 1, got 0"),
         (np.eye(10), {"negligible": "much"}, "negligible must be a number > 0 and < 1, got 'much'"),
         (np.eye(10), {"ends": lambda z: (np.zeros(2), np.ones(2))}, "ends must return shapes (12,), got (2,) and (2,)"),

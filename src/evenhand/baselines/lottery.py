@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evenhand._internal.archive import load_archive, write_archive
+from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_whole
 from evenhand._internal.randomness import Seed, as_generator
 from evenhand.allocation import draw, fair_distribution
@@ -21,8 +21,6 @@ from evenhand.errors import InvalidInput
 from evenhand.metrics import Learned
 from evenhand.records.contexts import as_contexts
 from evenhand.records.decision import Decision, Pair, Review
-
-Floats = NDArray[np.float64]
 
 
 class Policy(Protocol):

@@ -14,7 +14,6 @@ from evenhand.service.routers import (
     decisions,
     desks,
     health,
-    interview,
     pages,
     review_page,
     reviews,
@@ -58,7 +57,6 @@ def create_app(settings: ServiceSettings, *, make: bool = True) -> FastAPI:
         health.router,
         sessions.router,
         review_page.router,
-        interview.router,
         dashboard.router,
         pages.router,
     ):

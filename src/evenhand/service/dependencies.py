@@ -14,6 +14,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from starlette.requests import HTTPConnection
 
 from evenhand._internal.client_requests import MAX_KEY
+from evenhand.desk.commands import Command
+from evenhand.ledger.event import Event
 from evenhand.ledger.names import DESK_NAME, LONGEST
 from evenhand.service.authentication import Caller
 from evenhand.service.open_desks import OpenDesk
@@ -81,6 +83,10 @@ class DeskAccess:
     service: Service
     caller: Caller
     opened: OpenDesk
+
+    async def record(self, command: type[Command], *fields: Any, key: str | None) -> Event:
+        """The event of a command of the caller, once it is durable."""
+        return await self.opened.commits.submit(command(*fields, actor=self.caller.name, idempotency_key=key))
 
 
 class RequireDesk(RequireRole):

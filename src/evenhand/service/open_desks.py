@@ -15,8 +15,8 @@ from evenhand.desk.projection.projectors import Projectors
 from evenhand.errors import EvenhandError, LedgerUnavailable, UnknownRecord
 from evenhand.review.interview_sessions import InterviewSessions
 from evenhand.review.review_sessions import ReviewSessions
+from evenhand.service.dashboard.decision_page import Prover
 from evenhand.service.dashboard.overview import Overview
-from evenhand.service.dashboard.proofs import Prover
 from evenhand.service.group_commit import GroupCommit
 from evenhand.service.problems import Problem
 

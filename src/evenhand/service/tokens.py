@@ -7,7 +7,6 @@ import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -15,6 +14,7 @@ from sqlalchemy import insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from evenhand.errors import EvenhandError, InvalidInput
+from evenhand.ledger.event import now
 from evenhand.ledger.ledger import open_ledger
 from evenhand.ledger.tables import tokens
 
@@ -54,11 +54,6 @@ class Token:
 def digest_of(secret: str | bytes) -> str:
     """How a secret is stored and looked up."""
     return hashlib.sha256(secret.encode() if isinstance(secret, str) else secret).hexdigest()
-
-
-def now() -> str:
-    """The time, UTC."""
-    return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
 def new_token(name: str, roles: Iterable[str], desks: Iterable[str] | None = None) -> tuple[Token, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -51,19 +52,24 @@ def decision_list(desk: Desk, *, before: int | None, flagged: bool) -> dict[str,
     }
 
 
-def _lines(desk: Desk, numbers: Sequence[int], projection: Projection) -> list[dict[str, Any]]:
-    """The decisions with these numbers, the newest first."""
-    with desk.ledger.reading(desk.name) as view:
+def decisions_with_events(ledger: Ledger, desk: str, numbers: Sequence[int]) -> list[tuple[Row, list[Row]]]:
+    """The decisions with these numbers, in order; each with the events about it that were not withdrawn."""
+    with ledger.reading(desk) as view:
         decisions = view.by_number(numbers)
         about = view.about([row.id for row in decisions.values()])
         later = view.about([row.id for row in about if row.kind == "review"])
-    withdrawn = {row.undoes for row in (*about, *later) if row.undoes is not None}
-    followed_by: dict[str, list[Row]] = {}
+    withdrawn = {row.undoes for row in (*about, *later)}
+    followed_by: dict[str | None, list[Row]] = defaultdict(list)
     for row in about:
         if row.seq not in withdrawn:
-            followed_by.setdefault(row.target or "", []).append(row)
-    newest = [decisions[number] for number in sorted(decisions, reverse=True)]
-    return [_line(row, followed_by.get(row.id, []), projection) for row in newest]
+            followed_by[row.target].append(row)
+    return [(row, followed_by[row.id]) for _, row in sorted(decisions.items())]
+
+
+def _lines(desk: Desk, numbers: Sequence[int], projection: Projection) -> list[dict[str, Any]]:
+    """The decisions with these numbers, the newest first."""
+    found = decisions_with_events(desk.ledger, desk.name, numbers)
+    return [_line(row, about, projection) for row, about in reversed(found)]
 
 
 def _line(row: Row, about: list[Row], projection: Projection) -> dict[str, Any]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evenhand.review.display import features_of
+from evenhand.service.dashboard.decision_list import decisions_with_events
 
 if TYPE_CHECKING:
     from evenhand.desk.settings import DeskSettings
@@ -35,19 +35,12 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 def decisions_csv(ledger: Ledger, desk: str, settings: DeskSettings) -> Iterator[str]:
     """The table in pieces of text, the first with the header line."""
-    with ledger.reading(desk) as view:
-        decisions, withdrawn = view.head.decisions, {review for _, review in view.withdrawals()}
     names = list(settings.features or [f"feature {i + 1}" for i in range(settings.n_features)])
     yield _text([[*COLUMNS, *names]])
+    decisions = ledger.head(desk).decisions
     for at in range(0, decisions, CHUNK):
-        with ledger.reading(desk) as view:
-            found = view.by_number(range(at, min(at + CHUNK, decisions)))
-            about = view.about([row.id for row in found.values()])
-        later: dict[str, list[Row]] = defaultdict(list)
-        for row in about:
-            if row.seq not in withdrawn:
-                later[row.target or ""].append(row)
-        yield _text([line for n in sorted(found) for line in _rows(found[n], later[found[n].id], settings, names)])
+        found = decisions_with_events(ledger, desk, range(at, min(at + CHUNK, decisions)))
+        yield _text([line for row, about in found for line in _rows(row, about, settings, names)])
 
 
 def _rows(decision: Row, later: Sequence[Row], settings: DeskSettings, names: Sequence[str]) -> Iterator[list[Any]]:

@@ -73,14 +73,18 @@ class LiveView:
             while self._reader is not None:
                 if time.monotonic() - checked_at > CHECK_SECONDS:
                     checked_at = time.monotonic()
-                    if not await _passes(check):
+                    try:
+                        await check()
+                    except Problem:
                         return
                 news, turn = self._news, self._turn
                 pieces = self._since(seen, known_parts)
                 if pieces:
                     yield pieces
                 seen, known_parts = turn, frozenset()
-                if not await _set_within(news, self._heartbeat):
+                try:
+                    await asyncio.wait_for(news.wait(), self._heartbeat)
+                except TimeoutError:
                     yield b": still here\n\n"
         finally:
             self.viewers -= 1
@@ -133,22 +137,6 @@ class LiveView:
     def _wake(self) -> None:
         news, self._news = self._news, asyncio.Event()
         news.set()
-
-
-async def _set_within(event: asyncio.Event, seconds: float) -> bool:
-    try:
-        await asyncio.wait_for(event.wait(), seconds)
-    except TimeoutError:
-        return False
-    return True
-
-
-async def _passes(check: Callable[[], Awaitable[None]]) -> bool:
-    try:
-        await check()
-    except Problem:
-        return False
-    return True
 
 
 class LiveViews:

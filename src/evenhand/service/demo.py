@@ -18,19 +18,19 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from secrets import token_urlsafe
-from typing import Any, Self
+from typing import Any
 
-import httpx
 import numpy as np
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import RedirectResponse
 from numpy.typing import NDArray
 
+from evenhand.client import DeskClient
 from evenhand.desk.commands import Decide, RecordOutcome
 from evenhand.desk.desk import Desk
 from evenhand.desk.desk_decision import DeskDecision
 from evenhand.environments.lending import PAY_OFF, SCHEMA, Applicants, reviewer_metric
-from evenhand.errors import InvalidInput
+from evenhand.errors import EvenhandError, InvalidInput
 from evenhand.ledger.event import Event
 from evenhand.review.review_sessions import ReviewSessions
 from evenhand.service.app import create_app
@@ -107,7 +107,7 @@ def serve_demo(
         welcome = WELCOME.format(link=link, token=secrets[VISITOR])
         server = AnnouncingServer(config_of(app), lambda: tell(welcome))
         # uvicorn raises the signal again after it has stopped.
-        with suppress(KeyboardInterrupt), Arrivals(base, secrets["intake"], world):
+        with suppress(KeyboardInterrupt), arrivals(base, secrets["intake"], world):
             server.run(sockets=[listening])
     tell("The demo has ended; nothing was kept.")
 
@@ -240,40 +240,32 @@ def _answer(desk: Desk, sessions: ReviewSessions, world: World, reviewer: str) -
     desk.catch_up()
 
 
-class Arrivals:
-    """A thread that requests decisions while the block lasts."""
+@contextmanager
+def arrivals(base: str, token: str, world: World) -> Iterator[None]:
+    """While the block lasts, applicants arrive over HTTP, in a thread; their outcomes follow some decisions later."""
+    stopped, waiting = threading.Event(), deque[tuple[str, dict[str, float]]]()
 
-    def __init__(self, base: str, token: str, world: World, *, pause: float = PAUSE) -> None:
-        self._base, self._world, self._pause = base, world, pause
-        self._headers = {"Authorization": f"Bearer {token}"}
-        self._waiting: deque[tuple[str, dict[str, float]]] = deque()
-        self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="evenhand-arrivals", daemon=True)
+    def arrive(client: DeskClient) -> None:
+        candidates = world.candidates()
+        decision = client.decide(DESK, candidates)
+        rewards = {one["id"]: world.reward(one) for one in candidates if one["id"] in decision["chosen"]}
+        if rewards:
+            waiting.append((decision["id"], rewards))
+        if len(waiting) > DELAY:
+            client.outcome(DESK, *waiting.popleft())
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._stopped.set()
-        self._thread.join(10)
-
-    def _run(self) -> None:
-        with httpx.Client(base_url=self._base, headers=self._headers, timeout=30) as http:
-            while not self._stopped.wait(self._pause):
+    def run() -> None:
+        with DeskClient(base, token, retries=0) as client:
+            while not stopped.wait(PAUSE):
                 try:
-                    self._decide(http)
-                except httpx.HTTPError as error:  # the service is starting, or stopping
+                    arrive(client)
+                except EvenhandError as error:  # the service is starting, or stopping
                     log.debug("a request failed: %s", type(error).__name__)
 
-    def _decide(self, http: httpx.Client) -> None:
-        candidates = self._world.candidates()
-        response = http.post(f"/api/desks/{DESK}/decisions", json={"candidates": candidates})
-        response.raise_for_status()
-        decision: dict[str, Any] = response.json()
-        chosen = [candidate for candidate in candidates if candidate["id"] in decision["chosen"]]
-        if chosen:
-            self._waiting.append((decision["id"], {one["id"]: self._world.reward(one) for one in chosen}))
-        if len(self._waiting) > DELAY:
-            earlier, rewards = self._waiting.popleft()
-            http.post(f"/api/desks/{DESK}/decisions/{earlier}/outcomes", json={"rewards": rewards}).raise_for_status()
+    thread = threading.Thread(target=run, name="evenhand-arrivals", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stopped.set()
+        thread.join(10)

@@ -46,7 +46,7 @@ class JSONRoute(APIRoute):
         return handle_strictly
 
 
-def service_of(request: HTTPConnection) -> Service:
+async def service_of(request: HTTPConnection) -> Service:
     """The running service."""
     service: Service = request.app.state.service
     return service
@@ -67,7 +67,7 @@ class RequireRole(HTTPBearer):
         """The caller; a Problem if the request is not allowed."""
         caller: Caller | None = request.scope.get("caller")
         if caller is None:
-            caller = request.scope["caller"] = await service_of(request).authenticator.caller(request.scope)
+            caller = request.scope["caller"] = await request.app.state.service.authenticator.caller(request.scope)
         if not caller.has_role(*self._roles):
             raise Problem("forbidden", f"this needs a token with the role {' or '.join(sorted(self._roles))}")
         desk = request.path_params.get("desk")
@@ -95,7 +95,7 @@ class RequireDesk(RequireRole):
     async def __call__(self, request: Request, desk: DeskName) -> Any:  # type: ignore[override]
         """The desk; a Problem if the request is not allowed, or there is no such desk."""
         caller = await super().__call__(request)
-        service = service_of(request)
+        service: Service = request.app.state.service
         return DeskAccess(service, caller, await service.desks.get(desk))
 
 
@@ -114,11 +114,7 @@ DeskOfDecider = Annotated[DeskAccess, _with_roles(RequireDesk, "admin", "decide"
 DeskOfReviewer = Annotated[DeskAccess, _with_roles(RequireDesk, "admin", "review")]
 
 
-async def _running_service(request: Request) -> Service:
-    return service_of(request)
-
-
-RunningService = Annotated[Service, Depends(_running_service)]
+RunningService = Annotated[Service, Depends(service_of)]
 
 
 def _check_key(key: str | None) -> str | None:

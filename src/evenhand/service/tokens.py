@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -91,12 +91,10 @@ class TokenStore:
         try:
             with self._ledger.transaction(writes=True) as connection:
                 connection.execute(insert(tokens).values(row))
-        except Exception as error:
-            if isinstance(error, IntegrityError) or isinstance(error.__cause__, IntegrityError):
-                raise InvalidInput(
-                    f"the name must be new, got {token.name!r}; names of revoked tokens stay taken"
-                ) from None
-            raise
+        except IntegrityError:
+            raise InvalidInput(
+                f"the name must be new, got {token.name!r}; names of revoked tokens stay taken"
+            ) from None
 
     def revoke(self, name: str, time: str) -> Token:
         """Revoke the token with this name or id, if it is not revoked; UnknownToken if there is none."""
@@ -127,8 +125,5 @@ def _token(row: Any) -> Token:
 @contextmanager
 def open_tokens(url: str, *, make: bool = True) -> Iterator[TokenStore]:
     """The tokens in the database at a URL; make: whether to create the database."""
-    ledger = open_ledger(url, make=make)
-    try:
+    with closing(open_ledger(url, make=make)) as ledger:
         yield TokenStore(ledger)
-    finally:
-        ledger.close()

@@ -14,9 +14,8 @@ from fastapi.responses import StreamingResponse
 from pydantic import Field
 
 from evenhand.ledger.export import to_jsonl
-from evenhand.service.dashboard.decision_list import decision_list, desk_summary
+from evenhand.service.dashboard.decision_list import decision_list, decisions_csv, desk_summary
 from evenhand.service.dashboard.decision_page import decision_page, proofs_page
-from evenhand.service.dashboard.decisions_csv import decisions_csv
 from evenhand.service.dependencies import (
     NO_QUERY,
     UNIQUE_QUERY,
@@ -57,11 +56,8 @@ class ListQuery(QueryModel):
 async def show_desks(service: RunningService, caller: AnyCaller) -> Response:
     """The desks the token is for, each with the length of its ledger and the time of its last event."""
     names = [name for name in await service.desks.names() if caller.sees(name)]
-
-    def read() -> list[dict[str, Any]]:
-        return [desk_summary(service.ledger, name) for name in names[:MAX_LISTED]]
-
-    return json_response({"desks": await asyncio.to_thread(read), "more": max(0, len(names) - MAX_LISTED)})
+    lines = await asyncio.to_thread(lambda: [desk_summary(service.ledger, name) for name in names[:MAX_LISTED]])
+    return json_response({"desks": lines, "more": max(0, len(names) - MAX_LISTED)})
 
 
 @router.get("/desks/{desk}/window", dependencies=UNIQUE_QUERY)

@@ -26,12 +26,8 @@ router = APIRouter(prefix="/api/desks/{desk}", include_in_schema=False, route_cl
 @router.get("/review/next", dependencies=NO_QUERY)
 async def next_item(access: DeskOfReviewer) -> Response:
     """The pair to show this reviewer now; the same until it is answered. `item` is null when nothing waits."""
-    sessions, reviewer = access.opened.review_sessions, access.caller.name
-
-    def read() -> dict[str, Any]:
-        return {**_next(sessions, reviewer), "last": _last(sessions, reviewer)}
-
-    return json_response(await asyncio.to_thread(read))
+    view = access.opened.review_sessions, access.caller.name
+    return json_response(await asyncio.to_thread(lambda: {**_next(*view), "last": _last(*view)}))
 
 
 @router.get("/review/ahead", dependencies=NO_QUERY)
@@ -88,11 +84,8 @@ async def show_reviewers(access: DeskOfAdmin) -> Response:
 async def next_question(access: DeskOfReviewer) -> Response:
     """The question to show this reviewer now, and the meter; `item` is null when the interview is over."""
     sessions, reviewer = access.opened.interview_sessions, access.caller.name
-
-    def read() -> dict[str, Any]:
-        return {**sessions.next(reviewer), "last": sessions.last(reviewer)}
-
-    return json_response(await asyncio.to_thread(read))
+    question = await asyncio.to_thread(lambda: {**sessions.next(reviewer), "last": sessions.last(reviewer)})
+    return json_response(question)
 
 
 @router.post("/interview/answers", status_code=201)

@@ -134,9 +134,8 @@ class DeskClient:
         self, desk: str, decision: str, rewards: Mapping[str, SupportsFloat], *, key: str | None = None
     ) -> dict[str, Any]:
         """Record outcomes of chosen candidates."""
-        return self._post(
-            as_path(desk, "decisions", decision, "outcomes"), {"rewards": as_dict(rewards, "rewards")}, key
-        )
+        path = as_path(desk, "decisions", decision, "outcomes")
+        return self._post(path, {"rewards": as_dict(rewards, "rewards")}, key)
 
     def override(
         self, desk: str, decision: str, chosen: Sequence[str], *, reason: str | None = None, key: str | None = None
@@ -199,9 +198,8 @@ class DeskClient:
         while True:
             page = self._request("GET", path, query=query)
             if not isinstance(page.get(name), list) or "next" not in page:
-                raise ServiceProblem(
-                    200, {"detail": f"the response has no page of {name}: is this an evenhand service?"}
-                )
+                detail = f"the response has no page of {name}: is this an evenhand service?"
+                raise ServiceProblem(200, {"detail": detail})
             yield from page[name]
             if page["next"] is None:
                 return

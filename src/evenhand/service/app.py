@@ -15,8 +15,6 @@ from evenhand.service.settings import ServiceSettings
 from evenhand.service.shutdown import noticing_signals
 from evenhand.version import __version__
 
-DESCRIPTION = "Decisions that are as rewarding as similarity allows, with a ledger that proves what happened."
-
 
 def create_app(settings: ServiceSettings, *, make: bool = True) -> FastAPI:
     """The application. While it runs, `app.state.service` holds what requests share.
@@ -34,7 +32,7 @@ def create_app(settings: ServiceSettings, *, make: bool = True) -> FastAPI:
     app = FastAPI(
         title="evenhand",
         version=__version__,
-        description=DESCRIPTION,
+        description="Decisions that are as rewarding as similarity allows, with a ledger that proves what happened.",
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,

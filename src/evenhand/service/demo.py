@@ -14,7 +14,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from secrets import token_urlsafe
@@ -23,7 +23,6 @@ from typing import Any
 import numpy as np
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import RedirectResponse
-from numpy.typing import NDArray
 
 from evenhand.client import DeskClient
 from evenhand.desk.commands import Decide, RecordOutcome
@@ -179,7 +178,6 @@ class World:
 
     rng: np.random.Generator
     applicants: int = 0
-    theta: NDArray[np.float64] = field(default_factory=lambda: np.array([PAY_OFF[name] for name in SCHEMA.coordinates]))
 
     def candidates(self, k: int = CANDIDATES) -> list[dict[str, Any]]:
         """The next k applicants, under pseudonyms."""
@@ -191,7 +189,8 @@ class World:
     def reward(self, candidate: dict[str, Any]) -> float:
         """The outcome of a loan to this applicant."""
         (context,) = SCHEMA.encode([candidate["features"]])
-        return round(float(np.clip(context @ self.theta + NOISE * self.rng.normal(), -1, 1)), 3)
+        expected = context @ [PAY_OFF[name] for name in SCHEMA.coordinates]
+        return round(float(np.clip(expected + NOISE * self.rng.normal(), -1, 1)), 3)
 
 
 def make_past(url: str, *, decisions: int, seed: int = 11) -> World:

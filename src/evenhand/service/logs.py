@@ -34,10 +34,7 @@ class JsonLines(logging.Formatter):
 
 
 def about(error: BaseException) -> dict[str, Any]:
-    """What is logged about an unexpected error: its type and where it came from, innermost last.
-
-    Not its words, which may quote a request, and no values.
-    """
+    """What is logged about an unexpected error: its type and places, not its words, which may quote a request."""
     frames = traceback.extract_tb(error.__traceback__)[-8:]
     places = [f"{'/'.join(frame.filename.split('/')[-3:])}:{frame.lineno} {frame.name}" for frame in frames]
     return {"error": type(error).__name__, "at": places}

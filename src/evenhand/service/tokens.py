@@ -86,8 +86,8 @@ class TokenStore:
 
     def add(self, token: Token) -> None:
         """Store a new token; InvalidInput if its name is taken."""
-        desks = None if token.desks is None else _listed(token.desks)
-        row = {**vars(token), "roles": _listed(token.roles), "desks": desks}
+        desks = None if token.desks is None else orjson.dumps(token.desks).decode()
+        row = {**vars(token), "roles": orjson.dumps(token.roles).decode(), "desks": desks}
         try:
             with self._ledger.transaction(writes=True) as connection:
                 connection.execute(insert(tokens).values(row))
@@ -111,10 +111,6 @@ class TokenStore:
         with self._ledger.transaction() as connection:
             rows = connection.execute(select(tokens).order_by(tokens.c.created, tokens.c.id)).mappings().all()
         return [_token(row) for row in rows]
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    return orjson.dumps(names).decode()
 
 
 def _token(row: Any) -> Token:

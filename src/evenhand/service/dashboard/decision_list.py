@@ -99,6 +99,7 @@ def _line(row: Row, about: list[Row], projection: Projection) -> dict[str, Any]:
     event, body = row.event, row.event.body
     probability = dict(zip(body["candidates"], body["probabilities"], strict=True))
     reviews = [other for other in about if other.kind == "review"]
+    flags = [one.seq for one in reviews if one.event.body["unfair"] or one.event.body["any_unfair"]]
     flagged = body["number"] in projection.bandit.safeguards.flagged_rounds
     rewards: dict[str, float] = {}
     for other in about:
@@ -116,14 +117,9 @@ def _line(row: Row, about: list[Row], projection: Projection) -> dict[str, Any]:
         "reviews": len(reviews),
         "flagged": flagged,
         # Somebody called it unfair, and the bandit, which has learned from that review, does not count it.
-        "uncounted": not flagged and any(_is_flag(review) and review.seq <= projection.seq for review in reviews),
+        "uncounted": not flagged and any(seq <= projection.seq for seq in flags),
         "overridden": any(other.kind == "override" for other in about),
     }
-
-
-def _is_flag(review: Row) -> bool:
-    body = review.event.body
-    return bool(body["unfair"] or body["any_unfair"])
 
 
 # The table.

@@ -41,10 +41,6 @@ Read = Callable[[str | None], Awaitable[dict[str, Any]]]
 """What changed since a version; everything without one."""
 
 
-async def _always() -> None:
-    """No check."""
-
-
 class LiveView:
     """All viewers of one desk in this process."""
 
@@ -59,7 +55,7 @@ class LiveView:
         self.viewers = 0
 
     async def watch(
-        self, known: str | None, check: Callable[[], Awaitable[None]] = _always
+        self, known: str | None, check: Callable[[], Awaitable[None]] | None = None
     ) -> AsyncGenerator[bytes, None]:
         """Pieces of an event stream. known: a version from before. check: raises once the viewer may not watch."""
         if self.viewers >= MAX_VIEWERS:
@@ -71,7 +67,7 @@ class LiveView:
             yield RETRY
             seen, known_parts = -1, self._same_as(known)
             while self._reader is not None:
-                if time.monotonic() - checked_at > CHECK_SECONDS:
+                if check is not None and time.monotonic() - checked_at > CHECK_SECONDS:
                     checked_at = time.monotonic()
                     try:
                         await check()

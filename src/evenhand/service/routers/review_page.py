@@ -77,45 +77,6 @@ async def show_reviewers(access: DeskOfAdmin) -> Response:
     return json_response({"reviewers": part["people"], **{name: part[name] for name in ("agreement", "consistency")}})
 
 
-# The interview page.
-
-
-@router.get("/interview/next", dependencies=NO_QUERY)
-async def next_question(access: DeskOfReviewer) -> Response:
-    """The question to show this reviewer now, and the meter; `item` is null when the interview is over."""
-    sessions, reviewer = access.opened.interview_sessions, access.caller.name
-    question = await asyncio.to_thread(lambda: {**sessions.next(reviewer), "last": sessions.last(reviewer)})
-    return json_response(question)
-
-
-@router.post("/interview/answers", status_code=201)
-async def answer_interview(access: DeskOfReviewer, body: PageAnswer) -> Response:
-    """Record an answer and return the next question. An unsure answer is recorded and not learned from."""
-    sessions, reviewer = access.opened.interview_sessions, access.caller.name
-
-    def prepare() -> tuple[dict[str, Any], Any]:
-        content = sessions.decrypt(body.item, reviewer)
-        return content, sessions.command(content, body.answer, body.remarks())
-
-    content, command = await asyncio.to_thread(prepare)
-    try:
-        event = await access.opened.commits.submit(command)
-    except IdempotencyConflict:
-        raise Problem("conflict", "you have answered this question already, perhaps in another window") from None
-    after = await asyncio.to_thread(sessions.answered, content, body.answer, event.id)
-    return json_response({"review": event.id, "why": content["question"]["why"], "next": after}, 201)
-
-
-@router.post("/interview/people", status_code=201)
-async def upload_people(access: DeskOfReviewer, body: PeopleRequest) -> Response:
-    """People to ask about instead of those of earlier decisions. The interview starts again."""
-    number = await asyncio.to_thread(access.opened.interview_sessions.upload_people, body.csv)
-    return json_response({"people": number}, 201)
-
-
-# The review page's next pair.
-
-
 def _next(sessions: ReviewSessions, reviewer: str) -> dict[str, Any]:
     item = sessions.next(reviewer)
     progress = _progress(sessions, reviewer, over=item is None)
@@ -155,3 +116,39 @@ def _counts(answers: Sequence[ReviewAnswer]) -> dict[str, int]:
     """How many pairs were answered, and how many were left to somebody else."""
     passed = sum(answer.answer in DECLINED for answer in answers)
     return {"answered": len(answers) - passed, "passed": passed}
+
+
+# The interview page.
+
+
+@router.get("/interview/next", dependencies=NO_QUERY)
+async def next_question(access: DeskOfReviewer) -> Response:
+    """The question to show this reviewer now, and the meter; `item` is null when the interview is over."""
+    sessions, reviewer = access.opened.interview_sessions, access.caller.name
+    question = await asyncio.to_thread(lambda: {**sessions.next(reviewer), "last": sessions.last(reviewer)})
+    return json_response(question)
+
+
+@router.post("/interview/answers", status_code=201)
+async def answer_interview(access: DeskOfReviewer, body: PageAnswer) -> Response:
+    """Record an answer and return the next question. An unsure answer is recorded and not learned from."""
+    sessions, reviewer = access.opened.interview_sessions, access.caller.name
+
+    def prepare() -> tuple[dict[str, Any], Any]:
+        content = sessions.decrypt(body.item, reviewer)
+        return content, sessions.command(content, body.answer, body.remarks())
+
+    content, command = await asyncio.to_thread(prepare)
+    try:
+        event = await access.opened.commits.submit(command)
+    except IdempotencyConflict:
+        raise Problem("conflict", "you have answered this question already, perhaps in another window") from None
+    after = await asyncio.to_thread(sessions.answered, content, body.answer, event.id)
+    return json_response({"review": event.id, "why": content["question"]["why"], "next": after}, 201)
+
+
+@router.post("/interview/people", status_code=201)
+async def upload_people(access: DeskOfReviewer, body: PeopleRequest) -> Response:
+    """People to ask about instead of those of earlier decisions. The interview starts again."""
+    number = await asyncio.to_thread(access.opened.interview_sessions.upload_people, body.csv)
+    return json_response({"people": number}, 201)

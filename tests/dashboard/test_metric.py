@@ -6,8 +6,7 @@ import orjson
 import pytest
 
 from evenhand.desk import Desk
-from evenhand.service.dashboard.metric import metric_part
-from evenhand.service.dashboard.overview import Overview
+from evenhand.service.dashboard.overview import Overview, metric_part
 from tests.support.dashboard_past import SETTINGS, play
 
 

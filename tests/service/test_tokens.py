@@ -13,9 +13,10 @@ from evenhand.cli.main import main
 from evenhand.cli.main import main as command
 from evenhand.desk import Desk, open_ledger
 from evenhand.errors import InvalidInput
+from evenhand.ledger.event import now
 from evenhand.service import ServiceSettings
 from evenhand.service.serve import check_may_listen, first_token
-from evenhand.service.tokens import TokenStore, UnknownToken, digest_of, new_token, now, open_tokens
+from evenhand.service.tokens import TokenStore, UnknownToken, digest_of, new_token, open_tokens
 
 
 @pytest.fixture

@@ -89,7 +89,8 @@ def run_create(options: argparse.Namespace) -> None:
 
 def run_revoke(options: argparse.Namespace) -> None:
     """Revoke a token; running services refuse it within a second."""
-    from evenhand.service.tokens import now, open_tokens
+    from evenhand.ledger.event import now
+    from evenhand.service.tokens import open_tokens
 
     with open_tokens(database_of(options), make=False) as store:
         token = store.revoke(options.name, now())

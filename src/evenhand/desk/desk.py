@@ -189,7 +189,8 @@ class Desk:
             raise UnknownRecord(f"this desk's ledger has no event {event_id!r}")
         return check_text(found[event_id]).event
 
-    def _decision_event(self, decision_id: str) -> Event:
+    def decision_event(self, decision_id: str) -> Event:
+        """The event with this id; UnknownRecord if it is not a decision."""
         event = self.event(decision_id)
         if event.kind != "decision":
             raise UnknownRecord(f"this desk made no decision {decision_id!r}")
@@ -197,7 +198,7 @@ class Desk:
 
     def decision(self, decision_id: str) -> dict[str, Any]:
         """The record of a decision: its event, and the outcomes, reviews, withdrawals and overrides that followed."""
-        event = self._decision_event(decision_id)
+        event = self.decision_event(decision_id)
         with self.ledger.reading(self.name) as view:
             rows = view.following([decision_id])
         return {**event.to_dict(), "followed_by": [check_text(row).event.to_dict() for row in rows]}
@@ -207,7 +208,7 @@ class Desk:
 
         then: with the distances as they were known when it was decided, projected again, instead of now.
         """
-        event = self._decision_event(decision_id)
+        event = self.decision_event(decision_id)
         projection = self.projector.at(event.body["state"]) if then else self.projection
         return explain(event, projection, self.ledger, self._sources, self.name)
 

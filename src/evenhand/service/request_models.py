@@ -20,8 +20,6 @@ from evenhand.rewards import RidgeUCB
 MAX_REWARD = RidgeUCB(1).largest_reward
 MAX_ITEM = 20_000
 """Characters of the item that a page sends back."""
-
-
 OMITTED: Any = Field(default_factory=lambda: None)
 """The default of fields that may be left out, but not be null; the OpenAPI document shows no default for them."""
 

@@ -98,11 +98,11 @@ def _cases(name: str, size: Size) -> list[Case]:
 
 def _run_program(module: str) -> None:
     """Its main(), which reads the command line itself: an empty one."""
-    given, sys.argv = sys.argv, [module]
+    arguments, sys.argv = sys.argv, [module]
     try:
         importlib.import_module(module).main()
     finally:
-        sys.argv = given
+        sys.argv = arguments
 
 
 def _as_interrupt(number: int, frame: FrameType | None) -> None:

@@ -74,7 +74,7 @@ WAYS = (
 """ITML as it comes is the more accurate and by far the slower one. No setting of MMC that was tried is better here."""
 
 
-def asked(n: int, d: int, seed: int) -> Answers:
+def random_answers(n: int, d: int, seed: int) -> Answers:
     """Pairs of contexts on the sphere, with gaps around their distance."""
     rng = np.random.default_rng([seed, d])
     A = eh.environments.random_metric(d, seed=2)
@@ -102,7 +102,7 @@ def _measured(d: int, n: int, way: Way, size: Size) -> list[Measurement]:
 
 def against(work: str, d: int, n: int, way: Way, size: Size) -> list[Measurement]:
     """Time of learning, and how often the verdict and the order of held-out pairs come out right."""
-    answers, unseen = asked(n, d, 0), asked(HELD_OUT, d, 1)
+    answers, unseen = random_answers(n, d, 0), random_answers(HELD_OUT, d, 1)
     details: dict[str, float] = {}
     learners: dict[str, Learn] = {"ours": learn_ours, "theirs": functools.partial(learn_theirs, way)}
     for whose, learn in learners.items():

@@ -52,16 +52,16 @@ def test_every_pair_is_looked_at_equally_often() -> None:
 
 def test_the_pairs_may_be_chosen_by_somebody_else() -> None:
     """The function is given the decision and the number; no lot is drawn; pairs come in any order."""
-    asked: list[tuple[Decision, int]] = []
+    calls: list[tuple[Decision, int]] = []
 
     def choose(decision: Decision, n: int) -> list[Pair]:
-        asked.append((decision, n))
+        calls.append((decision, n))
         return [(2, 1), (0, 1)]
 
     decision = made([0.9, 0.1, 0.1], [[0.0, 0.0], [0.1, 0.0], [0.2, 0.0]])
     review = PartialAuditor(EXACT, 3, choose=choose).review(decision)
     assert review == Review.partial(unfair=[(0, 1)], fair=[(1, 2)])
-    assert asked == [(decision, 3)]
+    assert calls == [(decision, 3)]
 
 
 @pytest.mark.parametrize(

@@ -435,13 +435,13 @@ def test_bad_settings_are_refused(arguments: dict[str, Any], message: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("given", "sentence"),
+    ("settings", "sentence"),
     [
         ({"reviewer_error": 0.6}, r"reviewer_error must be a number >= 0 and < 0\.5 or None, got 0\.6"),
         ({"reviewer_error": "low"}, r"reviewer_error must be a number >= 0 and < 0\.5 or None, got 'low'"),
     ],
 )
-def test_settings_are_refused_by_their_own_names(given: dict[str, Any], sentence: str) -> None:
+def test_settings_are_refused_by_their_own_names(settings: dict[str, Any], sentence: str) -> None:
     """The sentence names what the user wrote."""
     with pytest.raises(errors.InvalidInput, match=sentence):
-        eh.FairBandit(2, **given)
+        eh.FairBandit(2, **settings)

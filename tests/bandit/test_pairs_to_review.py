@@ -32,8 +32,8 @@ LEARNERS: dict[str, Any] = {
 }
 
 
-def _experienced(metric: MetricLearner, *, seed: int = 0, rounds: int = 15, **given: Any) -> eh.FairBandit:
-    bandit = eh.FairBandit(3, metric=metric, seed=seed, **given)
+def _experienced(metric: MetricLearner, *, seed: int = 0, rounds: int = 15, **settings: Any) -> eh.FairBandit:
+    bandit = eh.FairBandit(3, metric=metric, seed=seed, **settings)
     rng = np.random.default_rng(seed)
     auditor = MahalanobisAuditor(np.diag([0.7, 0.4, 0.1]))  # of every structure
     for _ in range(rounds):
@@ -88,9 +88,9 @@ def test_every_learner_can_be_asked(name: str) -> None:
 def test_more_questions_begin_with_the_same(seed: int, k: int, capacity: int | None, n: int) -> None:
     """The n most telling are the first n of all; of binding pairs the widest in doubt, of others the least foreseen."""
     bandit, rng = eh.FairBandit(3, capacity=capacity, seed=seed), np.random.default_rng(seed)
-    _hear_a_few(bandit, rng, 0.9)  # a new belief is in doubt about the distant most
+    _learn_a_few(bandit, rng, 0.9)  # a new belief is in doubt about the distant most
     decision = bandit.decide(random_contexts(rng, k, 3))
-    _hear_a_few(bandit, rng, 0.2)  # and has had no bad news of probabilities that it would play
+    _learn_a_few(bandit, rng, 0.2)  # and has had no bad news of probabilities that it would play
     everything = _check(bandit, decision, 1000)
     assert everything[:n] == _check(bandit, decision, n)
     pairs = Pairs.of(decision.contexts)
@@ -102,7 +102,7 @@ def test_more_questions_begin_with_the_same(seed: int, k: int, capacity: int | N
     assert all(before <= after + 1e-9 for before, after in pairwise(foreseen))
 
 
-def _hear_a_few(bandit: eh.FairBandit, rng: np.random.Generator, widest: float) -> None:
+def _learn_a_few(bandit: eh.FairBandit, rng: np.random.Generator, widest: float) -> None:
     for _ in range(6):
         x, y = random_contexts(rng, 2, 3)
         bandit.learn_pair(x, y, gap=float(rng.uniform(0.1, widest)), unfair=bool(rng.random() < 0.6))
@@ -180,7 +180,7 @@ def test_proposed_pairs_teach_more_than_pairs_by_lot() -> None:
 
 
 def _unfair_pairs(way: str, seed: int) -> int:
-    rng, lots = np.random.default_rng(seed), np.random.default_rng(seed + 1)
+    rng, order = np.random.default_rng(seed), np.random.default_rng(seed + 1)
     exact = MahalanobisAuditor(random_A(rng, 3))
     bandit, unfair = eh.FairBandit(3, epsilon=0.02, seed=seed), 0
     for _ in range(250):
@@ -189,7 +189,7 @@ def _unfair_pairs(way: str, seed: int) -> int:
         if way == "proposed":
             looked_at = [question.pair for question in bandit.pairs_to_review(decision, 2)]
         else:
-            looked_at = [pairs[row] for row in lots.permutation(len(pairs))[:2]]
+            looked_at = [pairs[row] for row in order.permutation(len(pairs))[:2]]
         wrong = exact.excess(decision) > 0.02
         unfair += int(np.sum(np.triu(wrong, 1)))
         flagged = [pair for pair in looked_at if exact.excess(decision)[pair] > PROBABILITY_TOLERANCE]

@@ -225,8 +225,8 @@ def test_reviews_in_parts_are_saved_in_parts() -> None:
         pairs = [(i, j) for i in range(8) for j in range(i + 1, 8)]
         shuffled = [pairs[row] for row in rng.permutation(len(pairs))]
         for part in (shuffled[:14], shuffled[14:]):
-            said = [pair for pair in part if pair in unfair], [pair for pair in part if pair not in unfair]
-            bandit.learn(decision, review=eh.Review.partial(*said))
+            verdicts = [pair for pair in part if pair in unfair], [pair for pair in part if pair not in unfair]
+            bandit.learn(decision, review=eh.Review.partial(*verdicts))
         contexts = world.step(decision.chosen)[0]
         loaded = eh.FairBandit.from_state(copy.deepcopy(bandit.state()))
         assert same(loaded.safeguards.evidence.state(), bandit.safeguards.evidence.state())

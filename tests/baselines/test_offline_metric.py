@@ -166,13 +166,13 @@ def test_while_gathering_probabilities_do_not_follow_rewards() -> None:
     """The same candidates have other probabilities in each round; after the fit, with nothing new, the same."""
     policy = OfflineMetric(2, reviews=20, seed=0)
     contexts = np.array([[1.0, 0.0], [0.0, 1.0], [-0.6, 0.0]])
-    gathering = []
+    played = []
     for _ in range(20):
         decision = policy.decide(contexts)
-        gathering.append(tuple(decision.probabilities))
+        played.append(tuple(decision.probabilities))
         policy.learn(decision, review=Review.partial(unfair=[(0, 1)], fair=[(0, 2)]))
-    assert len(set(gathering)) == 20
-    assert {int(np.argmax(probabilities)) for probabilities in gathering} == {0, 1, 2}
+    assert len(set(played)) == 20
+    assert {int(np.argmax(probabilities)) for probabilities in played} == {0, 1, 2}
     assert len({tuple(policy.decide(contexts).probabilities) for _ in range(5)}) == 1
 
 

@@ -68,10 +68,10 @@ def test_programs_are_reached_by_name(monkeypatch: pytest.MonkeyPatch, tmp_path:
     """A program of its own is run with an empty command line when it is asked for, and nothing else is."""
     seen: list[list[str]] = []
     monkeypatch.setattr("benchmarks.learners.main", lambda: seen.append(list(sys.argv)))
-    given = list(sys.argv)
+    before = list(sys.argv)
     assert command.main(["--only", "learners", "--output", str(tmp_path)]) == 0
     assert seen == [["benchmarks.learners"]]
-    assert sys.argv == given
+    assert sys.argv == before
     assert not list(tmp_path.iterdir())
 
 

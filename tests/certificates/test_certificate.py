@@ -90,7 +90,9 @@ def test_certificates_go_through_json_unchanged(structure: Structure) -> None:
     assert read.pairs == certificate.pairs
     assert np.array_equal(read.contexts, certificate.contexts)
     plain = json.loads(text)
-    counts = [check(each, said, structure=structure) for each in (read, plain, certificate) for said in (None, history)]
+    counts = [
+        check(each, sources, structure=structure) for each in (read, plain, certificate) for sources in (None, history)
+    ]
     assert len(set(counts)) == 1
     assert counts[0].proved > 2
 

@@ -222,11 +222,11 @@ def test_reviews_say_what_they_say(record: Record, history: list[Reviewed], flip
     else:
         agreeing += [Review.one_bit(any_unfair=False)] if not review.unfair else []
         contrary = [Review.complete(unfair=[*rest, pair]), Review.partial(unfair=[pair])]
-    for said in agreeing:
-        check(record, [*everything, (decision, said)])
-    for said in silent + contrary:
+    for review in agreeing:
+        check(record, [*everything, (decision, review)])
+    for review in silent + contrary:
         with pytest.raises(InvalidCertificate, match=r"no review by that reviewer|that decision"):
-            check(record, [*everything, (decision, said)])
+            check(record, [*everything, (decision, review)])
 
 
 def _fair(k: int, unfair: tuple[tuple[int, int], ...]) -> list[tuple[int, int]]:
@@ -249,10 +249,10 @@ def test_a_copy_of_the_checker_works_alone(record: Record, tmp_path: Path) -> No
         "print('numpy' in sys.modules, 'evenhand' in sys.modules)\n"
     )
     call = [sys.executable, "-I", "-S", str(tmp_path / "run.py"), str(tmp_path)]
-    said = subprocess.run(call, capture_output=True, text=True, check=True, timeout=60).stdout.splitlines()
-    assert int(said[0]) == check(record).proved
-    assert "semidefinite" in said[1]
-    assert said[2] == "False False"
+    lines = subprocess.run(call, capture_output=True, text=True, check=True, timeout=60).stdout.splitlines()
+    assert int(lines[0]) == check(record).proved
+    assert "semidefinite" in lines[1]
+    assert lines[2] == "False False"
 
 
 def test_the_checker_has_the_constants_of_the_rest() -> None:
@@ -288,13 +288,13 @@ def test_what_somebody_called_unfair_is_not_proved(record: Record, history: list
         check(record, [*history, (history[-1][0], Review.partial(unfair=[pair], reviewer="Bob"))])
 
 
-@pytest.mark.parametrize("given", ["{}", None, 5, []])
-def test_what_is_no_certificate_is_refused_with_a_sentence(given: Any) -> None:
+@pytest.mark.parametrize("value", ["{}", None, 5, []])
+def test_what_is_no_certificate_is_refused_with_a_sentence(value: Any) -> None:
     """A text, nothing, a number."""
     with pytest.raises(
         InvalidCertificate, match="the certificate is not valid: it must be a Certificate or its dict, got "
     ):
-        check(given)
+        check(value)
 
 
 @pytest.mark.parametrize("sources", [[5], [("a", "b")], {"x": 1}, [{"x": [1.0]}]])

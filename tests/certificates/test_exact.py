@@ -50,9 +50,9 @@ def test_a_zero_pivot_needs_a_row_of_zeros() -> None:
 
 
 @given(st.lists(st.tuples(st.floats(1e-6, 1.0), st.booleans(), st.floats(0.0, 10.0)), max_size=6))
-def test_sums_are_exact(said: list[tuple[float, bool, float]]) -> None:
+def test_sums_are_exact(verdicts: list[tuple[float, bool, float]]) -> None:
     """The proved square is what fractions make it."""
-    gaps, unfair, weights = [g for g, _, _ in said], [u for _, u, _ in said], [w for _, _, w in said]
+    gaps, unfair, weights = [g for g, _, _ in verdicts], [u for _, u, _ in verdicts], [w for _, _, w in verdicts]
     signed = [-w if u else w for u, w in zip(unfair, weights, strict=True)]
     t = Fraction(PROBABILITY_TOLERANCE)
     expected = sum(

@@ -27,11 +27,11 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[subprocess.
     environment = {**os.environ, "TMPDIR": str(folder)}
     with subprocess.Popen([sys.executable, "-c", BEGIN], stdout=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stdout is not None
-        said = ""
-        while (found := re.search(r"http://\S+/welcome/\S+", said)) is None:
+        output = ""
+        while (found := re.search(r"http://\S+/welcome/\S+", output)) is None:
             line = process.stdout.readline()
-            assert line, said
-            said += line
+            assert line, output
+            output += line
         yield process, found.group(), folder
         if process.poll() is None:
             process.send_signal(signal.SIGINT)

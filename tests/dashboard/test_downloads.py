@@ -80,10 +80,12 @@ def test_a_certificate_that_anybody_can_check(serving: Serving, events: list[dic
     gone = {event["body"]["review"] for event in events if event["kind"] == "withdrawal"}
     reviews = [event["body"] for event in events if event["kind"] == "review" and event["id"] not in gone]
     answers = [event["body"] for event in events if event["kind"] == "answer"]
-    sources: list[Any] = [{name: said[name] for name in ("x", "y", "gap", "unfair", "reviewer")} for said in answers]
+    sources: list[Any] = [
+        {name: answer[name] for name in ("x", "y", "gap", "unfair", "reviewer")} for answer in answers
+    ]
     for event in (event for event in events if event["kind"] == "decision"):
-        said = [review_of(body, event["body"]["candidates"]) for body in reviews if body["decision"] == event["id"]]
-        sources.append((decision_of(event["body"]), said))
+        verdicts = [review_of(body, event["body"]["candidates"]) for body in reviews if body["decision"] == event["id"]]
+        sources.append((decision_of(event["body"]), verdicts))
     checked = check(Certificate.from_dict(record), sources)
     assert sum(checked) == len(record["pairs"])
 
@@ -93,39 +95,41 @@ def test_proofs_name_people_and_reviews(serving: Serving, events: list[dict[str,
     decisions = {event["id"]: event for event in events if event["kind"] == "decision"}
     name = list(decisions)[-1]
     record = got(serving, f"/decisions/{name}/certificate").json()
-    told = got(serving, f"/decisions/{name}/proofs").json()
+    proofs = got(serving, f"/decisions/{name}/proofs").json()
     names = decisions[name]["body"]["candidates"]
-    assert [[p["first"], p["second"], p["status"]] for p in told["pairs"]] == [
+    assert [[p["first"], p["second"], p["status"]] for p in proofs["pairs"]] == [
         [names[p["pair"][0]], names[p["pair"][1]], p["status"]] for p in record["pairs"]
     ]
-    assert sum(told["counts"].values()) == len(record["pairs"])
+    assert sum(proofs["counts"].values()) == len(record["pairs"])
     reviews = [event["body"] for event in events if event["kind"] == "review"]
-    quoted = [quote for pair in told["pairs"] for quote in pair["evidence"]]
+    quoted = [quote for pair in proofs["pairs"] for quote in pair["evidence"]]
     assert quoted
     for quote in quoted:
         if quote["decision"] is not None:
             how = "unfair" if quote["unfair"] else "fair"
-            said = [r for r in reviews if r["decision"] == quote["decision"] and r["reviewer"] == quote["reviewer"]]
-            assert any(set(quote["names"]) == set(pair) for review in said for pair in review[how])
+            quoted_reviews = [
+                r for r in reviews if r["decision"] == quote["decision"] and r["reviewer"] == quote["reviewer"]
+            ]
+            assert any(set(quote["names"]) == set(pair) for review in quoted_reviews for pair in review[how])
 
 
 def test_proofs_say_what_was_given_later(serving: Serving, events: list[dict[str, Any]]) -> None:
     """Of each verdict whether it came after the decision, by the ledger; an interview's answer says nothing of it."""
     made = [event for event in events if event["kind"] == "decision"][8]
-    told = got(serving, f"/decisions/{made['id']}/proofs").json()
+    proofs = got(serving, f"/decisions/{made['id']}/proofs").json()
     taken_back = {event["body"]["review"] for event in events if event["kind"] == "withdrawal"}
     reviews = [event for event in events if event["kind"] == "review" and event["id"] not in taken_back]
     found = set()
-    for quote in (quote for pair in told["pairs"] for quote in pair["evidence"]):
+    for quote in (quote for pair in proofs["pairs"] for quote in pair["evidence"]):
         how = "unfair" if quote["unfair"] else "fair"
-        given = [
+        lines = [
             event["seq"]
             for event in reviews
             if event["body"]["decision"] == quote["decision"]
             and event["body"]["reviewer"] == quote["reviewer"]
             and set(quote["names"] or ()) in [set(pair) for pair in event["body"][how]]
         ]
-        assert quote["is_later"] == (given[0] > made["body"]["state"] if given else None)
+        assert quote["is_later"] == (lines[0] > made["body"]["state"] if lines else None)
         found.add(quote["is_later"])
     assert {True, False} <= found
 

@@ -146,9 +146,9 @@ def test_names_may_run_either_way_and_be_long(page: Page, serving: Serving, widt
     open_decision(page, serving, made)
     order = page.evaluate(ORDER)
     assert len(order) == 3
-    for name_begins, chance_begins, below, told in order:
-        assert abs(chance_begins - name_begins) < 4, told
-        assert below > 8, told
+    for name_begins, chance_begins, below, label in order:
+        assert abs(chance_begins - name_begins) < 4, label
+        assert below > 8, label
     assert page.locator("#since bdi, #proofs bdi, #people bdi, #facts bdi").count() > 8
     while page.locator("details:not([open]) > summary").count():
         page.locator("details:not([open]) > summary").first.click()
@@ -179,7 +179,7 @@ WHEN = """at => {
 def test_numbers_are_written_one_way(page: Page, serving: Serving) -> None:
     """One minus sign; small numbers keep two digits that count, without powers of ten; rounding is nothing."""
     open_dashboard(page, serving)
-    told = page.evaluate(
+    numbers = page.evaluate(
         """async () => {
           const here = document.querySelector('script[src$="dashboard/dashboard.js"]').src;
           const { number, minus } = await import(here.replace("dashboard.js", "words.js"));
@@ -187,7 +187,7 @@ def test_numbers_are_written_one_way(page: Page, serving: Serving) -> None:
           return [...told, minus("-5 m (-3 m)"), minus("A-1, level=-0.5, 2024-05-06")];
         }"""
     )
-    assert told == ["−0.06", "−0.0063", "0.00000014", "0.00", "12.35", "−5 m (−3 m)", "A-1, level=−0.5, 2024-05-06"]
+    assert numbers == ["−0.06", "−0.0063", "0.00000014", "0.00", "12.35", "−5 m (−3 m)", "A-1, level=−0.5, 2024-05-06"]
     assert "-0." not in page.locator("main").inner_text()
 
 

@@ -135,11 +135,11 @@ def test_there_is_one_minus_sign(page: Page, serving: Serving) -> None:
     """Nowhere on a desk's pages, in pictures and in what is read out does a number have a hyphen in front."""
     look(page, serving, "nameless")
     expect(page.locator("#chart-reward .plot")).to_be_visible(timeout=PATIENCE)
-    told = page.evaluate(TEXTS)
+    text = page.evaluate(TEXTS)
     look_at_newest(page, serving, "nameless")
-    told += page.evaluate(TEXTS)
-    assert "−0.1" in told
-    assert MINUS.findall(told) == []
+    text += page.evaluate(TEXTS)
+    assert "−0.1" in text
+    assert MINUS.findall(text) == []
 
 
 AGREEMENT = [

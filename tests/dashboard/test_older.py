@@ -59,11 +59,11 @@ def test_pages_hold_every_decision_once(desk: Desk, flagged: bool) -> None:
 
 def test_a_page_reads_its_own_lines_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever page is asked for, the database is asked by number and by id: no statement goes through a ledger."""
-    asked: list[str] = []
+    statements: list[str] = []
     run = LedgerView._rows
 
     def noted(view: LedgerView, statement: str, values: tuple[Any, ...]) -> list[Any]:
-        asked.append(statement)
+        statements.append(statement)
         return run(view, statement, values)
 
     with Desk.open(f"sqlite:///{tmp_path / 'ledger.db'}", "loans", n_features=2, seed=1) as desk:
@@ -73,7 +73,7 @@ def test_a_page_reads_its_own_lines_alone(tmp_path: Path, monkeypatch: pytest.Mo
         monkeypatch.setattr(LedgerView, "_rows", noted)
         assert numbers(decision_list(desk, before=3, flagged=True)) == [2, 1, 0]
         monkeypatch.undo()
-    assert [next(word for word in one.split() if word.startswith("events_")) for one in asked] == [
+    assert [next(word for word in one.split() if word.startswith("events_")) for one in statements] == [
         "events_number",
         "events_target",
         "events_target",
@@ -90,8 +90,8 @@ def ask() -> Iterator[Asking]:
 def test_a_reviewer_is_not_told_which_decisions_others_called_unfair(ask: Asking) -> None:
     """No page of those for whoever only reviews; a page of all has neither odds nor what was said in it."""
     made = ask.decide()
-    said = {"kind": "partial", "unfair": [made["candidates"][:2]], "reviewer": "Ana"}
-    assert ask("POST", f"/api/desks/loans/decisions/{made['id']}/reviews", said).is_success
+    body = {"kind": "partial", "unfair": [made["candidates"][:2]], "reviewer": "Ana"}
+    assert ask("POST", f"/api/desks/loans/decisions/{made['id']}/reviews", body).is_success
     path = "/api/desks/loans/window/decisions"
     assert ask("GET", f"{path}?show=unfair", by="review").status_code == 403
     assert ask("GET", f"{path}?show=unfair", by="decide").status_code == 200

@@ -59,8 +59,8 @@ def _dashboard_for_a_reviewer(page: Page, serving: Serving) -> None:
     is_live(page)
     expect(page.locator("#latest")).to_contain_text("No. ")
     assert page.locator("#metric, #reviewers, #latest a").count() == 0
-    told = page.locator("main").inner_text()
-    assert not [word for word in ("Ana", "undefined", "NaN", "Distance", "Chance") if word in told]
+    text = page.locator("main").inner_text()
+    assert not [word for word in ("Ana", "undefined", "NaN", "Distance", "Chance") if word in text]
 
 
 def _decision_for_a_reviewer(page: Page, serving: Serving) -> None:
@@ -200,9 +200,9 @@ def test_the_page_of_a_decision_says_what_came_later(page: Page, serving: Servin
     for name in ids[2:5]:
         page.goto(f"{serving.url}/desks/loans/decisions/{name}")
         expect(page.locator("#proofs table")).to_be_visible(timeout=PATIENCE)
-        told = [serving.ask("GET", f"/api/desks/loans/decisions/{name}/{part}", by="owner").json() for part in PARTS]
-        quoted = [quote for pair in told[0]["explanation"]["binding_pairs"] for quote in pair["shaped_by"]]
-        evidence = [quote for pair in told[1]["pairs"] if pair["gap"] >= 1e-9 for quote in pair["evidence"]]
+        parts = [serving.ask("GET", f"/api/desks/loans/decisions/{name}/{part}", by="owner").json() for part in PARTS]
+        quoted = [quote for pair in parts[0]["explanation"]["binding_pairs"] for quote in pair["shaped_by"]]
+        evidence = [quote for pair in parts[1]["pairs"] if pair["gap"] >= 1e-9 for quote in pair["evidence"]]
         for place, quotes in (("#chances", quoted), ("#proofs", evidence)):
             later = sum(quote["is_later"] is True for quote in quotes)
             expect(page.locator(f"{place} .evidence li").filter(has_text=words)).to_have_count(later)
@@ -213,23 +213,23 @@ def test_the_page_of_a_decision_says_what_came_later(page: Page, serving: Servin
 def test_a_quoted_verdict_without_a_page_has_no_link(page: Page, serving: Serving) -> None:
     """An interview's answer and an imported review shape distances as well; the page says where they stand."""
     name = next(event["id"] for event in reversed(serving.events("decision")) if event["body"]["tight_pairs"])
-    said = {"first": "one", "second": "two", "unfair": True, "gap": 0.25, "reviewer": "Kim", "likeness": 0.9}
+    quote = {"first": "one", "second": "two", "unfair": True, "gap": 0.25, "reviewer": "Kim", "likeness": 0.9}
     shaped = [
-        {**said, "review": "", "decision": "", "is_later": False, "kind": kind} for kind in ("answer", "imported")
+        {**quote, "review": "", "decision": "", "is_later": False, "kind": kind} for kind in ("answer", "imported")
     ]
 
     def put(route: Route) -> None:
-        told = route.fetch().json()
-        told["explanation"]["binding_pairs"][0]["shaped_by"] = shaped
-        route.fulfill(json=told)
+        response = route.fetch().json()
+        response["explanation"]["binding_pairs"][0]["shaped_by"] = shaped
+        route.fulfill(json=response)
 
     page.route(f"**/api/desks/loans/decisions/{name}/window", put)
     enter(page, serving, "owner", f"/desks/loans/decisions/{name}")
     lines = page.locator("#chances .evidence").first.locator("li")
-    told = ["Kim called two people unfair at 25 points (in an interview; 90% alike)"]
-    told.append("Kim called one and two unfair at 25 points (imported; 90% alike)")
+    expected = ["Kim called two people unfair at 25 points (in an interview; 90% alike)"]
+    expected.append("Kim called one and two unfair at 25 points (imported; 90% alike)")
     expect(lines).to_have_count(2)
-    for line, words in zip(lines.all(), told, strict=True):
+    for line, words in zip(lines.all(), expected, strict=True):
         assert line.text_content() == words
         expect(line.locator("a")).to_have_count(0)
 
@@ -283,8 +283,8 @@ def test_an_unknown_decision(page: Page, serving: Serving) -> None:
 def test_the_table_of_a_chart_by_keyboard(page: Page, serving: Serving) -> None:
     """The numbers behind a picture can be had without seeing it."""
     enter(page, serving, "owner", "/desks/loans")
-    fold = page.locator("#chart-flagged summary")
-    fold.focus()
+    summary = page.locator("#chart-flagged summary")
+    summary.focus()
     page.keyboard.press("Enter")
     last = page.locator("#chart-flagged tbody tr").last.locator("td").first
     expect(last).to_have_text(page.locator("#figure-flagged").inner_text())

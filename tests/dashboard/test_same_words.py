@@ -57,9 +57,9 @@ def test_what_fairness_cost_is_the_difference_as_shown(
     page: Page, serving: Serving, rewards: tuple[float, float]
 ) -> None:
     """Whoever subtracts the two numbers on the page finds the third, digit by digit."""
-    told = call_script(page, serving, "price", "sums", *rewards)
+    sums = call_script(page, serving, "price", "sums", *rewards)
     shown = [
-        Decimal(call_script(page, serving, "words", "number", told[name], told["digits"]).replace("\u2212", "-"))
+        Decimal(call_script(page, serving, "words", "number", sums[name], sums["digits"]).replace("\u2212", "-"))
         for name in ("played", "without", "cost")
     ]
     assert shown[1] - shown[0] == shown[2]
@@ -77,5 +77,5 @@ def test_a_longer_last_interval_is_said_to_be(page: Page, serving: Serving) -> N
 
 def test_a_distance_has_no_idle_digit(page: Page, serving: Serving) -> None:
     """What is ten when rounded is written as ten is."""
-    told = [call_script(page, serving, "words", "pointsOf", value) for value in (0.0994, 0.0996, 0.1, 0.01)]
-    assert told == ["9.9 points", "10 points", "10 points", "1.0 points"]
+    texts = [call_script(page, serving, "words", "pointsOf", value) for value in (0.0994, 0.0996, 0.1, 0.01)]
+    assert texts == ["9.9 points", "10 points", "10 points", "1.0 points"]

@@ -24,20 +24,20 @@ class Source:
     """A desk that changes when it is told to, and counts how often it is asked."""
 
     def __init__(self) -> None:
-        self.lines, self.reviews, self.asked, self.broken = 1, 1, 0, False
+        self.lines, self.reviews, self.polls, self.broken = 1, 1, 0, False
 
     async def __call__(self, known: str | None) -> dict[str, Any]:
         """What is new."""
-        self.asked += 1
+        self.polls += 1
         if self.broken:
             raise ConnectionError
         before, now = (known or "..").split("."), [str(self.lines), str(self.lines), str(self.reviews)]
-        told: dict[str, Any] = {"version": ".".join(now)}
+        parts: dict[str, Any] = {"version": ".".join(now)}
         if before[:2] != now[:2]:
-            told["desk"] = {"lines": self.lines}
+            parts["desk"] = {"lines": self.lines}
         if before[2:] != now[2:]:
-            told |= {"metric": {"reviews": self.reviews}, "reviewers": {}}
-        return told
+            parts |= {"metric": {"reviews": self.reviews}, "reviewers": {}}
+        return parts
 
 
 def events_in(text: bytes) -> list[dict[str, str]]:
@@ -62,20 +62,20 @@ def test_everybody_is_told_and_the_desk_is_asked_once() -> None:
         view = LiveView(source, **QUICK)
         viewers = [view.watch(None) for _ in range(50)]
         first = [await next_events(viewer) for viewer in viewers]
-        asked, source.lines = source.asked, 2
-        told = {(await next_events(viewer))[0]["data"] for viewer in viewers}
+        polls, source.lines = source.polls, 2
+        data = {(await next_events(viewer))[0]["data"] for viewer in viewers}
         for viewer in viewers:
             await viewer.aclose()
         await asyncio.sleep(0.02)
-        after = source.asked
+        after = source.polls
         await asyncio.sleep(0.05)
         assert all([event["event"] for event in some] == ["desk", "metric", "reviewers"] for some in first)
-        return asked, told, source.asked - after, view.viewers
+        return polls, data, source.polls - after, view.viewers
 
-    asked, told, later, viewers = asyncio.run(run())
-    assert told == {'{"lines":2}'}
+    polls, data, later, viewers = asyncio.run(run())
+    assert data == {'{"lines":2}'}
     assert (later, viewers) == (0, 0)
-    assert asked < 50
+    assert polls < 50
 
 
 def test_who_comes_back_gets_what_is_new() -> None:
@@ -85,8 +85,8 @@ def test_who_comes_back_gets_what_is_new() -> None:
         source = Source()
         view = LiveView(source, **QUICK)
         here = view.watch(None)
-        told = await next_events(here)
-        assert [event.get("id") for event in told] == [None, None, "1.1.1"]
+        events = await next_events(here)
+        assert [event.get("id") for event in events] == [None, None, "1.1.1"]
         again = view.watch("1.1.1")
         assert [events_in(await anext(again)) for _ in range(3)] == [[], [], []]
         source.lines = 2
@@ -112,8 +112,8 @@ def test_a_slow_viewer_gets_the_newest_alone() -> None:
         for lines in range(2, 12):
             source.lines = lines
             await next_events(quick)
-        (told,) = await next_events(slow)
-        assert orjson.loads(told["data"]) == {"lines": 11}
+        (event,) = await next_events(slow)
+        assert orjson.loads(event["data"]) == {"lines": 11}
         for viewer in (quick, slow):
             await viewer.aclose()
 

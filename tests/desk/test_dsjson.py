@@ -16,7 +16,7 @@ from tests.ledger.test_export import played as played
 from tests.support.desk_play import D
 
 
-def told_by(desk: Desk) -> list[dict[str, Any]]:
+def exported_lines(desk: Desk) -> list[dict[str, Any]]:
     """The lines of a desk."""
     return [json.loads(line) for line in to_dsjson(desk.ledger, desk.name)]
 
@@ -54,7 +54,7 @@ def test_features_have_their_names(ledger: Ledger, name: str) -> None:
     for number, (settings, somebody, names) in enumerate(cases):
         with Desk.open(ledger, f"{name}-{number}", seed=1, **settings) as desk:
             decision = desk.decide([somebody])
-            (line,) = told_by(desk)
+            (line,) = exported_lines(desk)
         reported = line["c"]["_multi"][0]["x"]
         assert set(reported) == names
         assert list(reported.values()) == decision.event.body["contexts"][0]
@@ -75,7 +75,7 @@ def test_nothing_is_lost_of_a_decision_that_chose_nobody(ledger: Ledger, name: s
     with Desk.open(ledger, name, n_features=D, seed=1) as desk:
         decision = chose_nobody(desk)
         review = desk.review(decision.id, "complete", unfair=[decision.candidates[:2]], reviewer="Kim")
-        (line,) = (line for line in told_by(desk) if line["EventId"] == decision.id)
+        (line,) = (line for line in exported_lines(desk) if line["EventId"] == decision.id)
     assert line["_skipLearn"] is True
     assert "_label_cost" not in line
     assert [recorded["id"] for recorded in line["evenhand"]["reviews"]] == [review.id]
@@ -90,7 +90,7 @@ def test_overrides_ride_along_and_what_came_after_is_no_label(ledger: Ledger, na
         desk.outcome(decision.id, {before: 0.5})
         override = desk.override(decision.id, [after], "a document came late")
         desk.outcome(decision.id, {after: 0.2})
-        lines = [line for line in told_by(desk) if line["evenhand"]["decision"] == decision.id]
+        lines = [line for line in exported_lines(desk) if line["evenhand"]["decision"] == decision.id]
     assert [line.get("_label_cost") for line in lines] == [-0.5, None]
     for line in lines:
         assert line["evenhand"]["overrides"] == [{"id": override.id, **override.body}]

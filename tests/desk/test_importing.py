@@ -24,8 +24,8 @@ from tests.support.desk_play import D, done, outcome_of, people, play
 
 PEOPLE: list[dict[str, Any]] = [{"id": "a", "context": [0.9, 0, 0]}, {"id": "b", "context": [0, 0.9, 0]}]
 REVIEW = {"kind": "partial", "unfair": [["a", "b"]], "reviewer": "Kim"}
-ODDS = {"a": 0.4, "b": 0.1}
-GOOD = {"candidates": PEOPLE, "probabilities": ODDS, "rewards": {"a": 0.5}, "reviews": [REVIEW]}
+PROBABILITIES = {"a": 0.4, "b": 0.1}
+GOOD = {"candidates": PEOPLE, "probabilities": PROBABILITIES, "rewards": {"a": 0.5}, "reviews": [REVIEW]}
 
 
 def written(path: Path, *records: Any) -> Path:
@@ -103,7 +103,7 @@ def test_one_bit_is_taken_with_its_decision(ledger: Ledger, name: str, tmp_path:
     bit = {"kind": "one_bit", "any_unfair": True, "reviewer": "Kim"}
     record = {
         "candidates": [*PEOPLE, third],
-        "probabilities": {**ODDS, "c": 0.3},
+        "probabilities": {**PROBABILITIES, "c": 0.3},
         "rewards": {"a": 0.5},
         "reviews": [bit],
     }

@@ -172,11 +172,11 @@ def pair(i: int) -> WaitingPair:
 NONSENSE = [{"n": 0}, {"n": 1.5}, {"n": 10**6}, {"n": 1, "lease": -1.0}, {"n": 1, "reviewer": ""}]
 
 
-@pytest.mark.parametrize("asked", NONSENSE)
-def test_nonsense_is_refused(asked: dict[str, object]) -> None:
+@pytest.mark.parametrize("options", NONSENSE)
+def test_nonsense_is_refused(options: dict[str, object]) -> None:
     """A number of pairs, a name, and seconds above zero."""
     with Desk.open("memory:", "loans", n_features=D) as desk, pytest.raises(InvalidInput):
-        desk.queue(**asked)  # type: ignore[arg-type]
+        desk.queue(**options)  # type: ignore[arg-type]
 
 
 def test_the_first_decision_waits_for_no_second(ledger: Ledger, name: str) -> None:

@@ -18,7 +18,7 @@ from evenhand.metrics.verdicts import Pairs
 from tests.support.interviewed import exact, interviewed, people, standard
 from tests.support.simulation import same
 
-SAID = ("unfair", "acceptable", "unsure")
+JUDGEMENTS = ("unfair", "acceptable", "unsure")
 
 
 def _interview(n: int = 40, d: int = 3, **options: Any) -> eh.Interview:
@@ -52,7 +52,7 @@ def test_the_same_seed_and_answers_give_the_same_questions() -> None:
 
 @pytest.mark.filterwarnings("ignore::evenhand.errors.InconsistentReviews")
 @given(
-    judgement=st.lists(st.sampled_from(SAID), min_size=1, max_size=12),
+    judgement=st.lists(st.sampled_from(JUDGEMENTS), min_size=1, max_size=12),
     epsilon=st.sampled_from([0.003, 0.01, 0.05, 0.3]),
     n=st.integers(2, 12),
     seed=st.integers(0, 1000),
@@ -191,13 +191,13 @@ def test_when_every_pair_rests_the_longest_rested_comes_first() -> None:
     """Three people make three pairs; unsure of all of them, the reviewer meets them in turn, and is not stuck."""
     triangle = [[1.0, 0.0], [-0.5, 0.8], [-0.5, -0.8]]
     interview = eh.Interview(eh.FairBandit(2, epsilon=0.02, seed=0), triangle, max_questions=9, seed=1)
-    asked = []
+    pairs = []
     for question in interview:
-        asked.append(question.pair)
+        pairs.append(question.pair)
         interview.answer("unsure")
-    assert len(asked) == 9
-    assert asked[:3] == asked[3:6] == asked[6:]
-    assert len(set(asked)) == 3
+    assert len(pairs) == 9
+    assert pairs[:3] == pairs[3:6] == pairs[6:]
+    assert len(set(pairs)) == 3
 
 
 def test_what_is_no_answer_is_refused() -> None:
@@ -222,7 +222,7 @@ def test_a_question_that_is_not_answered_does_not_loop_for_ever() -> None:
 # Taking back.
 
 
-@given(judgement=st.lists(st.sampled_from(SAID), min_size=1, max_size=8), back=st.integers(1, 8))
+@given(judgement=st.lists(st.sampled_from(JUDGEMENTS), min_size=1, max_size=8), back=st.integers(1, 8))
 @settings(max_examples=15, deadline=None)
 def test_taken_back_is_as_if_never_given(judgement: list[Any], back: int) -> None:
     """After undoing some answers, bandit and question are those of the interview that never had them."""

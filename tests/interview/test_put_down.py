@@ -25,12 +25,12 @@ def _answer(interview: eh.Interview, reviewer: Reviewer, n: int) -> None:
         interview.answer("unsure" if question.number % 7 == 0 else reviewer(question), reviewer="Ada")
 
 
-@pytest.mark.parametrize("asked", [False, True], ids=["between questions", "with a question open"])
-def test_taken_up_equals_never_put_down(tmp_path: Path, asked: bool) -> None:
+@pytest.mark.parametrize("mid_question", [False, True], ids=["between questions", "with a question open"])
+def test_taken_up_equals_never_put_down(tmp_path: Path, mid_question: bool) -> None:
     """Save, load, go on to the end: the same questions, meter, forecast and state, to the bit."""
     interview, reviewer = standard(3, seed=1)
     _answer(interview, reviewer, 12)
-    if asked:
+    if mid_question:
         assert interview.question is not None
     interview.save(tmp_path / "desk.eh")
     loaded = eh.Interview.load(tmp_path / "desk.eh")

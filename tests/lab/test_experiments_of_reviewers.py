@@ -119,15 +119,15 @@ def partial(of: Settings) -> Mapping[str, float]:
 def test_partial_reviews_flags_one_pair_too_many_and_one_too_late() -> None:
     """In one run of ten is enough; other kinds of reviews are promised nothing."""
 
-    def asked(wrong: float) -> Callable[[Settings], bool]:
+    def at_rate(wrong: float) -> Callable[[Settings], bool]:
         return lambda of: of["shows"] == "proposed pairs" and of["wrong"] == wrong
 
     experiment = partial_reviews.EXPERIMENT
     assert broken(experiment, partial) == []
-    (many,) = broken(experiment, but(partial, asked(0.0), unfair_pairs=111.0))
+    (many,) = broken(experiment, but(partial, at_rate(0.0), unfair_pairs=111.0))
     assert many.endswith("no answer wrong: unfair pairs")
     for wrong in (0.0, 0.1):
-        (late,) = broken(experiment, but(partial, asked(wrong), late_unfair_pairs=1.0))
+        (late,) = broken(experiment, but(partial, at_rate(wrong), late_unfair_pairs=1.0))
         assert late.endswith("second half")
     assert broken(experiment, but(partial, lambda of: of["shows"] == "one report", unfair_pairs=9000.0)) == []
 

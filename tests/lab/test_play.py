@@ -46,7 +46,7 @@ class Listening:
         self.policy = policy
         self.decided: list[eh.Decision] = []
         self.outcomes: list[tuple[int, Mapping[int, float]]] = []
-        self.heard: list[tuple[int, int, eh.Review]] = []
+        self.learned: list[tuple[int, int, eh.Review]] = []
 
     def decide(self, contexts: Any) -> eh.Decision:
         """As the other."""
@@ -60,7 +60,7 @@ class Listening:
         if rewards is not None:
             self.outcomes.append((decision.round, rewards))
         if review is not None:
-            self.heard.append((decision.round, len(self.decided) - 1, review))
+            self.learned.append((decision.round, len(self.decided) - 1, review))
         learned = self.policy.learn(decision, rewards=rewards, review=review)
         assert isinstance(learned, eh.Learned)
         return learned
@@ -84,8 +84,8 @@ def test_late_reviews_are_learned_with_their_own_decision() -> None:
     world = _world()
     exact, policy = MahalanobisAuditor(world.A), Listening(_bandit())
     play(policy, world, DelayedAuditor(exact, 3), rounds=15, epsilon=0.05, seed=1, truth=exact)
-    assert [(made, now) for made, now, _ in policy.heard] == [(t, t + 3) for t in range(12)]
-    assert all(review == exact.review(policy.decided[made]) for made, _, review in policy.heard)
+    assert [(made, now) for made, now, _ in policy.learned] == [(t, t + 3) for t in range(12)]
+    assert all(review == exact.review(policy.decided[made]) for made, _, review in policy.learned)
     assert [made for made, _ in policy.outcomes] == list(range(15))
 
 
@@ -95,8 +95,8 @@ def test_all_reviews_of_a_decision_are_learned() -> None:
     exact, policy = MahalanobisAuditor(world.A), Listening(_bandit())
     panel = PanelAuditor({"a": exact, "b": exact, "c": OneBitAuditor(exact)}, per_decision=2, seed=0)
     play(policy, world, panel, rounds=10, epsilon=0.05, seed=1, truth=exact)
-    assert [made for made, _, _ in policy.heard] == [t for t in range(10) for _ in range(2)]
-    assert {review.reviewer for _, _, review in policy.heard} == {"a", "b", "c"}
+    assert [made for made, _, _ in policy.learned] == [t for t in range(10) for _ in range(2)]
+    assert {review.reviewer for _, _, review in policy.learned} == {"a", "b", "c"}
     assert [made for made, _ in policy.outcomes] == list(range(10))
 
 

@@ -38,10 +38,10 @@ def test_no_question_makes_the_standard_run_too() -> None:
         name: column for name, column in standard.items() if name != "conflicts"
     }
     assert live["asked"][-1] == 0
-    asked = interviewed_run(questions=20, **SHAPE)
-    assert asked["asked"][-1] == 20
-    assert asked["expected"][-1] < live["expected"][-1]
-    best = [[r + lost for r, lost in zip(run["reward"], run["regret"], strict=True)] for run in (live, asked)]
+    interviewed = interviewed_run(questions=20, **SHAPE)
+    assert interviewed["asked"][-1] == 20
+    assert interviewed["expected"][-1] < live["expected"][-1]
+    best = [[r + lost for r, lost in zip(run["reward"], run["regret"], strict=True)] for run in (live, interviewed)]
     assert best[0] == pytest.approx(best[1])
 
 

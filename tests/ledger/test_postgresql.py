@@ -78,7 +78,7 @@ def test_nobody_waits_for_ever(postgresql: str) -> None:
             }
             driver = connection.connection.driver_connection
             assert driver is not None
-            asked = driver.info.get_parameters()
+            parameters = driver.info.get_parameters()
         ledger.close()
     finally:
         with asleep.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
@@ -89,4 +89,4 @@ def test_nobody_waits_for_ever(postgresql: str) -> None:
         "idle_in_transaction_session_timeout": "5min",
         "synchronous_commit": "on",
     }
-    assert (asked["keepalives_idle"], asked["tcp_user_timeout"]) == ("10", "25000")
+    assert (parameters["keepalives_idle"], parameters["tcp_user_timeout"]) == ("10", "25000")

@@ -83,15 +83,15 @@ def test_the_interview_records_it() -> None:
         desk.decide([[0.1, 0.4], [0.6, 0.2], [0.3, 0.3], [0.9, 0.1]])
         desk.catch_up(wait=True)
         interviewing = InterviewSessions(desk)
-        asked = interviewing.next("Kim")
-        content = interviewing.decrypt(asked["item"], "Kim")
+        question = interviewing.next("Kim")
+        content = interviewing.decrypt(question["item"], "Kim")
         (line,) = desk.execute([interviewing.command(content, "unsure", {"note": "cannot tell"})])
         assert not isinstance(line, EvenhandError)
         assert (line.kind, line.body["unfair"], line.body["reviewer"]) == ("answer", None, "Kim")
         stated = line.body["circumstances"]
         assert (stated["answer"], stated["note"], stated["question"]) == ("unsure", "cannot tell", content["question"])
         then = interviewing.answered(content, "unsure", line.id)
-        assert then["meter"]["unknown"] == asked["meter"]["unknown"]
+        assert then["meter"]["unknown"] == question["meter"]["unknown"]
         desk.execute([Withdraw(line.id, actor="Kim")])
         desk.catch_up()
         again = interviewing.decrypt(interviewing.next("Kim")["item"], "Kim")

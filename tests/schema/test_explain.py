@@ -219,15 +219,15 @@ def test_two_features_that_act_together_are_told_both_ways_round() -> None:
 def test_ends_are_asked_once_and_carried_into_sentences() -> None:
     """Every distance has the ends given for its own difference, the interaction's too; a number's steps have those of
     its whole range, which grow in proportion and are narrower here."""
-    matrix, asked = random_matrix(3), []
+    matrix, calls = random_matrix(3), []
 
     def ends(differences: Floats) -> tuple[Floats, Floats]:
-        asked.append(differences)
+        calls.append(differences)
         distances = np.sqrt(np.einsum("mi,ij,mj->m", differences, matrix, differences))
         return 0.5 * distances, 2.0 * distances + 0.02
 
     explanation = SCHEMA.explain(matrix, ends=ends)
-    assert len(asked) == 1
+    assert len(calls) == 1
     seen = [(effect.distance, c.distance) for effect in explanation.effects for c in effect.comparisons]
     assert explanation.interaction is not None
     seen += [(one, one) for one in (explanation.interaction.together, explanation.interaction.against)]

@@ -138,10 +138,10 @@ def test_a_database_that_hangs_keeps_nobody_waiting_for_long(ask: Asking, monkey
     """Tokens that cannot be read again are asked for once, whoever comes meanwhile; everybody is told to come back."""
     monkeypatch.setattr("evenhand.service.authentication.READ_SECONDS", 0.2)
     tokens, authenticator = ask.service.tokens, ask.service.authenticator
-    asked, go = list[int](), threading.Event()
+    reads, go = list[int](), threading.Event()
 
     def hang() -> list[Token]:
-        asked.append(1)
+        reads.append(1)
         go.wait(20)
         return []
 
@@ -153,7 +153,7 @@ def test_a_database_that_hangs_keeps_nobody_waiting_for_long(ask: Asking, monkey
             answers = [*many.map(lambda _: ask("GET", DESK, by="decide"), range(6))]
         assert {answer.status_code for answer in answers} == {503}
         assert {answer.headers["retry-after"] for answer in answers} == {"1"}
-        assert len(asked) == 1
+        assert len(reads) == 1
         assert ask("GET", "/api/desks/loans").status_code == 200, "the token of the settings is not in the database"
     finally:
         monkeypatch.setattr(tokens, "all", lambda: everybody)

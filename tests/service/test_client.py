@@ -21,8 +21,8 @@ def test_the_client_speaks_every_operation(ask: Asking) -> None:
         client.open_desk("new", n_features=2, capacity=1, seed=1)
         made = client.decide("new", candidates()["candidates"])
         client.outcome("new", made["id"], {made["chosen"][0]: 0.5})
-        given = client.review("new", made["id"], "complete", unfair=[("c0", "c2")], reviewer="Kim")
-        client.withdraw("new", given["id"], reason="a slip")
+        review = client.review("new", made["id"], "complete", unfair=[("c0", "c2")], reviewer="Kim")
+        client.withdraw("new", review["id"], reason="a slip")
         client.override("new", made["id"], ["c1"], reason="late papers")
         client.answer("new", [1.0, 0.0], [0.0, 1.0], gap=0.5, unfair=True, reviewer="Kim")
         client.change_settings("new", {"capacity": 2})
@@ -80,10 +80,10 @@ def test_a_lost_answer_is_asked_for_again_with_the_same_key() -> None:
 
 def test_the_queue_is_read_page_by_page() -> None:
     """As many as wanted, or all; kept for a reviewer they are one page."""
-    asked: list[str] = []
+    queries: list[str] = []
 
     def paged(request: httpx.Request) -> httpx.Response:
-        asked.append(request.url.query.decode())
+        queries.append(request.url.query.decode())
         after = int(request.url.params.get("after", 0))
         pairs = [{"first": number} for number in range(after, min(after + 40, 100))]
         return httpx.Response(200, json={"pairs": pairs, "next": str(after + 40) if after + 40 < 100 else None})
@@ -94,9 +94,9 @@ def test_the_queue_is_read_page_by_page() -> None:
             assert [one["first"] for one in client.queue("loans", limit)] == list(range(expected))
         assert client.queue("loans", 30, reviewer="Kim")[0] == {"first": 0}
     everything = ["", "after=40", "after=80"]
-    assert asked[:3] == asked[7:10] == everything
-    assert asked[3:7] == ["limit=7", "limit=90", "limit=90&after=40", "limit=90&after=80"]
-    assert asked[10:] == ["reviewer=Kim&limit=30"]
+    assert queries[:3] == queries[7:10] == everything
+    assert queries[3:7] == ["limit=7", "limit=90", "limit=90&after=40", "limit=90&after=80"]
+    assert queries[10:] == ["reviewer=Kim&limit=30"]
 
 
 def test_two_requests_have_two_keys_unless_told() -> None:
@@ -161,7 +161,7 @@ HOLDS_ITSELF.append(HOLDS_ITSELF)
 
 
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("value", "message"),
     [
         (float("nan"), r"^candidates\[0\]\.context\[0\] must be finite, got nan"),
         (np.float32("inf"), r"^candidates\[0\]\.context\[0\] must be finite, got inf"),
@@ -173,10 +173,10 @@ HOLDS_ITSELF.append(HOLDS_ITSELF)
         (HOLDS_ITSELF, r"not contain itself"),
     ],
 )
-def test_what_is_no_json_is_refused(value: Any, told: str) -> None:
+def test_what_is_no_json_is_refused(value: Any, message: str) -> None:
     """With the way to it, and nothing is sent."""
     client, keys, _ = scripted([])
-    with client, pytest.raises(InvalidInput, match=told):
+    with client, pytest.raises(InvalidInput, match=message):
         client.decide("loans", [{"id": "a", "context": [value, 0.2]}])
     assert keys == []
 
@@ -212,10 +212,10 @@ def test_numpy_is_taken_as_numbers_and_lists() -> None:
         people: list[dict[str, Any]] = [*exact, {"id": "b", "context": (np.float32(0.5), 1)}]
         sent = [{"id": "a", "context": [0.25, 1.0]}, {"id": "b", "context": [0.5, 1]}]
         assert client.decide("loans", people)["sent"] == {"candidates": sent}
-        said = client.answer(
+        answer = client.answer(
             "loans", np.array([1.0, 0.0]), np.array([0, 1]), gap=np.float64(0.5), unfair=np.bool_(True)
         )
-        assert said["sent"] == {"x": [1.0, 0.0], "y": [0, 1], "gap": 0.5, "unfair": True}
+        assert answer["sent"] == {"x": [1.0, 0.0], "y": [0, 1], "gap": 0.5, "unfair": True}
         assert client.outcome("loans", "dec_1", {"a": np.int64(1)})["sent"] == {"rewards": {"a": 1}}
         bit = client.review("loans", "dec_1", "one_bit", any_unfair=np.bool_(True))  # type: ignore[arg-type]
         assert bit["sent"] == {"kind": "one_bit", "any_unfair": True}

@@ -52,7 +52,7 @@ def wait_for(streams: list[Any], more: int, seconds: float = 90) -> None:
         time.sleep(0.02)
 
 
-def check_said(answer: httpx.Response) -> None:
+def check_problem(answer: httpx.Response) -> None:
     """A problem document that says to come back, and nothing of hosts, files or statements."""
     problem = answer.json()
     assert answer.status_code == 503, (answer.request.url.path, problem)
@@ -82,7 +82,7 @@ def test_postgresql_goes_away_under_load_and_comes_back(tmp_path: Path) -> None:
                     away(running, made["id"])
                     begun(server)
                     wait_for(streams, 40)
-                folded(running)
+                wait_for_projection(running)
             finally:
                 for stream in streams:
                     stream.stop()
@@ -95,11 +95,11 @@ def away(running: Running, decision: str) -> None:
     """Check what every kind of request is told while the database is away."""
     for method, path, body in REQUESTS:
         filled = running.address + path.format(desk="loans", decision=decision)
-        check_said(httpx.request(method, filled, json=body, headers=HEADERS, timeout=30))
+        check_problem(httpx.request(method, filled, json=body, headers=HEADERS, timeout=30))
     assert httpx.get(f"{running.address}/health").status_code == 200
 
 
-def folded(running: Running, desk: str = "loans") -> None:
+def wait_for_projection(running: Running, desk: str = "loans") -> None:
     """Until what is decided from has caught up with the ledger as it is now: the folder goes on, too."""
     with DeskClient(running.address, ADMIN) as client:
         wanted, until = client.desk(desk)["events"], time.monotonic() + 60
@@ -124,10 +124,10 @@ def test_a_full_disk_under_a_service(settings: ServiceSettings) -> None:
         while (answer := ask("POST", "/api/desks/loans/decisions", candidates())).status_code == 201:
             made.append(answer.json())
             assert len(made) < 2_000
-        check_said(answer)
-        check_said(ask("POST", "/api/desks/loans/decisions", candidates(100)))
+        check_problem(answer)
+        check_problem(ask("POST", "/api/desks/loans/decisions", candidates(100)))
         for _ in range(2):
-            check_said(refused := ask("GET", "/ready", by="nobody"))
+            check_problem(refused := ask("GET", "/ready", by="nobody"))
             assert "cannot be written" in refused.json()["detail"]
         assert ask("GET", f"/api/desks/loans/decisions/{made[-1]['id']}").status_code == 200
         limit(ledger, 1 << 30)
@@ -155,11 +155,11 @@ def test_a_file_taken_away_under_a_service(settings: ServiceSettings, tmp_path: 
             file.rename(away)
         if how == "replaced":
             file.write_bytes(away.read_bytes())
-        check_said(ask("GET", "/ready", by="nobody"))
+        check_problem(ask("GET", "/ready", by="nobody"))
         for _ in range(3):
-            check_said(ask("POST", "/api/desks/loans/decisions", candidates()))
-            check_said(ask("GET", "/ready", by="nobody"))
-        check_said(ask("POST", "/api/desks", {"name": "another", "n_features": 2}))
+            check_problem(ask("POST", "/api/desks/loans/decisions", candidates()))
+            check_problem(ask("GET", "/ready", by="nobody"))
+        check_problem(ask("POST", "/api/desks", {"name": "another", "n_features": 2}))
         assert file.exists() == (how == "replaced")
         away.replace(file)
         assert ask("GET", "/ready", by="nobody").status_code == 200

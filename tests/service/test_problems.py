@@ -104,9 +104,9 @@ def test_what_contradicts_the_ledger_is_refused(ask: Asking) -> None:
     is_problem(ask("POST", outcomes, {"rewards": {chosen: 1.0}}), 409, "conflict")
     both = {"kind": "partial", "unfair": [["c0", "c1"]], "fair": [["c1", "c0"]]}
     is_problem(ask("POST", f"{DECISIONS}/{made['id']}/reviews", both), 422, "invalid")
-    given = ask("POST", f"{DECISIONS}/{made['id']}/reviews", {"kind": "complete", "unfair": []}).json()
-    assert ask("DELETE", f"/api/desks/loans/reviews/{given['id']}").status_code == 200
-    is_problem(ask("DELETE", f"/api/desks/loans/reviews/{given['id']}"), 409, "conflict")
+    review = ask("POST", f"{DECISIONS}/{made['id']}/reviews", {"kind": "complete", "unfair": []}).json()
+    assert ask("DELETE", f"/api/desks/loans/reviews/{review['id']}").status_code == 200
+    is_problem(ask("DELETE", f"/api/desks/loans/reviews/{review['id']}"), 409, "conflict")
     is_problem(ask("POST", "/api/desks", {"name": "loans", "n_features": 2}), 409, "conflict")
 
 
@@ -176,9 +176,9 @@ def test_logs_of_requests_hold_nothing_about_people(monkeypatch: pytest.MonkeyPa
     with asking(replace(MEMORY, log_requests=True)) as ask:
         people = {"candidates": [{"id": SECRET_PERSON, "context": [0.123456, 0.2]}]}
         made = ask("POST", DECISIONS, people).json()
-        said = {"kind": "complete", "reviewer": SECRET_PERSON, "circumstances": {"note": SECRET_PERSON}}
-        given = ask("POST", f"{DECISIONS}/{made['id']}/reviews", said).json()
-        ask("DELETE", f"/api/desks/loans/reviews/{given['id']}", params={"reason": SECRET_PERSON})
+        body = {"kind": "complete", "reviewer": SECRET_PERSON, "circumstances": {"note": SECRET_PERSON}}
+        review = ask("POST", f"{DECISIONS}/{made['id']}/reviews", body).json()
+        ask("DELETE", f"/api/desks/loans/reviews/{review['id']}", params={"reason": SECRET_PERSON})
         ask("POST", DECISIONS, {"candidates": [{"id": SECRET_PERSON}]})
         for who in ("nobody", "admin", "decide"):
             ask("GET", f"/api/desks/{SECRET_PERSON}", by=who)
@@ -189,7 +189,7 @@ def test_logs_of_requests_hold_nothing_about_people(monkeypatch: pytest.MonkeyPa
     text = lines.getvalue()
     assert f'"caller":"{token}"' in text
     assert '"operation":"decide"' in text
-    for word in ("Mustermann", "0.123456", made["id"], given["id"], "127.0.0.1"):
+    for word in ("Mustermann", "0.123456", made["id"], review["id"], "127.0.0.1"):
         assert word not in text
     for line in text.splitlines():
         json.loads(line)

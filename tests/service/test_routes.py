@@ -49,11 +49,11 @@ def test_what_reviewers_do_not_see_is_said_when_a_desk_is_opened(ask: Asking) ->
     """A new desk takes the rules of reviewing; a later change of one of them leaves the others as they are."""
     rules = {"hidden": ["age"], "session": 5}
     desk = {"name": "shy", "features": ["age", "income"], "reviewing": rules, "overlap": 0.5, "pairs_per_decision": 2}
-    told = ask("POST", "/api/desks", desk).json()["settings"]
-    assert (told["reviewing"]["hidden"], told["reviewing"]["session"], told["overlap"]) == (["age"], 5, 0.5)
+    settings = ask("POST", "/api/desks", desk).json()["settings"]
+    assert (settings["reviewing"]["hidden"], settings["reviewing"]["session"], settings["overlap"]) == (["age"], 5, 0.5)
     assert ask("POST", "/api/desks/shy/settings", {"changes": {"reviewing": {"lease": 60}}}).status_code == 201
-    told = ask("GET", "/api/desks/shy").json()["settings"]
-    assert (told["reviewing"]["hidden"], told["reviewing"]["lease"]) == (["age"], 60)
+    settings = ask("GET", "/api/desks/shy").json()["settings"]
+    assert (settings["reviewing"]["hidden"], settings["reviewing"]["lease"]) == (["age"], 60)
     wrong = ask("POST", "/api/desks", {**desk, "name": "other", "reviewing": {"hidden": ["gender"]}})
     assert wrong.status_code == 422
 
@@ -90,8 +90,8 @@ def test_a_withdrawn_review_leaves_the_metric_as_if_never_given(ask: Asking) -> 
     decision = ask.decide()
     _wait_for_state(ask, decision["seq"])
     before = ask("GET", "/api/desks/loans/metric").json()["matrix"]
-    said = {"kind": "complete", "unfair": [["c0", "c2"]]}
-    review = ask("POST", f"/api/desks/loans/decisions/{decision['id']}/reviews", said, by="review").json()
+    body = {"kind": "complete", "unfair": [["c0", "c2"]]}
+    review = ask("POST", f"/api/desks/loans/decisions/{decision['id']}/reviews", body, by="review").json()
     _wait_for_state(ask, review["seq"])
     assert ask("GET", "/api/desks/loans/metric").json()["matrix"] != before
     answer = ask("DELETE", f"/api/desks/loans/reviews/{review['id']}", params={"reason": "a slip"}, by="review")

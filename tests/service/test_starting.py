@@ -26,17 +26,17 @@ from tests.support.tampering import tampered
 
 async def failure_of(settings: ServiceSettings) -> str:
     """What the server is told when the application cannot start."""
-    told: list[Any] = []
+    messages: list[Any] = []
 
     async def receive() -> dict[str, str]:
         return {"type": "lifespan.startup"}
 
     async def send(message: Any) -> None:
-        told.append(message)
+        messages.append(message)
 
     with pytest.raises(EvenhandError):
         await create_app(settings)({"type": "lifespan", "state": {}}, receive, send)
-    (message,) = told
+    (message,) = messages
     assert message["type"] == "lifespan.startup.failed"
     return str(message["message"])
 
@@ -45,12 +45,12 @@ def test_a_start_that_fails_is_told_in_a_sentence(tmp_path: Path, caplog: pytest
     """One line that says what is wrong; the traceback is there for whoever asks for the level debug."""
     (tmp_path / "ledger.db").write_bytes(b"this is no database " * 500)
     with caplog.at_level(logging.DEBUG, "evenhand.service.middleware"):
-        said = asyncio.run(
+        message = asyncio.run(
             failure_of(ServiceSettings(database_url=f"sqlite:///{tmp_path}/ledger.db", admin_token=ADMIN))
         )
-    assert said.startswith("the service cannot start: the database is damaged")
-    assert "\n" not in said
-    assert "Traceback" not in said
+    assert message.startswith("the service cannot start: the database is damaged")
+    assert "\n" not in message
+    assert "Traceback" not in message
     traces = [record for record in caplog.records if record.exc_info]
     assert [record.levelno for record in traces] == [logging.DEBUG]
 
@@ -70,7 +70,7 @@ def serve(*options: str, **environment: str) -> subprocess.CompletedProcess[str]
 @pytest.mark.process
 @pytest.mark.parametrize("token", ["", ADMIN])
 @pytest.mark.parametrize(
-    ("url", "said"),
+    ("url", "sentence"),
     [
         ("postgresql+psycopg://nobody:very-secret@127.0.0.1:1/none", "the database cannot be used now"),
         ("sqlite:///{folder}/newer.db", "the database is at migration 9999"),
@@ -79,7 +79,7 @@ def serve(*options: str, **environment: str) -> subprocess.CompletedProcess[str]
         ("sqlite:///{folder}/empty.db", "the database {folder}/empty.db is empty"),
     ],
 )
-def test_serve_says_in_a_sentence_why_it_cannot(tmp_path: Path, url: str, said: str, token: str) -> None:
+def test_serve_says_in_a_sentence_why_it_cannot(tmp_path: Path, url: str, sentence: str, token: str) -> None:
     """Unreachable, newer, damaged, not to be written: one sentence, status 1, no traceback and no password."""
     Desk.open(f"sqlite:///{tmp_path}/newer.db", "loans", n_features=2).close()
     tampered(tmp_path / "newer.db", "UPDATE evenhand_version SET version_num = '9999'")
@@ -87,7 +87,7 @@ def test_serve_says_in_a_sentence_why_it_cannot(tmp_path: Path, url: str, said: 
     (tmp_path / "empty.db").touch()
     ended = serve("--database", url.format(folder=tmp_path), EVENHAND_ADMIN_TOKEN=token)
     assert ended.returncode == 1
-    assert ended.stderr.startswith(said.format(folder=tmp_path))
+    assert ended.stderr.startswith(sentence.format(folder=tmp_path))
     assert ended.stderr.count("\n") == 1
     assert "very-secret" not in ended.stderr
     assert ended.stdout == ""

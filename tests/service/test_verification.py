@@ -61,8 +61,8 @@ def test_an_old_line_that_was_changed_is_found(
     tampered(tmp_path / "ledger.db", "UPDATE events SET text = replace(text, '0.', '1.') WHERE seq = 3")
     with caplog.at_level(logging.INFO, "evenhand.service.verification"), running(settings) as (url, _):
         assert result_of(url, "loans") == "damaged at event 3"
-    (said,) = [record.getMessage() for record in caplog.records if record.levelno == logging.ERROR]
-    assert "event 3 of desk 'loans' was changed" in said
+    (message,) = [record.getMessage() for record in caplog.records if record.levelno == logging.ERROR]
+    assert "event 3 of desk 'loans' was changed" in message
 
 
 @pytest.mark.parametrize("value", ["CAST(x'7bff7d' AS TEXT)", "CAST(text AS BLOB)"])

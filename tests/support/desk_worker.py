@@ -22,7 +22,7 @@ def main(url: str, name: str, seed: int) -> None:
         desk.decide(people(rng))
     with Desk.open(url, name, n_features=D, seed=1) as desk:
         desk.project_in_background()
-        say("ready", "")
+        report("ready", "")
         batch = 0
         while True:
             batch += 1
@@ -32,8 +32,8 @@ def main(url: str, name: str, seed: int) -> None:
             made = carry_out(desk, wanted)
             pairs = [(outcome_of(event, rng), review_of(event)) for event in made]
             later: list[Command] = [command for pair in pairs for command in pair if command is not None]
-            given = carry_out(desk, later)
-            reviews = [event.id for event in given if event.kind == "review"]
+            recorded = carry_out(desk, later)
+            reviews = [event.id for event in recorded if event.kind == "review"]
             if rng.random() < 0.2 and reviews:
                 carry_out(desk, [Withdraw(reviews[0])])
 
@@ -46,11 +46,11 @@ def carry_out(desk: Desk, commands: list[Command]) -> list[Event]:
             raise result
     events = [result for result in results if isinstance(result, Event)]
     for event in events:
-        say(event.id, event.hash)
+        report(event.id, event.hash)
     return events
 
 
-def say(first: str, second: str) -> None:
+def report(first: str, second: str) -> None:
     """A line that arrives whole, or not at all."""
     sys.stdout.write(f"{first} {second}\n")
     sys.stdout.flush()

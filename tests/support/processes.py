@@ -135,10 +135,10 @@ class Stream(threading.Thread):
                 client.outcome(self._desk, made["id"], {made["chosen"][0]: float(self._rng.uniform())}, key=self._key())
             )
         if self._rng.uniform() < 0.3:
-            said = [("p0", "p1")] if self._rng.uniform() < 0.5 else []
-            given = self._did(client.review(self._desk, made["id"], "partial", unfair=said, key=self._key()))
+            unfair = [("p0", "p1")] if self._rng.uniform() < 0.5 else []
+            review = self._did(client.review(self._desk, made["id"], "partial", unfair=unfair, key=self._key()))
             if self._rng.uniform() < 0.1:
-                self._did(client.withdraw(self._desk, given["id"], key=self._key()))
+                self._did(client.withdraw(self._desk, review["id"], key=self._key()))
 
     def _key(self) -> str:
         self.sent += 1

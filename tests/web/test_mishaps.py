@@ -107,8 +107,8 @@ def test_undo_by_button_keeps_the_note_and_the_focus(page: Page, serving: Servin
     expect(page.get_by_label("Reason")).to_have_value("gap")
     expect(page.locator("#question")).to_be_focused()
     answer(page, "u")
-    said = [event["body"] for event in serving.events("review") if event["body"]["reviewer"] == "Max"]
-    assert [body["circumstances"]["note"] for body in said] == ["far too wide"] * 2
+    reviews = [event["body"] for event in serving.events("review") if event["body"]["reviewer"] == "Max"]
+    assert [body["circumstances"]["note"] for body in reviews] == ["far too wide"] * 2
 
 
 def test_signing_in_again_in_another_window(two: tuple[Page, Page], serving: Serving) -> None:

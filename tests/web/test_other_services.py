@@ -67,10 +67,10 @@ def test_every_process_puts_the_same_pair_before_a_reviewer(several: Serving) ->
     moments = {"started": "2024-01-01T00:00:00+00:00", "ended": "2024-01-01T00:00:03+00:00"}
     before = len(several.events("review"))
     for number in range(8):
-        told = [several.ask("GET", "/api/desks/loans/review/next", by="Lee").json() for _ in range(4)]
-        assert len({str((one["rows"], one["probabilities"], one["draft"])) for one in told}) == 1
-        said = {"item": told[number % 4]["item"], "answer": "acceptable", **moments}
-        answers = [several.ask("POST", "/api/desks/loans/review/answers", by="Lee", body=said) for _ in range(2)]
+        items = [several.ask("GET", "/api/desks/loans/review/next", by="Lee").json() for _ in range(4)]
+        assert len({str((one["rows"], one["probabilities"], one["draft"])) for one in items}) == 1
+        body = {"item": items[number % 4]["item"], "answer": "acceptable", **moments}
+        answers = [several.ask("POST", "/api/desks/loans/review/answers", by="Lee", body=body) for _ in range(2)]
         assert [answer.status_code for answer in answers] == [201, 201]
         assert len({answer.json()["review"] for answer in answers}) == 1
     assert len(several.events("review")) == before + 8
@@ -97,10 +97,10 @@ def test_no_process_asks_what_another_has_heard(several: Serving) -> None:
     moments = {"started": "2024-01-01T00:00:00+00:00", "ended": "2024-01-01T00:00:03+00:00"}
     seen = []
     for _ in range(9):
-        told = several.ask("GET", "/api/desks/loans/interview/next", by="Kim").json()
-        seen.append(str((told["rows"], told["gap"])))
-        said = {"item": told["item"], "answer": "acceptable", **moments}
-        assert several.ask("POST", "/api/desks/loans/interview/answers", by="Kim", body=said).status_code == 201
+        item = several.ask("GET", "/api/desks/loans/interview/next", by="Kim").json()
+        seen.append(str((item["rows"], item["gap"])))
+        body = {"item": item["item"], "answer": "acceptable", **moments}
+        assert several.ask("POST", "/api/desks/loans/interview/answers", by="Kim", body=body).status_code == 201
     assert len(set(seen)) == 9
 
 

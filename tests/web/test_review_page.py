@@ -73,22 +73,22 @@ def test_a_record_says_what_was_shown(page: Page, serving: Serving) -> None:
     page.get_by_role("button", name="Unfair").click()
     expect(page.locator("#why")).to_contain_text("expected to teach most")
     (review,) = [event for event in serving.events("review") if event["body"]["reviewer"] == "Ada"]
-    said = review["body"]["circumstances"]
-    assert set(said["sides"]) == {"left", "right"}
-    ids = [said["sides"][side] for side in ("left", "right")]
-    assert not said["ids_shown"]
+    metadata = review["body"]["circumstances"]
+    assert set(metadata["sides"]) == {"left", "right"}
+    ids = [metadata["sides"][side] for side in ("left", "right")]
+    assert not metadata["ids_shown"]
     assert not any(name in shown_text for name in ids)
-    assert said["hidden"] == ["guarantor"]
-    assert said["shown"] == ["income", "years employed", "purpose"]
-    assert said["queue"]["reason"] == "most telling"
-    assert (said["reason"], said["answer"]) == ("alike", "unfair")
-    assert said["note"].startswith("u a s")
-    assert said["started"] < said["ended"]
-    assert said["instruction"] == "3"
-    assert set(said["probabilities"]) == set(ids)
+    assert metadata["hidden"] == ["guarantor"]
+    assert metadata["shown"] == ["income", "years employed", "purpose"]
+    assert metadata["queue"]["reason"] == "most telling"
+    assert (metadata["reason"], metadata["answer"]) == ("alike", "unfair")
+    assert metadata["note"].startswith("u a s")
+    assert metadata["started"] < metadata["ended"]
+    assert metadata["instruction"] == "3"
+    assert set(metadata["probabilities"]) == set(ids)
     assert review["body"]["unfair"] == [ids]
     for name, person in zip(ids, (left, right), strict=True):
-        assert person.startswith(f"{100 * said['probabilities'][name]:.1f}".removesuffix(".0"))
+        assert person.startswith(f"{100 * metadata['probabilities'][name]:.1f}".removesuffix(".0"))
     shown: dict[str, object] = {"changes": {"reviewing": {}}}
     assert serving.ask("POST", "/api/desks/loans/settings", by="owner", body=shown).status_code == 201
 

@@ -74,9 +74,11 @@ def test_several_answers_wait_in_order(page: Page, serving: Serving) -> None:
     _opened_again(page, serving)
     assert answers_of(serving, "Max") == ["unfair", "acceptable", "unsure", "conflict"]
     reviews = [event for event in serving.events("review") if event["body"]["reviewer"] == "Max"]
-    for pair, said in zip(seen, (event["body"]["circumstances"] for event in reviews), strict=False):
+    for pair, metadata in zip(seen, (event["body"]["circumstances"] for event in reviews), strict=False):
         for shown, side in zip(pair, ("left", "right"), strict=True):
-            assert shown.startswith(f"{100 * said['probabilities'][said['sides'][side]]:.1f}".removesuffix(".0"))
+            assert shown.startswith(
+                f"{100 * metadata['probabilities'][metadata['sides'][side]]:.1f}".removesuffix(".0")
+            )
 
 
 def test_going_on_when_the_service_is_back(page: Page, serving: Serving) -> None:

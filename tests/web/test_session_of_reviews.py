@@ -248,9 +248,9 @@ def test_a_slow_service_is_waited_for_aloud(page: Page, short: Serving) -> None:
 
 def test_no_id_tells_that_a_pair_came_before(page: Page, short: Serving) -> None:
     """Neither on the page nor in what it is told stands who the two are, or of which decision."""
-    with page.expect_response(lambda response: "/review/next" in response.url) as told:
+    with page.expect_response(lambda response: "/review/next" in response.url) as response:
         enter(page, short, "Ada", "/review/loans")
-    said = told.value.json()
-    assert said["names"] is None
-    assert "decision" not in said
-    assert "applicant" not in told.value.text()
+    item = response.value.json()
+    assert item["names"] is None
+    assert "decision" not in item
+    assert "applicant" not in response.value.text()

@@ -14,14 +14,14 @@ pytestmark = pytest.mark.browser
 def test_what_was_typed_is_never_shown(page: Page, serving: Serving) -> None:
     """Whatever is wrong with a token, the sentence repeats nothing of it."""
     page.goto(f"{serving.url}/sign-in")
-    for typed, says in (
+    for typed, message in (
         ("eh_" + "secret" * 80, "This is too long to be a token."),
         ("eh_secret", "This token is unknown or was revoked. Check that you copied all of it."),
         ("", "Enter your token."),
     ):
         page.get_by_label("Token").fill(typed)
         page.keyboard.press("Enter")
-        expect(page.locator("#token-error")).to_have_text(says)
+        expect(page.locator("#token-error")).to_have_text(message)
         expect(page.get_by_label("Token")).to_be_focused()
         assert "secret" not in page.locator("body").inner_text()
 

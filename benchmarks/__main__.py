@@ -28,7 +28,7 @@ PARTS = {
 """What is measured against peers, in this order: the module and its function that lists the cases."""
 
 PROGRAMS = {"learners": "benchmarks.learners", "sweep": "benchmarks.sweep", "service": "benchmarks.service"}
-"""Programs of their own, which print a table and write nothing; run when they are asked for, and in a full run:"""
+"""Programs of their own, which print a table and write nothing; run by name, and in a full run:"""
 
 LAST = ("service",)
 """These, after everything else."""

@@ -2,7 +2,7 @@
 
 A pair comes with the gap it was treated with and whether somebody called it unfair: d < gap, or not. metric-learn takes
 pairs that are alike or not alike, so it is given the difference of the contexts divided by the gap: likeness then ends
-at a distance of 1, which is exactly what was said. (Given the differences alone it is no better than ||x - y||.) Its
+at a distance of 1, exactly what was answered. (Given the differences alone it is no better than ||x - y||.) Its
 metrics are then multiplied by the factor under which the most training pairs come out right. Ours takes the pairs in
 reviews of 45, as ten candidates make them.
 """

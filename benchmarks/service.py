@@ -91,14 +91,14 @@ def wait_for(port: int) -> None:
 
 @dataclass(frozen=True)
 class Target:
-    """A server's port, what it is asked, and the status it answers with."""
+    """A server's port, the requests it gets, and the status it answers with."""
 
     port: int
     requests: list[bytes]
     status: int = 201
 
 
-def decisions_to_ask(path: str, rng: np.random.Generator) -> list[bytes]:
+def decision_requests(path: str, rng: np.random.Generator) -> list[bytes]:
     """Requests for decisions, all of them different."""
     headers = {"Authorization": f"Bearer {TOKEN}"}
     requests = []
@@ -207,10 +207,10 @@ def main() -> None:
         report_opening(many, most)
         plain = [sys.executable, "-c", EMPTY_SERVER, "0"]
         with started(plain) as empty, started(server(few)) as port, started(server(many)) as full:
-            requests = decisions_to_ask("/api/desks/bench/decisions", rng)
+            requests = decision_requests("/api/desks/bench/decisions", rng)
             targets = {
                 EMPTY: Target(empty, [request("GET", "/empty")], status=200),
-                TAKING: Target(empty, decisions_to_ask("/taking", rng)),
+                TAKING: Target(empty, decision_requests("/taking", rng)),
                 "1,000 events": Target(port, requests),
                 f"{most:,} events": Target(full, requests),
             }

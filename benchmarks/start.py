@@ -100,7 +100,7 @@ def starts(size: Size) -> list[Measurement]:
 
 
 def _within(work: str, peer: str, budget: float, wall: Floats, busy: Floats) -> Measurement:
-    """Against what it may last; the note tells how long the processor was busy, which others on it do not change."""
+    """Against its limit; the note has the processor time, which other load does not change."""
     seconds = np.stack([wall, np.full(len(wall), budget)], axis=1)
     note = f"{np.median(busy):.2f} s of the processor's time, {wall.min():.2f} s at best"
     return compared(PART, work, peer, seconds, goal=1.0, note=note, details={"processor": float(np.median(busy))})

@@ -86,7 +86,7 @@ def test_few_prices_are_tried(metric: str) -> None:
 
 @pytest.mark.parametrize("metric", KINDS)
 @pytest.mark.parametrize("k", [2, 10, 100, 300])
-def test_nothing_but_ropes_is_needed(k: int, metric: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_kernel_is_enough(k: int, metric: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """With capacity 1 or none the first kernel finds the answer: neither the price search nor HiGHS is called."""
     monkeypatch.setattr(MODULE, "_fall_back", None)
     for program in ten_programmes(k, metric, 1):

@@ -51,7 +51,7 @@ def test_every_pair_is_looked_at_equally_often() -> None:
 
 
 def test_the_pairs_may_be_chosen_by_somebody_else() -> None:
-    """The function is given the decision and the number; no lot is drawn; pairs come in any order."""
+    """The function is given the decision and the number; nothing is drawn; pairs come in any order."""
     calls: list[tuple[Decision, int]] = []
 
     def choose(decision: Decision, n: int) -> list[Pair]:
@@ -104,7 +104,7 @@ def test_the_worst_pair_is_reported_and_no_other() -> None:
     assert OneReportAuditor(PureNoiseAuditor(1.0)).review(decision).unfair == ((0, 2),)
 
 
-def test_silence_says_what_it_is_told_to_say() -> None:
+def test_silence_is_read_as_configured() -> None:
     """That all pairs looked at were fair, or nothing."""
     fair = made([0.1, 0.1, 0.1], np.zeros((3, 2)))
     assert OneReportAuditor(EXACT).review(fair) == Review.complete()

@@ -22,7 +22,7 @@ from tests.support.simulation import same, simulate
 
 LEARNERS: dict[str, Any] = {
     "BayesPoint": lambda: eh.metrics.BayesPoint(3, epsilon=0.05),
-    "BayesPoint in doubt": lambda: eh.metrics.BayesPoint(3, epsilon=0.05, error_rate=None),
+    "BayesPoint with unknown errors": lambda: eh.metrics.BayesPoint(3, epsilon=0.05, error_rate=None),
     "diagonal": lambda: eh.metrics.BayesPoint(3, structure="diagonal"),
     "Ellipsoid": lambda: eh.metrics.Ellipsoid(3, epsilon=0.05),
     "ProjectedVolume": lambda: eh.metrics.ProjectedVolume(3, epsilon=0.05, seed=7),
@@ -86,9 +86,9 @@ def test_every_learner_can_be_asked(name: str) -> None:
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10**6), k=st.integers(1, 12), capacity=st.sampled_from([1, 2, None]), n=st.integers(1, 70))
 def test_more_questions_begin_with_the_same(seed: int, k: int, capacity: int | None, n: int) -> None:
-    """The n most telling are the first n of all; of binding pairs the widest in doubt, of others the least foreseen."""
+    """The n most informative are the first n of all; binding pairs by uncertainty, others by surprise."""
     bandit, rng = eh.FairBandit(3, capacity=capacity, seed=seed), np.random.default_rng(seed)
-    _learn_a_few(bandit, rng, 0.9)  # a new belief is in doubt about the distant most
+    _learn_a_few(bandit, rng, 0.9)  # a new belief is least certain of distant pairs
     decision = bandit.decide(random_contexts(rng, k, 3))
     _learn_a_few(bandit, rng, 0.2)  # and has had no bad news of probabilities that it would play
     everything = _check(bandit, decision, 1000)
@@ -108,7 +108,7 @@ def _learn_a_few(bandit: eh.FairBandit, rng: np.random.Generator, widest: float)
         bandit.learn_pair(x, y, gap=float(rng.uniform(0.1, widest)), unfair=bool(rng.random() < 0.6))
 
 
-def test_equal_odds_have_nothing_to_say() -> None:
+def test_equal_probabilities_leave_nothing_to_review() -> None:
     """Copies of one person, a single candidate, and equal probabilities by order of the cap leave nothing to ask."""
     bandit = eh.FairBandit(2, seed=0)
     assert bandit.pairs_to_review(bandit.decide([[0.5, 0.5]] * 4), 3) == ()
@@ -120,7 +120,7 @@ def test_equal_odds_have_nothing_to_say() -> None:
 
 
 def test_moments_become_distances() -> None:
-    """The distance is the root of the mean; the doubt half the way between the roots one deviation to either side."""
+    """The distance is the root of the mean; its uncertainty half the way between roots one deviation to either side."""
     bandit = _experienced(LEARNERS["BayesPoint"]())
     decision = bandit.decide(random_contexts(np.random.default_rng(5), 5, 3))
     pairs = Pairs.of(decision.contexts)
@@ -132,8 +132,8 @@ def test_moments_become_distances() -> None:
         assert question.uncertainty == pytest.approx((high - low) / 2)
 
 
-def test_a_metric_that_is_known_leaves_no_doubt() -> None:
-    """Of a metric told beforehand every distance is certain, and no pair is likely to be unfair."""
+def test_a_known_metric_leaves_nothing_uncertain() -> None:
+    """Of a metric known beforehand every distance is certain, and no pair is likely to be unfair."""
     bandit = eh.FairBandit(3, metric=LEARNERS["KnownMetric"](), seed=0)
     decision = bandit.decide(random_contexts(np.random.default_rng(0), 6, 3))
     for question in bandit.pairs_to_review(decision, 100):
@@ -141,7 +141,7 @@ def test_a_metric_that_is_known_leaves_no_doubt() -> None:
         assert question.distance >= question.gap - 1e-9
 
 
-def test_a_metric_beyond_all_odds() -> None:
+def test_a_metric_beyond_all_probabilities() -> None:
     """The same where distances are far beyond 1: nothing overflows."""
     bandit = eh.FairBandit(3, metric=eh.metrics.KnownMetric(50 * np.eye(3)), seed=0)
     decision = bandit.decide(random_contexts(np.random.default_rng(0), 6, 3))

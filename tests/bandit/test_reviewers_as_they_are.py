@@ -69,7 +69,7 @@ def _runs(d: int, k: int, rounds: int, reviewer_error: float | None, make: MakeA
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("wrong", "most"), [(0.0, 50), (0.1, 120), (0.2, 330), (0.3, 560)])
-def test_errors_at_a_rate_nobody_told(wrong: float, most: int, capsys: pytest.CaptureFixture[str]) -> None:
+def test_errors_at_an_unknown_rate(wrong: float, most: int, capsys: pytest.CaptureFixture[str]) -> None:
     """d = 5, k = 10, 6,000 rounds: few unfair pairs at any rate of errors, next to none late, and the rate is found."""
 
     def noisy(bandit: eh.FairBandit, exact: MahalanobisAuditor, seed: int) -> Auditor:
@@ -104,7 +104,7 @@ def test_one_bit_a_round(d: int, k: int, wrong: float, most: int | None, capsys:
 
 @pytest.mark.slow
 def test_two_proposed_pairs_a_round(capsys: pytest.CaptureFixture[str]) -> None:
-    """d = 5, k = 10, 5,000 rounds: told of the two pairs it proposes, little more unfair than told of all 45.
+    """d = 5, k = 10, 5,000 rounds: with verdicts on the two pairs it proposes, little more unfair than with all 45.
 
     Of two pairs drawn by lot it learns less.
     """

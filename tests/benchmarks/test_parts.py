@@ -42,7 +42,7 @@ def test_missing_peers_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 
 
 @pytest.mark.parametrize(("words", "size"), [([], "full"), (["--quick"], "quick"), (["--size", "tiny"], "tiny")])
-def test_a_run_is_full_unless_told(words: list[str], size: str) -> None:
+def test_a_run_is_full_by_default(words: list[str], size: str) -> None:
     """Without a word on it everything is measured."""
     assert Size(command._parse(words).size) is Size(size)
 

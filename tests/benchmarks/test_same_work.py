@@ -96,7 +96,7 @@ def test_every_bandit_learns(entry: Entry) -> None:
     assert seats_alone or np.mean(earned[100:]) > np.mean(outcomes[100:]) + 0.2
 
 
-def test_lots_follow_the_probabilities() -> None:
+def test_draws_follow_the_probabilities() -> None:
     """Places are drawn as often as their probabilities say; what rounding leaves over goes to the last."""
     rng = random.Random(0)
     shares = np.bincount([drawn([0.1, 0.6, 0.3], rng) for _ in range(4000)], minlength=3) / 4000

@@ -52,7 +52,7 @@ def test_every_pair_of_a_played_decision_has_a_certificate() -> None:
     assert sum(count.proved for count in counts) > 0.6 * 100
 
 
-def test_equal_odds_are_proved_by_nothing() -> None:
+def test_equal_probabilities_need_no_proof() -> None:
     """Pairs with equal probabilities, and copies, need no evidence; the others cannot be proved without."""
     contexts = np.array([[0.6, 0.8], [0.6, 0.8], [1.0, 0.0]])
     certificate = certify(decided(contexts, [0.3, 0.3 + 1e-10, 0.1]), Evidence(MetricSpace(2)), half)

@@ -162,7 +162,7 @@ def test_lies_are_found(record: Record, lie: str) -> None:
         check(resealed(changed))
 
 
-# Changes that may pass for a proof as long as nobody asks who said so.
+# Changes that may pass for a proof as long as the sources are not checked.
 FALSE_QUOTES: dict[str, tuple[Callable[[Record], object], str]] = {
     "a tighter verdict": (lambda r: put(fair_used(r), "gap", fair_used(r)["gap"] * (1 + 1e-12)), "its gap was"),
     "another reviewer": (
@@ -188,7 +188,7 @@ def _other(pair: list[int]) -> list[int]:
 
 @pytest.mark.parametrize("quote", FALSE_QUOTES)
 def test_false_quotes_are_found_by_their_sources(record: Record, history: list[Reviewed], quote: str) -> None:
-    """With a digest that fits, each is refused when it is held against what was really said."""
+    """With a digest that fits, each is refused when it is compared with the real verdicts."""
     change, sentence = FALSE_QUOTES[quote]
     assert check(record, history).proved > 0
     changed = copy.deepcopy(record)
@@ -209,7 +209,7 @@ def test_sources_may_be_a_mapping(record: Record, history: list[Reviewed]) -> No
 
 @pytest.mark.parametrize("flip", [False, True], ids=["fair", "unfair"])
 def test_reviews_say_what_they_say(record: Record, history: list[Reviewed], flip: bool) -> None:
-    """Complete, partial and one-bit reviews are read as they are meant; what was said otherwise is no source."""
+    """Complete, partial and one-bit reviews are read as they are meant; a verdict to the contrary is no source."""
     verdict = unfair_used(record) if flip else fair_used(record)
     pair = tuple(verdict["pair"])
     everything = [(decision, review) for decision, review in history if decision.id != verdict["decision"]]

@@ -66,7 +66,7 @@ def test_once_learning_has_settled_little_is_news() -> None:
 
 @pytest.mark.parametrize("unfair", [False, True])
 def test_memory_is_bounded(unfair: bool) -> None:
-    """However much is said, and however telling, only so many verdicts are kept."""
+    """The number of verdicts kept is bounded, however many come and however informative they are."""
     rng = np.random.default_rng(0)
     evidence = Evidence(MetricSpace(4))
     for number in range(120):
@@ -92,7 +92,7 @@ def test_large_rounds_are_used_in_part() -> None:
     assert {tuple(pair) for pair in pairs.indices[tight]} <= {tuple(pair) for pair in evidence.verdicts.pairs}
 
 
-def test_what_was_said_before_is_not_kept_twice() -> None:
+def test_the_same_verdict_is_not_kept_twice() -> None:
     """The same verdict again, or one that says less of the same difference, is no news."""
     z = [0.5, 0.1]
     evidence = evidence_from((z, 0.4, False), (z, 0.4, False), (z, 0.3, False), (z, 0.8, True), (z, 0.9, True))
@@ -118,7 +118,7 @@ def test_every_verdict_has_its_source() -> None:
         assert verdicts.reviewers[row] == f"reviewer {decision.round % 3}"
 
 
-def test_equal_odds_say_nothing() -> None:
+def test_equal_probabilities_are_no_evidence() -> None:
     """A verdict on equal probabilities, even one that the rounding of probabilities made, is not added."""
     pairs = Pairs.between(np.array([0.5, 0.0]), np.array([0.0, 0.0]))
     evidence = Evidence(MetricSpace(2))
@@ -147,7 +147,7 @@ CONTRADICTIONS: dict[str, list[tuple[list[float], float, bool]]] = {
 @pytest.mark.parametrize("name", CONTRADICTIONS)
 @pytest.mark.parametrize("structure", ["full", "diagonal"])
 def test_contradictory_reviews_prove_nothing(name: str, structure: Structure) -> None:
-    """Once no metric fits what was said, no bound is above zero, whatever else was said."""
+    """Once no metric fits the verdicts, no bound is above zero, whatever the other verdicts are."""
     answers = CONTRADICTIONS[name]
     rng = np.random.default_rng(0)
     pairs = Pairs.of(random_contexts(rng, 6, 2))

@@ -24,7 +24,7 @@ def truth(rng: np.random.Generator, d: int, structure: Structure) -> Floats:
 
 
 def most_wrong(seed: int, kind: str, structure: Structure, *, rounds: int) -> tuple[int, float, int]:
-    """In a random world: how many pairs were asked, by how much a bound exceeded its distance, how many had one."""
+    """In a random world: how many pairs were checked, by how much a bound exceeded its distance, how many had one."""
     rng = np.random.default_rng(seed)
     d, k = int(rng.integers(2, 6)), int(rng.integers(3, 7))
     A = truth(rng, d, structure)

@@ -47,7 +47,7 @@ def test_another_database_is_left_as_it_is(
 
 @pytest.mark.postgres
 def test_an_empty_postgresql_gets_no_tables(postgresql: str) -> None:
-    """Whoever only reads is told that there is no ledger, and leaves the database as it was."""
+    """Whoever only reads learns that there is no ledger, and leaves the database as it was."""
     plain = postgresql.replace("+psycopg", "", 1)
     with psycopg.connect(plain, autocommit=True) as connection:
         connection.execute("DROP DATABASE IF EXISTS blank")

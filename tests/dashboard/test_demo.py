@@ -47,7 +47,7 @@ def kept(process: subprocess.Popen[str], folder: Path) -> list[Path]:
 def test_it_plays_by_itself_and_leaves_nothing(demo: tuple[subprocess.Popen[str], str, Path]) -> None:
     """The link signs in once, with all roles, the token as often as one likes; decisions come; Ctrl-C ends it.
 
-    Opened again the link leads to the desk whoever is signed in, and others to where they are told of the token.
+    Opened again the link leads to the desk whoever is signed in, and others to a page that explains the token.
     """
     process, link, folder = demo
     base = link.split("/welcome/")[0]

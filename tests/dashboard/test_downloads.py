@@ -20,7 +20,7 @@ TEXT = "text/csv; charset=utf-8"
 
 @pytest.fixture(scope="module")
 def events(serving: Serving) -> list[dict[str, Any]]:
-    """The lines of the ledger, as the service tells them one by one."""
+    """The lines of the ledger, as the service lists them one by one."""
     page = serving.ask("GET", "/api/desks/loans/events?limit=1000", by="owner").json()
     assert page["next"] is None
     found: list[dict[str, Any]] = page["events"]
@@ -35,7 +35,7 @@ def got(serving: Serving, path: str, by: str = "owner") -> httpx.Response:
 
 
 def test_the_ledger_can_be_verified_as_it_stands(serving: Serving, events: list[dict[str, Any]]) -> None:
-    """Every line, in order, with hashes that check, up to the head that the service tells."""
+    """Every line, in order, with hashes that check, up to the head that the service reports."""
     answer = got(serving, "/ledger.jsonl")
     lines = answer.text.splitlines()
     assert verify_lines(lines).hash == events[-1]["hash"]
@@ -44,7 +44,7 @@ def test_the_ledger_can_be_verified_as_it_stands(serving: Serving, events: list[
 
 
 def test_the_table_of_decisions(serving: Serving, events: list[dict[str, Any]]) -> None:
-    """One row for each candidate, with odds, features, outcome and what was said, as the ledger has them."""
+    """One row for each candidate, with probabilities, features, outcome and verdicts, as the ledger has them."""
     answer = got(serving, "/decisions.csv")
     rows = list(csv.DictReader(io.StringIO(answer.text)))
     decisions = [event for event in events if event["kind"] == "decision"]
@@ -113,7 +113,7 @@ def test_proofs_name_people_and_reviews(serving: Serving, events: list[dict[str,
             assert any(set(quote["names"]) == set(pair) for review in quoted_reviews for pair in review[how])
 
 
-def test_proofs_say_what_was_given_later(serving: Serving, events: list[dict[str, Any]]) -> None:
+def test_proofs_mark_later_verdicts(serving: Serving, events: list[dict[str, Any]]) -> None:
     """Of each verdict whether it came after the decision, by the ledger; an interview's answer says nothing of it."""
     made = [event for event in events if event["kind"] == "decision"][8]
     proofs = got(serving, f"/decisions/{made['id']}/proofs").json()

@@ -57,7 +57,7 @@ def test_estimates_are_not_taken_for_what_is_played(page: Page, serving: Serving
     expect(page.locator("#chances .legend")).to_contain_text("the limit that the desk allowed for these two")
 
 
-def test_a_pair_that_was_called_unfair_is_said_to_be(page: Page, serving: Serving) -> None:
+def test_a_pair_that_was_called_unfair_is_labelled_so(page: Page, serving: Serving) -> None:
     """At the top, among the pairs that bound and in the certificate: who called it unfair, and no made-up chance."""
     made = decide(serving, ["a7", "a8", "a9"])
     first, second = widest_pair(made)
@@ -138,7 +138,7 @@ ORDER = """() => [...document.querySelectorAll(".chances text.name")].map((text)
 
 @pytest.mark.parametrize("width", [360, 1600])
 def test_names_may_run_either_way_and_be_long(page: Page, serving: Serving, width: int) -> None:
-    """Odds stand below the beginning of a name that runs from right to left; no page is wider than its window."""
+    """Chances stand below the beginning of a name that runs from right to left; no page is wider than its window."""
     made = decide(serving, NAMES)
     review(serving, made, reviewer="r" * 150)
     review(serving, made, reviewer="כים", pair=NAMES[1:])
@@ -183,8 +183,8 @@ def test_numbers_are_written_one_way(page: Page, serving: Serving) -> None:
         """async () => {
           const here = document.querySelector('script[src$="dashboard/dashboard.js"]').src;
           const { number, minus } = await import(here.replace("dashboard.js", "words.js"));
-          const told = [-0.06, -0.0063, 1.43443e-7, -1e-17, 12.345].map((value) => number(value));
-          return [...told, minus("-5 m (-3 m)"), minus("A-1, level=-0.5, 2024-05-06")];
+          const numbers = [-0.06, -0.0063, 1.43443e-7, -1e-17, 12.345].map((value) => number(value));
+          return [...numbers, minus("-5 m (-3 m)"), minus("A-1, level=-0.5, 2024-05-06")];
         }"""
     )
     assert numbers == ["−0.06", "−0.0063", "0.00000014", "0.00", "12.35", "−5 m (−3 m)", "A-1, level=−0.5, 2024-05-06"]
@@ -226,7 +226,7 @@ def test_small_rewards_have_ticks_that_differ(page: Page, serving: Serving) -> N
     assert len(set(ticks)) == len(ticks) > 2
 
 
-def test_a_newcomer_is_told_what_this_is_once(page: Page, serving: Serving) -> None:
+def test_a_newcomer_sees_the_introduction_once(page: Page, serving: Serving) -> None:
     """What a desk is and what to do, until it is put away."""
     open_dashboard(page, serving)
     expect(page.locator("#welcome")).to_contain_text("A desk decides which")

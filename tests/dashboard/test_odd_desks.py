@@ -23,8 +23,8 @@ COMPOUND = "Donaudampfschifffahrtsgesellschaftskapitaenswitwenrentenversicherung
 LONG = Schema([Number(WORDS, low=0, high=9), YesNo(COMPOUND), *(Number(f"n{i}", low=-5, high=5) for i in range(8))])
 MINUS = re.compile(r"(?<!\w)-[\d.]+")
 TEXTS = r"""() => {
-  const told = [...document.querySelectorAll("svg text, [title], [aria-label]")];
-  const texts = told.flatMap((e) => [e.textContent, e.title, e.ariaLabel]);
+  const labelled = [...document.querySelectorAll("svg text, [title], [aria-label]")];
+  const texts = labelled.flatMap((e) => [e.textContent, e.title, e.ariaLabel]);
   return [document.body.innerText, ...texts].filter((text) => typeof text === "string").join("\n");
 }"""
 
@@ -122,7 +122,7 @@ def test_large_letters_have_room(page: Page, serving: Serving, width: int) -> No
 
 
 def test_one_candidate_has_no_pair(page: Page, serving: Serving) -> None:
-    """Its certificate says so in place of zeros, and nobody is told to review pairs that cannot be."""
+    """Its certificate says so in place of zeros, and nobody is asked to review pairs that cannot be."""
     look_at_newest(page, serving, "single")
     expect(page.locator("#proofs")).to_contain_text("A single candidate: there are no pairs")
     assert page.locator("#proofs table, #proofs .proof-counts").count() == 0
@@ -150,7 +150,7 @@ AGREEMENT = [
 
 
 @pytest.mark.parametrize(("pairs", "kappa", "words"), AGREEMENT)
-def test_kappa_of_a_handful_is_not_told(page: Page, serving: Serving, pairs: int, kappa: float, words: str) -> None:
+def test_kappa_of_a_handful_is_not_shown(page: Page, serving: Serving, pairs: int, kappa: float, words: str) -> None:
     """Below ten pairs it says next to nothing; below zero people agree less than by chance."""
     agreement, none = {"pairs": pairs, "share": 0.5, "kappa": kappa}, {"repeats": 0, "same": 0}
     assert words in call_script(page, serving, "reviewers", "together", agreement, none)

@@ -128,7 +128,7 @@ def test_a_decision_appears_by_itself(page: Page, serving: Serving) -> None:
 
 def test_news_leave_alone_what_somebody_is_at(page: Page, serving: Serving) -> None:
     """A focused line of the table keeps the focus while decisions come, even when it is no longer among the latest, and
-    leads to its page; a fold that was opened stays open, and a table scrolled sideways stays where it was."""
+    leads to its page; a section that was opened stays open, and a table scrolled sideways stays where it was."""
     open_dashboard(page, serving)
     both = decide(serving, ["alpha", "beta"])
     for reviewer in ("Ana", "Ben"):
@@ -248,7 +248,7 @@ WITHOUT = {
 }
 
 
-def test_whoever_would_be_chosen_without_fairness_is_told_for_every_capacity(page: Page, serving: Serving) -> None:
+def test_whoever_would_be_chosen_without_fairness_is_named_for_every_capacity(page: Page, serving: Serving) -> None:
     """One, several, all, nobody, or a draw among equals."""
     page.goto(f"{serving.url}/sign-in")
     for probabilities, words in WITHOUT.items():

@@ -80,7 +80,7 @@ def test_decisions_without_outcomes() -> None:
 
 
 def test_ends_hold_the_mean() -> None:
-    """The ends of a span's mean lie around it as far as Student's quantile says; of a single reward nothing is said."""
+    """The ends of a span's mean lie around it as far as Student's quantile says; a single reward has none."""
     part = rounds_part(made(2, [], [(0, 0.5), (0, 0.7), (1, 0.1)]), SETTINGS)["reward"]
     assert part["low"][0] < part["by_span"][0] < part["high"][0]
     # Two rewards 0.2 apart: 12.706 standard errors of 0.1 each way.

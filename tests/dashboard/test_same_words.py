@@ -1,4 +1,4 @@
-"""What is said in two places is said the same way: pictures and sentences, window and review page, sums and parts."""
+"""What stands in two places has the same words: pictures and sentences, dashboard and review page, sums and parts."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_dashboard_and_review_page_count_the_same(page: Page, serving: Serving) 
     expect(page.locator("#figure-waiting + span")).to_contain_text("answers wanted from reviewers")
 
 
-def test_flags_are_told_by_when_they_came(page: Page, serving: Serving) -> None:
+def test_flags_are_counted_when_they_come(page: Page, serving: Serving) -> None:
     """The picture steps up when a flag comes; the sentence counts the same steps."""
     flagged = {
         "total": 5,
@@ -66,7 +66,7 @@ def test_what_fairness_cost_is_the_difference_as_shown(
     assert shown[0] != 0
 
 
-def test_a_longer_last_interval_is_said_to_be(page: Page, serving: Serving) -> None:
+def test_a_longer_last_interval_is_labelled_so(page: Page, serving: Serving) -> None:
     """What has just begun is counted with the interval before, and the sentence says so."""
     reward = {"outcomes": 9, "mean": 0.5, "by_span": [0.5, 0.4], "edges": [4, 9]}
     words = call_script(page, serving, "rounds", "rewardWords", reward)

@@ -21,7 +21,7 @@ QUICK: dict[str, float] = {"pause": 0.001, "heartbeat": 0.02}
 
 
 class Source:
-    """A desk that changes when it is told to, and counts how often it is asked."""
+    """A desk that changes on command, and counts how often it is read."""
 
     def __init__(self) -> None:
         self.lines, self.reviews, self.polls, self.broken = 1, 1, 0, False
@@ -54,8 +54,8 @@ async def next_events(pieces: AsyncGenerator[bytes, None]) -> list[dict[str, str
             return found
 
 
-def test_everybody_is_told_and_the_desk_is_asked_once() -> None:
-    """Fifty viewers get the same events; the desk is asked as often as for one, and not at all once they are gone."""
+def test_every_viewer_gets_a_change_and_the_desk_is_read_once() -> None:
+    """Fifty viewers get the same events; the desk is read as often as for one, and not at all once they are gone."""
 
     async def run() -> tuple[int, set[str], int, int]:
         source = Source()
@@ -79,7 +79,7 @@ def test_everybody_is_told_and_the_desk_is_asked_once() -> None:
 
 
 def test_who_comes_back_gets_what_is_new() -> None:
-    """With the id of the newest event nothing is told until there is news; with an older one, what is another now."""
+    """With the newest event's id nothing is sent until there is news; with an older one, the parts that changed."""
 
     async def run() -> None:
         source = Source()
@@ -101,7 +101,7 @@ def test_who_comes_back_gets_what_is_new() -> None:
 
 
 def test_a_slow_viewer_gets_the_newest_alone() -> None:
-    """Who did not listen for ten changes is told the last of them, once, and parts that are as before not at all."""
+    """A viewer who missed ten changes gets the last of them, once, and unchanged parts not at all."""
 
     async def run() -> None:
         source = Source()
@@ -121,7 +121,7 @@ def test_a_slow_viewer_gets_the_newest_alone() -> None:
 
 
 def test_streams_end_when_the_desk_cannot_be_read() -> None:
-    """Everybody's stream ends, so that they ask again; who asks again is told what is the matter."""
+    """Everybody's stream ends, so that they connect again; whoever does learns what is the matter."""
 
     async def run() -> None:
         source = Source()
@@ -207,7 +207,7 @@ def test_over_http(ask: Asking) -> None:
 
 
 def test_resuming_over_http(ask: Asking) -> None:
-    """Last-Event-ID leads on from there: nothing of what was told is told again."""
+    """Last-Event-ID leads on from there: nothing is sent twice."""
     ask.decide()
     while ask("GET", "/api/desks/loans/window").json()["desk"]["behind"]:
         time.sleep(0.05)

@@ -1,4 +1,4 @@
-"""A ledger goes out to Vowpal Wabbit: it learns from what was seen, and nothing that people said is lost on the way."""
+"""A ledger goes out to Vowpal Wabbit: it learns from what was seen, and no review is lost on the way."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def exported_lines(desk: Desk) -> list[dict[str, Any]]:
 
 
 def test_dsjson_lines_say_what_was_played(played: Desk) -> None:
-    """Chosen first, odds in the same order, costs are rewards turned round, reviews ride along."""
+    """Chosen first, probabilities in the same order, costs are rewards turned round, reviews ride along."""
     lines = [json.loads(line) for line in to_dsjson(played.ledger, played.name)]
     events = {event.id: event for event in played.events()}
     assert len(lines) == sum(len(event.body["chosen"]) for event in events.values() if event.kind == "decision")
@@ -71,7 +71,7 @@ def chose_nobody(desk: Desk) -> Any:
 
 
 def test_nothing_is_lost_of_a_decision_that_chose_nobody(ledger: Ledger, name: str) -> None:
-    """Its review rides along on a line that Vowpal Wabbit is told to skip."""
+    """Its review rides along on a line that Vowpal Wabbit skips."""
     with Desk.open(ledger, name, n_features=D, seed=1) as desk:
         decision = chose_nobody(desk)
         review = desk.review(decision.id, "complete", unfair=[decision.candidates[:2]], reviewer="Kim")
@@ -83,7 +83,7 @@ def test_nothing_is_lost_of_a_decision_that_chose_nobody(ledger: Ledger, name: s
 
 
 def test_overrides_ride_along_and_what_came_after_is_no_label(ledger: Ledger, name: str) -> None:
-    """Also if somebody was drawn and kept: who was kept was not left to lots."""
+    """Also if somebody was drawn and kept: who was kept was not drawn."""
     with Desk.open(ledger, name, n_features=D, capacity=2, seed=1) as desk:
         decision = desk.decide(0.9 * np.eye(D))
         before, after = decision.chosen

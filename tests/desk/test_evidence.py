@@ -55,7 +55,7 @@ def check(desk: Desk, stated: Quoted, decided_from: int) -> None:
 
 
 def test_a_warm_start_is_quoted(ledger: Ledger, name: str, tmp_path: Path) -> None:
-    """Imported reviews and answers, each with its line; none is missing, and none of later ones is told of then."""
+    """Imported reviews and answers, each with its line; none is missing, and none of the later ones is quoted then."""
     rng = np.random.default_rng(2)
     records = [past(rng, kind, reviewer) for kind in ("complete", "partial") for reviewer in ("Kim", None)]
     with Desk.open(ledger, name, n_features=D, seed=1) as desk:

@@ -62,7 +62,7 @@ def filled(ledger: Ledger, tmp_path: Path) -> Desk:
 
 
 def test_a_desk_learns_nothing_from_its_own_export(tmp_path: Path) -> None:
-    """Nothing is added; every line that has something to teach is said to be here already."""
+    """Nothing is added; every line that has something to teach is reported as already here."""
     ledger = open_ledger("memory:")
     with filled(ledger, tmp_path) as desk, Desk.open(ledger, "other", n_features=D) as other:
         file, head = exported(desk, tmp_path / "own.jsonl"), desk.head

@@ -1,4 +1,4 @@
-"""Pairs that wait for reviewers: the most telling first, none for two people at once unless planned."""
+"""Pairs that wait for reviewers: the most informative first, none for two people at once unless planned."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def places(pairs: list[WaitingPair]) -> list[tuple[str, str, str]]:
     return [(pair.decision, pair.first, pair.second) for pair in pairs]
 
 
-def test_the_most_telling_come_first(desk: Desk) -> None:
+def test_the_most_informative_come_first(desk: Desk) -> None:
     """By priority, with a reason each; a few of every decision, and looking at them takes nothing away."""
     waiting = desk.queue(1000)
     assert waiting == sorted(waiting, key=lambda pair: -pair.priority)
@@ -117,7 +117,7 @@ def test_many_ask_at_once(durable_ledger: Ledger, name: str) -> None:
 
 
 def test_the_queue_is_bounded(ledger: Ledger, name: str) -> None:
-    """Beyond the most that may wait, the least telling go."""
+    """Beyond the most that may wait, the least informative go."""
     made = [pair(i) for i in range(30)]
     ledger.pairs.put(name, made, 100)
     ledger.pairs.put(name, made, 100)

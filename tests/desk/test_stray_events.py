@@ -1,4 +1,4 @@
-"""A desk whose standing was set back, or lines beyond it: told everywhere, over memory, SQLite and PostgreSQL."""
+"""A desk whose head was set back, or lines beyond it: reported everywhere, over memory, SQLite and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ CHANGES: dict[str, Callable[[Desk], None]] = {
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_events_that_do_not_belong_are_reported(desk: Desk, change: str) -> None:
-    """By verify, replay, both exports, and when the desk is opened; and what is said names where the desk stands."""
+    """By verify, replay, both exports, and when the desk is opened; and the message names the desk's head."""
     CHANGES[change](desk)
     stated = f"there are events after event {desk.head.seq}, .* set back"
     if "before" in change:
@@ -86,7 +86,7 @@ def test_events_that_do_not_belong_are_reported(desk: Desk, change: str) -> None
 
 
 def test_a_whole_ledger_has_no_lines_beyond(desk: Desk) -> None:
-    """Nothing is told of one that is as it was written."""
+    """Nothing is reported of one that is as it was written."""
     head, stray = standing(desk.ledger, desk.name)
     assert (head, stray) == (desk.head, None)
     assert verify(desk.ledger, desk.name).seq == head.seq
@@ -106,7 +106,7 @@ def test_deciding_on_a_desk_that_was_set_back_is_refused(desk: Desk, size: int) 
 
 
 def test_a_damaged_export_has_the_lines_beyond_too(desk: Desk) -> None:
-    """Whoever wants to see what is left gets all of it, and is told."""
+    """Whoever wants to see what is left gets all of it, with a warning."""
     whole = list(to_jsonl(desk.ledger, desk.name))
     set_back(desk, LINES)
     found: list[DamagedLedger] = []

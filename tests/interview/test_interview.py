@@ -78,7 +78,7 @@ def test_probabilities_add_up(judgement: list[Any], epsilon: float, n: int, seed
 
 
 def test_the_pair_is_the_one_known_least_and_the_gap_its_estimate() -> None:
-    """Of all pairs none is in more doubt; the gap is the estimate of its distance, to a tenth of epsilon, at most 1."""
+    """Of all pairs none is less certain; the gap is the estimate of its distance, to a tenth of epsilon, at most 1."""
     interview = _interview(n=40)
     reviewer = exact(interview.candidates, np.diag([0.6, 0.3, 0.0]))
     everything = Pairs.of(interview.candidates)
@@ -127,7 +127,7 @@ def test_the_side_of_the_higher_probability_is_random() -> None:
 
 
 def test_thousands_of_candidates_are_no_burden() -> None:
-    """20,000 candidates have 200 million pairs; a question looks at as many as it was told to."""
+    """20,000 candidates have 200 million pairs; a question looks at as many as configured."""
     interview = _interview(n=20_000, d=3, n_pairs=500)
     question = interview.question
     assert question is not None
@@ -214,7 +214,7 @@ def test_what_is_no_answer_is_refused() -> None:
 
 
 def test_a_question_that_is_not_answered_does_not_loop_for_ever() -> None:
-    """A loop that forgets to answer is told so."""
+    """A loop that forgets to answer gets an error."""
     with pytest.raises(InvalidInput, match="question 1 must be answered before the next; 'unsure' skips it"):
         list(_interview())
 
@@ -224,7 +224,7 @@ def test_a_question_that_is_not_answered_does_not_loop_for_ever() -> None:
 
 @given(judgement=st.lists(st.sampled_from(JUDGEMENTS), min_size=1, max_size=8), back=st.integers(1, 8))
 @settings(max_examples=15, deadline=None)
-def test_taken_back_is_as_if_never_given(judgement: list[Any], back: int) -> None:
+def test_undo_is_as_if_never_answered(judgement: list[Any], back: int) -> None:
     """After undoing some answers, bandit and question are those of the interview that never had them."""
     interview = _interview(enough=0.0)
     states = []

@@ -42,7 +42,7 @@ def test_bits_count_every_direction_once() -> None:
 
 @pytest.mark.parametrize("caution", [0.1, 0.3, 0.5])
 def test_expected_unfair_pairs_are_the_integral_that_is_printed(caution: float) -> None:
-    """For a single pair: WASTE/(H(p) ln 2) times the integral of Phi(z - x)/x from epsilon/doubt on."""
+    """For a single pair: WASTE/(H(p) ln 2) times the integral of Phi(z - x)/x from epsilon/width on."""
     pair = Pairs.between(np.array([0.5]), np.array([-0.5]))
     learner = eh.metrics.BayesPoint(1, epsilon=0.02, caution=caution)
     mean, sd = (float(x[0]) for x in learner.moments(pair))

@@ -39,7 +39,7 @@ def test_answers_prove_pairs_before_the_first_review() -> None:
     check(certificate, [(decision, []), *interview.sources()])
 
 
-def test_an_answer_that_was_never_given_is_found_out() -> None:
+def test_an_invented_answer_is_detected() -> None:
     """Without one of the answers it quotes among the sources, a certificate is refused."""
     interview = _interviewed(3, seed=0, questions=40)
     answers = interview.sources()

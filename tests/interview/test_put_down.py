@@ -64,7 +64,7 @@ def test_the_bandit_of_a_loaded_interview_goes_live(tmp_path: Path) -> None:
     assert np.array_equal(here, there)
 
 
-def test_files_that_are_none_are_told(tmp_path: Path) -> None:
+def test_invalid_files_are_refused(tmp_path: Path) -> None:
     """A bandit's file, a cut one, one of a later version, one whose content makes no sense: a sentence each."""
     interview, _ = standard(3, seed=1)
     path = tmp_path / "desk.eh"

@@ -206,7 +206,7 @@ def test_mistaken_reviewers_knows_every_member(panel: str, other: dict[str, floa
 
 
 @pytest.mark.parametrize(("power", "kept"), [(0.5, True), (1.0, True), (1.3, False), (2.0, False)])
-def test_adversarial_answers_tells_a_line_from_what_is_steeper(power: float, kept: bool) -> None:
+def test_adversarial_answers_distinguishes_a_line_from_steeper_growth(power: float, kept: bool) -> None:
     """Costs a + b C^p: in proportion or slower passes, faster does not, of unfair pairs and of regret alike."""
 
     def ends(of: Settings) -> Mapping[str, float]:

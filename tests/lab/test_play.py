@@ -1,4 +1,4 @@
-"""Playing: what the policy hears comes from the reviewer, what it is held to from the truth, also when late."""
+"""Playing: the policy learns from the reviewer and is judged by the truth, also when late."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_the_account_is_held_by_the_truth_not_by_the_reviewer() -> None:
     assert kept[2].flagged_rounds_by_reviewer == 0
 
 
-def test_a_truth_that_moves_is_asked_by_the_round() -> None:
+def test_a_truth_that_moves_is_read_for_each_round() -> None:
     """Who plays the best fair probabilities of each round's own metric has no regret and nothing unfair."""
     world = _world()
     truth = RotatingAuditor(world.A, 0.02)
@@ -191,7 +191,7 @@ def test_a_round_flagged_twice_counts_once(delay: int) -> None:
         assert column == np.cumsum(flagged)[np.array(checkpoints(60)) - 1].tolist()
 
 
-def test_lies_count_as_they_were_told() -> None:
+def test_lies_are_counted() -> None:
     """Every lie that accuses a round of nothing adds one; the account of the truth has none of it."""
     world = _world()
     optimum = eh.baselines.fair_optimum(world.theta, world.A, seed=0)

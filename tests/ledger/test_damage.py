@@ -1,4 +1,4 @@
-"""Truncation, a full disk, a database that goes away: found out, said, and nothing acknowledged lost."""
+"""Truncation, a full disk, a database that goes away: detected, reported, and nothing acknowledged lost."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 def test_an_exported_file_is_compared_with_a_noted_line(
     path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Lines cut off its end, or written anew, are found as in a database; a file that is no text is told so."""
+    """Lines cut off its end, or written anew, are found as in a database; a file that is no text is refused as such."""
     file = tmp_path / "lines.jsonl"
     assert run("export", "loans", "--data", str(tmp_path), "--output", str(file)) == 0
     lines = file.read_text().splitlines(keepends=True)

@@ -20,7 +20,7 @@ ALLOWED = ("waiting_pairs_order", "waiting_pairs_leases", "events_undoes", "snap
 
 
 def test_every_query_uses_its_index(tmp_path: Path) -> None:
-    """All that is asked of SQLite in some days of everything, and how it would look for it."""
+    """All statements sent to SQLite in some days of everything, with their query plans."""
     statements: dict[str, Any] = {}
     with Desk.open(f"sqlite:///{tmp_path}/ledger.db", "loans", n_features=D, seed=1, overlap=0.5) as desk:
         assert isinstance(desk.ledger, Ledger)

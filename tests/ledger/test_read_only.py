@@ -47,7 +47,7 @@ def folder() -> Iterator[Path]:
 
 
 def run_commands(file: Path, other: Path) -> tuple[list[str], str]:
-    """What each command says at its end, and all it complains of, asked by somebody who cannot write there.
+    """What each command prints at its end, and on stderr, run by somebody who cannot write there.
 
     other: a ledger that can be written.
     """

@@ -53,7 +53,7 @@ def _reviewed(
 def test_the_rate_found_is_near_the_true_one(rate: float) -> None:
     """After about 1,400 answers, a share of them turned: on every one of three seeds the rate is within 0.05.
 
-    Ends that reach further by half a grid step hold it, and no answer is said to contradict another.
+    Ends that reach further by half a grid step hold it, and no answer is reported to contradict another.
     """
     for seed in range(3):
         learner, _ = _reviewed(rate, rounds=250, seed=seed)
@@ -108,7 +108,7 @@ def test_a_doubling_keeps_what_was_learned() -> None:
 
 
 def test_what_is_remembered_keeps_its_reviewer() -> None:
-    """Answers that left the window are told to a wider prior at the rate of whoever gave them, the newest of them."""
+    """Answers that left the window update a wider prior at their reviewer's rate, the newest of them."""
     rng = np.random.default_rng(0)
     prior = Belief(np.zeros(2), np.eye(2), replace(DEFAULT, open_answers=10, remembered_per_unknown=10))
     kept, belief, marks = FixedLagSmoother(prior), prior, {"Ada": 0.01, "Bob": 0.02, "Eve": 0.03}

@@ -146,7 +146,7 @@ def test_a_difference_of_numbers_is_shown(left: object, right: object, more: dic
     ],
 )
 def test_numbers_below_zero_have_a_minus_sign(left: object, right: object, shown: list[str]) -> None:
-    """Not a hyphen, also where they are told in full; what is no number stays as it was written."""
+    """Not a hyphen, also where they are written in full; what is no number stays as it was written."""
     (row,) = rows_of({"a": left}, {"a": right}, DeskSettings.create(features=["a"]), [])
     assert [row["left"], row["right"]] == shown
 

@@ -22,7 +22,7 @@ def opened(ledger: Ledger, name: str) -> Desk:
 
 
 def next_question(interviewing: InterviewSessions, reviewer: str = "Kim") -> dict[str, Any]:
-    """The question before a reviewer: which two, with which odds, who of them on the left."""
+    """The question before a reviewer: which two, with which probabilities, who of them on the left."""
     interviewing.desk.catch_up(wait=True)
     reported = interviewing.next(reviewer)
     content = interviewing.decrypt(reported["item"], reviewer)
@@ -42,7 +42,7 @@ def submit(interviewing: InterviewSessions, answer: str, reviewer: str = "Kim") 
 
 
 def test_undo_after_a_restart_brings_the_questions_again(ledger: Ledger, name: str) -> None:
-    """One after the other, the latest first, the same two on the same sides with the same odds; then it goes on."""
+    """Latest first, one by one, the same two on the same sides with the same probabilities; then it goes on."""
     with opened(ledger, name) as desk:
         before = InterviewSessions(desk)
         questions, lines = [], []

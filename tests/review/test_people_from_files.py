@@ -1,4 +1,4 @@
-"""What is wrong with a file of people is said by line and column, with what it must be."""
+"""Errors in a file of people name the line, the column and what must be there."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def test_what_is_skipped_goes_to_somebody_else(desk: Desk) -> None:
 
 @pytest.mark.parametrize("answer", ["unfair", "acceptable", "unsure", "skip", "conflict"])
 def test_what_an_answer_becomes(desk: Desk, answer: str) -> None:
-    """A judgement is a review of the pair; anything else names no pair; the circumstances always tell all."""
+    """A judgement is a review of the pair; anything else names no pair; the metadata is always complete."""
     reviewing = ReviewSessions(desk)
     item = next_item(reviewing, "Kim")
     body = submit(reviewing, item, answer).body
@@ -334,7 +334,7 @@ def test_a_late_answer_is_kept_and_marked(url: str) -> None:
 
 
 def test_items_are_encrypted(desk: Desk) -> None:
-    """An item tells the browser nothing, cannot be changed, and is for one reviewer on one desk."""
+    """An item reveals nothing to the browser, cannot be changed, and is for one reviewer on one desk."""
     reviewing = ReviewSessions(desk)
     item = next_item(reviewing, "Kim")
     token = reviewing.display(item)["item"]
@@ -429,7 +429,7 @@ def test_pairs_at_hand(desk: Desk) -> None:
     assert (after.decision, after.pair) not in pairs
 
 
-def test_a_draft_is_known_by_the_pair_and_tells_nothing(desk: Desk) -> None:
+def test_a_draft_is_known_by_the_pair_and_reveals_nothing(desk: Desk) -> None:
     """The same while the pair is before somebody, another for everybody else and for every other pair."""
     first, second = ReviewSessions(desk), ReviewSessions(desk)
     kim, again, lee = (

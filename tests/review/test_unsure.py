@@ -78,7 +78,7 @@ def test_nothing_is_imported_of_it(tmp_path: Path) -> None:
 
 
 def test_the_interview_records_it() -> None:
-    """The line tells the question, who was asked and what was said; taken back, the question comes again."""
+    """The event holds the question, the reviewer and the answer; taken back, the question comes again."""
     with Desk.open("memory:", "loans", n_features=2, seed=4, epsilon=0.05) as desk:
         desk.decide([[0.1, 0.4], [0.6, 0.2], [0.3, 0.3], [0.9, 0.1]])
         desk.catch_up(wait=True)

@@ -1,4 +1,4 @@
-"""What does not fit is said for all rows at once, in sentences and in records."""
+"""Rows that do not fit are reported all at once, as sentences and as records."""
 
 from __future__ import annotations
 

@@ -135,7 +135,7 @@ def test_a_new_token_works_at_once(ask: Asking) -> None:
 
 
 def test_a_database_that_hangs_keeps_nobody_waiting_for_long(ask: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tokens that cannot be read again are asked for once, whoever comes meanwhile; everybody is told to come back."""
+    """Tokens that cannot be read again are queried once, whoever comes meanwhile; every caller gets a Retry-After."""
     monkeypatch.setattr("evenhand.service.authentication.READ_SECONDS", 0.2)
     tokens, authenticator = ask.service.tokens, ask.service.authenticator
     reads, go = list[int](), threading.Event()
@@ -173,7 +173,7 @@ def test_no_header_but_a_right_one_opens(ask: Asking, header: str) -> None:
     assert answer.headers["www-authenticate"] == "Bearer"
 
 
-def test_a_reviewer_is_not_told_of_decisions_elsewhere(ask: Asking) -> None:
+def test_a_reviewer_does_not_see_decisions_of_other_desks(ask: Asking) -> None:
     """An id from one desk finds nothing at another."""
     made = ask.decide("jobs", by="elsewhere")
     for by in ("review", "admin"):

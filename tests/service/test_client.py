@@ -35,7 +35,7 @@ def test_the_client_speaks_every_operation(ask: Asking) -> None:
     assert kinds == ["opened", "decision", "outcome", "review", "withdrawal", "override", "answer", "settings"]
 
 
-def test_a_refusal_becomes_an_error_with_its_document(ask: Asking) -> None:
+def test_a_problem_becomes_an_error_with_its_document(ask: Asking) -> None:
     """What the service says is the error's sentence, status and kind; refusals are not tried again."""
     with DeskClient(ask.url, ADMIN) as client, pytest.raises(ServiceProblem, match="no desk 'nothing'") as refused:
         client.desk("nothing")
@@ -47,7 +47,7 @@ def test_a_refusal_becomes_an_error_with_its_document(ask: Asking) -> None:
 
 
 def scripted(steps: list[Callable[[httpx.Request], httpx.Response]]) -> tuple[DeskClient, list[str], list[float]]:
-    """A client of a service that answers as told; with the keys it got and the pauses made."""
+    """A client of a service with these responses; with the keys it got and the pauses made."""
     keys: list[str] = []
     pauses: list[float] = []
 
@@ -64,7 +64,7 @@ def lost(request: httpx.Request) -> httpx.Response:
     raise httpx.ReadError("gone", request=request)
 
 
-def test_a_lost_answer_is_asked_for_again_with_the_same_key() -> None:
+def test_a_lost_answer_is_requested_again_with_the_same_key() -> None:
     """Broken connections, overload and restarts are sat out; every attempt has one key; pauses grow."""
     done = httpx.Response(201, json={"id": "dec_1"})
     later = httpx.Response(503, json={}, headers={"Retry-After": "3"})
@@ -99,7 +99,7 @@ def test_the_queue_is_read_page_by_page() -> None:
     assert queries[10:] == ["reviewer=Kim&limit=30"]
 
 
-def test_two_requests_have_two_keys_unless_told() -> None:
+def test_two_requests_have_two_keys_by_default() -> None:
     """Deciding twice is two decisions; a key of one's own is used as it is."""
     client, keys, _ = scripted([lambda _: httpx.Response(201, json={})] * 3)
     with client:
@@ -120,7 +120,7 @@ def test_no_answer_at_all_is_an_error_that_has_the_key() -> None:
     assert len(pauses) == 4
 
 
-def test_a_problem_that_stays_is_told() -> None:
+def test_a_problem_that_stays_is_raised() -> None:
     """A service that stays overloaded is a problem in the end, not a silence."""
     client, _, _ = scripted([lambda _: httpx.Response(503, json={"detail": "busy"})] * 5)
     with client, pytest.raises(ServiceProblem, match="busy"):
@@ -221,8 +221,8 @@ def test_numpy_is_taken_as_numbers_and_lists() -> None:
         assert bit["sent"] == {"kind": "one_bit", "any_unfair": True}
 
 
-def test_an_answer_that_cannot_be_decoded_is_asked_for_again() -> None:
-    """It was given, but nobody can read it: with the same key it comes again; if it never can be read, that is told."""
+def test_an_answer_that_cannot_be_decoded_is_requested_again() -> None:
+    """The response was sent, but cannot be read: with the same key it comes again; if it never can be, that raises."""
 
     def torn(request: httpx.Request) -> httpx.Response:
         return httpx.Response(201, stream=httpx.ByteStream(b"hello"), headers={"Content-Encoding": "gzip"})

@@ -1,4 +1,4 @@
-"""A database that goes away, fills up or is cut off under a running service: said clearly, nothing answered is lost."""
+"""A database that goes away, fills up or is cut off under a service: reported clearly, nothing acknowledged lost."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_postgresql_goes_away_under_load_and_comes_back(tmp_path: Path) -> None:
 
 
 def away(running: Running, decision: str) -> None:
-    """Check what every kind of request is told while the database is away."""
+    """Check the response to every kind of request while the database is away."""
     for method, path, body in REQUESTS:
         filled = running.address + path.format(desk="loans", decision=decision)
         check_problem(httpx.request(method, filled, json=body, headers=HEADERS, timeout=30))
@@ -173,7 +173,7 @@ def test_a_file_taken_away_under_a_service(settings: ServiceSettings, tmp_path: 
 def test_a_file_cut_off_under_a_service(
     settings: ServiceSettings, tmp_path: Path, share: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every request is answered rightly or with a problem document; the next start, or verify, tells what is wrong."""
+    """Every request is answered right or with a problem document; the next start, or verify, reports what is wrong."""
     # Some connection may be left with a lock on what is no database any more: others say so when they have waited.
     monkeypatch.setattr("evenhand.ledger.engine.WAIT", 2.0)
     file = tmp_path / "ledger.db"

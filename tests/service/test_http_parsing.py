@@ -192,7 +192,7 @@ def test_a_body_may_come_in_pieces_or_never(ask: Asking) -> None:
     assert ask.decide()["number"] == 2
 
 
-def test_a_client_may_expect_to_be_told_to_continue(ask: Asking) -> None:
+def test_a_client_may_expect_100_continue(ask: Asking) -> None:
     """Expect: 100-continue gets an interim response, then the decision."""
     with connected(ask) as connection:
         connection.sendall(request(more="Expect: 100-continue\r\n"))

@@ -93,7 +93,7 @@ def test_without_a_key_every_request_is_a_new_one(ask: Asking) -> None:
     assert ask.decide()["id"] != ask.decide()["id"]
 
 
-def test_a_refused_request_may_be_mended_under_its_key(ask: Asking) -> None:
+def test_a_refused_request_may_be_corrected_under_its_key(ask: Asking) -> None:
     """Nothing is kept of a request that was refused: its key is free."""
     assert ask("POST", DECISIONS, {"candidates": []}, headers=keyed("k")).status_code == 422
     assert ask("POST", DECISIONS, candidates(), headers=keyed("k")).status_code == 201

@@ -1,4 +1,4 @@
-"""Every error is a problem document, limits hold, and logs tell nothing of people."""
+"""Every error is a problem document, limits hold, and logs reveal nothing about people."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_candidates_have_a_limit() -> None:
 
 
 def test_a_token_has_a_rate_of_its_own() -> None:
-    """Whoever sends too much is told when to come back; others are not held up."""
+    """Whoever sends too much learns when to come back; others are not held up."""
     with asking(replace(MEMORY, rate=0.01, burst=8.0)) as ask:
         answers = [ask("GET", "/api/desks/loans", by="decide") for _ in range(9)]
         assert [answer.status_code for answer in answers[:8]] == [200] * 8
@@ -144,7 +144,7 @@ def test_a_token_has_a_rate_of_its_own() -> None:
         assert ask("GET", "/api/desks/loans", by="review").status_code == 200
 
 
-def test_a_failure_nobody_expected_tells_no_words(ask: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unexpected_failure_reveals_no_details(ask: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
     """An unexpected error gives 500 with an instance; neither the answer nor the log quotes it, the log says where."""
     lines = io.StringIO()
     handler = logging.StreamHandler(lines)

@@ -75,7 +75,7 @@ def test_killed_fifty_times_nothing_answered_is_lost(url: str, desk: str, tmp_pa
 
 
 def folders(services: list[Running], desk: str) -> list[float]:
-    """Which of the services folds the desk, as each of them says."""
+    """Which of the services projects the desk, as each of them reports."""
     found = []
     for running in services:
         text = httpx.get(f"{running.address}/metrics", headers={"Authorization": f"Bearer {ADMIN}"}).text
@@ -86,7 +86,7 @@ def folders(services: list[Running], desk: str) -> list[float]:
 
 @pytest.mark.postgres
 def test_two_services_on_one_postgresql(postgresql: str, desk: str, tmp_path: Path) -> None:
-    """No event is lost or doubled, one of them folds at a time, and the other takes over when that one dies."""
+    """No event is lost or doubled, one of them projects at a time, and the other takes over when that one dies."""
     with started(postgresql, tmp_path) as first, started(postgresql, tmp_path) as second:
         open_desk(first, desk)
         streams = streams_of([first.address, second.address], desk)
@@ -112,7 +112,7 @@ def test_two_services_on_one_postgresql(postgresql: str, desk: str, tmp_path: Pa
 
 
 def takes_over(running: Running, desk: str) -> None:
-    """Check that a service becomes the one that folds, and that the state moves on with new decisions."""
+    """Check that a service becomes the one that projects, and that the state moves on with new decisions."""
     until = time.monotonic() + 60
     while folders([running], desk) != [1.0]:
         assert time.monotonic() < until, "nobody took over"

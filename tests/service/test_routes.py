@@ -11,8 +11,8 @@ from evenhand.client import DeskClient
 from tests.support.running_service import ADMIN, Asking, candidates
 
 
-def test_a_decision_has_odds_in_the_order_of_its_candidates(ask: Asking) -> None:
-    """The answer names the candidates, their odds in that order, who was drawn, and the state that was decided from."""
+def test_a_decision_has_probabilities_in_the_order_of_its_candidates(ask: Asking) -> None:
+    """The response has the candidates, their probabilities in that order, who was drawn, and the state decided from."""
     decision = ask.decide(k=4, by="decide")
     assert decision["candidates"] == ["c0", "c1", "c2", "c3"]
     assert sum(decision["probabilities"]) == pytest.approx(1.0)
@@ -23,7 +23,7 @@ def test_a_decision_has_odds_in_the_order_of_its_candidates(ask: Asking) -> None
 
 
 def test_the_record_of_a_decision_is_what_was_answered(ask: Asking) -> None:
-    """A decision looked up later has the same odds and chosen, its explanation, and what followed."""
+    """A decision looked up later has the same probabilities and chosen, its explanation, and what followed."""
     decision = ask.decide()
     outcome = ask(
         "POST", f"/api/desks/loans/decisions/{decision['id']}/outcomes", {"rewards": {decision["chosen"][0]: 0.25}}
@@ -45,7 +45,7 @@ def test_candidates_may_be_given_by_named_features(ask: Asking) -> None:
     assert ask("POST", "/api/desks/named/decisions", body).status_code == 422
 
 
-def test_what_reviewers_do_not_see_is_said_when_a_desk_is_opened(ask: Asking) -> None:
+def test_hidden_attributes_are_set_when_a_desk_is_opened(ask: Asking) -> None:
     """A new desk takes the rules of reviewing; a later change of one of them leaves the others as they are."""
     rules = {"hidden": ["age"], "session": 5}
     desk = {"name": "shy", "features": ["age", "income"], "reviewing": rules, "overlap": 0.5, "pairs_per_decision": 2}
@@ -128,8 +128,8 @@ def test_pairs_wait_for_reviewers(ask: Asking) -> None:
         assert {pair["first"], pair["second"]} <= set(made[pair["decision"]]["candidates"])
 
 
-def test_a_review_tells_what_was_seen(ask: Asking) -> None:
-    """What is said by name is in the record's circumstances, over HTTP and by the client; a misfit is named."""
+def test_a_review_records_what_was_seen(ask: Asking) -> None:
+    """Named fields are in the record's metadata, over HTTP and by the client; a misfit is named."""
     made = ask.decide()
     about, (one, other) = f"/api/desks/loans/decisions/{made['id']}/reviews", made["candidates"][:2]
     seen: dict[str, Any] = {
@@ -198,8 +198,8 @@ def test_the_queue_comes_in_pages(ask: Asking) -> None:
     assert (len(leased["pairs"]), leased["next"]) == (2, None)
 
 
-def test_a_seed_is_never_told_but_in_the_ledger_itself(ask: Asking) -> None:
-    """Whoever knows the seed can foresee draws: neither opening nor looking at a desk tells it."""
+def test_a_seed_is_nowhere_but_in_the_ledger_itself(ask: Asking) -> None:
+    """Whoever knows the seed can foresee draws: neither opening nor looking at a desk reveals it."""
     opened = ask("POST", "/api/desks", {"name": "seeded", "n_features": 2, "seed": 123456789})
     assert "seed" not in opened.json()["settings"]
     assert "seed" not in ask("GET", "/api/desks/seeded").json()["settings"]

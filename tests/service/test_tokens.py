@@ -117,7 +117,7 @@ def test_tokens_are_looked_for_where_a_database_is(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_token_for_a_desk_that_is_not_there_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_token_for_a_missing_desk_prints_a_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It is made, for the desk may come later; whoever mistyped a name reads so."""
     where = ("--data", str(tmp_path))
     Desk.open(f"sqlite:///{tmp_path}/ledger.db", "loans", n_features=2).close()

@@ -87,7 +87,7 @@ def one(**person: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_a_refusal_is_a_sentence(ask: Asking, path: str, body: Any, detail: str) -> None:
+def test_a_problem_is_a_sentence(ask: Asking, path: str, body: Any, detail: str) -> None:
     """The field, what it must be, what was sent; and no name of a type that only programmers know."""
     where = path if path.startswith("/") else f"{DECISIONS}/{ask.decide()['id']}/{path}"
     sentence = is_problem(ask("POST", where, body), 422, "invalid")["detail"]

@@ -43,7 +43,7 @@ def result_of(url: str, desk: str) -> str:
         time.sleep(0.02)
 
 
-def test_a_whole_ledger_is_said_to_be_checked(settings: ServiceSettings, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_intact_ledger_is_logged_as_checked(settings: ServiceSettings, caplog: pytest.LogCaptureFixture) -> None:
     """Also that of a desk that is opened later."""
     with caplog.at_level(logging.INFO, "evenhand.service.verification"), running(settings) as (url, _):
         assert result_of(url, "loans") == "checked"

@@ -1,4 +1,4 @@
-"""A reviewer's own: in whose name she answers, what she may take back, and what she is not told."""
+"""What a reviewer sees: in whose name she answers, what she may withdraw, and what is hidden from her."""
 
 from __future__ import annotations
 
@@ -98,8 +98,8 @@ def test_an_admin_may_name_the_reviewer(people: Asking) -> None:
     assert people("DELETE", f"{DESK}/reviews/{recorded['id']}", by="Kim").status_code == 200
 
 
-def test_the_queue_does_not_tell_reviewers_what_the_desk_thinks(people: Asking) -> None:
-    """They get the pair and the gap; an admin gets distance, doubt, chance, reason and priority as well."""
+def test_the_queue_hides_the_metric_from_reviewers(people: Asking) -> None:
+    """They get the pair and the gap; an admin gets distance, uncertainty, chance, reason and priority as well."""
     until = time.monotonic() + 20
     while not (pairs := people("GET", f"{DESK}/queue", by="Kim").json()["pairs"]):
         assert time.monotonic() < until, "no pair came into the queue"
@@ -110,7 +110,7 @@ def test_the_queue_does_not_tell_reviewers_what_the_desk_thinks(people: Asking) 
     assert {"distance", "doubt", "chance_unfair", "reason", "priority"} <= set(full[0])
 
 
-def test_a_decision_does_not_tell_reviewers_what_others_answered(people: Asking) -> None:
+def test_a_decision_hides_others_answers_from_reviewers(people: Asking) -> None:
     """Of the reviews that followed she sees her own and their withdrawals; deciders and admins see all."""
     decision = people.decide()
     kim, lee = (review(people, decision["id"], by) for by in ("Kim", "Lee"))
@@ -130,7 +130,7 @@ def test_a_decision_does_not_tell_reviewers_what_others_answered(people: Asking)
 
 
 def bound(ask: Asking) -> dict[str, Any]:
-    """A decision in which a pair bound the odds, on a desk that has learned from Kim and from Lee."""
+    """A decision in which a pair bound the probabilities, on a desk that has learned from Kim and from Lee."""
     decision, until = ask.decide(), time.monotonic() + 30
     review(ask, decision["id"], "Kim")
     review(ask, decision["id"], "Lee", unfair=[["c0", "c1"]])
@@ -139,7 +139,7 @@ def bound(ask: Asking) -> dict[str, Any]:
         if quoted_in(response["explanation"]) == {"Kim", "Lee"}:
             return response
         time.sleep(0.05)
-    raise AssertionError("no pair bound the odds, or the desk does not get on")
+    raise AssertionError("no pair bound the probabilities, or the desk does not project")
 
 
 def quoted_in(explanation: dict[str, Any]) -> set[str]:
@@ -147,8 +147,8 @@ def quoted_in(explanation: dict[str, Any]) -> set[str]:
     return {quote["reviewer"] for pair in explanation["binding_pairs"] for quote in pair["shaped_by"]}
 
 
-def test_an_explanation_does_not_tell_reviewers_what_the_desk_thinks(people: Asking) -> None:
-    """Which pairs bound the odds is not told, for their gap is the distance that was played; nor the metric."""
+def test_an_explanation_hides_the_metric_from_reviewers(people: Asking) -> None:
+    """Binding pairs are hidden, for their gap is the distance that was played; so is the metric."""
     full = bound(people)
     response = people("GET", f"{DESK}/decisions/{full['id']}", by="Kim").json()
     assert full["explanation"]["binding_pairs"]
@@ -160,8 +160,8 @@ def test_an_explanation_does_not_tell_reviewers_what_the_desk_thinks(people: Ask
         assert people("GET", path, by="decide").status_code == 200
 
 
-def test_the_window_does_not_tell_reviewers_what_was_learned(people: Asking) -> None:
-    """Neither asked for nor live: no metric, no other reviewers, no odds; deciders and admins see all of it."""
+def test_the_dashboard_hides_the_metric_from_reviewers(people: Asking) -> None:
+    """Neither fetched nor live: no metric, no other reviewers, no probabilities; deciders and admins see all of it."""
     people.decide()
     for by, parts in (("Kim", {"desk"}), ("decide", {"desk", "metric", "reviewers"})):
         response = people("GET", f"{DESK}/window", by=by).json()

@@ -68,5 +68,5 @@ def call_script(page: Page, serving: Serving, module: str, function: str, *argum
     """The result of a function of the dashboard's scripts."""
     if not page.url.startswith(serving.url):
         page.goto(f"{serving.url}/sign-in")
-    script = f"async (given) => (await import('/static/0/js/dashboard/{module}.js')).{function}(...given)"
+    script = f"async (values) => (await import('/static/0/js/dashboard/{module}.js')).{function}(...values)"
     return page.evaluate(script, list(arguments))

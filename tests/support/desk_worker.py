@@ -1,7 +1,7 @@
-"""A process that writes to a desk until it is killed, and says what was acknowledged: one line for each event.
+"""A process that writes to a desk until it is killed, and prints what was acknowledged: one line for each event.
 
-Run as `python -m tests.support.desk_worker URL DESK SEED`. Every command has a key that tells what it was, so that a
-process that comes after can send again what the one before did not hear back of.
+Run as `python -m tests.support.desk_worker URL DESK SEED`. Every command has a key that identifies it, so that a
+later process can send again what was not acknowledged to the one before.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def main(url: str, name: str, seed: int) -> None:
 
 
 def carry_out(desk: Desk, commands: list[Command]) -> list[Event]:
-    """Execute, and say what was acknowledged, as soon as it was."""
+    """Execute, and print what was acknowledged, as soon as it was."""
     results = desk.execute(commands)
     for result in results:
         if isinstance(result, EvenhandError) and not isinstance(result, AlreadyRecorded):

@@ -95,7 +95,7 @@ def started(url: str, folder: Path, *options: str) -> Iterator[Running]:
 
 
 class Stream(threading.Thread):
-    """A client that decides, tells outcomes and reviews, one after the other, until told to stop."""
+    """A client that decides, records outcomes and reviews, one after the other, until it is stopped."""
 
     def __init__(self, addresses: list[str], desk: str, number: int) -> None:
         super().__init__(name=f"client {number}", daemon=True)

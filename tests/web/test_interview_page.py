@@ -185,7 +185,7 @@ def simple(tmp_path_factory: pytest.TempPathFactory) -> Serving:
 
 
 def test_it_stops_by_itself(page: Page, simple: Serving, tmp_path: Path) -> None:
-    """Nobody to ask about is said; after few answers on people who differ in two numbers it is over, and says why."""
+    """Without people the page says so; after few answers on people who differ in two numbers it ends, and says why."""
     simple.start()
     try:
         enter(page, simple, "Kim", "/interview/small")

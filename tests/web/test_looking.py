@@ -61,7 +61,7 @@ def _box(part: Locator) -> FloatRect:
 
 
 def _change_response(page: Page, **changes: Any) -> None:
-    """The service tells of the next pair what it would, with some changes."""
+    """The service describes the next pair as it would, with some changes."""
 
     def change(route: Route) -> None:
         route.fulfill(json={**json.loads(route.fetch().text()), **changes})
@@ -85,9 +85,9 @@ def test_the_next_pair_is_seen_from_its_beginning(browser: Browser, long: Servin
     page.context.close()
 
 
-def test_many_rows_that_are_the_same_are_folded(page: Page, long: Serving) -> None:
+def test_many_rows_that_are_the_same_are_collapsed(page: Page, long: Serving) -> None:
     """They stand below those that differ, all of them, behind a line that counts them; opened, they stay open. The
-    record names every attribute, folded or not."""
+    record names every attribute, collapsed or not."""
     enter(page, long, "Lee", "/review/long")
     ready(page)
     same, details = page.locator("tr.same"), page.locator("#same")
@@ -153,7 +153,7 @@ def test_numbers_add_up(
     expect(page.locator("#announcer")).to_contain_text(f"Chances: left {shown[0]}, right {shown[1]}, a gap of {gap}.")
 
 
-def test_a_difference_is_told_in_words(browser: Browser, long: Serving) -> None:
+def test_a_difference_is_stated_in_words(browser: Browser, long: Serving) -> None:
     """The card of whoever has more says by how much; on a telephone the mark does, and rows stay as high as others."""
     more = {"side": "right", "by": "3,200"}
     rows = [

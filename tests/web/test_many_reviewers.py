@@ -76,7 +76,7 @@ def test_fifty_reviewers_at_once(crowded: Serving) -> None:
         ledger.close()
 
 
-def test_reviewers_are_told_of(crowded: Serving) -> None:
+def test_reviewers_are_summarised(crowded: Serving) -> None:
     """The owner sees workload, steadiness and agreement; a reviewer does not."""
     summary = crowded.ask("GET", "/api/desks/loans/reviewers", by="owner").json()
     assert sum(one["answers"] for one in summary["reviewers"]) == len(crowded.events("review"))

@@ -72,7 +72,7 @@ def test_a_held_key_answers_once(page: Page, serving: Serving) -> None:
 
 
 def test_a_burst_of_keys_answers_once(page: Page, serving: Serving) -> None:
-    """Keys pressed right after one another were meant for the pair that was there; what is pressed later is heard."""
+    """Keys pressed right after one another were meant for the pair that was there; what is pressed later counts."""
     enter(page, serving, "Eve", "/review/cards")
     ready(page)
     first = people(page)
@@ -153,7 +153,7 @@ def test_a_session_that_has_ended(page: Page, serving: Serving) -> None:
 
 
 def test_an_error_of_the_services_own_loses_nothing(page: Page, serving: Serving) -> None:
-    """It is said, and the answer is sent with the next visit; signing out while the service is away says so."""
+    """The page says so, and the answer is sent with the next visit; signing out while the service is away says so."""
     before = answers_of(serving, "Zoe")
     enter(page, serving, "Zoe", "/review/loans")
     ready(page)
@@ -173,7 +173,7 @@ def test_an_error_of_the_services_own_loses_nothing(page: Page, serving: Serving
     expect(page.get_by_role("alert")).to_contain_text("The service is unreachable")
 
 
-def test_a_refusal_is_told_until_something_succeeds(page: Page, serving: Serving) -> None:
+def test_an_error_is_shown_until_something_succeeds(page: Page, serving: Serving) -> None:
     """It stays while nothing else happens, and goes with the next answer that is taken."""
     enter(page, serving, "Max", "/review/loans")
     ready(page)

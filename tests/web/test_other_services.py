@@ -42,7 +42,7 @@ def open_house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
 
 @pytest.mark.browser
 def test_reviews_through_whichever_process(page: Page, several: Serving) -> None:
-    """Answers, undo and reload go on with the right pair, whoever of the processes answers; the window follows."""
+    """Answers, undo and reload go on with the right pair, whichever process answers; the dashboard follows."""
     enter(page, several, "Kim", "/review/loans")
     ready(page)
     for key in "uanua":
@@ -92,7 +92,7 @@ def test_an_interview_through_whichever_process(page: Page, several: Serving) ->
     assert len(several.events("withdrawal")) == 2
 
 
-def test_no_process_asks_what_another_has_heard(several: Serving) -> None:
+def test_no_process_repeats_a_question_answered_elsewhere(several: Serving) -> None:
     """Questions answered through one process do not come again from another."""
     moments = {"started": "2024-01-01T00:00:00+00:00", "ended": "2024-01-01T00:00:03+00:00"}
     seen = []
@@ -106,7 +106,7 @@ def test_no_process_asks_what_another_has_heard(several: Serving) -> None:
 
 @pytest.mark.browser
 def test_the_window_through_whichever_process(page: Page, several: Serving) -> None:
-    """A decision made through one process appears in a window that another one serves."""
+    """A decision made through one process appears on a dashboard that another one serves."""
     enter(page, several, "owner", "/desks/loans")
     expect(page.locator("#live-state")).to_have_text("Live", timeout=PATIENCE)
     for number in range(6):
@@ -125,7 +125,7 @@ def test_the_window_through_whichever_process(page: Page, several: Serving) -> N
 
 @pytest.mark.browser
 def test_without_tokens(page: Page, open_house: Serving) -> None:
-    """Nobody is asked to sign in: desks, reviews, undo, interview and window work at once."""
+    """Nobody is asked to sign in: desks, reviews, undo, interview and dashboard work at once."""
     page.goto(f"{open_house.url}/")
     page.get_by_role("link", name="Review loans", exact=True).click()
     ready(page)

@@ -48,7 +48,7 @@ def short(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
 
 
 def test_a_session_without_seeing_it(page: Page, short: Serving) -> None:
-    """Everything has a name; each answer is confirmed and the next pair told; the focus is never lost."""
+    """Everything has a name; each answer is confirmed and the next pair announced; the focus is never lost."""
     enter(page, short, "Kim", "/review/loans")
     ready(page)
     expect(page.locator("main")).to_match_aria_snapshot(SNAPSHOT)

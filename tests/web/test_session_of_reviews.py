@@ -151,7 +151,7 @@ def test_the_end_of_a_session_stays_until_somebody_goes_on(page: Page, short: Se
         page.reload()
 
 
-def test_what_is_said_of_a_session(page: Page, short: Serving) -> None:
+def test_the_summary_of_a_session(page: Page, short: Serving) -> None:
     """Pairs passed on count as done and not as answered; nothing asks at the end, and the way out is the main one."""
     enter(page, short, "Ben", "/review/loans")
     ready(page)
@@ -246,8 +246,8 @@ def test_a_slow_service_is_waited_for_aloud(page: Page, short: Serving) -> None:
     expect(page.locator("#waits")).to_have_count(0)
 
 
-def test_no_id_tells_that_a_pair_came_before(page: Page, short: Serving) -> None:
-    """Neither on the page nor in what it is told stands who the two are, or of which decision."""
+def test_no_id_reveals_that_a_pair_came_before(page: Page, short: Serving) -> None:
+    """Neither the page nor its responses say who the two are, or which decision they come from."""
     with page.expect_response(lambda response: "/review/next" in response.url) as response:
         enter(page, short, "Ada", "/review/loans")
     item = response.value.json()

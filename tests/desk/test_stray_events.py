@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,9 +16,10 @@ from evenhand.ledger.event import Head, Row
 from evenhand.ledger.export import to_jsonl
 from evenhand.ledger.ledger import INSERT
 from evenhand.ledger.verify import standing, verify
-from evenhand.service.verification import Verification
+from evenhand.service.verification import PENDING, Verification
 from tests.support.desk_play import D, done, people, play
 from tests.support.tampering import tampered
+from tests.support.waiting import wait_for
 
 LINES = 6
 """Where the desk is set back to: a decision is next."""
@@ -114,12 +114,12 @@ def test_a_damaged_export_has_the_lines_beyond_too(desk: Desk) -> None:
     assert len(found) == 1
 
 
-def test_a_service_that_checks_its_ledgers_finds_it(desk: Desk) -> None:
+def test_a_service_that_checks_its_ledgers_finds_it(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first line that should not be there is named."""
+    monkeypatch.setattr("evenhand.service.verification.REST", 0.0)  # many times what a busy machine takes to read
     set_back(desk, LINES)
     verification = Verification(desk.ledger)
-    while verification.result(desk.name) == "being checked":
-        time.sleep(0.01)
+    wait_for(lambda: verification.result(desk.name) != PENDING)
     verification.stop()
     assert verification.result(desk.name) == f"damaged at event {LINES + 1}"
 

@@ -20,11 +20,11 @@ from evenhand.errors import EvenhandError
 from evenhand.ledger.ledger import Ledger
 from evenhand.ledger.verify import verify
 from evenhand.service import ServiceSettings
-from tests.ledger.test_damage import limit, stopped
-from tests.ledger.test_damage import started as begun
+from tests.support.broken_databases import limit_size, start_server, stop_server
 from tests.support.ledgers import running_postgresql
-from tests.support.processes import Running, answered, check_ledger, open_desk, started, streams_of
+from tests.support.processes import Running, check_ledger, open_desk, started, streams_of, wait_for_answers
 from tests.support.running_service import ADMIN, MEMORY, asking, candidates
+from tests.support.waiting import wait_for
 
 HEADERS = {"Authorization": f"Bearer {ADMIN}"}
 PEOPLE = {"candidates": [{"id": f"p{i}", "context": [i / 4, 0.1, 0.2]} for i in range(3)]}
@@ -42,14 +42,6 @@ REQUESTS: tuple[tuple[str, str, Any], ...] = (
     ("GET", "/api/desks/never-opened-here", None),
     ("GET", "/ready", None),
 )
-
-
-def wait_for(streams: list[Any], more: int, seconds: float = 90) -> None:
-    """Until so many requests more were answered."""
-    before, until = answered(streams), time.monotonic() + seconds
-    while answered(streams) < before + more:
-        assert time.monotonic() < until, "clients do not get on"
-        time.sleep(0.02)
 
 
 def check_problem(answer: httpx.Response) -> None:
@@ -76,12 +68,12 @@ def test_postgresql_goes_away_under_load_and_comes_back(tmp_path: Path) -> None:
             streams = streams_of([running.address], "loans")
             try:
                 for seconds in (0.5, 7.0):  # shorter, and longer, than tokens are believed without being read again
-                    wait_for(streams, 20)
-                    stopped(server)
+                    wait_for_answers(streams, 20)
+                    stop_server(server)
                     time.sleep(seconds)
                     away(running, made["id"])
-                    begun(server)
-                    wait_for(streams, 40)
+                    start_server(server)
+                    wait_for_answers(streams, 40)
                 wait_for_projection(running)
             finally:
                 for stream in streams:
@@ -95,17 +87,15 @@ def away(running: Running, decision: str) -> None:
     """Check the response to every kind of request while the database is away."""
     for method, path, body in REQUESTS:
         filled = running.address + path.format(desk="loans", decision=decision)
-        check_problem(httpx.request(method, filled, json=body, headers=HEADERS, timeout=30))
-    assert httpx.get(f"{running.address}/health").status_code == 200
+        check_problem(httpx.request(method, filled, json=body, headers=HEADERS, timeout=60))
+    assert httpx.get(f"{running.address}/health", timeout=60).status_code == 200
 
 
 def wait_for_projection(running: Running, desk: str = "loans") -> None:
-    """Until what is decided from has caught up with the ledger as it is now: the folder goes on, too."""
-    with DeskClient(running.address, ADMIN) as client:
-        wanted, until = client.desk(desk)["events"], time.monotonic() + 60
-        while client.desk(desk)["state"] < wanted:
-            assert time.monotonic() < until, "the folder does not get on"
-            time.sleep(0.05)
+    """Until what is decided from has caught up with the ledger as it is now: the projector goes on, too."""
+    with DeskClient(running.address, ADMIN, timeout=60) as client:
+        head = client.desk(desk)["events"]
+        wait_for(lambda: client.desk(desk)["state"] >= head, what="a projection that is up to date", pause=0.05)
 
 
 @pytest.fixture
@@ -119,7 +109,7 @@ def test_a_full_disk_under_a_service(settings: ServiceSettings) -> None:
     with asking(settings) as ask:
         ledger = ask.service.ledger
         assert isinstance(ledger, Ledger)
-        limit(ledger, 0)
+        limit_size(ledger, 0)
         made = []
         while (answer := ask("POST", "/api/desks/loans/decisions", candidates())).status_code == 201:
             made.append(answer.json())
@@ -130,7 +120,7 @@ def test_a_full_disk_under_a_service(settings: ServiceSettings) -> None:
             check_problem(refused := ask("GET", "/ready", by="nobody"))
             assert "cannot be written" in refused.json()["detail"]
         assert ask("GET", f"/api/desks/loans/decisions/{made[-1]['id']}").status_code == 200
-        limit(ledger, 1 << 30)
+        limit_size(ledger, 1 << 30)
         assert ask("GET", "/ready", by="nobody").status_code == 200  # nobody has written anything meanwhile
         assert ledger.snapshots("") == []
         made.append(ask.decide())
@@ -201,8 +191,7 @@ def test_a_file_cut_off_under_a_service(
 def empty_log(file: Path) -> None:
     """Put all that SQLite's log holds into its file."""
     with closing(sqlite3.connect(file, isolation_level=None)) as connection:
-        while connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
-            time.sleep(0.01)
+        wait_for(lambda: connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0, what="a checkpoint")
 
 
 def check_whole(url: str, known: tuple[int, str]) -> None:

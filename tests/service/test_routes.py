@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
 
 from evenhand.client import DeskClient
 from tests.support.running_service import ADMIN, Asking, candidates
+from tests.support.waiting import wait_for
 
 
 def test_a_decision_has_probabilities_in_the_order_of_its_candidates(ask: Asking) -> None:
@@ -79,10 +79,7 @@ def test_a_review_is_recorded_and_learned_from(ask: Asking, by: str, review: dic
 
 
 def _wait_for_state(ask: Asking, seq: int) -> None:
-    until = time.monotonic() + 20
-    while ask("GET", "/api/desks/loans").json()["state"] < seq:
-        assert time.monotonic() < until, "the state did not come so far"
-        time.sleep(0.02)
+    wait_for(lambda: ask("GET", "/api/desks/loans").json()["state"] >= seq, what=f"the state at {seq}", pause=0.02)
 
 
 def test_a_withdrawn_review_leaves_the_metric_as_if_never_given(ask: Asking) -> None:
@@ -117,12 +114,8 @@ def test_overrides_answers_and_settings_are_recorded(ask: Asking) -> None:
 def test_pairs_wait_for_reviewers(ask: Asking) -> None:
     """After decisions there are pairs in the queue, each naming its decision and two of its candidates."""
     made = {decision["id"]: decision for decision in (ask.decide() for _ in range(3))}
-    until = time.monotonic() + 20
-    while not (pairs := ask("GET", "/api/desks/loans/queue?limit=2", by="review").json()["pairs"]):
-        assert time.monotonic() < until, "no pair came into the queue"
-        time.sleep(0.05)
-        fresh = ask.decide()
-        made[fresh["id"]] = fresh
+    path = "/api/desks/loans/queue?limit=2"
+    pairs = wait_for(lambda: ask("GET", path, by="review").json()["pairs"], what="a waiting pair", pause=0.05)
     assert len(pairs) <= 2
     for pair in pairs:
         assert {pair["first"], pair["second"]} <= set(made[pair["decision"]]["candidates"])
@@ -173,10 +166,11 @@ def test_a_review_records_what_was_seen(ask: Asking) -> None:
 def test_the_queue_comes_in_pages(ask: Asking) -> None:
     """Pages put together are the whole queue; what to page on with is the desk's own, and goes without a lease."""
     path, made = "/api/desks/loans/queue", [ask.decide()["id"] for _ in range(4)]
-    until = time.monotonic() + 20
-    while set(made) - {one["decision"] for one in ask("GET", f"{path}?limit=1000").json()["pairs"]}:
-        assert time.monotonic() < until, "not all decisions came into the queue"
-        time.sleep(0.05)
+
+    def are_queued() -> bool:
+        return set(made) <= {one["decision"] for one in ask("GET", f"{path}?limit=1000").json()["pairs"]}
+
+    wait_for(are_queued, what="pairs of all decisions", pause=0.05)
     whole = ask("GET", f"{path}?limit=1000", by="review").json()
     assert whole["next"] is None
     found, query = [], "?limit=3"

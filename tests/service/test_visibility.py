@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
 
 from evenhand.desk import Desk, Event, ImportPast
 from tests.support.running_service import Asking
+from tests.support.waiting import wait_for
 
 DESK = "/api/desks/loans"
 UNFAIR = {"kind": "partial", "unfair": [["c0", "c2"]]}
@@ -100,11 +100,10 @@ def test_an_admin_may_name_the_reviewer(people: Asking) -> None:
 
 def test_the_queue_hides_the_metric_from_reviewers(people: Asking) -> None:
     """They get the pair and the gap; an admin gets distance, uncertainty, chance, reason and priority as well."""
-    until = time.monotonic() + 20
-    while not (pairs := people("GET", f"{DESK}/queue", by="Kim").json()["pairs"]):
-        assert time.monotonic() < until, "no pair came into the queue"
-        people.decide()
-        time.sleep(0.05)
+    people.decide()
+    pairs = wait_for(
+        lambda: people("GET", f"{DESK}/queue", by="Kim").json()["pairs"], what="a waiting pair", pause=0.05
+    )
     assert all(set(pair) == {"decision", "first", "second", "gap", "copy"} for pair in pairs)
     full = people("GET", f"{DESK}/queue", by="admin").json()["pairs"]
     assert {"distance", "doubt", "chance_unfair", "reason", "priority"} <= set(full[0])
@@ -131,15 +130,17 @@ def test_a_decision_hides_others_answers_from_reviewers(people: Asking) -> None:
 
 def bound(ask: Asking) -> dict[str, Any]:
     """A decision in which a pair bound the probabilities, on a desk that has learned from Kim and from Lee."""
-    decision, until = ask.decide(), time.monotonic() + 30
+    decision = ask.decide()
     review(ask, decision["id"], "Kim")
     review(ask, decision["id"], "Lee", unfair=[["c0", "c1"]])
-    while time.monotonic() < until:
+
+    def with_both() -> dict[str, Any] | None:
         response: dict[str, Any] = ask("GET", f"{DESK}/decisions/{ask.decide()['id']}").json()
-        if quoted_in(response["explanation"]) == {"Kim", "Lee"}:
-            return response
-        time.sleep(0.05)
-    raise AssertionError("no pair bound the probabilities, or the desk does not project")
+        return response if quoted_in(response["explanation"]) == {"Kim", "Lee"} else None
+
+    found = wait_for(with_both, what="a decision bound by both reviews", pause=0.05)
+    assert found is not None
+    return found
 
 
 def quoted_in(explanation: dict[str, Any]) -> set[str]:

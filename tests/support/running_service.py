@@ -77,13 +77,14 @@ def running(settings: ServiceSettings) -> Iterator[tuple[str, Service]]:
             yield address_of(listening, "127.0.0.1"), app.state.service
         finally:
             server.should_exit = True
-            thread.join(30)
+            thread.join(60)
+            assert not thread.is_alive(), "the service did not stop"
 
 
 @contextmanager
 def asking(settings: ServiceSettings = MEMORY) -> Iterator[Asking]:
     """A running service with the desks loans and jobs, deciders and reviewers of each."""
-    with running(settings) as (url, service), httpx.Client(base_url=url, timeout=30) as http:
+    with running(settings) as (url, service), httpx.Client(base_url=url, timeout=60) as http:
         ask = Asking(http, service)
         if settings.tokens:
             ask.token("decide", ["decide"], ["loans"])

@@ -63,15 +63,16 @@ def read_to_end(connection: socket.socket) -> bytes:
 
 def responses(connection: socket.socket, number: int) -> list[tuple[int, dict[str, str], bytes]]:
     """The next responses: status, headers, body."""
-    file, found = connection.makefile("rb"), []
-    for _ in range(number):
-        line = file.readline()
-        assert line, f"the connection was closed after {len(found)} of {number} responses"
-        status, headers = int(line.split()[1]), {}
-        while (header := file.readline().decode().strip()) != "":
-            name, _, value = header.partition(": ")
-            headers[name.lower()] = value
-        found.append((status, headers, file.read(int(headers.get("content-length", 0)))))
+    found: list[tuple[int, dict[str, str], bytes]] = []
+    with connection.makefile("rb") as file:
+        for _ in range(number):
+            line = file.readline()
+            assert line, f"the connection was closed after {len(found)} of {number} responses"
+            status, headers = int(line.split()[1]), {}
+            while (header := file.readline().decode().strip()) != "":
+                name, _, value = header.partition(": ")
+                headers[name.lower()] = value
+            found.append((status, headers, file.read(int(headers.get("content-length", 0)))))
     return found
 
 

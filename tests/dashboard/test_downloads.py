@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import time
 from typing import Any
 
 import httpx
@@ -14,6 +13,7 @@ from evenhand.certificates import Certificate, check
 from evenhand.desk.event_records import decision_of, review_of
 from evenhand.ledger.export import from_line, verify_lines
 from tests.support.serving import Serving
+from tests.support.waiting import wait_for
 
 TEXT = "text/csv; charset=utf-8"
 
@@ -29,9 +29,12 @@ def events(serving: Serving) -> list[dict[str, Any]]:
 
 def got(serving: Serving, path: str, by: str = "owner") -> httpx.Response:
     """A download, asked for again while the service has still to learn from the ledger."""
-    while (answer := serving.ask("GET", f"/api/desks/loans{path}", by=by)).status_code == 503:
-        time.sleep(0.1)
-    return answer
+
+    def answer() -> tuple[httpx.Response, ...]:
+        found = serving.ask("GET", f"/api/desks/loans{path}", by=by)
+        return () if found.status_code == 503 else (found,)
+
+    return wait_for(answer, what="a service that has caught up", pause=0.1)[0]
 
 
 def test_the_ledger_can_be_verified_as_it_stands(serving: Serving, events: list[dict[str, Any]]) -> None:

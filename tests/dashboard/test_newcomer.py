@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from evenhand.desk import Desk
 from evenhand.schema import Number, Schema
 from tests.support.dashboard_past import open_with_a_past
-from tests.support.dashboard_steps import PATIENCE, decide, is_live, open_dashboard, open_decision, review, widest_pair
+from tests.support.dashboard_steps import decide, is_live, open_dashboard, open_decision, review, widest_pair
 from tests.support.local_service import LocalService
 from tests.support.serving import Serving
 from tests.support.steps import ready
@@ -88,14 +88,13 @@ def test_what_answers_did_is_seen_on_coming_back(page: Page, serving: Serving) -
     page.wait_for_function(
         "before => [...document.querySelectorAll('.effect-value b')].some((e, i) => e.innerText !== before[i])",
         arg=before,
-        timeout=PATIENCE,
     )
-    expect(page.locator(".effect-was:visible").first).to_be_attached(timeout=PATIENCE)
+    expect(page.locator(".effect-was:visible").first).to_be_attached()
     expect(page.locator("#metric .legend")).to_contain_text("when you first opened this page")
     page.get_by_role("button", name="Compare from now on").click()
     expect(page.locator(".effect-was:visible")).to_have_count(0)
     page.reload()
-    expect(page.locator(".effect-bar").first).to_be_visible(timeout=PATIENCE)
+    expect(page.locator(".effect-bar").first).to_be_visible()
     expect(page.locator(".effect-was:visible")).to_have_count(0)
 
 
@@ -111,7 +110,7 @@ def test_a_mark_of_yesterday_is_forgotten(page: Page, serving: Serving) -> None:
         }"""
     )
     page.reload()
-    expect(page.locator(".effect-bar").first).to_be_visible(timeout=PATIENCE)
+    expect(page.locator(".effect-bar").first).to_be_visible()
     expect(page.locator(".effect-was:visible")).to_have_count(0)
 
 
@@ -144,8 +143,8 @@ def test_names_may_run_either_way_and_be_long(page: Page, serving: Serving, widt
     review(serving, made, reviewer="כים", pair=NAMES[1:])
     page.set_viewport_size({"width": width, "height": 800})
     open_decision(page, serving, made)
+    expect(page.locator(".chances text.name")).to_have_count(3)
     order = page.evaluate(ORDER)
-    assert len(order) == 3
     for name_begins, chance_begins, below, label in order:
         assert abs(chance_begins - name_begins) < 4, label
         assert below > 8, label

@@ -11,7 +11,8 @@ from playwright.sync_api import Page, expect
 
 from evenhand.desk import Desk
 from evenhand.schema import Number, Schema, YesNo
-from tests.support.dashboard_steps import FITS, PATIENCE, call_script
+from tests.support.appearance import FITS
+from tests.support.dashboard_steps import call_script
 from tests.support.local_service import LocalService
 from tests.support.serving import SCHEMA, Serving, person
 from tests.support.steps import enter
@@ -56,14 +57,14 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
 def look(page: Page, serving: Serving, desk: str) -> None:
     """Look at a desk until it is live."""
     enter(page, serving, "owner", f"/desks/{desk}")
-    expect(page.locator("#live-state")).to_have_text("Live", timeout=PATIENCE)
+    expect(page.locator("#live-state")).to_have_text("Live")
 
 
 def look_at_newest(page: Page, serving: Serving, desk: str) -> None:
     """Look at the newest decision of a desk."""
     newest = serving.ask("GET", f"/api/desks/{desk}/window", by="owner").json()["desk"]["latest"][0]["id"]
     enter(page, serving, "owner", f"/desks/{desk}/decisions/{newest}")
-    expect(page.locator("#proofs")).to_have_attribute("aria-busy", "false", timeout=PATIENCE)
+    expect(page.locator("#proofs")).to_have_attribute("aria-busy", "false")
 
 
 @pytest.mark.parametrize("width", [360, 1280])
@@ -113,7 +114,7 @@ def test_large_letters_have_room(page: Page, serving: Serving, width: int) -> No
     page.evaluate("document.documentElement.style.fontSize = '32px'")
     page.set_viewport_size({"width": width, "height": 900})
     name = page.locator("#chart-flagged .x-name")
-    expect(name).to_have_css("font-size", "25px", timeout=PATIENCE)
+    expect(name).to_have_css("font-size", "25px")
     box = "e => { const { top, bottom } = e.getBoundingClientRect(); return [top, bottom]; }"
     below = max(tick.evaluate(box)[1] for tick in page.locator("#chart-flagged .x-tick").all())
     assert name.evaluate(box)[0] >= below - 1
@@ -134,7 +135,7 @@ def test_one_candidate_has_no_pair(page: Page, serving: Serving) -> None:
 def test_there_is_one_minus_sign(page: Page, serving: Serving) -> None:
     """Nowhere on a desk's pages, in pictures and in what is read out does a number have a hyphen in front."""
     look(page, serving, "nameless")
-    expect(page.locator("#chart-reward .plot")).to_be_visible(timeout=PATIENCE)
+    expect(page.locator("#chart-reward .plot")).to_be_visible()
     text = page.evaluate(TEXTS)
     look_at_newest(page, serving, "nameless")
     text += page.evaluate(TEXTS)

@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.dashboard_steps import PATIENCE, call_script
+from tests.support.dashboard_steps import call_script
 from tests.support.local_service import LocalService
 from tests.support.serving import Serving
 from tests.support.steps import enter, ready
@@ -34,7 +34,7 @@ def test_dashboard_and_review_page_count_the_same(page: Page, serving: Serving) 
     assert there[1:3] == ["answers", "wanted"]
     assert int(there[0]) > 50
     enter(page, serving, "owner", "/desks/loans")
-    expect(page.locator("#figure-waiting")).to_have_text(there[0], timeout=PATIENCE)
+    expect(page.locator("#figure-waiting")).to_have_text(there[0])
     expect(page.locator("#figure-waiting + span")).to_contain_text("answers wanted from reviewers")
 
 

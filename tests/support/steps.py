@@ -48,7 +48,7 @@ def pair_or_end(page: Page) -> None:
 
 def ready(page: Page) -> None:
     """Wait until a pair is there, long enough to be answered."""
-    expect(page.locator(f"#work{ANSWERABLE}")).to_have_count(1, timeout=20_000)
+    expect(page.locator(f"#work{ANSWERABLE}")).to_have_count(1)
 
 
 def back_by_hand(page: Page, serving: Serving, key: str = "") -> None:

@@ -13,8 +13,6 @@ from tests.support.steps import answer, enter, people, ready
 
 pytestmark = pytest.mark.process
 
-PATIENCE = 30_000
-
 
 @pytest.fixture(scope="module")
 def several(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
@@ -108,7 +106,7 @@ def test_no_process_repeats_a_question_answered_elsewhere(several: Serving) -> N
 def test_the_window_through_whichever_process(page: Page, several: Serving) -> None:
     """A decision made through one process appears on a dashboard that another one serves."""
     enter(page, several, "owner", "/desks/loans")
-    expect(page.locator("#live-state")).to_have_text("Live", timeout=PATIENCE)
+    expect(page.locator("#live-state")).to_have_text("Live")
     for number in range(6):
         made = several.ask(
             "POST",
@@ -118,9 +116,9 @@ def test_the_window_through_whichever_process(page: Page, several: Serving) -> N
                 "candidates": [{"id": f"new {number} {i}", "context": [0.2 * i] * SCHEMA.n_features} for i in range(2)]
             },
         ).json()
-    expect(page.locator("#latest tbody th").first).to_have_text(f"No. {made['number']}", timeout=PATIENCE)
+    expect(page.locator("#latest tbody th").first).to_have_text(f"No. {made['number']}")
     page.locator("#latest a").first.click()
-    expect(page.locator("#proofs table")).to_be_visible(timeout=PATIENCE)
+    expect(page.locator("#proofs table")).to_be_visible()
 
 
 @pytest.mark.browser
@@ -141,7 +139,7 @@ def test_without_tokens(page: Page, open_house: Serving) -> None:
     page.keyboard.press("c")
     expect(page.locator("#last")).to_contain_text("Recorded: conflict of interest")
     page.goto(f"{open_house.url}/desks/loans")
-    expect(page.locator("#live-state")).to_have_text("Live", timeout=PATIENCE)
+    expect(page.locator("#live-state")).to_have_text("Live")
     expect(page.locator("#reviewers")).to_contain_text("local")
 
 

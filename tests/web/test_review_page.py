@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import time
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.support.serving import Serving
 from tests.support.steps import answer, enter, people, ready, sign_in
+from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.browser
 
@@ -49,11 +50,8 @@ def test_the_question_is_about_likeness_not_merit(page: Page, serving: Serving) 
         assert "unfair to one of them, or are they different enough to make it acceptable?" in intro
 
 
-def _wait_for_change(serving: Serving, before: object) -> None:
-    patience = time.monotonic() + 20
-    while serving.metric()["matrix"] == before["matrix"]:  # type: ignore[index]
-        assert time.monotonic() < patience, "the metric did not change"
-        time.sleep(0.1)
+def _wait_for_change(serving: Serving, before: Any) -> None:
+    wait_for(lambda: serving.metric()["matrix"] != before["matrix"], what="another metric", pause=0.1)
 
 
 def test_a_record_says_what_was_shown(page: Page, serving: Serving) -> None:

@@ -33,7 +33,7 @@ def test_an_answer_waits_for_the_service(page: Page, serving: Serving) -> None:
     page.keyboard.press("u")
     expect(page.locator("#away")).to_contain_text("1 answer is saved in this browser")
     back_by_hand(page, serving)
-    expect(page.locator("#back")).to_contain_text("The service is back", timeout=30_000)
+    expect(page.locator("#back")).to_contain_text("The service is back")
     ready(page)
     assert set(people(page)) != set(pair)
     assert answers_of(serving, "Kim") == ["acceptable", "unfair"]

@@ -16,12 +16,7 @@ from evenhand.metrics import Pairs
 from evenhand.metrics.features import MetricSpace, Structure
 from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision
 from evenhand.testing.metric_worlds import random_A, random_contexts
-from tests.support.reviewed import Floats, evidence_of, made_up, played
-
-
-def half(pairs: Pairs, gaps: Floats) -> Floats:
-    """Nothing is known of any pair."""
-    return np.full(len(gaps), 0.5)
+from tests.support.reviewed import Floats, evidence_of, half, made_up, played
 
 
 def decided(contexts: Floats, probabilities: list[float]) -> Decision:

@@ -21,8 +21,7 @@ from evenhand.certificates.certify import LIKELY
 from evenhand.errors import InvalidCertificate
 from evenhand.records.decision import PROBABILITY_TOLERANCE
 from evenhand.testing.metric_worlds import random_A
-from tests.certificates.test_certificate import half
-from tests.support.reviewed import Reviewed, evidence_of, made_up
+from tests.support.reviewed import Reviewed, evidence_of, half, made_up
 
 Record = dict[str, Any]
 

@@ -11,8 +11,8 @@ from sqlalchemy import make_url
 
 from evenhand.desk import Desk, open_ledger
 from evenhand.errors import DamagedLedger, InvalidInput
-from tests.ledger.test_export import run
 from tests.support.desk_play import D
+from tests.support.ledger_command import run
 
 READING = [("verify", "loans"), ("replay", "loans"), ("export", "loans"), ("export", "loans", "--format", "dsjson")]
 

@@ -10,8 +10,8 @@ import pytest
 from evenhand.desk import Desk, open_ledger
 from evenhand.errors import DamagedLedger
 from evenhand.ledger.verify import verify
-from tests.ledger.test_export import run
 from tests.support.desk_play import D, play
+from tests.support.ledger_command import run
 from tests.support.tampering import tampered
 
 

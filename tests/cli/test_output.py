@@ -14,7 +14,7 @@ import pytest
 
 from evenhand.desk import open_ledger
 from evenhand.ledger.export import to_jsonl, verify_lines
-from tests.ledger.test_export import run
+from tests.support.ledger_command import run
 from tests.support.tampering import lines, tampered
 
 FORMATS = ("jsonl", "dsjson")

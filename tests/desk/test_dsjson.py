@@ -12,7 +12,6 @@ import pytest
 from evenhand.desk import Desk, Ledger
 from evenhand.desk.dsjson import to_dsjson
 from evenhand.schema import Category, Number, Schema
-from tests.ledger.test_export import played as played
 from tests.support.desk_play import D
 
 

@@ -11,10 +11,8 @@ import numpy as np
 from evenhand.desk import Desk, Ledger
 from evenhand.desk.explain.evidence import Quoted
 from evenhand.desk.imports.importing import import_jsonl
-from tests.desk.test_explain import bound
-from tests.desk.test_importing import written
-from tests.desk.test_importing_again import exported
-from tests.support.desk_play import D, people, play
+from tests.support.desk_play import D, bound, people, play
+from tests.support.past_records import exported, written
 
 
 def past(rng: np.random.Generator, kind: str = "complete", reviewer: str | None = "Kim") -> dict[str, Any]:

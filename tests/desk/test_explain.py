@@ -7,20 +7,12 @@ import json
 import numpy as np
 import pytest
 
-from evenhand.desk import Decide, Desk, Event, Ledger, Withdraw
+from evenhand.desk import Desk, Ledger, Withdraw
 from evenhand.desk.explain.explanation import Price, price_in_words
 from evenhand.errors import UnknownRecord
-from tests.support.desk_play import D, done, people, play
+from tests.support.desk_play import D, bound, done, play
 
 HOPED = "Fairness cost 0.360 of the optimistic reward, which the probabilities maximise"
-
-
-def bound(desk: Desk, rng: np.random.Generator) -> Event:
-    """A decision whose probabilities some pair bound."""
-    while True:
-        (event,) = done(desk.execute([Decide(people(rng, k=5))]))
-        if event.body["tight_pairs"]:
-            return event
 
 
 def test_an_explanation_says_what_the_record_says(ledger: Ledger, name: str) -> None:

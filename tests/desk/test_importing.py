@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from itertools import combinations
 from pathlib import Path
@@ -19,24 +18,9 @@ from evenhand.errors import LedgerUnavailable
 from evenhand.ledger.export import to_jsonl
 from evenhand.metrics import Guarded
 from evenhand.records.decision import Review
-from tests.ledger.test_export import run
 from tests.support.desk_play import D, done, outcome_of, people, play
-
-PEOPLE: list[dict[str, Any]] = [{"id": "a", "context": [0.9, 0, 0]}, {"id": "b", "context": [0, 0.9, 0]}]
-REVIEW = {"kind": "partial", "unfair": [["a", "b"]], "reviewer": "Kim"}
-PROBABILITIES = {"a": 0.4, "b": 0.1}
-GOOD = {"candidates": PEOPLE, "probabilities": PROBABILITIES, "rewards": {"a": 0.5}, "reviews": [REVIEW]}
-
-
-def written(path: Path, *records: Any) -> Path:
-    """A file of these records, text as it stands."""
-    path.write_text("\n".join(record if isinstance(record, str) else json.dumps(record) for record in records))
-    return path
-
-
-def distance(desk: Desk) -> float:
-    """How far a is from b, as the desk knows."""
-    return float(desk.projection.bandit.distances([person["context"] for person in PEOPLE]).estimate[0, 1])
+from tests.support.ledger_command import run
+from tests.support.past_records import GOOD, PEOPLE, PROBABILITIES, REVIEW, distance, written
 
 
 def test_past_decisions_from_elsewhere(ledger: Ledger, name: str, tmp_path: Path) -> None:

@@ -16,15 +16,9 @@ from evenhand.desk.replay import replay
 from evenhand.errors import AlreadyRecorded, DamagedLedger, InvalidInput
 from evenhand.ledger.export import to_jsonl
 from evenhand.ledger.verify import verify
-from tests.desk.test_importing import GOOD, distance, written
-from tests.ledger.test_export import run
 from tests.support.desk_play import D, done, outcome_of, people, play, review_of
-
-
-def exported(desk: Desk, path: Path) -> Path:
-    """The desk's ledger in a file."""
-    path.write_text("\n".join(to_jsonl(desk.ledger, desk.name)))
-    return path
+from tests.support.ledger_command import run
+from tests.support.past_records import GOOD, distance, exported, written
 
 
 def valid_content(desk: Desk) -> Counter[str]:

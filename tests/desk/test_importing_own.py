@@ -11,9 +11,8 @@ import pytest
 from evenhand.desk import Desk, ImportPast, Ledger, open_ledger
 from evenhand.desk.imports.importing import import_jsonl
 from evenhand.errors import InvalidInput
-from tests.desk.test_importing import GOOD, written
-from tests.desk.test_importing_again import exported
 from tests.support.desk_play import D, play
+from tests.support.past_records import GOOD, exported, written
 
 SOURCES: list[Any] = [
     {"file": "2024.csv", "line": 12},

@@ -17,8 +17,8 @@ from evenhand.desk.settings import DeskSettings
 from evenhand.errors import DamagedLedger
 from evenhand.ledger.event import Stamp
 from evenhand.ledger.verify import verify
-from tests.ledger.test_export import run
 from tests.support.desk_play import D, play
+from tests.support.ledger_command import run
 
 LOG = "evenhand.desk.projection.projector"
 

@@ -15,7 +15,7 @@ import pytest
 from evenhand.desk import Desk, open_ledger
 from evenhand.errors import LedgerUnavailable, NewerFile
 from evenhand.ledger.verify import verify
-from tests.ledger.test_export import run
+from tests.support.ledger_command import run
 from tests.support.tampering import tampered
 
 COMMANDS = (["list"], ["verify"], ["replay", "loans"], ["export", "loans", "--output", os.devnull])

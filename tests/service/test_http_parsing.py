@@ -12,11 +12,10 @@ from contextlib import contextmanager
 import pytest
 
 from evenhand.service.serve import MAX_HEAD
-from tests.support.running_service import ADMIN, Asking, candidates
+from tests.support.running_service import ADMIN, DECISIONS, Asking, candidates
 
 GET = b"GET /health HTTP/1.1\r\nHost: desk\r\n"
 BODY = json.dumps(candidates()).encode()
-DECISIONS = "/api/desks/loans/decisions"
 SECONDS = 10.0
 """How long a response may take: where a parser waits for bytes that never come, the test fails after this."""
 

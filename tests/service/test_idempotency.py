@@ -7,9 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.running_service import Asking, candidates
-
-DECISIONS = "/api/desks/loans/decisions"
+from tests.support.running_service import DECISIONS, Asking, candidates
 
 
 def keyed(key: str) -> dict[str, str]:

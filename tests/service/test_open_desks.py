@@ -16,10 +16,8 @@ from evenhand.desk import Desk
 from evenhand.errors import LedgerUnavailable
 from evenhand.ledger.ledger import Ledger, open_ledger
 from evenhand.service.verification import VERIFIED
-from tests.support.running_service import MEMORY, Asking, asking, candidates
+from tests.support.running_service import DECISIONS, MEMORY, Asking, asking, candidates
 from tests.support.waiting import wait_for
-
-DECISIONS = "/api/desks/loans/decisions"
 
 
 def test_an_idle_desk_is_closed_and_opened_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

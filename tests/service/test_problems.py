@@ -9,28 +9,12 @@ import sys
 from dataclasses import replace
 from typing import Any
 
-import httpx
 import pytest
 
 from evenhand.service.logs import JsonLines
-from tests.support.running_service import MEMORY, Asking, asking, candidates
+from tests.support.running_service import DECISIONS, MEMORY, Asking, asking, candidates, is_problem
 
-DECISIONS = "/api/desks/loans/decisions"
 SECRET_PERSON = "Erika Mustermann 1964-08-12"
-
-
-def is_problem(answer: httpx.Response, status: int, kind: str | None = None) -> dict[str, Any]:
-    """Check that an answer is a problem document of this status; gives its members."""
-    assert answer.status_code == status, answer.text
-    assert answer.headers["content-type"] == "application/problem+json"
-    members: dict[str, Any] = answer.json()
-    assert members["status"] == status
-    assert members["type"].startswith("urn:evenhand:problem:")
-    assert members["title"]
-    assert members["detail"]
-    if kind is not None:
-        assert members["type"].endswith(f":{kind}")
-    return members
 
 
 @pytest.mark.parametrize(

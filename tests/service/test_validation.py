@@ -8,8 +8,7 @@ import pytest
 
 from evenhand.desk import Desk
 from evenhand.errors import EvenhandError, InvalidInput
-from tests.service.test_problems import DECISIONS, is_problem
-from tests.support.running_service import Asking
+from tests.support.running_service import DECISIONS, Asking, is_problem
 
 NAME = "1 to 100 letters, digits, dots, underscores and hyphens, a letter or digit first"
 

@@ -46,8 +46,8 @@ def wait_until_projected(serving: Serving, desk: str = "loans") -> None:
     """Wait until the desk has learned from all events: a page that is loaded then shows them."""
 
     def is_up_to_date() -> bool:
-        shown: dict[str, Any] = serving.ask("GET", f"/api/desks/{desk}/window", by="owner").json()["desk"]
-        return shown["behind"] == 0
+        behind: int = serving.ask("GET", f"/api/desks/{desk}/window", by="owner").json()["desk"]["behind"]
+        return behind == 0
 
     wait_for(is_up_to_date, what="a projection that is up to date", pause=0.02)
 

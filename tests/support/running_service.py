@@ -19,6 +19,7 @@ ADMIN = "an-admin-token-for-tests-only"
 METRICS = "a-metrics-token-for-tests-only"
 MEMORY = ServiceSettings(database_url="memory:", admin_token=ADMIN, metrics_token=METRICS, log_requests=False)
 DESK = {"name": "loans", "n_features": 2, "seed": 3}
+DECISIONS = "/api/desks/loans/decisions"
 
 
 @dataclass
@@ -60,6 +61,20 @@ class Asking:
 def candidates(k: int = 3) -> dict[str, Any]:
     """The body of a request for a decision."""
     return {"candidates": [{"id": f"c{i}", "context": [i / k, 1 - i / k]} for i in range(k)]}
+
+
+def is_problem(answer: httpx.Response, status: int, kind: str | None = None) -> dict[str, Any]:
+    """Check that an answer is a problem document of this status; gives its members."""
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    members: dict[str, Any] = answer.json()
+    assert members["status"] == status
+    assert members["type"].startswith("urn:evenhand:problem:")
+    assert members["title"]
+    assert members["detail"]
+    if kind is not None:
+        assert members["type"].endswith(f":{kind}")
+    return members
 
 
 @contextmanager

@@ -150,7 +150,7 @@ def test_one_bit_that_all_was_fair_is_a_complete_review_without_flags() -> None:
 
 
 def test_one_bit_a_round_is_enough_to_learn_from() -> None:
-    """Told only whether anything was unfair, the default is never unfair in the second half of 600 rounds."""
+    """With one bit per round the default is never unfair in the second half of 600 rounds."""
     theta, A = standard_world(2, seed=6)
     world, auditor = LinearEnvironment(theta, n_candidates=4), eh.auditors.MahalanobisAuditor(A)
     bandit, account = eh.FairBandit(2, epsilon=0.02, seed=0), Account(0.02)

@@ -81,7 +81,7 @@ def test_a_warm_start_is_quoted(ledger: Ledger, name: str, tmp_path: Path) -> No
 
 
 def test_a_ledger_imported_is_quoted(tmp_path: Path) -> None:
-    """What another desk's reviewers said shapes a new desk's first decision, and is quoted by the line that is here."""
+    """Another desk's reviews shape a new desk's first decision, and are quoted by the line that is here."""
     with Desk.open("memory:", "old", n_features=D, seed=1) as old, Desk.open("memory:", "new", n_features=D) as new:
         play(old, 2)
         import_jsonl(new, exported(old, tmp_path / "old.jsonl"))

@@ -280,7 +280,7 @@ def test_it_stops_by_itself_when_little_is_to_be_feared() -> None:
 
 
 def test_it_stops_when_everything_is_known() -> None:
-    """Told not to be content with less, it goes on until every distance is known to within epsilon, and they are."""
+    """With `enough=0` it goes on until every distance is known to within epsilon, and they are."""
     interview, reviewer = standard(3, seed=2, enough=0.0)
     interviewed(interview, reviewer)
     assert interview.ended == "every pair is known to within 0.01"

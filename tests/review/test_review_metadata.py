@@ -103,7 +103,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("stated", "sentence"), WRONG)
 def test_what_does_not_fit_is_refused(decision: Any, stated: dict[str, Any], sentence: str) -> None:
-    """Said by name or among circumstances, with a sentence that names it; nothing is recorded."""
+    """By name or in free metadata, with a sentence that names it; nothing is recorded."""
     desk, made = decision
     before, pairs = desk.head, [("person 0", "person 1")]
     (refused,) = desk.execute([GiveReview(made, "partial", pairs, circumstances=stated)])

@@ -189,7 +189,7 @@ def test_an_answer_from_elsewhere_is_once_too(desk: Desk) -> None:
 
 
 def test_a_repeat_counts_as_first_answered(url: str) -> None:
-    """Told after answering that a pair came twice, whoever undoes it and answers as before has not become steadier."""
+    """After the page said that a pair came twice, undoing and answering as before makes nobody steadier."""
     with opened(url, 20, reviewing={"repeats": 0.5, "repeat_after": 1}) as desk:
         reviewing = ReviewSessions(desk)
         while (item := next_item(reviewing, "Kim")).why != "repeat":

@@ -91,14 +91,14 @@ def wait_for(port: int) -> None:
 
 @dataclass(frozen=True)
 class Target:
-    """A server's port, what it is asked, and the status it answers with."""
+    """A server's port, the requests it gets, and the status it answers with."""
 
     port: int
     requests: list[bytes]
     status: int = 201
 
 
-def decisions_to_ask(path: str, rng: np.random.Generator) -> list[bytes]:
+def decision_requests(path: str, rng: np.random.Generator) -> list[bytes]:
     """Requests for decisions, all of them different."""
     headers = {"Authorization": f"Bearer {TOKEN}"}
     requests = []
@@ -143,15 +143,15 @@ print(took)
 """
 
 
-def say_opening(folder: Path, events: int, times: int = 3) -> None:
+def report_opening(folder: Path, events: int, times: int = 3) -> None:
     """How long a new process needs until a desk of so many events is ready to decide from all of them."""
     command = [sys.executable, "-c", OPENING, f"sqlite:///{folder / 'ledger.db'}", str(events)]
     opening, whole = [], []
     for _ in range(times):
         began = time.perf_counter()
-        told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         whole.append(time.perf_counter() - began)
-        opening.append(float(told))
+        opening.append(float(output))
     print(
         f"opening a desk of {events:,} events in a new process: {median(opening):.2f} s (wanted: 2), "
         f"{median(whole):.2f} s with starting Python",
@@ -178,7 +178,7 @@ def ratio(one: list[Load], other: list[Load]) -> float:
     return median(a.rate / b.rate for a, b in zip(one, other, strict=True))
 
 
-def say(loads: dict[str, list[Load]]) -> None:
+def report(loads: dict[str, list[Load]]) -> None:
     """A line for each server, and the ratios."""
     for name, parts in loads.items():
         rate, p50, p99 = (median(getattr(part, what) for part in parts) for what in ("rate", "p50", "p99"))
@@ -204,17 +204,17 @@ def main() -> None:
         few, many = Path(name) / "few", Path(name) / "many"
         fill(few, 1_000, rng)
         fill(many, most, rng)
-        say_opening(many, most)
+        report_opening(many, most)
         plain = [sys.executable, "-c", EMPTY_SERVER, "0"]
         with started(plain) as empty, started(server(few)) as port, started(server(many)) as full:
-            asks = decisions_to_ask("/api/desks/bench/decisions", rng)
+            requests = decision_requests("/api/desks/bench/decisions", rng)
             targets = {
                 EMPTY: Target(empty, [request("GET", "/empty")], status=200),
-                TAKING: Target(empty, decisions_to_ask("/taking", rng)),
-                "1,000 events": Target(port, asks),
-                f"{most:,} events": Target(full, asks),
+                TAKING: Target(empty, decision_requests("/taking", rng)),
+                "1,000 events": Target(port, requests),
+                f"{most:,} events": Target(full, requests),
             }
-            say(measured(targets, seconds, stretches))
+            report(measured(targets, seconds, stretches))
 
 
 if __name__ == "__main__":

@@ -115,7 +115,7 @@ def test_nobody_is_chosen_when_nobody_is_worth_it(reward: float, capacity: float
     verify_certificate(best.certificate(), best.probabilities, np.full(4, reward), np.full((4, 4), 0.1), capacity)
 
 
-def test_odds_stay_above_zero() -> None:
+def test_probabilities_stay_above_zero() -> None:
     """Rewards (1, 0) far apart give (1, 0), not probabilities above 1 paid for with probabilities below 0."""
     assert fair_distribution([1.0, 0.0], np.full((2, 2), 10.0)).probabilities.tolist() == [1.0, 0.0]
 

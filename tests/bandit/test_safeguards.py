@@ -105,7 +105,7 @@ METRIC_LEARNERS: dict[str, Any] = {
     "ProjectedVolume": lambda: eh.metrics.ProjectedVolume(3, epsilon=0.02, seed=0),
     "PerPair": lambda: eh.metrics.PerPair(eh.metrics.Ellipsoid(3, epsilon=0.02)),
     "KnownMetric, and wrong": lambda: eh.metrics.KnownMetric(np.eye(3)),
-    "BayesPoint in doubt": lambda: eh.metrics.BayesPoint(3, epsilon=0.02, error_rate=None),
+    "BayesPoint with unknown errors": lambda: eh.metrics.BayesPoint(3, epsilon=0.02, error_rate=None),
 }
 
 
@@ -117,7 +117,7 @@ def test_no_learner_is_needed_for_it(name: str) -> None:
     assert len(flagged) <= 4
 
 
-def test_nothing_allowed_is_equal_odds_for_ever() -> None:
+def test_a_limit_of_zero_means_equal_probabilities_for_ever() -> None:
     """With N = 0 every decision has equal probabilities, of any capacity, and nobody can be flagged."""
     for capacity in (1, 2, None):
         bandit = eh.FairBandit(3, capacity=capacity, max_unfair_rounds=0, seed=0)
@@ -166,7 +166,7 @@ def test_late_reviews_add_what_was_out(delay: int) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::evenhand.errors.InconsistentReviews")
-def test_a_reviewer_who_contradicts_herself_leaves_equal_odds() -> None:
+def test_a_reviewer_who_contradicts_herself_leaves_equal_probabilities() -> None:
     """Evidence that contradicts itself proves nothing: then probabilities are equal, and nothing crashes."""
     metric = eh.metrics.KnownMetric(0.5 * np.eye(2))
     bandit = eh.FairBandit(2, metric=metric, target_unfair_share=0.01, max_unfair_rounds=2, seed=0)
@@ -225,8 +225,8 @@ def test_reviews_in_parts_are_saved_in_parts() -> None:
         pairs = [(i, j) for i in range(8) for j in range(i + 1, 8)]
         shuffled = [pairs[row] for row in rng.permutation(len(pairs))]
         for part in (shuffled[:14], shuffled[14:]):
-            said = [pair for pair in part if pair in unfair], [pair for pair in part if pair not in unfair]
-            bandit.learn(decision, review=eh.Review.partial(*said))
+            verdicts = [pair for pair in part if pair in unfair], [pair for pair in part if pair not in unfair]
+            bandit.learn(decision, review=eh.Review.partial(*verdicts))
         contexts = world.step(decision.chosen)[0]
         loaded = eh.FairBandit.from_state(copy.deepcopy(bandit.state()))
         assert same(loaded.safeguards.log.evidence.state(), bandit.safeguards.log.evidence.state())
@@ -239,7 +239,7 @@ def _after(safeguards: Safeguards, decision: eh.Decision, review: eh.Review) -> 
     return safeguards.after_review(decision, review, Verdicts.of(decision, review))
 
 
-def test_a_round_counts_once_and_equal_odds_never() -> None:
+def test_a_round_counts_once_and_equal_probabilities_never() -> None:
     """Several flags on one round are one flagged round; a flag on equal probabilities, in whatever words, is none."""
     safeguards = Safeguards(MetricSpace(2), Margin(0.1), 2)
     bandit = eh.FairBandit(2, seed=0)

@@ -1,4 +1,4 @@
-"""Proofs are checked in whole numbers: the smallest doubt is enough to refuse one."""
+"""Proofs are checked in whole numbers: the smallest error is enough to refuse one."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ numbers = st.floats(-2.0, 2.0)
 
 
 @given(st.integers(1, 5), st.integers(0, 2**32 - 1))
-def test_semidefinite_matrices_are_told_from_others(d: int, seed: int) -> None:
-    """R = zz' - sum w z_j z_j' with random weights: as its eigenvalues say, wherever these are not in doubt."""
+def test_semidefinite_matrices_are_recognised(d: int, seed: int) -> None:
+    """R = zz' - sum w z_j z_j' with random weights: as its eigenvalues say, wherever these are clear."""
     rng = np.random.default_rng(seed)
     z, rows = rng.normal(size=d), rng.normal(size=(2 * d, d))
     signed = rng.normal(size=2 * d) - rng.choice([0.0, 1.0, 3.0])
@@ -43,16 +43,16 @@ def test_singular_matrices_are_exact(d: int) -> None:
 
 
 def test_a_zero_pivot_needs_a_row_of_zeros() -> None:
-    """[[0, 1], [1, 5]] has a negative eigenvalue that no pivot but the zero tells of."""
+    """[[0, 1], [1, 5]] has a negative eigenvalue that no pivot but the zero shows."""
     # (1, 1)(1, 1)' - (1, 0)(1, 0)' + 4 (0, 1)(0, 1)'
     assert not leaves_semidefinite([1.0, 1.0], [[1.0, 0.0], [0.0, 1.0]], [1.0, -4.0], diagonal=False)
     assert leaves_semidefinite([0.0, 1.0], [[0.0, 1.0], [0.0, 1.0]], [1.0, -4.0], diagonal=False)
 
 
 @given(st.lists(st.tuples(st.floats(1e-6, 1.0), st.booleans(), st.floats(0.0, 10.0)), max_size=6))
-def test_sums_are_exact(said: list[tuple[float, bool, float]]) -> None:
+def test_sums_are_exact(verdicts: list[tuple[float, bool, float]]) -> None:
     """The proved square is what fractions make it."""
-    gaps, unfair, weights = [g for g, _, _ in said], [u for _, u, _ in said], [w for _, _, w in said]
+    gaps, unfair, weights = [g for g, _, _ in verdicts], [u for _, u, _ in verdicts], [w for _, _, w in verdicts]
     signed = [-w if u else w for u, w in zip(unfair, weights, strict=True)]
     t = Fraction(PROBABILITY_TOLERANCE)
     expected = sum(

@@ -54,7 +54,7 @@ def test_a_state_comes_back(outcomes: list[tuple[int, float]]) -> None:
 
 
 @pytest.mark.parametrize("url", ["memory:", "sqlite"])
-def test_the_fold_keeps_it_up_to_date(url: str, tmp_path: object) -> None:
+def test_the_projection_keeps_it_up_to_date(url: str, tmp_path: object) -> None:
     """After decisions, outcomes, reviews, withdrawals and overrides it says what a count of the ledger says."""
     where = url if url == "memory:" else f"sqlite:///{tmp_path}/ledger.db"
     with Desk.open(where, "loans", **SETTINGS) as desk:

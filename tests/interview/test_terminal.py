@@ -82,7 +82,7 @@ def test_values_are_shown_in_full_with_their_units(command: InterviewOptions) ->
 
 
 def test_keys_answer(command: InterviewOptions) -> None:
-    """u, a and ? answer, in either case, signed with the reviewer's name; anything else is told and not taken."""
+    """u, a and ? answer, in either case, signed with the reviewer's name; anything else is rejected with a sentence."""
     interview, screen = _held(command, ["u", "A", "maybe", "?", "q"])  # type: ignore[arg-type]
     assert [answer.judgement for answer in interview.answers] == ["unfair", "acceptable", "unsure"]
     assert {answer.reviewer for answer in interview.answers} == {"Ada"}
@@ -91,7 +91,7 @@ def test_keys_answer(command: InterviewOptions) -> None:
 
 
 def test_every_answer_is_kept_at_once(command: InterviewOptions) -> None:
-    """The file has all answers even when the input ends without a q, or Ctrl-C is pressed, and it is said."""
+    """The file has all answers even when the input ends without a q, or Ctrl-C is pressed, and a line says so."""
     _held(command, "uau")
     assert len(eh.Interview.load(command.desk).answers) == 3
 
@@ -119,7 +119,7 @@ def test_started_again_it_goes_on(command: InterviewOptions) -> None:
 
 
 def test_b_takes_the_last_answer_back(command: InterviewOptions) -> None:
-    """Question 2 is asked again, and only what was then said is kept; with nothing to take back a sentence."""
+    """Question 2 is asked again, and only the second answer is kept; with nothing to take back a sentence."""
     interview, screen = _held(command, "buubaq")
     assert [answer.judgement for answer in interview.answers] == ["unfair", "acceptable"]
     assert "Not in the schema, and not shown: name." in screen

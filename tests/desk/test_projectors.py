@@ -33,8 +33,7 @@ def projectors(ledger: Ledger) -> Iterator[Projectors]:
 
 
 def wait_until_applied(desk: Desk, seq: int) -> None:
-    """Wait without touching the projector: `Desk.wait_for` looks for snapshots in between, and a run that comes at that
-    moment is left to the next poll."""
+    """Wait without touching the projector."""
     wait_for(lambda: desk.projection.seq >= seq, what=f"the projection at {seq}")
 
 
@@ -51,6 +50,27 @@ def test_a_write_wakes_the_projector(ledger: Ledger, projectors: Projectors) -> 
             event = desk.decide(PEOPLE).event
             wait_until_applied(desk, event.seq)
             assert desk.projection.bandit.rounds == event.body["number"] + 1
+
+
+def test_a_run_that_finds_the_projector_busy_is_tried_again(ledger: Ledger, projectors: Projectors) -> None:
+    """A write committed while another thread looks at the projection is applied once that thread is done."""
+    with Desk.open(ledger, "loans", n_features=D, seed=1) as desk:
+        projectors.add(desk)
+        wait_until_applied(desk, desk.decide(PEOPLE).event.seq)
+        came = threading.Event()
+        catch_up = desk.projector.catch_up
+
+        def announced(**options: bool) -> float | None:
+            found = catch_up(**options)
+            came.set()
+            return found
+
+        desk.projector.catch_up = announced  # type: ignore[method-assign, assignment]
+        with desk.projector._turn:
+            event = desk.decide(PEOPLE).event
+            assert came.wait(60)
+            assert desk.projection.seq < event.seq
+        wait_until_applied(desk, event.seq)
 
 
 def test_many_desks_share_few_threads(ledger: Ledger, projectors: Projectors) -> None:

@@ -66,11 +66,11 @@ class Projector:
     def catch_up(self, *, wait: bool, keep_lock: bool) -> float | None:
         """Apply events up to the head; without `wait`, never waits for another projector.
 
-        Returns the seconds after which more is to be done without a new event (a snapshot, pairs for the queue), or
-        None.
+        Returns the seconds after which more is to be done without a new event (a snapshot, pairs for the queue; another
+        try, where somebody looked at the projection at that moment), or None.
         """
         if not self._turn.acquire(blocking=wait):
-            return None
+            return RETRY_SECONDS
         try:
             until = None
             while True:

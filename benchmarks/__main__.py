@@ -28,7 +28,7 @@ PARTS = {
 """What is measured against peers, in this order: the module and its function that lists the cases."""
 
 PROGRAMS = {"learners": "benchmarks.learners", "sweep": "benchmarks.sweep", "service": "benchmarks.service"}
-"""Programs of their own, which print a table and write nothing; run when they are asked for, and in a full run:"""
+"""Programs of their own, which print a table and write nothing; run by name, and in a full run:"""
 
 LAST = ("service",)
 """These, after everything else."""
@@ -98,11 +98,11 @@ def _cases(name: str, size: Size) -> list[Case]:
 
 def _run_program(module: str) -> None:
     """Its main(), which reads the command line itself: an empty one."""
-    given, sys.argv = sys.argv, [module]
+    arguments, sys.argv = sys.argv, [module]
     try:
         importlib.import_module(module).main()
     finally:
-        sys.argv = given
+        sys.argv = arguments
 
 
 def _as_interrupt(number: int, frame: FrameType | None) -> None:

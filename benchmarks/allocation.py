@@ -1,6 +1,6 @@
 """The fair allocation against the same programme in general solvers, every row in the model.
 
-All solve the same programmes, many different ones in a row, and must agree on every value. The sweep asks whether
+All solve the same programmes, many different ones in a row, and must agree on every value. The sweep checks whether
 HiGHS, in its fastest use, is the faster one anywhere between 2 and 2000 candidates.
 """
 

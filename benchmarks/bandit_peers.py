@@ -16,6 +16,12 @@ from benchmarks.measurement import Floats
 from benchmarks.peers import load
 from benchmarks.players import Alone, NumpyLinUCB, Player
 
+FLOOR_GOAL = 1 / 8
+"""Our round lasts at most eight rounds of LinUCB in bare numpy, 1.15 times the seven that it lasted in version 0.1.
+
+Bare numpy is always installed and hardly ever changes: of all peers it shows best whether a round has become slower.
+"""
+
 VOWPAL = "--cb_explore_adf --epsilon 0.05 --random_seed 1 --quiet"
 
 
@@ -170,5 +176,5 @@ ENTRIES = (
     Entry("MABWiser LinUCB, k arms", "mabwiser", MabwiserArms, goal=3.0),
     Entry("MABWiser LinUCB, one arm (its fastest)", "mabwiser", lambda k, d: MabwiserShared(d), goal=3.0),
     Entry("River LinUCBDisjoint", "river", lambda k, d: River(k)),
-    Entry("LinUCB in bare numpy", "numpy", lambda k, d: NumpyLinUCB(d)),
+    Entry("LinUCB in bare numpy", "numpy", lambda k, d: NumpyLinUCB(d), goal=FLOOR_GOAL),
 )

@@ -28,7 +28,7 @@ class Load:
 
 
 class Connection(asyncio.Protocol):
-    """One keep-alive connection that asks as long as it may."""
+    """One keep-alive connection that sends requests until the time is up."""
 
     def __init__(self, requests: Sequence[bytes], first: int, until: float, status: bytes) -> None:
         self.requests, self.next, self.until, self.status = requests, first, until, status

@@ -29,7 +29,7 @@ def machine() -> dict[str, Any]:
 
 
 def cpu_name() -> str:
-    """What the processor calls itself, as far as the system tells."""
+    """What the processor calls itself, as far as the system knows."""
     listed = Path("/proc/cpuinfo")
     if listed.exists():
         for line in listed.read_text().splitlines():

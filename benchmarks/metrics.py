@@ -2,7 +2,7 @@
 
 A pair comes with the gap it was treated with and whether somebody called it unfair: d < gap, or not. metric-learn takes
 pairs that are alike or not alike, so it is given the difference of the contexts divided by the gap: likeness then ends
-at a distance of 1, which is exactly what was said. (Given the differences alone it is no better than ||x - y||.) Its
+at a distance of 1, exactly what was answered. (Given the differences alone it is no better than ||x - y||.) Its
 metrics are then multiplied by the factor under which the most training pairs come out right. Ours takes the pairs in
 reviews of 45, as ten candidates make them.
 """
@@ -22,7 +22,7 @@ import evenhand as eh
 from benchmarks.measurement import Case, Floats, Measurement, Size, compared
 from benchmarks.peers import if_installed, load
 from benchmarks.timing import in_turn, repeated
-from evenhand.baselines.batch_metric import best_scale
+from evenhand.baselines.offline_metric import best_scale
 from evenhand.metrics import Pairs, Verdicts
 
 PART = "metrics"
@@ -74,7 +74,7 @@ WAYS = (
 """ITML as it comes is the more accurate and by far the slower one. No setting of MMC that was tried is better here."""
 
 
-def asked(n: int, d: int, seed: int) -> Answers:
+def random_answers(n: int, d: int, seed: int) -> Answers:
     """Pairs of contexts on the sphere, with gaps around their distance."""
     rng = np.random.default_rng([seed, d])
     A = eh.environments.random_metric(d, seed=2)
@@ -102,7 +102,7 @@ def _measured(d: int, n: int, way: Way, size: Size) -> list[Measurement]:
 
 def against(work: str, d: int, n: int, way: Way, size: Size) -> list[Measurement]:
     """Time of learning, and how often the verdict and the order of held-out pairs come out right."""
-    answers, unseen = asked(n, d, 0), asked(HELD_OUT, d, 1)
+    answers, unseen = random_answers(n, d, 0), random_answers(HELD_OUT, d, 1)
     details: dict[str, float] = {}
     learners: dict[str, Learn] = {"ours": learn_ours, "theirs": functools.partial(learn_theirs, way)}
     for whose, learn in learners.items():

@@ -100,7 +100,7 @@ class Alone:
 
 
 class NumpyLinUCB(Alone):
-    """LinUCB in bare numpy, one model for all candidates; `features` of a candidate, the context's own unless said.
+    """LinUCB in bare numpy, one model for all candidates; `features` of a candidate, the context's own by default.
 
     With n features: O(k n^2) for the widths, O(n^2) for the rank-one update of the inverse.
     """

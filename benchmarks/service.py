@@ -5,8 +5,8 @@ python -m benchmarks.service [--quick]
 32 keep-alive connections, k = 10 candidates, d = 10 features, a ledger in SQLite, synced to disk before every response.
 Servers are processes of their own: the service as `evenhand serve` starts it, with its defaults but for the rate of a
 token; once with 10^3 events in the ledger, once with 10^6. Before that it is measured how long a new process needs to
-open the desk with the latter. One empty endpoint takes no body; the other takes the body of a decision, as FastAPI
-reads it, and does nothing with it. They run on uvicorn with its fastest parser, httptools; the service uses h11. This
+open the desk with the latter. One empty endpoint takes no body; the others take the body of a decision, as FastAPI
+reads it, and do nothing with it: one on uvicorn with its fastest parser, httptools, one with h11, as the service. This
 process makes the load.
 """
 
@@ -37,7 +37,7 @@ TOKEN = "a-token-for-the-benchmark-only"
 K = D = 10
 BODIES = 512
 
-EMPTY, TAKING = "an empty endpoint", "one that takes a body"
+EMPTY, TAKING, SAFER = "an empty endpoint", "one that takes a body", "the same with h11"
 EMPTY_SERVER = """
 import sys, uvicorn
 from typing import Any
@@ -52,7 +52,7 @@ async def empty() -> dict[str, str]:
 async def taking(body: dict[str, Any]) -> dict[str, str]:
     return {}
 
-config = uvicorn.Config(app, port=int(sys.argv[1]), loop="uvloop", http="httptools", ws="none", access_log=False,
+config = uvicorn.Config(app, port=int(sys.argv[1]), loop="uvloop", http=sys.argv[2], ws="none", access_log=False,
                         log_config=None, proxy_headers=False, server_header=False)
 listening = config.bind_socket()
 print("serves http://127.0.0.1:%d" % listening.getsockname()[1], flush=True)
@@ -91,14 +91,14 @@ def wait_for(port: int) -> None:
 
 @dataclass(frozen=True)
 class Target:
-    """A server's port, what it is asked, and the status it answers with."""
+    """A server's port, the requests it gets, and the status it answers with."""
 
     port: int
     requests: list[bytes]
     status: int = 201
 
 
-def decisions_to_ask(path: str, rng: np.random.Generator) -> list[bytes]:
+def decision_requests(path: str, rng: np.random.Generator) -> list[bytes]:
     """Requests for decisions, all of them different."""
     headers = {"Authorization": f"Bearer {TOKEN}"}
     requests = []
@@ -143,15 +143,15 @@ print(took)
 """
 
 
-def say_opening(folder: Path, events: int, times: int = 3) -> None:
+def report_opening(folder: Path, events: int, times: int = 3) -> None:
     """How long a new process needs until a desk of so many events is ready to decide from all of them."""
     command = [sys.executable, "-c", OPENING, f"sqlite:///{folder / 'ledger.db'}", str(events)]
     opening, whole = [], []
     for _ in range(times):
         began = time.perf_counter()
-        told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         whole.append(time.perf_counter() - began)
-        opening.append(float(told))
+        opening.append(float(output))
     print(
         f"opening a desk of {events:,} events in a new process: {median(opening):.2f} s (wanted: 2), "
         f"{median(whole):.2f} s with starting Python",
@@ -178,14 +178,15 @@ def ratio(one: list[Load], other: list[Load]) -> float:
     return median(a.rate / b.rate for a, b in zip(one, other, strict=True))
 
 
-def say(loads: dict[str, list[Load]]) -> None:
+def report(loads: dict[str, list[Load]]) -> None:
     """A line for each server, and the ratios."""
     for name, parts in loads.items():
         rate, p50, p99 = (median(getattr(part, what) for part in parts) for what in ("rate", "p50", "p99"))
         print(f"{name:>22}: {rate:8,.0f} answers/s   p50 {p50:6.1f} ms   p99 {p99:6.1f} ms")
-    empty, taking, few, many = loads.values()
+    empty, taking, safer, few, many = loads.values()
     print(f"decisions / empty endpoint: {ratio(few, empty):.2f}")
     print(f"decisions / empty endpoint that takes the same body: {ratio(few, taking):.2f} (wanted: 0.25)")
+    print(f"decisions / the same on the service's parser: {ratio(few, safer):.2f}")
     print(f"many events / few events: {ratio(many, few):.2f} (wanted: 0.9)")
 
 
@@ -204,17 +205,23 @@ def main() -> None:
         few, many = Path(name) / "few", Path(name) / "many"
         fill(few, 1_000, rng)
         fill(many, most, rng)
-        say_opening(many, most)
-        plain = [sys.executable, "-c", EMPTY_SERVER, "0"]
-        with started(plain) as empty, started(server(few)) as port, started(server(many)) as full:
-            asks = decisions_to_ask("/api/desks/bench/decisions", rng)
+        report_opening(many, most)
+        httptools, h11 = ([sys.executable, "-c", EMPTY_SERVER, "0", parser] for parser in ("httptools", "h11"))
+        with (
+            started(httptools) as empty,
+            started(h11) as safer,
+            started(server(few)) as port,
+            started(server(many)) as full,
+        ):
+            requests = decision_requests("/api/desks/bench/decisions", rng)
             targets = {
                 EMPTY: Target(empty, [request("GET", "/empty")], status=200),
-                TAKING: Target(empty, decisions_to_ask("/taking", rng)),
-                "1,000 events": Target(port, asks),
-                f"{most:,} events": Target(full, asks),
+                TAKING: Target(empty, decision_requests("/taking", rng)),
+                SAFER: Target(safer, decision_requests("/taking", rng)),
+                "1,000 events": Target(port, requests),
+                f"{most:,} events": Target(full, requests),
             }
-            say(measured(targets, seconds, stretches))
+            report(measured(targets, seconds, stretches))
 
 
 if __name__ == "__main__":

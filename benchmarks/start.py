@@ -80,8 +80,8 @@ def cases(size: Size) -> list[Case]:
 def starts(size: Size) -> list[Measurement]:
     """Our import and first decision against what they may last, and against the peers' imports."""
     started(OURS)  # which leaves compiled code on disk
-    asked = PEERS[:2] if size is Size.TINY else PEERS
-    peers = [peer for peer in asked if started(peer) is not None]
+    candidates = PEERS[:2] if size is Size.TINY else PEERS
+    peers = [peer for peer in candidates if started(peer) is not None]
     seconds = np.array([[started(program) for program in (OURS, *peers)] for _ in range(REPETITIONS[size])])
     ours = seconds[:, 0]
     lines = [
@@ -96,11 +96,11 @@ def starts(size: Size) -> list[Measurement]:
             lines.append(
                 _line(work, f"{peer.name}, and first prediction", ours[:, :2].sum(axis=1), theirs[:, :2].sum(axis=1))
             )
-    return lines + [missing(PART, "import", f"import {peer.name}") for peer in asked if peer not in peers]
+    return lines + [missing(PART, "import", f"import {peer.name}") for peer in candidates if peer not in peers]
 
 
 def _within(work: str, peer: str, budget: float, wall: Floats, busy: Floats) -> Measurement:
-    """Against what it may last; the note tells how long the processor was busy, which others on it do not change."""
+    """Against its limit; the note has the processor time, which other load does not change."""
     seconds = np.stack([wall, np.full(len(wall), budget)], axis=1)
     note = f"{np.median(busy):.2f} s of the processor's time, {wall.min():.2f} s at best"
     return compared(PART, work, peer, seconds, goal=1.0, note=note, details={"processor": float(np.median(busy))})

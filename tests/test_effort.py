@@ -95,7 +95,7 @@ def _calls() -> Iterator[Counter[str]]:
 
 @pytest.mark.parametrize("reviews", [0, 5, 30])
 def test_few_deviations_are_worked_out(monkeypatch: pytest.MonkeyPatch, reviews: int) -> None:
-    """Of 19,900 pairs one in forty or fewer need a standard deviation, in a few passes; odds are verified once."""
+    """Of 19,900 pairs at most one in forty needs a standard deviation; probabilities are checked once."""
     rounds = _Rounds(k=12, d=12)
     rounds.play(reviews)
     rng = np.random.default_rng(0)

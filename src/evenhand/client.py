@@ -15,7 +15,6 @@ import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from types import TracebackType
 from typing import Any, Self, SupportsFloat, Unpack
 
 try:
@@ -88,9 +87,7 @@ class DeskClient:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -109,11 +106,11 @@ class DeskClient:
 
     def desk(self, desk: str) -> dict[str, Any]:
         """A desk: its settings and the length of its ledger."""
-        return self._get(as_path(desk))
+        return self._request("GET", as_path(desk))
 
     def metric(self, desk: str) -> dict[str, Any]:
         """What the desk has learned about similarity."""
-        return self._get(as_path(desk, "metric"))
+        return self._request("GET", as_path(desk, "metric"))
 
     def change_settings(self, desk: str, changes: Mapping[str, Any], *, key: str | None = None) -> dict[str, Any]:
         """Change settings while a desk runs."""
@@ -131,15 +128,14 @@ class DeskClient:
 
     def decision(self, desk: str, decision: str) -> dict[str, Any]:
         """The record of a decision with its explanation."""
-        return self._get(as_path(desk, "decisions", decision))
+        return self._request("GET", as_path(desk, "decisions", decision))
 
     def outcome(
         self, desk: str, decision: str, rewards: Mapping[str, SupportsFloat], *, key: str | None = None
     ) -> dict[str, Any]:
         """Record outcomes of chosen candidates."""
-        return self._post(
-            as_path(desk, "decisions", decision, "outcomes"), {"rewards": as_dict(rewards, "rewards")}, key
-        )
+        path = as_path(desk, "decisions", decision, "outcomes")
+        return self._post(path, {"rewards": as_dict(rewards, "rewards")}, key)
 
     def override(
         self, desk: str, decision: str, chosen: Sequence[str], *, reason: str | None = None, key: str | None = None
@@ -195,19 +191,15 @@ class DeskClient:
 
     # Requests.
 
-    def _get(self, path: str, query: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        return self._request("GET", path, query=query)
-
     def _post(self, path: str, body: Mapping[str, Any], key: str | None) -> dict[str, Any]:
         return self._request("POST", path, body=body, key=as_key(key))
 
     def _pages(self, path: str, name: str, **query: Any) -> Iterator[Any]:
         while True:
-            page = self._get(path, query)
+            page = self._request("GET", path, query=query)
             if not isinstance(page.get(name), list) or "next" not in page:
-                raise ServiceProblem(
-                    200, {"detail": f"the response has no page of {name}: is this an evenhand service?"}
-                )
+                detail = f"the response has no page of {name}: is this an evenhand service?"
+                raise ServiceProblem(200, {"detail": detail})
             yield from page[name]
             if page["next"] is None:
                 return

@@ -21,7 +21,7 @@ class _Dear:
     def __init__(self, rng: np.random.Generator, distances: Floats, looseness: float) -> None:
         k = len(distances)
         loose = np.triu(rng.uniform(0, looseness, (k, k)), 1)
-        self.distances, self.asked = distances, 0
+        self.distances, self.computed = distances, 0
         self.lower = distances * (1 - np.minimum(loose + loose.T, 1.0))
         self.upper = distances * (1 + loose + loose.T)
 
@@ -33,7 +33,7 @@ class _Dear:
         return np.stack(np.nonzero(np.triu(reached, 1)), axis=1)
 
     def _exact(self, pairs: NDArray[np.int64]) -> Floats:
-        self.asked += len(pairs)
+        self.computed += len(pairs)
         return np.asarray(self.distances[pairs[:, 0], pairs[:, 1]])
 
 
@@ -76,7 +76,7 @@ def test_only_what_matters_is_found_out() -> None:
     dear = _Dear(rng, distances, 0.5)
     best = fair_distribution_within(rng.normal(size=1000), dear.bounded())
     assert best.value > 0
-    assert dear.asked <= 2000
+    assert dear.computed <= 2000
 
 
 def test_bad_rewards_are_refused() -> None:

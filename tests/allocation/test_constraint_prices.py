@@ -10,7 +10,7 @@ from evenhand.allocation import fair_distribution
 
 
 @pytest.mark.parametrize("number", range(60))
-def test_a_longer_rope_never_brings_more_than_its_price(number: int) -> None:
+def test_a_looser_constraint_never_gains_more_than_its_price(number: int) -> None:
     """The value is concave in the distances: a distance longer by h earns at most price * h."""
     instance = make_instance(number)
     best = fair_distribution(instance.rewards, instance.distances, instance.capacity)
@@ -26,7 +26,7 @@ def test_a_longer_rope_never_brings_more_than_its_price(number: int) -> None:
 
 @pytest.mark.parametrize("capacity", [1, 3, None])
 @pytest.mark.parametrize("seed", range(8))
-def test_a_little_longer_rope_brings_its_price(seed: int, capacity: float | None) -> None:
+def test_a_slightly_looser_constraint_gains_its_price(seed: int, capacity: float | None) -> None:
     """In a program without ties the first tiny bit of distance earns exactly its price."""
     a, c = tight(np.random.default_rng(seed), 10)
     best = fair_distribution(a, c, capacity)
@@ -49,7 +49,7 @@ def test_two_candidates_by_hand() -> None:
     assert best.constraint_prices() == {(0, 1): pytest.approx(0.5)}
 
 
-def test_the_direction_of_a_rope_price_is_from_high_to_low() -> None:
+def test_the_direction_of_a_constraint_price_is_from_high_to_low() -> None:
     """In the certificate the first of a pair has the higher probabilities."""
     best = fair_distribution([0.0, 1.0], [[0.0, 0.2], [0.2, 0.0]])
     assert list(best.certificate().constraint_prices) == [(1, 0)]

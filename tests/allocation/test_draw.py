@@ -75,14 +75,14 @@ def test_a_sum_above_capacity_by_rounding_chooses_nobody_extra(uniform: float) -
     assert len(draw(p, 2, _Unlucky(uniform))) <= 2  # type: ignore[arg-type]
 
 
-def test_nobody_without_odds_is_chosen_at_the_edge() -> None:
+def test_nobody_with_probability_zero_is_chosen_at_the_edge() -> None:
     """A uniform number of exactly zero passes over candidates whose probabilities are zero."""
     for capacity in (1, 2, None):
         assert draw([0.0, 1.0], capacity, _Unlucky(0.0)) == (1,)  # type: ignore[arg-type]
 
 
 def test_with_capacity_one_a_single_uniform_number_decides() -> None:
-    """One uniform number is compared with the running sum, so the same seed tells who is chosen."""
+    """One uniform number is compared with the running sum, so the same seed determines who is chosen."""
     rng, twin = np.random.default_rng(11), np.random.default_rng(11)
     edges = np.cumsum([0.2, 0.3, 0.1])
     for _ in range(100):
@@ -102,7 +102,7 @@ def test_candidates_are_python_integers() -> None:
         ([0.5, 1.2], None, r"probabilities must be in \[0, 1\], candidate 1 has 1\.2"),
         ([-0.1], 1, r"probabilities must be in \[0, 1\], candidate 0 has -0\.1"),
         ([np.nan], 1, r"probabilities must be in \[0, 1\], candidate 0 has nan"),
-        ([[0.5]], 1, "shape"),
+        ([[0.5]], 1, r"probabilities must have shape \(k,\), got \(1, 1\)"),
         ([0.9, 0.9], 1, r"probabilities must sum to at most the capacity 1, got 1\.8"),
         ([0.5], 0, "capacity must be a number > 0 or None, got 0"),
     ],

@@ -12,11 +12,9 @@ import pytest
 from tests.support.allocation_instances import loose, tight
 
 from evenhand.allocation import fair_distribution
-from evenhand.allocation._max_flow import LEAST_GAIN
-from evenhand.allocation._network_simplex import search_price, solve_at_price
+from evenhand.allocation._max_flow import LEAST_GAIN, TIGHT_TOLERANCE
+from evenhand.allocation._network_simplex import initial_tree, search_price, solve_at_price
 from evenhand.allocation._program import FairProgram, check_program, scaled
-from evenhand.allocation._spanning_tree import initial_tree
-from evenhand.allocation._tight_constraints import TIGHT_TOLERANCE
 from evenhand.allocation._water_filling import fill
 
 MODULE = importlib.import_module("evenhand.allocation.fair_distribution")
@@ -48,8 +46,8 @@ def ten_programmes(k: int, metric: str, capacity: float | None) -> list[FairProg
 def test_water_filling_reads_few_rows(k: int, metric: str, capacity: float, most: int) -> None:
     """With capacity 1 the rows of distances that are read hardly grow with the number of candidates."""
     read = [
-        fill(given.rewards, given.distances, given.budget, TIGHT_TOLERANCE, LEAST_GAIN, ENOUGH)[2]
-        for given in ten_programmes(k, metric, capacity)
+        fill(program.rewards, program.distances, program.budget, TIGHT_TOLERANCE, LEAST_GAIN, ENOUGH)[2]
+        for program in ten_programmes(k, metric, capacity)
     ]
     assert min(read) >= 0
     assert sum(read) <= most
@@ -69,8 +67,8 @@ def test_water_filling_reads_few_rows(k: int, metric: str, capacity: float, most
 def test_passing_down_changes_the_tree_seldom(k: int, metric: str, most: int) -> None:
     """Without a limit a few changes of the tree for each candidate are enough."""
     used = [
-        solve_at_price(initial_tree(scaled(given.rewards)[0]), np.zeros(k), given.distances, 0.0, ENOUGH)
-        for given in ten_programmes(k, metric, None)
+        solve_at_price(initial_tree(scaled(program.rewards)[0]), np.zeros(k), program.distances, 0.0, ENOUGH)
+        for program in ten_programmes(k, metric, None)
     ]
     assert min(used) >= 0
     assert sum(used) <= most
@@ -79,19 +77,19 @@ def test_passing_down_changes_the_tree_seldom(k: int, metric: str, most: int) ->
 @pytest.mark.parametrize("metric", KINDS)
 def test_few_prices_are_tried(metric: str) -> None:
     """The search for the price of capacity closes in within some ten steps."""
-    for given in ten_programmes(100, metric, 25):
-        _, tried = search_price(given.rewards, given.distances, given.budget, LEAST_GAIN, ENOUGH)
+    for program in ten_programmes(100, metric, 25):
+        _, tried = search_price(program.rewards, program.distances, program.budget, LEAST_GAIN, ENOUGH)
         assert 0 <= tried <= 16
 
 
 @pytest.mark.parametrize("metric", KINDS)
 @pytest.mark.parametrize("k", [2, 10, 100, 300])
-def test_nothing_but_ropes_is_needed(k: int, metric: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_kernel_is_enough(k: int, metric: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """With capacity 1 or none the first kernel finds the answer: neither the price search nor HiGHS is called."""
     monkeypatch.setattr(MODULE, "_fall_back", None)
-    for given in ten_programmes(k, metric, 1):
-        fair_distribution(given.rewards, given.distances, 1)
-        fair_distribution(given.rewards, given.distances, None)
+    for program in ten_programmes(k, metric, 1):
+        fair_distribution(program.rewards, program.distances, 1)
+        fair_distribution(program.rewards, program.distances, None)
 
 
 def test_one_compilation_serves_every_form_of_input() -> None:

@@ -9,15 +9,17 @@ from tests.support.allocation_instances import Instance, full_model_value, make_
 from evenhand.allocation._lazy_rows import lower_to_feasible
 from evenhand.allocation._max_flow import (
     LEAST_GAIN,
+    TIGHT_TOLERANCE,
     add_arc,
     empty_network,
+    find_tight,
     maximum_closure,
     richest_closed_set,
     saturate,
+    spread_stuck,
 )
 from evenhand.allocation._network_simplex import search_price
 from evenhand.allocation._program import check_program, worst_excess
-from evenhand.allocation._tight_constraints import TIGHT_TOLERANCE, find_tight, spread_stuck
 from evenhand.allocation._water_filling import fill
 
 

@@ -105,7 +105,7 @@ def test_value_is_concave_and_rising_in_capacity(number: int) -> None:
     assert unlimited.price == prices[-1] == 0.0
 
 
-def test_highs_is_asked_finely_enough() -> None:
+def test_highs_solves_finely_enough() -> None:
     """Here HiGHS's tolerance in units of 1 blurred which constraints are tight: price and proof were wrong."""
     rng = np.random.default_rng(54_646)
     rewards, distances = mixed_scales(rng, int(rng.integers(50, 200)))

@@ -33,7 +33,7 @@ def test_a_wrong_price_is_refused(proof: OptimalityCertificate) -> None:
     refuse(replace(proof, price=proof.price + 1e-3))
 
 
-def test_a_missing_rope_price_is_refused(proof: OptimalityCertificate) -> None:
+def test_a_missing_constraint_price_is_refused(proof: OptimalityCertificate) -> None:
     """Each constraint price is needed."""
     pair, *_ = proof.constraint_prices
     refuse(replace(proof, constraint_prices={k: v for k, v in proof.constraint_prices.items() if k != pair}))
@@ -52,13 +52,13 @@ def test_prices_that_leave_a_gap_are_refused(proof: OptimalityCertificate) -> No
     refuse(replace(proof, price=0.0, constraint_prices={}, ceiling_prices=ceiling, floor_prices=floor))
 
 
-def test_worse_odds_are_refused(proof: OptimalityCertificate) -> None:
+def test_worse_probabilities_are_refused(proof: OptimalityCertificate) -> None:
     """Equal probabilities are fair but not the best; probabilities that are not fair are no answer at all."""
     refuse(proof, np.full(len(REWARDS), 1 / len(REWARDS)))
     refuse(proof, np.eye(len(REWARDS))[np.argmax(REWARDS)])
 
 
-def test_unfair_odds_of_the_same_value_are_refused(proof: OptimalityCertificate) -> None:
+def test_unfair_probabilities_of_the_same_value_are_refused(proof: OptimalityCertificate) -> None:
     """All the value on one candidate matches the dual value, but breaks the constraints."""
     leader = int(np.argmax(REWARDS))
     probabilities = np.zeros(len(REWARDS))

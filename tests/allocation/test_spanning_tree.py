@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from tests.support.allocation_instances import make_instance
 
-from evenhand.allocation._network_simplex import solve_at_price
+from evenhand.allocation._network_simplex import initial_tree, move_subtree, solve_at_price, subtree
 from evenhand.allocation._program import check_program, scaled
-from evenhand.allocation._spanning_tree import initial_tree, move_subtree, subtree
 
 
 def members_of(tree: Any, top: int) -> list[int]:
@@ -62,11 +61,11 @@ def test_a_reversed_constraint_holds_its_other_end() -> None:
 
 @pytest.mark.parametrize("price", [0.0, 0.1])
 @pytest.mark.parametrize("number", range(60))
-def test_the_tree_proves_the_odds(number: int, price: float) -> None:
+def test_the_tree_proves_the_probabilities(number: int, price: float) -> None:
     """In the end each constraint of the tree is tight, held subtrees have a surplus and lifted ones a need."""
     instance = make_instance(number)
-    given = check_program(instance.rewards, instance.distances, None)
-    a, c = scaled(given.rewards)[0], given.distances
+    program = check_program(instance.rewards, instance.distances, None)
+    a, c = scaled(program.rewards)[0], program.distances
     k = len(a)
     tree, p = initial_tree(a), np.zeros(k)
     assert solve_at_price(tree, p, c, price, 1000) >= 0

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.auditors import AdversarialAuditor, MahalanobisAuditor, OneBitAuditor, PartialAuditor
-from evenhand.auditors.adversarial import Aim
 from evenhand.auditors.pairs import verdicts_by_pair
+from evenhand.auditors.wrong import Aim
 from evenhand.errors import InvalidInput
 from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision, Review
 from tests.support.made_auditors import any_decision, made, some
@@ -102,7 +102,7 @@ def test_equals_are_drawn_by_the_seed() -> None:
 
 @pytest.mark.parametrize("aim", AIMS)
 @pytest.mark.parametrize("per_decision", [2, 5, 100])
-def test_a_burst_is_told_as_fast_as_allowed(aim: Aim, per_decision: int) -> None:
+def test_a_burst_of_lies_comes_as_fast_as_the_budget_permits(aim: Aim, per_decision: int) -> None:
     """So many lies a decision and no more, each about another pair, never beyond the budget, and each counted."""
     liar, lies = AdversarialAuditor(EXACT, 40, aim, per_decision=per_decision, seed=0), 0
     most = 0

@@ -33,9 +33,9 @@ def test_verdicts_are_turned_as_often_as_the_rate_says(rate: float) -> None:
             turned[pair in before][0] += 1
             turned[pair in before][1] += (pair in before) != (pair in after)
         both += len({(0, 1), (2, 3)} & (before ^ after)) == 2
-    for asked, wrong in turned.values():
-        assert asked > 2500
-        assert abs(wrong - rate * asked) < 5 * np.sqrt(asked * rate * (1 - rate))
+    for judged, wrong in turned.values():
+        assert judged > 2500
+        assert abs(wrong - rate * judged) < 5 * np.sqrt(judged * rate * (1 - rate))
     assert abs(both - 1500 * rate**2) < 5 * np.sqrt(1500 * rate**2) + 1
 
 

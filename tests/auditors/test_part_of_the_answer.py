@@ -51,17 +51,17 @@ def test_every_pair_is_looked_at_equally_often() -> None:
 
 
 def test_the_pairs_may_be_chosen_by_somebody_else() -> None:
-    """The function is given the decision and the number; no lot is drawn; pairs come in any order."""
-    asked: list[tuple[Decision, int]] = []
+    """The function is given the decision and the number; nothing is drawn; pairs come in any order."""
+    calls: list[tuple[Decision, int]] = []
 
     def choose(decision: Decision, n: int) -> list[Pair]:
-        asked.append((decision, n))
+        calls.append((decision, n))
         return [(2, 1), (0, 1)]
 
     decision = made([0.9, 0.1, 0.1], [[0.0, 0.0], [0.1, 0.0], [0.2, 0.0]])
     review = PartialAuditor(EXACT, 3, choose=choose).review(decision)
     assert review == Review.partial(unfair=[(0, 1)], fair=[(1, 2)])
-    assert asked == [(decision, 3)]
+    assert calls == [(decision, 3)]
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_the_worst_pair_is_reported_and_no_other() -> None:
     assert OneReportAuditor(PureNoiseAuditor(1.0)).review(decision).unfair == ((0, 2),)
 
 
-def test_silence_says_what_it_is_told_to_say() -> None:
+def test_silence_is_read_as_configured() -> None:
     """That all pairs looked at were fair, or nothing."""
     fair = made([0.1, 0.1, 0.1], np.zeros((3, 2)))
     assert OneReportAuditor(EXACT).review(fair) == Review.complete()

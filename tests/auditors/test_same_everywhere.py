@@ -47,7 +47,7 @@ def reviews() -> list[Any]:
 @pytest.mark.process
 def test_reviewers_say_the_same_in_another_process() -> None:
     """Every review equal, in the same order, with another hash seed too."""
-    asked = subprocess.run(
+    there = subprocess.run(
         [sys.executable, "-c", ASK],
         cwd=ROOT,
         env={"PYTHONHASHSEED": "12", "PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"},
@@ -57,4 +57,4 @@ def test_reviewers_say_the_same_in_another_process() -> None:
     )
     here = reviews()
     assert len({review["reviewer"] for _, review in here}) == 5
-    assert json.loads(asked.stdout) == json.loads(json.dumps(here))
+    assert json.loads(there.stdout) == json.loads(json.dumps(here))

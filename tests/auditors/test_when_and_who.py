@@ -136,8 +136,8 @@ def test_wrapping_composes_in_any_order() -> None:
     stacks: dict[str, Auditor] = {
         "partial": PartialAuditor(NoisyAuditor(EXACT, 0.1, seed=0), 2, seed=1),
         "partial, one_bit": OneBitAuditor(PartialAuditor(DelayedAuditor(panel, 3), 2, seed=2)),
-        "complete": DelayedAuditor(NoisyAuditor(DelayedAuditor(panel, 1, at_random=True, seed=3), 0.1), 1),
-        "complete, partial": NamedAuditor(OneReportAuditor(DelayedAuditor(NoisyAuditor(EXACT, 0.1), 2)), "Ada"),
+        "complete": DelayedAuditor(NoisyAuditor(DelayedAuditor(panel, 1, at_random=True, seed=3), 0.1, seed=4), 1),
+        "complete, partial": NamedAuditor(OneReportAuditor(DelayedAuditor(NoisyAuditor(EXACT, 0.1, seed=5), 2)), "Ada"),
     }
     for kinds, auditor in stacks.items():
         arrived = [arrival for decision in some(40) for arrival in arriving(auditor, decision)]

@@ -52,7 +52,7 @@ def test_decisions_keep_to_every_promise(k: int, d: int, capacity: int | None, s
     assert all(p[i] > 0 for i in decision.chosen)
 
 
-def test_draws_have_the_odds_that_were_promised() -> None:
+def test_draws_have_the_stated_probabilities() -> None:
     """Over 20,000 draws each candidate is chosen as often as promised, within five standard errors."""
     bandit = eh.FairBandit(2, capacity=2, seed=0)
     counts, rounds = np.zeros(len(X)), 20_000
@@ -150,7 +150,7 @@ def test_one_bit_that_all_was_fair_is_a_complete_review_without_flags() -> None:
 
 
 def test_one_bit_a_round_is_enough_to_learn_from() -> None:
-    """Told only whether anything was unfair, the default is never unfair in the second half of 600 rounds."""
+    """With one bit per round the default is never unfair in the second half of 600 rounds."""
     theta, A = standard_world(2, seed=6)
     world, auditor = LinearEnvironment(theta, n_candidates=4), eh.auditors.MahalanobisAuditor(A)
     bandit, account = eh.FairBandit(2, epsilon=0.02, seed=0), Account(0.02)
@@ -165,7 +165,7 @@ def test_one_bit_a_round_is_enough_to_learn_from() -> None:
     assert account.last_unfair_round <= 300
 
 
-def test_one_bit_on_equal_odds_is_no_flag() -> None:
+def test_one_bit_on_equal_probabilities_is_no_flag() -> None:
     """With equal probabilities nothing can have been unfair: a bit that says so changes nothing that was learned."""
     bandit = eh.FairBandit(2, seed=0)
     decision = bandit.decide(np.array([[0.5, 0.5]] * 3))
@@ -205,7 +205,7 @@ def test_a_partial_review_says_nothing_of_other_pairs() -> None:
     ids=lambda metric: type(metric).__name__,
 )
 def test_an_inconsistent_reviewer_is_reported_never_a_crash(metric: eh.metrics.MetricLearner) -> None:
-    """A reviewer who says of the same probabilities once fair, once unfair, is told on, and the bandit decides on."""
+    """A reviewer who says of the same probabilities once fair, once unfair, is reported, and the bandit decides on."""
     bandit = eh.FairBandit(2, seed=0, metric=copy.deepcopy(metric))
     conflicts = 0
     with warnings.catch_warnings(record=True) as caught:
@@ -241,7 +241,7 @@ BAD_CONTEXTS = {
 
 @pytest.mark.parametrize("name", BAD_CONTEXTS)
 def test_bad_contexts_are_refused(name: str) -> None:
-    """The error says what was wrong and what is allowed; the bandit draws on as if it had not been asked."""
+    """The error says what was wrong and what is allowed; the bandit draws on as if it had not been called."""
     contexts, message = BAD_CONTEXTS[name]
     bandit = _experienced()
     before = copy.deepcopy(bandit.state())
@@ -435,13 +435,13 @@ def test_bad_settings_are_refused(arguments: dict[str, Any], message: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("given", "sentence"),
+    ("settings", "sentence"),
     [
         ({"reviewer_error": 0.6}, r"reviewer_error must be a number >= 0 and < 0\.5 or None, got 0\.6"),
         ({"reviewer_error": "low"}, r"reviewer_error must be a number >= 0 and < 0\.5 or None, got 'low'"),
     ],
 )
-def test_settings_are_refused_by_their_own_names(given: dict[str, Any], sentence: str) -> None:
+def test_settings_are_refused_by_their_own_names(settings: dict[str, Any], sentence: str) -> None:
     """The sentence names what the user wrote."""
     with pytest.raises(errors.InvalidInput, match=sentence):
-        eh.FairBandit(2, **given)
+        eh.FairBandit(2, **settings)

@@ -12,7 +12,7 @@ import pytest
 import evenhand as eh
 
 FILES = Path(__file__).parents[1] / "data" / "v0_1" / "bandits"
-"""NAME.eh is a bandit saved by 0.1 after 25 rounds; NAME.json what 0.1 did with it next, and what it was told."""
+"""NAME.eh is a bandit saved by 0.1 after 25 rounds; NAME.json what 0.1 did with it next, and what it learned from."""
 
 NAMES = sorted(path.stem for path in FILES.glob("*.eh"))
 

@@ -196,12 +196,14 @@ class _Watching(eh.FairBandit):
         return decision
 
 
-def _run(name: str, *, rounds: int, delay: int = 0, at_random: bool = False, **given: Any) -> tuple[_Watching, Account]:
+def _run(
+    name: str, *, rounds: int, delay: int = 0, at_random: bool = False, **settings: Any
+) -> tuple[_Watching, Account]:
     world = make_world("sphere", n_features=3, n_candidates=4, seed=3)
     auditor = _reviewers(world.A)[name]
     if delay:
         auditor = DelayedAuditor(auditor, delay, at_random=at_random, seed=5)
-    bandit = _Watching(3, seed=0, **given)
+    bandit = _Watching(3, seed=0, **settings)
     truth = MahalanobisAuditor(world.A)
     return bandit, play(bandit, world, auditor, rounds=rounds, epsilon=0.01, seed=4, truth=truth)
 

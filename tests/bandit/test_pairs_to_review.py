@@ -22,7 +22,7 @@ from tests.support.simulation import same, simulate
 
 LEARNERS: dict[str, Any] = {
     "BayesPoint": lambda: eh.metrics.BayesPoint(3, epsilon=0.05),
-    "BayesPoint in doubt": lambda: eh.metrics.BayesPoint(3, epsilon=0.05, error_rate=None),
+    "BayesPoint with unknown errors": lambda: eh.metrics.BayesPoint(3, epsilon=0.05, error_rate=None),
     "diagonal": lambda: eh.metrics.BayesPoint(3, structure="diagonal"),
     "Ellipsoid": lambda: eh.metrics.Ellipsoid(3, epsilon=0.05),
     "ProjectedVolume": lambda: eh.metrics.ProjectedVolume(3, epsilon=0.05, seed=7),
@@ -32,8 +32,8 @@ LEARNERS: dict[str, Any] = {
 }
 
 
-def _experienced(metric: MetricLearner, *, seed: int = 0, rounds: int = 15, **given: Any) -> eh.FairBandit:
-    bandit = eh.FairBandit(3, metric=metric, seed=seed, **given)
+def _experienced(metric: MetricLearner, *, seed: int = 0, rounds: int = 15, **settings: Any) -> eh.FairBandit:
+    bandit = eh.FairBandit(3, metric=metric, seed=seed, **settings)
     rng = np.random.default_rng(seed)
     auditor = MahalanobisAuditor(np.diag([0.7, 0.4, 0.1]))  # of every structure
     for _ in range(rounds):
@@ -86,11 +86,11 @@ def test_every_learner_can_be_asked(name: str) -> None:
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10**6), k=st.integers(1, 12), capacity=st.sampled_from([1, 2, None]), n=st.integers(1, 70))
 def test_more_questions_begin_with_the_same(seed: int, k: int, capacity: int | None, n: int) -> None:
-    """The n most telling are the first n of all; of binding pairs the widest in doubt, of others the least foreseen."""
+    """The n most informative are the first n of all; binding pairs by uncertainty, others by surprise."""
     bandit, rng = eh.FairBandit(3, capacity=capacity, seed=seed), np.random.default_rng(seed)
-    _hear_a_few(bandit, rng, 0.9)  # a new belief is in doubt about the distant most
+    _learn_a_few(bandit, rng, 0.9)  # a new belief is least certain of distant pairs
     decision = bandit.decide(random_contexts(rng, k, 3))
-    _hear_a_few(bandit, rng, 0.2)  # and has had no bad news of probabilities that it would play
+    _learn_a_few(bandit, rng, 0.2)  # and has had no bad news of probabilities that it would play
     everything = _check(bandit, decision, 1000)
     assert everything[:n] == _check(bandit, decision, n)
     pairs = Pairs.of(decision.contexts)
@@ -102,13 +102,13 @@ def test_more_questions_begin_with_the_same(seed: int, k: int, capacity: int | N
     assert all(before <= after + 1e-9 for before, after in pairwise(foreseen))
 
 
-def _hear_a_few(bandit: eh.FairBandit, rng: np.random.Generator, widest: float) -> None:
+def _learn_a_few(bandit: eh.FairBandit, rng: np.random.Generator, widest: float) -> None:
     for _ in range(6):
         x, y = random_contexts(rng, 2, 3)
         bandit.learn_pair(x, y, gap=float(rng.uniform(0.1, widest)), unfair=bool(rng.random() < 0.6))
 
 
-def test_equal_odds_have_nothing_to_say() -> None:
+def test_equal_probabilities_leave_nothing_to_review() -> None:
     """Copies of one person, a single candidate, and equal probabilities by order of the cap leave nothing to ask."""
     bandit = eh.FairBandit(2, seed=0)
     assert bandit.pairs_to_review(bandit.decide([[0.5, 0.5]] * 4), 3) == ()
@@ -120,7 +120,7 @@ def test_equal_odds_have_nothing_to_say() -> None:
 
 
 def test_moments_become_distances() -> None:
-    """The distance is the root of the mean; the doubt half the way between the roots one deviation to either side."""
+    """The distance is the root of the mean; its uncertainty half the way between roots one deviation to either side."""
     bandit = _experienced(LEARNERS["BayesPoint"]())
     decision = bandit.decide(random_contexts(np.random.default_rng(5), 5, 3))
     pairs = Pairs.of(decision.contexts)
@@ -132,8 +132,8 @@ def test_moments_become_distances() -> None:
         assert question.uncertainty == pytest.approx((high - low) / 2)
 
 
-def test_a_metric_that_is_known_leaves_no_doubt() -> None:
-    """Of a metric told beforehand every distance is certain, and no pair is likely to be unfair."""
+def test_a_known_metric_leaves_nothing_uncertain() -> None:
+    """Of a metric known beforehand every distance is certain, and no pair is likely to be unfair."""
     bandit = eh.FairBandit(3, metric=LEARNERS["KnownMetric"](), seed=0)
     decision = bandit.decide(random_contexts(np.random.default_rng(0), 6, 3))
     for question in bandit.pairs_to_review(decision, 100):
@@ -141,7 +141,7 @@ def test_a_metric_that_is_known_leaves_no_doubt() -> None:
         assert question.distance >= question.gap - 1e-9
 
 
-def test_a_metric_beyond_all_odds() -> None:
+def test_a_metric_beyond_all_probabilities() -> None:
     """The same where distances are far beyond 1: nothing overflows."""
     bandit = eh.FairBandit(3, metric=eh.metrics.KnownMetric(50 * np.eye(3)), seed=0)
     decision = bandit.decide(random_contexts(np.random.default_rng(0), 6, 3))
@@ -180,7 +180,7 @@ def test_proposed_pairs_teach_more_than_pairs_by_lot() -> None:
 
 
 def _unfair_pairs(way: str, seed: int) -> int:
-    rng, lots = np.random.default_rng(seed), np.random.default_rng(seed + 1)
+    rng, order = np.random.default_rng(seed), np.random.default_rng(seed + 1)
     exact = MahalanobisAuditor(random_A(rng, 3))
     bandit, unfair = eh.FairBandit(3, epsilon=0.02, seed=seed), 0
     for _ in range(250):
@@ -189,7 +189,7 @@ def _unfair_pairs(way: str, seed: int) -> int:
         if way == "proposed":
             looked_at = [question.pair for question in bandit.pairs_to_review(decision, 2)]
         else:
-            looked_at = [pairs[row] for row in lots.permutation(len(pairs))[:2]]
+            looked_at = [pairs[row] for row in order.permutation(len(pairs))[:2]]
         wrong = exact.excess(decision) > 0.02
         unfair += int(np.sum(np.triu(wrong, 1)))
         flagged = [pair for pair in looked_at if exact.excess(decision)[pair] > PROBABILITY_TOLERANCE]

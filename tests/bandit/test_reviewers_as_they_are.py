@@ -42,7 +42,7 @@ class Runs(NamedTuple):
         """The share of unfair pairs that fell into the second half, over all runs."""
         return sum(self.late) / max(sum(self.unfair), 1)
 
-    def told(self, name: str) -> str:
+    def summary(self, name: str) -> str:
         """One line to print."""
         return (
             f"\n{name}: {self.mean:.1f} unfair pairs {self.unfair}, in the second half {self.late}, "
@@ -69,7 +69,7 @@ def _runs(d: int, k: int, rounds: int, reviewer_error: float | None, make: MakeA
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("wrong", "most"), [(0.0, 50), (0.1, 120), (0.2, 330), (0.3, 560)])
-def test_errors_at_a_rate_nobody_told(wrong: float, most: int, capsys: pytest.CaptureFixture[str]) -> None:
+def test_errors_at_an_unknown_rate(wrong: float, most: int, capsys: pytest.CaptureFixture[str]) -> None:
     """d = 5, k = 10, 6,000 rounds: few unfair pairs at any rate of errors, next to none late, and the rate is found."""
 
     def noisy(bandit: eh.FairBandit, exact: MahalanobisAuditor, seed: int) -> Auditor:
@@ -78,7 +78,7 @@ def test_errors_at_a_rate_nobody_told(wrong: float, most: int, capsys: pytest.Ca
     runs = _runs(5, 10, 6000, None, noisy)
     found = [bandit.reviewers()[None].error_rate for bandit in runs.bandits]
     with capsys.disabled():
-        print(runs.told(f"{wrong:.0%} wrong"), "rates found", [round(rate, 4) for rate in found])
+        print(runs.summary(f"{wrong:.0%} wrong"), "rates found", [round(rate, 4) for rate in found])
     assert runs.mean <= most
     assert runs.late_share < 0.02
     assert all(abs(rate - wrong) <= 0.02 for rate in found)
@@ -96,7 +96,7 @@ def test_one_bit_a_round(d: int, k: int, wrong: float, most: int | None, capsys:
 
     runs = _runs(d, k, 4000, 1e-3, bits)
     with capsys.disabled():
-        print(runs.told(f"one bit, d = {d}, k = {k}, {wrong:.0%} of bits wrong"))
+        print(runs.summary(f"one bit, d = {d}, k = {k}, {wrong:.0%} of bits wrong"))
     if most is not None:
         assert runs.mean <= most
     assert sum(runs.late) == 0
@@ -104,7 +104,7 @@ def test_one_bit_a_round(d: int, k: int, wrong: float, most: int | None, capsys:
 
 @pytest.mark.slow
 def test_two_proposed_pairs_a_round(capsys: pytest.CaptureFixture[str]) -> None:
-    """d = 5, k = 10, 5,000 rounds: told of the two pairs it proposes, little more unfair than told of all 45.
+    """d = 5, k = 10, 5,000 rounds: with verdicts on the two pairs it proposes, little more unfair than with all 45.
 
     Of two pairs drawn by lot it learns less.
     """
@@ -120,7 +120,7 @@ def test_two_proposed_pairs_a_round(capsys: pytest.CaptureFixture[str]) -> None:
 
     runs, drawn = _runs(5, 10, 5000, 1e-3, proposed), _runs(5, 10, 5000, 1e-3, by_lot)
     with capsys.disabled():
-        print(runs.told("two proposed pairs"), drawn.told("two pairs by lot"))
+        print(runs.summary("two proposed pairs"), drawn.summary("two pairs by lot"))
     assert runs.mean <= 110
     assert sum(runs.late) == 0
     assert runs.mean < 0.7 * drawn.mean

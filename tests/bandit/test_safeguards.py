@@ -57,7 +57,7 @@ def _flagged_rounds(
     made = make_world(world, n_features=bandit.n_features, n_candidates=k, metric=metric, seed=seed)
     exact = MahalanobisAuditor(made.A)
     auditor: Auditor = reviewer(exact)
-    played = [each.decision for each in decisions(bandit, made, auditor, rounds=rounds, seed=seed + 1)]
+    played = [decision for decision, _ in decisions(bandit, made, auditor, rounds=rounds, seed=seed + 1)]
     return {decision.round for decision in played if exact.review(decision).unfair}, played
 
 
@@ -105,7 +105,7 @@ METRIC_LEARNERS: dict[str, Any] = {
     "ProjectedVolume": lambda: eh.metrics.ProjectedVolume(3, epsilon=0.02, seed=0),
     "PerPair": lambda: eh.metrics.PerPair(eh.metrics.Ellipsoid(3, epsilon=0.02)),
     "KnownMetric, and wrong": lambda: eh.metrics.KnownMetric(np.eye(3)),
-    "BayesPoint in doubt": lambda: eh.metrics.BayesPoint(3, epsilon=0.02, error_rate=None),
+    "BayesPoint with unknown errors": lambda: eh.metrics.BayesPoint(3, epsilon=0.02, error_rate=None),
 }
 
 
@@ -117,7 +117,7 @@ def test_no_learner_is_needed_for_it(name: str) -> None:
     assert len(flagged) <= 4
 
 
-def test_nothing_allowed_is_equal_odds_for_ever() -> None:
+def test_a_limit_of_zero_means_equal_probabilities_for_ever() -> None:
     """With N = 0 every decision has equal probabilities, of any capacity, and nobody can be flagged."""
     for capacity in (1, 2, None):
         bandit = eh.FairBandit(3, capacity=capacity, max_unfair_rounds=0, seed=0)
@@ -166,7 +166,7 @@ def test_late_reviews_add_what_was_out(delay: int) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::evenhand.errors.InconsistentReviews")
-def test_a_reviewer_who_contradicts_herself_leaves_equal_odds() -> None:
+def test_a_reviewer_who_contradicts_herself_leaves_equal_probabilities() -> None:
     """Evidence that contradicts itself proves nothing: then probabilities are equal, and nothing crashes."""
     metric = eh.metrics.KnownMetric(0.5 * np.eye(2))
     bandit = eh.FairBandit(2, metric=metric, target_unfair_share=0.01, max_unfair_rounds=2, seed=0)
@@ -189,8 +189,8 @@ def test_a_reviewer_who_contradicts_herself_leaves_equal_odds() -> None:
 def _live(bandit: eh.FairBandit, auditor: Auditor, rounds: int, seed: int) -> list[tuple[bytes, tuple[int, ...]]]:
     world = make_world("sphere", n_features=3, n_candidates=4, seed=0)
     history = []
-    for each in decisions(bandit, world, auditor, rounds=rounds, seed=seed):
-        history.append((each.decision.probabilities.tobytes(), each.decision.chosen))
+    for decision, _ in decisions(bandit, world, auditor, rounds=rounds, seed=seed):
+        history.append((decision.probabilities.tobytes(), decision.chosen))
     return history
 
 
@@ -225,11 +225,11 @@ def test_reviews_in_parts_are_saved_in_parts() -> None:
         pairs = [(i, j) for i in range(8) for j in range(i + 1, 8)]
         shuffled = [pairs[row] for row in rng.permutation(len(pairs))]
         for part in (shuffled[:14], shuffled[14:]):
-            said = [pair for pair in part if pair in unfair], [pair for pair in part if pair not in unfair]
-            bandit.learn(decision, review=eh.Review.partial(*said))
+            verdicts = [pair for pair in part if pair in unfair], [pair for pair in part if pair not in unfair]
+            bandit.learn(decision, review=eh.Review.partial(*verdicts))
         contexts = world.step(decision.chosen)[0]
         loaded = eh.FairBandit.from_state(copy.deepcopy(bandit.state()))
-        assert same(loaded.safeguards.evidence.state(), bandit.safeguards.evidence.state())
+        assert same(loaded.safeguards.log.evidence.state(), bandit.safeguards.log.evidence.state())
 
 
 # Counting.
@@ -239,7 +239,7 @@ def _after(safeguards: Safeguards, decision: eh.Decision, review: eh.Review) -> 
     return safeguards.after_review(decision, review, Verdicts.of(decision, review))
 
 
-def test_a_round_counts_once_and_equal_odds_never() -> None:
+def test_a_round_counts_once_and_equal_probabilities_never() -> None:
     """Several flags on one round are one flagged round; a flag on equal probabilities, in whatever words, is none."""
     safeguards = Safeguards(MetricSpace(2), Margin(0.1), 2)
     bandit = eh.FairBandit(2, seed=0)
@@ -275,7 +275,7 @@ def test_one_bit_that_something_was_unfair_is_no_evidence() -> None:
     decision = bandit.decide([[1.0, 0.0], [0.0, 1.0]])
     for any_unfair in (True, False):
         safeguards = _after(Safeguards(MetricSpace(2), Margin(None)), decision, eh.Review.one_bit(any_unfair))
-        assert (len(safeguards.evidence) > 0) == (not any_unfair)
+        assert (len(safeguards.log.evidence) > 0) == (not any_unfair)
 
 
 @pytest.mark.parametrize("cap", [-1, 0.5, 3.0, True, "five", float("inf")])

@@ -12,7 +12,7 @@ from evenhand.records.decision import Review
 from tests.support.simulation import simulate, standard_world
 
 
-def test_who_is_told_the_metric_is_never_unfair_and_learns_the_rewards() -> None:
+def test_with_a_known_metric_nothing_is_unfair_and_rewards_are_learned() -> None:
     """No pair is flagged in any round, and regret a round falls towards 0."""
     _, A = standard_world(3, seed=2)
     account = simulate(known_metric(A, seed=0), d=3, k=5, rounds=400, seed=2)

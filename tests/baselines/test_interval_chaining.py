@@ -84,7 +84,7 @@ def test_one_place_is_drawn_uniformly_from_the_top_chain(intervals: list[tuple[i
     [
         ([0.5, 0.2], [0.7, 0.5], 1, [0.5, 0.5]),  # touching intervals are linked
         ([0.5, 0.2], [0.7, 0.49], 1, [1.0, 0.0]),  # parted ones are not
-        ([0.3, 0.3], [0.3, 0.3], 1, [0.5, 0.5]),  # equal and without doubt
+        ([0.3, 0.3], [0.3, 0.3], 1, [0.5, 0.5]),  # equal and certain
         ([0.6, 0.3, 0.0], [0.9, 0.65, 0.35], 1, [1 / 3] * 3),  # linked through the one in the middle
         ([0.0, 0.1, 0.8], [1.0, 0.2, 0.9], 1, [1 / 3] * 3),  # a wide interval swallows the others
         ([0.4], [0.5], 1, [1.0]),  # alone
@@ -138,7 +138,7 @@ def test_the_probabilities_concentrate_on_the_best_arm_once_gaps_show() -> None:
 
 
 def test_known_rewards_leave_only_ties() -> None:
-    """With no doubt at all equals share and the better one wins."""
+    """With certain rewards equals share and the better one wins."""
     policy = IntervalChaining(2, reward=KnownReward([1.0, 0.0]), seed=0)
     assert policy.decide([[0.5, 0.1], [0.5, 0.8], [0.4, 0.0]]).probabilities.tolist() == [0.5, 0.5, 0.0]
 

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.baselines import BatchMetric, OfflineMetric
-from evenhand.baselines.batch_metric import Use, best_scale
-from evenhand.baselines.offline_metric import random_probabilities
+from evenhand.baselines.offline_metric import Use, best_scale, random_probabilities
 from evenhand.errors import InvalidInput, MissingExtra, UnsupportedReview
 from evenhand.metrics import Pairs, Verdicts
 from evenhand.records.decision import Review
@@ -63,7 +62,7 @@ def test_from_many_verdicts_the_metric_comes_near(rank: int | None) -> None:
 
 
 def test_dividing_by_the_gap_beats_the_plain_use() -> None:
-    """Over four worlds the mean error of distances is smaller when ITML hears of gaps."""
+    """Over four worlds the mean error of distances is smaller when ITML is given the gaps."""
     error: dict[Use, float] = {"over_gap": 0.0, "plain": 0.0}
     for use in error:
         for seed in range(4):
@@ -111,7 +110,7 @@ def test_a_failing_fit_falls_back(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object, **__: object) -> None:
         raise np.linalg.LinAlgError("singular")
 
-    monkeypatch.setattr("evenhand.baselines.batch_metric._fit_itml", fails)
+    monkeypatch.setattr("evenhand.baselines.offline_metric._fit_itml", fails)
     learner = BatchMetric(2, reviews=1)
     learner.learn(_verdicts(np.eye(2), 40, np.random.default_rng(0)))
     assert learner.source == "scaled default: ITML failed (singular)"
@@ -162,17 +161,17 @@ def test_it_gathers_then_fixes() -> None:
     assert np.linalg.norm(policy.metric.matrix() - truth) < np.linalg.norm(0.25 * np.eye(3) - truth)
 
 
-def test_while_gathering_probabilities_do_not_follow_rewards() -> None:
+def test_while_collecting_probabilities_do_not_follow_rewards() -> None:
     """The same candidates have other probabilities in each round; after the fit, with nothing new, the same."""
     policy = OfflineMetric(2, reviews=20, seed=0)
     contexts = np.array([[1.0, 0.0], [0.0, 1.0], [-0.6, 0.0]])
-    gathering = []
+    played = []
     for _ in range(20):
         decision = policy.decide(contexts)
-        gathering.append(tuple(decision.probabilities))
+        played.append(tuple(decision.probabilities))
         policy.learn(decision, review=Review.partial(unfair=[(0, 1)], fair=[(0, 2)]))
-    assert len(set(gathering)) == 20
-    assert {int(np.argmax(probabilities)) for probabilities in gathering} == {0, 1, 2}
+    assert len(set(played)) == 20
+    assert {int(np.argmax(probabilities)) for probabilities in played} == {0, 1, 2}
     assert len({tuple(policy.decide(contexts).probabilities) for _ in range(5)}) == 1
 
 

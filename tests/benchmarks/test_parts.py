@@ -42,7 +42,7 @@ def test_missing_peers_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 
 
 @pytest.mark.parametrize(("words", "size"), [([], "full"), (["--quick"], "quick"), (["--size", "tiny"], "tiny")])
-def test_a_run_is_full_unless_told(words: list[str], size: str) -> None:
+def test_a_run_is_full_by_default(words: list[str], size: str) -> None:
     """Without a word on it everything is measured."""
     assert Size(command._parse(words).size) is Size(size)
 
@@ -68,10 +68,10 @@ def test_programs_are_reached_by_name(monkeypatch: pytest.MonkeyPatch, tmp_path:
     """A program of its own is run with an empty command line when it is asked for, and nothing else is."""
     seen: list[list[str]] = []
     monkeypatch.setattr("benchmarks.learners.main", lambda: seen.append(list(sys.argv)))
-    given = list(sys.argv)
+    before = list(sys.argv)
     assert command.main(["--only", "learners", "--output", str(tmp_path)]) == 0
     assert seen == [["benchmarks.learners"]]
-    assert sys.argv == given
+    assert sys.argv == before
     assert not list(tmp_path.iterdir())
 
 

@@ -13,7 +13,7 @@ from benchmarks.bandit_peers import ENTRIES, Entry, drawn
 from benchmarks.full_models import PEERS, by_evenhand
 from benchmarks.long_run import footprint, largest, twin_of
 from benchmarks.measurement import Floats
-from benchmarks.metrics import WAYS, asked, learn_ours, learn_theirs, quality
+from benchmarks.metrics import WAYS, learn_ours, learn_theirs, quality, random_answers
 from benchmarks.players import Evenhand, Match, NumpyLinUCB, Player, Widened, World
 
 from evenhand.environments import random_metric
@@ -96,7 +96,7 @@ def test_every_bandit_learns(entry: Entry) -> None:
     assert seats_alone or np.mean(earned[100:]) > np.mean(outcomes[100:]) + 0.2
 
 
-def test_lots_follow_the_probabilities() -> None:
+def test_draws_follow_the_probabilities() -> None:
     """Places are drawn as often as their probabilities say; what rounding leaves over goes to the last."""
     rng = random.Random(0)
     shares = np.bincount([drawn([0.1, 0.6, 0.3], rng) for _ in range(4000)], minlength=3) / 4000
@@ -106,7 +106,7 @@ def test_lots_follow_the_probabilities() -> None:
 
 def test_answers_say_what_the_metric_says() -> None:
     """A pair is flagged exactly if its gap exceeds its distance, and the true metric gets everything right."""
-    answers = asked(500, 4, 0)
+    answers = random_answers(500, 4, 0)
     assert np.array_equal(answers.unfair, answers.gaps > answers.distances)
     assert 0.2 < answers.unfair.mean() < 0.8
     A = random_metric(4, seed=2)
@@ -118,7 +118,7 @@ def test_metrics_are_learned(way: object) -> None:
     """Ours and theirs get more held-out verdicts right than the rarer half would be by chance."""
     pytest.importorskip("metric_learn", exc_type=ImportError)
     theirs = next(other for other in WAYS if other is way)
-    answers, unseen = asked(90, 2, 0), asked(1000, 2, 1)
+    answers, unseen = random_answers(90, 2, 0), random_answers(1000, 2, 1)
     for G in (learn_ours(answers), learn_theirs(theirs, answers)):
         assert quality(G, unseen)[0] > 0.75
         assert np.linalg.eigvalsh(G).min() > -1e-9

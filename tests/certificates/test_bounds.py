@@ -66,7 +66,7 @@ def test_the_diagonal_structure_needs_no_unfair_verdict() -> None:
     assert bound(evidence_from(([0.3, 0.4], 0.2, False)), [0.3, -0.9]) == 0.0
 
 
-def test_nothing_said_and_nothing_fair_prove_nothing() -> None:
+def test_no_verdicts_and_no_fair_verdicts_prove_nothing() -> None:
     """Without a fair verdict every distance may be 0; without any the same."""
     rng = np.random.default_rng(0)
     for structure in ("full", "diagonal"):
@@ -114,7 +114,7 @@ def test_bounds_are_the_best_there_are(structure: Structure, rank: int) -> None:
 
 
 def test_what_is_left_out_is_not_missed() -> None:
-    """Bounds from what the evidence keeps are nearly the best from all that was said."""
+    """Bounds from what the evidence keeps are nearly the best from all verdicts."""
     _, _, history = played(3, 5, 150, seed=3)
     everything = [SourcedVerdicts.of(Verdicts.of(*reviewed), "") for reviewed in history]
     whole = everything[0]

@@ -10,18 +10,13 @@ import pytest
 
 from evenhand.auditors import MahalanobisAuditor
 from evenhand.certificates import Certificate, Evidence, certify, check, lower_bounds
-from evenhand.certificates.certify import LIKELY
+from evenhand.certificates.check import LIKELY
 from evenhand.errors import InvalidInput
 from evenhand.metrics import Pairs
 from evenhand.metrics.features import MetricSpace, Structure
 from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision
 from evenhand.testing.metric_worlds import random_A, random_contexts
-from tests.support.reviewed import Floats, evidence_of, made_up, played
-
-
-def half(pairs: Pairs, gaps: Floats) -> Floats:
-    """Nothing is known of any pair."""
-    return np.full(len(gaps), 0.5)
+from tests.support.reviewed import Floats, evidence_of, half, made_up, played
 
 
 def decided(contexts: Floats, probabilities: list[float]) -> Decision:
@@ -52,7 +47,7 @@ def test_every_pair_of_a_played_decision_has_a_certificate() -> None:
     assert sum(count.proved for count in counts) > 0.6 * 100
 
 
-def test_equal_odds_are_proved_by_nothing() -> None:
+def test_equal_probabilities_need_no_proof() -> None:
     """Pairs with equal probabilities, and copies, need no evidence; the others cannot be proved without."""
     contexts = np.array([[0.6, 0.8], [0.6, 0.8], [1.0, 0.0]])
     certificate = certify(decided(contexts, [0.3, 0.3 + 1e-10, 0.1]), Evidence(MetricSpace(2)), half)
@@ -90,7 +85,9 @@ def test_certificates_go_through_json_unchanged(structure: Structure) -> None:
     assert read.pairs == certificate.pairs
     assert np.array_equal(read.contexts, certificate.contexts)
     plain = json.loads(text)
-    counts = [check(each, said, structure=structure) for each in (read, plain, certificate) for said in (None, history)]
+    counts = [
+        check(each, sources, structure=structure) for each in (read, plain, certificate) for sources in (None, history)
+    ]
     assert len(set(counts)) == 1
     assert counts[0].proved > 2
 

@@ -53,27 +53,27 @@ def test_once_learning_has_settled_little_is_news() -> None:
     """Of thousands of late verdicts a few per cent are kept, and few siftings are needed."""
     _, _, history = played(3, 5, 500, seed=0)
     evidence = evidence_of(history[:300], 3)
-    siftings = kept = said = 0
+    prunings = kept = total = 0
     for decision, review in history[300:]:
         verdicts, before = Verdicts.of(decision, review), evidence._witnesses
         n_before = len(evidence)
         evidence.update(verdicts, decision.id)
-        siftings += evidence._witnesses is not before
-        kept, said = kept + max(len(evidence) - n_before, 0), said + len(verdicts)
-    assert siftings <= 4
-    assert kept / said < 0.2
+        prunings += evidence._witnesses is not before
+        kept, total = kept + max(len(evidence) - n_before, 0), total + len(verdicts)
+    assert prunings <= 4
+    assert kept / total < 0.2
 
 
 @pytest.mark.parametrize("unfair", [False, True])
 def test_memory_is_bounded(unfair: bool) -> None:
-    """However much is said, and however telling, only so many verdicts are kept."""
+    """The number of verdicts kept is bounded, however many come and however informative they are."""
     rng = np.random.default_rng(0)
     evidence = Evidence(MetricSpace(4))
     for number in range(120):
         pairs = Pairs.of(random_contexts(rng, 8, 4))
         gaps = rng.uniform(0.1, 0.2, len(pairs)) + (0.7 if unfair else 0.0)
-        said = np.full(len(pairs), unfair)
-        evidence.update(Verdicts(pairs, gaps, said, said), str(number))
+        verdicts = np.full(len(pairs), unfair)
+        evidence.update(Verdicts(pairs, gaps, verdicts, verdicts), str(number))
     assert evidence.most_rows <= len(evidence) <= evidence.most_rows + UNPRUNED + 28
     assert evidence.verdicts.sources[-1] == "119"
 
@@ -92,7 +92,7 @@ def test_large_rounds_are_used_in_part() -> None:
     assert {tuple(pair) for pair in pairs.indices[tight]} <= {tuple(pair) for pair in evidence.verdicts.pairs}
 
 
-def test_what_was_said_before_is_not_kept_twice() -> None:
+def test_the_same_verdict_is_not_kept_twice() -> None:
     """The same verdict again, or one that says less of the same difference, is no news."""
     z = [0.5, 0.1]
     evidence = evidence_from((z, 0.4, False), (z, 0.4, False), (z, 0.3, False), (z, 0.8, True), (z, 0.9, True))
@@ -109,16 +109,16 @@ def test_every_verdict_has_its_source() -> None:
     for number, (decision, review) in enumerate(history.values()):
         named = Review(review.kind, review.unfair, reviewer=f"reviewer {number % 3}")
         evidence.update(Verdicts.of(decision, named), decision.id)
-    said = evidence.verdicts
-    for row, (i, j) in enumerate(said.pairs.tolist()):
-        decision, review = history[said.sources[row]]
-        assert np.array_equal(said.differences[row], decision.contexts[i] - decision.contexts[j])
-        assert said.gaps[row] == decision.gap(i, j)
-        assert bool(said.unfair[row]) == ((i, j) in review.unfair)
-        assert said.reviewers[row] == f"reviewer {decision.round % 3}"
+    verdicts = evidence.verdicts
+    for row, (i, j) in enumerate(verdicts.pairs.tolist()):
+        decision, review = history[verdicts.sources[row]]
+        assert np.array_equal(verdicts.differences[row], decision.contexts[i] - decision.contexts[j])
+        assert verdicts.gaps[row] == decision.gap(i, j)
+        assert bool(verdicts.unfair[row]) == ((i, j) in review.unfair)
+        assert verdicts.reviewers[row] == f"reviewer {decision.round % 3}"
 
 
-def test_equal_odds_say_nothing() -> None:
+def test_equal_probabilities_are_no_evidence() -> None:
     """A verdict on equal probabilities, even one that the rounding of probabilities made, is not added."""
     pairs = Pairs.between(np.array([0.5, 0.0]), np.array([0.0, 0.0]))
     evidence = Evidence(MetricSpace(2))
@@ -147,16 +147,16 @@ CONTRADICTIONS: dict[str, list[tuple[list[float], float, bool]]] = {
 @pytest.mark.parametrize("name", CONTRADICTIONS)
 @pytest.mark.parametrize("structure", ["full", "diagonal"])
 def test_contradictory_reviews_prove_nothing(name: str, structure: Structure) -> None:
-    """Once no metric fits what was said, no bound is above zero, whatever else was said."""
-    said = CONTRADICTIONS[name]
+    """Once no metric fits the verdicts, no bound is above zero, whatever the other verdicts are."""
+    answers = CONTRADICTIONS[name]
     rng = np.random.default_rng(0)
     pairs = Pairs.of(random_contexts(rng, 6, 2))
-    evidence = evidence_from(*said[:-1], structure=structure)
-    proved_before = np.any(lower_bounds(evidence, Pairs(np.array([[0, 1]]), np.array([said[0][0]]))) > 0.0)
+    evidence = evidence_from(*answers[:-1], structure=structure)
+    proved_before = np.any(lower_bounds(evidence, Pairs(np.array([[0, 1]]), np.array([answers[0][0]]))) > 0.0)
     assert proved_before
-    evidence = evidence_from(*said, structure=structure)
-    asked = Pairs(np.tile([0, 1], (17, 1)), np.concatenate([pairs.differences, [[0.5, 0.5], [0.5, 0.0]]]))
-    assert np.all(lower_bounds(evidence, asked) == 0.0)
+    evidence = evidence_from(*answers, structure=structure)
+    queried = Pairs(np.tile([0, 1], (17, 1)), np.concatenate([pairs.differences, [[0.5, 0.5], [0.5, 0.0]]]))
+    assert np.all(lower_bounds(evidence, queried) == 0.0)
 
 
 def test_a_contradiction_is_found_proved_and_kept() -> None:

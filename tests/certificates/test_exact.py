@@ -1,4 +1,4 @@
-"""Proofs are checked in whole numbers: the smallest doubt is enough to refuse one."""
+"""Proofs are checked in whole numbers: the smallest error is enough to refuse one."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.certificates._exact import covers, leaves_semidefinite, proved_square, root_rounded_down, rounded_down
+from evenhand.certificates.proof import Proof, leaves_semidefinite, proved_square, root_rounded_down, rounded_down
 from evenhand.records.decision import PROBABILITY_TOLERANCE
 
 numbers = st.floats(-2.0, 2.0)
 
 
 @given(st.integers(1, 5), st.integers(0, 2**32 - 1))
-def test_semidefinite_matrices_are_told_from_others(d: int, seed: int) -> None:
-    """R = zz' - sum w z_j z_j' with random weights: as its eigenvalues say, wherever these are not in doubt."""
+def test_semidefinite_matrices_are_recognised(d: int, seed: int) -> None:
+    """R = zz' - sum w z_j z_j' with random weights: as its eigenvalues say, wherever these are clear."""
     rng = np.random.default_rng(seed)
     z, rows = rng.normal(size=d), rng.normal(size=(2 * d, d))
     signed = rng.normal(size=2 * d) - rng.choice([0.0, 1.0, 3.0])
@@ -43,16 +43,16 @@ def test_singular_matrices_are_exact(d: int) -> None:
 
 
 def test_a_zero_pivot_needs_a_row_of_zeros() -> None:
-    """[[0, 1], [1, 5]] has a negative eigenvalue that no pivot but the zero tells of."""
+    """[[0, 1], [1, 5]] has a negative eigenvalue that no pivot but the zero shows."""
     # (1, 1)(1, 1)' - (1, 0)(1, 0)' + 4 (0, 1)(0, 1)'
     assert not leaves_semidefinite([1.0, 1.0], [[1.0, 0.0], [0.0, 1.0]], [1.0, -4.0], diagonal=False)
     assert leaves_semidefinite([0.0, 1.0], [[0.0, 1.0], [0.0, 1.0]], [1.0, -4.0], diagonal=False)
 
 
 @given(st.lists(st.tuples(st.floats(1e-6, 1.0), st.booleans(), st.floats(0.0, 10.0)), max_size=6))
-def test_sums_are_exact(said: list[tuple[float, bool, float]]) -> None:
+def test_sums_are_exact(verdicts: list[tuple[float, bool, float]]) -> None:
     """The proved square is what fractions make it."""
-    gaps, unfair, weights = [g for g, _, _ in said], [u for _, u, _ in said], [w for _, _, w in said]
+    gaps, unfair, weights = [g for g, _, _ in verdicts], [u for _, u, _ in verdicts], [w for _, _, w in verdicts]
     signed = [-w if u else w for u, w in zip(unfair, weights, strict=True)]
     t = Fraction(PROBABILITY_TOLERANCE)
     expected = sum(
@@ -79,10 +79,14 @@ def test_below_zero_counts_as_zero() -> None:
     assert rounded_down(Fraction(-1)) == root_rounded_down(Fraction(-1)) == 0.0
 
 
-def test_a_gap_is_covered_up_to_the_tolerance_of_odds() -> None:
+def _proved(square: Fraction) -> Proof:
+    return Proof(np.zeros(1), np.zeros(0, np.int64), np.zeros(0), square)
+
+
+def test_a_gap_is_covered_up_to_the_tolerance_of_probabilities() -> None:
     """gap <= d + PROBABILITY_TOLERANCE, to the last digit."""
-    assert covers(Fraction(0), PROBABILITY_TOLERANCE)
-    assert not covers(Fraction(0), math.nextafter(PROBABILITY_TOLERANCE, 1.0))
+    assert _proved(Fraction(0)).covers(PROBABILITY_TOLERANCE)
+    assert not _proved(Fraction(0)).covers(math.nextafter(PROBABILITY_TOLERANCE, 1.0))
     edge = (Fraction(0.3) - Fraction(PROBABILITY_TOLERANCE)) ** 2
-    assert covers(edge, 0.3)
-    assert not covers(edge, math.nextafter(0.3, 1.0))
+    assert _proved(edge).covers(0.3)
+    assert not _proved(edge).covers(math.nextafter(0.3, 1.0))

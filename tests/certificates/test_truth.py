@@ -24,21 +24,21 @@ def truth(rng: np.random.Generator, d: int, structure: Structure) -> Floats:
 
 
 def most_wrong(seed: int, kind: str, structure: Structure, *, rounds: int) -> tuple[int, float, int]:
-    """In a random world: how many pairs were asked, by how much a bound exceeded its distance, how many had one."""
+    """In a random world: how many pairs were checked, by how much a bound exceeded its distance, how many had one."""
     rng = np.random.default_rng(seed)
     d, k = int(rng.integers(2, 6)), int(rng.integers(3, 7))
     A = truth(rng, d, structure)
     evidence = Evidence(MetricSpace(d, structure))
-    asked, worst, proved = 0, -np.inf, 0
+    checked, worst, proved = 0, -np.inf, 0
     for number, (decision, review) in enumerate(made_up(A, kind, k=k, rounds=rounds, seed=seed)):
         if number % 3 == 0:
             pairs = Pairs.of(decision.contexts)
             bounds = np.sqrt(lower_bounds(evidence, pairs))
             worst = max(worst, float(np.max(bounds - np.sqrt(true_squares(pairs, A)))))
-            asked, proved = asked + len(pairs), proved + int(np.sum(bounds > 0.0))
+            checked, proved = checked + len(pairs), proved + int(np.sum(bounds > 0.0))
         evidence.update(Verdicts.of(decision, review), decision.id)
     assert evidence.contradiction is None
-    return asked, worst, proved
+    return checked, worst, proved
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -53,16 +53,16 @@ def test_no_bound_exceeds_the_distance(kind: str, structure: Structure) -> None:
 @pytest.mark.slow
 def test_no_bound_exceeds_the_distance_of_a_hundred_thousand_pairs(capsys: pytest.CaptureFixture[str]) -> None:
     """The same for more than 100,000 pairs."""
-    asked = proved = seed = 0
-    while asked < 100_000:
+    checked = proved = seed = 0
+    while checked < 100_000:
         for kind in KINDS:
             structure: Structure = "diagonal" if seed % 4 == 3 else "full"
             n, worst, n_proved = most_wrong(1000 + seed, kind, structure, rounds=240)
             assert worst <= PROBABILITY_TOLERANCE, (seed, kind)
-            asked, proved = asked + n, proved + n_proved
+            checked, proved = checked + n, proved + n_proved
         seed += 1
     with capsys.disabled():
-        print(f"\n{asked} pairs asked in {seed * len(KINDS)} worlds, {proved} with a bound above zero")
+        print(f"\n{checked} pairs checked in {seed * len(KINDS)} worlds, {proved} with a bound above zero")
 
 
 @settings(max_examples=60, deadline=None)
@@ -109,7 +109,7 @@ def test_most_pairs_are_proved_once_learning_has_settled(
     d: int, k: int, share: float, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """After 300 rounds the gaps of the next 20 are proved fair in most cases, before anybody looks at them."""
-    proved = asked = 0
+    proved = checked = 0
     for seed in range(3):
         _, A, history = played(d, k, 320, seed=seed)
         evidence = evidence_of(history[:300], d)
@@ -119,10 +119,10 @@ def test_most_pairs_are_proved_once_learning_has_settled(
             is_proved = np.sqrt(bounds) >= verdicts.gaps - PROBABILITY_TOLERANCE
             assert not np.any(is_proved & verdicts.unfair)
             assert np.all(bounds <= true_squares(verdicts.pairs, A))
-            proved, asked = proved + int(np.sum(is_proved)), asked + len(verdicts)
+            proved, checked = proved + int(np.sum(is_proved)), checked + len(verdicts)
     with capsys.disabled():
-        print(f"\nd = {d}, k = {k}: {proved / asked:.1%} of {asked} pairs proved")
-    assert proved / asked >= share
+        print(f"\nd = {d}, k = {k}: {proved / checked:.1%} of {checked} pairs proved")
+    assert proved / checked >= share
 
 
 def test_more_evidence_proves_more() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from evenhand.certificates._vertex_walk import EMPTY, OPTIMAL, STEP_LIMIT, walk
+from evenhand.certificates._descent import EMPTY, OPTIMAL, STEP_LIMIT, walk
 from tests.support.reviewed import Floats
 
 

@@ -11,8 +11,8 @@ from sqlalchemy import make_url
 
 from evenhand.desk import Desk, open_ledger
 from evenhand.errors import DamagedLedger, InvalidInput
-from tests.ledger.test_export import run
 from tests.support.desk_play import D
+from tests.support.ledger_command import run
 
 READING = [("verify", "loans"), ("replay", "loans"), ("export", "loans"), ("export", "loans", "--format", "dsjson")]
 
@@ -47,7 +47,7 @@ def test_another_database_is_left_as_it_is(
 
 @pytest.mark.postgres
 def test_an_empty_postgresql_gets_no_tables(postgresql: str) -> None:
-    """Whoever only reads is told that there is no ledger, and leaves the database as it was."""
+    """Whoever only reads learns that there is no ledger, and leaves the database as it was."""
     plain = postgresql.replace("+psycopg", "", 1)
     with psycopg.connect(plain, autocommit=True) as connection:
         connection.execute("DROP DATABASE IF EXISTS blank")

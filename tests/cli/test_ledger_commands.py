@@ -10,8 +10,8 @@ import pytest
 from evenhand.desk import Desk, open_ledger
 from evenhand.errors import DamagedLedger
 from evenhand.ledger.verify import verify
-from tests.ledger.test_export import run
 from tests.support.desk_play import D, play
+from tests.support.ledger_command import run
 from tests.support.tampering import tampered
 
 
@@ -25,7 +25,7 @@ def two(tmp_path: Path) -> str:
     return url
 
 
-def test_list_tells_how_long_ledgers_are(two: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_list_shows_how_long_ledgers_are(two: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Each desk with its lines, its decisions and the time of the last line."""
     assert run("list", "--database", two) == 0
     reported = capsys.readouterr().out.splitlines()
@@ -95,7 +95,7 @@ def test_a_desk_lost_in_postgresql_is_damage(postgresql: str, name: str) -> None
 def test_a_file_of_a_desks_name_is_not_checked_in_its_place(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A bare name is a desk, whatever lies in the folder; a file is one that looks so, or is said to be one."""
+    """A bare name is a desk, whatever lies in the folder; a file is one that looks so, or is named as one."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("EVENHAND_DATABASE_URL", f"sqlite:///{path}")
     assert run("export", "loans", "--output", "loans") == 0
@@ -111,7 +111,7 @@ def test_a_file_of_a_desks_name_is_not_checked_in_its_place(
         assert "Traceback" not in capsys.readouterr().err
 
 
-def test_what_is_both_a_desk_and_a_file_is_asked_about(
+def test_a_name_that_is_both_a_desk_and_a_file_is_ambiguous(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A desk's name may look like a file's."""

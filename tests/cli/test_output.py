@@ -1,4 +1,4 @@
-"""An export is whole or not there; what cannot be written is told in a sentence; a damaged ledger is not passed on."""
+"""An export is whole or absent; what cannot be written is an error in a sentence; a damaged ledger is not passed on."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from evenhand.desk import open_ledger
-from evenhand.ledger.export import to_jsonl, verify_lines
-from tests.ledger.test_export import run
+from evenhand.ledger.verify import to_jsonl, verify_lines
+from tests.support.ledger_command import run
 from tests.support.tampering import lines, tampered
 
 FORMATS = ("jsonl", "dsjson")
@@ -127,10 +127,10 @@ def test_a_pipe_is_written_to_and_not_replaced(path: Path, tmp_path: Path) -> No
         ("DELETE FROM events WHERE seq > 8", 0),
     ],
 )
-def test_a_damaged_ledger_is_not_exported_unless_asked_for(
+def test_a_damaged_ledger_is_exported_on_request_only(
     path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], statement: str, lost: int
 ) -> None:
-    """A sentence, status 1, and no file; asked for, all that can be read is written, and told all the same."""
+    """A sentence, status 1, and no file; on request all that can be read is written, with the same sentence."""
     tampered(path, statement)
     file, where = tmp_path / "lines.jsonl", ("--database", f"sqlite:///{path}")
     for form in FORMATS:
@@ -145,7 +145,7 @@ def test_a_damaged_ledger_is_not_exported_unless_asked_for(
 
 
 def test_a_whole_ledger_is_exported_the_same_either_way(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Nothing is found, nothing told, status 0."""
+    """Nothing is found, nothing printed, status 0."""
     where = ("--database", f"sqlite:///{path}")
     assert run("export", "loans", *where) == 0
     plain = capsys.readouterr()

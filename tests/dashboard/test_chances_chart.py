@@ -91,7 +91,7 @@ def test_whoever_would_be_chosen_without_fairness_has_a_mark(
 
 
 def test_names_that_are_cut_still_differ(page: Page, made: tuple[Serving, dict[str, str]]) -> None:
-    """Where there is little room names lose their middle: those that begin alike are told apart."""
+    """Where there is little room names lose their middle: those that begin alike stay distinct."""
     look(page, made, "forty", 360)
     names = page.locator(".chances-frame text.name tspan.strong").all_text_contents()
     assert len(set(names)) == len(names) == 40

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
-from tests.support.dashboard_steps import PATIENCE, decide, open_dashboard, review, widest_pair
+from tests.support.dashboard_steps import decide, open_dashboard, review, widest_pair
 from tests.support.serving import Serving
 from tests.support.steps import enter
 
@@ -167,9 +167,10 @@ def test_news_add_a_point_and_leave_the_readout_where_it_is(page: Page, serving:
     open_dashboard(page, serving)
     page.locator(f"{REWARD} summary").focus()
     readout = point(page, FLAGGED, 0.99)
+    expect(readout).to_contain_text(re.compile(r"Decisions made: \d+"))
     before = int(readout.locator("b").inner_text().split(": ")[1])
     decide(serving, ["once", "more"])
-    expect(readout.locator("b")).to_have_text(f"Decisions made: {before + 1}", timeout=PATIENCE)
+    expect(readout.locator("b")).to_have_text(f"Decisions made: {before + 1}")
     expect(readout).to_be_visible()
     assert page.evaluate("document.activeElement.closest('#chart-reward') !== null")
 
@@ -187,7 +188,7 @@ def test_the_bound_is_in_the_chart(page: Page, serving: Serving, above: bool) ->
     page.route("**/api/desks/loans/window", lift)
     page.route("**/api/desks/loans/stream", lambda route: route.abort())
     enter(page, serving, "owner", "/desks/loans")
-    expect(page.locator(f"{FLAGGED} .plot")).to_be_visible(timeout=PATIENCE)
+    expect(page.locator(f"{FLAGGED} .plot")).to_be_visible()
     named = page.locator(f"{FLAGGED} .above")
     if above:
         expect(named).to_have_text("↑ Guaranteed limit: 5,000")
@@ -234,7 +235,7 @@ def test_where_a_bar_was_can_be_read(page: Page, serving: Serving) -> None:
     before = page.locator(".effect-value b").all_inner_texts()
     made = decide(serving, ["alike", "as well", "other"])
     review(serving, made, pair=widest_pair(made))
-    expect(page.locator(".effect-was:not([hidden])").first).to_be_attached(timeout=PATIENCE)
+    expect(page.locator(".effect-was:not([hidden])").first).to_be_attached()
     titles = page.locator(".effect-track").evaluate_all("tracks => tracks.map((track) => track.title)")
     assert [title.removeprefix("When you first opened this page: ") for title in titles if title] == [
         value for value, title in zip(before, titles, strict=True) if title

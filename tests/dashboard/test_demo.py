@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import pytest
 
 from evenhand.errors import InvalidInput
 from evenhand.service.demo import serve_demo
+from tests.support.waiting import wait_for
 
 BEGIN = "from evenhand.service.demo import serve_demo; serve_demo(port=0, decisions=8)"
 
@@ -27,11 +27,11 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[subprocess.
     environment = {**os.environ, "TMPDIR": str(folder)}
     with subprocess.Popen([sys.executable, "-c", BEGIN], stdout=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stdout is not None
-        said = ""
-        while (found := re.search(r"http://\S+/welcome/\S+", said)) is None:
+        output = ""
+        while (found := re.search(r"http://\S+/welcome/\S+", output)) is None:
             line = process.stdout.readline()
-            assert line, said
-            said += line
+            assert line, output
+            output += line
         yield process, found.group(), folder
         if process.poll() is None:
             process.send_signal(signal.SIGINT)
@@ -47,35 +47,31 @@ def kept(process: subprocess.Popen[str], folder: Path) -> list[Path]:
 def test_it_plays_by_itself_and_leaves_nothing(demo: tuple[subprocess.Popen[str], str, Path]) -> None:
     """The link signs in once, with all roles, the token as often as one likes; decisions come; Ctrl-C ends it.
 
-    Opened again the link leads to the desk whoever is signed in, and others to where they are told of the token.
+    Opened again the link leads to the desk whoever is signed in, and others to a page that explains the token.
     """
     process, link, folder = demo
     base = link.split("/welcome/")[0]
     assert len(kept(process, folder)) == 1
-    with httpx.Client(base_url=base, timeout=30) as http:
+    with httpx.Client(base_url=base, timeout=60) as http:
         welcome = http.get(link)
         assert (welcome.status_code, welcome.headers["location"]) == (303, "/desks/loans")
         assert "HttpOnly" in welcome.headers["set-cookie"]
         assert {"review", "decide", "admin"} == set(http.get("/session").json()["roles"])
         made = http.get("/api/desks/loans").json()["decisions"]
-        while http.get("/api/desks/loans").json()["decisions"] == made:
-            time.sleep(0.2)
+        wait_for(lambda: http.get("/api/desks/loans").json()["decisions"] > made, what="a decision", pause=0.1)
         people = http.get("/api/desks/loans/window").json()["reviewers"]["people"]
         assert {person["name"] for person in people} <= {"Ana", "Ben"}
-        until = time.monotonic() + 30  # pairs are queued after the decision, in the background
-        while http.get("/api/desks/loans/review/next").json()["item"] is None:
-            assert time.monotonic() < until, "no pair waits for a review"
-            time.sleep(0.2)
+        wait_for(lambda: http.get("/api/desks/loans/review/next").json()["item"], what="a waiting pair", pause=0.1)
         once_more = http.get(link)
         assert (once_more.status_code, once_more.headers["location"]) == (303, "/desks/loans")
-    again = httpx.get(link)
+    again = httpx.get(link, timeout=60)
     assert (again.status_code, again.headers["location"]) == (303, "/sign-in?next=/desks/loans")
-    assert "in the terminal" in httpx.get(f"{base}/sign-in").text
+    assert "in the terminal" in httpx.get(f"{base}/sign-in", timeout=60).text
     assert "set-cookie" not in again.headers
     assert process.stdout is not None
     while (token := re.search(r"use this token: (\S+)", process.stdout.readline())) is None:
         pass
-    assert httpx.post(f"{base}/session", json={"token": token.group(1)}).status_code == 201
+    assert httpx.post(f"{base}/session", json={"token": token.group(1)}, timeout=60).status_code == 201
     process.send_signal(signal.SIGINT)
     assert process.wait(60) == 0
     assert kept(process, folder) == []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import time
 from typing import Any
 
 import httpx
@@ -12,15 +11,16 @@ import pytest
 
 from evenhand.certificates import Certificate, check
 from evenhand.desk.event_records import decision_of, review_of
-from evenhand.ledger.export import from_line, verify_lines
+from evenhand.ledger.verify import from_line, verify_lines
 from tests.support.serving import Serving
+from tests.support.waiting import wait_for
 
 TEXT = "text/csv; charset=utf-8"
 
 
 @pytest.fixture(scope="module")
 def events(serving: Serving) -> list[dict[str, Any]]:
-    """The lines of the ledger, as the service tells them one by one."""
+    """The lines of the ledger, as the service lists them one by one."""
     page = serving.ask("GET", "/api/desks/loans/events?limit=1000", by="owner").json()
     assert page["next"] is None
     found: list[dict[str, Any]] = page["events"]
@@ -29,13 +29,16 @@ def events(serving: Serving) -> list[dict[str, Any]]:
 
 def got(serving: Serving, path: str, by: str = "owner") -> httpx.Response:
     """A download, asked for again while the service has still to learn from the ledger."""
-    while (answer := serving.ask("GET", f"/api/desks/loans{path}", by=by)).status_code == 503:
-        time.sleep(0.1)
-    return answer
+
+    def answer() -> tuple[httpx.Response, ...]:
+        found = serving.ask("GET", f"/api/desks/loans{path}", by=by)
+        return () if found.status_code == 503 else (found,)
+
+    return wait_for(answer, what="a service that has caught up", pause=0.1)[0]
 
 
 def test_the_ledger_can_be_verified_as_it_stands(serving: Serving, events: list[dict[str, Any]]) -> None:
-    """Every line, in order, with hashes that check, up to the head that the service tells."""
+    """Every line, in order, with hashes that check, up to the head that the service reports."""
     answer = got(serving, "/ledger.jsonl")
     lines = answer.text.splitlines()
     assert verify_lines(lines).hash == events[-1]["hash"]
@@ -44,7 +47,7 @@ def test_the_ledger_can_be_verified_as_it_stands(serving: Serving, events: list[
 
 
 def test_the_table_of_decisions(serving: Serving, events: list[dict[str, Any]]) -> None:
-    """One row for each candidate, with odds, features, outcome and what was said, as the ledger has them."""
+    """One row for each candidate, with probabilities, features, outcome and verdicts, as the ledger has them."""
     answer = got(serving, "/decisions.csv")
     rows = list(csv.DictReader(io.StringIO(answer.text)))
     decisions = [event for event in events if event["kind"] == "decision"]
@@ -80,10 +83,12 @@ def test_a_certificate_that_anybody_can_check(serving: Serving, events: list[dic
     gone = {event["body"]["review"] for event in events if event["kind"] == "withdrawal"}
     reviews = [event["body"] for event in events if event["kind"] == "review" and event["id"] not in gone]
     answers = [event["body"] for event in events if event["kind"] == "answer"]
-    sources: list[Any] = [{name: said[name] for name in ("x", "y", "gap", "unfair", "reviewer")} for said in answers]
+    sources: list[Any] = [
+        {name: answer[name] for name in ("x", "y", "gap", "unfair", "reviewer")} for answer in answers
+    ]
     for event in (event for event in events if event["kind"] == "decision"):
-        said = [review_of(body, event["body"]["candidates"]) for body in reviews if body["decision"] == event["id"]]
-        sources.append((decision_of(event["body"]), said))
+        verdicts = [review_of(body, event["body"]["candidates"]) for body in reviews if body["decision"] == event["id"]]
+        sources.append((decision_of(event["body"]), verdicts))
     checked = check(Certificate.from_dict(record), sources)
     assert sum(checked) == len(record["pairs"])
 
@@ -93,39 +98,41 @@ def test_proofs_name_people_and_reviews(serving: Serving, events: list[dict[str,
     decisions = {event["id"]: event for event in events if event["kind"] == "decision"}
     name = list(decisions)[-1]
     record = got(serving, f"/decisions/{name}/certificate").json()
-    told = got(serving, f"/decisions/{name}/proofs").json()
+    proofs = got(serving, f"/decisions/{name}/proofs").json()
     names = decisions[name]["body"]["candidates"]
-    assert [[p["first"], p["second"], p["status"]] for p in told["pairs"]] == [
+    assert [[p["first"], p["second"], p["status"]] for p in proofs["pairs"]] == [
         [names[p["pair"][0]], names[p["pair"][1]], p["status"]] for p in record["pairs"]
     ]
-    assert sum(told["counts"].values()) == len(record["pairs"])
+    assert sum(proofs["counts"].values()) == len(record["pairs"])
     reviews = [event["body"] for event in events if event["kind"] == "review"]
-    quoted = [quote for pair in told["pairs"] for quote in pair["evidence"]]
+    quoted = [quote for pair in proofs["pairs"] for quote in pair["evidence"]]
     assert quoted
     for quote in quoted:
         if quote["decision"] is not None:
             how = "unfair" if quote["unfair"] else "fair"
-            said = [r for r in reviews if r["decision"] == quote["decision"] and r["reviewer"] == quote["reviewer"]]
-            assert any(set(quote["names"]) == set(pair) for review in said for pair in review[how])
+            quoted_reviews = [
+                r for r in reviews if r["decision"] == quote["decision"] and r["reviewer"] == quote["reviewer"]
+            ]
+            assert any(set(quote["names"]) == set(pair) for review in quoted_reviews for pair in review[how])
 
 
-def test_proofs_say_what_was_given_later(serving: Serving, events: list[dict[str, Any]]) -> None:
+def test_proofs_mark_later_verdicts(serving: Serving, events: list[dict[str, Any]]) -> None:
     """Of each verdict whether it came after the decision, by the ledger; an interview's answer says nothing of it."""
     made = [event for event in events if event["kind"] == "decision"][8]
-    told = got(serving, f"/decisions/{made['id']}/proofs").json()
+    proofs = got(serving, f"/decisions/{made['id']}/proofs").json()
     taken_back = {event["body"]["review"] for event in events if event["kind"] == "withdrawal"}
     reviews = [event for event in events if event["kind"] == "review" and event["id"] not in taken_back]
     found = set()
-    for quote in (quote for pair in told["pairs"] for quote in pair["evidence"]):
+    for quote in (quote for pair in proofs["pairs"] for quote in pair["evidence"]):
         how = "unfair" if quote["unfair"] else "fair"
-        given = [
+        lines = [
             event["seq"]
             for event in reviews
             if event["body"]["decision"] == quote["decision"]
             and event["body"]["reviewer"] == quote["reviewer"]
             and set(quote["names"] or ()) in [set(pair) for pair in event["body"][how]]
         ]
-        assert quote["is_later"] == (given[0] > made["body"]["state"] if given else None)
+        assert quote["is_later"] == (lines[0] > made["body"]["state"] if lines else None)
         found.add(quote["is_later"])
     assert {True, False} <= found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.desk import Desk
-from evenhand.desk.projection.round_history import SPANS, RoundHistory
+from evenhand.desk.projection.projection import SPANS, RoundHistory
 from tests.support.dashboard_past import SETTINGS, play
 
 OUTCOMES = st.lists(st.tuples(st.integers(0, 200_000), st.floats(-1, 1, width=32)), max_size=60)
@@ -38,7 +39,7 @@ def test_a_state_comes_back(outcomes: list[tuple[int, float]]) -> None:
     for at, (number, reward) in enumerate(outcomes):
         history.count(at + 1, "outcome")
         history.outcome(number, {"a": reward})
-    again, copy = RoundHistory.from_state(history.state()), history.copied()
+    again, copy = RoundHistory.from_state(history.state()), deepcopy(history)
     for one in (history, again):
         one.count(99, "review")
         one.flag(10, promised=True)
@@ -53,7 +54,7 @@ def test_a_state_comes_back(outcomes: list[tuple[int, float]]) -> None:
 
 
 @pytest.mark.parametrize("url", ["memory:", "sqlite"])
-def test_the_fold_keeps_it_up_to_date(url: str, tmp_path: object) -> None:
+def test_the_projection_keeps_it_up_to_date(url: str, tmp_path: object) -> None:
     """After decisions, outcomes, reviews, withdrawals and overrides it says what a count of the ledger says."""
     where = url if url == "memory:" else f"sqlite:///{tmp_path}/ledger.db"
     with Desk.open(where, "loans", **SETTINGS) as desk:

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from evenhand.service.dashboard.decision_list import LATEST, PAGE
 from tests.support.dashboard_past import SETTINGS, open_with_a_past
-from tests.support.dashboard_steps import PATIENCE, decide, review, widest_pair
+from tests.support.dashboard_steps import decide, review, wait_until_projected, widest_pair
 from tests.support.local_service import LocalService
 from tests.support.serving import Serving
 from tests.support.steps import enter
@@ -31,9 +31,10 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
 
 
 def look(page: Page, serving: Serving, by: str = "owner", query: str = "") -> None:
-    """Look at the desk until it is live."""
+    """Look at the desk, up to date with the ledger, until it is live."""
+    wait_until_projected(serving)
     enter(page, serving, by, f"/desks/loans{query}")
-    expect(page.locator("#live-state")).to_have_text("Live", timeout=PATIENCE)
+    expect(page.locator("#live-state")).to_have_text("Live")
 
 
 def listed(page: Page) -> list[int]:
@@ -49,7 +50,7 @@ def test_chances_in_a_column_have_the_same_digits(page: Page, serving: Serving) 
     look(page, serving)
     expect(page.locator("#latest tbody tr").first).to_contain_text("50.0%")
     page.goto(f"{serving.url}/desks/loans/decisions/{made['id']}")
-    expect(page.get_by_role("region", name="Candidates", exact=True)).to_contain_text("50.0%", timeout=PATIENCE)
+    expect(page.get_by_role("region", name="Candidates", exact=True)).to_contain_text("50.0%")
     expect(page.locator("#chances")).to_contain_text("50.0%")
 
 
@@ -66,7 +67,7 @@ def test_older_decisions_by_keyboard_while_news_come(page: Page, serving: Servin
     expect(page.locator("#latest nav [role=status]")).to_contain_text(f"No. {page_two[0]} to No. {page_two[-1]}")
     expect(older).to_be_focused()
     made = decide(serving, ["late", "later"])
-    expect(page.locator("#figure-decisions")).to_have_text(f"{made['number'] + 1}", timeout=PATIENCE)
+    expect(page.locator("#figure-decisions")).to_have_text(f"{made['number'] + 1}")
     plain = page.locator("#latest tbody tr").filter(has_not_text="review").filter(has_not_text="unfair").first
     name = plain.locator("th").inner_text()
     which = serving.ask("GET", f"/api/desks/loans/window/decisions?before={page_two[0] + 1}", by="owner").json()
@@ -74,7 +75,7 @@ def test_older_decisions_by_keyboard_while_news_come(page: Page, serving: Servin
     record = serving.ask("GET", f"/api/desks/loans/decisions/{found['id']}/window", by="owner").json()["record"]["body"]
     review(serving, {"id": found["id"], "candidates": record["candidates"]}, verdict="fair")
     row = page.locator("#latest tbody tr").filter(has_text=name)
-    expect(row).to_contain_text("1 review", timeout=PATIENCE)
+    expect(row).to_contain_text("1 review")
     assert listed(page) == page_two
     page.get_by_role("button", name="Newest").press("Enter")
     expect(page.locator("#latest tbody th").first).to_have_text(f"No. {made['number']}")
@@ -86,7 +87,7 @@ def test_every_decision_called_unfair_can_be_reached(page: Page, serving: Servin
     review(serving, made, pair=widest_pair(made))
     look(page, serving)
     link = page.locator("#figure-flagged a")
-    expect(page.locator("#latest tbody tr").first).to_contain_text("called unfair", timeout=PATIENCE)
+    expect(page.locator("#latest tbody tr").first).to_contain_text("called unfair")
     total = int(link.inner_text())
     link.press("Enter")
     expect(page.locator("#latest-title")).to_have_text("Decisions called unfair")
@@ -102,7 +103,7 @@ def test_every_decision_called_unfair_can_be_reached(page: Page, serving: Servin
     page.locator("#latest tbody a").last.click()
     expect(page.locator("#called-unfair")).to_be_visible()
     page.go_back()
-    expect(page.locator("#latest-title")).to_have_text("Decisions called unfair", timeout=PATIENCE)
+    expect(page.locator("#latest-title")).to_have_text("Decisions called unfair")
     page.get_by_label("Show", exact=True).select_option("all decisions")
     expect(page.locator("#latest tbody tr")).to_have_count(LATEST)
 
@@ -113,7 +114,7 @@ def test_a_new_flag_appears_among_those_called_unfair(page: Page, serving: Servi
     expect(page.locator("#latest .chip.marked").first).to_be_visible()
     made = decide(serving, ["left", "right", "middle"])
     review(serving, made, pair=widest_pair(made))
-    expect(page.locator("#latest tbody th").first).to_have_text(f"No. {made['number']}", timeout=PATIENCE)
+    expect(page.locator("#latest tbody th").first).to_have_text(f"No. {made['number']}")
 
 
 def test_a_reviewer_has_no_such_list(page: Page, serving: Serving) -> None:

@@ -6,8 +6,7 @@ import orjson
 import pytest
 
 from evenhand.desk import Desk
-from evenhand.service.dashboard.metric import metric_part
-from evenhand.service.dashboard.overview import Overview
+from evenhand.service.dashboard.overview import Overview, metric_part
 from tests.support.dashboard_past import SETTINGS, play
 
 
@@ -16,16 +15,16 @@ def test_bars_and_words_are_the_schemas() -> None:
     with Desk.open("memory:", "loans", **SETTINGS) as desk:
         play(desk, 15)
         desk.catch_up(wait=True)
-        told, learner = metric_part(desk.projection, desk.settings), desk.projection.bandit.metric
+        part, learner = metric_part(desk.projection, desk.settings), desk.projection.bandit.metric
         explained = SETTINGS["schema"].explain(learner.get_mahalanobis_matrix(), ends=learner.ends_of)
-        assert [effect["name"] for effect in told["effects"]] == list(SETTINGS["schema"].names)
-        for effect in told["effects"]:
+        assert [effect["name"] for effect in part["effects"]] == list(SETTINGS["schema"].names)
+        for effect in part["effects"]:
             distance = explained[effect["name"]].distance
             assert (effect["value"], effect["lower"]) == (distance.value, distance.lower)
             assert effect["upper"] is None or effect["upper"] == distance.upper
-        assert told["sentences"] == list(explained.sentences)
-        assert told["coordinates"] == [*SETTINGS["schema"].names]
-        assert len(told["matrix"]) == len(told["matrix"][0]) == len(told["coordinates"])
+        assert part["sentences"] == list(explained.sentences)
+        assert part["coordinates"] == [*SETTINGS["schema"].names]
+        assert len(part["matrix"]) == len(part["matrix"][0]) == len(part["coordinates"])
 
 
 @pytest.mark.parametrize("settings", [{"n_features": 3}, {"features": ["age", "income"]}])
@@ -33,13 +32,13 @@ def test_bars_and_words_are_the_schemas() -> None:
 def test_without_a_schema(settings: dict[str, object], metric: str) -> None:
     """A bar and a sentence for each coordinate, and nothing JSON cannot hold, on a desk that knows nothing yet."""
     with Desk.open("memory:", "loans", seed=1, metric=metric, epsilon=0.1, **settings) as desk:
-        told = orjson.loads(orjson.dumps(metric_part(desk.projection, desk.settings)))
-        assert len(told["effects"]) == desk.settings.n_features == len(told["coordinates"])
+        part = orjson.loads(orjson.dumps(metric_part(desk.projection, desk.settings)))
+        assert len(part["effects"]) == desk.settings.n_features == len(part["coordinates"])
         names = settings.get("features") or ["feature 1", "feature 2", "feature 3"]
         assert isinstance(names, list)
         for name in names:
-            assert any(f" {name} " in f" {sentence} " for sentence in told["sentences"])
-        assert all(effect["value"] is not None for effect in told["effects"])
+            assert any(f" {name} " in f" {sentence} " for sentence in part["sentences"])
+        assert all(effect["value"] is not None for effect in part["effects"])
 
 
 def test_parts_are_made_when_they_may_be_another() -> None:
@@ -69,17 +68,17 @@ def test_reviewers_are_counted_without_what_was_taken_back() -> None:
     with Desk.open("memory:", "loans", **SETTINGS) as desk:
         play(desk, 30)
         desk.catch_up(wait=True)
-        told = Overview(desk).since(None)["reviewers"]
+        reviewers = Overview(desk).since(None)["reviewers"]
         events = desk.events(limit=10_000)
         gone = {event.body["review"] for event in events if event.kind == "withdrawal"}
         reviews = [event for event in events if event.kind == "review"]
-        for person in told["people"]:
+        for person in reviewers["people"]:
             mine = [event for event in reviews if event.body["reviewer"] == person["name"]]
-            standing = [event.body for event in mine if event.id not in gone]
-            assert person["unfair"] == sum(len(body["unfair"]) for body in standing)
-            assert person["acceptable"] == sum(len(body["fair"]) for body in standing)
+            counted = [event.body for event in mine if event.id not in gone]
+            assert person["unfair"] == sum(len(body["unfair"]) for body in counted)
+            assert person["acceptable"] == sum(len(body["fair"]) for body in counted)
             assert person["error"]["rate"] == desk.projection.bandit.reviewers()[person["name"]].error_rate
-        assert told["errors_are_learned"]
+        assert reviewers["errors_are_learned"]
 
 
 def test_reviews_given_over_http_count() -> None:
@@ -93,13 +92,13 @@ def test_reviews_given_over_http_count() -> None:
         desk.withdraw(gone.id, actor="Kim")
         desk.answer([0.9, 0.0], [0.0, 0.9], gap=0.3, unfair=None, reviewer="Ana")
         desk.catch_up(wait=True)
-        told = Overview(desk).since(None)["reviewers"]
-    people = {person["name"]: person for person in told["people"]}
+        reviewers = Overview(desk).since(None)["reviewers"]
+    people = {person["name"]: person for person in reviewers["people"]}
     assert set(people) == {"Kim", "Lee", "Ana"}
     seen = {
         name: [one[key] for key in ("answers", "unfair", "acceptable", "withdrawn")] for name, one in people.items()
     }
     assert seen == {"Kim": [2, 1, 1, 1], "Lee": [1, 2, 0, 0], "Ana": [1, 0, 0, 0]}
     assert people["Ana"]["unsure"] == 1
-    (two,) = told["agreement"]["between"]
+    (two,) = reviewers["agreement"]["between"]
     assert (two["pairs"], two["same"]) == (3, 2)

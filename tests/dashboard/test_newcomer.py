@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from evenhand.desk import Desk
 from evenhand.schema import Number, Schema
 from tests.support.dashboard_past import open_with_a_past
-from tests.support.dashboard_steps import PATIENCE, decide, is_live, open_dashboard, open_decision, review, widest_pair
+from tests.support.dashboard_steps import decide, is_live, open_dashboard, open_decision, review, widest_pair
 from tests.support.local_service import LocalService
 from tests.support.serving import Serving
 from tests.support.steps import ready
@@ -57,7 +57,7 @@ def test_estimates_are_not_taken_for_what_is_played(page: Page, serving: Serving
     expect(page.locator("#chances .legend")).to_contain_text("the limit that the desk allowed for these two")
 
 
-def test_a_pair_that_was_called_unfair_is_said_to_be(page: Page, serving: Serving) -> None:
+def test_a_pair_that_was_called_unfair_is_labelled_so(page: Page, serving: Serving) -> None:
     """At the top, among the pairs that bound and in the certificate: who called it unfair, and no made-up chance."""
     made = decide(serving, ["a7", "a8", "a9"])
     first, second = widest_pair(made)
@@ -88,14 +88,13 @@ def test_what_answers_did_is_seen_on_coming_back(page: Page, serving: Serving) -
     page.wait_for_function(
         "before => [...document.querySelectorAll('.effect-value b')].some((e, i) => e.innerText !== before[i])",
         arg=before,
-        timeout=PATIENCE,
     )
-    expect(page.locator(".effect-was:visible").first).to_be_attached(timeout=PATIENCE)
+    expect(page.locator(".effect-was:visible").first).to_be_attached()
     expect(page.locator("#metric .legend")).to_contain_text("when you first opened this page")
     page.get_by_role("button", name="Compare from now on").click()
     expect(page.locator(".effect-was:visible")).to_have_count(0)
     page.reload()
-    expect(page.locator(".effect-bar").first).to_be_visible(timeout=PATIENCE)
+    expect(page.locator(".effect-bar").first).to_be_visible()
     expect(page.locator(".effect-was:visible")).to_have_count(0)
 
 
@@ -111,7 +110,7 @@ def test_a_mark_of_yesterday_is_forgotten(page: Page, serving: Serving) -> None:
         }"""
     )
     page.reload()
-    expect(page.locator(".effect-bar").first).to_be_visible(timeout=PATIENCE)
+    expect(page.locator(".effect-bar").first).to_be_visible()
     expect(page.locator(".effect-was:visible")).to_have_count(0)
 
 
@@ -138,17 +137,17 @@ ORDER = """() => [...document.querySelectorAll(".chances text.name")].map((text)
 
 @pytest.mark.parametrize("width", [360, 1600])
 def test_names_may_run_either_way_and_be_long(page: Page, serving: Serving, width: int) -> None:
-    """Odds stand below the beginning of a name that runs from right to left; no page is wider than its window."""
+    """Chances stand below the beginning of a name that runs from right to left; no page is wider than its window."""
     made = decide(serving, NAMES)
     review(serving, made, reviewer="r" * 150)
     review(serving, made, reviewer="כים", pair=NAMES[1:])
     page.set_viewport_size({"width": width, "height": 800})
     open_decision(page, serving, made)
+    expect(page.locator(".chances text.name")).to_have_count(3)
     order = page.evaluate(ORDER)
-    assert len(order) == 3
-    for name_begins, chance_begins, below, told in order:
-        assert abs(chance_begins - name_begins) < 4, told
-        assert below > 8, told
+    for name_begins, chance_begins, below, label in order:
+        assert abs(chance_begins - name_begins) < 4, label
+        assert below > 8, label
     assert page.locator("#since bdi, #proofs bdi, #people bdi, #facts bdi").count() > 8
     while page.locator("details:not([open]) > summary").count():
         page.locator("details:not([open]) > summary").first.click()
@@ -179,15 +178,15 @@ WHEN = """at => {
 def test_numbers_are_written_one_way(page: Page, serving: Serving) -> None:
     """One minus sign; small numbers keep two digits that count, without powers of ten; rounding is nothing."""
     open_dashboard(page, serving)
-    told = page.evaluate(
+    numbers = page.evaluate(
         """async () => {
           const here = document.querySelector('script[src$="dashboard/dashboard.js"]').src;
           const { number, minus } = await import(here.replace("dashboard.js", "words.js"));
-          const told = [-0.06, -0.0063, 1.43443e-7, -1e-17, 12.345].map((value) => number(value));
-          return [...told, minus("-5 m (-3 m)"), minus("A-1, level=-0.5, 2024-05-06")];
+          const numbers = [-0.06, -0.0063, 1.43443e-7, -1e-17, 12.345].map((value) => number(value));
+          return [...numbers, minus("-5 m (-3 m)"), minus("A-1, level=-0.5, 2024-05-06")];
         }"""
     )
-    assert told == ["−0.06", "−0.0063", "0.00000014", "0.00", "12.35", "−5 m (−3 m)", "A-1, level=−0.5, 2024-05-06"]
+    assert numbers == ["−0.06", "−0.0063", "0.00000014", "0.00", "12.35", "−5 m (−3 m)", "A-1, level=−0.5, 2024-05-06"]
     assert "-0." not in page.locator("main").inner_text()
 
 
@@ -226,7 +225,7 @@ def test_small_rewards_have_ticks_that_differ(page: Page, serving: Serving) -> N
     assert len(set(ticks)) == len(ticks) > 2
 
 
-def test_a_newcomer_is_told_what_this_is_once(page: Page, serving: Serving) -> None:
+def test_a_newcomer_sees_the_introduction_once(page: Page, serving: Serving) -> None:
     """What a desk is and what to do, until it is put away."""
     open_dashboard(page, serving)
     expect(page.locator("#welcome")).to_contain_text("A desk decides which")

@@ -11,7 +11,8 @@ from playwright.sync_api import Page, expect
 
 from evenhand.desk import Desk
 from evenhand.schema import Number, Schema, YesNo
-from tests.support.dashboard_steps import FITS, PATIENCE, call_script
+from tests.support.appearance import FITS
+from tests.support.dashboard_steps import call_script
 from tests.support.local_service import LocalService
 from tests.support.serving import SCHEMA, Serving, person
 from tests.support.steps import enter
@@ -23,8 +24,8 @@ COMPOUND = "Donaudampfschifffahrtsgesellschaftskapitaenswitwenrentenversicherung
 LONG = Schema([Number(WORDS, low=0, high=9), YesNo(COMPOUND), *(Number(f"n{i}", low=-5, high=5) for i in range(8))])
 MINUS = re.compile(r"(?<!\w)-[\d.]+")
 TEXTS = r"""() => {
-  const told = [...document.querySelectorAll("svg text, [title], [aria-label]")];
-  const texts = told.flatMap((e) => [e.textContent, e.title, e.ariaLabel]);
+  const labelled = [...document.querySelectorAll("svg text, [title], [aria-label]")];
+  const texts = labelled.flatMap((e) => [e.textContent, e.title, e.ariaLabel]);
   return [document.body.innerText, ...texts].filter((text) => typeof text === "string").join("\n");
 }"""
 
@@ -56,14 +57,14 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
 def look(page: Page, serving: Serving, desk: str) -> None:
     """Look at a desk until it is live."""
     enter(page, serving, "owner", f"/desks/{desk}")
-    expect(page.locator("#live-state")).to_have_text("Live", timeout=PATIENCE)
+    expect(page.locator("#live-state")).to_have_text("Live")
 
 
 def look_at_newest(page: Page, serving: Serving, desk: str) -> None:
     """Look at the newest decision of a desk."""
     newest = serving.ask("GET", f"/api/desks/{desk}/window", by="owner").json()["desk"]["latest"][0]["id"]
     enter(page, serving, "owner", f"/desks/{desk}/decisions/{newest}")
-    expect(page.locator("#proofs")).to_have_attribute("aria-busy", "false", timeout=PATIENCE)
+    expect(page.locator("#proofs")).to_have_attribute("aria-busy", "false")
 
 
 @pytest.mark.parametrize("width", [360, 1280])
@@ -113,7 +114,7 @@ def test_large_letters_have_room(page: Page, serving: Serving, width: int) -> No
     page.evaluate("document.documentElement.style.fontSize = '32px'")
     page.set_viewport_size({"width": width, "height": 900})
     name = page.locator("#chart-flagged .x-name")
-    expect(name).to_have_css("font-size", "25px", timeout=PATIENCE)
+    expect(name).to_have_css("font-size", "25px")
     box = "e => { const { top, bottom } = e.getBoundingClientRect(); return [top, bottom]; }"
     below = max(tick.evaluate(box)[1] for tick in page.locator("#chart-flagged .x-tick").all())
     assert name.evaluate(box)[0] >= below - 1
@@ -122,7 +123,7 @@ def test_large_letters_have_room(page: Page, serving: Serving, width: int) -> No
 
 
 def test_one_candidate_has_no_pair(page: Page, serving: Serving) -> None:
-    """Its certificate says so in place of zeros, and nobody is told to review pairs that cannot be."""
+    """Its certificate says so in place of zeros, and nobody is asked to review pairs that cannot be."""
     look_at_newest(page, serving, "single")
     expect(page.locator("#proofs")).to_contain_text("A single candidate: there are no pairs")
     assert page.locator("#proofs table, #proofs .proof-counts").count() == 0
@@ -134,12 +135,12 @@ def test_one_candidate_has_no_pair(page: Page, serving: Serving) -> None:
 def test_there_is_one_minus_sign(page: Page, serving: Serving) -> None:
     """Nowhere on a desk's pages, in pictures and in what is read out does a number have a hyphen in front."""
     look(page, serving, "nameless")
-    expect(page.locator("#chart-reward .plot")).to_be_visible(timeout=PATIENCE)
-    told = page.evaluate(TEXTS)
+    expect(page.locator("#chart-reward .plot")).to_be_visible()
+    text = page.evaluate(TEXTS)
     look_at_newest(page, serving, "nameless")
-    told += page.evaluate(TEXTS)
-    assert "−0.1" in told
-    assert MINUS.findall(told) == []
+    text += page.evaluate(TEXTS)
+    assert "−0.1" in text
+    assert MINUS.findall(text) == []
 
 
 AGREEMENT = [
@@ -150,7 +151,7 @@ AGREEMENT = [
 
 
 @pytest.mark.parametrize(("pairs", "kappa", "words"), AGREEMENT)
-def test_kappa_of_a_handful_is_not_told(page: Page, serving: Serving, pairs: int, kappa: float, words: str) -> None:
+def test_kappa_of_a_handful_is_not_shown(page: Page, serving: Serving, pairs: int, kappa: float, words: str) -> None:
     """Below ten pairs it says next to nothing; below zero people agree less than by chance."""
     agreement, none = {"pairs": pairs, "share": 0.5, "kappa": kappa}, {"repeats": 0, "same": 0}
     assert words in call_script(page, serving, "reviewers", "together", agreement, none)

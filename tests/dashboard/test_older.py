@@ -23,7 +23,7 @@ EVERY = 2
 def desk() -> Iterator[Desk]:
     """A desk with three pages and a bit, every second decision called unfair."""
     with Desk.open("memory:", "loans", n_features=2, seed=1) as made:
-        decided = [made.decide(FAR) for _ in range(DECISIONS)]  # flags would draw the odds of later ones together
+        decided = [made.decide(FAR) for _ in range(DECISIONS)]  # flags would pull later probabilities together
         for decision in decided[::EVERY]:
             made.review(decision.id, "partial", unfair=[("0", "1")], reviewer="Eve")
         made.catch_up(wait=True)
@@ -58,12 +58,12 @@ def test_pages_hold_every_decision_once(desk: Desk, flagged: bool) -> None:
 
 
 def test_a_page_reads_its_own_lines_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever page is asked for, the database is asked by number and by id: no statement goes through a ledger."""
-    asked: list[str] = []
+    """Whatever page is requested, the database is queried by number and by id: no statement goes through a ledger."""
+    statements: list[str] = []
     run = LedgerView._rows
 
     def noted(view: LedgerView, statement: str, values: tuple[Any, ...]) -> list[Any]:
-        asked.append(statement)
+        statements.append(statement)
         return run(view, statement, values)
 
     with Desk.open(f"sqlite:///{tmp_path / 'ledger.db'}", "loans", n_features=2, seed=1) as desk:
@@ -73,7 +73,7 @@ def test_a_page_reads_its_own_lines_alone(tmp_path: Path, monkeypatch: pytest.Mo
         monkeypatch.setattr(LedgerView, "_rows", noted)
         assert numbers(decision_list(desk, before=3, flagged=True)) == [2, 1, 0]
         monkeypatch.undo()
-    assert [next(word for word in one.split() if word.startswith("events_")) for one in asked] == [
+    assert [next(word for word in one.split() if word.startswith("events_")) for one in statements] == [
         "events_number",
         "events_target",
         "events_target",
@@ -87,11 +87,11 @@ def ask() -> Iterator[Asking]:
         yield running
 
 
-def test_a_reviewer_is_not_told_which_decisions_others_called_unfair(ask: Asking) -> None:
-    """No page of those for whoever only reviews; a page of all has neither odds nor what was said in it."""
+def test_a_reviewer_does_not_see_which_decisions_others_called_unfair(ask: Asking) -> None:
+    """No page of those for whoever only reviews; a page of all has neither probabilities nor answers in it."""
     made = ask.decide()
-    said = {"kind": "partial", "unfair": [made["candidates"][:2]], "reviewer": "Ana"}
-    assert ask("POST", f"/api/desks/loans/decisions/{made['id']}/reviews", said).is_success
+    body = {"kind": "partial", "unfair": [made["candidates"][:2]], "reviewer": "Ana"}
+    assert ask("POST", f"/api/desks/loans/decisions/{made['id']}/reviews", body).is_success
     path = "/api/desks/loans/window/decisions"
     assert ask("GET", f"{path}?show=unfair", by="review").status_code == 403
     assert ask("GET", f"{path}?show=unfair", by="decide").status_code == 200
@@ -102,7 +102,7 @@ def test_a_reviewer_is_not_told_which_decisions_others_called_unfair(ask: Asking
 
 
 @pytest.mark.parametrize("query", ["show=some", "before=-1", "before=x", "before=1&before=2", "after=1"])
-def test_what_cannot_be_asked_for(ask: Asking, query: str) -> None:
+def test_invalid_queries_are_refused(ask: Asking, query: str) -> None:
     """A sentence says what is allowed."""
     answer = ask("GET", f"/api/desks/loans/window/decisions?{query}")
     assert (answer.status_code, answer.headers["content-type"]) == (422, "application/problem+json")

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, Route, expect
 
+from tests.support.appearance import check_appearance, window
 from tests.support.dashboard_steps import (
-    FITS,
-    PATIENCE,
     call_script,
     decide,
     is_live,
@@ -21,6 +19,8 @@ from tests.support.dashboard_steps import (
 )
 from tests.support.serving import Serving
 from tests.support.steps import enter
+
+__all__ = ["window"]
 
 pytestmark = pytest.mark.browser
 
@@ -42,13 +42,13 @@ def _dashboard(page: Page, serving: Serving) -> None:
 def _empty(page: Page, serving: Serving) -> None:
     enter(page, serving, "owner", "/desks/empty")
     expect(page.locator("#latest")).to_contain_text("No decision")
-    expect(page.locator("#chart-reward .plot")).to_be_visible(timeout=PATIENCE)
+    expect(page.locator("#chart-reward .plot")).to_be_visible()
 
 
 def _decision(page: Page, serving: Serving) -> None:
     enter(page, serving, "owner", "/desks/loans")
     page.locator("#latest a").nth(5).click()
-    expect(page.locator("#proofs table")).to_be_visible(timeout=PATIENCE)
+    expect(page.locator("#proofs table")).to_be_visible()
     for _ in range(3):
         page.locator("details:not([open]) > summary").first.click()
 
@@ -59,8 +59,8 @@ def _dashboard_for_a_reviewer(page: Page, serving: Serving) -> None:
     is_live(page)
     expect(page.locator("#latest")).to_contain_text("No. ")
     assert page.locator("#metric, #reviewers, #latest a").count() == 0
-    told = page.locator("main").inner_text()
-    assert not [word for word in ("Ana", "undefined", "NaN", "Distance", "Chance") if word in told]
+    text = page.locator("main").inner_text()
+    assert not [word for word in ("Ana", "undefined", "NaN", "Distance", "Chance") if word in text]
 
 
 def _decision_for_a_reviewer(page: Page, serving: Serving) -> None:
@@ -88,25 +88,12 @@ PAGES: dict[str, Callable[[Page, Serving], None]] = {
 }
 
 
-@pytest.fixture(params=[(360, 740, "light"), (360, 740, "dark"), (1600, 1000, "light"), (1600, 1000, "dark")])
-def window(browser: Browser, request: pytest.FixtureRequest) -> Iterator[tuple[Page, str]]:
-    """A window of this size and theme, and what its screenshots are called."""
-    width, height, theme = request.param
-    size = {"width": width, "height": height}
-    context = browser.new_context(viewport=size, color_scheme=theme, reduced_motion="reduce")  # type: ignore[arg-type]
-    yield context.new_page(), f"{width}-{theme}"
-    context.close()
-
-
 @pytest.mark.parametrize("name", PAGES)
 def test_every_page(name: str, window: tuple[Page, str], serving: Serving, screenshots: Path) -> None:
-    """axe finds no violation, nothing reaches beyond the window, and the screenshot is there to be looked at."""
+    """It is accessible, fits its window, and leaves a screenshot."""
     page, kind = window
     PAGES[name](page, serving)
-    page.screenshot(path=screenshots / f"{name}-{kind}.png", full_page=True)
-    violations = Axe().run(page).response["violations"]
-    assert [(v["id"], [node["target"] for node in v["nodes"]]) for v in violations] == []
-    assert page.evaluate(FITS)
+    check_appearance(page, screenshots / f"{name}-{kind}.png")
 
 
 def test_a_decision_appears_by_itself(page: Page, serving: Serving) -> None:
@@ -114,25 +101,26 @@ def test_a_decision_appears_by_itself(page: Page, serving: Serving) -> None:
     open_dashboard(page, serving)
     made = decide(serving, ["first", "second"])
     newest = page.locator("#latest tbody th").first
-    expect(newest).to_have_text(f"No. {made['number']}", timeout=PATIENCE)
+    expect(newest).to_have_text(f"No. {made['number']}")
     page.get_by_role("button", name="Pause updates").press("Enter")
     expect(page.locator("#live-state")).to_have_text("Paused")
     with page.context.new_page() as other:  # where the next decision is seen, the paused page could have had it
         open_dashboard(other, serving)
         later = decide(serving, ["third", "fourth"])
-        expect(other.locator("#latest tbody th").first).to_have_text(f"No. {later['number']}", timeout=PATIENCE)
+        expect(other.locator("#latest tbody th").first).to_have_text(f"No. {later['number']}")
     assert newest.inner_text() == f"No. {made['number']}"
     page.get_by_role("button", name="Resume").press("Enter")
-    expect(newest).to_have_text(f"No. {later['number']}", timeout=PATIENCE)
+    expect(newest).to_have_text(f"No. {later['number']}")
 
 
 def test_news_leave_alone_what_somebody_is_at(page: Page, serving: Serving) -> None:
     """A focused line of the table keeps the focus while decisions come, even when it is no longer among the latest, and
-    leads to its page; a fold that was opened stays open, and a table scrolled sideways stays where it was."""
+    leads to its page; a section that was opened stays open, and a table scrolled sideways stays where it was."""
     open_dashboard(page, serving)
     both = decide(serving, ["alpha", "beta"])
     for reviewer in ("Ana", "Ben"):
         review(serving, both, reviewer, verdict="fair")  # flags would draw chances together for other tests
+    expect(page.locator("#latest tbody tr").first).to_contain_text("2 reviews")  # later rows would move under the focus
     page.locator("#reviewers summary").click()
     page.set_viewport_size({"width": 360, "height": 800})
     page.locator("#latest .table-frame").evaluate("e => { e.scrollLeft = 40; }")
@@ -142,8 +130,8 @@ def test_news_leave_alone_what_somebody_is_at(page: Page, serving: Serving) -> N
     for number in range(14):
         made = decide(serving, [f"{number} one", f"{number} two"])
     review(serving, made, "Ben", verdict="fair")
-    expect(page.locator("#latest tbody th").first).to_have_text(f"No. {made['number']:,}", timeout=PATIENCE)
-    expect(page.locator("#latest tbody tr").first).to_contain_text("1 review", timeout=PATIENCE)
+    expect(page.locator("#latest tbody th").first).to_have_text(f"No. {made['number']:,}")
+    expect(page.locator("#latest tbody tr").first).to_contain_text("1 review")
     assert page.evaluate("document.activeElement.textContent") == name
     assert page.locator("#latest .table-frame").evaluate("e => e.scrollLeft") == 40
     expect(page.locator("#reviewers details")).to_have_attribute("open", "")
@@ -158,8 +146,8 @@ def test_the_metric_responds_to_a_review(page: Page, serving: Serving) -> None:
     flagged = int(page.locator("#figure-flagged").inner_text())
     made = decide(serving, ["alike", "as well", "other"])
     review(serving, made, pair=widest_pair(made))
-    expect(page.locator("#figure-flagged")).to_have_text(str(flagged + 1), timeout=PATIENCE)
-    expect(page.locator(".effects .effect-was:not([hidden])").first).to_be_attached(timeout=PATIENCE)
+    expect(page.locator("#figure-flagged")).to_have_text(str(flagged + 1))
+    expect(page.locator(".effects .effect-was:not([hidden])").first).to_be_attached()
     assert page.locator(".effect-value b").all_inner_texts() != before
 
 
@@ -168,11 +156,11 @@ def test_names_that_are_markup_do_nothing(page: Page, serving: Serving) -> None:
     made = decide(serving, NASTY)
     review(serving, made)
     enter(page, serving, "owner", "/desks/loans")
-    expect(page.locator("#latest")).to_contain_text(made["chosen"][0], timeout=PATIENCE) if made["chosen"] else None
+    expect(page.locator("#latest")).to_contain_text(made["chosen"][0]) if made["chosen"] else None
     page.goto(f"{serving.url}/desks/loans/decisions/{made['id']}")
     expect(page.locator("#people")).to_contain_text(NASTY[0])
     expect(page.locator("#since")).to_contain_text(NASTY[1])
-    expect(page.locator("#proofs table")).to_contain_text(NASTY[0], timeout=PATIENCE)
+    expect(page.locator("#proofs table")).to_contain_text(NASTY[0])
     assert page.evaluate("window.hit") is None
 
 
@@ -188,7 +176,7 @@ def test_the_page_of_a_decision_says_what_is_in_the_ledger(page: Page, serving: 
     expect(page.locator("#since")).to_contain_text("Kim called unfair: one and two")
     worst = record["explanation"]["worst_residual"]
     expect(page.locator("#facts")).to_contain_text("Limits metall" + (", up to rounding" if worst else ""))
-    expect(page.locator("#proofs tbody tr")).to_have_count(3, timeout=PATIENCE)
+    expect(page.locator("#proofs tbody tr")).to_have_count(3)
 
 
 def test_the_page_of_a_decision_says_what_came_later(page: Page, serving: Serving) -> None:
@@ -199,10 +187,10 @@ def test_the_page_of_a_decision_says_what_came_later(page: Page, serving: Servin
     enter(page, serving, "owner", "/desks")
     for name in ids[2:5]:
         page.goto(f"{serving.url}/desks/loans/decisions/{name}")
-        expect(page.locator("#proofs table")).to_be_visible(timeout=PATIENCE)
-        told = [serving.ask("GET", f"/api/desks/loans/decisions/{name}/{part}", by="owner").json() for part in PARTS]
-        quoted = [quote for pair in told[0]["explanation"]["binding_pairs"] for quote in pair["shaped_by"]]
-        evidence = [quote for pair in told[1]["pairs"] if pair["gap"] >= 1e-9 for quote in pair["evidence"]]
+        expect(page.locator("#proofs table")).to_be_visible()
+        parts = [serving.ask("GET", f"/api/desks/loans/decisions/{name}/{part}", by="owner").json() for part in PARTS]
+        quoted = [quote for pair in parts[0]["explanation"]["binding_pairs"] for quote in pair["shaped_by"]]
+        evidence = [quote for pair in parts[1]["pairs"] if pair["gap"] >= 1e-9 for quote in pair["evidence"]]
         for place, quotes in (("#chances", quoted), ("#proofs", evidence)):
             later = sum(quote["is_later"] is True for quote in quotes)
             expect(page.locator(f"{place} .evidence li").filter(has_text=words)).to_have_count(later)
@@ -213,23 +201,23 @@ def test_the_page_of_a_decision_says_what_came_later(page: Page, serving: Servin
 def test_a_quoted_verdict_without_a_page_has_no_link(page: Page, serving: Serving) -> None:
     """An interview's answer and an imported review shape distances as well; the page says where they stand."""
     name = next(event["id"] for event in reversed(serving.events("decision")) if event["body"]["tight_pairs"])
-    said = {"first": "one", "second": "two", "unfair": True, "gap": 0.25, "reviewer": "Kim", "likeness": 0.9}
+    quote = {"first": "one", "second": "two", "unfair": True, "gap": 0.25, "reviewer": "Kim", "likeness": 0.9}
     shaped = [
-        {**said, "review": "", "decision": "", "is_later": False, "kind": kind} for kind in ("answer", "imported")
+        {**quote, "review": "", "decision": "", "is_later": False, "kind": kind} for kind in ("answer", "imported")
     ]
 
     def put(route: Route) -> None:
-        told = route.fetch().json()
-        told["explanation"]["binding_pairs"][0]["shaped_by"] = shaped
-        route.fulfill(json=told)
+        response = route.fetch().json()
+        response["explanation"]["binding_pairs"][0]["shaped_by"] = shaped
+        route.fulfill(json=response)
 
     page.route(f"**/api/desks/loans/decisions/{name}/window", put)
     enter(page, serving, "owner", f"/desks/loans/decisions/{name}")
     lines = page.locator("#chances .evidence").first.locator("li")
-    told = ["Kim called two people unfair at 25 points (in an interview; 90% alike)"]
-    told.append("Kim called one and two unfair at 25 points (imported; 90% alike)")
+    expected = ["Kim called two people unfair at 25 points (in an interview; 90% alike)"]
+    expected.append("Kim called one and two unfair at 25 points (imported; 90% alike)")
     expect(lines).to_have_count(2)
-    for line, words in zip(lines.all(), told, strict=True):
+    for line, words in zip(lines.all(), expected, strict=True):
         assert line.text_content() == words
         expect(line.locator("a")).to_have_count(0)
 
@@ -248,7 +236,7 @@ WITHOUT = {
 }
 
 
-def test_whoever_would_be_chosen_without_fairness_is_told_for_every_capacity(page: Page, serving: Serving) -> None:
+def test_whoever_would_be_chosen_without_fairness_is_named_for_every_capacity(page: Page, serving: Serving) -> None:
     """One, several, all, nobody, or a draw among equals."""
     page.goto(f"{serving.url}/sign-in")
     for probabilities, words in WITHOUT.items():
@@ -282,9 +270,9 @@ def test_an_unknown_decision(page: Page, serving: Serving) -> None:
 
 def test_the_table_of_a_chart_by_keyboard(page: Page, serving: Serving) -> None:
     """The numbers behind a picture can be had without seeing it."""
-    enter(page, serving, "owner", "/desks/loans")
-    fold = page.locator("#chart-flagged summary")
-    fold.focus()
+    open_dashboard(page, serving)
+    summary = page.locator("#chart-flagged summary")
+    summary.focus()
     page.keyboard.press("Enter")
     last = page.locator("#chart-flagged tbody tr").last.locator("td").first
     expect(last).to_have_text(page.locator("#figure-flagged").inner_text())
@@ -296,7 +284,7 @@ def test_the_service_goes_and_comes_back(page: Page, serving: Serving) -> None:
     shown = page.locator("#figure-decisions").inner_text()
     serving.stop()
     try:
-        expect(page.locator("#live-state")).to_contain_text("Connection lost", timeout=PATIENCE)
+        expect(page.locator("#live-state")).to_contain_text("Connection lost")
         assert page.locator("#figure-decisions").inner_text() == shown
     finally:
         serving.start()

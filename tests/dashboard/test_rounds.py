@@ -13,9 +13,8 @@ import pytest
 from evenhand._internal.append_only import GrowingSet
 from evenhand.bandit.safeguards import Margin
 from evenhand.desk import Desk
-from evenhand.desk.desk_decision import DeskDecision
-from evenhand.desk.projection.projection import Projection
-from evenhand.desk.projection.round_history import RoundHistory
+from evenhand.desk.event_records import DeskDecision
+from evenhand.desk.projection.projection import Projection, RoundHistory
 from evenhand.desk.settings import DeskSettings
 from evenhand.service.dashboard.rounds import MEANS, POINTS, rounds_part
 
@@ -40,16 +39,16 @@ def test_charts_say_what_a_count_says(decisions: int) -> None:
     rng = np.random.default_rng(decisions)
     flagged = sorted({int(n) for n in rng.integers(0, max(1, decisions), 300)}) if decisions else []
     outcomes = [(int(n), float(rng.normal())) for n in rng.integers(0, max(1, decisions), 500)] if decisions else []
-    told = rounds_part(made(decisions, flagged, outcomes), SETTINGS)
-    orjson.dumps(told)
-    edges = told["flagged"]["edges"]
+    part = rounds_part(made(decisions, flagged, outcomes), SETTINGS)
+    orjson.dumps(part)
+    edges = part["flagged"]["edges"]
     assert len(edges) <= POINTS
-    assert len(told["reward"]["edges"]) <= MEANS
+    assert len(part["reward"]["edges"]) <= MEANS
     assert edges == sorted(set(edges))
-    assert (edges[-1] if edges else 0) == decisions == told["decisions"]
-    assert told["flagged"]["came"] == [sum(n < edge for n in flagged) for edge in edges]
+    assert (edges[-1] if edges else 0) == decisions == part["decisions"]
+    assert part["flagged"]["came"] == [sum(n < edge for n in flagged) for edge in edges]
     last = 0
-    for edge, mean, so_far in zip(*(told["reward"][k] for k in ("edges", "by_span", "so_far")), strict=True):
+    for edge, mean, so_far in zip(*(part["reward"][k] for k in ("edges", "by_span", "so_far")), strict=True):
         here = [reward for number, reward in outcomes if last <= number < edge]
         before = [reward for number, reward in outcomes if number < edge]
         assert mean == (pytest.approx(math.fsum(here) / len(here), abs=1e-5) if here else None)
@@ -61,12 +60,12 @@ def test_charts_say_what_a_count_says(decisions: int) -> None:
 def test_what_has_just_begun_is_no_stretch(decisions: int) -> None:
     """The last mean is of as many decisions as others at least, and never of a few outcomes where others have many."""
     outcomes = [(int(number), 1.0) for number in np.linspace(0, decisions - 2, 600)]
-    told = rounds_part(made(decisions, [], [*outcomes, (decisions - 1, -50.0)]), SETTINGS)["reward"]
-    widths = np.diff([0, *told["edges"]])
+    part = rounds_part(made(decisions, [], [*outcomes, (decisions - 1, -50.0)]), SETTINGS)["reward"]
+    widths = np.diff([0, *part["edges"]])
     assert set(widths[:-1]) == {widths[0]}
     assert widths[0] <= widths[-1]
-    assert told["edges"][-1] == decisions
-    assert told["by_span"][-1] > -5
+    assert part["edges"][-1] == decisions
+    assert part["by_span"][-1] > -5
     late = rounds_part(made(decisions, [], [*outcomes[:-40], (decisions - 1, -50.0)]), SETTINGS)["reward"]
     assert late["by_span"][-1] > -5
     assert late["edges"][-1] == decisions
@@ -74,18 +73,18 @@ def test_what_has_just_begun_is_no_stretch(decisions: int) -> None:
 
 def test_decisions_without_outcomes() -> None:
     """Many decisions of whose outcomes none is known make no means, and no false ones."""
-    told = rounds_part(made(100_000, [5], []), SETTINGS)["reward"]
-    assert told["outcomes"] == 0
-    assert set(told["by_span"]) == {None}
+    part = rounds_part(made(100_000, [5], []), SETTINGS)["reward"]
+    assert part["outcomes"] == 0
+    assert set(part["by_span"]) == {None}
 
 
 def test_ends_hold_the_mean() -> None:
-    """The ends of a span's mean lie around it as far as Student's quantile says; of a single reward nothing is said."""
-    told = rounds_part(made(2, [], [(0, 0.5), (0, 0.7), (1, 0.1)]), SETTINGS)["reward"]
-    assert told["low"][0] < told["by_span"][0] < told["high"][0]
+    """The ends of a span's mean lie around it as far as Student's quantile says; a single reward has none."""
+    part = rounds_part(made(2, [], [(0, 0.5), (0, 0.7), (1, 0.1)]), SETTINGS)["reward"]
+    assert part["low"][0] < part["by_span"][0] < part["high"][0]
     # Two rewards 0.2 apart: 12.706 standard errors of 0.1 each way.
-    assert told["high"][0] - told["by_span"][0] == pytest.approx(12.706 * 0.1, abs=1e-3)
-    assert (told["by_span"][1], told["low"][1], told["high"][1]) == (0.1, None, None)
+    assert part["high"][0] - part["by_span"][0] == pytest.approx(12.706 * 0.1, abs=1e-3)
+    assert (part["by_span"][1], part["low"][1], part["high"][1]) == (0.1, None, None)
 
 
 def test_the_bound_holds_whoever_flags_and_however_late() -> None:
@@ -103,11 +102,11 @@ def test_the_bound_holds_whoever_flags_and_however_late() -> None:
                 order = sorted(late.candidates, key=lambda name: late.probabilities[name])
                 desk.review(late.id, "partial", unfair=[(order[0], order[-1])], reviewer="Eve")
         desk.catch_up(wait=True)
-        told = rounds_part(desk.projection, desk.settings)["flagged"]
-    assert told["came"][-1] == told["total"] > 0
-    assert all(came <= bound for came, bound in zip(told["came"], told["bound_by"], strict=True))
-    assert told["bound_by"][-1] == pytest.approx(0.05 * 151 + 0.02 * 149 + 21 + told["late"], abs=0.05)
-    assert told["late"] < told["total"] / 2
+        part = rounds_part(desk.projection, desk.settings)["flagged"]
+    assert part["came"][-1] == part["total"] > 0
+    assert all(came <= bound for came, bound in zip(part["came"], part["bound_by"], strict=True))
+    assert part["bound_by"][-1] == pytest.approx(0.05 * 151 + 0.02 * 149 + 21 + part["late"], abs=0.05)
+    assert part["late"] < part["total"] / 2
 
 
 def test_flags_before_there_was_a_target_are_no_broken_promise() -> None:
@@ -119,5 +118,5 @@ def test_flags_before_there_was_a_target_are_no_broken_promise() -> None:
         desk.change_settings(target_unfair_share=0.01)
         desk.decide([[0.9, 0.0], [0.0, 0.9]])
         desk.catch_up(wait=True)
-        told = rounds_part(desk.projection, desk.settings)["flagged"]
-    assert told["total"] <= told["bound_by"][-1]
+        part = rounds_part(desk.projection, desk.settings)["flagged"]
+    assert part["total"] <= part["bound_by"][-1]

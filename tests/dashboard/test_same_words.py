@@ -1,4 +1,4 @@
-"""What is said in two places is said the same way: pictures and sentences, window and review page, sums and parts."""
+"""What stands in two places has the same words: pictures and sentences, dashboard and review page, sums and parts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.dashboard_steps import PATIENCE, call_script
+from tests.support.dashboard_steps import call_script
 from tests.support.local_service import LocalService
 from tests.support.serving import Serving
 from tests.support.steps import enter, ready
@@ -34,11 +34,11 @@ def test_dashboard_and_review_page_count_the_same(page: Page, serving: Serving) 
     assert there[1:3] == ["answers", "wanted"]
     assert int(there[0]) > 50
     enter(page, serving, "owner", "/desks/loans")
-    expect(page.locator("#figure-waiting")).to_have_text(there[0], timeout=PATIENCE)
+    expect(page.locator("#figure-waiting")).to_have_text(there[0])
     expect(page.locator("#figure-waiting + span")).to_contain_text("answers wanted from reviewers")
 
 
-def test_flags_are_told_by_when_they_came(page: Page, serving: Serving) -> None:
+def test_flags_are_counted_when_they_come(page: Page, serving: Serving) -> None:
     """The picture steps up when a flag comes; the sentence counts the same steps."""
     flagged = {
         "total": 5,
@@ -57,16 +57,16 @@ def test_what_fairness_cost_is_the_difference_as_shown(
     page: Page, serving: Serving, rewards: tuple[float, float]
 ) -> None:
     """Whoever subtracts the two numbers on the page finds the third, digit by digit."""
-    told = call_script(page, serving, "price", "sums", *rewards)
+    sums = call_script(page, serving, "price", "sums", *rewards)
     shown = [
-        Decimal(call_script(page, serving, "words", "number", told[name], told["digits"]).replace("\u2212", "-"))
+        Decimal(call_script(page, serving, "words", "number", sums[name], sums["digits"]).replace("\u2212", "-"))
         for name in ("played", "without", "cost")
     ]
     assert shown[1] - shown[0] == shown[2]
     assert shown[0] != 0
 
 
-def test_a_longer_last_interval_is_said_to_be(page: Page, serving: Serving) -> None:
+def test_a_longer_last_interval_is_labelled_so(page: Page, serving: Serving) -> None:
     """What has just begun is counted with the interval before, and the sentence says so."""
     reward = {"outcomes": 9, "mean": 0.5, "by_span": [0.5, 0.4], "edges": [4, 9]}
     words = call_script(page, serving, "rounds", "rewardWords", reward)
@@ -77,5 +77,5 @@ def test_a_longer_last_interval_is_said_to_be(page: Page, serving: Serving) -> N
 
 def test_a_distance_has_no_idle_digit(page: Page, serving: Serving) -> None:
     """What is ten when rounded is written as ten is."""
-    told = [call_script(page, serving, "words", "pointsOf", value) for value in (0.0994, 0.0996, 0.1, 0.01)]
-    assert told == ["9.9 points", "10 points", "10 points", "1.0 points"]
+    texts = [call_script(page, serving, "words", "pointsOf", value) for value in (0.0994, 0.0996, 0.1, 0.01)]
+    assert texts == ["9.9 points", "10 points", "10 points", "1.0 points"]

@@ -24,7 +24,7 @@ def test_the_desk_is_at_the_top() -> None:
 
 
 def test_a_desk_and_a_decision_can_be_read() -> None:
-    """Printed, a desk says how far it is, a decision its odds and who was drawn, however many candidates there were."""
+    """Printed, a desk shows its length, a decision its probabilities and who was drawn, however many candidates."""
     with Desk.open("memory:", "loans", n_features=D, seed=1) as desk:
         decision = desk.decide(people(np.random.default_rng(0)))
         desk.catch_up()

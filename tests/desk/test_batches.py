@@ -19,8 +19,8 @@ def entries(*rows: dict[str, Any]) -> list[dict[str, Any]]:
     return [{"id": f"c{i}", "features": row} for i, row in enumerate(rows)]
 
 
-def wishes(broken: object) -> list[Decide]:
-    """Good ones, one whose contexts are too long, one with a feature that JSON cannot tell, and keys sent twice."""
+def commands(broken: object) -> list[Decide]:
+    """Good ones, one whose contexts are too long, one with a feature that JSON cannot hold, and keys sent twice."""
     rng = np.random.default_rng(3)
     good = [Decide(rng.uniform(0.0, 0.5, size=(4, 2)), idempotency_key=f"k{i}") for i in range(6)]
     long = Decide([[3.0, 4.0]], idempotency_key="long")
@@ -45,21 +45,21 @@ class Half(float):
 
 @pytest.mark.parametrize("cut", [slice(None), slice(0, 5), slice(4, 7), slice(6, 9)])
 def test_a_batch_comes_to_the_same_as_its_commands_one_by_one(cut: slice) -> None:
-    """Numbers, odds, lots and errors are the same, whatever fails or comes twice in between; numbers have no gap."""
-    asked = wishes(Half(0.5))[cut]
+    """Numbers, probabilities, draws and errors are the same, whatever fails or comes twice; numbers have no gap."""
+    batch = commands(Half(0.5))[cut]
     with Desk.open("memory:", "a", features=NAMES, seed=5) as desk:
-        singly = reported([desk.execute([command])[0] for command in asked])
+        singly = reported([desk.execute([command])[0] for command in batch])
     with Desk.open("memory:", "a", features=NAMES, seed=5) as desk:
-        together = reported(desk.execute(asked))
+        together = reported(desk.execute(batch))
         numbers = [event.body["number"] for event in desk.events(kinds=("decision",))]
     assert together == singly
     assert numbers == list(range(len(numbers)))
 
 
 def test_what_cannot_be_written_out_is_refused_alone() -> None:
-    """A feature that JSON cannot tell, a key reused, contexts too long: each an error of its own, the others stand."""
+    """A feature that JSON cannot hold, a key reused, contexts too long: each an error of its own, the others stand."""
     with Desk.open("memory:", "a", features=NAMES, seed=5) as desk:
-        found = desk.execute(wishes(Half(0.5)))
+        found = desk.execute(commands(Half(0.5)))
     kinds = [type(result) for result in found]
     assert kinds == [Event, InvalidInput, Event, InvalidInput, Event, Event, Event, IdempotencyConflict, Event]
     assert found[5] == found[0]

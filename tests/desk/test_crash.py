@@ -106,7 +106,7 @@ def test_another_process_takes_over_projecting(durable_url: str, name: str) -> N
         try:
             wait_for(lambda: is_taken(desk))
             desk.project_in_background()
-            assert desk.wait_for(desk.head.seq, 30)  # by the snapshots of the other process
+            assert desk.wait_for(desk.head.seq, 120)  # by the snapshots of the other process, which rests between them
             assert not desk.is_projecting
         finally:
             killed(worker)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from evenhand.desk import ChangeSettings, Decide, Desk, Event, Ledger, RecordOutcome, open_ledger
-from evenhand.desk.projection.quiet_bandit import QuietBandit
+from evenhand.desk.projection.projection import QuietBandit
 from evenhand.desk.replay import replay
 from evenhand.errors import AlreadyRecorded, LedgerUnavailable
 from evenhand.ledger.verify import verify

@@ -81,7 +81,7 @@ def test_a_day_at_the_desk(desk: Desk) -> None:
 
 
 def test_a_decision_in_the_ledger_is_the_decision_to_the_bit(desk: Desk) -> None:
-    """What is read back is what the published bandit proposes for this number and these lots."""
+    """What is read back is what the published bandit proposes for this number and these draws."""
     play(desk, 3)
     rng = np.random.default_rng(5)
     before = desk.projection

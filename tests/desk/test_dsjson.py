@@ -1,4 +1,4 @@
-"""A ledger goes out to Vowpal Wabbit: it learns from what was seen, and nothing that people said is lost on the way."""
+"""A ledger goes out to Vowpal Wabbit: it learns from what was seen, and no review is lost on the way."""
 
 from __future__ import annotations
 
@@ -12,17 +12,16 @@ import pytest
 from evenhand.desk import Desk, Ledger
 from evenhand.desk.dsjson import to_dsjson
 from evenhand.schema import Category, Number, Schema
-from tests.ledger.test_export import played as played
 from tests.support.desk_play import D
 
 
-def told_by(desk: Desk) -> list[dict[str, Any]]:
+def exported_lines(desk: Desk) -> list[dict[str, Any]]:
     """The lines of a desk."""
     return [json.loads(line) for line in to_dsjson(desk.ledger, desk.name)]
 
 
 def test_dsjson_lines_say_what_was_played(played: Desk) -> None:
-    """Chosen first, odds in the same order, costs are rewards turned round, reviews ride along."""
+    """Chosen first, probabilities in the same order, costs are rewards turned round, reviews ride along."""
     lines = [json.loads(line) for line in to_dsjson(played.ledger, played.name)]
     events = {event.id: event for event in played.events()}
     assert len(lines) == sum(len(event.body["chosen"]) for event in events.values() if event.kind == "decision")
@@ -54,7 +53,7 @@ def test_features_have_their_names(ledger: Ledger, name: str) -> None:
     for number, (settings, somebody, names) in enumerate(cases):
         with Desk.open(ledger, f"{name}-{number}", seed=1, **settings) as desk:
             decision = desk.decide([somebody])
-            (line,) = told_by(desk)
+            (line,) = exported_lines(desk)
         reported = line["c"]["_multi"][0]["x"]
         assert set(reported) == names
         assert list(reported.values()) == decision.event.body["contexts"][0]
@@ -71,11 +70,11 @@ def chose_nobody(desk: Desk) -> Any:
 
 
 def test_nothing_is_lost_of_a_decision_that_chose_nobody(ledger: Ledger, name: str) -> None:
-    """Its review rides along on a line that Vowpal Wabbit is told to skip."""
+    """Its review rides along on a line that Vowpal Wabbit skips."""
     with Desk.open(ledger, name, n_features=D, seed=1) as desk:
         decision = chose_nobody(desk)
         review = desk.review(decision.id, "complete", unfair=[decision.candidates[:2]], reviewer="Kim")
-        (line,) = (line for line in told_by(desk) if line["EventId"] == decision.id)
+        (line,) = (line for line in exported_lines(desk) if line["EventId"] == decision.id)
     assert line["_skipLearn"] is True
     assert "_label_cost" not in line
     assert [recorded["id"] for recorded in line["evenhand"]["reviews"]] == [review.id]
@@ -83,14 +82,14 @@ def test_nothing_is_lost_of_a_decision_that_chose_nobody(ledger: Ledger, name: s
 
 
 def test_overrides_ride_along_and_what_came_after_is_no_label(ledger: Ledger, name: str) -> None:
-    """Also if somebody was drawn and kept: who was kept was not left to lots."""
+    """Also if somebody was drawn and kept: who was kept was not drawn."""
     with Desk.open(ledger, name, n_features=D, capacity=2, seed=1) as desk:
         decision = desk.decide(0.9 * np.eye(D))
         before, after = decision.chosen
         desk.outcome(decision.id, {before: 0.5})
         override = desk.override(decision.id, [after], "a document came late")
         desk.outcome(decision.id, {after: 0.2})
-        lines = [line for line in told_by(desk) if line["evenhand"]["decision"] == decision.id]
+        lines = [line for line in exported_lines(desk) if line["evenhand"]["decision"] == decision.id]
     assert [line.get("_label_cost") for line in lines] == [-0.5, None]
     for line in lines:
         assert line["evenhand"]["overrides"] == [{"id": override.id, **override.body}]

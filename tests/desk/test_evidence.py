@@ -11,10 +11,8 @@ import numpy as np
 from evenhand.desk import Desk, Ledger
 from evenhand.desk.explain.evidence import Quoted
 from evenhand.desk.imports.importing import import_jsonl
-from tests.desk.test_explain import bound
-from tests.desk.test_importing import written
-from tests.desk.test_importing_again import exported
-from tests.support.desk_play import D, people, play
+from tests.support.desk_play import D, bound, people, play
+from tests.support.past_records import exported, written
 
 
 def past(rng: np.random.Generator, kind: str = "complete", reviewer: str | None = "Kim") -> dict[str, Any]:
@@ -55,7 +53,7 @@ def check(desk: Desk, stated: Quoted, decided_from: int) -> None:
 
 
 def test_a_warm_start_is_quoted(ledger: Ledger, name: str, tmp_path: Path) -> None:
-    """Imported reviews and answers, each with its line; none is missing, and none of later ones is told of then."""
+    """Imported reviews and answers, each with its line; none is missing, and none of the later ones is quoted then."""
     rng = np.random.default_rng(2)
     records = [past(rng, kind, reviewer) for kind in ("complete", "partial") for reviewer in ("Kim", None)]
     with Desk.open(ledger, name, n_features=D, seed=1) as desk:
@@ -83,7 +81,7 @@ def test_a_warm_start_is_quoted(ledger: Ledger, name: str, tmp_path: Path) -> No
 
 
 def test_a_ledger_imported_is_quoted(tmp_path: Path) -> None:
-    """What another desk's reviewers said shapes a new desk's first decision, and is quoted by the line that is here."""
+    """Another desk's reviews shape a new desk's first decision, and are quoted by the line that is here."""
     with Desk.open("memory:", "old", n_features=D, seed=1) as old, Desk.open("memory:", "new", n_features=D) as new:
         play(old, 2)
         import_jsonl(new, exported(old, tmp_path / "old.jsonl"))

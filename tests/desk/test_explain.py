@@ -1,4 +1,4 @@
-"""Why these odds: rewards, binding pairs, the price of fairness, and the reviews behind a distance."""
+"""Why these probabilities: rewards, binding pairs, the price of fairness, and the reviews behind a distance."""
 
 from __future__ import annotations
 
@@ -7,24 +7,16 @@ import json
 import numpy as np
 import pytest
 
-from evenhand.desk import Decide, Desk, Event, Ledger, Withdraw
+from evenhand.desk import Desk, Ledger, Withdraw
 from evenhand.desk.explain.explanation import Price, price_in_words
 from evenhand.errors import UnknownRecord
-from tests.support.desk_play import D, done, people, play
+from tests.support.desk_play import D, bound, done, play
 
 HOPED = "Fairness cost 0.360 of the optimistic reward, which the probabilities maximise"
 
 
-def bound(desk: Desk, rng: np.random.Generator) -> Event:
-    """A decision whose odds some pair bound."""
-    while True:
-        (event,) = done(desk.execute([Decide(people(rng, k=5))]))
-        if event.body["tight_pairs"]:
-            return event
-
-
 def test_an_explanation_says_what_the_record_says(ledger: Ledger, name: str) -> None:
-    """Odds, rewards and binding pairs are those of the ledger; a binding pair's gap is the distance played."""
+    """Probabilities, rewards and binding pairs are those of the ledger; a binding pair's gap is the distance played."""
     with Desk.open(ledger, name, n_features=D, seed=1) as desk:
         play(desk, 5)
         event = bound(desk, np.random.default_rng(4))
@@ -46,7 +38,7 @@ def test_an_explanation_says_what_the_record_says(ledger: Ledger, name: str) -> 
 
 @pytest.mark.parametrize("capacity", [1, 2, None])
 def test_the_worst_residual_is_measured(ledger: Ledger, name: str, capacity: int | None) -> None:
-    """The record and its explanation tell what the odds exceed their limits by, worked out here by other means."""
+    """Record and explanation state by how much probabilities exceed their limits, as computed here independently."""
     found = []
     with Desk.open(ledger, name, n_features=D, seed=1, capacity=capacity) as desk:
         play(desk, 4)
@@ -66,7 +58,7 @@ def test_the_worst_residual_is_measured(ledger: Ledger, name: str, capacity: int
 
 
 def test_fairness_costs_what_the_best_probabilities_would_bring_more(ledger: Ledger, name: str) -> None:
-    """Without ropes the best candidate gets everything: the price is the difference, by hand."""
+    """Without fairness constraints the best candidate gets everything: the price is the difference, by hand."""
     with Desk.open(ledger, name, n_features=D, seed=1) as desk:
         play(desk, 3)
         event = bound(desk, np.random.default_rng(4))
@@ -80,7 +72,7 @@ def test_fairness_costs_what_the_best_probabilities_would_bring_more(ledger: Led
 
 
 def test_quoted_reviews_are_in_the_ledger(ledger: Ledger, name: str) -> None:
-    """Every quoted verdict names a review that said so; one that was withdrawn is not quoted any more."""
+    """Every quoted verdict names a review that contains it; one that was withdrawn is not quoted any more."""
     with Desk.open(ledger, name, n_features=D, seed=1) as desk:
         play(desk, 6)
         event = bound(desk, np.random.default_rng(4))
@@ -116,7 +108,7 @@ def test_then_is_what_was_known_when_it_was_decided(ledger: Ledger, name: str) -
 
 
 def test_verdicts_after_a_decision_are_marked(ledger: Ledger, name: str) -> None:
-    """They tell of a distance as it is known now, and had no part in the odds."""
+    """They describe a distance as it is known now, and had no part in the probabilities."""
     with Desk.open(ledger, name, n_features=D, seed=1) as desk:
         play(desk, 2)
         event = bound(desk, np.random.default_rng(4))
@@ -156,7 +148,7 @@ def test_a_verdict_is_quoted_with_the_review_that_gave_it(ledger: Ledger, name: 
 
 
 def test_only_decisions_are_explained(ledger: Ledger, name: str) -> None:
-    """Anything else, and what is not there, is said to be unknown."""
+    """Anything else, and what is not there, is reported as unknown."""
     with Desk.open(ledger, name, n_features=D) as desk:
         for nothing in ("dec_0", desk.events()[0].id, "x\x00y"):
             with pytest.raises(UnknownRecord):
@@ -174,5 +166,5 @@ def test_only_decisions_are_explained(ledger: Ledger, name: str) -> None:
     ],
 )
 def test_the_price_in_words_is_never_below_zero(expected: float, hoped: float, words: str) -> None:
-    """Odds are chosen for what is hoped for; where the estimates like the fairer odds better, fairness cost nothing."""
+    """Probabilities follow optimistic rewards; where the estimates prefer the fairer ones, fairness cost nothing."""
     assert price_in_words(Price(expected, hoped, {})).startswith(words)

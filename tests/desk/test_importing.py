@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from itertools import combinations
 from pathlib import Path
@@ -16,31 +15,16 @@ from evenhand.desk.imports.importing import import_jsonl
 from evenhand.desk.replay import replay
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import LedgerUnavailable
-from evenhand.ledger.export import to_jsonl
+from evenhand.ledger.verify import to_jsonl
 from evenhand.metrics import Guarded
 from evenhand.records.decision import Review
-from tests.ledger.test_export import run
 from tests.support.desk_play import D, done, outcome_of, people, play
-
-PEOPLE: list[dict[str, Any]] = [{"id": "a", "context": [0.9, 0, 0]}, {"id": "b", "context": [0, 0.9, 0]}]
-REVIEW = {"kind": "partial", "unfair": [["a", "b"]], "reviewer": "Kim"}
-ODDS = {"a": 0.4, "b": 0.1}
-GOOD = {"candidates": PEOPLE, "probabilities": ODDS, "rewards": {"a": 0.5}, "reviews": [REVIEW]}
-
-
-def written(path: Path, *records: Any) -> Path:
-    """A file of these records, text as it stands."""
-    path.write_text("\n".join(record if isinstance(record, str) else json.dumps(record) for record in records))
-    return path
-
-
-def distance(desk: Desk) -> float:
-    """How far a is from b, as the desk knows."""
-    return float(desk.projection.bandit.distances([person["context"] for person in PEOPLE]).estimate[0, 1])
+from tests.support.ledger_command import run
+from tests.support.past_records import GOOD, PEOPLE, PROBABILITIES, REVIEW, distance, written
 
 
 def test_past_decisions_from_elsewhere(ledger: Ledger, name: str, tmp_path: Path) -> None:
-    """Good records are taken in, bad ones are told with their line, and a flag shortens the distance."""
+    """Good records are taken in, bad ones are reported with their line, and a flag shortens the distance."""
     bad = [
         {**GOOD, "probabilities": None},
         {**GOOD, "rewards": {"c": 1.0}},
@@ -88,7 +72,7 @@ def test_a_warm_start_knows_what_its_source_knew(tmp_path: Path, kind: str, revi
 
 
 def test_all_pairs_of_a_past_review_count_as_tight() -> None:
-    """Which did, nobody can tell: so of a flagged review, `Guarded` keeps those that were acceptable as well."""
+    """Which did is unknown: so of a flagged review, `Guarded` keeps those that were acceptable as well."""
     bandit = DeskSettings.create(n_features=2, metric="Guarded", seed=1).first_bandit()
     bandit.learn_past_review([[0.9, 0.0], [0.0, 0.9], [0.5, 0.5]], [0.7, 0.2, 0.1], Review.complete(unfair=[(0, 1)]))
     assert isinstance(bandit.metric, Guarded)
@@ -103,7 +87,7 @@ def test_one_bit_is_taken_with_its_decision(ledger: Ledger, name: str, tmp_path:
     bit = {"kind": "one_bit", "any_unfair": True, "reviewer": "Kim"}
     record = {
         "candidates": [*PEOPLE, third],
-        "probabilities": {**ODDS, "c": 0.3},
+        "probabilities": {**PROBABILITIES, "c": 0.3},
         "rewards": {"a": 0.5},
         "reviews": [bit],
     }
@@ -158,17 +142,17 @@ def test_events_of_a_missing_decision_are_reported(ledger: Ledger, name: str, tm
 
 
 def test_a_desk_is_made_with_settings_from_file_and_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """From the first line, from an exported ledger, from options; those go first; without any it is asked for."""
+    """From the first line, from an exported ledger, from options; those go first; without any, the command asks."""
     data = ("--data", str(tmp_path / "data"))
     plain = written(tmp_path / "plain.jsonl", {**GOOD, "probabilities": [0.4, 0.1]})
     assert run("import", "bare", str(plain), *data) == 2
     assert "--set features=" in capsys.readouterr().err
     assert run("import", "named", str(plain), *data, "--set", "features=income,debt,years", "--set", "capacity=2") == 0
-    reported = written(tmp_path / "told.jsonl", {"settings": {"n_features": D, "epsilon": 0.2, "capacity": 2}}, GOOD)
-    assert run("import", "told", str(reported), *data, "--set", "capacity=null") == 0
-    assert run("import", "told", str(reported), *data, "--set", "capacity=null") == 0
-    assert run("import", "told", str(reported), *data) == 2  # its capacity is not the file's
-    assert run("import", "told", str(reported), *data, "--set", "capacity") == 2
+    reported = written(tmp_path / "other.jsonl", {"settings": {"n_features": D, "epsilon": 0.2, "capacity": 2}}, GOOD)
+    assert run("import", "other", str(reported), *data, "--set", "capacity=null") == 0
+    assert run("import", "other", str(reported), *data, "--set", "capacity=null") == 0
+    assert run("import", "other", str(reported), *data) == 2  # its capacity is not the file's
+    assert run("import", "other", str(reported), *data, "--set", "capacity") == 2
     out = capsys.readouterr().out
     assert "2 lines read; imported: 1 decisions, 1 outcomes, 1 reviews, 0 answers; 0 lines refused" in out
     assert "1 lines were imported before" in out
@@ -178,14 +162,14 @@ def test_a_desk_is_made_with_settings_from_file_and_options(tmp_path: Path, caps
         desk.change_settings(capacity=3)
     assert run("export", "named", *data, "--output", str(tmp_path / "out.jsonl")) == 0
     assert run("import", "anew", str(tmp_path / "out.jsonl"), *data) == 0
-    with Desk.open(url, "anew") as anew, Desk.open(url, "named") as named, Desk.open(url, "told") as other:
+    with Desk.open(url, "anew") as anew, Desk.open(url, "named") as named, Desk.open(url, "other") as other:
         assert (anew.settings.features, anew.settings.capacity) == (named.settings.features, 3)
         assert anew.settings.seed != named.settings.seed
         assert (other.settings.epsilon, other.settings.capacity) == (0.2, None)
 
 
 def test_rewards_that_cannot_be_learned_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Rewards in euros are told at once, with the line, and not passed over later."""
+    """Rewards in euros are reported at once, with the line, and not passed over later."""
     euros = {**GOOD, "rewards": dict.fromkeys(GOOD["rewards"], 500.0)}
     file = written(tmp_path / "past.jsonl", {"settings": {"n_features": D}}, GOOD, euros)
     assert run("import", "loans", str(file), "--data", str(tmp_path)) == 1
@@ -214,7 +198,7 @@ def test_a_ledger_of_other_features_is_refused(tmp_path: Path, capsys: pytest.Ca
 
 
 def test_refused_lines_end_with_a_status_and_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What fits is taken in and said; what does not is listed with line and reason; the status is 1."""
+    """What fits is taken in and counted; what does not is listed with line and reason; the status is 1."""
     file = written(tmp_path / "past.jsonl", {"settings": {"n_features": D}}, GOOD, "no json", {**GOOD, "rewards": 3})
     assert run("import", "loans", str(file), "--data", str(tmp_path)) == 1
     out = capsys.readouterr().out
@@ -226,7 +210,7 @@ def test_refused_lines_end_with_a_status_and_are_listed(tmp_path: Path, capsys: 
 def test_an_import_that_stops_half_way_says_so(
     ledger: Ledger, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The database goes away after a batch: what was taken in is said, and the same file can be imported again."""
+    """The database goes away after a batch: what was taken in is reported, and the same file can be imported again."""
     monkeypatch.setattr("evenhand.desk.imports.importing.BATCH", 2)
     file = written(tmp_path / "past.jsonl", GOOD, GOOD, GOOD)
     with Desk.open(ledger, name, n_features=D) as desk:

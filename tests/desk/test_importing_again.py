@@ -14,28 +14,21 @@ from evenhand.desk import Desk, Event, Ledger
 from evenhand.desk.imports.importing import import_jsonl
 from evenhand.desk.replay import replay
 from evenhand.errors import AlreadyRecorded, DamagedLedger, InvalidInput
-from evenhand.ledger.export import to_jsonl
-from evenhand.ledger.verify import verify
-from tests.desk.test_importing import GOOD, distance, written
-from tests.ledger.test_export import run
+from evenhand.ledger.verify import to_jsonl, verify
 from tests.support.desk_play import D, done, outcome_of, people, play, review_of
+from tests.support.ledger_command import run
+from tests.support.past_records import GOOD, distance, exported, written
 
 
-def exported(desk: Desk, path: Path) -> Path:
-    """The desk's ledger in a file."""
-    path.write_text("\n".join(to_jsonl(desk.ledger, desk.name)))
-    return path
-
-
-def standing(desk: Desk) -> Counter[str]:
+def valid_content(desk: Desk) -> Counter[str]:
     """What a desk has imported and not taken back."""
     with desk.ledger.reading(desk.name) as view:
         gone = {seq for _, seq in view.withdrawals()}
     lines = [event for event in desk.events() if event.kind in ("imported", "answer") and event.seq not in gone]
-    return Counter(map(said_by, lines))
+    return Counter(map(content_of, lines))
 
 
-def said_by(event: Event) -> str:
+def content_of(event: Event) -> str:
     """What a line says, whichever way it came."""
     return json.dumps({name: value for name, value in event.body.items() if name != "origins"}, sort_keys=True)
 
@@ -79,7 +72,7 @@ def test_what_came_since_is_taken_in(ledger: Ledger, name: str, tmp_path: Path) 
         assert second.withdrawn == 3
         assert second.outcomes == whole.outcomes - first.outcomes > 0
         assert second.reviews == whole.reviews - first.reviews + 2 > 0
-        assert standing(again) == standing(once)
+        assert valid_content(again) == valid_content(once)
         for desk in (again, once):
             desk.catch_up(wait=True)
         learned, reported = (desk.projection.bandit.reward.estimate(np.eye(D)) for desk in (again, once))
@@ -93,9 +86,9 @@ def test_what_came_since_is_taken_in(ledger: Ledger, name: str, tmp_path: Path) 
         # What was imported and taken back is imported from this desk no more, either.
         onwards = Desk.open(ledger, f"{name}-onwards", n_features=D)
         assert import_jsonl(onwards, exported(again, tmp_path / "third.jsonl")).refused == []
-        imported = Counter(map(said_by, again.events(kinds=("imported",))))
-        assert standing(again) <= standing(onwards)
-        assert not (imported - standing(again)) & standing(onwards)
+        imported = Counter(map(content_of, again.events(kinds=("imported",))))
+        assert valid_content(again) <= valid_content(onwards)
+        assert not (imported - valid_content(again)) & valid_content(onwards)
         onwards.close()
 
 

@@ -11,9 +11,8 @@ import pytest
 from evenhand.desk import Desk, ImportPast, Ledger, open_ledger
 from evenhand.desk.imports.importing import import_jsonl
 from evenhand.errors import InvalidInput
-from tests.desk.test_importing import GOOD, written
-from tests.desk.test_importing_again import exported
 from tests.support.desk_play import D, play
+from tests.support.past_records import GOOD, exported, written
 
 SOURCES: list[Any] = [
     {"file": "2024.csv", "line": 12},
@@ -62,7 +61,7 @@ def filled(ledger: Ledger, tmp_path: Path) -> Desk:
 
 
 def test_a_desk_learns_nothing_from_its_own_export(tmp_path: Path) -> None:
-    """Nothing is added; every line that has something to teach is said to be here already."""
+    """Nothing is added; every line that has something to teach is reported as already here."""
     ledger = open_ledger("memory:")
     with filled(ledger, tmp_path) as desk, Desk.open(ledger, "other", n_features=D) as other:
         file, head = exported(desk, tmp_path / "own.jsonl"), desk.head

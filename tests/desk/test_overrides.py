@@ -41,7 +41,7 @@ def test_the_one_really_chosen_gets_the_outcome(desk: Desk) -> None:
 
 
 def test_the_state_is_that_of_a_desk_where_the_lottery_drew_them(desk: Desk, ledger: Ledger, name: str) -> None:
-    """The outcome is one more observation: the reward model comes out to the bit as if it had been told directly."""
+    """The outcome is one more observation: the reward model comes out to the bit as if it had learned it directly."""
     decision, _, other = decided(desk)
     model = desk.settings.first_bandit().reward
     desk.override(decision.id, [other])

@@ -32,6 +32,11 @@ def projectors(ledger: Ledger) -> Iterator[Projectors]:
     made.close()
 
 
+def wait_until_applied(desk: Desk, seq: int) -> None:
+    """Wait without touching the projector."""
+    wait_for(lambda: desk.projection.seq >= seq, what=f"the projection at {seq}")
+
+
 def threads() -> list[str]:
     """The names of the threads that project."""
     return [thread.name for thread in threading.enumerate() if thread.name.startswith("evenhand-projector")]
@@ -43,8 +48,29 @@ def test_a_write_wakes_the_projector(ledger: Ledger, projectors: Projectors) -> 
         projectors.add(desk)
         for _ in range(3):
             event = desk.decide(PEOPLE).event
-            assert desk.wait_for(event.seq, 30)
+            wait_until_applied(desk, event.seq)
             assert desk.projection.bandit.rounds == event.body["number"] + 1
+
+
+def test_a_run_that_finds_the_projector_busy_is_tried_again(ledger: Ledger, projectors: Projectors) -> None:
+    """A write committed while another thread looks at the projection is applied once that thread is done."""
+    with Desk.open(ledger, "loans", n_features=D, seed=1) as desk:
+        projectors.add(desk)
+        wait_until_applied(desk, desk.decide(PEOPLE).event.seq)
+        came = threading.Event()
+        catch_up = desk.projector.catch_up
+
+        def announced(**options: bool) -> float | None:
+            found = catch_up(**options)
+            came.set()
+            return found
+
+        desk.projector.catch_up = announced  # type: ignore[method-assign, assignment]
+        with desk.projector._turn:
+            event = desk.decide(PEOPLE).event
+            assert came.wait(60)
+            assert desk.projection.seq < event.seq
+        wait_until_applied(desk, event.seq)
 
 
 def test_many_desks_share_few_threads(ledger: Ledger, projectors: Projectors) -> None:
@@ -54,7 +80,7 @@ def test_many_desks_share_few_threads(ledger: Ledger, projectors: Projectors) ->
         projectors.add(desk)
         desk.decide(PEOPLE)
     for desk in desks:
-        assert desk.wait_for(2, 30)
+        wait_until_applied(desk, 2)
     assert len(threads()) <= THREADS + 1
     for desk in desks:
         desk.close()
@@ -77,10 +103,10 @@ def test_a_long_projection_does_not_block_other_desks(
         projectors.add(slow)
         assert begun.wait(30)
         projectors.add(quick)
-        assert quick.wait_for(quick.decide(PEOPLE).event.seq, 30)
+        wait_until_applied(quick, quick.decide(PEOPLE).event.seq)
         assert not slow.wait_for(1, 0)
         goes_on.set()
-        assert slow.wait_for(1, 30)
+        wait_until_applied(slow, 1)
 
 
 def test_a_poll_notices_other_writers(tmp_path: Path) -> None:
@@ -141,7 +167,7 @@ def test_a_failure_is_logged_and_tried_again(
     monkeypatch.setattr(Reducer, "advance", failing)
     with caplog.at_level(logging.INFO), Desk.open(ledger, "loans", n_features=D) as desk:
         projectors.add(desk)
-        assert desk.wait_for(1, 30)
+        wait_until_applied(desk, 1)
     messages = [record.getMessage() for record in caplog.records]
     assert "event 2 is missing" in messages[0]
     assert "the database is unavailable" in messages[1]
@@ -152,7 +178,7 @@ def test_a_removed_desk_is_left_alone(ledger: Ledger, projectors: Projectors) ->
     """Closing a desk removes it; its projection stays where it was, and others go on."""
     with Desk.open(ledger, "loans", n_features=D) as desk:
         projectors.add(desk)
-        assert desk.wait_for(1, 30)
+        wait_until_applied(desk, 1)
         projectors.remove(desk)
         projectors.remove(desk)
         done(desk.execute([Decide(PEOPLE)]))

@@ -1,4 +1,4 @@
-"""Pairs that wait for reviewers: the most telling first, none for two people at once unless planned."""
+"""Pairs that wait for reviewers: the most informative first, none for two people at once unless planned."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def places(pairs: list[WaitingPair]) -> list[tuple[str, str, str]]:
     return [(pair.decision, pair.first, pair.second) for pair in pairs]
 
 
-def test_the_most_telling_come_first(desk: Desk) -> None:
+def test_the_most_informative_come_first(desk: Desk) -> None:
     """By priority, with a reason each; a few of every decision, and looking at them takes nothing away."""
     waiting = desk.queue(1000)
     assert waiting == sorted(waiting, key=lambda pair: -pair.priority)
@@ -117,7 +117,7 @@ def test_many_ask_at_once(durable_ledger: Ledger, name: str) -> None:
 
 
 def test_the_queue_is_bounded(ledger: Ledger, name: str) -> None:
-    """Beyond the most that may wait, the least telling go."""
+    """Beyond the most that may wait, the least informative go."""
     made = [pair(i) for i in range(30)]
     ledger.pairs.put(name, made, 100)
     ledger.pairs.put(name, made, 100)
@@ -172,11 +172,11 @@ def pair(i: int) -> WaitingPair:
 NONSENSE = [{"n": 0}, {"n": 1.5}, {"n": 10**6}, {"n": 1, "lease": -1.0}, {"n": 1, "reviewer": ""}]
 
 
-@pytest.mark.parametrize("asked", NONSENSE)
-def test_nonsense_is_refused(asked: dict[str, object]) -> None:
+@pytest.mark.parametrize("options", NONSENSE)
+def test_nonsense_is_refused(options: dict[str, object]) -> None:
     """A number of pairs, a name, and seconds above zero."""
     with Desk.open("memory:", "loans", n_features=D) as desk, pytest.raises(InvalidInput):
-        desk.queue(**asked)  # type: ignore[arg-type]
+        desk.queue(**options)  # type: ignore[arg-type]
 
 
 def test_the_first_decision_waits_for_no_second(ledger: Ledger, name: str) -> None:

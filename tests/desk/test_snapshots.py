@@ -1,4 +1,4 @@
-"""A snapshot that is not what was taken is not decided from; what its seal cannot tell, a replay does."""
+"""A snapshot that is not what was taken is not decided from; what its checksum cannot detect, a replay does."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ import pytest
 
 from evenhand.desk import Desk, Ledger, open_ledger
 from evenhand.desk.projection.reducer import Reducer
-from evenhand.desk.projection.snapshot_checksum import OLDER, check_snapshots, checked, with_checksum
-from evenhand.desk.projection.snapshots import from_bytes, to_bytes
+from evenhand.desk.projection.snapshots import OLDER, check_snapshots, checked, from_bytes, to_bytes, with_checksum
 from evenhand.desk.replay import digest_of, replay
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import DamagedLedger
 from evenhand.ledger.event import Stamp
 from evenhand.ledger.verify import verify
-from tests.ledger.test_export import run
 from tests.support.desk_play import D, play
+from tests.support.ledger_command import run
 
 LOG = "evenhand.desk.projection.projector"
 
@@ -41,7 +40,7 @@ def newest(ledger: Ledger, desk: str) -> tuple[Stamp, bytes]:
 
 
 def forged(blob: bytes) -> bytes:
-    """A snapshot in which somebody taught the bandit something, sealed as if nothing had been."""
+    """A snapshot in which somebody taught the bandit something, with a fresh checksum."""
     reducer = from_bytes(blob)
     assert reducer is not None
     reducer.bandit.learn_pair([0.9, 0, 0], [0, 0.9, 0], gap=0.3, unfair=True)
@@ -49,7 +48,7 @@ def forged(blob: bytes) -> bytes:
 
 
 def edited(blob: bytes) -> bytes:
-    """The same by somebody who leaves the seal as it is."""
+    """The same by somebody who leaves the checksum as it is."""
     return blob.replace(checked(blob).content, checked(forged(blob)).content)
 
 
@@ -96,7 +95,7 @@ def test_a_changed_snapshot_is_found_and_not_used(
 
 
 def test_a_forged_snapshot_with_a_checksum_is_found_by_a_replay(ledger: Ledger, played: str) -> None:
-    """A checksum has no key: verify cannot tell, projecting everything again does."""
+    """A checksum has no key: verify cannot detect it, projecting everything again does."""
     stamp, blob = newest(ledger, played)
     assert replay(ledger, played).is_same
     ledger.keep_snapshot(played, stamp, forged(blob), [])
@@ -106,7 +105,7 @@ def test_a_forged_snapshot_with_a_checksum_is_found_by_a_replay(ledger: Ledger, 
 
 
 def test_every_snapshot_is_compared(ledger: Ledger, played: str) -> None:
-    """An older one too, one kept on the way to a later line, and one whose seal is broken."""
+    """An older one too, one kept on the way to a later line, and one whose checksum is broken."""
     with ledger.reading(played) as view:
         rows = view.after(0, 1000)
     stamp, blob = newest(ledger, played)

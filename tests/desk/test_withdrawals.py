@@ -118,7 +118,7 @@ def test_the_last_review_gone_the_metric_is_as_at_first() -> None:
             assert bandit.conflicts == 0
             assert set(bandit.safeguards.flagged_rounds) == set()
             assert bandit.safeguards.margin.scale == 1
-            assert len(bandit.safeguards.evidence) == 0
+            assert len(bandit.safeguards.log.evidence) == 0
 
 
 def _decided(desk: Desk, contexts: list[list[float]]) -> Event:

@@ -22,10 +22,10 @@ def test_an_interview_of_0_1_goes_on_as_it_did(tmp_path: Path) -> None:
     for step in expected["next"]:
         question = interview.question
         assert question is not None
-        asked = step["question"]
-        assert (question.number, list(question.pair)) == (asked["number"], asked["pair"])
-        assert list(question.probabilities) == pytest.approx(asked["odds"])
-        assert question.gap == pytest.approx(asked["gap"])
+        recorded = step["question"]
+        assert (question.number, list(question.pair)) == (recorded["number"], recorded["pair"])
+        assert list(question.probabilities) == pytest.approx(recorded["odds"])
+        assert question.gap == pytest.approx(recorded["gap"])
         interview.answer(step["answer"], reviewer="Ada")
     assert interview.unknown == pytest.approx(expected["unknown"], rel=1e-6)
     assert interview.expected_unfair_pairs == pytest.approx(expected["expected"], rel=1e-6)

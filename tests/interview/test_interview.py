@@ -18,7 +18,7 @@ from evenhand.metrics.verdicts import Pairs
 from tests.support.interviewed import exact, interviewed, people, standard
 from tests.support.simulation import same
 
-SAID = ("unfair", "acceptable", "unsure")
+JUDGEMENTS = ("unfair", "acceptable", "unsure")
 
 
 def _interview(n: int = 40, d: int = 3, **options: Any) -> eh.Interview:
@@ -52,7 +52,7 @@ def test_the_same_seed_and_answers_give_the_same_questions() -> None:
 
 @pytest.mark.filterwarnings("ignore::evenhand.errors.InconsistentReviews")
 @given(
-    judgement=st.lists(st.sampled_from(SAID), min_size=1, max_size=12),
+    judgement=st.lists(st.sampled_from(JUDGEMENTS), min_size=1, max_size=12),
     epsilon=st.sampled_from([0.003, 0.01, 0.05, 0.3]),
     n=st.integers(2, 12),
     seed=st.integers(0, 1000),
@@ -78,7 +78,7 @@ def test_probabilities_add_up(judgement: list[Any], epsilon: float, n: int, seed
 
 
 def test_the_pair_is_the_one_known_least_and_the_gap_its_estimate() -> None:
-    """Of all pairs none is in more doubt; the gap is the estimate of its distance, to a tenth of epsilon, at most 1."""
+    """Of all pairs none is less certain; the gap is the estimate of its distance, to a tenth of epsilon, at most 1."""
     interview = _interview(n=40)
     reviewer = exact(interview.candidates, np.diag([0.6, 0.3, 0.0]))
     everything = Pairs.of(interview.candidates)
@@ -127,7 +127,7 @@ def test_the_side_of_the_higher_probability_is_random() -> None:
 
 
 def test_thousands_of_candidates_are_no_burden() -> None:
-    """20,000 candidates have 200 million pairs; a question looks at as many as it was told to."""
+    """20,000 candidates have 200 million pairs; a question looks at as many as configured."""
     interview = _interview(n=20_000, d=3, n_pairs=500)
     question = interview.question
     assert question is not None
@@ -191,13 +191,13 @@ def test_when_every_pair_rests_the_longest_rested_comes_first() -> None:
     """Three people make three pairs; unsure of all of them, the reviewer meets them in turn, and is not stuck."""
     triangle = [[1.0, 0.0], [-0.5, 0.8], [-0.5, -0.8]]
     interview = eh.Interview(eh.FairBandit(2, epsilon=0.02, seed=0), triangle, max_questions=9, seed=1)
-    asked = []
+    pairs = []
     for question in interview:
-        asked.append(question.pair)
+        pairs.append(question.pair)
         interview.answer("unsure")
-    assert len(asked) == 9
-    assert asked[:3] == asked[3:6] == asked[6:]
-    assert len(set(asked)) == 3
+    assert len(pairs) == 9
+    assert pairs[:3] == pairs[3:6] == pairs[6:]
+    assert len(set(pairs)) == 3
 
 
 def test_what_is_no_answer_is_refused() -> None:
@@ -214,7 +214,7 @@ def test_what_is_no_answer_is_refused() -> None:
 
 
 def test_a_question_that_is_not_answered_does_not_loop_for_ever() -> None:
-    """A loop that forgets to answer is told so."""
+    """A loop that forgets to answer gets an error."""
     with pytest.raises(InvalidInput, match="question 1 must be answered before the next; 'unsure' skips it"):
         list(_interview())
 
@@ -222,9 +222,9 @@ def test_a_question_that_is_not_answered_does_not_loop_for_ever() -> None:
 # Taking back.
 
 
-@given(judgement=st.lists(st.sampled_from(SAID), min_size=1, max_size=8), back=st.integers(1, 8))
+@given(judgement=st.lists(st.sampled_from(JUDGEMENTS), min_size=1, max_size=8), back=st.integers(1, 8))
 @settings(max_examples=15, deadline=None)
-def test_taken_back_is_as_if_never_given(judgement: list[Any], back: int) -> None:
+def test_undo_is_as_if_never_answered(judgement: list[Any], back: int) -> None:
     """After undoing some answers, bandit and question are those of the interview that never had them."""
     interview = _interview(enough=0.0)
     states = []
@@ -280,7 +280,7 @@ def test_it_stops_by_itself_when_little_is_to_be_feared() -> None:
 
 
 def test_it_stops_when_everything_is_known() -> None:
-    """Told not to be content with less, it goes on until every distance is known to within epsilon, and they are."""
+    """With `enough=0` it goes on until every distance is known to within epsilon, and they are."""
     interview, reviewer = standard(3, seed=2, enough=0.0)
     interviewed(interview, reviewer)
     assert interview.ended == "every pair is known to within 0.01"

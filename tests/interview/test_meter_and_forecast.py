@@ -42,13 +42,13 @@ def test_bits_count_every_direction_once() -> None:
 
 @pytest.mark.parametrize("caution", [0.1, 0.3, 0.5])
 def test_expected_unfair_pairs_are_the_integral_that_is_printed(caution: float) -> None:
-    """For a single pair: WASTE/(H(p) ln 2) times the integral of Phi(z - x)/x from epsilon/doubt on."""
+    """For a single pair: WASTE/(H(p) ln 2) times the integral of Phi(z - x)/x from epsilon/width on."""
     pair = Pairs.between(np.array([0.5]), np.array([-0.5]))
     learner = eh.metrics.BayesPoint(1, epsilon=0.02, caution=caution)
     mean, sd = (float(x[0]) for x in learner.moments(pair))
-    doubt = (min(np.sqrt(mean + sd), 1.0) - np.sqrt(max(mean - sd, 0.0))) / 2
+    width = (min(np.sqrt(mean + sd), 1.0) - np.sqrt(max(mean - sd, 0.0))) / 2
     entropy = -(caution * np.log2(caution) + (1 - caution) * np.log2(1 - caution))
-    area, _ = quad(lambda x: norm.cdf(norm.ppf(caution) - x) / x, 0.02 / doubt, np.inf)
+    area, _ = quad(lambda x: norm.cdf(norm.ppf(caution) - x) / x, 0.02 / width, np.inf)
     found = Meter(learner, pair, 0.02).unfair_pairs(learner)
     assert found == pytest.approx(WASTE * area / (entropy * np.log(2)), rel=2e-3)
 

@@ -50,15 +50,15 @@ def test_a_hundred_questions_leave_next_to_nothing(
 @pytest.mark.slow
 def test_when_it_stops_by_itself_it_has_foreseen_what_is_left(capsys: pytest.CaptureFixture[str]) -> None:
     """d = k = 5, ten seeds: it stops at fewer than half an unfair pair to expect, and the mean found is below one."""
-    asked, found = [], []
+    lengths, found = [], []
     for seed in range(10):
         interview, reviewer = standard(5, seed=seed)
-        asked.append(len(interviewed(interview, reviewer).answers))
+        lengths.append(len(interviewed(interview, reviewer).answers))
         found.append(int(np.sum(live(interview.bandit, d=5, k=5, rounds=500, seed=seed).unfair_pairs)))
     with capsys.disabled():
-        print(f"\nstopped by itself after {asked} questions; unfair pairs live: {found}")
+        print(f"\nstopped by itself after {lengths} questions; unfair pairs live: {found}")
     assert np.mean(found) < 1.0
-    assert max(asked) < 120
+    assert max(lengths) < 120
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ from tests.support.interviewed import exact, interviewed, live, people, standard
 from tests.support.simulation import standard_world
 
 
-def _asked(d: int, seed: int, questions: int, **settings: Any) -> eh.Interview:
+def _interviewed(d: int, seed: int, questions: int, **settings: Any) -> eh.Interview:
     """An interview of an exact reviewer, held."""
     _, A = standard_world(d, seed=seed)
     candidates = people(300, d, seed)
@@ -30,7 +30,7 @@ def _asked(d: int, seed: int, questions: int, **settings: Any) -> eh.Interview:
 
 def test_answers_prove_pairs_before_the_first_review() -> None:
     """After 40 questions at d = 3 most pairs of a first decision are proved, by answers that can be looked up."""
-    interview = _asked(3, seed=0, questions=40)
+    interview = _interviewed(3, seed=0, questions=40)
     bandit = interview.bandit
     decision = bandit.decide(people(6, 3, seed=8))
     certificate = bandit.certify(decision)
@@ -39,9 +39,9 @@ def test_answers_prove_pairs_before_the_first_review() -> None:
     check(certificate, [(decision, []), *interview.sources()])
 
 
-def test_an_answer_that_was_never_given_is_found_out() -> None:
+def test_an_invented_answer_is_detected() -> None:
     """Without one of the answers it quotes among the sources, a certificate is refused."""
-    interview = _asked(3, seed=0, questions=40)
+    interview = _interviewed(3, seed=0, questions=40)
     answers = interview.sources()
     decision = interview.bandit.decide(people(6, 3, seed=8))
     certificate = interview.bandit.certify(decision)
@@ -67,7 +67,7 @@ def test_a_cap_of_zero_after_an_interview_leaves_something_to_earn(seed: int) ->
     theta, A = standard_world(3, seed=seed)
     regret = []
     for questions in (0, 40):
-        interview = _asked(3, seed=seed, questions=questions, max_unfair_rounds=0)
+        interview = _interviewed(3, seed=seed, questions=questions, max_unfair_rounds=0)
         world = LinearEnvironment(theta, n_candidates=4)
         account = play(interview.bandit, world, MahalanobisAuditor(A), rounds=150, epsilon=0.02, seed=seed)
         assert account.flagged_rounds_by_reviewer == 0
@@ -77,10 +77,10 @@ def test_a_cap_of_zero_after_an_interview_leaves_something_to_earn(seed: int) ->
 
 def test_taking_an_answer_back_takes_its_proof_back() -> None:
     """After undo the evidence is what it was before, to the bit."""
-    interview = _asked(2, seed=1, questions=10)
-    before = _asked(2, seed=1, questions=9)
+    interview = _interviewed(2, seed=1, questions=10)
+    before = _interviewed(2, seed=1, questions=9)
     interview.undo()
-    left, right = (each.bandit.safeguards.evidence.verdicts for each in (interview, before))
+    left, right = (each.bandit.safeguards.log.evidence.verdicts for each in (interview, before))
     assert len(left) > 0
     assert np.array_equal(left.differences, right.differences)
 

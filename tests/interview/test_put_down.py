@@ -25,12 +25,12 @@ def _answer(interview: eh.Interview, reviewer: Reviewer, n: int) -> None:
         interview.answer("unsure" if question.number % 7 == 0 else reviewer(question), reviewer="Ada")
 
 
-@pytest.mark.parametrize("asked", [False, True], ids=["between questions", "with a question open"])
-def test_taken_up_equals_never_put_down(tmp_path: Path, asked: bool) -> None:
+@pytest.mark.parametrize("mid_question", [False, True], ids=["between questions", "with a question open"])
+def test_taken_up_equals_never_put_down(tmp_path: Path, mid_question: bool) -> None:
     """Save, load, go on to the end: the same questions, meter, forecast and state, to the bit."""
     interview, reviewer = standard(3, seed=1)
     _answer(interview, reviewer, 12)
-    if asked:
+    if mid_question:
         assert interview.question is not None
     interview.save(tmp_path / "desk.eh")
     loaded = eh.Interview.load(tmp_path / "desk.eh")
@@ -64,7 +64,7 @@ def test_the_bandit_of_a_loaded_interview_goes_live(tmp_path: Path) -> None:
     assert np.array_equal(here, there)
 
 
-def test_files_that_are_none_are_told(tmp_path: Path) -> None:
+def test_invalid_files_are_refused(tmp_path: Path) -> None:
     """A bandit's file, a cut one, one of a later version, one whose content makes no sense: a sentence each."""
     interview, _ = standard(3, seed=1)
     path = tmp_path / "desk.eh"
@@ -81,7 +81,7 @@ def test_files_that_are_none_are_told(tmp_path: Path) -> None:
     content = interview.state()
     content["answers"] = [{"judgement": "perhaps"}]
     write_archive(path, kind="Interview", version=1, content=content)
-    with pytest.raises(errors.DamagedFile, match="cannot be read as an interview"):
+    with pytest.raises(errors.DamagedFile, match="cannot be read as a saved Interview"):
         eh.Interview.load(path)
 
 

@@ -82,7 +82,7 @@ def test_values_are_shown_in_full_with_their_units(command: InterviewOptions) ->
 
 
 def test_keys_answer(command: InterviewOptions) -> None:
-    """u, a and ? answer, in either case, signed with the reviewer's name; anything else is told and not taken."""
+    """u, a and ? answer, in either case, signed with the reviewer's name; anything else is rejected with a sentence."""
     interview, screen = _held(command, ["u", "A", "maybe", "?", "q"])  # type: ignore[arg-type]
     assert [answer.judgement for answer in interview.answers] == ["unfair", "acceptable", "unsure"]
     assert {answer.reviewer for answer in interview.answers} == {"Ada"}
@@ -91,7 +91,7 @@ def test_keys_answer(command: InterviewOptions) -> None:
 
 
 def test_every_answer_is_kept_at_once(command: InterviewOptions) -> None:
-    """The file has all answers even when the input ends without a q, or Ctrl-C is pressed, and it is said."""
+    """The file has all answers even when the input ends without a q, or Ctrl-C is pressed, and a line says so."""
     _held(command, "uau")
     assert len(eh.Interview.load(command.desk).answers) == 3
 
@@ -119,7 +119,7 @@ def test_started_again_it_goes_on(command: InterviewOptions) -> None:
 
 
 def test_b_takes_the_last_answer_back(command: InterviewOptions) -> None:
-    """Question 2 is asked again, and only what was then said is kept; with nothing to take back a sentence."""
+    """Question 2 is asked again, and only the second answer is kept; with nothing to take back a sentence."""
     interview, screen = _held(command, "buubaq")
     assert [answer.judgement for answer in interview.answers] == ["unfair", "acceptable"]
     assert "Not in the schema, and not shown: name." in screen
@@ -247,7 +247,7 @@ def test_the_command(
         ),
         ("people.csv", b"income,purpose,member\n\xff\xfe,car,no\n", "people.csv must be a CSV file in UTF-8"),
         ("schema.json", None, "schema.json cannot be read: No such file or directory"),
-        ("schema.json", "{}", "the format of a saved schema must be"),
+        ("schema.json", "{}", "the format of a saved schema must be 'evenhand schema', got None"),
         ("schema.json", "income", "must be a saved schema in JSON"),
         ("desk.eh", "nonsense", "is not a saved Interview, or was damaged"),
     ],
@@ -282,7 +282,7 @@ def test_bad_files_are_sentences(
 def test_bad_options_are_sentences(
     command: InterviewOptions, options: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Exit status 2 and what is allowed."""
+    """Exit status 2 and a sentence that says what the option must be."""
     with pytest.raises(SystemExit) as ended:
         main(_command(command, *options))
     assert ended.value.code == 2

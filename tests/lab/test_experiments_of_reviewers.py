@@ -119,15 +119,15 @@ def partial(of: Settings) -> Mapping[str, float]:
 def test_partial_reviews_flags_one_pair_too_many_and_one_too_late() -> None:
     """In one run of ten is enough; other kinds of reviews are promised nothing."""
 
-    def asked(wrong: float) -> Callable[[Settings], bool]:
+    def at_rate(wrong: float) -> Callable[[Settings], bool]:
         return lambda of: of["shows"] == "proposed pairs" and of["wrong"] == wrong
 
     experiment = partial_reviews.EXPERIMENT
     assert broken(experiment, partial) == []
-    (many,) = broken(experiment, but(partial, asked(0.0), unfair_pairs=111.0))
+    (many,) = broken(experiment, but(partial, at_rate(0.0), unfair_pairs=111.0))
     assert many.endswith("no answer wrong: unfair pairs")
     for wrong in (0.0, 0.1):
-        (late,) = broken(experiment, but(partial, asked(wrong), late_unfair_pairs=1.0))
+        (late,) = broken(experiment, but(partial, at_rate(wrong), late_unfair_pairs=1.0))
         assert late.endswith("second half")
     assert broken(experiment, but(partial, lambda of: of["shows"] == "one report", unfair_pairs=9000.0)) == []
 
@@ -206,7 +206,7 @@ def test_mistaken_reviewers_knows_every_member(panel: str, other: dict[str, floa
 
 
 @pytest.mark.parametrize(("power", "kept"), [(0.5, True), (1.0, True), (1.3, False), (2.0, False)])
-def test_adversarial_answers_tells_a_line_from_what_is_steeper(power: float, kept: bool) -> None:
+def test_adversarial_answers_distinguishes_a_line_from_steeper_growth(power: float, kept: bool) -> None:
     """Costs a + b C^p: in proportion or slower passes, faster does not, of unfair pairs and of regret alike."""
 
     def ends(of: Settings) -> Mapping[str, float]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from evenhand.baselines import Facts
 from evenhand.lab import growth
-from evenhand.lab.curve import checkpoints
+from evenhand.lab.account import checkpoints
 from evenhand.lab.experiment import Check, Experiment, Findings
 from evenhand.lab.experiments import EXPERIMENTS, fairness_loss, known_reward, many_actions, regret, scaling
 from evenhand.lab.policies import make_policy
@@ -87,7 +87,7 @@ def test_every_policy_meets_the_same_seeds_and_enough_of_them(experiment: Experi
         setting = {name: value for name, value in case.settings.items() if name not in ("policy", "seed")}
         met[repr(sorted(setting.items()))][case.settings["policy"]].append(case.settings["seed"])
     for policies in met.values():
-        same = {tuple(sorted(given)) for given in policies.values()}
+        same = {tuple(sorted(names)) for names in policies.values()}
         assert len(same) == 1
         assert len(set(next(iter(same)))) == len(next(iter(same))) >= seeds
     assert len({frozenset(policies) for policies in met.values()}) == 1

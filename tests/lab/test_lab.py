@@ -125,7 +125,7 @@ def test_the_demonstration_shows_what_it_promises(tmp_path: Path, capsys: pytest
 
 
 @pytest.mark.statistical
-def test_the_demonstration_tells_its_story(tmp_path: Path) -> None:
+def test_the_demonstration_prints_its_story(tmp_path: Path) -> None:
     """14 unfair pairs against the paper's 214 and 800; a reward of 26 against 9 by equal probabilities."""
     accounts = show_demo(rounds=200, seed=0, picture=tmp_path / "demo.png")
     pairs = {name: int(np.sum(account.unfair_pairs)) for name, account in accounts.items()}

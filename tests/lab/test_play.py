@@ -1,4 +1,4 @@
-"""Playing: what the policy hears comes from the reviewer, what it is held to from the truth, also when late."""
+"""Playing: the policy learns from the reviewer and is judged by the truth, also when late."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pytest
 import evenhand as eh
 from evenhand.auditors import (
     AdversarialAuditor,
-    Auditor,
     DelayedAuditor,
     MahalanobisAuditor,
     NoisyAuditor,
@@ -19,13 +18,11 @@ from evenhand.auditors import (
     PanelAuditor,
     PureNoiseAuditor,
     RotatingAuditor,
-    Truth,
 )
 from evenhand.environments import FairEnvironment, make_world
 from evenhand.errors import InvalidInput
-from evenhand.lab import Account, play
-from evenhand.lab.curve import Curve, checkpoints
-from evenhand.lab.play import decisions
+from evenhand.lab import play
+from evenhand.lab.account import checkpoints
 from tests.support.simulation import same
 
 K = 4
@@ -46,7 +43,7 @@ class Listening:
         self.policy = policy
         self.decided: list[eh.Decision] = []
         self.outcomes: list[tuple[int, Mapping[int, float]]] = []
-        self.heard: list[tuple[int, int, eh.Review]] = []
+        self.learned: list[tuple[int, int, eh.Review]] = []
 
     def decide(self, contexts: Any) -> eh.Decision:
         """As the other."""
@@ -60,7 +57,7 @@ class Listening:
         if rewards is not None:
             self.outcomes.append((decision.round, rewards))
         if review is not None:
-            self.heard.append((decision.round, len(self.decided) - 1, review))
+            self.learned.append((decision.round, len(self.decided) - 1, review))
         learned = self.policy.learn(decision, rewards=rewards, review=review)
         assert isinstance(learned, eh.Learned)
         return learned
@@ -84,8 +81,8 @@ def test_late_reviews_are_learned_with_their_own_decision() -> None:
     world = _world()
     exact, policy = MahalanobisAuditor(world.A), Listening(_bandit())
     play(policy, world, DelayedAuditor(exact, 3), rounds=15, epsilon=0.05, seed=1, truth=exact)
-    assert [(made, now) for made, now, _ in policy.heard] == [(t, t + 3) for t in range(12)]
-    assert all(review == exact.review(policy.decided[made]) for made, _, review in policy.heard)
+    assert [(made, now) for made, now, _ in policy.learned] == [(t, t + 3) for t in range(12)]
+    assert all(review == exact.review(policy.decided[made]) for made, _, review in policy.learned)
     assert [made for made, _ in policy.outcomes] == list(range(15))
 
 
@@ -95,8 +92,8 @@ def test_all_reviews_of_a_decision_are_learned() -> None:
     exact, policy = MahalanobisAuditor(world.A), Listening(_bandit())
     panel = PanelAuditor({"a": exact, "b": exact, "c": OneBitAuditor(exact)}, per_decision=2, seed=0)
     play(policy, world, panel, rounds=10, epsilon=0.05, seed=1, truth=exact)
-    assert [made for made, _, _ in policy.heard] == [t for t in range(10) for _ in range(2)]
-    assert {review.reviewer for _, _, review in policy.heard} == {"a", "b", "c"}
+    assert [made for made, _, _ in policy.learned] == [t for t in range(10) for _ in range(2)]
+    assert {review.reviewer for _, _, review in policy.learned} == {"a", "b", "c"}
     assert [made for made, _ in policy.outcomes] == list(range(10))
 
 
@@ -141,7 +138,7 @@ def test_the_account_is_held_by_the_truth_not_by_the_reviewer() -> None:
     assert kept[2].flagged_rounds_by_reviewer == 0
 
 
-def test_a_truth_that_moves_is_asked_by_the_round() -> None:
+def test_a_truth_that_moves_is_read_for_each_round() -> None:
     """Who plays the best fair probabilities of each round's own metric has no regret and nothing unfair."""
     world = _world()
     truth = RotatingAuditor(world.A, 0.02)
@@ -167,31 +164,25 @@ def test_a_truth_that_moves_is_asked_by_the_round() -> None:
     assert np.sum(other.flagged_pairs) > 0
 
 
-def _keepers(auditor: Auditor, truth: Truth, rounds: int) -> tuple[Account, Curve]:
-    world, account, curve = _world(), Account(0.05), Curve(0.05, rounds)
-    for decision, reviews in decisions(eh.baselines.ignore_fairness(3, seed=0), world, auditor, rounds=rounds, seed=1):
-        for keeper in (account, curve):
-            keeper.add(decision, world.expected_rewards(decision.contexts), truth, reviews)
-    return account, curve
-
-
 @pytest.mark.parametrize("delay", [0, 4])
 def test_a_round_flagged_twice_counts_once(delay: int) -> None:
     """Two reviewers who flag one decision, together or at different times, have flagged one round."""
     exact = MahalanobisAuditor(_world().A)
     panel = PanelAuditor({"a": exact, "b": OneBitAuditor(exact)}, per_decision=2, seed=0)
-    account, curve = _keepers(DelayedAuditor(panel, delay, at_random=True, seed=2), exact, 60)
+    late = DelayedAuditor(panel, delay, at_random=True, seed=2)
+    policy = eh.baselines.ignore_fairness(3, seed=0)
+    account = play(policy, _world(), late, rounds=60, epsilon=0.05, seed=1, truth=exact)
     flagged = account.flagged_pairs > 0
     assert account.flagged_rounds_by_reviewer <= np.sum(flagged)
     assert account.flagged_rounds_by_reviewer >= np.sum(flagged[: 60 - delay])
-    column = curve.columns()["flagged_rounds_by_reviewer"]
+    column = account.curve()["flagged_rounds_by_reviewer"]
     assert column[-1] == account.flagged_rounds_by_reviewer > 20
     assert column == sorted(column)
     if delay == 0:
         assert column == np.cumsum(flagged)[np.array(checkpoints(60)) - 1].tolist()
 
 
-def test_lies_count_as_they_were_told() -> None:
+def test_lies_are_counted() -> None:
     """Every lie that accuses a round of nothing adds one; the account of the truth has none of it."""
     world = _world()
     optimum = eh.baselines.fair_optimum(world.theta, world.A, seed=0)

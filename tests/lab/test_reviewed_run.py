@@ -38,10 +38,10 @@ def test_no_question_makes_the_standard_run_too() -> None:
         name: column for name, column in standard.items() if name != "conflicts"
     }
     assert live["asked"][-1] == 0
-    asked = interviewed_run(questions=20, **SHAPE)
-    assert asked["asked"][-1] == 20
-    assert asked["expected"][-1] < live["expected"][-1]
-    best = [[r + lost for r, lost in zip(run["reward"], run["regret"], strict=True)] for run in (live, asked)]
+    interviewed = interviewed_run(questions=20, **SHAPE)
+    assert interviewed["asked"][-1] == 20
+    assert interviewed["expected"][-1] < live["expected"][-1]
+    best = [[r + lost for r, lost in zip(run["reward"], run["regret"], strict=True)] for run in (live, interviewed)]
     assert best[0] == pytest.approx(best[1])
 
 
@@ -67,7 +67,7 @@ def test_every_kind_of_answer_can_be_played(shows: str) -> None:
     assert curve["round"][-1] == SHAPE["rounds"]
 
 
-def test_she_shows_what_she_is_said_to_show() -> None:
+def test_reviews_are_of_the_configured_kind() -> None:
     """Complete reviews, partial ones of two pairs, single reports, bits."""
     assert {review.kind for review in answers(ReviewerSetting())} == {"complete"}
     few = answers(ReviewerSetting(shows="random pairs"))
@@ -90,7 +90,7 @@ def test_the_bandit_is_asked_for_proposals() -> None:
         bandit.learn(decision, review=review)
 
 
-def test_errors_come_in_where_they_are_said_to() -> None:
+def test_errors_come_in_where_they_are_configured() -> None:
     """One who misjudges pairs and reports the worst reports slips; one who errs in answering mostly does not."""
     fair = made([0.3, 0.25, 0.2, 0.15, 0.1], np.vstack([np.eye(3), -np.eye(3)[:2]]))
 
@@ -153,7 +153,7 @@ def test_members_of_a_panel_err_independently() -> None:
     assert members["B"].review(decision) != members["C"].review(decision)
 
 
-def test_lies_are_told_within_the_budget_and_counted() -> None:
+def test_lies_stay_within_the_budget_and_are_counted() -> None:
     """One a decision, or many."""
     slow = reviewed_run(policy="evenhand", lies=12, aim="regret", **SHAPE)
     fast = reviewed_run(policy="evenhand", lies=12, aim="regret", lies_per_decision=6, **SHAPE)

@@ -59,7 +59,7 @@ def test_the_record_says_what_made_the_results(tmp_path: Path) -> None:
     assert record["finished"].endswith("UTC")
 
 
-def test_the_record_tells_versions_apart(tmp_path: Path) -> None:
+def test_the_record_distinguishes_versions(tmp_path: Path) -> None:
     """Cases that an earlier run made with other libraries are recorded with those."""
     run_experiment(DRIFT, tmp_path, quick=True, console=_screen())
     path = sorted((tmp_path / "drift" / "cases").glob("*.json"))[0]

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
@@ -23,7 +22,15 @@ from evenhand.lab.runs import standard_run
 from evenhand.lab.store import Case, Store, grid
 from evenhand.lab.sweep import CaseFailed, _timed, default_jobs, sweep
 from tests.support.cluster import ROOT, loopback_cluster
-from tests.support.small_experiments import seeds, slow_walk, threads_inside, walk, walk_or_raise
+from tests.support.small_experiments import (
+    logged_walk,
+    seeds,
+    threads_inside,
+    walk,
+    walk_beside_another,
+    walk_or_raise,
+)
+from tests.support.waiting import wait_for
 
 JOBS = [1, pytest.param(2, marks=pytest.mark.process)]
 """In this process, and in processes of their own."""
@@ -34,9 +41,9 @@ from functools import partial
 from pathlib import Path
 from evenhand.lab.store import Store
 from evenhand.lab.sweep import sweep
-from tests.support.small_experiments import seeds, slow_walk
+from tests.support.small_experiments import endless_walk, seeds
 results, log, jobs = sys.argv[1:]
-sweep(partial(slow_walk, log=log), seeds(8), Store(Path(results)), jobs=int(jobs))
+sweep(partial(endless_walk, log=log), seeds(8), Store(Path(results)), jobs=int(jobs))
 """
 
 
@@ -54,19 +61,16 @@ def _runs(log: Path, case: Case) -> int:
 
 
 def _start_and_kill(results: Path, log: Path, jobs: int) -> set[str]:
-    """Start a sweep in another process, kill it once three cases are finished and wait for its helpers to end."""
+    """Start a sweep in another process, kill it once its first three cases are finished and wait for its helpers to
+    end; no other case ends by itself."""
     command = [sys.executable, "-c", KILLED, str(results), str(log), str(jobs)]
     process = subprocess.Popen(command, cwd=ROOT, start_new_session=True)
     try:
-        deadline = time.monotonic() + 240  # only against hanging for ever: a busy machine may be slow to start
-        while len(_finished(results)) < 3 and time.monotonic() < deadline:
-            assert process.poll() is None, "the sweep ended before it could be killed"
-            time.sleep(0.01)
+        wait_for(lambda: len(_finished(results)) == 3 or process.poll() is not None, what="three cases", seconds=240)
+        assert process.poll() is None, "the sweep ended before it could be killed"
         process.kill()
         process.wait()
-        while any(map(_is_running, workers := _workers(log))) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        assert not any(map(_is_running, workers)), "processes of a killed sweep go on working"
+        wait_for(lambda: not any(map(_is_running, _workers(log))), what="the end of a killed sweep's processes")
     finally:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -93,9 +97,9 @@ def test_a_killed_sweep_goes_on_where_it_stopped(jobs: int, tmp_path: Path) -> N
     log, cases, store = tmp_path / "log", seeds(8), Store(tmp_path / "killed")
     log.mkdir()
     before = _start_and_kill(store.folder, log, jobs)
-    assert 3 <= len(before) < 8
+    assert len(before) == 3
     calls: list[None] = []
-    sweep(partial(slow_walk, log=str(log)), cases, store, jobs=jobs, done=lambda: calls.append(None))
+    sweep(partial(logged_walk, log=str(log)), cases, store, jobs=jobs, done=lambda: calls.append(None))
     assert len(calls) == 8
     assert all(_runs(log, case) == 1 for case in cases if case.key in before)
     assert all(_runs(log, case) >= 1 for case in cases)
@@ -120,7 +124,8 @@ def test_results_are_the_same_whatever_ran_them(tmp_path: Path) -> None:
     with loopback_cluster(tmp_path) as cluster:
         sweep(threads_inside, _only_seeds(8), Store(tmp_path / "threads"), cluster=cluster.address)
         sweep(standard_run, cases, stores["cluster"], cluster=cluster.address)
-        sweep(partial(slow_walk, log=str(log)), seeds(6), Store(tmp_path / "slow"), cluster=cluster.address)
+        beside = partial(walk_beside_another, log=str(log))
+        sweep(beside, seeds(6), Store(tmp_path / "beside"), cluster=cluster.address)
     first, *others = (store.gather(cases) for store in stores.values())
     assert first["round"].max() == 60
     for other in others:
@@ -173,7 +178,7 @@ def test_a_sweep_that_is_complete_runs_nothing(tmp_path: Path) -> None:
     log.mkdir()
     store, calls = Store(tmp_path / "results"), list[None]()
     for _ in range(2):
-        sweep(partial(slow_walk, log=str(log)), seeds(2) * 2, store, done=lambda: calls.append(None))
+        sweep(partial(logged_walk, log=str(log)), seeds(2) * 2, store, done=lambda: calls.append(None))
     assert len(calls) == 8
     assert len(list(log.iterdir())) == 2
 

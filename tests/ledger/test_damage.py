@@ -1,15 +1,9 @@
-"""Truncation, a full disk, a database that goes away: found out, said, and nothing acknowledged lost."""
+"""Truncation, a full disk, a database that goes away: detected, reported, and nothing acknowledged lost."""
 
 from __future__ import annotations
 
-import contextlib
-import os
 import re
-import signal
-import subprocess
-import time
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +11,7 @@ import pytest
 from evenhand.desk import Decide, Desk, Ledger, open_ledger
 from evenhand.errors import DamagedLedger, EvenhandError, InvalidInput, LedgerUnavailable, NewerFile
 from evenhand.ledger.verify import verify
+from tests.support.broken_databases import limit_size, start_server, stop_server
 from tests.support.desk_play import D, done, people, play
 from tests.support.ledgers import running_postgresql
 from tests.support.tampering import tampered
@@ -65,7 +60,7 @@ def test_a_full_disk_loses_nothing(path: Path) -> None:
     """When there is no room the batch is refused with a sentence; when there is room again, it goes on."""
     with Desk.open(f"sqlite:///{path}", "loans") as desk:
         assert isinstance(desk.ledger, Ledger)
-        limit(desk.ledger, 0)
+        limit_size(desk.ledger, 0)
         before, acknowledged, refused = desk.head.seq, 0, None
         rng = np.random.default_rng(0)
         for _ in range(400):
@@ -77,21 +72,9 @@ def test_a_full_disk_loses_nothing(path: Path) -> None:
         assert refused is not None
         assert "disk is full" in str(refused)
         assert verify(desk.ledger, "loans").seq == before + acknowledged
-        limit(desk.ledger, 1 << 30)
+        limit_size(desk.ledger, 1 << 30)
         done(desk.execute([Decide(people(rng))]))
         assert verify(desk.ledger, "loans").seq == before + acknowledged + 1
-
-
-def limit(ledger: Ledger, pages: int) -> None:
-    """Let the database grow no further than so many pages, or not at all: as a full disk does."""
-    from sqlalchemy import event
-
-    ledger.engine.dispose()
-
-    @event.listens_for(ledger.engine, "connect")
-    def _limited(connection: Any, record: Any) -> None:
-        (now,) = connection.execute("PRAGMA page_count").fetchone()
-        connection.execute(f"PRAGMA max_page_count = {max(pages, now)}")
 
 
 @pytest.mark.postgres
@@ -104,33 +87,15 @@ def test_a_database_that_goes_away_and_comes_back() -> None:
             desk.project_in_background()
             play(desk, 2)
             last = verify(desk.ledger, "loans")
-            stopped(server)
+            stop_server(server)
             with pytest.raises(LedgerUnavailable, match="acknowledged is safe"):
                 desk.execute([Decide(people(rng), idempotency_key="again")])
-            started(server)
+            start_server(server)
             (event,) = done(desk.execute([Decide(people(np.random.default_rng(0)), idempotency_key="again")]))
             assert event.seq == last.seq + 1
             desk.catch_up(wait=True)
             assert desk.projection.seq == desk.head.seq
             assert verify(desk.ledger, "loans", known=(last.seq, last.hash)).seq == last.seq + 1
-
-
-def stopped(server: Any) -> None:
-    """Stop a server at once, as when its machine fails."""
-    pid = server.get_pid()
-    os.kill(pid, signal.SIGQUIT)
-    end = time.monotonic() + 20
-    while (server.pgdata / "postmaster.pid").exists():
-        assert time.monotonic() < end
-        time.sleep(0.05)
-
-
-def started(server: Any) -> None:
-    """Start it again; on a busy machine it may take more than one try."""
-    for _ in range(5):
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            server.ensure_postgres_running()
-            return
 
 
 def test_opening_is_cheap_to_get_wrong(ledger: Ledger, name: str) -> None:

@@ -9,24 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evenhand.cli.main import main
-from evenhand.desk import AnswerQuestion, Desk, Ledger, Withdraw
+from evenhand.desk import Desk
 from evenhand.desk.imports.importing import import_jsonl
 from evenhand.desk.replay import replay
 from evenhand.errors import DamagedLedger
-from evenhand.ledger.export import from_line, to_jsonl, verify_lines
-from tests.support.desk_play import D, done, play
+from evenhand.ledger.verify import from_line, to_jsonl, verify_lines
+from tests.support.desk_play import D, play
+from tests.support.ledger_command import run
 from tests.support.tampering import tampered
-
-
-@pytest.fixture
-def played(ledger: Ledger, name: str) -> Desk:
-    """A desk that has seen everything."""
-    desk = Desk.open(ledger, name, n_features=D, seed=1)
-    reviews = play(desk, 4)
-    done(desk.execute([Withdraw(reviews[0].id), AnswerQuestion([0.5, 0, 0], [0, 0.5, 0], 0.2, True, "Kim")]))
-    desk.catch_up(wait=True)
-    return desk
 
 
 def test_a_dozen_lines_verify_an_exported_ledger(played: Desk) -> None:
@@ -95,7 +85,7 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 def test_an_exported_file_is_compared_with_a_noted_line(
     path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Lines cut off its end, or written anew, are found as in a database; a file that is no text is told so."""
+    """Lines cut off its end, or written anew, are found as in a database; a file that is no text is refused as such."""
     file = tmp_path / "lines.jsonl"
     assert run("export", "loans", "--data", str(tmp_path), "--output", str(file)) == 0
     lines = file.read_text().splitlines(keepends=True)
@@ -129,11 +119,3 @@ def test_a_verdict_is_a_sentence_of_its_own(path: Path, tmp_path: Path, capsys: 
         assert stated.err.count("\n") == 1
     assert run("replay", "loans", "--data", str(tmp_path)) == 1
     assert capsys.readouterr().err.startswith("event 2 of desk 'loans' was changed")
-
-
-def run(*arguments: str) -> int:
-    """The exit status of `evenhand ledger` with these arguments."""
-    try:
-        return main(["ledger", *arguments])
-    except SystemExit as ended:
-        return int(ended.code or 0)

@@ -19,10 +19,9 @@ import pytest
 
 from evenhand.desk import Decide, Desk, Ledger, open_ledger
 from evenhand.desk.imports.importing import import_jsonl
-from evenhand.desk.projection.snapshot_checksum import check_snapshots
+from evenhand.desk.projection.snapshots import check_snapshots
 from evenhand.desk.replay import digest_of, replay
-from evenhand.ledger.export import to_jsonl, verify_lines
-from evenhand.ledger.verify import verify
+from evenhand.ledger.verify import to_jsonl, verify, verify_lines
 from tests.support.desk_play import done
 
 DATA = Path(__file__).parents[1] / "data" / "v0_1"

@@ -20,14 +20,14 @@ ALLOWED = ("waiting_pairs_order", "waiting_pairs_leases", "events_undoes", "snap
 
 
 def test_every_query_uses_its_index(tmp_path: Path) -> None:
-    """All that is asked of SQLite in some days of everything, and how it would look for it."""
-    asked: dict[str, Any] = {}
+    """All statements sent to SQLite in some days of everything, with their query plans."""
+    statements: dict[str, Any] = {}
     with Desk.open(f"sqlite:///{tmp_path}/ledger.db", "loans", n_features=D, seed=1, overlap=0.5) as desk:
         assert isinstance(desk.ledger, Ledger)
 
         @event.listens_for(desk.ledger.engine, "before_cursor_execute")
-        def _asked(connection: Any, cursor: Any, statement: str, values: Any, context: Any, many: bool) -> None:
-            asked[statement] = values[0] if many else values
+        def _record(connection: Any, cursor: Any, statement: str, values: Any, context: Any, many: bool) -> None:
+            statements[statement] = values[0] if many else values
 
         reviews = play(desk, 3)
         rng = np.random.default_rng(0)
@@ -43,7 +43,7 @@ def test_every_query_uses_its_index(tmp_path: Path) -> None:
         with desk.ledger.transaction() as connection:
             plans = {
                 statement: [row[3] for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values)]
-                for statement, values in dict(asked).items()
+                for statement, values in dict(statements).items()
                 if statement.startswith(("SELECT", "UPDATE", "DELETE"))
             }
     assert len(plans) > 10

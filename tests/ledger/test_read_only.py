@@ -15,7 +15,7 @@ import pytest
 from evenhand.desk import Desk, open_ledger
 from evenhand.errors import LedgerUnavailable, NewerFile
 from evenhand.ledger.verify import verify
-from tests.ledger.test_export import run
+from tests.support.ledger_command import run
 from tests.support.tampering import tampered
 
 COMMANDS = (["list"], ["verify"], ["replay", "loans"], ["export", "loans", "--output", os.devnull])
@@ -46,8 +46,8 @@ def folder() -> Iterator[Path]:
         Path(made).chmod(0o755)
 
 
-def asked(file: Path, other: Path) -> tuple[list[str], str]:
-    """What each command says at its end, and all it complains of, asked by somebody who cannot write there.
+def run_commands(file: Path, other: Path) -> tuple[list[str], str]:
+    """What each command prints at its end, and on stderr, run by somebody who cannot write there.
 
     other: a ledger that can be written.
     """
@@ -66,7 +66,7 @@ def test_a_ledger_on_read_only_media_is_read(path: Path, folder: Path) -> None:
     """Each of the commands does what it does elsewhere, and nothing is there afterwards that was not before."""
     file = Path(shutil.copy(path, folder / "ledger.db"))
     before = file.read_bytes()
-    assert asked(file, path) == (["status 0"] * len(COMMANDS), "")
+    assert run_commands(file, path) == (["status 0"] * len(COMMANDS), "")
     assert [each.name for each in folder.iterdir()] == ["ledger.db"]
     assert file.read_bytes() == before
 
@@ -78,11 +78,11 @@ def test_lines_in_a_log_are_not_passed_over(path: Path, folder: Path) -> None:
         desk.decide([[0.1] * desk.settings.n_features])
         for end in ("", "-wal", "-shm"):
             shutil.copy(f"{path}{end}", folder / f"ledger.db{end}")
-    statuses, _ = asked(folder / "ledger.db", path)
+    statuses, _ = run_commands(folder / "ledger.db", path)
     assert statuses == ["status 0"] * len(COMMANDS)
     folder.chmod(0o755)
     (folder / "ledger.db-shm").unlink()
-    statuses, stated = asked(folder / "ledger.db", path)
+    statuses, stated = run_commands(folder / "ledger.db", path)
     assert statuses == ["status 1"] * len(COMMANDS)
     assert stated.count("has events that are not in the database file yet") == len(COMMANDS)
 

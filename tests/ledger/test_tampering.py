@@ -107,7 +107,7 @@ def test_the_database_itself_refuses_changes(durable_url: str, name: str) -> Non
 
 
 def test_a_replay_refuses_what_does_not_verify(path: Path) -> None:
-    """A change that changes no odds: the replay names its line before it makes any decision again."""
+    """A change that changes no probabilities: the replay names its line before it makes any decision again."""
     last = max(seq for seq, kind in lines(path) if kind == "outcome")
     tampered(path, f"UPDATE events SET text = replace(text, 'rewards', 'Rewards') WHERE seq = {last}")
     with (
@@ -118,7 +118,7 @@ def test_a_replay_refuses_what_does_not_verify(path: Path) -> None:
 
 
 def test_a_first_ledger_still_verifies(path: Path) -> None:
-    """The first ledgers sealed no idempotency keys, and noted of residuals only a limit.
+    """The first ledgers signed no idempotency keys, and noted of residuals only a limit.
 
     They verify as they did, a desk goes on with them, and every decision comes out the same.
     """
@@ -167,7 +167,7 @@ def test_a_decision_that_claims_what_was_not_is_found(path: Path, field: str, va
     written_anew(path, embellished)
     with closing(open_ledger(f"sqlite:///{path}")) as ledger:
         found = replay(ledger, "loans").differences[0]  # what was learned from it differs after it
-        assert (found.seq, found.what.split()[0]) == (2, field)
+        assert (found[0], found[1].split()[0]) == (2, field)
 
 
 @pytest.mark.parametrize("snapshots", ["kept", "deleted"])
@@ -218,7 +218,7 @@ def test_opening_checks_the_newest_lines_alone(path: Path, monkeypatch: pytest.M
 
 @pytest.mark.parametrize("change", ["person 0|person O", '"actor":"desk"|"actor":"Kim"', "0.5|0.9"])
 def test_a_changed_line_is_not_shown_as_true(path: Path, change: str) -> None:
-    """Whoever asks an open desk for a line that was changed since is told so, whatever was changed in it."""
+    """Whoever asks an open desk for a line that was changed since gets an error, whatever was changed in it."""
     was, is_now = change.split("|")
     with Desk.open(f"sqlite:///{path}", "loans") as desk:
         lines = desk.events()

@@ -53,7 +53,7 @@ def test_mistakes_stay_below_the_bound_of_the_theory() -> None:
 
 
 @pytest.mark.parametrize("rank", [1, 3])
-def test_what_was_said_stays_true_of_the_centre(rank: int) -> None:
+def test_the_centre_satisfies_past_verdicts(rank: int) -> None:
     """Recycled cuts pull the centre into every remembered verdict that is not yet known to within epsilon."""
     rng = np.random.default_rng(2)
     A = random_A(rng, 3, rank=rank)

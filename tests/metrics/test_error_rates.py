@@ -136,7 +136,7 @@ def test_closed_and_open_answers_add_up(seed: int, n: int, cuts: list[int]) -> N
 
 
 def test_reopening_replaces_what_was_open() -> None:
-    """An answer that was in doubt says little of its reviewer; once it is clear, it says what it then says, once."""
+    """An uncertain answer says little of its reviewer; once the truth is clear it counts, once."""
     errors = _errors("Ada")
     row = np.zeros(30, dtype=np.int64)
     errors.reopen(np.full(30, 0.5), row)

@@ -53,7 +53,7 @@ def _reviewed(
 def test_the_rate_found_is_near_the_true_one(rate: float) -> None:
     """After about 1,400 answers, a share of them turned: on every one of three seeds the rate is within 0.05.
 
-    Ends that reach further by half a grid step hold it, and no answer is said to contradict another.
+    Ends that reach further by half a grid step hold it, and no answer is reported to contradict another.
     """
     for seed in range(3):
         learner, _ = _reviewed(rate, rounds=250, seed=seed)
@@ -108,14 +108,14 @@ def test_a_doubling_keeps_what_was_learned() -> None:
 
 
 def test_what_is_remembered_keeps_its_reviewer() -> None:
-    """Answers that left the window are told to a wider prior at the rate of whoever gave them, the newest of them."""
+    """Answers that left the window update a wider prior at their reviewer's rate, the newest of them."""
     rng = np.random.default_rng(0)
     prior = Belief(np.zeros(2), np.eye(2), replace(DEFAULT, open_answers=10, remembered_per_unknown=10))
     kept, belief, marks = FixedLagSmoother(prior), prior, {"Ada": 0.01, "Bob": 0.02, "Eve": 0.03}
     for t in range(60):
         name, n = list(marks)[t % 3], int(rng.integers(1, 8))
-        said = HalfSpaces(rng.normal(size=(n, 2)), np.full(n, marks[name]), rng.choice([-1.0, 1.0], size=n))
-        kept, belief = kept.updated(belief, said, name, blur=0.05, project=lambda belief: belief)
+        cuts = HalfSpaces(rng.normal(size=(n, 2)), np.full(n, marks[name]), rng.choice([-1.0, 1.0], size=n))
+        kept, belief = kept.updated(belief, cuts, name, blur=0.05, project=lambda belief: belief)
         state = kept.state()
         for part in (state["open"], state["memory"]):
             expected = [marks[str(kept.rates.names[row])] for row in part["reviewers"]]
@@ -124,8 +124,8 @@ def test_what_is_remembered_keeps_its_reviewer() -> None:
     assert len(memory) == 20
     wider = Belief(np.ones(2), 4 * np.eye(2))
     fresh, again = kept.restarted(wider, blur=0.05, project=lambda belief: belief)
-    base = wider.update(memory.half_spaces, rates[memory.reviewers], blur=0.05).belief
-    expected_belief = base.update(kept.open.half_spaces, rates[kept.open.reviewers], blur=0.05).belief
+    base = wider.update(memory, rates[memory.reviewers], blur=0.05).belief
+    expected_belief = base.update(kept.open, rates[kept.open.reviewers], blur=0.05).belief
     assert np.array_equal(fresh.base.mean, base.mean)
     assert np.array_equal(again.mean, expected_belief.mean)
     assert np.array_equal(again.cov, expected_belief.cov)
@@ -293,21 +293,21 @@ def test_a_reviewer_without_a_name_is_one_of_them() -> None:
 def test_the_same_answer_of_another_reviewer_is_news() -> None:
     """Answers of several reviewers on one pair count each, also when reprocessed; copies within a review count once."""
     prior = Belief(np.array([0.3]), np.eye(1) * 0.04)
-    said = HalfSpaces(np.ones((1, 1)), np.array([0.25]), -np.ones(1))
+    cuts = HalfSpaces(np.ones((1, 1)), np.array([0.25]), -np.ones(1))
     both, belief = FixedLagSmoother(prior), prior
     for name in ("Ada", "Bob", "Ada"):
-        both, belief = both.updated(belief, said, name, blur=1e-4, project=lambda belief: belief)
+        both, belief = both.updated(belief, cuts, name, blur=1e-4, project=lambda belief: belief)
     rate = float(both.rates.means()[0])
     expected = prior
     for _ in range(3):
-        expected = expected.update(said, np.array([rate]), blur=1e-4).belief
+        expected = expected.update(cuts, np.array([rate]), blur=1e-4).belief
     assert belief.mean[0] == pytest.approx(float(expected.mean[0]), rel=1e-9)
     _, again = both.restarted(prior, blur=1e-4, project=lambda belief: belief)
     assert again.mean[0] == pytest.approx(float(expected.mean[0]), rel=1e-9)
     assert again.cov[0, 0] == pytest.approx(float(expected.cov[0, 0]), rel=1e-9)
     copies = HalfSpaces(np.ones((3, 1)), np.full(3, 0.25), -np.ones(3))
     crowd, belief = FixedLagSmoother(prior).updated(prior, copies, "Ada", blur=1e-4, project=lambda belief: belief)
-    once, belief_once = FixedLagSmoother(prior).updated(prior, said, "Ada", blur=1e-4, project=lambda belief: belief)
+    once, belief_once = FixedLagSmoother(prior).updated(prior, cuts, "Ada", blur=1e-4, project=lambda belief: belief)
     assert np.array_equal(belief.mean, belief_once.mean)
     assert len(crowd.open) == len(once.open) == 1
 
@@ -316,12 +316,12 @@ def test_each_reviewer_has_an_error_rate(monkeypatch: pytest.MonkeyPatch) -> Non
     """An answer moves the belief by what its reviewer is known to be worth, at once: a liar's not at all."""
     monkeypatch.setattr(ErrorRates, "means", lambda self: np.array([0.1, 0.9, 0.5][: len(self.names)]))
     prior = Belief(np.array([0.3]), np.eye(1) * 0.04)
-    kept, said = FixedLagSmoother(prior), HalfSpaces(np.ones((1, 1)), np.array([0.25]), -np.ones(1))
+    kept, cuts = FixedLagSmoother(prior), HalfSpaces(np.ones((1, 1)), np.array([0.25]), -np.ones(1))
     moved = []
     for name, rate in (("Ada", 0.1), ("Eve", 0.9), ("Bob", 0.5)):
-        kept, belief = kept.updated(prior, said, name, blur=1e-4, project=lambda belief: belief)
+        kept, belief = kept.updated(prior, cuts, name, blur=1e-4, project=lambda belief: belief)
         rate_used = np.array([min(rate, 0.5)])
-        assert np.array_equal(belief.mean, prior.update(said, rate_used, blur=1e-4).belief.mean)
+        assert np.array_equal(belief.mean, prior.update(cuts, rate_used, blur=1e-4).belief.mean)
         moved.append(float(belief.mean[0] - prior.mean[0]))
     assert moved[0] < moved[1] == moved[2] == 0
 
@@ -344,7 +344,7 @@ def test_no_answer_is_lost_and_none_counts_twice(monkeypatch: pytest.MonkeyPatch
         everything = everything.joined(new)
         assert len(kept.open) <= 40
         newest = everything.take(slice(len(everything) - len(kept.open), None))
-        assert np.array_equal(kept.open.half_spaces.normals, newest.normals)
+        assert np.array_equal(kept.open.normals, newest.normals)
         expected = prior.update(everything, np.full(len(everything), 0.1), blur=1e-4).belief
         from_base = kept.base.update(newest, np.full(len(newest), 0.1), blur=1e-4).belief
         for found in (belief, from_base):

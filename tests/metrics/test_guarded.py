@@ -34,14 +34,14 @@ CONTEXTS = random_contexts(np.random.default_rng(0), 3, 2)
 
 
 class NeverLearnsForTests(MetricLearner):
-    """Takes every two candidates for far apart, whatever it is told, be it one bit."""
+    """Takes every two candidates for far apart, whatever it learns, be it one bit."""
 
     def estimate(self, pairs: Pairs) -> Floats:
         """All the same."""
         return np.ones(len(pairs))
 
     def ends(self, pairs: Pairs) -> tuple[Floats, Floats]:
-        """No doubt at all."""
+        """Certain of every distance."""
         return np.ones(len(pairs)), np.ones(len(pairs))
 
     def learn(self, verdicts: Verdicts) -> Learned:
@@ -137,7 +137,7 @@ def test_with_limit_zero_the_first_flag_switches() -> None:
 
 
 def test_what_counts_is_reviews_with_a_flag() -> None:
-    """Three flags in one review count once; a flag on equal odds is no flag; after the switch counting goes on."""
+    """Three flags in one review count once; a flag on equal probabilities none; after the switch counting goes on."""
     learner = Guarded(NeverLearnsForTests(2), Ellipsoid(2), limit=1)
     learner.learn(_verdicts([0.5, 0.6, 0.7], [True, True, True]))
     learner.learn(_verdicts([0.0, 0.0, 0.7], [True, True, False]))
@@ -263,11 +263,11 @@ def test_a_wrong_structure_can_be_guarded() -> None:
     assert np.max(np.abs(learner.get_mahalanobis_matrix() - A.T @ A)) < 0.02
 
 
-# What the sure learner hears.
+# What the sure learner learns from.
 
 
-def test_the_sure_learner_hears_what_was_said_in_flagged_reviews() -> None:
-    """Review by review, exactly: the pairs flagged or tight, their gaps, what was said and by whom; then the last."""
+def test_the_sure_learner_learns_from_flagged_reviews() -> None:
+    """Review by review, exactly: the pairs flagged or tight, their gaps, verdicts and reviewers; then the last."""
     learner = Guarded(NeverLearnsForTests(2), ListensForTests(2), limit=2)
     reviews = [_verdicts([0.5, 0.1 * n, 0.7], [False, True, False], f"reviewer {n}") for n in (1, 2, 3)]
     for review in (reviews[0], FINE, reviews[1], FINE):
@@ -300,7 +300,7 @@ def test_the_newest_flagged_reviews_are_remembered() -> None:
 
 @pytest.mark.parametrize("most", [0, 1, 2])
 def test_an_error_at_the_switch_leaves_all_as_it_was(most: int) -> None:
-    """If the sure learner fails at what is remembered, or at the last review, nothing was heard or counted."""
+    """If the sure learner fails at what is remembered, or at the last review, nothing was learned or counted."""
     learner = Guarded(NeverLearnsForTests(2), ListensForTests(2, most), limit=2)
     learner.learn(FLAG)
     learner.learn(FLAG)
@@ -317,7 +317,7 @@ def test_an_error_at_the_switch_leaves_all_as_it_was(most: int) -> None:
 
 
 def test_one_bit_counts_as_a_flag_and_makes_the_switch() -> None:
-    """The bit that takes the count past the limit makes the switch; a sure learner that cannot hear it is not told."""
+    """The bit that takes the count past the limit makes the switch; a sure learner that refuses bits gets none."""
     learner = Guarded(BayesPoint(2), Ellipsoid(2), limit=1)
     assert learner.learn_bit(FINE, any_unfair=True).used == 3
     assert (learner.flags, learner.switched) == (1, False)
@@ -326,7 +326,7 @@ def test_one_bit_counts_as_a_flag_and_makes_the_switch() -> None:
 
 
 def test_one_bit_is_unsupported_once_the_sure_learner_plays() -> None:
-    """After the switch a bit raises as it does with the sure learner alone, is not counted, and one pair is heard."""
+    """After the switch a bit raises as it does with the sure learner alone, is not counted, and one pair is learned."""
     learner = Guarded(BayesPoint(2), Ellipsoid(2), limit=0)
     learner.learn(FLAG)
     before = learner.state()
@@ -337,7 +337,7 @@ def test_one_bit_is_unsupported_once_the_sure_learner_plays() -> None:
     assert learner.flags == 2
 
 
-def test_one_bit_that_the_fast_learner_cannot_hear_is_not_counted() -> None:
+def test_one_bit_that_the_fast_learner_refuses_is_not_counted() -> None:
     """A fast learner that cannot learn from one bit says so, and nothing changes."""
     learner = Guarded(Ellipsoid(2), Ellipsoid(2), limit=5)
     with pytest.raises(UnsupportedReview):
@@ -391,7 +391,7 @@ def test_a_bandit_with_it_goes_through_a_file(rounds: int, tmp_path: Path) -> No
 
 
 def test_the_sure_learner_takes_after_the_fast_one() -> None:
-    """Unless told, it is ProjectedVolume with the same structure, bound and epsilon, or 0.01 where there is none."""
+    """By default it is ProjectedVolume with the same structure, bound and epsilon, or 0.01 where there is none."""
     fast = BayesPoint(3, structure="diagonal", bound=4.0, epsilon=0.05)
     reserve = Guarded(fast)._reserve
     assert isinstance(reserve, ProjectedVolume)
@@ -403,12 +403,12 @@ def test_the_sure_learner_takes_after_the_fast_one() -> None:
 
 
 def test_learners_made_alike_are_alike() -> None:
-    """No chance enters that was not asked for: two of them have the same state."""
+    """Nothing is random unless a seed asks for it: two of them have the same state."""
     assert _same(Guarded(BayesPoint(2)).state(), Guarded(BayesPoint(2)).state())
 
 
 def test_both_learners_are_the_users_own() -> None:
-    """What the user tells them later does not reach the copies, nor what the copies hear the user's."""
+    """Later updates of the user's learners do not reach the copies, nor updates of the copies the user's."""
     fast, sure = BayesPoint(2), Ellipsoid(2)
     learner = Guarded(fast, sure, limit=0)
     before = learner.state()

@@ -49,12 +49,12 @@ def test_what_is_played_lies_within(seed: int, d: int, k: int, reviews: int, cau
     bounds, played = _bounds(learner, contexts), learner.playable_distances(contexts)
     assert np.all(played <= bounds.upper)
     assert np.array_equal(bounds.upper, bounds.upper.T)
-    odds = np.where(rng.random(k) < 0.5, 0.0, rng.random(k))
+    probabilities = np.where(rng.random(k) < 0.5, 0.0, rng.random(k))
     first, second = Pairs.of(contexts).indices.T
-    gaps = np.abs(odds[first] - odds[second])
+    gaps = np.abs(probabilities[first] - probabilities[second])
     settled = np.zeros((k, k), np.bool_)
     settled[0, 1:3] = settled[1:3, 0] = True
-    found = {(int(i), int(j)) for i, j in bounds.may_reach(odds, 1e-11, settled)}
+    found = {(int(i), int(j)) for i, j in bounds.may_reach(probabilities, 1e-11, settled)}
     reached = (played[first, second] <= gaps + 1e-11) & ~settled[first, second]
     assert {(int(i), int(j)) for i, j in zip(first[reached], second[reached], strict=True)} <= found
     assert all(i < j and not settled[i, j] for i, j in found)

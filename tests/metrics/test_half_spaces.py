@@ -19,7 +19,7 @@ def _one(gap: float, *, unfair: bool) -> HalfSpaces:
 
 
 def test_a_truth_at_the_gap_fits_both_verdicts() -> None:
-    """Odds are exact to PROBABILITY_TOLERANCE only: a distance within it of the gap is cut off by neither verdict."""
+    """Probabilities are exact to PROBABILITY_TOLERANCE: neither verdict cuts off a distance within it of the gap."""
     for distance in (0.3 - PROBABILITY_TOLERANCE / 2, 0.3, 0.3 + PROBABILITY_TOLERANCE / 2):
         for unfair in (False, True):
             assert _one(0.3, unfair=unfair).slacks(np.array([distance**2]))[0] >= 0

@@ -38,7 +38,7 @@ def any_cloud(m: int, scale: float = 0.3) -> Cloud:
 
 @pytest.mark.parametrize("structure", ["full", "diagonal"])
 def test_every_metric_is_in_the_initial_set(structure: str) -> None:
-    """No metric is cut off before anything was said, and no later cut for being negative cuts one off."""
+    """No metric is cut off before the first verdict, and no later cut for being negative cuts one off."""
     space = MetricSpace(4, structure)  # type: ignore[arg-type]
     known = KnowledgeSet.initial(space, 1.0)
     rng = np.random.default_rng(0)

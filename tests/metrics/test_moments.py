@@ -26,7 +26,7 @@ def test_equals_plain_products(seed: int, m: int, n: int) -> None:
 
 
 def test_a_row_does_not_depend_on_its_company() -> None:
-    """Asked alone or among others, in any place, a row has the same moments to the bit."""
+    """Computed alone or among others, in any place, a row has the same moments to the bit."""
     rng = np.random.default_rng(0)
     belief, normals = _belief(rng, 21), rng.normal(size=(200, 21))
     mean, sd = belief.moments(normals)

@@ -1,4 +1,4 @@
-"""PerPair: one copy a pair, told only what the paper tells it."""
+"""PerPair: one copy a pair, updated with what the paper updates it with and nothing else."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _verdicts(gaps: list[float], unfair: list[bool], tight: list[bool]) -> Verdi
     return Verdicts(Pairs.of(CONTEXTS), np.array(gaps), np.array(unfair), np.array(tight))
 
 
-def test_only_flagged_and_tight_pairs_are_told() -> None:
+def test_only_flagged_and_tight_pairs_are_updated() -> None:
     """The copies of a flagged and of a tight pair learn; the copy of a slack pair nobody flagged is rolled back."""
     learner = PerPair(Ellipsoid(2))
     before = learner.copy_of((1, 2))
@@ -28,7 +28,7 @@ def test_only_flagged_and_tight_pairs_are_told() -> None:
 
 
 def test_copies_know_nothing_of_each_other() -> None:
-    """What is said of one pair of indices does not change another's estimate of the same difference."""
+    """A verdict on one pair of indices does not change another's estimate of the same difference."""
     learner = PerPair(BayesPoint(2))
     for _ in range(20):
         learner.learn(_verdicts([0.3, 0.3, 0.3], [True, False, False], [True, False, False]))
@@ -76,7 +76,7 @@ def test_only_learners_can_be_copied() -> None:
 
 
 def test_a_late_flag_never_cuts_off_the_truth() -> None:
-    """If by then the guess has fallen below the gap, the flag is told at the gap: the truth stays between the ends."""
+    """If by then the guess has fallen below the gap, the flag counts at the gap: the truth stays between the ends."""
     fresh, pair = PerPair(Ellipsoid(2)), Pairs.of(CONTEXTS[:2])
     late = _verdicts([0.9, 0.0, 0.0], [True, False, False], [False, False, False])
     assert fresh.guess(pair)[0] < 0.9**2
@@ -86,7 +86,7 @@ def test_a_late_flag_never_cuts_off_the_truth() -> None:
 
 
 def test_the_prototype_is_the_users_own() -> None:
-    """What the user tells the prototype later does not reach the copies."""
+    """Later updates of the user's prototype do not reach the copies."""
     prototype = Ellipsoid(2)
     learner = PerPair(prototype)
     before = learner.distances(CONTEXTS).estimate

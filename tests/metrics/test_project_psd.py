@@ -17,7 +17,7 @@ from evenhand.metrics.gaussian.belief import Belief, draw_psd, project_psd
     d=st.integers(1, 8),
     lowest=st.sampled_from([-0.3, -1e-6, -1.1e-9, -0.9e-9, 0.0, 1e-12, 0.1]),
 )
-def test_the_factor_tells_what_the_eigenvalues_tell(seed: int, d: int, lowest: float) -> None:
+def test_the_factor_agrees_with_the_eigenvalues(seed: int, d: int, lowest: float) -> None:
     """A matrix whose smallest eigenvalue is below minus the tolerance is found, any other is let pass."""
     rng = np.random.default_rng(seed)
     Q, _ = np.linalg.qr(rng.normal(size=(d, d)))

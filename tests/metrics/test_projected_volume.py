@@ -45,7 +45,7 @@ def test_the_truth_stays_inside_under_an_adversary(metric: Callable[[int], Float
 
 
 def test_one_tight_pair_a_round_takes_few_mistakes() -> None:
-    """At d = 5 one learner that hears one pair a round errs by more than 0.01 some 60 times, in either direction."""
+    """At d = 5 one learner that learns one pair a round errs by more than 0.01 some 60 times, in either direction."""
     learner, world = ProjectedVolume(5, seed=0), World(full(5), n_pairs=1)
     world.play(learner, 150, check_every=50)
     assert sum(world.mistakes) <= 80

@@ -99,7 +99,7 @@ def test_a_solver_that_fails_costs_a_verdict_and_not_the_learner(monkeypatch: py
 
 
 def test_one_bit_needs_another_learner() -> None:
-    """Which of several pairs was unfair must be said."""
+    """A review must name which of several pairs was unfair."""
     pairs = Pairs.of(np.eye(3))
     verdicts = Verdicts(pairs, np.full(3, 0.5), np.zeros(3, dtype=np.bool_), np.ones(3, dtype=np.bool_))
     with pytest.raises(UnsupportedReview):
@@ -107,7 +107,7 @@ def test_one_bit_needs_another_learner() -> None:
 
 
 def test_a_review_of_no_pair_changes_nothing() -> None:
-    """Nothing said, nothing changed but the count of reviews."""
+    """A review without verdicts changes nothing but the count of reviews."""
     learner = ProjectedVolume(2, seed=0)
     nobody = Pairs.of(np.zeros((1, 2)))
     empty = np.zeros(0)

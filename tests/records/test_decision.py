@@ -104,13 +104,13 @@ def test_one_bit_is_a_truth_value() -> None:
         eh.Review.one_bit(1)  # type: ignore[arg-type]
 
 
-def test_equal_odds_say_nothing() -> None:
+def test_equal_probabilities_give_no_verdict() -> None:
     """Pairs with equal probabilities are in no verdict; a flag on them is no flag."""
     decision = eh.baselines.EqualProbabilities(seed=0).decide(np.eye(3))
     assert len(Verdicts.of(decision, eh.Review.complete(unfair=[(0, 1)]))) == 0
 
 
-def test_verdicts_carry_what_was_said_of_each_pair() -> None:
+def test_verdicts_carry_the_answer_for_each_pair() -> None:
     """A complete review speaks of all pairs with a gap, a partial one of those it names."""
     decision = eh.FairBandit(2, seed=0).decide([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])
     gapped = [(i, j) for i in range(3) for j in range(i + 1, 3) if decision.gap(i, j) > 1e-9]

@@ -12,7 +12,7 @@ from evenhand.review.agreement import agreement, cohen, consistency, fleiss, wil
 JUDGED = st.sampled_from(["unfair", "acceptable"])
 
 
-def said(number: int, who: str, pair: str, answer: str, repeat_of: int | None = None) -> ReviewAnswer:
+def answered(number: int, who: str, pair: str, answer: str, repeat_of: int | None = None) -> ReviewAnswer:
     """One answer."""
     earlier = None if repeat_of is None else f"rev_{repeat_of}"
     return ReviewAnswer(f"rev_{number}", number, "", who, f"dec_{pair}", frozenset("ab"), answer, repeat_of=earlier)
@@ -21,12 +21,12 @@ def said(number: int, who: str, pair: str, answer: str, repeat_of: int | None = 
 def test_consistency_compares_judgements_with_what_they_repeat() -> None:
     """Of three repeats one is unsure and one other than before: one of two the same."""
     answers = [
-        said(1, "Kim", "p", "unfair"),
-        said(2, "Kim", "q", "acceptable"),
-        said(3, "Kim", "r", "unfair"),
-        said(4, "Kim", "p", "unfair", repeat_of=1),
-        said(5, "Kim", "q", "unfair", repeat_of=2),
-        said(6, "Kim", "r", "unsure", repeat_of=3),
+        answered(1, "Kim", "p", "unfair"),
+        answered(2, "Kim", "q", "acceptable"),
+        answered(3, "Kim", "r", "unfair"),
+        answered(4, "Kim", "p", "unfair", repeat_of=1),
+        answered(5, "Kim", "q", "unfair", repeat_of=2),
+        answered(6, "Kim", "r", "unsure", repeat_of=3),
     ]
     found = consistency(answers)
     assert (found.repeats, found.same, found.share) == (2, 1, 0.5)
@@ -35,7 +35,11 @@ def test_consistency_compares_judgements_with_what_they_repeat() -> None:
 
 def test_a_repeat_is_no_second_opinion() -> None:
     """Agreement counts people, not answers: whoever answers twice agrees with nobody."""
-    answers = [said(1, "Kim", "p", "unfair"), said(2, "Kim", "p", "unfair", repeat_of=1), said(3, "Lee", "q", "unfair")]
+    answers = [
+        answered(1, "Kim", "p", "unfair"),
+        answered(2, "Kim", "p", "unfair", repeat_of=1),
+        answered(3, "Lee", "q", "unfair"),
+    ]
     assert agreement(answers).pairs == 0
     assert agreement(answers).kappa is None
 
@@ -43,7 +47,7 @@ def test_a_repeat_is_no_second_opinion() -> None:
 @drawn(st.lists(JUDGED, min_size=2, max_size=30))
 def test_two_who_always_say_the_same_agree_fully(answers: list[str]) -> None:
     """Raw agreement is 1, and kappa 1 unless they never varied, when it says nothing."""
-    both = [said(2 * i + j, who, str(i), a) for i, a in enumerate(answers) for j, who in enumerate(("Kim", "Lee"))]
+    both = [answered(2 * i + j, who, str(i), a) for i, a in enumerate(answers) for j, who in enumerate(("Kim", "Lee"))]
     found = agreement(both)
     assert (found.pairs, found.share) == (len(answers), 1.0)
     expected = 1.0 if len(set(answers)) == 2 else None
@@ -53,9 +57,9 @@ def test_two_who_always_say_the_same_agree_fully(answers: list[str]) -> None:
 @drawn(st.lists(st.tuples(JUDGED, JUDGED), min_size=1, max_size=30))
 def test_kappa_is_at_most_raw_agreement_and_symmetric(judged: list[tuple[str, str]]) -> None:
     """Chance can only take away from agreement; who is named first makes no difference."""
-    answers = [said(2 * i + j, who, str(i), two[j]) for i, two in enumerate(judged) for j, who in enumerate("KL")]
+    answers = [answered(2 * i + j, who, str(i), two[j]) for i, two in enumerate(judged) for j, who in enumerate("KL")]
     found = agreement(answers)
-    turned = agreement([said(g.seq, "L" if g.reviewer == "K" else "K", g.decision[4:], g.answer) for g in answers])
+    turned = agreement([answered(g.seq, "L" if g.reviewer == "K" else "K", g.decision[4:], g.answer) for g in answers])
     assert found.share is not None
     assert found.share == turned.share == pytest.approx(sum(a == b for a, b in judged) / len(judged))
     if found.kappa is not None:

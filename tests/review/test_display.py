@@ -86,16 +86,16 @@ def test_an_interview_hides_what_the_desk_hides() -> None:
     with Desk.open("memory:", "loans", features=["a", "b"], seed=5, reviewing={"hidden": ["b"]}) as desk:
         decide_about_many(desk)
         interviewing = InterviewSessions(desk)
-        asked = interviewing.next("Kim")
-        assert [row["name"] for row in asked["rows"]] == ["a"]
-        assert asked["withheld"] is True
-        content = interviewing.decrypt(asked["item"], "Kim")
+        question = interviewing.next("Kim")
+        assert [row["name"] for row in question["rows"]] == ["a"]
+        assert question["withheld"] is True
+        content = interviewing.decrypt(question["item"], "Kim")
         desk.change_settings(reviewing={})
         stated = interviewing.command(content, "unfair", {})
         reported = stated.circumstances or {}
         assert (reported["shown"], reported["hidden"]) == (["a"], ["b"])
         left = {"x": stated.x, "y": stated.y}[reported["left"]]
-        assert float(asked["rows"][0]["left"].replace(MINUS, "-")) == pytest.approx(left[0], abs=1e-4)
+        assert float(question["rows"][0]["left"].replace(MINUS, "-")) == pytest.approx(left[0], abs=1e-4)
 
 
 def test_an_interview_draws_sides_at_random() -> None:
@@ -104,12 +104,12 @@ def test_an_interview_draws_sides_at_random() -> None:
         decide_about_many(desk)
         interviewing, lefts = InterviewSessions(desk), set()
         for number in range(12):
-            asked = interviewing.next(f"reviewer {number}")
+            question = interviewing.next(f"reviewer {number}")
             again = interviewing.next(f"reviewer {number}")
-            assert (asked["rows"], asked["probabilities"]) == (again["rows"], again["probabilities"])
-            content = interviewing.decrypt(asked["item"], f"reviewer {number}")
+            assert (question["rows"], question["probabilities"]) == (again["rows"], again["probabilities"])
+            content = interviewing.decrypt(question["item"], f"reviewer {number}")
             side = "xy".index(content["left"])
-            assert asked["probabilities"][0] == content["question"]["probabilities"][side]
+            assert question["probabilities"][0] == content["question"]["probabilities"][side]
             lefts.add(content["left"])
         assert lefts == {"x", "y"}
 
@@ -146,7 +146,7 @@ def test_a_difference_of_numbers_is_shown(left: object, right: object, more: dic
     ],
 )
 def test_numbers_below_zero_have_a_minus_sign(left: object, right: object, shown: list[str]) -> None:
-    """Not a hyphen, also where they are told in full; what is no number stays as it was written."""
+    """Not a hyphen, also where they are written in full; what is no number stays as it was written."""
     (row,) = rows_of({"a": left}, {"a": right}, DeskSettings.create(features=["a"]), [])
     assert [row["left"], row["right"]] == shown
 

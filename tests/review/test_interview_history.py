@@ -21,8 +21,8 @@ def opened(ledger: Ledger, name: str) -> Desk:
     return desk
 
 
-def asked(interviewing: InterviewSessions, reviewer: str = "Kim") -> dict[str, Any]:
-    """The question before a reviewer: which two, with which odds, who of them on the left."""
+def next_question(interviewing: InterviewSessions, reviewer: str = "Kim") -> dict[str, Any]:
+    """The question before a reviewer: which two, with which probabilities, who of them on the left."""
     interviewing.desk.catch_up(wait=True)
     reported = interviewing.next(reviewer)
     content = interviewing.decrypt(reported["item"], reviewer)
@@ -31,7 +31,7 @@ def asked(interviewing: InterviewSessions, reviewer: str = "Kim") -> dict[str, A
     }
 
 
-def say(interviewing: InterviewSessions, answer: str, reviewer: str = "Kim") -> str:
+def submit(interviewing: InterviewSessions, answer: str, reviewer: str = "Kim") -> str:
     """Answer the question before a reviewer; the id of the line."""
     content = interviewing.decrypt(interviewing.next(reviewer)["item"], reviewer)
     (line,) = interviewing.desk.execute([interviewing.command(content, answer, {})])
@@ -42,23 +42,25 @@ def say(interviewing: InterviewSessions, answer: str, reviewer: str = "Kim") -> 
 
 
 def test_undo_after_a_restart_brings_the_questions_again(ledger: Ledger, name: str) -> None:
-    """One after the other, the latest first, the same two on the same sides with the same odds; then it goes on."""
+    """Latest first, one by one, the same two on the same sides with the same probabilities; then it goes on."""
     with opened(ledger, name) as desk:
         before = InterviewSessions(desk)
         questions, lines = [], []
         for answer in ("unfair", "acceptable", "unsure", "unfair"):
-            questions.append(asked(before))
-            lines.append(say(before, answer))
+            questions.append(next_question(before))
+            lines.append(submit(before, answer))
         after = InterviewSessions(desk)
         for line, question in zip(reversed(lines[1:]), reversed(questions[1:]), strict=True):
             desk.withdraw(line, actor="Kim")
-            assert asked(after) == question
-            assert asked(InterviewSessions(desk)) == question, "also if it restarts once more between undo and asking"
+            assert next_question(after) == question
+            assert next_question(InterviewSessions(desk)) == question, (
+                "also if it restarts once more between undo and asking"
+            )
         for question in questions[1:]:
             again = InterviewSessions(desk)
-            assert asked(again) == question
-            say(again, "acceptable")
-        assert asked(InterviewSessions(desk)) not in questions
+            assert next_question(again) == question
+            submit(again, "acceptable")
+        assert next_question(InterviewSessions(desk)) not in questions
         assert [event.body["unfair"] for event in desk.events(kinds=["answer"])[4:]] == [False] * 3
 
 
@@ -69,28 +71,28 @@ def test_it_stands_as_if_it_had_never_stopped(ledger: Ledger, name: str, seed: i
     with opened(ledger, name) as desk:
         steady = InterviewSessions(desk)
         for _ in range(16):
-            recorded = steady._conversations["Kim"].answered if "Kim" in steady._conversations else []
+            recorded = steady._conversations["Kim"].history.answered if "Kim" in steady._conversations else []
             if recorded and rng.random() < 0.4:
                 desk.withdraw(recorded[-1][0], actor="Kim")
             else:
-                say(steady, ("unfair", "acceptable", "skip")[rng.integers(3)])
+                submit(steady, ("unfair", "acceptable", "skip")[rng.integers(3)])
             steady.next("Kim")
             restarted = InterviewSessions(desk)
             restarted.next("Kim")
             one, other = (interviewing._conversations["Kim"] for interviewing in (steady, restarted))
-            assert other.answered == one.answered
-            assert other.again == one.again
+            assert other.history.answered == one.history.answered
+            assert other.history.again == one.history.again
 
 
 def test_what_somebody_was_unsure_of_rests_after_a_restart(ledger: Ledger, name: str) -> None:
     """The pair that is known least would be asked about at once again; it is left alone, as before."""
     with opened(ledger, name) as desk:
         before = InterviewSessions(desk)
-        first = asked(before)
-        say(before, "unsure")
-        assert asked(before)["rows"] != first["rows"]
+        first = next_question(before)
+        submit(before, "unsure")
+        assert next_question(before)["rows"] != first["rows"]
         pair = [first["x"], first["y"]]
-        now = asked(InterviewSessions(desk))
+        now = next_question(InterviewSessions(desk))
         assert [now["x"], now["y"]] not in (pair, pair[::-1])
 
 
@@ -98,7 +100,7 @@ def test_questions_about_others_do_not_come_again(ledger: Ledger, name: str) -> 
     """Of other reviewers, of people who are not asked about any more, and of lines that nobody asked for."""
     with opened(ledger, name) as desk:
         before = InterviewSessions(desk)
-        mine, theirs = say(before, "unfair"), say(before, "unfair", "Lee")
+        mine, theirs = submit(before, "unfair"), submit(before, "unfair", "Lee")
         odd = desk.answer(
             PEOPLE[0], PEOPLE[1], gap=0.3, unfair=True, reviewer="Kim", circumstances={"question": {"x": 1}}
         )
@@ -106,8 +108,8 @@ def test_questions_about_others_do_not_come_again(ledger: Ledger, name: str) -> 
         desk.catch_up(wait=True)
         after = InterviewSessions(desk)
         after.next("Kim")
-        assert [line for line, _ in after._conversations["Kim"].answered] == [mine]
-        assert after._conversations["Kim"].again == []
+        assert [line for line, _ in after._conversations["Kim"].history.answered] == [mine]
+        assert after._conversations["Kim"].history.again == []
         strangers = [[-x, -y] for x, y in PEOPLE]
         for _ in range(100):
             desk.decide(strangers)
@@ -115,5 +117,5 @@ def test_questions_about_others_do_not_come_again(ledger: Ledger, name: str) -> 
         desk.catch_up(wait=True)
         gone = InterviewSessions(desk)
         gone.next("Kim")
-        assert gone._conversations["Kim"].answered == []
-        assert gone._conversations["Kim"].again == []
+        assert gone._conversations["Kim"].history.answered == []
+        assert gone._conversations["Kim"].history.again == []

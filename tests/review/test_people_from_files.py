@@ -1,4 +1,4 @@
-"""What is wrong with a file of people is said by line and column, with what it must be."""
+"""Errors in a file of people name the line, the column and what must be there."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WITHOUT = DeskSettings.create(features=["score", "years"])
 
 
 @pytest.mark.parametrize(
-    ("settings", "text", "says"),
+    ("settings", "text", "sentence"),
     [
         (WITH_SCHEMA, "income,purpose\n1,car\n2,boat\n", "line 3, column purpose: it must be one of 'car'"),
         (
@@ -64,11 +64,11 @@ WITHOUT = DeskSettings.create(features=["score", "years"])
         (WITHOUT, "score,years\n0.1,0.2\n", "the file must have at least two people, got 1"),
     ],
 )
-def test_errors_name_the_line_and_the_column(settings: DeskSettings, text: str, says: str) -> None:
+def test_errors_name_the_line_and_the_column(settings: DeskSettings, text: str, sentence: str) -> None:
     """Lines are counted as an editor counts them, blank ones too, and nothing speaks of contexts or candidates."""
     with pytest.raises(InvalidInput) as refused:
         people_in_csv(text, settings)
-    assert says in str(refused.value)
+    assert sentence in str(refused.value)
     assert not any(word in str(refused.value) for word in ("context", "candidate", "norm", "row", "evenhand."))
 
 

@@ -42,7 +42,7 @@ def decision() -> Any:
 
 
 def test_a_review_from_elsewhere_is_recorded_as_those_of_the_page(ledger: Ledger, name: str) -> None:
-    """All that the page notes of a pair can be said by name, and stands under the same names, of the same kinds."""
+    """All that the page notes of a pair can be sent by name, and stands under the same names, of the same kinds."""
     with Desk.open(ledger, name, n_features=D, seed=1) as desk:
         made, _ = (desk.decide(people(np.random.default_rng(0))) for _ in range(2))
         reported = desk.review(made.id, "partial", unfair=[("person 0", "person 1")], reviewer="Kim", **SEEN).body
@@ -103,7 +103,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("stated", "sentence"), WRONG)
 def test_what_does_not_fit_is_refused(decision: Any, stated: dict[str, Any], sentence: str) -> None:
-    """Said by name or among circumstances, with a sentence that names it; nothing is recorded."""
+    """By name or in free metadata, with a sentence that names it; nothing is recorded."""
     desk, made = decision
     before, pairs = desk.head, [("person 0", "person 1")]
     (refused,) = desk.execute([GiveReview(made, "partial", pairs, circumstances=stated)])
@@ -116,7 +116,7 @@ def test_what_does_not_fit_is_refused(decision: Any, stated: dict[str, Any], sen
 
 
 def test_an_unknown_or_repeated_field_is_refused(decision: Any) -> None:
-    """A name that is no name, one said in both places, an end before the beginning; free circumstances stay free."""
+    """A name that is no name, one sent in both places, an end before the beginning; free metadata stay free."""
     desk, made = decision
     with pytest.raises(InvalidInput, match="unknown review metadata shwon"):
         desk.review(made, shwon=["income"])

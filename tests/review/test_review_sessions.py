@@ -21,7 +21,7 @@ from evenhand.review.interview_sessions import InterviewSessions
 from evenhand.review.item import Item
 from evenhand.review.review_sessions import ReviewSessions
 from tests.support.ledgers import POSTGRESQL
-from tests.support.review_steps import REMARKS, asked, opened, say
+from tests.support.review_steps import REMARKS, next_item, opened, submit
 
 
 @pytest.fixture(params=["memory:", "sqlite"])
@@ -55,8 +55,8 @@ def test_two_reviewers_share_all_pairs_and_no_pair_twice(desk: Desk) -> None:
     reviewing, seen = ReviewSessions(desk), []
     waiting = desk.ledger.pairs.count("loans")
     for turn in range(waiting):
-        item = asked(reviewing, ("Kim", "Lee")[turn % 2])
-        say(reviewing, item, ("unfair", "acceptable", "unsure")[turn % 3])
+        item = next_item(reviewing, ("Kim", "Lee")[turn % 2])
+        submit(reviewing, item, ("unfair", "acceptable", "unsure")[turn % 3])
         seen.append((item.decision, item.pair))
         if turn % 5 == 0:
             desk.catch_up()  # settles once more what was settled
@@ -69,11 +69,11 @@ def test_what_is_skipped_goes_to_somebody_else(desk: Desk) -> None:
     reviewing = ReviewSessions(desk)
     skipped: set[tuple[str, frozenset[str]]] = set()
     while (item := reviewing.next("Kim")) is not None:
-        say(reviewing, item, "skip" if len(skipped) % 2 else "conflict")
+        submit(reviewing, item, "skip" if len(skipped) % 2 else "conflict")
         skipped.add((item.decision, item.pair))
     found = set()
     while (item := reviewing.next("Lee")) is not None:
-        say(reviewing, item, "acceptable")
+        submit(reviewing, item, "acceptable")
         found.add((item.decision, item.pair))
     assert found == skipped
     desk.catch_up()
@@ -82,10 +82,10 @@ def test_what_is_skipped_goes_to_somebody_else(desk: Desk) -> None:
 
 @pytest.mark.parametrize("answer", ["unfair", "acceptable", "unsure", "skip", "conflict"])
 def test_what_an_answer_becomes(desk: Desk, answer: str) -> None:
-    """A judgement is a review of the pair; anything else names no pair; the circumstances always tell all."""
+    """A judgement is a review of the pair; anything else names no pair; the metadata is always complete."""
     reviewing = ReviewSessions(desk)
-    item = asked(reviewing, "Kim")
-    body = say(reviewing, item, answer).body
+    item = next_item(reviewing, "Kim")
+    body = submit(reviewing, item, answer).body
     pair = [[item.left, item.right]]
     assert body["unfair"] == (pair if answer == "unfair" else [])
     assert body["fair"] == (pair if answer == "acceptable" else [])
@@ -99,35 +99,35 @@ def test_what_an_answer_becomes(desk: Desk, answer: str) -> None:
 def test_an_item_is_answered_once(desk: Desk) -> None:
     """The same answer sent again is the same line; another answer to the same item is refused."""
     reviewing = ReviewSessions(desk)
-    item = asked(reviewing, "Kim")
-    assert say(reviewing, item, "unfair") == say(reviewing, item, "unfair")
+    item = next_item(reviewing, "Kim")
+    assert submit(reviewing, item, "unfair") == submit(reviewing, item, "unfair")
     with pytest.raises(IdempotencyConflict):
-        say(reviewing, item, "acceptable")
+        submit(reviewing, item, "acceptable")
 
 
 def test_nobody_answers_twice_on_one_pair(desk: Desk) -> None:
     """Two items of one pair, one at hand and one from the queue: whichever comes second is refused, whatever it says;
     what was skipped may be answered, and the first one sent again is still the same line."""
     reviewing = ReviewSessions(desk)
-    say(reviewing, asked(reviewing, "Kim"), "unsure")
+    submit(reviewing, next_item(reviewing, "Kim"), "unsure")
     ahead = reviewing.ahead("Kim")
     at_hand = {(item.decision, item.pair): item for item in ahead}
     assert at_hand
     while at_hand and (item := reviewing.next("Kim")) is not None:
-        first = say(reviewing, item, "unfair")
+        first = submit(reviewing, item, "unfair")
         other = at_hand.pop((item.decision, item.pair), None)
         if other is not None and other.key != item.key:
             for answer in ("acceptable", "unfair", "unsure"):
                 with pytest.raises(AlreadyRecorded):
-                    say(reviewing, other, answer)
-        assert say(reviewing, item, "unfair") == first
+                    submit(reviewing, other, answer)
+        assert submit(reviewing, item, "unfair") == first
     judged = [(recorded.decision, recorded.pair) for recorded in reviewing.book.standing("Kim")]
     assert len(judged) == len(set(judged))
 
 
 def two_items(reviewing: ReviewSessions, reviewer: str) -> tuple[Item, Item]:
     """Two items of one pair, as on two devices: one that waits at hand there, and one from the queue here."""
-    item = asked(reviewing, reviewer)
+    item = next_item(reviewing, reviewer)
     return item, replace(item, number=item.number + 1)
 
 
@@ -150,7 +150,7 @@ def test_devices_race_and_one_wins(every_url: str) -> None:
     """Eight threads answer on one pair at the same moment, each with a desk of its own: one line is recorded."""
     with opened(every_url, 4, name=(name := f"race-{uuid.uuid4().hex[:8]}")) as desk:
         reviewing = ReviewSessions(desk)
-        item = asked(reviewing, "Kim")
+        item = next_item(reviewing, "Kim")
         items = [replace(item, number=item.number + i) for i in range(8)]
         commands = [reviewing.command(one, ("unfair", "acceptable")[i % 2], REMARKS) for i, one in enumerate(items)]
         desks = [Desk.open(desk.ledger, name) for _ in items]
@@ -174,14 +174,14 @@ def test_devices_race_and_one_wins(every_url: str) -> None:
 
 def test_an_answer_from_elsewhere_is_once_too(desk: Desk) -> None:
     """Whoever answers on a pair by name, over HTTP, has answered; another answer supersedes it, or is refused."""
-    item = asked(ReviewSessions(desk), "Kim")
+    item = next_item(ReviewSessions(desk), "Kim")
     pair = (item.left, item.right)
     stated: Any = {"reviewer": "Kim", "pair": pair}
     recorded = desk.review(item.decision, "partial", unfair=[pair], answer="unfair", **stated)
     with pytest.raises(AlreadyRecorded, match=recorded.id):
         desk.review(item.decision, "partial", fair=[pair], answer="acceptable", **stated)
     with pytest.raises(AlreadyRecorded):
-        say(ReviewSessions(desk), item, "acceptable")
+        submit(ReviewSessions(desk), item, "acceptable")
     again = desk.review(item.decision, "partial", fair=[pair], answer="acceptable", supersedes=recorded.id, **stated)
     assert desk.review(item.decision, "partial", fair=[pair], answer="acceptable", reviewer="Lee", pair=pair)
     desk.withdraw(again.id)
@@ -189,18 +189,18 @@ def test_an_answer_from_elsewhere_is_once_too(desk: Desk) -> None:
 
 
 def test_a_repeat_counts_as_first_answered(url: str) -> None:
-    """Told after answering that a pair came twice, whoever undoes it and answers as before has not become steadier."""
+    """After the page said that a pair came twice, undoing and answering as before makes nobody steadier."""
     with opened(url, 20, reviewing={"repeats": 0.5, "repeat_after": 1}) as desk:
         reviewing = ReviewSessions(desk)
-        while (item := asked(reviewing, "Kim")).why != "repeat":
-            say(reviewing, item, "unfair")
-        recorded = say(reviewing, item, "acceptable")
+        while (item := next_item(reviewing, "Kim")).why != "repeat":
+            submit(reviewing, item, "unfair")
+        recorded = submit(reviewing, item, "acceptable")
         reviewing.book.refresh()
         found = [consistency(reviewing.book.compared("Kim"))]
         desk.execute([Withdraw(recorded.id, actor="Kim")])
-        again = asked(reviewing, "Kim")
+        again = next_item(reviewing, "Kim")
         assert (again.why, again.again_of) == ("repeat", recorded.id)
-        say(reviewing, again, "unfair")
+        submit(reviewing, again, "unfair")
         reviewing.book.refresh()
         found.append(consistency(reviewing.book.compared("Kim")))
         assert [(one.repeats, one.same) for one in found] == [(1, 0), (1, 0)]
@@ -212,22 +212,22 @@ def test_undo_shows_the_pairs_again_in_their_order(desk: Desk) -> None:
     reviewing = ReviewSessions(desk)
     items, lines = [], []
     for answer in ("unfair", "skip", "unsure"):
-        items.append(asked(reviewing, "Kim"))
-        lines.append(say(reviewing, items[-1], answer))
+        items.append(next_item(reviewing, "Kim"))
+        lines.append(submit(reviewing, items[-1], answer))
     for line, item in zip(reversed(lines), reversed(items), strict=True):
         desk.execute([Withdraw(line.id, actor="Kim")])
-        assert asked(reviewing, "Kim").pair == item.pair
+        assert next_item(reviewing, "Kim").pair == item.pair
     again = []
     for line in lines:
-        item = asked(reviewing, "Kim")
+        item = next_item(reviewing, "Kim")
         assert (item.why, item.again_of) == ("again", line.id)
-        say(reviewing, item, "acceptable")
+        submit(reviewing, item, "acceptable")
         again.append(item.pair)
     assert again == [item.pair for item in items]
-    assert asked(reviewing, "Kim").pair not in again
+    assert next_item(reviewing, "Kim").pair not in again
     while (other := reviewing.next("Lee")) is not None:
         assert other.pair not in again
-        say(reviewing, other, "acceptable")
+        submit(reviewing, other, "acceptable")
 
 
 def test_hidden_repeats(url: str) -> None:
@@ -236,8 +236,8 @@ def test_hidden_repeats(url: str) -> None:
         reviewing = ReviewSessions(desk)
         items = []
         for _ in range(40):
-            items.append(asked(reviewing, "Kim"))
-            say(reviewing, items[-1], "unfair")
+            items.append(next_item(reviewing, "Kim"))
+            submit(reviewing, items[-1], "unfair")
         repeats = [item for item in items if item.why == "repeat"]
         assert 4 <= len(repeats) <= 20
         for repeat in repeats:
@@ -261,7 +261,7 @@ def test_random_controls_come_from_all_decisions(url: str) -> None:
             item = reviewing.next(f"reviewer {number}")
             if item is not None:
                 assert item.why == "random control"
-                say(reviewing, item, "acceptable")
+                submit(reviewing, item, "acceptable")
                 decisions.add(item.decision)
         assert len(decisions) >= 10
 
@@ -271,8 +271,8 @@ def test_a_control_that_waits_already_moves_up(url: str) -> None:
     with opened(url, 30, pairs_per_decision=6, reviewing={"controls": 0.5}) as desk:
         reviewing, whys = ReviewSessions(desk), []
         for number in range(60):
-            item = asked(reviewing, f"reviewer {number}")
-            say(reviewing, item, "acceptable")
+            item = next_item(reviewing, f"reviewer {number}")
+            submit(reviewing, item, "acceptable")
             whys.append(item.why)
         assert 20 <= whys.count("random control") <= 40
 
@@ -284,7 +284,7 @@ def test_planned_overlap(url: str) -> None:
         stated: dict[tuple[str, frozenset[str]], list[Item]] = {}
         for reviewer in ("Kim", "Lee", "Ada"):
             while (item := reviewing.next(reviewer)) is not None:
-                say(reviewing, item, "unfair")
+                submit(reviewing, item, "unfair")
                 desk.catch_up()
                 stated.setdefault((item.decision, item.pair), []).append(item)
         assert stated
@@ -298,8 +298,8 @@ def test_sides_are_random(desk: Desk) -> None:
     reviewing = ReviewSessions(desk)
     firsts = []
     for number in range(desk.ledger.pairs.count("loans")):
-        item = asked(reviewing, f"reviewer {number}")
-        say(reviewing, item, "unfair")
+        item = next_item(reviewing, f"reviewer {number}")
+        submit(reviewing, item, "unfair")
         firsts.append(item.left < item.right)
     assert 0.2 < np.mean(firsts) < 0.8
 
@@ -310,9 +310,9 @@ def test_sides_are_drawn_for_each_reviewer_and_repeat() -> None:
         reviewing = ReviewSessions(desk)
         lefts: dict[str, dict[tuple[str, frozenset[str]], list[str]]] = {"Kim": {}, "Lee": {}}
         for reviewer in [*lefts] * 60:
-            item = asked(reviewing, reviewer)
+            item = next_item(reviewing, reviewer)
             lefts[reviewer].setdefault((item.decision, item.pair), []).append(item.left)
-            say(reviewing, item, "unfair")
+            submit(reviewing, item, "unfair")
     twice = [seen[0] == seen[1] for by in lefts.values() for seen in by.values() if len(seen) > 1]
     both = [lefts["Kim"][pair][0] == lefts["Lee"][pair][0] for pair in lefts["Kim"].keys() & lefts["Lee"].keys()]
     for same in (twice, both):
@@ -324,19 +324,19 @@ def test_a_late_answer_is_kept_and_marked(url: str) -> None:
     """Whoever answers after the lease ended, and after somebody else did, is recorded, and the record says so."""
     with opened(url, 6, reviewing={"lease": 1.0}) as desk:
         reviewing = ReviewSessions(desk)
-        item = asked(reviewing, "Kim")
+        item = next_item(reviewing, "Kim")
         desk.ledger.pairs.lease("loans", 1, "Kim", 0.0, 0.5)  # the lease ends in 1970
-        other = asked(reviewing, "Lee")
+        other = next_item(reviewing, "Lee")
         assert other.pair == item.pair
-        say(reviewing, other, "unfair")
-        late = say(reviewing, item, "acceptable")
+        submit(reviewing, other, "unfair")
+        late = submit(reviewing, item, "acceptable")
         assert late.body["circumstances"]["late"] is True
 
 
 def test_items_are_encrypted(desk: Desk) -> None:
-    """An item tells the browser nothing, cannot be changed, and is for one reviewer on one desk."""
+    """An item reveals nothing to the browser, cannot be changed, and is for one reviewer on one desk."""
     reviewing = ReviewSessions(desk)
-    item = asked(reviewing, "Kim")
+    item = next_item(reviewing, "Kim")
     token = reviewing.display(item)["item"]
     assert reviewing.decrypt(token, "Kim") == item
     assert ReviewSessions(desk).decrypt(token, "Kim") == item, "in another process, too"
@@ -360,11 +360,11 @@ def test_items_outlive_the_process(tmp_path: Path) -> None:
     items = []
     for place in ("one", "other"):
         with opened(f"sqlite:///{tmp_path}/{place}.db", 4) as desk:
-            items.append(ReviewSessions(desk).display(asked(ReviewSessions(desk), "Kim")))
+            items.append(ReviewSessions(desk).display(next_item(ReviewSessions(desk), "Kim")))
     with Desk.open(f"sqlite:///{tmp_path}/one.db", "loans") as desk:
         again = ReviewSessions(desk)
-        assert again.decrypt(items[0]["item"], "Kim") == asked(again, "Kim")
-        assert again.display(asked(again, "Kim"))["draft"] == items[0]["draft"] != items[1]["draft"]
+        assert again.decrypt(items[0]["item"], "Kim") == next_item(again, "Kim")
+        assert again.display(next_item(again, "Kim"))["draft"] == items[0]["draft"] != items[1]["draft"]
         with pytest.raises(InvalidInput, match="this desk"):
             again.decrypt(items[1]["item"], "Kim")
 
@@ -383,13 +383,13 @@ def test_hidden_attributes_are_recorded_and_not_shown(url: str) -> None:
     """What the settings hide is not in the rows, and the record says it was hidden, also after the settings change."""
     with opened(url, 6, reviewing={"hidden": ["b"]}) as desk:
         reviewing = ReviewSessions(desk)
-        item = asked(reviewing, "Kim")
+        item = next_item(reviewing, "Kim")
         assert [row["name"] for row in reviewing.display(item)["rows"]] == ["a"]
         assert reviewing.display(item)["withheld"] is True
         desk.change_settings(reviewing={"hidden": []})
-        reported = say(reviewing, item, "unfair").body["circumstances"]
+        reported = submit(reviewing, item, "unfair").body["circumstances"]
         assert (reported["shown"], reported["hidden"]) == (["a"], ["b"])
-        after = reviewing.display(asked(reviewing, "Kim"))
+        after = reviewing.display(next_item(reviewing, "Kim"))
         assert [row["name"] for row in after["rows"]] == ["a", "b"]
         assert after["withheld"] is False
 
@@ -414,8 +414,8 @@ def test_a_misspelt_attribute_is_not_hidden_silently() -> None:
 def test_pairs_at_hand(desk: Desk) -> None:
     """They wait, are not before the reviewer, were not judged, and stay free for others; each can be answered."""
     reviewing = ReviewSessions(desk)
-    say(reviewing, asked(reviewing, "Kim"), "unfair")
-    now = asked(reviewing, "Kim")
+    submit(reviewing, next_item(reviewing, "Kim"), "unfair")
+    now = next_item(reviewing, "Kim")
     ahead = reviewing.ahead("Kim")
     pairs = [(item.decision, item.pair) for item in ahead]
     judged = [(recorded.decision, recorded.pair) for recorded in reviewing.book.standing()]
@@ -424,20 +424,20 @@ def test_pairs_at_hand(desk: Desk) -> None:
     free = {(pair.decision, frozenset((pair.first, pair.second))) for pair in desk.queue(1000)}
     assert set(pairs) <= free
     for item in (now, *ahead):
-        assert "late" not in say(reviewing, item, "acceptable").body["circumstances"]
-    after = asked(reviewing, "Kim")
+        assert "late" not in submit(reviewing, item, "acceptable").body["circumstances"]
+    after = next_item(reviewing, "Kim")
     assert (after.decision, after.pair) not in pairs
 
 
-def test_a_draft_is_known_by_the_pair_and_tells_nothing(desk: Desk) -> None:
+def test_a_draft_is_known_by_the_pair_and_reveals_nothing(desk: Desk) -> None:
     """The same while the pair is before somebody, another for everybody else and for every other pair."""
     first, second = ReviewSessions(desk), ReviewSessions(desk)
     kim, again, lee = (
-        first.display(asked(first, "Kim")),
-        second.display(asked(second, "Kim")),
-        first.display(asked(first, "Lee")),
+        first.display(next_item(first, "Kim")),
+        second.display(next_item(second, "Kim")),
+        first.display(next_item(first, "Lee")),
     )
     assert kim["draft"] == again["draft"] != lee["draft"]
     assert kim["item"] != again["item"]
-    say(first, asked(first, "Kim"), "unsure")
-    assert first.display(asked(first, "Kim"))["draft"] != kim["draft"]
+    submit(first, next_item(first, "Kim"), "unsure")
+    assert first.display(next_item(first, "Kim"))["draft"] != kim["draft"]

@@ -13,7 +13,7 @@ from evenhand.desk import Desk, Withdraw
 from evenhand.desk.queue import LEASE
 from evenhand.review.item import Item
 from evenhand.review.review_sessions import ReviewSessions
-from tests.support.review_steps import asked, opened, say
+from tests.support.review_steps import next_item, opened, submit
 
 
 @pytest.fixture(params=["memory:", "sqlite"])
@@ -37,9 +37,9 @@ def undone_long_ago(
     desk: Desk, reviewing: ReviewSessions, let_leases_end: Callable[[], None], answer: str = "unfair"
 ) -> Item:
     """A pair that Kim answered and took back, longer ago than a lease lasts; Kim has seen it again, and went home."""
-    item = asked(reviewing, "Kim")
-    desk.execute([Withdraw(say(reviewing, item, answer).id, actor="Kim")])
-    again = asked(reviewing, "Kim")
+    item = next_item(reviewing, "Kim")
+    desk.execute([Withdraw(submit(reviewing, item, answer).id, actor="Kim")])
+    again = next_item(reviewing, "Kim")
     assert (again.why, again.pair) == ("again", item.pair)
     let_leases_end()
     return again
@@ -58,7 +58,7 @@ def test_an_undone_pair_goes_to_others_when_its_lease_ends(
         assert desk.ledger.pairs.count("loans") == waiting - (answer != "skip")
         seen = []
         while (item := reviewing.next("Lee")) is not None:
-            say(reviewing, item, "acceptable")
+            submit(reviewing, item, "acceptable")
             desk.catch_up()
             seen.append((item.decision, item.pair))
         assert seen.count((undone.decision, undone.pair)) == 1
@@ -71,10 +71,10 @@ def test_an_undone_pair_is_not_lost_where_there_is_nobody_else(url: str, let_lea
     with opened(url, 6) as desk:
         reviewing = ReviewSessions(desk)
         undone = undone_long_ago(desk, reviewing, let_leases_end)
-        item = asked(reviewing, "Kim")
+        item = next_item(reviewing, "Kim")
         assert (item.why, item.decision, item.pair) == ("taken back", undone.decision, undone.pair)
-        say(reviewing, item, "acceptable")
-        assert asked(reviewing, "Kim").pair != item.pair
+        submit(reviewing, item, "acceptable")
+        assert next_item(reviewing, "Kim").pair != item.pair
 
 
 def test_an_undone_pair_that_others_have_answered_meanwhile(url: str, let_leases_end: Callable[[], None]) -> None:
@@ -82,10 +82,10 @@ def test_an_undone_pair_that_others_have_answered_meanwhile(url: str, let_leases
     with opened(url, 6) as desk:
         reviewing = ReviewSessions(desk)
         undone = undone_long_ago(desk, reviewing, let_leases_end)
-        item = asked(reviewing, "Lee")
+        item = next_item(reviewing, "Lee")
         assert (item.decision, item.pair) == (undone.decision, undone.pair)
-        say(reviewing, item, "unfair")
-        assert say(reviewing, undone, "acceptable").body["circumstances"]["late"] is True
+        submit(reviewing, item, "unfair")
+        assert submit(reviewing, undone, "acceptable").body["circumstances"]["late"] is True
 
 
 @pytest.mark.parametrize("overlap", [0.0, 1.0])
@@ -94,21 +94,21 @@ def test_a_skipped_pair_is_kept_for_whoever_undid_skipping(url: str, overlap: fl
     with opened(url, 6, overlap=overlap) as desk:
         reviewing = ReviewSessions(desk)
         waiting = desk.ledger.pairs.count("loans")
-        item = asked(reviewing, "Kim")
-        desk.execute([Withdraw(say(reviewing, item, "skip").id, actor="Kim")])
-        again = asked(reviewing, "Kim")
+        item = next_item(reviewing, "Kim")
+        desk.execute([Withdraw(submit(reviewing, item, "skip").id, actor="Kim")])
+        again = next_item(reviewing, "Kim")
         assert (again.why, again.pair) == ("again", item.pair)
         seen = []
         while (other := reviewing.next("Lee")) is not None:
             assert (other.decision, other.pair, other.place) != (item.decision, item.pair, item.place)
-            say(reviewing, other, "acceptable")
+            submit(reviewing, other, "acceptable")
             seen.append((other.decision, other.pair))
-        assert "late" not in say(reviewing, again, "unfair").body["circumstances"]
+        assert "late" not in submit(reviewing, again, "unfair").body["circumstances"]
         desk.catch_up()
         assert seen.count((item.decision, item.pair)) == overlap
         while (own := reviewing.next("Kim")) is not None:
             assert (own.decision, own.pair) != (item.decision, item.pair)
-            say(reviewing, own, "acceptable")
+            submit(reviewing, own, "acceptable")
         assert desk.ledger.pairs.count("loans") == 0
         assert reviewing.book.count("Kim") + reviewing.book.count("Lee") == waiting + 1
 
@@ -118,42 +118,42 @@ def test_a_skipped_pair_that_is_before_somebody_else_is_not_asked_for_again(url:
     """Whoever undoes skipping then gets another pair, so that no answer comes late."""
     with opened(url, 6) as desk:
         reviewing = ReviewSessions(desk)
-        item = asked(reviewing, "Kim")
-        skipped = say(reviewing, item, "skip")
-        taken = asked(reviewing, "Lee")
+        item = next_item(reviewing, "Kim")
+        skipped = submit(reviewing, item, "skip")
+        taken = next_item(reviewing, "Lee")
         assert taken.pair == item.pair
         if answers:
-            say(reviewing, taken, "unfair")
+            submit(reviewing, taken, "unfair")
         desk.execute([Withdraw(skipped.id, actor="Kim")])
-        other = asked(reviewing, "Kim")
+        other = next_item(reviewing, "Kim")
         assert (other.decision, other.pair) != (item.decision, item.pair)
-        assert "late" not in say(reviewing, other, "unfair").body["circumstances"]
+        assert "late" not in submit(reviewing, other, "unfair").body["circumstances"]
 
 
 def test_undoing_an_answer_leaves_the_second_place_to_somebody_else(url: str) -> None:
     """Of a pair with two places whoever answers, undoes and answers again takes one."""
     with opened(url, 6, overlap=1.0) as desk:
         reviewing = ReviewSessions(desk)
-        item = asked(reviewing, "Kim")
+        item = next_item(reviewing, "Kim")
         waiting = desk.ledger.pairs.count("loans")
-        desk.execute([Withdraw(say(reviewing, item, "unfair").id, actor="Kim")])
-        again = asked(reviewing, "Kim")
+        desk.execute([Withdraw(submit(reviewing, item, "unfair").id, actor="Kim")])
+        again = next_item(reviewing, "Kim")
         assert again.pair == item.pair
-        say(reviewing, again, "acceptable")
+        submit(reviewing, again, "acceptable")
         desk.catch_up()
         assert desk.ledger.pairs.count("loans") == waiting - 1
-        assert asked(reviewing, "Kim").pair != item.pair
+        assert next_item(reviewing, "Kim").pair != item.pair
 
 
 def test_what_was_replaced_is_not_asked_again(url: str) -> None:
     """A review that its reviewer superseded has its new answer already."""
     with opened(url, 6) as desk:
         reviewing = ReviewSessions(desk)
-        item = asked(reviewing, "Kim")
-        first = say(reviewing, item, "unfair")
+        item = next_item(reviewing, "Kim")
+        first = submit(reviewing, item, "unfair")
         fields: Any = {"fair": [(item.left, item.right)], "reviewer": "Kim", "actor": "Kim", "supersedes": first.id}
         desk.review(item.decision, "partial", **fields)
-        assert asked(reviewing, "Kim").pair != item.pair
+        assert next_item(reviewing, "Kim").pair != item.pair
 
 
 def test_an_undone_pair_stands_as_it_stood(url: str) -> None:
@@ -161,13 +161,13 @@ def test_an_undone_pair_stands_as_it_stood(url: str) -> None:
     with opened(url, 8) as desk:
         reviewing = ReviewSessions(desk)
         for turn in range(12):
-            item = asked(reviewing, "Kim")
+            item = next_item(reviewing, "Kim")
             for _ in range(2):
-                desk.execute([Withdraw(say(reviewing, item, ("unfair", "skip")[turn % 2]).id, actor="Kim")])
-                again = asked(ReviewSessions(desk), "Kim")
+                desk.execute([Withdraw(submit(reviewing, item, ("unfair", "skip")[turn % 2]).id, actor="Kim")])
+                again = next_item(ReviewSessions(desk), "Kim")
                 assert (again.left, again.right, again.why) == (item.left, item.right, "again")
                 item = again
-            say(reviewing, item, "acceptable")
+            submit(reviewing, item, "acceptable")
 
 
 def test_the_pair_that_was_next_keeps_its_sides(url: str) -> None:
@@ -175,11 +175,11 @@ def test_the_pair_that_was_next_keeps_its_sides(url: str) -> None:
     with opened(url, 12) as desk:
         reviewing = ReviewSessions(desk)
         for _ in range(8):
-            undone = say(reviewing, asked(reviewing, "Kim"), "unfair")
-            following = asked(reviewing, "Kim")
+            undone = submit(reviewing, next_item(reviewing, "Kim"), "unfair")
+            following = next_item(reviewing, "Kim")
             desk.execute([Withdraw(undone.id, actor="Kim")])
-            say(reviewing, asked(reviewing, "Kim"), "acceptable")
-            after = asked(reviewing, "Kim")
+            submit(reviewing, next_item(reviewing, "Kim"), "acceptable")
+            after = next_item(reviewing, "Kim")
             assert (after.decision, after.left, after.right) == (following.decision, following.left, following.right)
             metadata = reviewing.command(after, "unfair", {}).circumstances
             assert metadata is not None

@@ -12,8 +12,7 @@ from evenhand.desk import Desk, Ledger, Withdraw
 from evenhand.desk.imports.importing import import_jsonl
 from evenhand.desk.replay import replay
 from evenhand.errors import EvenhandError, InvalidInput
-from evenhand.ledger.export import to_jsonl
-from evenhand.ledger.verify import verify
+from evenhand.ledger.verify import to_jsonl, verify
 from evenhand.review.interview_sessions import InterviewSessions
 
 X, Y = [0.5, 0.0], [0.0, 0.5]
@@ -78,20 +77,20 @@ def test_nothing_is_imported_of_it(tmp_path: Path) -> None:
 
 
 def test_the_interview_records_it() -> None:
-    """The line tells the question, who was asked and what was said; taken back, the question comes again."""
+    """The event holds the question, the reviewer and the answer; taken back, the question comes again."""
     with Desk.open("memory:", "loans", n_features=2, seed=4, epsilon=0.05) as desk:
         desk.decide([[0.1, 0.4], [0.6, 0.2], [0.3, 0.3], [0.9, 0.1]])
         desk.catch_up(wait=True)
         interviewing = InterviewSessions(desk)
-        asked = interviewing.next("Kim")
-        content = interviewing.decrypt(asked["item"], "Kim")
+        question = interviewing.next("Kim")
+        content = interviewing.decrypt(question["item"], "Kim")
         (line,) = desk.execute([interviewing.command(content, "unsure", {"note": "cannot tell"})])
         assert not isinstance(line, EvenhandError)
         assert (line.kind, line.body["unfair"], line.body["reviewer"]) == ("answer", None, "Kim")
         stated = line.body["circumstances"]
         assert (stated["answer"], stated["note"], stated["question"]) == ("unsure", "cannot tell", content["question"])
         then = interviewing.answered(content, "unsure", line.id)
-        assert then["meter"]["unknown"] == asked["meter"]["unknown"]
+        assert then["meter"]["unknown"] == question["meter"]["unknown"]
         desk.execute([Withdraw(line.id, actor="Kim")])
         desk.catch_up()
         again = interviewing.decrypt(interviewing.next("Kim")["item"], "Kim")

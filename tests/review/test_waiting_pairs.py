@@ -75,7 +75,7 @@ def test_who_declined_may_want_it_after_all(durable_ledger: Ledger, name: str) -
 
 
 def test_of_many_who_claim_one_gets_it(durable_ledger: Ledger, name: str) -> None:
-    """Threads that claim one place at the same moment: one is told yes."""
+    """Threads that claim one place at the same moment: one succeeds."""
     durable_ledger.pairs.put(name, [waiting(1)], 100)
     ready, reported = threading.Barrier(6), list[bool]()
 

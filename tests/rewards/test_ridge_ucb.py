@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evenhand._internal.arrays import Floats
 from evenhand.errors import InvalidInput
 from evenhand.rewards import KnownReward, RewardModel, RidgeUCB
 from evenhand.rewards.ridge_ucb import REFRESH_EVERY
-from evenhand.testing.metric_worlds import Floats, random_contexts
+from evenhand.testing.metric_worlds import random_contexts
 
 
 def _trained(n: int, *, d: int = 4, seed: int = 0, **settings: object) -> tuple[RidgeUCB, Floats, Floats]:

@@ -98,7 +98,7 @@ def test_equivalent_amounts_make_the_same_distance(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_the_interaction_told_is_the_strongest_one(seed: int) -> None:
+def test_the_strongest_interaction_is_reported(seed: int) -> None:
     """Both distances equal those of encoded rows, and no other two features differ more between the two ways."""
     matrix = random_matrix(seed, rank=2)
     explanation = SCHEMA.explain(matrix).interaction
@@ -117,7 +117,7 @@ def test_the_interaction_told_is_the_strongest_one(seed: int) -> None:
     assert explanation.together.value - explanation.against.value == pytest.approx(best, abs=1e-6)
 
 
-def test_features_that_do_not_interact_are_not_said_to() -> None:
+def test_features_without_interaction_have_no_sentence_on_it() -> None:
     """Without blocks beside the diagonal, and with weak ones, there is no interaction."""
     matrix = alone(income=0.5, employment=0.4, has_guarantor=0.3)
     assert SCHEMA.explain(matrix).interaction is None
@@ -152,7 +152,7 @@ def test_the_sentences() -> None:
     ]
 
 
-def test_levels_that_are_almost_alike_are_said_to_be() -> None:
+def test_levels_that_are_almost_alike_are_reported_as_such() -> None:
     """The nearest levels get their own sentence when probabilities hardly differ."""
     matrix = np.zeros((SCHEMA.n_features, SCHEMA.n_features))
     start = SCHEMA.blocks["purpose"].start
@@ -163,7 +163,7 @@ def test_levels_that_are_almost_alike_are_said_to_be() -> None:
     assert f"In purpose, car and home count as almost alike: {near:.2g}." in explanation.sentences
 
 
-def test_a_feature_of_two_levels_is_told_in_one_sentence() -> None:
+def test_a_feature_of_two_levels_has_one_sentence() -> None:
     """Nearest and farthest are the same pair."""
     explanation = SCHEMA.explain(alone(gender=0.5))
     assert explanation.sentences[0] == (
@@ -201,7 +201,7 @@ def test_an_equivalence_carries_its_ends() -> None:
     assert (open_end.lower, open_end.upper) == (0.0, math.inf)
 
 
-def test_two_features_that_act_together_are_told_both_ways_round() -> None:
+def test_two_features_that_act_together_are_reported_both_ways_round() -> None:
     """Full reinforcement one way, full cancelling the other way."""
     matrix = alone(income=0.4, has_guarantor=0.4)
     i, j = SCHEMA.blocks["income"].start, SCHEMA.blocks["has_guarantor"].start
@@ -216,18 +216,18 @@ def test_two_features_that_act_together_are_told_both_ways_round() -> None:
     )
 
 
-def test_ends_are_asked_once_and_carried_into_sentences() -> None:
+def test_ends_are_computed_once_and_carried_into_sentences() -> None:
     """Every distance has the ends given for its own difference, the interaction's too; a number's steps have those of
     its whole range, which grow in proportion and are narrower here."""
-    matrix, asked = random_matrix(3), []
+    matrix, calls = random_matrix(3), []
 
     def ends(differences: Floats) -> tuple[Floats, Floats]:
-        asked.append(differences)
+        calls.append(differences)
         distances = np.sqrt(np.einsum("mi,ij,mj->m", differences, matrix, differences))
         return 0.5 * distances, 2.0 * distances + 0.02
 
     explanation = SCHEMA.explain(matrix, ends=ends)
-    assert len(asked) == 1
+    assert len(calls) == 1
     seen = [(effect.distance, c.distance) for effect in explanation.effects for c in effect.comparisons]
     assert explanation.interaction is not None
     seen += [(one, one) for one in (explanation.interaction.together, explanation.interaction.against)]
@@ -271,10 +271,10 @@ def test_a_feature_without_effect_carries_its_ends() -> None:
     ("matrix", "options", "sentence"),
     [
         (np.eye(3), {}, "the matrix must have shape (10, 10), got (3, 3)"),
-        (np.full((10, 10), np.nan), {}, "the matrix must be finite"),
+        (np.full((10, 10), np.nan), {}, "the matrix must be finite, got nan in it"),
         (np.triu(np.ones((10, 10))), {}, "the matrix must be symmetric, got an asymmetry of 1"),
         (-np.eye(10), {}, "the matrix must be positive semidefinite, got an eigenvalue of -1"),
-        ("G", {}, "the matrix must be a table of numbers"),
+        ("G", {}, "the matrix must be a table of numbers, got 'G'"),
         (np.eye(10), {"negligible": 0}, "negligible must be a number > 0 and < 1, got 0"),
         (np.eye(10), {"negligible": "much"}, "negligible must be a number > 0 and < 1, got 'much'"),
         (np.eye(10), {"ends": lambda z: (np.zeros(2), np.ones(2))}, "ends must return shapes (12,), got (2,) and (2,)"),

@@ -70,7 +70,7 @@ loose: Any = SimpleNamespace(Number=Number, Category=Category, YesNo=YesNo, Sche
         (lambda: loose.Schema([loose.YesNo("a")]).feature("b"), "unknown feature 'b'; the schema has a"),
     ],
 )
-def test_what_makes_no_feature_or_schema_is_said(make: Callable[[], Any], sentence: str) -> None:
+def test_invalid_features_and_schemas_raise(make: Callable[[], Any], sentence: str) -> None:
     """Each wrong setting is refused with a sentence that quotes it and says what is allowed."""
     with pytest.raises(InvalidInput, match=f"^{re.escape(sentence)}"):
         make()

@@ -1,4 +1,4 @@
-"""What does not fit is said for all rows at once, in sentences and in records."""
+"""Rows that do not fit are reported all at once, as sentences and as records."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PURPOSE = "one of 'car', 'home', 'study'"
 GUARANTOR = "yes or no (True or False, 1 or 0)"
 
 
-def said(rows: Any, **options: Any) -> list[str]:
+def problems_of(rows: Any, **options: Any) -> list[str]:
     """The lines of the error; `problems` must say the same without raising."""
     with pytest.raises(DoesNotFit) as caught:
         SCHEMA.encode(rows, **options)
@@ -76,12 +76,12 @@ def test_a_value_that_does_not_fit_is_named(feature: str, value: object, sentenc
     """The sentence names row, feature, value and what is allowed, the same for dicts and sequences."""
     row = {**GOOD, feature: value}
     for rows in ([GOOD, row], [list(GOOD.values()), list(row.values())]):
-        assert said(rows) == [f"row 1: {sentence}"]
+        assert problems_of(rows) == [f"row 1: {sentence}"]
 
 
 def test_a_key_that_is_not_there_is_missing() -> None:
     """A dict without a feature says the same as one with None."""
-    assert said([{name: value for name, value in GOOD.items() if name != "purpose"}]) == [
+    assert problems_of([{name: value for name, value in GOOD.items() if name != "purpose"}]) == [
         f"row 0: purpose must be {PURPOSE}, got no value"
     ]
 
@@ -97,7 +97,7 @@ def test_all_problems_of_all_rows_come_at_once() -> None:
         7,
     ]
     expected = "the row must be a dict or a sequence of 4 values, income, children, purpose, has_guarantor"
-    assert said(rows) == [
+    assert problems_of(rows) == [
         f"row 0: income must be {INCOME}, got 250000",
         f"row 0: purpose must be {PURPOSE}, got 'boat'",
         "row 2: unknown feature 'car'; the schema has income, children, purpose, has_guarantor "
@@ -147,7 +147,7 @@ def test_many_levels_are_not_all_listed() -> None:
 def test_extra_keys_are_ignored_on_request_only() -> None:
     """`extra="ignore"` passes over other keys; anything but the two words is refused."""
     row: dict[Any, Any] = {**GOOD, "name": "Ada", 3: 4}
-    assert [line.split(";")[0] for line in said([row])] == [
+    assert [line.split(";")[0] for line in problems_of([row])] == [
         "row 0: unknown feature 'name'",
         "row 0: unknown feature 3",
     ]
@@ -176,7 +176,7 @@ def test_what_is_no_table_is_refused(rows: Any, sentence: str) -> None:
 
 def test_one_row_without_its_list_is_explained() -> None:
     """A sequence of values where rows are wanted says what a row is."""
-    assert said(list(GOOD.values()))[0].startswith(
+    assert problems_of(list(GOOD.values()))[0].startswith(
         "row 0: the row must be a dict or a sequence of 4 values, income, children, purpose, has_guarantor, got 30000"
     )
 

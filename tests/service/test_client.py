@@ -21,8 +21,8 @@ def test_the_client_speaks_every_operation(ask: Asking) -> None:
         client.open_desk("new", n_features=2, capacity=1, seed=1)
         made = client.decide("new", candidates()["candidates"])
         client.outcome("new", made["id"], {made["chosen"][0]: 0.5})
-        given = client.review("new", made["id"], "complete", unfair=[("c0", "c2")], reviewer="Kim")
-        client.withdraw("new", given["id"], reason="a slip")
+        review = client.review("new", made["id"], "complete", unfair=[("c0", "c2")], reviewer="Kim")
+        client.withdraw("new", review["id"], reason="a slip")
         client.override("new", made["id"], ["c1"], reason="late papers")
         client.answer("new", [1.0, 0.0], [0.0, 1.0], gap=0.5, unfair=True, reviewer="Kim")
         client.change_settings("new", {"capacity": 2})
@@ -35,7 +35,7 @@ def test_the_client_speaks_every_operation(ask: Asking) -> None:
     assert kinds == ["opened", "decision", "outcome", "review", "withdrawal", "override", "answer", "settings"]
 
 
-def test_a_refusal_becomes_an_error_with_its_document(ask: Asking) -> None:
+def test_a_problem_becomes_an_error_with_its_document(ask: Asking) -> None:
     """What the service says is the error's sentence, status and kind; refusals are not tried again."""
     with DeskClient(ask.url, ADMIN) as client, pytest.raises(ServiceProblem, match="no desk 'nothing'") as refused:
         client.desk("nothing")
@@ -47,7 +47,7 @@ def test_a_refusal_becomes_an_error_with_its_document(ask: Asking) -> None:
 
 
 def scripted(steps: list[Callable[[httpx.Request], httpx.Response]]) -> tuple[DeskClient, list[str], list[float]]:
-    """A client of a service that answers as told; with the keys it got and the pauses made."""
+    """A client of a service with these responses; with the keys it got and the pauses made."""
     keys: list[str] = []
     pauses: list[float] = []
 
@@ -64,7 +64,7 @@ def lost(request: httpx.Request) -> httpx.Response:
     raise httpx.ReadError("gone", request=request)
 
 
-def test_a_lost_answer_is_asked_for_again_with_the_same_key() -> None:
+def test_a_lost_answer_is_requested_again_with_the_same_key() -> None:
     """Broken connections, overload and restarts are sat out; every attempt has one key; pauses grow."""
     done = httpx.Response(201, json={"id": "dec_1"})
     later = httpx.Response(503, json={}, headers={"Retry-After": "3"})
@@ -80,10 +80,10 @@ def test_a_lost_answer_is_asked_for_again_with_the_same_key() -> None:
 
 def test_the_queue_is_read_page_by_page() -> None:
     """As many as wanted, or all; kept for a reviewer they are one page."""
-    asked: list[str] = []
+    queries: list[str] = []
 
     def paged(request: httpx.Request) -> httpx.Response:
-        asked.append(request.url.query.decode())
+        queries.append(request.url.query.decode())
         after = int(request.url.params.get("after", 0))
         pairs = [{"first": number} for number in range(after, min(after + 40, 100))]
         return httpx.Response(200, json={"pairs": pairs, "next": str(after + 40) if after + 40 < 100 else None})
@@ -94,12 +94,12 @@ def test_the_queue_is_read_page_by_page() -> None:
             assert [one["first"] for one in client.queue("loans", limit)] == list(range(expected))
         assert client.queue("loans", 30, reviewer="Kim")[0] == {"first": 0}
     everything = ["", "after=40", "after=80"]
-    assert asked[:3] == asked[7:10] == everything
-    assert asked[3:7] == ["limit=7", "limit=90", "limit=90&after=40", "limit=90&after=80"]
-    assert asked[10:] == ["reviewer=Kim&limit=30"]
+    assert queries[:3] == queries[7:10] == everything
+    assert queries[3:7] == ["limit=7", "limit=90", "limit=90&after=40", "limit=90&after=80"]
+    assert queries[10:] == ["reviewer=Kim&limit=30"]
 
 
-def test_two_requests_have_two_keys_unless_told() -> None:
+def test_two_requests_have_two_keys_by_default() -> None:
     """Deciding twice is two decisions; a key of one's own is used as it is."""
     client, keys, _ = scripted([lambda _: httpx.Response(201, json={})] * 3)
     with client:
@@ -120,7 +120,7 @@ def test_no_answer_at_all_is_an_error_that_has_the_key() -> None:
     assert len(pauses) == 4
 
 
-def test_a_problem_that_stays_is_told() -> None:
+def test_a_problem_that_stays_is_raised() -> None:
     """A service that stays overloaded is a problem in the end, not a silence."""
     client, _, _ = scripted([lambda _: httpx.Response(503, json={"detail": "busy"})] * 5)
     with client, pytest.raises(ServiceProblem, match="busy"):
@@ -161,7 +161,7 @@ HOLDS_ITSELF.append(HOLDS_ITSELF)
 
 
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("value", "message"),
     [
         (float("nan"), r"^candidates\[0\]\.context\[0\] must be finite, got nan"),
         (np.float32("inf"), r"^candidates\[0\]\.context\[0\] must be finite, got inf"),
@@ -173,10 +173,10 @@ HOLDS_ITSELF.append(HOLDS_ITSELF)
         (HOLDS_ITSELF, r"not contain itself"),
     ],
 )
-def test_what_is_no_json_is_refused(value: Any, told: str) -> None:
+def test_what_is_no_json_is_refused(value: Any, message: str) -> None:
     """With the way to it, and nothing is sent."""
     client, keys, _ = scripted([])
-    with client, pytest.raises(InvalidInput, match=told):
+    with client, pytest.raises(InvalidInput, match=message):
         client.decide("loans", [{"id": "a", "context": [value, 0.2]}])
     assert keys == []
 
@@ -212,17 +212,17 @@ def test_numpy_is_taken_as_numbers_and_lists() -> None:
         people: list[dict[str, Any]] = [*exact, {"id": "b", "context": (np.float32(0.5), 1)}]
         sent = [{"id": "a", "context": [0.25, 1.0]}, {"id": "b", "context": [0.5, 1]}]
         assert client.decide("loans", people)["sent"] == {"candidates": sent}
-        said = client.answer(
+        answer = client.answer(
             "loans", np.array([1.0, 0.0]), np.array([0, 1]), gap=np.float64(0.5), unfair=np.bool_(True)
         )
-        assert said["sent"] == {"x": [1.0, 0.0], "y": [0, 1], "gap": 0.5, "unfair": True}
+        assert answer["sent"] == {"x": [1.0, 0.0], "y": [0, 1], "gap": 0.5, "unfair": True}
         assert client.outcome("loans", "dec_1", {"a": np.int64(1)})["sent"] == {"rewards": {"a": 1}}
         bit = client.review("loans", "dec_1", "one_bit", any_unfair=np.bool_(True))  # type: ignore[arg-type]
         assert bit["sent"] == {"kind": "one_bit", "any_unfair": True}
 
 
-def test_an_answer_that_cannot_be_decoded_is_asked_for_again() -> None:
-    """It was given, but nobody can read it: with the same key it comes again; if it never can be read, that is told."""
+def test_an_answer_that_cannot_be_decoded_is_requested_again() -> None:
+    """The response was sent, but cannot be read: with the same key it comes again; if it never can be, that raises."""
 
     def torn(request: httpx.Request) -> httpx.Response:
         return httpx.Response(201, stream=httpx.ByteStream(b"hello"), headers={"Content-Encoding": "gzip"})

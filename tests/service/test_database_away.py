@@ -1,4 +1,4 @@
-"""A database that goes away, fills up or is cut off under a running service: said clearly, nothing answered is lost."""
+"""A database that goes away, fills up or is cut off under a service: reported clearly, nothing acknowledged lost."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from evenhand.errors import EvenhandError
 from evenhand.ledger.ledger import Ledger
 from evenhand.ledger.verify import verify
 from evenhand.service import ServiceSettings
-from tests.ledger.test_damage import limit, stopped
-from tests.ledger.test_damage import started as begun
+from tests.support.broken_databases import limit_size, start_server, stop_server
 from tests.support.ledgers import running_postgresql
-from tests.support.processes import Running, answered, check_ledger, open_desk, started, streams_of
+from tests.support.processes import Running, check_ledger, open_desk, started, streams_of, wait_for_answers
 from tests.support.running_service import ADMIN, MEMORY, asking, candidates
+from tests.support.waiting import wait_for
 
 HEADERS = {"Authorization": f"Bearer {ADMIN}"}
 PEOPLE = {"candidates": [{"id": f"p{i}", "context": [i / 4, 0.1, 0.2]} for i in range(3)]}
@@ -44,15 +44,7 @@ REQUESTS: tuple[tuple[str, str, Any], ...] = (
 )
 
 
-def wait_for(streams: list[Any], more: int, seconds: float = 90) -> None:
-    """Until so many requests more were answered."""
-    before, until = answered(streams), time.monotonic() + seconds
-    while answered(streams) < before + more:
-        assert time.monotonic() < until, "clients do not get on"
-        time.sleep(0.02)
-
-
-def check_said(answer: httpx.Response) -> None:
+def check_problem(answer: httpx.Response) -> None:
     """A problem document that says to come back, and nothing of hosts, files or statements."""
     problem = answer.json()
     assert answer.status_code == 503, (answer.request.url.path, problem)
@@ -76,13 +68,13 @@ def test_postgresql_goes_away_under_load_and_comes_back(tmp_path: Path) -> None:
             streams = streams_of([running.address], "loans")
             try:
                 for seconds in (0.5, 7.0):  # shorter, and longer, than tokens are believed without being read again
-                    wait_for(streams, 20)
-                    stopped(server)
+                    wait_for_answers(streams, 20)
+                    stop_server(server)
                     time.sleep(seconds)
                     away(running, made["id"])
-                    begun(server)
-                    wait_for(streams, 40)
-                folded(running)
+                    start_server(server)
+                    wait_for_answers(streams, 40)
+                wait_for_projection(running)
             finally:
                 for stream in streams:
                     stream.stop()
@@ -92,20 +84,18 @@ def test_postgresql_goes_away_under_load_and_comes_back(tmp_path: Path) -> None:
 
 
 def away(running: Running, decision: str) -> None:
-    """Check what every kind of request is told while the database is away."""
+    """Check the response to every kind of request while the database is away."""
     for method, path, body in REQUESTS:
         filled = running.address + path.format(desk="loans", decision=decision)
-        check_said(httpx.request(method, filled, json=body, headers=HEADERS, timeout=30))
-    assert httpx.get(f"{running.address}/health").status_code == 200
+        check_problem(httpx.request(method, filled, json=body, headers=HEADERS, timeout=60))
+    assert httpx.get(f"{running.address}/health", timeout=60).status_code == 200
 
 
-def folded(running: Running, desk: str = "loans") -> None:
-    """Until what is decided from has caught up with the ledger as it is now: the folder goes on, too."""
-    with DeskClient(running.address, ADMIN) as client:
-        wanted, until = client.desk(desk)["events"], time.monotonic() + 60
-        while client.desk(desk)["state"] < wanted:
-            assert time.monotonic() < until, "the folder does not get on"
-            time.sleep(0.05)
+def wait_for_projection(running: Running, desk: str = "loans") -> None:
+    """Until what is decided from has caught up with the ledger as it is now: the projector goes on, too."""
+    with DeskClient(running.address, ADMIN, timeout=60) as client:
+        head = client.desk(desk)["events"]
+        wait_for(lambda: client.desk(desk)["state"] >= head, what="a projection that is up to date", pause=0.05)
 
 
 @pytest.fixture
@@ -119,18 +109,18 @@ def test_a_full_disk_under_a_service(settings: ServiceSettings) -> None:
     with asking(settings) as ask:
         ledger = ask.service.ledger
         assert isinstance(ledger, Ledger)
-        limit(ledger, 0)
+        limit_size(ledger, 0)
         made = []
         while (answer := ask("POST", "/api/desks/loans/decisions", candidates())).status_code == 201:
             made.append(answer.json())
             assert len(made) < 2_000
-        check_said(answer)
-        check_said(ask("POST", "/api/desks/loans/decisions", candidates(100)))
+        check_problem(answer)
+        check_problem(ask("POST", "/api/desks/loans/decisions", candidates(100)))
         for _ in range(2):
-            check_said(refused := ask("GET", "/ready", by="nobody"))
+            check_problem(refused := ask("GET", "/ready", by="nobody"))
             assert "cannot be written" in refused.json()["detail"]
         assert ask("GET", f"/api/desks/loans/decisions/{made[-1]['id']}").status_code == 200
-        limit(ledger, 1 << 30)
+        limit_size(ledger, 1 << 30)
         assert ask("GET", "/ready", by="nobody").status_code == 200  # nobody has written anything meanwhile
         assert ledger.snapshots("") == []
         made.append(ask.decide())
@@ -155,11 +145,11 @@ def test_a_file_taken_away_under_a_service(settings: ServiceSettings, tmp_path: 
             file.rename(away)
         if how == "replaced":
             file.write_bytes(away.read_bytes())
-        check_said(ask("GET", "/ready", by="nobody"))
+        check_problem(ask("GET", "/ready", by="nobody"))
         for _ in range(3):
-            check_said(ask("POST", "/api/desks/loans/decisions", candidates()))
-            check_said(ask("GET", "/ready", by="nobody"))
-        check_said(ask("POST", "/api/desks", {"name": "another", "n_features": 2}))
+            check_problem(ask("POST", "/api/desks/loans/decisions", candidates()))
+            check_problem(ask("GET", "/ready", by="nobody"))
+        check_problem(ask("POST", "/api/desks", {"name": "another", "n_features": 2}))
         assert file.exists() == (how == "replaced")
         away.replace(file)
         assert ask("GET", "/ready", by="nobody").status_code == 200
@@ -173,7 +163,7 @@ def test_a_file_taken_away_under_a_service(settings: ServiceSettings, tmp_path: 
 def test_a_file_cut_off_under_a_service(
     settings: ServiceSettings, tmp_path: Path, share: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every request is answered rightly or with a problem document; the next start, or verify, tells what is wrong."""
+    """Every request is answered right or with a problem document; the next start, or verify, reports what is wrong."""
     # Some connection may be left with a lock on what is no database any more: others say so when they have waited.
     monkeypatch.setattr("evenhand.ledger.engine.WAIT", 2.0)
     file = tmp_path / "ledger.db"
@@ -201,8 +191,7 @@ def test_a_file_cut_off_under_a_service(
 def empty_log(file: Path) -> None:
     """Put all that SQLite's log holds into its file."""
     with closing(sqlite3.connect(file, isolation_level=None)) as connection:
-        while connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
-            time.sleep(0.01)
+        wait_for(lambda: connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0, what="a checkpoint")
 
 
 def check_whole(url: str, known: tuple[int, str]) -> None:

@@ -12,7 +12,7 @@ from tests.support.running_service import ADMIN, Asking
 EXAMPLE = Path(__file__).parents[2] / "examples" / "lending_desk.py"
 
 
-def test_the_lending_desk_runs_and_its_ledger_tells_of_it(ask: Asking) -> None:
+def test_the_lending_desk_runs_and_its_ledger_records_it(ask: Asking) -> None:
     """Every day of the example is a decision and a review in the ledger."""
     done = subprocess.run(
         [sys.executable, str(EXAMPLE)],

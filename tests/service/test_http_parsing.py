@@ -6,18 +6,18 @@ import contextlib
 import json
 import re
 import socket
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
 
 from evenhand.service.serve import MAX_HEAD
-from tests.support.running_service import ADMIN, Asking, candidates
+from tests.support.running_service import ADMIN, DECISIONS, Asking, candidates
 
 GET = b"GET /health HTTP/1.1\r\nHost: desk\r\n"
 BODY = json.dumps(candidates()).encode()
-DECISIONS = "/api/desks/loans/decisions"
+SECONDS = 10.0
+"""How long a response may take: where a parser waits for bytes that never come, the test fails after this."""
 
 
 def request(
@@ -38,12 +38,17 @@ def chunked(body: bytes, *, headers: str = "", trailers: str = "") -> bytes:
 
 
 @contextmanager
-def connected(ask: Asking) -> Iterator[socket.socket]:
-    """A connection to the service."""
+def connected(ask: Asking, seconds: float = SECONDS) -> Iterator[socket.socket]:
+    """A connection to the service; nothing sent or received takes longer than some seconds."""
     host, port = ask.url.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=30) as connection:
+    with socket.create_connection((host, int(port)), timeout=seconds) as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         yield connection
+
+
+def wait_until_read(ask: Asking) -> None:
+    """Wait until the service has read what was sent on other connections: its one loop reads in order of arrival."""
+    assert ask("GET", "/health", timeout=SECONDS).status_code == 200
 
 
 def read_to_end(connection: socket.socket) -> bytes:
@@ -57,13 +62,16 @@ def read_to_end(connection: socket.socket) -> bytes:
 
 def responses(connection: socket.socket, number: int) -> list[tuple[int, dict[str, str], bytes]]:
     """The next responses: status, headers, body."""
-    file, found = connection.makefile("rb"), []
-    for _ in range(number):
-        status, headers = int(file.readline().split()[1]), {}
-        while (line := file.readline().decode().strip()) != "":
-            name, _, value = line.partition(": ")
-            headers[name.lower()] = value
-        found.append((status, headers, file.read(int(headers.get("content-length", 0)))))
+    found: list[tuple[int, dict[str, str], bytes]] = []
+    with connection.makefile("rb") as file:
+        for _ in range(number):
+            line = file.readline()
+            assert line, f"the connection was closed after {len(found)} of {number} responses"
+            status, headers = int(line.split()[1]), {}
+            while (header := file.readline().decode().strip()) != "":
+                name, _, value = header.partition(": ")
+                headers[name.lower()] = value
+            found.append((status, headers, file.read(int(headers.get("content-length", 0)))))
     return found
 
 
@@ -115,7 +123,7 @@ def test_an_upgrade_header_in_two_reads_does_not_smuggle_a_request(ask: Asking, 
     at = outer.rindex(b"Upgrade: h2c") + len(cut) if cut is not None else len(outer)
     with connected(ask) as connection:
         connection.sendall(outer[:at])
-        time.sleep(0.05)  # so that the rest is another read
+        wait_until_read(ask)
         connection.sendall(outer[at:] + GET + b"Connection: close\r\n\r\n")
         assert re.findall(rb"HTTP/1\.1 (\d+) ", read_to_end(connection)) == [b"400", b"200"]
     assert ask.decide()["number"] == 1
@@ -142,7 +150,7 @@ def test_trailers_are_not_headers(ask: Asking, apart: bool) -> None:
             at = len(sent) - 20 if apart else len(sent)
             connection.sendall(sent[:at])
             if apart:
-                time.sleep(0.05)
+                wait_until_read(ask)
                 connection.sendall(sent[at:])
             assert responses(connection, 1)[0][0] == status
     assert ask.decide()["number"] == 3
@@ -162,8 +170,7 @@ def test_pipelined_requests_are_answered_in_order(ask: Asking) -> None:
 def test_hundreds_of_pipelined_requests_are_answered_in_order(ask: Asking) -> None:
     """However many wait on one connection."""
     bad = request(more=f"Idempotency-Key: {'k' * 201}\r\n")
-    with connected(ask) as connection:
-        connection.settimeout(60)
+    with connected(ask, seconds=60) as connection:
         connection.sendall(bad * 300 + request(b"{") * 300 + request())
         assert [status for status, _, _ in responses(connection, 601)] == [422] * 300 + [400] * 300 + [201]
 
@@ -186,13 +193,13 @@ def test_a_body_may_come_in_pieces_or_never(ask: Asking) -> None:
     with connected(ask) as connection:
         for piece in (request()[:-60], request()[-60:-20], request()[-20:]):
             connection.sendall(piece)
-            time.sleep(0.02)
+            wait_until_read(ask)
         assert responses(connection, 1)[0][0] == 201
         connection.sendall(request()[:-10])
     assert ask.decide()["number"] == 2
 
 
-def test_a_client_may_expect_to_be_told_to_continue(ask: Asking) -> None:
+def test_a_client_may_expect_100_continue(ask: Asking) -> None:
     """Expect: 100-continue gets an interim response, then the decision."""
     with connected(ask) as connection:
         connection.sendall(request(more="Expect: 100-continue\r\n"))

@@ -7,9 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.running_service import Asking, candidates
-
-DECISIONS = "/api/desks/loans/decisions"
+from tests.support.running_service import DECISIONS, Asking, candidates
 
 
 def keyed(key: str) -> dict[str, str]:
@@ -22,7 +20,7 @@ def requests(ask: Asking) -> list[tuple[str, str, Any]]:
     """One request for every operation that changes something, each fit to be carried out once."""
     made = [ask.decide() for _ in range(4)]
     review: dict[str, Any] = {"kind": "complete", "unfair": [["c0", "c2"]]}
-    given = ask("POST", f"{DECISIONS}/{made[0]['id']}/reviews", review).json()
+    reviewed = ask("POST", f"{DECISIONS}/{made[0]['id']}/reviews", review).json()
     return [
         ("POST", "/api/desks", {"name": "new", "n_features": 2}),
         ("POST", DECISIONS, candidates()),
@@ -31,7 +29,7 @@ def requests(ask: Asking) -> list[tuple[str, str, Any]]:
         ("POST", f"{DECISIONS}/{made[3]['id']}/overrides", {"chosen": ["c1"]}),
         ("POST", "/api/desks/loans/answers", {"x": [1, 0], "y": [0, 1], "gap": 0.5, "unfair": True}),
         ("POST", "/api/desks/loans/settings", {"changes": {"capacity": 2}}),
-        ("DELETE", f"/api/desks/loans/reviews/{given['id']}", None),
+        ("DELETE", f"/api/desks/loans/reviews/{reviewed['id']}", None),
     ]
 
 
@@ -53,8 +51,8 @@ def test_every_change_sent_many_times_at_once_happens_once(ask: Asking, requests
     with ThreadPoolExecutor(8) as pool:
         for number, (method, path, body) in enumerate(requests):
 
-            def send(_: int, asked: tuple[str, str, Any, int] = (method, path, body, number)) -> tuple[int, bytes]:
-                answer = ask(asked[0], asked[1], asked[2], headers=keyed(f"k{asked[3]}"))
+            def send(_: int, request: tuple[str, str, Any, int] = (method, path, body, number)) -> tuple[int, bytes]:
+                answer = ask(request[0], request[1], request[2], headers=keyed(f"k{request[3]}"))
                 return answer.status_code, answer.content
 
             answers = set(pool.map(send, range(8)))
@@ -93,7 +91,7 @@ def test_without_a_key_every_request_is_a_new_one(ask: Asking) -> None:
     assert ask.decide()["id"] != ask.decide()["id"]
 
 
-def test_a_refused_request_may_be_mended_under_its_key(ask: Asking) -> None:
+def test_a_refused_request_may_be_corrected_under_its_key(ask: Asking) -> None:
     """Nothing is kept of a request that was refused: its key is free."""
     assert ask("POST", DECISIONS, {"candidates": []}, headers=keyed("k")).status_code == 422
     assert ask("POST", DECISIONS, candidates(), headers=keyed("k")).status_code == 201

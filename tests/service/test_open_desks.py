@@ -15,22 +15,26 @@ import pytest
 from evenhand.desk import Desk
 from evenhand.errors import LedgerUnavailable
 from evenhand.ledger.ledger import Ledger, open_ledger
-from tests.support.running_service import MEMORY, Asking, asking, candidates
+from evenhand.service.verification import VERIFIED
+from tests.support.running_service import DECISIONS, MEMORY, Asking, asking, candidates
+from tests.support.waiting import wait_for
 
-DECISIONS = "/api/desks/loans/decisions"
 
-
-def test_an_idle_desk_is_closed_and_opened_again(tmp_path: Path) -> None:
+def test_an_idle_desk_is_closed_and_opened_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """After a while without requests a desk is closed; the next request goes on where it was."""
+    close, closed = Desk.close, list[str]()
+
+    def noted(self: Desk) -> None:
+        close(self)
+        closed.append(self.name)
+
+    monkeypatch.setattr(Desk, "close", noted)
     settings = replace(MEMORY, database_url=f"sqlite:///{tmp_path}/ledger.db", close_after=0.2)
     with asking(settings) as ask:
-        made = ask.decide()
-        assert "loans" in ask.service.desks.progress()
-        until = time.monotonic() + 20
-        while "loans" in ask.service.desks.progress():
-            assert time.monotonic() < until, "the desk stays open"
-            time.sleep(0.02)
-        assert ask.decide()["number"] == made["number"] + 1
+        closed.clear()  # creating the desk opened and closed it
+        number = ask.decide()["number"]
+        wait_for(lambda: "loans" in closed and "loans" not in ask.service.desks.progress(), what="the end of the desk")
+        assert ask.decide()["number"] == number + 1
 
 
 @contextmanager
@@ -59,10 +63,9 @@ def test_many_open_desks_need_few_threads(tmp_path: Path) -> None:
 def test_many_idle_desks_need_little_time(tmp_path: Path) -> None:
     """150 open desks: under 2% of a core while nothing happens."""
     with with_open_desks(tmp_path, 150) as ask:
-        while any(
-            ask("GET", f"/api/desks/{name}").json()["ledger"] != "checked" for name in ask.service.desks.progress()
-        ):
-            time.sleep(0.1)
+        verification = ask.service.verification
+        desks = list(ask.service.desks.progress())
+        wait_for(lambda: {verification.result(name) for name in desks} == {VERIFIED}, seconds=300, pause=0.1)
         shares: list[float] = []
         while not shares or shares[-1] >= 0.02:  # snapshots may still be written
             assert len(shares) < 10, shares

@@ -1,4 +1,4 @@
-"""Every error is a problem document, limits hold, and logs tell nothing of people."""
+"""Every error is a problem document, limits hold, and logs reveal nothing about people."""
 
 from __future__ import annotations
 
@@ -9,28 +9,12 @@ import sys
 from dataclasses import replace
 from typing import Any
 
-import httpx
 import pytest
 
 from evenhand.service.logs import JsonLines
-from tests.support.running_service import MEMORY, Asking, asking, candidates
+from tests.support.running_service import DECISIONS, MEMORY, Asking, asking, candidates, is_problem
 
-DECISIONS = "/api/desks/loans/decisions"
 SECRET_PERSON = "Erika Mustermann 1964-08-12"
-
-
-def is_problem(answer: httpx.Response, status: int, kind: str | None = None) -> dict[str, Any]:
-    """Check that an answer is a problem document of this status; gives its members."""
-    assert answer.status_code == status, answer.text
-    assert answer.headers["content-type"] == "application/problem+json"
-    members: dict[str, Any] = answer.json()
-    assert members["status"] == status
-    assert members["type"].startswith("urn:evenhand:problem:")
-    assert members["title"]
-    assert members["detail"]
-    if kind is not None:
-        assert members["type"].endswith(f":{kind}")
-    return members
 
 
 @pytest.mark.parametrize(
@@ -104,9 +88,9 @@ def test_what_contradicts_the_ledger_is_refused(ask: Asking) -> None:
     is_problem(ask("POST", outcomes, {"rewards": {chosen: 1.0}}), 409, "conflict")
     both = {"kind": "partial", "unfair": [["c0", "c1"]], "fair": [["c1", "c0"]]}
     is_problem(ask("POST", f"{DECISIONS}/{made['id']}/reviews", both), 422, "invalid")
-    given = ask("POST", f"{DECISIONS}/{made['id']}/reviews", {"kind": "complete", "unfair": []}).json()
-    assert ask("DELETE", f"/api/desks/loans/reviews/{given['id']}").status_code == 200
-    is_problem(ask("DELETE", f"/api/desks/loans/reviews/{given['id']}"), 409, "conflict")
+    review = ask("POST", f"{DECISIONS}/{made['id']}/reviews", {"kind": "complete", "unfair": []}).json()
+    assert ask("DELETE", f"/api/desks/loans/reviews/{review['id']}").status_code == 200
+    is_problem(ask("DELETE", f"/api/desks/loans/reviews/{review['id']}"), 409, "conflict")
     is_problem(ask("POST", "/api/desks", {"name": "loans", "n_features": 2}), 409, "conflict")
 
 
@@ -135,7 +119,7 @@ def test_candidates_have_a_limit() -> None:
 
 
 def test_a_token_has_a_rate_of_its_own() -> None:
-    """Whoever sends too much is told when to come back; others are not held up."""
+    """Whoever sends too much learns when to come back; others are not held up."""
     with asking(replace(MEMORY, rate=0.01, burst=8.0)) as ask:
         answers = [ask("GET", "/api/desks/loans", by="decide") for _ in range(9)]
         assert [answer.status_code for answer in answers[:8]] == [200] * 8
@@ -144,7 +128,7 @@ def test_a_token_has_a_rate_of_its_own() -> None:
         assert ask("GET", "/api/desks/loans", by="review").status_code == 200
 
 
-def test_a_failure_nobody_expected_tells_no_words(ask: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unexpected_failure_reveals_no_details(ask: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
     """An unexpected error gives 500 with an instance; neither the answer nor the log quotes it, the log says where."""
     lines = io.StringIO()
     handler = logging.StreamHandler(lines)
@@ -176,9 +160,9 @@ def test_logs_of_requests_hold_nothing_about_people(monkeypatch: pytest.MonkeyPa
     with asking(replace(MEMORY, log_requests=True)) as ask:
         people = {"candidates": [{"id": SECRET_PERSON, "context": [0.123456, 0.2]}]}
         made = ask("POST", DECISIONS, people).json()
-        said = {"kind": "complete", "reviewer": SECRET_PERSON, "circumstances": {"note": SECRET_PERSON}}
-        given = ask("POST", f"{DECISIONS}/{made['id']}/reviews", said).json()
-        ask("DELETE", f"/api/desks/loans/reviews/{given['id']}", params={"reason": SECRET_PERSON})
+        body = {"kind": "complete", "reviewer": SECRET_PERSON, "circumstances": {"note": SECRET_PERSON}}
+        review = ask("POST", f"{DECISIONS}/{made['id']}/reviews", body).json()
+        ask("DELETE", f"/api/desks/loans/reviews/{review['id']}", params={"reason": SECRET_PERSON})
         ask("POST", DECISIONS, {"candidates": [{"id": SECRET_PERSON}]})
         for who in ("nobody", "admin", "decide"):
             ask("GET", f"/api/desks/{SECRET_PERSON}", by=who)
@@ -189,7 +173,7 @@ def test_logs_of_requests_hold_nothing_about_people(monkeypatch: pytest.MonkeyPa
     text = lines.getvalue()
     assert f'"caller":"{token}"' in text
     assert '"operation":"decide"' in text
-    for word in ("Mustermann", "0.123456", made["id"], given["id"], "127.0.0.1"):
+    for word in ("Mustermann", "0.123456", made["id"], review["id"], "127.0.0.1"):
         assert word not in text
     for line in text.splitlines():
         json.loads(line)

@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 
 from evenhand.client import DeskClient
-from tests.support.processes import Running, answered, check_ledger, open_desk, started, streams_of
+from tests.support.processes import Running, answered, check_ledger, open_desk, started, streams_of, wait_for_answers
 from tests.support.running_service import ADMIN
+from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.process
 
@@ -41,19 +42,11 @@ def killed_again_and_again(running: Running, desk: str, times: int, rng: np.rand
     streams = streams_of([running.address], desk)
     try:
         for _ in range(times):
-            before = answered(streams)
-            time.sleep(float(rng.uniform(0.0, 1.0)))
-            until = time.monotonic() + 60
-            while answered(streams) < before + 5:
-                assert time.monotonic() < until, "clients do not get on"
-                time.sleep(0.01)
+            wait_for_answers(streams, 5)
+            time.sleep(float(rng.uniform(0.0, 1.0)))  # a random moment is what this is about
             running.kill()
             running.start()
-        before = answered(streams)
-        until = time.monotonic() + 60
-        while answered(streams) < before + 20:
-            assert time.monotonic() < until, "clients do not get on after the last kill"
-            time.sleep(0.01)
+        wait_for_answers(streams, 20)
     finally:
         for stream in streams:
             stream.stop()
@@ -74,11 +67,16 @@ def test_killed_fifty_times_nothing_answered_is_lost(url: str, desk: str, tmp_pa
         killed_again_and_again(running, desk, 50, np.random.default_rng(2))
 
 
-def folders(services: list[Running], desk: str) -> list[float]:
-    """Which of the services folds the desk, as each of them says."""
+def metrics(running: Running) -> str:
+    """The metrics of a service, in Prometheus's text format."""
+    return httpx.get(f"{running.address}/metrics", headers={"Authorization": f"Bearer {ADMIN}"}, timeout=60).text
+
+
+def projecting(services: list[Running], desk: str) -> list[float]:
+    """Which of the services projects the desk, as each of them reports."""
     found = []
     for running in services:
-        text = httpx.get(f"{running.address}/metrics", headers={"Authorization": f"Bearer {ADMIN}"}).text
+        text = metrics(running)
         lines = [line for line in text.splitlines() if line.startswith(f'evenhand_folds_desk{{desk="{desk}"')]
         found += [float(line.rsplit(" ", 1)[1]) for line in lines] or [0.0]
     return found
@@ -86,23 +84,24 @@ def folders(services: list[Running], desk: str) -> list[float]:
 
 @pytest.mark.postgres
 def test_two_services_on_one_postgresql(postgresql: str, desk: str, tmp_path: Path) -> None:
-    """No event is lost or doubled, one of them folds at a time, and the other takes over when that one dies."""
+    """No event is lost or doubled, one of them projects at a time, and the other takes over when that one dies."""
     with started(postgresql, tmp_path) as first, started(postgresql, tmp_path) as second:
         open_desk(first, desk)
         streams = streams_of([first.address, second.address], desk)
         try:
-            seen, until = set(), time.monotonic() + 60
-            while answered(streams) < 200:
-                assert time.monotonic() < until
-                seen.add(tuple(folders([first, second], desk)))
-                time.sleep(0.1)
+            seen: set[tuple[float, ...]] = set()
+
+            def has_enough() -> bool:
+                seen.add(tuple(projecting([first, second], desk)))
+                return answered(streams) >= 200
+
+            wait_for(has_enough, what="200 answers", seconds=120, pause=0.1)
             assert all(sum(who) <= 1 for who in seen), seen
-            now = folders([first, second], desk)
-            assert sum(now) == 1
-            folder, other = (first, second) if now[0] else (second, first)
-            folder.kill()
+            wait_for(lambda: sum(projecting([first, second], desk)) == 1, what="a service that projects", pause=0.1)
+            projector, other = (first, second) if projecting([first], desk) == [1.0] else (second, first)
+            projector.kill()
             takes_over(other, desk)
-            folder.start()
+            projector.start()
         finally:
             for stream in streams:
                 stream.stop()
@@ -112,17 +111,12 @@ def test_two_services_on_one_postgresql(postgresql: str, desk: str, tmp_path: Pa
 
 
 def takes_over(running: Running, desk: str) -> None:
-    """Check that a service becomes the one that folds, and that the state moves on with new decisions."""
-    until = time.monotonic() + 60
-    while folders([running], desk) != [1.0]:
-        assert time.monotonic() < until, "nobody took over"
-        time.sleep(0.05)
-    with DeskClient(running.address, ADMIN) as client:
+    """Check that a service becomes the one that projects, and that the state moves on with new decisions."""
+    wait_for(lambda: projecting([running], desk) == [1.0], what="the other service taking over", pause=0.05)
+    with DeskClient(running.address, ADMIN, timeout=60) as client:
         # The clients may all be waiting for the service that was killed, so this test decides by itself.
         made = client.decide(desk, [{"id": "a", "context": [0.1, 0.2, 0.3]}], key="0-0")
-        while client.desk(desk)["state"] < made["seq"]:
-            assert time.monotonic() < until, "the new folder does not get on"
-            time.sleep(0.05)
+        wait_for(lambda: client.desk(desk)["state"] >= made["seq"], what="the new projection", pause=0.05)
 
 
 def test_several_workers_of_one_service(desk: str, tmp_path: Path) -> None:
@@ -131,20 +125,20 @@ def test_several_workers_of_one_service(desk: str, tmp_path: Path) -> None:
     with started(url, tmp_path, "--workers", "2") as running:
         open_desk(running, desk)
         streams = streams_of([running.address], desk)
-        until = time.monotonic() + 60
-        while answered(streams) < 100:
-            assert time.monotonic() < until
-            time.sleep(0.05)
-        assert sum(folders([running], desk)) <= 1
+        wait_for_answers(streams, 100)
+        assert sum(projecting([running], desk)) <= 1
         for stream in streams:
             stream.stop()
-        text = httpx.get(f"{running.address}/metrics", headers={"Authorization": f"Bearer {ADMIN}"}).text
-        counted = sum(
-            float(line.rsplit(" ", 1)[1])
-            for line in text.splitlines()
-            if line.startswith("evenhand_requests_total") and 'status="20' in line and "show" not in line
-        )
-        assert counted >= answered(streams)
+
+        def counted() -> float:
+            return sum(
+                float(line.rsplit(" ", 1)[1])
+                for line in metrics(running).splitlines()
+                if line.startswith("evenhand_requests_total") and 'status="20' in line and "show" not in line
+            )
+
+        # A worker counts a request after its response is sent; another worker answers for both.
+        wait_for(lambda: counted() >= answered(streams), what="a count of all requests", pause=0.05)
     check_ledger(url, desk, streams)
 
 
@@ -154,7 +148,7 @@ def test_stopping_finishes_what_was_begun(desk: str, tmp_path: Path) -> None:
     with started(url, tmp_path) as running:
         open_desk(running, desk)
         streams = streams_of([running.address], desk)
-        time.sleep(1.0)
+        wait_for_answers(streams, 50)
         assert running.process is not None
         os.kill(running.process.pid, signal.SIGTERM)
         assert running.process.wait(60) in (0, -signal.SIGTERM)

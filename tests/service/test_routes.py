@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
 
 from evenhand.client import DeskClient
 from tests.support.running_service import ADMIN, Asking, candidates
+from tests.support.waiting import wait_for
 
 
-def test_a_decision_has_odds_in_the_order_of_its_candidates(ask: Asking) -> None:
-    """The answer names the candidates, their odds in that order, who was drawn, and the state that was decided from."""
+def test_a_decision_has_probabilities_in_the_order_of_its_candidates(ask: Asking) -> None:
+    """The response has the candidates, their probabilities in that order, who was drawn, and the state decided from."""
     decision = ask.decide(k=4, by="decide")
     assert decision["candidates"] == ["c0", "c1", "c2", "c3"]
     assert sum(decision["probabilities"]) == pytest.approx(1.0)
@@ -23,7 +23,7 @@ def test_a_decision_has_odds_in_the_order_of_its_candidates(ask: Asking) -> None
 
 
 def test_the_record_of_a_decision_is_what_was_answered(ask: Asking) -> None:
-    """A decision looked up later has the same odds and chosen, its explanation, and what followed."""
+    """A decision looked up later has the same probabilities and chosen, its explanation, and what followed."""
     decision = ask.decide()
     outcome = ask(
         "POST", f"/api/desks/loans/decisions/{decision['id']}/outcomes", {"rewards": {decision["chosen"][0]: 0.25}}
@@ -45,15 +45,15 @@ def test_candidates_may_be_given_by_named_features(ask: Asking) -> None:
     assert ask("POST", "/api/desks/named/decisions", body).status_code == 422
 
 
-def test_what_reviewers_do_not_see_is_said_when_a_desk_is_opened(ask: Asking) -> None:
+def test_hidden_attributes_are_set_when_a_desk_is_opened(ask: Asking) -> None:
     """A new desk takes the rules of reviewing; a later change of one of them leaves the others as they are."""
     rules = {"hidden": ["age"], "session": 5}
     desk = {"name": "shy", "features": ["age", "income"], "reviewing": rules, "overlap": 0.5, "pairs_per_decision": 2}
-    told = ask("POST", "/api/desks", desk).json()["settings"]
-    assert (told["reviewing"]["hidden"], told["reviewing"]["session"], told["overlap"]) == (["age"], 5, 0.5)
+    settings = ask("POST", "/api/desks", desk).json()["settings"]
+    assert (settings["reviewing"]["hidden"], settings["reviewing"]["session"], settings["overlap"]) == (["age"], 5, 0.5)
     assert ask("POST", "/api/desks/shy/settings", {"changes": {"reviewing": {"lease": 60}}}).status_code == 201
-    told = ask("GET", "/api/desks/shy").json()["settings"]
-    assert (told["reviewing"]["hidden"], told["reviewing"]["lease"]) == (["age"], 60)
+    settings = ask("GET", "/api/desks/shy").json()["settings"]
+    assert (settings["reviewing"]["hidden"], settings["reviewing"]["lease"]) == (["age"], 60)
     wrong = ask("POST", "/api/desks", {**desk, "name": "other", "reviewing": {"hidden": ["gender"]}})
     assert wrong.status_code == 422
 
@@ -79,10 +79,7 @@ def test_a_review_is_recorded_and_learned_from(ask: Asking, by: str, review: dic
 
 
 def _wait_for_state(ask: Asking, seq: int) -> None:
-    until = time.monotonic() + 20
-    while ask("GET", "/api/desks/loans").json()["state"] < seq:
-        assert time.monotonic() < until, "the state did not come so far"
-        time.sleep(0.02)
+    wait_for(lambda: ask("GET", "/api/desks/loans").json()["state"] >= seq, what=f"the state at {seq}", pause=0.02)
 
 
 def test_a_withdrawn_review_leaves_the_metric_as_if_never_given(ask: Asking) -> None:
@@ -90,8 +87,8 @@ def test_a_withdrawn_review_leaves_the_metric_as_if_never_given(ask: Asking) -> 
     decision = ask.decide()
     _wait_for_state(ask, decision["seq"])
     before = ask("GET", "/api/desks/loans/metric").json()["matrix"]
-    said = {"kind": "complete", "unfair": [["c0", "c2"]]}
-    review = ask("POST", f"/api/desks/loans/decisions/{decision['id']}/reviews", said, by="review").json()
+    body = {"kind": "complete", "unfair": [["c0", "c2"]]}
+    review = ask("POST", f"/api/desks/loans/decisions/{decision['id']}/reviews", body, by="review").json()
     _wait_for_state(ask, review["seq"])
     assert ask("GET", "/api/desks/loans/metric").json()["matrix"] != before
     answer = ask("DELETE", f"/api/desks/loans/reviews/{review['id']}", params={"reason": "a slip"}, by="review")
@@ -117,19 +114,15 @@ def test_overrides_answers_and_settings_are_recorded(ask: Asking) -> None:
 def test_pairs_wait_for_reviewers(ask: Asking) -> None:
     """After decisions there are pairs in the queue, each naming its decision and two of its candidates."""
     made = {decision["id"]: decision for decision in (ask.decide() for _ in range(3))}
-    until = time.monotonic() + 20
-    while not (pairs := ask("GET", "/api/desks/loans/queue?limit=2", by="review").json()["pairs"]):
-        assert time.monotonic() < until, "no pair came into the queue"
-        time.sleep(0.05)
-        fresh = ask.decide()
-        made[fresh["id"]] = fresh
+    path = "/api/desks/loans/queue?limit=2"
+    pairs = wait_for(lambda: ask("GET", path, by="review").json()["pairs"], what="a waiting pair", pause=0.05)
     assert len(pairs) <= 2
     for pair in pairs:
         assert {pair["first"], pair["second"]} <= set(made[pair["decision"]]["candidates"])
 
 
-def test_a_review_tells_what_was_seen(ask: Asking) -> None:
-    """What is said by name is in the record's circumstances, over HTTP and by the client; a misfit is named."""
+def test_a_review_records_what_was_seen(ask: Asking) -> None:
+    """Named fields are in the record's metadata, over HTTP and by the client; a misfit is named."""
     made = ask.decide()
     about, (one, other) = f"/api/desks/loans/decisions/{made['id']}/reviews", made["candidates"][:2]
     seen: dict[str, Any] = {
@@ -173,10 +166,11 @@ def test_a_review_tells_what_was_seen(ask: Asking) -> None:
 def test_the_queue_comes_in_pages(ask: Asking) -> None:
     """Pages put together are the whole queue; what to page on with is the desk's own, and goes without a lease."""
     path, made = "/api/desks/loans/queue", [ask.decide()["id"] for _ in range(4)]
-    until = time.monotonic() + 20
-    while set(made) - {one["decision"] for one in ask("GET", f"{path}?limit=1000").json()["pairs"]}:
-        assert time.monotonic() < until, "not all decisions came into the queue"
-        time.sleep(0.05)
+
+    def are_queued() -> bool:
+        return set(made) <= {one["decision"] for one in ask("GET", f"{path}?limit=1000").json()["pairs"]}
+
+    wait_for(are_queued, what="pairs of all decisions", pause=0.05)
     whole = ask("GET", f"{path}?limit=1000", by="review").json()
     assert whole["next"] is None
     found, query = [], "?limit=3"
@@ -198,8 +192,8 @@ def test_the_queue_comes_in_pages(ask: Asking) -> None:
     assert (len(leased["pairs"]), leased["next"]) == (2, None)
 
 
-def test_a_seed_is_never_told_but_in_the_ledger_itself(ask: Asking) -> None:
-    """Whoever knows the seed can foresee draws: neither opening nor looking at a desk tells it."""
+def test_a_seed_is_nowhere_but_in_the_ledger_itself(ask: Asking) -> None:
+    """Whoever knows the seed can foresee draws: neither opening nor looking at a desk reveals it."""
     opened = ask("POST", "/api/desks", {"name": "seeded", "n_features": 2, "seed": 123456789})
     assert "seed" not in opened.json()["settings"]
     assert "seed" not in ask("GET", "/api/desks/seeded").json()["settings"]

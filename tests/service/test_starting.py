@@ -25,32 +25,32 @@ from tests.support.tampering import tampered
 
 
 async def failure_of(settings: ServiceSettings) -> str:
-    """What the server is told when the application cannot start."""
-    told: list[Any] = []
+    """The message to the server when the application cannot start."""
+    messages: list[Any] = []
 
     async def receive() -> dict[str, str]:
         return {"type": "lifespan.startup"}
 
     async def send(message: Any) -> None:
-        told.append(message)
+        messages.append(message)
 
     with pytest.raises(EvenhandError):
         await create_app(settings)({"type": "lifespan", "state": {}}, receive, send)
-    (message,) = told
+    (message,) = messages
     assert message["type"] == "lifespan.startup.failed"
     return str(message["message"])
 
 
-def test_a_start_that_fails_is_told_in_a_sentence(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_start_that_fails_is_reported_in_a_sentence(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """One line that says what is wrong; the traceback is there for whoever asks for the level debug."""
     (tmp_path / "ledger.db").write_bytes(b"this is no database " * 500)
     with caplog.at_level(logging.DEBUG, "evenhand.service.middleware"):
-        said = asyncio.run(
+        message = asyncio.run(
             failure_of(ServiceSettings(database_url=f"sqlite:///{tmp_path}/ledger.db", admin_token=ADMIN))
         )
-    assert said.startswith("the service cannot start: the database is damaged")
-    assert "\n" not in said
-    assert "Traceback" not in said
+    assert message.startswith("the service cannot start: the database is damaged")
+    assert "\n" not in message
+    assert "Traceback" not in message
     traces = [record for record in caplog.records if record.exc_info]
     assert [record.levelno for record in traces] == [logging.DEBUG]
 
@@ -70,7 +70,7 @@ def serve(*options: str, **environment: str) -> subprocess.CompletedProcess[str]
 @pytest.mark.process
 @pytest.mark.parametrize("token", ["", ADMIN])
 @pytest.mark.parametrize(
-    ("url", "said"),
+    ("url", "sentence"),
     [
         ("postgresql+psycopg://nobody:very-secret@127.0.0.1:1/none", "the database cannot be used now"),
         ("sqlite:///{folder}/newer.db", "the database is at migration 9999"),
@@ -79,7 +79,7 @@ def serve(*options: str, **environment: str) -> subprocess.CompletedProcess[str]
         ("sqlite:///{folder}/empty.db", "the database {folder}/empty.db is empty"),
     ],
 )
-def test_serve_says_in_a_sentence_why_it_cannot(tmp_path: Path, url: str, said: str, token: str) -> None:
+def test_serve_says_in_a_sentence_why_it_cannot(tmp_path: Path, url: str, sentence: str, token: str) -> None:
     """Unreachable, newer, damaged, not to be written: one sentence, status 1, no traceback and no password."""
     Desk.open(f"sqlite:///{tmp_path}/newer.db", "loans", n_features=2).close()
     tampered(tmp_path / "newer.db", "UPDATE evenhand_version SET version_num = '9999'")
@@ -87,7 +87,7 @@ def test_serve_says_in_a_sentence_why_it_cannot(tmp_path: Path, url: str, said: 
     (tmp_path / "empty.db").touch()
     ended = serve("--database", url.format(folder=tmp_path), EVENHAND_ADMIN_TOKEN=token)
     assert ended.returncode == 1
-    assert ended.stderr.startswith(said.format(folder=tmp_path))
+    assert ended.stderr.startswith(sentence.format(folder=tmp_path))
     assert ended.stderr.count("\n") == 1
     assert "very-secret" not in ended.stderr
     assert ended.stdout == ""
@@ -95,7 +95,7 @@ def test_serve_says_in_a_sentence_why_it_cannot(tmp_path: Path, url: str, said: 
 
 @pytest.mark.postgres
 @pytest.mark.process
-def test_a_user_whom_postgresql_does_not_let_in_is_told() -> None:
+def test_a_user_whom_postgresql_rejects_gets_a_sentence() -> None:
     """In its own words, in a sentence, without the password."""
     with running_postgresql() as server:
         url = re.sub("^postgresql://postgres:?", "postgresql+psycopg://nobody:very-secret", server.get_uri())
@@ -108,7 +108,7 @@ def test_a_user_whom_postgresql_does_not_let_in_is_told() -> None:
 
 @pytest.mark.process
 @pytest.mark.parametrize("options", [(), ("--workers", "2"), ("--demo",)])
-def test_a_port_that_is_taken_is_told_before_a_token_is_made(tmp_path: Path, options: tuple[str, ...]) -> None:
+def test_a_port_that_is_taken_is_reported_before_a_token_is_made(tmp_path: Path, options: tuple[str, ...]) -> None:
     """One sentence and status 1; the token that is shown once is not, nor is it kept."""
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = str(other.getsockname()[1])
@@ -122,7 +122,7 @@ def test_a_port_that_is_taken_is_told_before_a_token_is_made(tmp_path: Path, opt
 
 
 @pytest.mark.process
-def test_a_host_that_is_not_here_is_told(tmp_path: Path) -> None:
+def test_an_unknown_host_is_reported(tmp_path: Path) -> None:
     """An address of somebody else, and a name that nobody has."""
     for host in ("192.0.2.7", "nobody.invalid"):
         ended = serve("--host", host, "--data", str(tmp_path), EVENHAND_ADMIN_TOKEN=ADMIN)
@@ -147,7 +147,7 @@ def test_a_server_that_cannot_start_ends_with_status_1(tmp_path: Path, monkeypat
 
 @pytest.mark.process
 def test_a_demonstration_keeps_nothing_and_says_so(tmp_path: Path) -> None:
-    """Whoever names a place to keep things in is told, and nothing begins."""
+    """A place to keep things in is refused, and nothing begins."""
     ended = serve("--demo", "--data", str(tmp_path / "here"))
     assert "error: --demo cannot be combined with --data or --database" in ended.stderr
     assert (ended.returncode, ended.stdout) == (2, "")

@@ -13,9 +13,10 @@ from evenhand.cli.main import main
 from evenhand.cli.main import main as command
 from evenhand.desk import Desk, open_ledger
 from evenhand.errors import InvalidInput
+from evenhand.ledger.event import now
 from evenhand.service import ServiceSettings
 from evenhand.service.serve import check_may_listen, first_token
-from evenhand.service.tokens import TokenStore, UnknownToken, digest_of, new_token, now, open_tokens
+from evenhand.service.tokens import TokenStore, UnknownToken, digest_of, new_token, open_tokens
 
 
 @pytest.fixture
@@ -110,24 +111,24 @@ def test_tokens_are_looked_for_where_a_database_is(
     """In the wrong folder no database is made, and no secret shown that no service would know."""
     for where in (("--data", str(tmp_path / "typo")), ("--database", f"sqlite:///{tmp_path}/typo.db")):
         assert evenhand("token", *action, *where) == 2
-        said = capsys.readouterr()
-        assert "there is no ledger" in said.err
-        assert said.out == ""
+        printed = capsys.readouterr()
+        assert "there is no ledger" in printed.err
+        assert printed.out == ""
     assert evenhand("token", *action, "--database", "memory:") == 2
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_token_for_a_desk_that_is_not_there_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_token_for_a_missing_desk_prints_a_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It is made, for the desk may come later; whoever mistyped a name reads so."""
     where = ("--data", str(tmp_path))
     Desk.open(f"sqlite:///{tmp_path}/ledger.db", "loans", n_features=2).close()
     assert evenhand("token", "create", "kim", "--role", "review", "--desk", "loans", *where) == 0
     assert capsys.readouterr().err == ""
     assert evenhand("token", "create", "lee", "--role", "review", "--desk", "loans", "--desk", "laons", *where) == 0
-    said = capsys.readouterr()
-    assert said.out.startswith("eh_")
-    assert said.out.count("\n") == 1
-    assert said.err == "there is no desk laons yet; the token will work once it exists\n"
+    printed = capsys.readouterr()
+    assert printed.out.startswith("eh_")
+    assert printed.out.count("\n") == 1
+    assert printed.err == "there is no desk laons yet; the token will work once it exists\n"
 
 
 def evenhand(*arguments: str) -> int:

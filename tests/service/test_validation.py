@@ -8,8 +8,7 @@ import pytest
 
 from evenhand.desk import Desk
 from evenhand.errors import EvenhandError, InvalidInput
-from tests.service.test_problems import DECISIONS, is_problem
-from tests.support.running_service import Asking
+from tests.support.running_service import DECISIONS, Asking, is_problem
 
 NAME = "1 to 100 letters, digits, dots, underscores and hyphens, a letter or digit first"
 
@@ -87,11 +86,11 @@ def one(**person: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_a_refusal_is_a_sentence(ask: Asking, path: str, body: Any, detail: str) -> None:
+def test_a_problem_is_a_sentence(ask: Asking, path: str, body: Any, detail: str) -> None:
     """The field, what it must be, what was sent; and no name of a type that only programmers know."""
     where = path if path.startswith("/") else f"{DECISIONS}/{ask.decide()['id']}/{path}"
-    said = is_problem(ask("POST", where, body), 422, "invalid")["detail"]
-    assert said.startswith(detail)
+    sentence = is_problem(ask("POST", where, body), 422, "invalid")["detail"]
+    assert sentence.startswith(detail)
 
 
 def test_what_is_there_already_is_called_so(ask: Asking) -> None:
@@ -115,7 +114,7 @@ def test_one_rule_for_names_of_desks(ask: Asking, name: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("candidates", "sentence"),
     [
         ([["a", "b"]], "feature 0 of candidate 0 is 'a'"),
         ([[0.1, 0.2], [0.1]], "candidate 1 has 1 features, candidate 0 has 2"),
@@ -125,11 +124,11 @@ def test_one_rule_for_names_of_desks(ask: Asking, name: Any) -> None:
         ([[1.7e308, 1.7e308]], "contexts must have norm <= 1, context 0 has inf"),  # numpy would warn
     ],
 )
-def test_contexts_that_are_no_numbers_are_shown(given: Any, said: str) -> None:
+def test_contexts_that_are_no_numbers_are_shown(candidates: Any, sentence: str) -> None:
     """Which value of whom, in place of the name of a type of numpy's, or of a warning."""
     with Desk.open("memory:", "loans", n_features=2) as desk, pytest.raises(InvalidInput) as raised:
-        desk.decide(given)
-    assert said in str(raised.value)
+        desk.decide(candidates)
+    assert sentence in str(raised.value)
     assert "dtype" not in str(raised.value)
     assert "<U" not in str(raised.value)
 
@@ -155,14 +154,14 @@ def test_settings_are_called_by_their_names(wrong: dict[str, Any], field: str) -
 
 def test_an_unsure_answer_is_taken(ask: Asking) -> None:
     """null says unsure: it is kept and teaches nothing; without a word the answer is refused."""
-    said = {"x": [0.1, 0.2], "y": [0.3, 0.1], "gap": 0.4, "unfair": None}
+    body = {"x": [0.1, 0.2], "y": [0.3, 0.1], "gap": 0.4, "unfair": None}
     before = ask("GET", "/api/desks/loans/metric").json()["matrix"]
-    assert ask("POST", "/api/desks/loans/answers", said).status_code == 201
+    assert ask("POST", "/api/desks/loans/answers", body).status_code == 201
     last = ask("GET", "/api/desks/loans/events").json()["events"][-1]
     assert (last["kind"], last["body"]["unfair"]) == ("answer", None)
     assert ask("GET", "/api/desks/loans/metric").json()["matrix"] == before
-    del said["unfair"]
-    is_problem(ask("POST", "/api/desks/loans/answers", said), 422, "invalid")
+    del body["unfair"]
+    is_problem(ask("POST", "/api/desks/loans/answers", body), 422, "invalid")
 
 
 @pytest.mark.parametrize("capacity", [1_000_001, 2**64 - 1])

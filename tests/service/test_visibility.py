@@ -1,14 +1,14 @@
-"""A reviewer's own: in whose name she answers, what she may take back, and what she is not told."""
+"""What a reviewer sees: in whose name she answers, what she may withdraw, and what is hidden from her."""
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
 
 from evenhand.desk import Desk, Event, ImportPast
 from tests.support.running_service import Asking
+from tests.support.waiting import wait_for
 
 DESK = "/api/desks/loans"
 UNFAIR = {"kind": "partial", "unfair": [["c0", "c2"]]}
@@ -23,17 +23,17 @@ def people(ask: Asking) -> Asking:
     return ask
 
 
-def review(ask: Asking, decision: str, by: str, **said: Any) -> dict[str, Any]:
+def review(ask: Asking, decision: str, by: str, **fields: Any) -> dict[str, Any]:
     """A review that is recorded."""
-    answer = ask("POST", f"{DESK}/decisions/{decision}/reviews", {**UNFAIR, **said}, by=by)
+    answer = ask("POST", f"{DESK}/decisions/{decision}/reviews", {**UNFAIR, **fields}, by=by)
     assert answer.status_code == 201, answer.text
-    told: dict[str, Any] = answer.json()
-    return told
+    event: dict[str, Any] = answer.json()
+    return event
 
 
-def interviewed(ask: Asking, by: str, **said: Any) -> Any:
+def interviewed(ask: Asking, by: str, **fields: Any) -> Any:
     """The answer to an interview's answer."""
-    body = {"x": [1.0, 0.0], "y": [0.0, 1.0], "gap": 0.5, "unfair": True, **said}
+    body = {"x": [1.0, 0.0], "y": [0.0, 1.0], "gap": 0.5, "unfair": True, **fields}
     return ask("POST", f"{DESK}/answers", body, by=by)
 
 
@@ -60,15 +60,15 @@ def test_a_reviewer_takes_back_only_her_own(people: Asking) -> None:
 
 def test_an_admin_takes_back_any(people: Asking) -> None:
     """Also what was given by somebody whose token is gone."""
-    given = review(people, people.decide()["id"], "Kim")
-    assert people("DELETE", f"{DESK}/reviews/{given['id']}", by="local admin").status_code == 200
+    recorded = review(people, people.decide()["id"], "Kim")
+    assert people("DELETE", f"{DESK}/reviews/{recorded['id']}", by="local admin").status_code == 200
 
 
 def test_a_review_replaces_only_ones_own(people: Asking) -> None:
     """Superseding takes back as well: somebody else's review stays."""
     decision = people.decide()["id"]
-    given = review(people, decision, "Kim")
-    fair = {"kind": "partial", "fair": [["c0", "c2"]], "supersedes": given["id"]}
+    recorded = review(people, decision, "Kim")
+    fair = {"kind": "partial", "fair": [["c0", "c2"]], "supersedes": recorded["id"]}
     assert people("POST", f"{DESK}/decisions/{decision}/reviews", fair, by="Lee").status_code == 404
     assert people("POST", f"{DESK}/decisions/{decision}/reviews", fair, by="Kim").status_code == 201
 
@@ -92,25 +92,24 @@ def test_nobody_speaks_in_somebody_elses_name(people: Asking) -> None:
 
 def test_an_admin_may_name_the_reviewer(people: Asking) -> None:
     """As when reviews that were given on paper are entered; then it is the named reviewer's own."""
-    given = review(people, people.decide()["id"], "admin", reviewer="Kim")
-    event = people("GET", f"{DESK}/events?after={given['seq'] - 1}").json()["events"][0]
+    recorded = review(people, people.decide()["id"], "admin", reviewer="Kim")
+    event = people("GET", f"{DESK}/events?after={recorded['seq'] - 1}").json()["events"][0]
     assert (event["actor"], event["body"]["reviewer"]) == ("admin", "Kim")
-    assert people("DELETE", f"{DESK}/reviews/{given['id']}", by="Kim").status_code == 200
+    assert people("DELETE", f"{DESK}/reviews/{recorded['id']}", by="Kim").status_code == 200
 
 
-def test_the_queue_does_not_tell_reviewers_what_the_desk_thinks(people: Asking) -> None:
-    """They get the pair and the gap; an admin gets distance, doubt, chance, reason and priority as well."""
-    until = time.monotonic() + 20
-    while not (pairs := people("GET", f"{DESK}/queue", by="Kim").json()["pairs"]):
-        assert time.monotonic() < until, "no pair came into the queue"
-        people.decide()
-        time.sleep(0.05)
+def test_the_queue_hides_the_metric_from_reviewers(people: Asking) -> None:
+    """They get the pair and the gap; an admin gets distance, uncertainty, chance, reason and priority as well."""
+    people.decide()
+    pairs = wait_for(
+        lambda: people("GET", f"{DESK}/queue", by="Kim").json()["pairs"], what="a waiting pair", pause=0.05
+    )
     assert all(set(pair) == {"decision", "first", "second", "gap", "copy"} for pair in pairs)
     full = people("GET", f"{DESK}/queue", by="admin").json()["pairs"]
     assert {"distance", "doubt", "chance_unfair", "reason", "priority"} <= set(full[0])
 
 
-def test_a_decision_does_not_tell_reviewers_what_others_answered(people: Asking) -> None:
+def test_a_decision_hides_others_answers_from_reviewers(people: Asking) -> None:
     """Of the reviews that followed she sees her own and their withdrawals; deciders and admins see all."""
     decision = people.decide()
     kim, lee = (review(people, decision["id"], by) for by in ("Kim", "Lee"))
@@ -125,21 +124,23 @@ def test_a_decision_does_not_tell_reviewers_what_others_answered(people: Asking)
         "admin": [kim["id"], lee["id"], taken["id"], happened["id"]],
     }
     for by, wanted in seen.items():
-        told = people("GET", f"{DESK}/decisions/{decision['id']}", by=by).json()
-        assert [event["id"] for event in told["record"]["followed_by"]] == wanted, by
+        response = people("GET", f"{DESK}/decisions/{decision['id']}", by=by).json()
+        assert [event["id"] for event in response["record"]["followed_by"]] == wanted, by
 
 
 def bound(ask: Asking) -> dict[str, Any]:
-    """A decision in which a pair bound the odds, on a desk that has learned from Kim and from Lee."""
-    decision, until = ask.decide(), time.monotonic() + 30
+    """A decision in which a pair bound the probabilities, on a desk that has learned from Kim and from Lee."""
+    decision = ask.decide()
     review(ask, decision["id"], "Kim")
     review(ask, decision["id"], "Lee", unfair=[["c0", "c1"]])
-    while time.monotonic() < until:
-        told: dict[str, Any] = ask("GET", f"{DESK}/decisions/{ask.decide()['id']}").json()
-        if quoted_in(told["explanation"]) == {"Kim", "Lee"}:
-            return told
-        time.sleep(0.05)
-    raise AssertionError("no pair bound the odds, or the desk does not get on")
+
+    def with_both() -> dict[str, Any] | None:
+        response: dict[str, Any] = ask("GET", f"{DESK}/decisions/{ask.decide()['id']}").json()
+        return response if quoted_in(response["explanation"]) == {"Kim", "Lee"} else None
+
+    found = wait_for(with_both, what="a decision bound by both reviews", pause=0.05)
+    assert found is not None
+    return found
 
 
 def quoted_in(explanation: dict[str, Any]) -> set[str]:
@@ -147,26 +148,26 @@ def quoted_in(explanation: dict[str, Any]) -> set[str]:
     return {quote["reviewer"] for pair in explanation["binding_pairs"] for quote in pair["shaped_by"]}
 
 
-def test_an_explanation_does_not_tell_reviewers_what_the_desk_thinks(people: Asking) -> None:
-    """Which pairs bound the odds is not told, for their gap is the distance that was played; nor the metric."""
+def test_an_explanation_hides_the_metric_from_reviewers(people: Asking) -> None:
+    """Binding pairs are hidden, for their gap is the distance that was played; so is the metric."""
     full = bound(people)
-    told = people("GET", f"{DESK}/decisions/{full['id']}", by="Kim").json()
+    response = people("GET", f"{DESK}/decisions/{full['id']}", by="Kim").json()
     assert full["explanation"]["binding_pairs"]
-    assert told["explanation"]["binding_pairs"] == told["record"]["body"]["tight_pairs"] == []
-    assert told["explanation"]["sentences"]
-    assert not any("distance" in sentence for sentence in told["explanation"]["sentences"])
+    assert response["explanation"]["binding_pairs"] == response["record"]["body"]["tight_pairs"] == []
+    assert response["explanation"]["sentences"]
+    assert not any("distance" in sentence for sentence in response["explanation"]["sentences"])
     for path in (f"{DESK}/metric", f"{DESK}/decisions/{full['id']}/window"):
         assert people("GET", path, by="Kim").status_code == 403
         assert people("GET", path, by="decide").status_code == 200
 
 
-def test_the_window_does_not_tell_reviewers_what_was_learned(people: Asking) -> None:
-    """Neither asked for nor live: no metric, no other reviewers, no odds; deciders and admins see all of it."""
+def test_the_dashboard_hides_the_metric_from_reviewers(people: Asking) -> None:
+    """Neither fetched nor live: no metric, no other reviewers, no probabilities; deciders and admins see all of it."""
     people.decide()
     for by, parts in (("Kim", {"desk"}), ("decide", {"desk", "metric", "reviewers"})):
-        told = people("GET", f"{DESK}/window", by=by).json()
-        assert set(told) == {"version", *parts}
-        assert ("probability" in told["desk"]["latest"][0]["chosen"][0]) == (by == "decide")
+        response = people("GET", f"{DESK}/window", by=by).json()
+        assert set(response) == {"version", *parts}
+        assert ("probability" in response["desk"]["latest"][0]["chosen"][0]) == (by == "decide")
         headers, text = {"Authorization": f"Bearer {people.secrets[by]}"}, b""
         with people.http.stream("GET", f"{DESK}/stream", headers=headers) as answer:
             for piece in answer.iter_raw():
@@ -192,11 +193,11 @@ def test_hidden_attributes_are_in_no_record_that_a_reviewer_reads(people: Asking
     hidden = {"changes": {"reviewing": {"hidden": ["gender"]}}}
     assert people("POST", "/api/desks/hiding/settings", hidden).status_code == 201
     people.token("Ada", ["review"], ["hiding"])
-    given = [
+    decided = [
         [{"id": f"c{i}", "features": {"income": 0.2 * i, "gender": 0.125 + i / 4}} for i in range(3)],
         [{"id": f"c{i}", "context": [0.2 * i, 0.125 + i / 4]} for i in range(3)],
     ]
-    for candidates in given:
+    for candidates in decided:
         made = people("POST", "/api/desks/hiding/decisions", {"candidates": candidates})
         path = f"/api/desks/hiding/decisions/{made.json()['id']}"
         assert people("POST", f"{path}/outcomes", {"rewards": {made.json()["chosen"][0]: 0.5}}).status_code == 201
@@ -220,9 +221,9 @@ PAST = {
 
 def imported(ask: Asking, *reviewers: str, **more: Any) -> str:
     """An imported line with a review of each of these."""
-    said = [{"kind": "partial", "unfair": [["a", "b"]], "reviewer": name} for name in reviewers]
+    reviews = [{"kind": "partial", "unfair": [["a", "b"]], "reviewer": name} for name in reviewers]
     with Desk.open(ask.service.ledger, "loans") as desk:
-        (event,) = desk.execute([ImportPast({**PAST, "reviews": said, **more}, actor="import")])
+        (event,) = desk.execute([ImportPast({**PAST, "reviews": reviews, **more}, actor="import")])
     assert isinstance(event, Event)
     return event.id
 

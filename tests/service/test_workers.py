@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import threading
-import time
 from pathlib import Path
 
 import pytest
 
+from evenhand.errors import CannotListen
 from evenhand.service.serve import listen
 from evenhand.service.shutdown import end_with_parent
 from tests.support.processes import started
+from tests.support.waiting import wait_for
 
 
 def below(process: int) -> list[int]:
@@ -35,16 +36,21 @@ def test_workers_end_when_who_started_them_is_killed(tmp_path: Path) -> None:
     """SIGKILL of the first process: workers end by themselves, and the port is free again."""
     with started(f"sqlite:///{tmp_path}/ledger.db", tmp_path, "--workers", "2") as service:
         assert service.process is not None
-        until = time.monotonic() + 60
-        while sum("spawn_main" in command_of(each) for each in below(service.process.pid)) < 2:
-            assert time.monotonic() < until, "the workers did not start"
-            time.sleep(0.05)
-        all_of_it = below(service.process.pid)
+        parent = service.process.pid
+        wait_for(lambda: sum("spawn_main" in command_of(each) for each in below(parent)) == 2, what="two workers")
+        all_of_it = below(parent)
         service.kill("parent")
-        while any(command_of(each) for each in all_of_it):
-            assert time.monotonic() < until, [command_of(each) for each in all_of_it]
-            time.sleep(0.05)
-        listen("127.0.0.1", service.port).close()
+        wait_for(lambda: not any(map(command_of, all_of_it)), what="the end of the workers")
+        wait_for(lambda: can_listen(service.port), what="a free port")  # a process that ends closes its sockets last
+
+
+def can_listen(port: int) -> bool:
+    """Whether nobody listens on a port."""
+    try:
+        listen("127.0.0.1", port).close()
+    except CannotListen:
+        return False
+    return True
 
 
 def test_a_process_that_nobody_started_waits_for_nobody() -> None:

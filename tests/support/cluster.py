@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).parents[2]
 SOURCES = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
 """The package and the tests, for processes that unpickle functions of both."""
-PATIENCE = 40.0
+PATIENCE = 120.0
 
 
 class Cluster(NamedTuple):

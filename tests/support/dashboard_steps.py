@@ -9,10 +9,7 @@ from playwright.sync_api import Page, expect
 from tests.support.dashboard_past import SETTINGS
 from tests.support.serving import Serving
 from tests.support.steps import enter
-
-PATIENCE = 20_000
-FITS = "document.documentElement.scrollWidth <= window.innerWidth"
-"""Whether the page is no wider than its window."""
+from tests.support.waiting import wait_for
 
 
 def decide(serving: Serving, ids: list[str], desk: str = "loans") -> dict[str, Any]:
@@ -45,28 +42,40 @@ def review(
     assert answer.status_code == 201, answer.text
 
 
+def wait_until_projected(serving: Serving, desk: str = "loans") -> None:
+    """Wait until the desk has learned from all events: a page that is loaded then shows them."""
+
+    def is_up_to_date() -> bool:
+        behind: int = serving.ask("GET", f"/api/desks/{desk}/window", by="owner").json()["desk"]["behind"]
+        return behind == 0
+
+    wait_for(is_up_to_date, what="a projection that is up to date", pause=0.02)
+
+
 def open_dashboard(page: Page, serving: Serving, desk: str = "loans") -> None:
-    """Open a desk's dashboard and wait until it is live and drawn."""
+    """Open a desk's dashboard, up to date with the ledger, and wait until it is live and drawn."""
+    wait_until_projected(serving, desk)
     enter(page, serving, "owner", f"/desks/{desk}")
     is_live(page)
     for chart in ("#chart-flagged", "#chart-reward"):
-        expect(page.locator(f"{chart} .plot")).to_be_visible(timeout=PATIENCE)
+        expect(page.locator(f"{chart} .plot")).to_be_visible()
 
 
 def is_live(page: Page) -> None:
     """Wait until a dashboard gets live updates."""
-    expect(page.locator("#live-state")).to_have_text("Live", timeout=PATIENCE)
+    expect(page.locator("#live-state")).to_have_text("Live")
 
 
 def open_decision(page: Page, serving: Serving, decision: dict[str, Any]) -> None:
-    """Open the page of a decision and wait for its certificate."""
+    """Open the page of a decision, once the desk is up to date, and wait for its certificate."""
+    wait_until_projected(serving)
     enter(page, serving, "owner", f"/desks/loans/decisions/{decision['id']}")
-    expect(page.locator("#proofs table")).to_be_visible(timeout=PATIENCE)
+    expect(page.locator("#proofs table")).to_be_visible()
 
 
 def call_script(page: Page, serving: Serving, module: str, function: str, *arguments: Any) -> Any:
     """The result of a function of the dashboard's scripts."""
     if not page.url.startswith(serving.url):
         page.goto(f"{serving.url}/sign-in")
-    script = f"async (given) => (await import('/static/0/js/dashboard/{module}.js')).{function}(...given)"
+    script = f"async (values) => (await import('/static/0/js/dashboard/{module}.js')).{function}(...values)"
     return page.evaluate(script, list(arguments))

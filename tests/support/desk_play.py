@@ -66,3 +66,11 @@ def _after(event: Event, rng: np.random.Generator) -> Iterator[Command]:
     if outcome is not None:
         yield outcome
     yield review_of(event)
+
+
+def bound(desk: Desk, rng: np.random.Generator) -> Event:
+    """A decision whose probabilities some pair bound."""
+    while True:
+        (event,) = done(desk.execute([Decide(people(rng, k=5))]))
+        if event.body["tight_pairs"]:
+            return event

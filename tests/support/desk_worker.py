@@ -1,7 +1,7 @@
-"""A process that writes to a desk until it is killed, and says what was acknowledged: one line for each event.
+"""A process that writes to a desk until it is killed, and prints what was acknowledged: one line for each event.
 
-Run as `python -m tests.support.desk_worker URL DESK SEED`. Every command has a key that tells what it was, so that a
-process that comes after can send again what the one before did not hear back of.
+Run as `python -m tests.support.desk_worker URL DESK SEED`. Every command has a key that identifies it, so that a
+later process can send again what was not acknowledged to the one before.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def main(url: str, name: str, seed: int) -> None:
         desk.decide(people(rng))
     with Desk.open(url, name, n_features=D, seed=1) as desk:
         desk.project_in_background()
-        say("ready", "")
+        report("ready", "")
         batch = 0
         while True:
             batch += 1
@@ -32,25 +32,25 @@ def main(url: str, name: str, seed: int) -> None:
             made = carry_out(desk, wanted)
             pairs = [(outcome_of(event, rng), review_of(event)) for event in made]
             later: list[Command] = [command for pair in pairs for command in pair if command is not None]
-            given = carry_out(desk, later)
-            reviews = [event.id for event in given if event.kind == "review"]
+            recorded = carry_out(desk, later)
+            reviews = [event.id for event in recorded if event.kind == "review"]
             if rng.random() < 0.2 and reviews:
                 carry_out(desk, [Withdraw(reviews[0])])
 
 
 def carry_out(desk: Desk, commands: list[Command]) -> list[Event]:
-    """Execute, and say what was acknowledged, as soon as it was."""
+    """Execute, and print what was acknowledged, as soon as it was."""
     results = desk.execute(commands)
     for result in results:
         if isinstance(result, EvenhandError) and not isinstance(result, AlreadyRecorded):
             raise result
     events = [result for result in results if isinstance(result, Event)]
     for event in events:
-        say(event.id, event.hash)
+        report(event.id, event.hash)
     return events
 
 
-def say(first: str, second: str) -> None:
+def report(first: str, second: str) -> None:
     """A line that arrives whole, or not at all."""
     sys.stdout.write(f"{first} {second}\n")
     sys.stdout.flush()

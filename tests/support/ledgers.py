@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evenhand.desk import Desk, Ledger, open_ledger
-from tests.support.desk_play import D, people, play
+from evenhand.desk import AnswerQuestion, Desk, Ledger, Withdraw, open_ledger
+from tests.support.desk_play import D, done, people, play
 
 
 def start_postgresql(folder: Path) -> Any:
@@ -99,3 +99,13 @@ def path(tmp_path: Path) -> Path:
         play(desk, 3)
         desk.decide(people(np.random.default_rng(1)), idempotency_key="the last day")
     return file
+
+
+@pytest.fixture
+def played(ledger: Ledger, name: str) -> Desk:
+    """A desk that has seen everything."""
+    desk = Desk.open(ledger, name, n_features=D, seed=1)
+    reviews = play(desk, 4)
+    done(desk.execute([Withdraw(reviews[0].id), AnswerQuestion([0.5, 0, 0], [0, 0.5, 0], 0.2, True, "Kim")]))
+    desk.catch_up(wait=True)
+    return desk

@@ -91,7 +91,7 @@ def measured(serving: Serving, answers: int) -> list[float]:
 
 def main() -> None:
     """Print the percentiles."""
-    pairs, answers = (int(given) for given in (*sys.argv[1:], "100000", "200")[:2])
+    pairs, answers = (int(number) for number in (*sys.argv[1:], "100000", "200")[:2])
     with tempfile.TemporaryDirectory() as folder:
         serving = Serving(Path(folder))
         wait_in_line(serving, pairs)
@@ -102,8 +102,8 @@ def main() -> None:
         finally:
             serving.stop()
     low, middle, high, most = np.percentile(times, [5, 50, 95, 100])
-    told = f"p5 {low:.0f}, p50 {middle:.0f}, p95 {high:.0f}, max {most:.0f}"
-    print(f"key to next pair over {len(times)} answers, ms: {told}")
+    summary = f"p5 {low:.0f}, p50 {middle:.0f}, p95 {high:.0f}, max {most:.0f}"
+    print(f"key to next pair over {len(times)} answers, ms: {summary}")
     print(f"goal: p95 <= {GOAL:.0f} ms: {'met' if high <= GOAL else 'missed'}")
 
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -22,16 +20,11 @@ from evenhand.client import DeskClient, ServiceAway, ServiceProblem
 from evenhand.desk.replay import replay
 from evenhand.ledger.ledger import open_ledger
 from evenhand.ledger.verify import verify
+from tests.support.ports import free_port
 from tests.support.running_service import ADMIN
+from tests.support.waiting import wait_for
 
 START_SECONDS = 120.0
-
-
-def free_port() -> int:
-    """A port nobody listens on."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
 
 
 @dataclass
@@ -57,15 +50,15 @@ class Running:
             self.process = subprocess.Popen(
                 [*command, *self.options], stdout=log, stderr=log, env=environment, start_new_session=True
             )
-        until = time.monotonic() + START_SECONDS
-        while True:
-            assert self.process.poll() is None, self.log.read_text()[-2000:]
-            assert time.monotonic() < until, "the service did not start"
-            try:
-                if httpx.get(f"{self.address}/ready", timeout=5).status_code == 200:
-                    return
-            except httpx.TransportError:
-                time.sleep(0.05)
+        wait_for(self._is_ready, what="the start of the service", seconds=START_SECONDS, pause=0.05)
+
+    def _is_ready(self) -> bool:
+        assert self.process is not None
+        assert self.process.poll() is None, self.log.read_text()[-2000:]
+        try:
+            return httpx.get(f"{self.address}/ready", timeout=5).status_code == 200
+        except httpx.TransportError:
+            return False
 
     def kill(self, what: str = "all") -> None:
         """SIGKILL: all its processes, or the parent of workers only."""
@@ -95,7 +88,7 @@ def started(url: str, folder: Path, *options: str) -> Iterator[Running]:
 
 
 class Stream(threading.Thread):
-    """A client that decides, tells outcomes and reviews, one after the other, until told to stop."""
+    """A client that decides, records outcomes and reviews, one after the other, until it is stopped."""
 
     def __init__(self, addresses: list[str], desk: str, number: int) -> None:
         super().__init__(name=f"client {number}", daemon=True)
@@ -135,10 +128,10 @@ class Stream(threading.Thread):
                 client.outcome(self._desk, made["id"], {made["chosen"][0]: float(self._rng.uniform())}, key=self._key())
             )
         if self._rng.uniform() < 0.3:
-            said = [("p0", "p1")] if self._rng.uniform() < 0.5 else []
-            given = self._did(client.review(self._desk, made["id"], "partial", unfair=said, key=self._key()))
+            unfair = [("p0", "p1")] if self._rng.uniform() < 0.5 else []
+            review = self._did(client.review(self._desk, made["id"], "partial", unfair=unfair, key=self._key()))
             if self._rng.uniform() < 0.1:
-                self._did(client.withdraw(self._desk, given["id"], key=self._key()))
+                self._did(client.withdraw(self._desk, review["id"], key=self._key()))
 
     def _key(self) -> str:
         self.sent += 1
@@ -172,6 +165,12 @@ def streams_of(addresses: list[str], desk: str, number: int = 4) -> list[Stream]
 def answered(streams: list[Stream]) -> int:
     """How many requests were answered so far."""
     return sum(len(stream.answered) for stream in streams)
+
+
+def wait_for_answers(streams: list[Stream], more: int) -> None:
+    """Wait until so many requests more were answered."""
+    enough = answered(streams) + more
+    wait_for(lambda: answered(streams) >= enough, what=f"{more} more answers", seconds=120)
 
 
 def check_ledger(url: str, desk: str, streams: list[Stream]) -> None:

@@ -34,7 +34,7 @@ class _Desk:
         return sorted(place for place in self.decisions.get(decision, ()) if frozenset(place[1:3]) == pair)
 
     def free(self, before: int | None, now: float) -> Iterator[Place]:
-        """Places that nobody looks at, the most telling first; only those before this one of the order."""
+        """Places that nobody looks at, the most informative first; only those before this one of the order."""
         for _, place in reversed(self.order[:before]):
             if self.leases.get(place, ("", 0.0))[1] <= now:
                 yield place
@@ -68,7 +68,7 @@ class QueueModel:
         self._lock = threading.Lock()
 
     def put(self, desk: str, pairs: Sequence[WaitingPair], most: int, *, replace: bool = False) -> None:
-        """Add pairs that are not there; beyond `most` the least telling go."""
+        """Add pairs that are not there; beyond `most` the least informative go."""
         with self._lock:
             held = self._desks[desk]
             for pair in pairs:
@@ -84,7 +84,7 @@ class QueueModel:
                 held.remove(place)
 
     def lease(self, desk: str, n: int, reviewer: str, now: float, until: float) -> list[WaitingPair]:
-        """The n most telling pairs that nobody else looks at."""
+        """The n most informative pairs that nobody else looks at."""
         with self._lock:
             held = self._desks[desk]
             mine = [place for place, (who, end) in held.leases.items() if who == reviewer and end > now]
@@ -100,7 +100,7 @@ class QueueModel:
             return sorted((held.places[place] for place in found), key=_order, reverse=True)
 
     def page(self, desk: str, n: int, now: float, after: QueuePosition | None = None) -> list[WaitingPair]:
-        """The n most telling pairs that nobody looks at, from one on."""
+        """The n most informative pairs that nobody looks at, from one on."""
         with self._lock:
             held = self._desks[desk]
             before = None if after is None else bisect_left(held.order, (after.priority, (*after[1:], -sys.maxsize)))

@@ -15,7 +15,7 @@ REMARKS: dict[str, Any] = {"reason": None, "note": None, "seconds": 1.0}
 
 
 def opened(url: str, decisions: int = 12, *, name: str = "loans", **settings: Any) -> Desk:
-    """A desk with some decisions of four candidates, folded."""
+    """A desk with some decisions of four candidates, projected."""
     reviewing = {"controls": 0.0, "repeats": 0.0, **settings.pop("reviewing", {})}
     desk = Desk.open(url, name, features=["a", "b"], seed=5, reviewing=reviewing, **settings)
     rng = np.random.default_rng(1)
@@ -26,14 +26,14 @@ def opened(url: str, decisions: int = 12, *, name: str = "loans", **settings: An
     return desk
 
 
-def asked(reviewing: ReviewSessions, reviewer: str) -> Item:
+def next_item(reviewing: ReviewSessions, reviewer: str) -> Item:
     """The next item, which there is."""
     item = reviewing.next(reviewer)
     assert item is not None
     return item
 
 
-def say(reviewing: ReviewSessions, item: Item, answer: str) -> Event:
+def submit(reviewing: ReviewSessions, item: Item, answer: str) -> Event:
     """Answer an item, as the service does."""
     (event,) = reviewing.desk.execute([reviewing.command(item, answer, REMARKS)])
     if isinstance(event, EvenhandError):

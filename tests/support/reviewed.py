@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from evenhand import Decision, FairBandit, Review
 from evenhand.auditors import MahalanobisAuditor
 from evenhand.certificates import Evidence
-from evenhand.metrics import Verdicts
+from evenhand.metrics import Pairs, Verdicts
 from evenhand.metrics.features import MetricSpace, Structure
 from evenhand.testing.metric_worlds import random_contexts
 from tests.support.simulation import standard_world
@@ -99,3 +99,8 @@ def evidence_from(*verdicts: tuple[list[float], float, bool], structure: Structu
         nothing = np.zeros(len(z))
         evidence.update(Verdicts.between(np.array(z), nothing, gap=gap, unfair=unfair), str(number))
     return evidence
+
+
+def half(pairs: Pairs, gaps: Floats) -> Floats:
+    """Nothing is known of any pair."""
+    return np.full(len(gaps), 0.5)

@@ -19,6 +19,7 @@ ADMIN = "an-admin-token-for-tests-only"
 METRICS = "a-metrics-token-for-tests-only"
 MEMORY = ServiceSettings(database_url="memory:", admin_token=ADMIN, metrics_token=METRICS, log_requests=False)
 DESK = {"name": "loans", "n_features": 2, "seed": 3}
+DECISIONS = "/api/desks/loans/decisions"
 
 
 @dataclass
@@ -62,6 +63,20 @@ def candidates(k: int = 3) -> dict[str, Any]:
     return {"candidates": [{"id": f"c{i}", "context": [i / k, 1 - i / k]} for i in range(k)]}
 
 
+def is_problem(answer: httpx.Response, status: int, kind: str | None = None) -> dict[str, Any]:
+    """Check that an answer is a problem document of this status; gives its members."""
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    members: dict[str, Any] = answer.json()
+    assert members["status"] == status
+    assert members["type"].startswith("urn:evenhand:problem:")
+    assert members["title"]
+    assert members["detail"]
+    if kind is not None:
+        assert members["type"].endswith(f":{kind}")
+    return members
+
+
 @contextmanager
 def running(settings: ServiceSettings) -> Iterator[tuple[str, Service]]:
     """A service in a thread; gives its address."""
@@ -77,13 +92,14 @@ def running(settings: ServiceSettings) -> Iterator[tuple[str, Service]]:
             yield address_of(listening, "127.0.0.1"), app.state.service
         finally:
             server.should_exit = True
-            thread.join(30)
+            thread.join(60)
+            assert not thread.is_alive(), "the service did not stop"
 
 
 @contextmanager
 def asking(settings: ServiceSettings = MEMORY) -> Iterator[Asking]:
     """A running service with the desks loans and jobs, deciders and reviewers of each."""
-    with running(settings) as (url, service), httpx.Client(base_url=url, timeout=30) as http:
+    with running(settings) as (url, service), httpx.Client(base_url=url, timeout=60) as http:
         ask = Asking(http, service)
         if settings.tokens:
             ask.token("decide", ["decide"], ["loans"])

@@ -5,11 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from socket import AF_INET, SOCK_STREAM, socket
 from typing import Any, Self
 
 import httpx
@@ -19,6 +17,8 @@ from evenhand.desk import Desk
 from evenhand.ledger.ledger import open_ledger
 from evenhand.schema import Category, Number, Schema, YesNo
 from evenhand.service.tokens import new_token, open_tokens
+from tests.support.ports import free_port
+from tests.support.waiting import wait_for
 
 SCHEMA = Schema(
     [
@@ -49,13 +49,6 @@ def fill(desk: Desk, decisions: int, *, seed: int = 0, k: int = 4, names: Sequen
         ids = list(names or ()) or [f"applicant {number}-{i}" for i in range(k)]
         decision = desk.decide([person(rng, name) for name in ids])
         desk.outcome(decision.id, {name: float(rng.random()) for name in decision.chosen}) if decision.chosen else None
-
-
-def free_port() -> int:
-    """A port nobody listens on now."""
-    with socket(AF_INET, SOCK_STREAM) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @dataclass
@@ -105,15 +98,15 @@ class Serving:
         command += ["--port", str(self.port), "--no-request-log", *self.options]
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=log, env=dict(os.environ))
-        patience = time.monotonic() + START_SECONDS
-        while time.monotonic() < patience:
-            try:
-                if httpx.get(f"{self.url}/ready", timeout=5).status_code == 200:
-                    return
-            except httpx.TransportError:
-                assert self.process.poll() is None, (self.folder / "log").read_text()
-            time.sleep(0.05)
-        raise AssertionError("the service did not start: " + (self.folder / "log").read_text())
+        wait_for(self._is_ready, what="the start of the service", seconds=START_SECONDS, pause=0.05)
+
+    def _is_ready(self) -> bool:
+        assert self.process is not None
+        assert self.process.poll() is None, (self.folder / "log").read_text()
+        try:
+            return httpx.get(f"{self.url}/ready", timeout=5).status_code == 200
+        except httpx.TransportError:
+            return False
 
     def __enter__(self) -> Self:
         try:
@@ -136,7 +129,7 @@ class Serving:
     def ask(self, method: str, path: str, *, by: str, body: Any = None) -> httpx.Response:
         """One request with somebody's token."""
         headers = {"Authorization": f"Bearer {self.tokens[by]}"}
-        return httpx.request(method, self.url + path, headers=headers, json=body, timeout=30)
+        return httpx.request(method, self.url + path, headers=headers, json=body, timeout=60)
 
     def metric(self, desk: str = "loans") -> Any:
         """What the desk has learned."""

@@ -16,6 +16,7 @@ from evenhand.lab.experiment import Check, Experiment, Findings
 from evenhand.lab.figure import draw_band, panels, styles
 from evenhand.lab.statistics import bands, by_seed, slope
 from evenhand.lab.store import Case, Columns, grid
+from tests.support.waiting import wait_for
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,11 +28,25 @@ def walk(*, steps: int, seed: int, drift: float = 0.5) -> Columns:
     return {"round": list(range(1, steps + 1)), "height": path.tolist()}
 
 
-def slow_walk(*, log: str, steps: int, seed: int) -> Columns:
-    """A walk that takes a fifth of a second and leaves a file in `log`, named after its seed and process."""
+def logged_walk(*, log: str, steps: int, seed: int) -> Columns:
+    """A walk that leaves a file in `log`, named after its seed and process."""
     (Path(log) / f"{seed}-{os.getpid()}-{uuid.uuid4().hex}").touch()
-    time.sleep(0.2)
     return walk(steps=steps, seed=seed)
+
+
+def endless_walk(*, log: str, steps: int, seed: int) -> Columns:
+    """A logged walk; those of the fourth seed and later ones last until their process is killed."""
+    found = logged_walk(log=log, steps=steps, seed=seed)
+    while seed >= 3:
+        time.sleep(60)
+    return found
+
+
+def walk_beside_another(*, log: str, steps: int, seed: int) -> Columns:
+    """A logged walk that ends once another process has begun one too."""
+    found = logged_walk(log=log, steps=steps, seed=seed)
+    wait_for(lambda: len({path.name.split("-")[1] for path in Path(log).iterdir()}) > 1, what="another process")
+    return found
 
 
 def threads_inside(*, seed: int) -> Columns:
@@ -48,10 +63,12 @@ def threads_inside(*, seed: int) -> Columns:
 
 
 def walk_or_raise(*, log: str, steps: int, seed: int) -> Columns:
-    """A slow walk, but seed 2 has no walk."""
+    """A logged walk, but seed 2 has no walk, and later ones end after a while."""
     if seed == 2:
         raise ZeroDivisionError("nobody walks with seed 2")
-    return slow_walk(log=log, steps=steps, seed=seed)
+    found = logged_walk(log=log, steps=steps, seed=seed)
+    time.sleep(0.2)
+    return found
 
 
 def seeds(count: int, steps: int = 5) -> list[Case]:

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 from tests.support.serving import Serving
 
 ANSWERABLE = "[aria-busy=false][data-settled]:not([hidden])"
-"""A pair that is on the screen, and has been for the short time before which no answer is heard."""
+"""A pair that is on the screen, and has been for the short time before which no answer counts."""
 
 
 def sign_in(page: Page, serving: Serving, name: str, path: str) -> None:
@@ -34,7 +34,7 @@ def people(page: Page) -> tuple[str, str]:
 
 
 def answer(page: Page, key: str) -> None:
-    """Press a key once it is heard, and wait for the next pair, or for the end of the session."""
+    """Press a key once it counts, and wait for the next pair, or for the end of the session."""
     ready(page)
     with page.expect_response(lambda response: "/review/answers" in response.url):
         page.keyboard.press(key)
@@ -48,7 +48,7 @@ def pair_or_end(page: Page) -> None:
 
 def ready(page: Page) -> None:
     """Wait until a pair is there, long enough to be answered."""
-    expect(page.locator(f"#work{ANSWERABLE}")).to_have_count(1, timeout=20_000)
+    expect(page.locator(f"#work{ANSWERABLE}")).to_have_count(1)
 
 
 def back_by_hand(page: Page, serving: Serving, key: str = "") -> None:

@@ -1,4 +1,4 @@
-"""The list of desks, and what the window offers to whom."""
+"""The list of desks, and what the dashboard offers to whom."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_every_link_says_of_which_desk_it_is(page: Page, several: Serving) -> No
 
 
 def test_an_empty_desk_offers_an_interview(page: Page, several: Serving) -> None:
-    """There is nothing to review yet: the window's main button leads to the interview, later to the reviews."""
+    """There is nothing to review yet: the dashboard's main button leads to the interview, later to the reviews."""
     for desk, words, path in (("empty", "Interview", "/interview/empty"), ("loans", "Review pairs", "/review/loans")):
         enter(page, several, "Kim", f"/desks/{desk}")
         main = page.locator("main .row .button.primary")

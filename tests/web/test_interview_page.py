@@ -54,12 +54,12 @@ def test_an_interview_teaches_the_desk(page: Page, serving: Serving) -> None:
     ready(page)
     assert _gap(page) == question
     _answer(page, "a")
-    asked = _gap(page)
+    gap_before = _gap(page)
     unknown = _unknown(page)
     assert unknown < before
     page.reload()
     ready(page)
-    assert _gap(page) == asked
+    assert _gap(page) == gap_before
     answers = serving.events("answer")
     assert len(answers) == 14
     assert len(serving.events("withdrawal")) == 1
@@ -110,7 +110,7 @@ def test_people_from_a_file(page: Page, serving: Serving, tmp_path: Path) -> Non
     enter(page, serving, "Kim", "/interview/loans")
     ready(page)
     page.get_by_text("People to ask about").click()
-    for name, text, says in (
+    for name, text, message in (
         (
             "wrong.csv",
             CSV.replace("car", "boat"),
@@ -121,7 +121,7 @@ def test_people_from_a_file(page: Page, serving: Serving, tmp_path: Path) -> Non
         (tmp_path / name).write_text(text)
         page.get_by_label("A CSV file").set_input_files(tmp_path / name)
         page.get_by_role("button", name="Use these people").click()
-        expect(page.locator("#people-form")).to_contain_text(says)
+        expect(page.locator("#people-form")).to_contain_text(message)
 
 
 def test_what_is_left_unknown_is_not_called_enough(page: Page, serving: Serving) -> None:
@@ -140,8 +140,8 @@ def test_what_is_left_unknown_is_not_called_enough(page: Page, serving: Serving)
         _answer(page, "n")
     page.route("**/interview/next", lambda route: route.fulfill(json=over))
     page.reload()
-    told = "few unfair pairs are expected. 61% is still unknown and will be learned from reviews."
-    expect(page.locator("#ending")).to_contain_text(told)
+    forecast = "few unfair pairs are expected. 61% is still unknown and will be learned from reviews."
+    expect(page.locator("#ending")).to_contain_text(forecast)
     expect(page.locator("#ending")).not_to_contain_text("knows enough")
 
 
@@ -185,7 +185,7 @@ def simple(tmp_path_factory: pytest.TempPathFactory) -> Serving:
 
 
 def test_it_stops_by_itself(page: Page, simple: Serving, tmp_path: Path) -> None:
-    """Nobody to ask about is said; after few answers on people who differ in two numbers it is over, and says why."""
+    """Without people the page says so; after few answers on people who differ in two numbers it ends, and says why."""
     simple.start()
     try:
         enter(page, simple, "Kim", "/interview/small")

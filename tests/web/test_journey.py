@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.dashboard_past import open_with_a_past
-from tests.support.dashboard_steps import PATIENCE, is_live
+from tests.support.dashboard_steps import is_live
 from tests.support.local_service import LocalService
 from tests.support.serving import Serving
 from tests.support.steps import answer, answers_of, people, ready, sign_in
@@ -43,7 +43,7 @@ def test_from_signing_in_to_an_interview(page: Page, serving: Serving) -> None:
     page.get_by_role("link", name="Desk", exact=True).click()
     is_live(page)
     row = page.locator("#reviewers tbody tr").filter(has_text="owner").locator("td")
-    expect(row.nth(0)).to_have_text("3", timeout=PATIENCE)
+    expect(row.nth(0)).to_have_text("3")
     expect(row.nth(4)).to_have_text("1")  # withdrawn
     for chart in ("#chart-flagged", "#chart-reward"):
         expect(page.locator(f"{chart} .plot .line").first).to_be_visible()
@@ -54,7 +54,7 @@ def test_from_signing_in_to_an_interview(page: Page, serving: Serving) -> None:
     expect(page.locator("#called-unfair")).to_contain_text("Called unfair by owner")
     expect(page.locator("#since")).to_contain_text("owner called unfair:")
     expect(page.locator(".chances-frame .chance-bar")).to_have_count(4)
-    expect(page.locator("#proofs table")).to_be_visible(timeout=PATIENCE)
+    expect(page.locator("#proofs table")).to_be_visible()
 
     page.get_by_role("link", name="Interview", exact=True).click()
     ready(page)

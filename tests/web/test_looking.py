@@ -37,8 +37,8 @@ def long(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
                 candidates = []
                 for i in range(3):
                     own = np.where(rng.random(LONG) < 0.4, rng.integers(0, 100, LONG), common)
-                    told = {feature.name: float(value) for feature, value in zip(features, own, strict=True)}
-                    candidates.append({"id": f"{number}-{i}", "features": told})
+                    values = {feature.name: float(value) for feature, value in zip(features, own, strict=True)}
+                    candidates.append({"id": f"{number}-{i}", "features": values})
                 desk.decide(candidates)
             desk.catch_up(wait=True)
     finally:
@@ -60,8 +60,8 @@ def _box(part: Locator) -> FloatRect:
     return box
 
 
-def _told(page: Page, **changes: Any) -> None:
-    """The service tells of the next pair what it would, with some changes."""
+def _change_response(page: Page, **changes: Any) -> None:
+    """The service describes the next pair as it would, with some changes."""
 
     def change(route: Route) -> None:
         route.fulfill(json={**json.loads(route.fetch().text()), **changes})
@@ -85,18 +85,18 @@ def test_the_next_pair_is_seen_from_its_beginning(browser: Browser, long: Servin
     page.context.close()
 
 
-def test_many_rows_that_are_the_same_are_folded(page: Page, long: Serving) -> None:
+def test_many_rows_that_are_the_same_are_collapsed(page: Page, long: Serving) -> None:
     """They stand below those that differ, all of them, behind a line that counts them; opened, they stay open. The
-    record names every attribute, folded or not."""
+    record names every attribute, collapsed or not."""
     enter(page, long, "Lee", "/review/long")
     ready(page)
-    same, fold = page.locator("tr.same"), page.locator("#same")
+    same, details = page.locator("tr.same"), page.locator("#same")
     number = same.count()
     assert number > 12
     assert page.locator("tr.differs").count() == LONG - number
-    expect(fold.locator("summary")).to_have_text(f"{number} attributes that are the same")
+    expect(details.locator("summary")).to_have_text(f"{number} attributes that are the same")
     expect(same.first).to_be_hidden()
-    fold.locator("summary").click()
+    details.locator("summary").click()
     expect(same.last).to_be_visible()
     answer(page, "n")
     expect(same.last).to_be_visible()
@@ -145,7 +145,7 @@ def test_numbers_add_up(
     page: Page, long: Serving, probabilities: list[float], digits: int, shown: list[str], gap: str
 ) -> None:
     """The gap is that of the displayed chances; those of a whole add up to 100%, with the same digits."""
-    _told(page, probabilities=probabilities, digits=digits, gap=abs(probabilities[0] - probabilities[1]))
+    _change_response(page, probabilities=probabilities, digits=digits, gap=abs(probabilities[0] - probabilities[1]))
     enter(page, long, "Kim", "/review/loans")
     ready(page)
     assert page.locator(".chance-number").all_inner_texts() == shown
@@ -153,7 +153,7 @@ def test_numbers_add_up(
     expect(page.locator("#announcer")).to_contain_text(f"Chances: left {shown[0]}, right {shown[1]}, a gap of {gap}.")
 
 
-def test_a_difference_is_told_in_words(browser: Browser, long: Serving) -> None:
+def test_a_difference_is_stated_in_words(browser: Browser, long: Serving) -> None:
     """The card of whoever has more says by how much; on a telephone the mark does, and rows stay as high as others."""
     more = {"side": "right", "by": "3,200"}
     rows = [
@@ -162,7 +162,7 @@ def test_a_difference_is_told_in_words(browser: Browser, long: Serving) -> None:
     ]
     for width, seen in ((1280, ".side.right .more"), (360, ".chip .by")):
         page = _window(browser, width, 800)
-        _told(page, rows=rows)
+        _change_response(page, rows=rows)
         enter(page, long, "Kim", "/review/loans")
         ready(page)
         first, second = page.locator("tr.differs").all()

@@ -34,34 +34,36 @@ def crowded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
 def _work(service: Serving, number: int) -> list[tuple[str, str]]:
     """Answer until nothing waits; what was acknowledged, by review id and answer."""
     headers = {"Authorization": f"Bearer {service.tokens[f'reviewer {number}']}"}
-    given: list[tuple[str, str]] = []
+    answered: list[tuple[str, str]] = []
     with httpx.Client(base_url=f"{service.url}/api/desks/loans/review", headers=headers, timeout=60) as client:
-        told: dict[str, Any] = client.get("/next").json()
-        while told["item"] is not None:
-            choice = ("unfair", "acceptable", "unsure", "skip")[len(given) % 4 if number % 5 == 0 else len(given) % 2]
-            answer = client.post("/answers", json={"item": told["item"], "answer": choice, **MOMENTS})
+        page: dict[str, Any] = client.get("/next").json()
+        while page["item"] is not None:
+            choice = ("unfair", "acceptable", "unsure", "skip")[
+                len(answered) % 4 if number % 5 == 0 else len(answered) % 2
+            ]
+            answer = client.post("/answers", json={"item": page["item"], "answer": choice, **MOMENTS})
             assert answer.status_code == 201, answer.text
-            given.append((answer.json()["review"], choice))
-            told = answer.json()["next"]
-    return given
+            answered.append((answer.json()["review"], choice))
+            page = answer.json()["next"]
+    return answered
 
 
 def test_fifty_reviewers_at_once(crowded: Serving) -> None:
     """Every acknowledged answer is one line of the ledger; no place of a pair is taken twice; nothing is left over."""
     with ThreadPoolExecutor(REVIEWERS) as pool:
-        given = [one for found in pool.map(lambda n: _work(crowded, n), range(REVIEWERS)) for one in found]
+        answered = [one for found in pool.map(lambda n: _work(crowded, n), range(REVIEWERS)) for one in found]
     reviews = {event["id"]: event["body"] for event in crowded.events("review")}
-    assert Counter(name for name, _ in given) == Counter(reviews.keys())
-    assert all(reviews[name]["circumstances"]["answer"] == choice for name, choice in given)
+    assert Counter(name for name, _ in answered) == Counter(reviews.keys())
+    assert all(reviews[name]["circumstances"]["answer"] == choice for name, choice in answered)
     places: Counter[tuple[Any, ...]] = Counter()
     people: dict[tuple[Any, ...], list[str]] = {}
     for body in reviews.values():
-        told = body["circumstances"]
-        if told["answer"] != "skip" and "repeat" not in told:
-            pair = (body["decision"], *sorted(told["pair"]))
-            places[*pair, told["queue"]["place"]] += 1
+        metadata = body["circumstances"]
+        if metadata["answer"] != "skip" and "repeat" not in metadata:
+            pair = (body["decision"], *sorted(metadata["pair"]))
+            places[*pair, metadata["queue"]["place"]] += 1
             people.setdefault(pair, []).append(body["reviewer"])
-        assert "late" not in told
+        assert "late" not in metadata
     assert set(places.values()) == {1}
     assert all(len(set(names)) == len(names) <= 2 for names in people.values())
     assert any(len(names) == 2 for names in people.values())
@@ -74,10 +76,10 @@ def test_fifty_reviewers_at_once(crowded: Serving) -> None:
         ledger.close()
 
 
-def test_reviewers_are_told_of(crowded: Serving) -> None:
+def test_reviewers_are_summarised(crowded: Serving) -> None:
     """The owner sees workload, steadiness and agreement; a reviewer does not."""
-    told = crowded.ask("GET", "/api/desks/loans/reviewers", by="owner").json()
-    assert sum(one["answers"] for one in told["reviewers"]) == len(crowded.events("review"))
-    assert told["agreement"]["pairs"] > 0
-    assert -1 <= told["agreement"]["kappa"] <= 1
+    summary = crowded.ask("GET", "/api/desks/loans/reviewers", by="owner").json()
+    assert sum(one["answers"] for one in summary["reviewers"]) == len(crowded.events("review"))
+    assert summary["agreement"]["pairs"] > 0
+    assert -1 <= summary["agreement"]["kappa"] <= 1
     assert crowded.ask("GET", "/api/desks/loans/reviewers", by="reviewer 1").status_code == 403

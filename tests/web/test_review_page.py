@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import time
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.support.serving import Serving
 from tests.support.steps import answer, enter, people, ready, sign_in
+from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.browser
 
@@ -49,11 +50,8 @@ def test_the_question_is_about_likeness_not_merit(page: Page, serving: Serving) 
         assert "unfair to one of them, or are they different enough to make it acceptable?" in intro
 
 
-def _wait_for_change(serving: Serving, before: object) -> None:
-    patience = time.monotonic() + 20
-    while serving.metric()["matrix"] == before["matrix"]:  # type: ignore[index]
-        assert time.monotonic() < patience, "the metric did not change"
-        time.sleep(0.1)
+def _wait_for_change(serving: Serving, before: Any) -> None:
+    wait_for(lambda: serving.metric()["matrix"] != before["matrix"], what="another metric", pause=0.1)
 
 
 def test_a_record_says_what_was_shown(page: Page, serving: Serving) -> None:
@@ -73,22 +71,22 @@ def test_a_record_says_what_was_shown(page: Page, serving: Serving) -> None:
     page.get_by_role("button", name="Unfair").click()
     expect(page.locator("#why")).to_contain_text("expected to teach most")
     (review,) = [event for event in serving.events("review") if event["body"]["reviewer"] == "Ada"]
-    said = review["body"]["circumstances"]
-    assert set(said["sides"]) == {"left", "right"}
-    ids = [said["sides"][side] for side in ("left", "right")]
-    assert not said["ids_shown"]
+    metadata = review["body"]["circumstances"]
+    assert set(metadata["sides"]) == {"left", "right"}
+    ids = [metadata["sides"][side] for side in ("left", "right")]
+    assert not metadata["ids_shown"]
     assert not any(name in shown_text for name in ids)
-    assert said["hidden"] == ["guarantor"]
-    assert said["shown"] == ["income", "years employed", "purpose"]
-    assert said["queue"]["reason"] == "most telling"
-    assert (said["reason"], said["answer"]) == ("alike", "unfair")
-    assert said["note"].startswith("u a s")
-    assert said["started"] < said["ended"]
-    assert said["instruction"] == "3"
-    assert set(said["probabilities"]) == set(ids)
+    assert metadata["hidden"] == ["guarantor"]
+    assert metadata["shown"] == ["income", "years employed", "purpose"]
+    assert metadata["queue"]["reason"] == "most telling"
+    assert (metadata["reason"], metadata["answer"]) == ("alike", "unfair")
+    assert metadata["note"].startswith("u a s")
+    assert metadata["started"] < metadata["ended"]
+    assert metadata["instruction"] == "3"
+    assert set(metadata["probabilities"]) == set(ids)
     assert review["body"]["unfair"] == [ids]
     for name, person in zip(ids, (left, right), strict=True):
-        assert person.startswith(f"{100 * said['probabilities'][name]:.1f}".removesuffix(".0"))
+        assert person.startswith(f"{100 * metadata['probabilities'][name]:.1f}".removesuffix(".0"))
     shown: dict[str, object] = {"changes": {"reviewing": {}}}
     assert serving.ask("POST", "/api/desks/loans/settings", by="owner", body=shown).status_code == 201
 

@@ -48,20 +48,20 @@ def short(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
 
 
 def test_a_session_without_seeing_it(page: Page, short: Serving) -> None:
-    """Everything has a name; each answer is confirmed and the next pair told; the focus is never lost."""
+    """Everything has a name; each answer is confirmed and the next pair announced; the focus is never lost."""
     enter(page, short, "Kim", "/review/loans")
     ready(page)
     expect(page.locator("main")).to_match_aria_snapshot(SNAPSHOT)
-    told, focused = page.locator("#announcer"), "document.activeElement.id"
-    expect(told).to_contain_text("a gap of")
+    announcer, focused = page.locator("#announcer"), "document.activeElement.id"
+    expect(announcer).to_contain_text("a gap of")
     page.locator("#answer-unfair").focus()
     with page.expect_response(lambda response: "/review/answers" in response.url):
         page.keyboard.press("Enter")
     ready(page)
-    expect(told).to_have_text(NEXT)
+    expect(announcer).to_have_text(NEXT)
     assert page.evaluate(focused) == "answer-unfair"
     answer(page, "n")
-    expect(told).to_have_text("Recorded: unsure. Session of 2 pairs complete")
+    expect(announcer).to_have_text("Recorded: unsure. Session of 2 pairs complete")
     assert page.evaluate(focused) == "ending-title"
     page.get_by_role("button", name="Start another session").press("Enter")
     ready(page)
@@ -69,7 +69,7 @@ def test_a_session_without_seeing_it(page: Page, short: Serving) -> None:
     with page.expect_response(lambda response: "/review/next" in response.url):
         page.keyboard.press("z")
     ready(page)
-    expect(told).to_contain_text("Your last answer was undone.")
+    expect(announcer).to_contain_text("Your last answer was undone.")
     page.keyboard.press("h")
     expect(page.get_by_role("dialog", name="How to review")).to_be_visible()
     page.keyboard.press("Escape")

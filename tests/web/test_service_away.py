@@ -33,7 +33,7 @@ def test_an_answer_waits_for_the_service(page: Page, serving: Serving) -> None:
     page.keyboard.press("u")
     expect(page.locator("#away")).to_contain_text("1 answer is saved in this browser")
     back_by_hand(page, serving)
-    expect(page.locator("#back")).to_contain_text("The service is back", timeout=30_000)
+    expect(page.locator("#back")).to_contain_text("The service is back")
     ready(page)
     assert set(people(page)) != set(pair)
     assert answers_of(serving, "Kim") == ["acceptable", "unfair"]
@@ -74,9 +74,11 @@ def test_several_answers_wait_in_order(page: Page, serving: Serving) -> None:
     _opened_again(page, serving)
     assert answers_of(serving, "Max") == ["unfair", "acceptable", "unsure", "conflict"]
     reviews = [event for event in serving.events("review") if event["body"]["reviewer"] == "Max"]
-    for pair, said in zip(seen, (event["body"]["circumstances"] for event in reviews), strict=False):
+    for pair, metadata in zip(seen, (event["body"]["circumstances"] for event in reviews), strict=False):
         for shown, side in zip(pair, ("left", "right"), strict=True):
-            assert shown.startswith(f"{100 * said['probabilities'][said['sides'][side]]:.1f}".removesuffix(".0"))
+            assert shown.startswith(
+                f"{100 * metadata['probabilities'][metadata['sides'][side]]:.1f}".removesuffix(".0")
+            )
 
 
 def test_going_on_when_the_service_is_back(page: Page, serving: Serving) -> None:

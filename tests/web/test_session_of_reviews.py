@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -11,6 +12,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 from tests.support.local_service import LocalService
 from tests.support.serving import Serving
 from tests.support.steps import answer, enter, people, ready
+from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.browser
 
@@ -39,11 +41,22 @@ def short(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
         yield service
 
 
+class LaterClock:
+    """The `time` module of the queue, for tests that let leases run out."""
+
+    def __init__(self) -> None:
+        self.later, self.monotonic = 0.0, time.monotonic
+
+    def time(self) -> float:
+        """Seconds since the epoch, and some more."""
+        return time.time() + self.later
+
+
 @pytest.fixture(scope="module")
-def brief(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    """A desk where a pair is kept for two seconds."""
-    service = LocalService(tmp_path_factory.mktemp("brief"))
-    service.open_desk("loans", 30, reviewing={"lease": 2.0, "repeats": 0.0, "controls": 0.0})
+def leasing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    """A desk where a pair is kept for a quarter of an hour."""
+    service = LocalService(tmp_path_factory.mktemp("leasing"))
+    service.open_desk("loans", 30, reviewing={"lease": 900.0, "repeats": 0.0, "controls": 0.0})
     for name in ("Kim", "Lee", "Ada"):
         service.token(name, ["review"])
     with service:
@@ -151,7 +164,7 @@ def test_the_end_of_a_session_stays_until_somebody_goes_on(page: Page, short: Se
         page.reload()
 
 
-def test_what_is_said_of_a_session(page: Page, short: Serving) -> None:
+def test_the_summary_of_a_session(page: Page, short: Serving) -> None:
     """Pairs passed on count as done and not as answered; nothing asks at the end, and the way out is the main one."""
     enter(page, short, "Ben", "/review/loans")
     ready(page)
@@ -193,11 +206,8 @@ def test_the_end_of_what_waits_looks_out_for_more(page: Page, short: Serving) ->
     page.evaluate("Object.defineProperty(document, 'hidden', { get: () => false })")
     body = {"candidates": [{"id": f"new {i}", "features": person(i)} for i in range(3)]}
     assert short.ask("POST", "/api/desks/none/decisions", by="owner", body=body).status_code == 201
-    for _ in range(100):
-        page.clock.run_for(16_000)
-        page.wait_for_timeout(50)
-        if page.locator("#go-on").count():
-            break
+    wait_for(lambda: short.ask("GET", "/api/desks/none/queue", by="owner").json()["pairs"], pause=0.05)
+    page.clock.run_for(16_000)
     expect(page.locator("#ending-title")).to_have_text("New pairs to review")
     expect(page.locator("#ending-title")).to_be_focused()
     expect(page.locator("#announcer")).to_have_text("New pairs to review")
@@ -207,26 +217,34 @@ def test_the_end_of_what_waits_looks_out_for_more(page: Page, short: Serving) ->
     ready(page)
 
 
-def test_a_pair_is_kept_while_somebody_looks(page: Page, brief: Serving) -> None:
+def test_a_pair_is_kept_while_somebody_looks(page: Page, leasing: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
     """Looked at, its lease is renewed and nothing on the page changes; after a long absence, when somebody else has it,
     the page shows another pair and says so."""
-    looks = "document.dispatchEvent(new Event('visibilitychange'))"
-    enter(page, brief, "Kim", "/review/loans")
+    clock = LaterClock()
+    monkeypatch.setattr("evenhand.desk.queue.time", clock)
+    page.clock.install()
+
+    def pass_time(seconds: int) -> None:
+        clock.later += seconds
+        page.clock.fast_forward(1000 * seconds)
+
+    enter(page, leasing, "Kim", "/review/loans")
     ready(page)
     pair = people(page)
     page.get_by_text("Add a reason or note").click()
     page.get_by_label("Note").fill("half a thou")
     for _ in range(3):
-        page.wait_for_timeout(800)
         with page.expect_response(lambda response: "/review/next" in response.url):
-            page.evaluate(looks)
-    lee = brief.ask("GET", "/api/desks/loans/review/next", by="Lee").json()
+            pass_time(600)
+    lee = leasing.ask("GET", "/api/desks/loans/review/next", by="Lee").json()
     assert people(page) == pair
     expect(page.get_by_label("Note")).to_have_value("half a thou")
-    page.wait_for_timeout(2200)
-    brief.ask("GET", "/api/desks/loans/review/next", by="Ada")
+    page.evaluate("Object.defineProperty(document, 'hidden', { get: () => true, configurable: true })")
+    pass_time(1000)
+    leasing.ask("GET", "/api/desks/loans/review/next", by="Ada")
+    page.evaluate("Object.defineProperty(document, 'hidden', { get: () => false })")
     with page.expect_response(lambda response: "/review/next" in response.url):
-        page.evaluate(looks)
+        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
     expect(page.locator("#last")).to_contain_text("answered by somebody else or is being reviewed")
     assert set(people(page)) != set(pair)
     shown = {f"{100 * chance:.1f}".removesuffix(".0") for chance in lee["probabilities"]}
@@ -241,16 +259,17 @@ def test_a_slow_service_is_waited_for_aloud(page: Page, short: Serving) -> None:
     page.route("**/review/answers", lambda route: held.append(route))
     page.keyboard.press("n")
     expect(page.locator("#waits")).to_be_visible()
-    held[0].continue_()
+    (route,) = held
+    route.continue_()
     ready(page)
     expect(page.locator("#waits")).to_have_count(0)
 
 
-def test_no_id_tells_that_a_pair_came_before(page: Page, short: Serving) -> None:
-    """Neither on the page nor in what it is told stands who the two are, or of which decision."""
-    with page.expect_response(lambda response: "/review/next" in response.url) as told:
+def test_no_id_reveals_that_a_pair_came_before(page: Page, short: Serving) -> None:
+    """Neither the page nor its responses say who the two are, or which decision they come from."""
+    with page.expect_response(lambda response: "/review/next" in response.url) as response:
         enter(page, short, "Ada", "/review/loans")
-    said = told.value.json()
-    assert said["names"] is None
-    assert "decision" not in said
-    assert "applicant" not in told.value.text()
+    item = response.value.json()
+    assert item["names"] is None
+    assert "decision" not in item
+    assert "applicant" not in response.value.text()

@@ -14,14 +14,14 @@ pytestmark = pytest.mark.browser
 def test_what_was_typed_is_never_shown(page: Page, serving: Serving) -> None:
     """Whatever is wrong with a token, the sentence repeats nothing of it."""
     page.goto(f"{serving.url}/sign-in")
-    for typed, says in (
+    for typed, message in (
         ("eh_" + "secret" * 80, "This is too long to be a token."),
         ("eh_secret", "This token is unknown or was revoked. Check that you copied all of it."),
         ("", "Enter your token."),
     ):
         page.get_by_label("Token").fill(typed)
         page.keyboard.press("Enter")
-        expect(page.locator("#token-error")).to_have_text(says)
+        expect(page.locator("#token-error")).to_have_text(message)
         expect(page.get_by_label("Token")).to_be_focused()
         assert "secret" not in page.locator("body").inner_text()
 
@@ -47,7 +47,7 @@ def test_whoever_is_signed_in_is_shown_the_way(page: Page, serving: Serving) -> 
     page.wait_for_url(f"{serving.url}/review/loans")
 
 
-def test_answers_that_wait_are_told(page: Page, serving: Serving) -> None:
+def test_answers_that_wait_are_shown(page: Page, serving: Serving) -> None:
     """Whoever comes to sign in sees how many answers this browser keeps, undone ones not counted."""
     page.goto(f"{serving.url}/sign-in")
     expect(page.locator("#why")).to_have_count(0)
@@ -61,7 +61,7 @@ def test_answers_that_wait_are_told(page: Page, serving: Serving) -> None:
     )
 
 
-def test_whoever_signs_out_is_told_so(page: Page, serving: Serving) -> None:
+def test_signing_out_is_confirmed(page: Page, serving: Serving) -> None:
     """The page says it, and not to whoever has signed in again since."""
     enter(page, serving, "Kim", "/review/loans")
     page.get_by_role("button", name="Sign out").click()
@@ -72,8 +72,8 @@ def test_whoever_signs_out_is_told_so(page: Page, serving: Serving) -> None:
     expect(page.locator("#banners")).not_to_contain_text("signed out")
 
 
-def test_a_session_that_is_gone_is_told_once_and_only_if_there_was_one(page: Page, serving: Serving) -> None:
-    """A newcomer sees the form alone; whose cookie is gone is told why they are here, and at the next visit no more."""
+def test_a_session_that_is_gone_is_mentioned_once_and_only_if_there_was_one(page: Page, serving: Serving) -> None:
+    """A newcomer sees the form alone; after a session ended the page says why, and at the next visit no more."""
     page.goto(f"{serving.url}/review/loans")
     page.wait_for_url(f"{serving.url}/sign-in?**")
     expect(page.locator("#why")).to_have_count(0)

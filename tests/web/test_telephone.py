@@ -61,7 +61,7 @@ def test_the_gap_is_in_sight_at_once(telephone: Page, serving: Serving, path: st
     expect(chip).to_have_text(f"gap {words.replace('percentage ', '')}")
 
 
-def test_the_last_answer_is_told_whole(telephone: Page, serving: Serving) -> None:
+def test_the_last_answer_is_shown_whole(telephone: Page, serving: Serving) -> None:
     """After a reload the answer itself is there to be read, nothing of it cut off; why one was asked opens by a button
     that a keyboard reaches."""
     enter(telephone, serving, "Max", "/review/loans")

@@ -11,12 +11,15 @@ import json
 import os
 import zipfile
 import zlib
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 
 from evenhand._internal.atomic_write import atomic_write
-from evenhand.errors import DamagedFile, InvalidInput, NewerFile
+from evenhand.errors import DamagedFile, EvenhandError, InvalidInput, NewerFile
+
+Restored = TypeVar("Restored")
 
 MANIFEST = "manifest.json"
 
@@ -40,19 +43,28 @@ UNREADABLE = (
 
 def write_archive(path: str | os.PathLike[str], *, kind: str, version: int, content: dict[str, Any]) -> None:
     """Write `content` to `path`; an older file there stays intact until the new one is safely on disk."""
+    with atomic_write(path) as file:
+        file.write(to_archive(kind=kind, version=version, content=content))
+
+
+def to_archive(*, kind: str, version: int, content: dict[str, Any]) -> bytes:
+    """The bytes of an archive."""
     arrays: dict[str, Any] = {}
     manifest = {"kind": kind, "version": version, "content": _extract_arrays(content, arrays)}
     arrays[MANIFEST] = np.frombuffer(json.dumps(manifest, allow_nan=False).encode(), np.uint8)
     buffer = io.BytesIO()
     np.savez_compressed(buffer, **arrays)
-    with atomic_write(path) as file:
-        file.write(buffer.getvalue())
+    return buffer.getvalue()
 
 
 def read_archive(path: str | os.PathLike[str], *, kind: str, version: int) -> dict[str, Any]:
     """The content that was written to `path`; raises DamagedFile or NewerFile."""
     with open(path, "rb") as file:
-        raw = file.read()
+        return from_archive(file.read(), str(path), kind=kind, version=version)
+
+
+def from_archive(raw: bytes, path: str, *, kind: str, version: int) -> dict[str, Any]:
+    """The content of the bytes of an archive; errors name it by its `path`."""
     try:
         arrays = np.load(io.BytesIO(raw), allow_pickle=False)
         manifest = json.loads(bytes(arrays[MANIFEST]))
@@ -68,6 +80,17 @@ def read_archive(path: str | os.PathLike[str], *, kind: str, version: int) -> di
             f"{path} has format {found_version}, written by a newer evenhand; this one reads up to {version}"
         )
     raise DamagedFile(f"the format of {path} must be a whole number from 1 to {version}, got {found_version!r}")
+
+
+def load_archive(
+    path: str | os.PathLike[str], *, kind: str, version: int, restore: Callable[[dict[str, Any]], Restored]
+) -> Restored:
+    """What `restore` makes of the content of `path`; DamagedFile if it cannot."""
+    content = read_archive(path, kind=kind, version=version)
+    try:
+        return restore(content)
+    except (EvenhandError, *UNREADABLE) as error:
+        raise DamagedFile(f"{path} cannot be read as a saved {kind}: {error}") from None
 
 
 def _extract_arrays(value: Any, arrays: dict[str, Any]) -> Any:

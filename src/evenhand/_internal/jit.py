@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import time
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
 import numpy as np
@@ -13,9 +14,6 @@ import scipy.linalg  # noqa: F401  numba loads it with the first kernel of a pro
 from numba.core import caching, event
 
 from evenhand._internal.arrays import Floats
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")

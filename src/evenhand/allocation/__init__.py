@@ -1,10 +1,9 @@
 """From rewards and distances to probabilities: the fair linear program."""
 
-from evenhand.allocation.allocation import Allocation
+from evenhand.allocation.allocation import Allocation, OptimalityCertificate, verify_certificate
 from evenhand.allocation.draw import draw, draw_from
 from evenhand.allocation.fair_distribution import fair_distribution
 from evenhand.allocation.lazy_distances import BoundedDistances, fair_distribution_within
-from evenhand.allocation.optimality import OptimalityCertificate, verify_certificate
 
 __all__ = [
     "Allocation",

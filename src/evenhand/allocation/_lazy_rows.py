@@ -13,13 +13,11 @@ import numpy as np
 from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand._internal.jit import jit
 from evenhand._internal.linear_program import LinearProgram
-from evenhand.allocation._program import scaled
+from evenhand.allocation._program import FairProgram, scaled
 from evenhand.errors import SolverFailed
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-    from evenhand.allocation._program import FairProgram
 
 UNIT = 1024.0
 """Probabilities, distances and rewards are passed to HiGHS as multiples of 1/UNIT. Its tolerances are absolute, 1e-10

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import math
 from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import refusal
 from evenhand._internal.jit import FLOAT, jit
 from evenhand.errors import InvalidInput, SolverFailed
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
 
 FEASIBILITY_TOLERANCE = 1e-9
 """Largest accepted violation of a bound, a distance or the capacity, absolute: probabilities have scale 1."""

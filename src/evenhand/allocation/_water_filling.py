@@ -20,8 +20,8 @@ import numpy as np
 
 from evenhand._internal.arrays import Floats, Indices
 from evenhand._internal.jit import jit
+from evenhand.allocation._network_simplex import Tree, initial_tree, move_subtree, subtree
 from evenhand.allocation._program import scaled
-from evenhand.allocation._spanning_tree import Tree, initial_tree, move_subtree, subtree
 
 
 @jit

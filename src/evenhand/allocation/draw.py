@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from evenhand._internal.arrays import Floats
 from evenhand._internal.jit import frozen, jit
 from evenhand.allocation._program import FEASIBILITY_TOLERANCE, check_capacity
 from evenhand.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 
 def draw(probabilities: ArrayLike, capacity: float | None, rng: np.random.Generator) -> tuple[int, ...]:
@@ -54,23 +51,12 @@ def _check_probabilities(probabilities: ArrayLike, capacity: float | None) -> tu
     p = frozen(np.asarray(probabilities, dtype=np.float64))
     if p.ndim != 1:
         raise InvalidInput(f"probabilities must have shape (k,), got {p.shape}")
-    total, outside = examine_probabilities(p, FEASIBILITY_TOLERANCE)
-    if outside >= 0:
-        raise InvalidInput(f"probabilities must be in [0, 1], candidate {outside} has {p[outside]}")
+    for i in np.flatnonzero(~((p >= -FEASIBILITY_TOLERANCE) & (p <= 1.0 + FEASIBILITY_TOLERANCE))):  # NaN as well
+        raise InvalidInput(f"probabilities must be in [0, 1], candidate {i} has {p[i]}")
+    total = float(p.sum())
     if total > limit + FEASIBILITY_TOLERANCE:
         raise InvalidInput(f"probabilities must sum to at most the capacity {capacity}, got {total}")
     return p, limit
-
-
-@jit
-def examine_probabilities(p: Floats, tolerance: float) -> tuple[float, int]:
-    """The sum of p (k,), and the first candidate outside [0, 1] by more than the tolerance, or -1."""
-    total, outside = 0.0, -1
-    for i in range(len(p)):
-        if outside < 0 and not (p[i] >= -tolerance and p[i] <= 1.0 + tolerance):
-            outside = i
-        total += p[i]
-    return total, outside
 
 
 @jit

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import logging
 import math
-from typing import TYPE_CHECKING, Literal
+from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from evenhand._internal.arrays import Floats, Indices
 from evenhand._internal.checks import check_one_of
 from evenhand._internal.jit import jit
 from evenhand.allocation._lazy_rows import solve_by_lazy_rows
-from evenhand.allocation._max_flow import LEAST_GAIN, richest_closed_set
+from evenhand.allocation._max_flow import (
+    LEAST_GAIN,
+    TIGHT_TOLERANCE,
+    fill_tight_pairs,
+    find_tight,
+    richest_closed_set,
+    spread_stuck,
+)
 from evenhand.allocation._network_simplex import CHANGES_PER_CANDIDATE, search_price
 from evenhand.allocation._program import (
     FairProgram,
@@ -25,14 +33,10 @@ from evenhand.allocation._program import (
     verify_probabilities,
     worst_excess,
 )
-from evenhand.allocation._tight_constraints import TIGHT_TOLERANCE, fill_tight_pairs, find_tight, spread_stuck
 from evenhand.allocation._water_filling import fill
 from evenhand.allocation.allocation import REPORTED_TOLERANCE, Allocation
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    Method = Literal["auto", "combinatorial", "highs"]
+Method = Literal["auto", "combinatorial", "highs"]
 
 log = logging.getLogger(__name__)
 
@@ -63,17 +67,19 @@ def fair_distribution(
     ([0.55, 0.45, 0.0], 0.72)
     """
     if method != "auto":
-        check_one_of("method", method, ("auto", "combinatorial", "highs"))
+        check_one_of("method", method, get_args(Method))
     if method == "highs":
         program = check_program(rewards, distances, capacity)
         return _checked(solve_by_lazy_rows(program), program)
     a, raw, limit = read_program(rewards, distances, capacity)
-    rows, changes = ROWS_PER_CANDIDATE * len(a), CHANGES_PER_CANDIDATE * len(a)
     k = len(a)
     c, p, tight = np.empty(raw.shape), np.empty(k), np.empty((k * (k - 1) // 2 if k <= SMALL else 0, 2), np.int64)
-    how = (TIGHT_TOLERANCE, LEAST_GAIN, REPORTED_TOLERANCE, rows, changes)
-    solve = solve_within_capacity if limit < k else solve_without_capacity  # each is compiled when first needed
-    found, value, price, worst, i, j, count = solve(a, raw, limit, *how, c, p, tight)
+    how = (LEAST_GAIN, REPORTED_TOLERANCE)
+    if limit < k:  # each is compiled when first needed
+        solved = solve_within_capacity(a, raw, limit, *how, TIGHT_TOLERANCE, ROWS_PER_CANDIDATE * k, c, p, tight)
+    else:
+        solved = solve_without_capacity(a, raw, limit, *how, CHANGES_PER_CANDIDATE * k, c, p, tight)
+    found, value, price, worst, i, j, count = solved
     if not found:
         refuse_bad(a, raw, i, j)
         program = FairProgram(a, c, limit)
@@ -91,11 +97,10 @@ def solve_within_capacity(
     a: Floats,
     raw: Floats,
     capacity: float,
-    tolerance: float,
     least_gain: float,
     reported: float,
+    tolerance: float,
     rows: int,
-    changes: int,
     c: Floats,
     p: Floats,
     tight: Indices,
@@ -104,8 +109,8 @@ def solve_within_capacity(
 
     Fills distances c (k, k) and probabilities p (k,); returns whether a solution was found, its value, the price of
     capacity, and what `worst_excess` returns. None is found when the input is bad, and then i, j are what `examine`
-    returns, or when the limits `rows` or `changes` are exceeded. If `tight` (n, 2) has room, pairs that are tight by
-    the tolerance `reported` are written there, and the last number is their count.
+    returns, or when the limit `rows` is exceeded. If `tight` (n, 2) has room, pairs that are tight by the tolerance
+    `reported` are written there, and the last number is their count.
     """
     i, j = examine(a, raw, c)
     if i >= 0:
@@ -113,8 +118,7 @@ def solve_within_capacity(
     best, price, used = fill(a, c, capacity, tolerance, least_gain, rows)
     if used < 0:
         return False, 0.0, 0.0, 0.0, -1, -1, 0
-    value, worst, i, j, count = _finish(a, c, capacity, reported, best, p, tight)
-    return True, value, price, worst, i, j, count
+    return _finish(a, c, capacity, price, reported, best, p, tight)
 
 
 @jit
@@ -122,10 +126,8 @@ def solve_without_capacity(
     a: Floats,
     raw: Floats,
     capacity: float,
-    tolerance: float,
-    least_gain: float,
+    least: float,
     reported: float,
-    rows: int,
     changes: int,
     c: Floats,
     p: Floats,
@@ -135,25 +137,24 @@ def solve_without_capacity(
     i, j = examine(a, raw, c)
     if i >= 0:
         return False, 0.0, 0.0, 0.0, i, j, 0
-    best, used = search_price(a, c, np.inf, least_gain, changes)
+    best, used = search_price(a, c, np.inf, least, changes)
     if used < 0:
         return False, 0.0, 0.0, 0.0, -1, -1, 0
-    value, worst, i, j, count = _finish(a, c, capacity, reported, best, p, tight)
-    return True, value, 0.0, worst, i, j, count
+    return _finish(a, c, capacity, 0.0, reported, best, p, tight)
 
 
 @jit
 def _finish(
-    a: Floats, c: Floats, capacity: float, reported: float, best: Floats, p: Floats, tight: Indices
-) -> tuple[float, float, int, int, int]:
-    """Fill in p and the tight pairs; return the value, what `worst_excess` returns, and the number of tight pairs."""
+    a: Floats, c: Floats, capacity: float, price: float, reported: float, best: Floats, p: Floats, tight: Indices
+) -> tuple[bool, float, float, float, int, int, int]:
+    """Fill in p and the tight pairs; return what `solve_within_capacity` returns."""
     value = 0.0
     for i in range(len(a)):
         p[i] = best[i]
         value += a[i] * p[i]
     worst, i, j = worst_excess(p, c, capacity)
     count = fill_tight_pairs(p, c, reported, tight) if len(tight) else 0
-    return value, worst, i, j, count
+    return True, value, price, worst, i, j, count
 
 
 def _fall_back(program: FairProgram) -> Floats:

@@ -5,22 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand._internal.jit import jit
-from evenhand.allocation._max_flow import LEAST_GAIN
+from evenhand.allocation._max_flow import LEAST_GAIN, TIGHT_TOLERANCE
 from evenhand.allocation._network_simplex import CHANGES_PER_CANDIDATE, search_price
 from evenhand.allocation._program import read_program
-from evenhand.allocation._tight_constraints import TIGHT_TOLERANCE
 from evenhand.allocation._water_filling import fill
 from evenhand.allocation.allocation import REPORTED_TOLERANCE, Allocation
 from evenhand.allocation.fair_distribution import ROWS_PER_CANDIDATE, fair_distribution
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 NEARLY = 0.1
 """Open pairs whose gap is this close to their upper bound are computed first: they limit the probabilities, and most

@@ -6,9 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
-import numpy as np
-from numpy.typing import NDArray
-
+from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import refusal
 from evenhand.records.decision import Decision, Review
 
@@ -38,11 +36,11 @@ class LateAuditor(Auditor, Protocol):
 class Truth(Protocol):
     """Knows which pairs are really unfair, whatever a reviewer answers."""
 
-    def distances(self, contexts: NDArray[np.float64]) -> NDArray[np.float64]:
+    def distances(self, contexts: Floats) -> Floats:
         """The true distances between the rows of `contexts` (k, d), (k, k)."""
         ...
 
-    def excess(self, decision: Decision) -> NDArray[np.float64]:
+    def excess(self, decision: Decision) -> Floats:
         """By how much each pair's gap exceeds its true distance, (k, k); negative where it does not."""
         ...
 
@@ -52,6 +50,7 @@ def arriving(auditor: Auditor, decision: Decision) -> Sequence[Arrival]:
 
     An auditor with `reviews` decides itself what arrives; any other reviews this decision at once.
 
+    >>> import numpy as np
     >>> from evenhand.auditors import DelayedAuditor, MahalanobisAuditor
     >>> exact = MahalanobisAuditor([[0.1]])
     >>> late = DelayedAuditor(exact, 1)

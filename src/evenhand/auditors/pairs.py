@@ -9,12 +9,13 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats
 from evenhand.auditors.auditor import Auditor, Truth
 from evenhand.errors import InvalidInput
 from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision, Pair, Review
 
 
-def gaps(decision: Decision) -> NDArray[np.float64]:
+def gaps(decision: Decision) -> Floats:
     """|p_i - p_j| of every pair, (k, k)."""
     p = decision.probabilities
     return np.asarray(np.abs(p[:, None] - p[None, :]))

@@ -13,21 +13,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from evenhand._internal.archive import UNREADABLE, read_archive, write_archive
+from evenhand._internal.archive import load_archive, write_archive
 from evenhand._internal.checks import check_whole, check_whole_or_none, refusal
 from evenhand._internal.randomness import Seed, as_generator, generator_from
 from evenhand.allocation import BoundedDistances, draw_from, fair_distribution, fair_distribution_within
 from evenhand.bandit.pairs_to_review import PairToReview, pairs_to_review
 from evenhand.bandit.safeguards import Margin, Safeguards
 from evenhand.certificates import Certificate, certify
-from evenhand.errors import (
-    DamagedFile,
-    EvenhandError,
-    ForeignDecision,
-    InconsistentReviews,
-    InvalidInput,
-    MisleadingReviewer,
-)
+from evenhand.errors import ForeignDecision, InconsistentReviews, InvalidInput, MisleadingReviewer
 from evenhand.metrics import BayesPoint, Distances, Learned, MetricLearner, ReviewerReport, Verdicts
 from evenhand.metrics.features import Structure
 from evenhand.metrics.learner_settings import check_error_rate
@@ -150,7 +143,7 @@ class FairBandit:
             review.check_fits(decision.n_candidates)
         reward_before = self.reward.copied()
         try:
-            self.reward.learn(decision.contexts[candidates], outcomes)
+            self.reward.learn(decision.contexts.take(candidates, axis=0), outcomes)
             learned = Learned() if review is None else self._learn_review(decision, review)
         except BaseException:
             self.reward = reward_before
@@ -184,34 +177,23 @@ class FairBandit:
         return learned
 
     def _report(self, learned: Learned) -> None:
-        """Count conflicts and misleading reviewers, and warn of new ones."""
+        """Count conflicts and misleading reviewers, then warn of new ones."""
         self.conflicts += len(learned.conflicts)
-        new = set()
-        for name, report in self.metric.reviewers().items():
-            if report.misleads and name not in self.misleading:
-                new.add(name)
+        reports = self.metric.reviewers()
+        new = {name for name, report in reports.items() if report.misleads} - self.misleading
         self.misleading |= new
-        if learned.conflicts or new:
-            self._warn(learned, frozenset(new))
-
-    def _warn(self, learned: Learned, misleading: frozenset[str | None]) -> None:
         if learned.conflicts:
-            warnings.warn(
-                InconsistentReviews(
-                    "verdicts contradict earlier ones and were left out; learn() returned their pairs as conflicts"
-                ),
-                stacklevel=4,
-            )
-        for name in misleading:
-            report = self.reviewers()[name]
+            text = "verdicts contradict earlier ones and were left out; learn() returned their pairs as conflicts"
+            self._warn(InconsistentReviews(text))
+        for name in new:
             who = "the reviewer without a name" if name is None else f"reviewer {name!r}"
-            warnings.warn(
-                MisleadingReviewer(
-                    f"{who} is wrong more often than right, in {report.lower:.0%} to {report.upper:.0%} of "
-                    f"{report.answers} verdicts; their verdicts are ignored while that is so"
-                ),
-                stacklevel=4,
-            )
+            share = f"{reports[name].lower:.0%} to {reports[name].upper:.0%} of {reports[name].answers} verdicts"
+            text = f"{who} is wrong more often than right, in {share}; their verdicts are ignored while that is so"
+            self._warn(MisleadingReviewer(text))
+
+    def _warn(self, warning: Warning) -> None:
+        """Warn the caller of `learn` or `learn_pair`."""
+        warnings.warn(warning, stacklevel=4)
 
     # Queries.
 
@@ -226,8 +208,8 @@ class FairBandit:
         A proof quotes the earlier verdicts it rests on; `evenhand.certificates.check` checks it independently.
         """
         self._check_own(decision)
-        flagged = self.safeguards.flagged_pairs(decision)
-        return certify(decision, self.safeguards.evidence, self.metric.chance_unfair, flagged)
+        log = self.safeguards.log
+        return certify(decision, log.evidence, self.metric.chance_unfair, log.flagged(decision.id))
 
     def reviewers(self) -> dict[str | None, ReviewerReport]:
         """The estimated error rate of each reviewer, by name; empty unless reviewer_error is None."""
@@ -280,11 +262,7 @@ class FairBandit:
 
         Files of version 0.1 are read as well. What 0.1 kept for `withdraw` is dropped: withdrawals need a desk.
         """
-        content = read_archive(path, kind="FairBandit", version=FORMAT)
-        try:
-            return cls.from_state(content)
-        except (EvenhandError, *UNREADABLE) as error:
-            raise DamagedFile(f"{path} cannot be read as a bandit: {error}") from None
+        return load_archive(path, kind="FairBandit", version=FORMAT, restore=cls.from_state)
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:

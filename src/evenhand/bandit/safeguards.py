@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 
-from evenhand._internal.append_only import GrowingSet
+from evenhand._internal.append_only import GrowingSet, shallow_copy
 from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand._internal.checks import check_number_or_none, check_whole_or_none
 from evenhand.allocation import BoundedDistances
-from evenhand.certificates import ANSWER, Evidence, SourcedVerdicts, VerdictLog, lower_bounds
+from evenhand.certificates import ANSWER, VerdictLog, lower_bounds
 from evenhand.metrics import MetricLearner, Pairs, Verdicts
 from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.learner import as_square
-from evenhand.records.decision import Decision, Pair, Review
+from evenhand.records.decision import Decision, Review
 
 STEP = 0.05
 """gamma: by how much one flagged round shortens all distances. A larger step recovers faster and varies more."""
@@ -90,7 +89,8 @@ class Safeguards:
         self.max_unfair_rounds = check_whole_or_none("max_unfair_rounds", max_unfair_rounds, least=0)
         self.margin = margin
         self.flagged_rounds = GrowingSet()
-        self._log = VerdictLog(space)
+        self.log = VerdictLog(space)
+        """The verdicts of all reviews, as far as they are kept: what proofs are made from."""
         self._rounds = 0
         self._capped_at: int | None = 0 if self.max_unfair_rounds == 0 else None
         self._refuted = False
@@ -100,11 +100,6 @@ class Safeguards:
         """Whether max_unfair_rounds is reached, so that only proved distances are played."""
         return self._capped_at is not None
 
-    @property
-    def evidence(self) -> Evidence:
-        """The verdicts that proofs are made from."""
-        return self._log.evidence
-
     def distances_to_play(self, metric: MetricLearner, contexts: Floats) -> Floats:
         """The learned distances between the rows of `contexts`, or the proved ones if capped; scaled, (k, k)."""
         scale = self.margin.scale  # on proved distances as well: the margin's promise is for any reviewer
@@ -113,7 +108,7 @@ class Safeguards:
         elif self._refuted:
             distances = np.zeros((len(contexts), len(contexts)))
         else:
-            distances = as_square(len(contexts), lower_bounds(self.evidence, Pairs.of(contexts)))
+            distances = as_square(len(contexts), lower_bounds(self.log.evidence, Pairs.of(contexts)))
         return distances if scale == 1.0 else scale * distances
 
     def distances_that_matter(self, metric: MetricLearner, contexts: Floats) -> Floats | BoundedDistances:
@@ -142,8 +137,8 @@ class Safeguards:
         after = self.copied()
         proved = self._capped_at is not None and decision.round >= self._capped_at
         if not review.any_unfair and not proved:  # that some pair was unfair proves nothing about any one of them
-            after._log = self._log.extended(verdicts, source=decision.id)
-        flagged = len(verdicts.gaps) > 0 and (review.any_unfair or bool(verdicts.unfair.any()))
+            after.log = self.log.extended(verdicts, source=decision.id)
+        flagged = len(verdicts.gaps) > 0 and (review.any_unfair or bool(np.count_nonzero(verdicts.unfair)))
         after._refuted = self._refuted or (flagged and proved)
         if flagged and decision.round not in self.flagged_rounds:
             after.flagged_rounds = self.flagged_rounds.plus(decision.round)
@@ -154,19 +149,11 @@ class Safeguards:
 
     def add_evidence(self, verdicts: Verdicts) -> None:
         """Add verdicts on people who were shown without a decision: evidence, but no round is flagged."""
-        self._log = self._log.extended(verdicts, source=ANSWER)
-
-    def verdicts(self) -> SourcedVerdicts:
-        """The verdicts of all reviews, as far as they are kept."""
-        return self._log.verdicts()
-
-    def flagged_pairs(self, decision: Decision) -> frozenset[Pair]:
-        """The pairs of a decision that somebody flagged, as far as they are kept."""
-        return self._log.flagged(decision.id)
+        self.log = self.log.extended(verdicts, source=ANSWER)
 
     def copied(self) -> Safeguards:
         """A copy that changes on its own. O(1)."""
-        return copy.copy(self)
+        return shallow_copy(self)
 
     # Saving.
 
@@ -179,7 +166,7 @@ class Safeguards:
         return {
             "max_unfair_rounds": self.max_unfair_rounds,
             "margin": asdict(self.margin),
-            "gathering": self._log.state(),
+            "gathering": self.log.state(),
             "flagged_rounds": np.array(sorted(self.flagged_rounds), dtype=np.int64),
             "rounds": self._rounds,
             "capped_at": self._capped_at,
@@ -191,7 +178,7 @@ class Safeguards:
         """The safeguards with this `state`, to the bit."""
         log = VerdictLog.from_state(state["gathering"])
         safeguards = cls(log.space, Margin(**state["margin"]), state["max_unfair_rounds"])
-        safeguards._log = log
+        safeguards.log = log
         safeguards.flagged_rounds = GrowingSet(int(t) for t in state["flagged_rounds"])
         safeguards._rounds, safeguards._capped_at = int(state["rounds"]), state["capped_at"]
         safeguards._refuted = bool(state["refuted"])

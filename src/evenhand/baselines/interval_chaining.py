@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats
 from evenhand._internal.randomness import Seed
-from evenhand.baselines.lottery import Floats, Lottery, Play
+from evenhand.baselines.lottery import Lottery, Play
 from evenhand.metrics import KnownMetric
 from evenhand.metrics.features import MetricSpace
 from evenhand.rewards import RewardModel

@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evenhand._internal.archive import read_archive, write_archive
+from evenhand._internal.archive import load_archive, write_archive
+from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_whole
 from evenhand._internal.randomness import Seed, as_generator
 from evenhand.allocation import draw, fair_distribution
@@ -21,8 +21,6 @@ from evenhand.errors import InvalidInput
 from evenhand.metrics import Learned
 from evenhand.records.contexts import as_contexts
 from evenhand.records.decision import Decision, Pair, Review
-
-Floats = NDArray[np.float64]
 
 
 class Policy(Protocol):
@@ -96,7 +94,7 @@ class Lottery(FairBandit, ABC):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """The saved policy: it continues as if it had never stopped, to the bit."""
-        return cls.from_state(read_archive(path, kind=cls.__name__, version=FORMAT))
+        return load_archive(path, kind=cls.__name__, version=FORMAT, restore=cls.from_state)
 
     def state(self) -> dict[str, Any]:
         """The whole policy as arrays, numbers, strings and dicts of them."""

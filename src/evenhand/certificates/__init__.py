@@ -1,9 +1,8 @@
 """Proofs that a decision is fair, made of earlier verdicts, for anybody to check."""
 
 from evenhand.certificates._verdict_log import VerdictLog
-from evenhand.certificates.certificate import ANSWER, Certificate, PairCertificate, QuotedVerdict
-from evenhand.certificates.certify import certify
-from evenhand.certificates.check import check
+from evenhand.certificates.certificate import Certificate, PairCertificate, QuotedVerdict, certify
+from evenhand.certificates.check import ANSWER, check
 from evenhand.certificates.evidence import Evidence
 from evenhand.certificates.proof import Proof, lower_bounds, proof_of
 from evenhand.certificates.sourced_verdicts import SourcedVerdicts

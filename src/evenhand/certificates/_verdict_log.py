@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from evenhand._internal.append_only import GrowingList, GrowingRows
+from evenhand._internal.append_only import GrowingList, GrowingRows, shallow_copy
 from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand._internal.jit import jit
 from evenhand.certificates.evidence import Evidence
@@ -46,16 +45,15 @@ class VerdictLog:
         self.space = space
         self._table = GrowingRows(DIFFERENCE + space.n_features)
         self._entries: GrowingList[Entry] = GrowingList()
-        self._length = 0
         self._evidence = Evidence(space)
         self._processed = 0
 
     def __len__(self) -> int:
-        return self._length
+        return len(self._table)
 
     def extended(self, verdicts: Verdicts, source: str) -> VerdictLog:
         """The log with the verdicts on the decision with the id `source`; this one stays as it is. O(n) amortised."""
-        start, m = self._length, self.space.n_unknowns
+        start, m = len(self._table), self.space.n_unknowns
         n_new, pairs = len(verdicts.gaps), verdicts.pairs
         keep_all = start + n_new <= FAIR_PER_UNKNOWN * m
         columns = (pairs.indices, pairs.differences, verdicts.gaps, verdicts.unfair, verdicts.tight)
@@ -63,8 +61,8 @@ class VerdictLog:
         n = _write(*columns, keep_all, rows)
         if n == 0:
             return self
-        log = copy.copy(self)
-        log._table, log._length = self._table.plus(rows[:n]), start + n
+        log = shallow_copy(self)
+        log._table = self._table.plus(rows[:n])
         log._entries = self._entries.plus(Entry(source, verdicts.reviewer, start + n))
         if start + n > 2 * (FAIR_PER_UNKNOWN + UNFAIR_PER_UNKNOWN) * m:
             log._drop_oldest()
@@ -122,7 +120,6 @@ class VerdictLog:
     def _fill(self, rows: Floats, entries: Iterable[Entry]) -> None:
         self._table = GrowingRows(DIFFERENCE + self.space.n_features).plus(rows)
         self._entries = GrowingList(entries)
-        self._length = len(rows)
 
     # Saving.
 

@@ -1,26 +1,28 @@
-"""The certificate of a decision: what is known about each pair, and the verdicts that prove it."""
+"""The certificate of a decision: what the evidence shows about each pair, and the verdicts that prove it."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
 from evenhand._internal.arrays import Floats
+from evenhand._internal.jit import frozen
+from evenhand.certificates.check import LIKELY, digest_of
+from evenhand.certificates.evidence import Evidence
+from evenhand.certificates.proof import Proof, proofs_of, root_rounded_down
+from evenhand.certificates.sourced_verdicts import SourcedVerdicts
 from evenhand.errors import InvalidInput
 from evenhand.metrics.features import Structure
+from evenhand.metrics.verdicts import Pairs
 from evenhand.records.contexts import as_contexts
-from evenhand.records.decision import Pair
+from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision, Pair
 
 Status = Literal["proved", "likely", "unproven"]
 
-STATUSES: tuple[Status, ...] = get_args(Status)
-
-ANSWER = "answer"  # The source of a verdict without a decision: an interview's answer on two people.
+FLAGGED = 0.5  # Upper limit on the probability that a flagged pair is fair, unless that is proved.
 
 
 @dataclass(frozen=True)
@@ -79,54 +81,28 @@ class Certificate:
 
     def signed(self) -> Certificate:
         """The same with its digest."""
-        return replace(self, digest=_digest(self.to_dict()))
+        return replace(self, digest=digest_of(self.to_dict()))
 
     def to_dict(self) -> dict[str, Any]:
         """Lists, numbers and strings, exact through JSON; each verdict is written once."""
-        verdicts: dict[tuple[Any, ...], int] = {}
+        verdicts: dict[QuotedVerdict, int] = {}
         pairs = []
         for pair in self.pairs:
-            evidence = [[verdicts.setdefault(_named(quoted), len(verdicts)), quoted.weight] for quoted in pair.evidence]
-            pairs.append(
-                {
-                    "pair": list(pair.pair),
-                    "gap": pair.gap,
-                    "status": pair.status,
-                    "probability": pair.probability,
-                    "bound": pair.bound,
-                    "evidence": evidence,
-                }
-            )
-        return {
-            "decision": self.decision,
-            "contexts": self.contexts.tolist(),
-            "probabilities": self.probabilities.tolist(),
-            "structure": self.structure,
-            "verdicts": [
-                {
-                    "decision": decision,
-                    "pair": list(pair),
-                    "difference": list(difference),
-                    "gap": gap,
-                    "unfair": unfair,
-                    "reviewer": reviewer,
-                }
-                for decision, pair, difference, gap, unfair, reviewer in verdicts
-            ],
-            "pairs": pairs,
-            "digest": self.digest,
-        }
+            rows = [verdicts.setdefault(replace(quoted, weight=0.0), len(verdicts)) for quoted in pair.evidence]
+            evidence = [[row, quoted.weight] for row, quoted in zip(rows, pair.evidence, strict=True)]
+            pairs.append({**vars(pair), "pair": list(pair.pair), "evidence": evidence})
+        written = [{**vars(one), "pair": list(one.pair), "difference": list(one.difference)} for one in verdicts]
+        for verdict in written:
+            del verdict["weight"]
+        arrays = {"contexts": self.contexts.tolist(), "probabilities": self.probabilities.tolist()}
+        return {**vars(self), **arrays, "verdicts": written, "pairs": pairs}
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Certificate:
         """The certificate that `to_dict` wrote; `check` tells whether it is a proof."""
         try:
             verdicts = [
-                {
-                    **{name: verdict[name] for name in ("decision", "gap", "unfair", "reviewer")},
-                    "pair": tuple(verdict["pair"]),
-                    "difference": tuple(verdict["difference"]),
-                }
+                {**verdict, "pair": tuple(verdict["pair"]), "difference": tuple(verdict["difference"])}
                 for verdict in record["verdicts"]
             ]
             pairs = tuple(
@@ -137,18 +113,76 @@ class Certificate:
                 )
                 for pair in record["pairs"]
             )
-            probabilities = np.array(record["probabilities"], dtype=np.float64)
-            probabilities.flags.writeable = False
+            probabilities = frozen(np.array(record["probabilities"], dtype=np.float64))
             named = {name: record[name] for name in ("decision", "structure", "digest")}
             return cls(**named, contexts=as_contexts(record["contexts"]), probabilities=probabilities, pairs=pairs)
         except (KeyError, IndexError, TypeError, ValueError) as error:
             raise InvalidInput(f"a certificate's record must be what to_dict wrote: {error!r}") from None
 
 
-def _named(quoted: QuotedVerdict) -> tuple[Any, ...]:
-    return (quoted.decision, quoted.pair, quoted.difference, quoted.gap, quoted.unfair, quoted.reviewer)
+def certify(
+    decision: Decision,
+    evidence: Evidence,
+    chance_unfair: Callable[[Pairs, Floats], Floats],
+    flagged: Collection[Pair] = (),
+) -> Certificate:
+    """The certificate of a decision: what is known about every pair.
+
+    chance_unfair: the probability that each pair with its gap is unfair, (n,), for pairs without a proof; a metric
+    learner's `chance_unfair`. Pairs with equal probabilities are fair by definition and need no evidence. flagged:
+    pairs of this decision that somebody flagged, which are never "likely".
+
+    >>> from evenhand import FairBandit
+    >>> from evenhand.metrics.features import MetricSpace
+    >>> bandit = FairBandit(2, seed=0)
+    >>> decision = bandit.decide([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
+    >>> certificate = certify(decision, Evidence(MetricSpace(2)), bandit.metric.chance_unfair)
+    >>> [pair.pair for pair in certificate.pairs if pair.status == "proved"]
+    [(1, 2)]
+    """
+    if decision.contexts.shape[1] != evidence.space.n_features:
+        raise InvalidInput(
+            f"the decision must have {evidence.space.n_features} features as the evidence has, "
+            f"got {decision.contexts.shape[1]}"
+        )
+    pairs = Pairs.of(decision.contexts)
+    gaps = np.abs(decision.probabilities[pairs.indices[:, 0]] - decision.probabilities[pairs.indices[:, 1]])
+    fair = 1.0 - np.clip(chance_unfair(pairs, gaps), 0.0, 1.0) if len(pairs) else gaps
+    named = np.array([pair in flagged for pair in pairs.names()], dtype=np.bool_)
+    fair = np.where(named, np.minimum(fair, FLAGGED), fair)
+    unequal = np.flatnonzero(gaps > PROBABILITY_TOLERANCE)
+    proofs: dict[int, Proof] = dict(zip(unequal.tolist(), proofs_of(evidence, pairs.differences[unequal]), strict=True))
+    return Certificate(
+        decision=decision.id,
+        contexts=decision.contexts,
+        probabilities=decision.probabilities,
+        structure=evidence.space.structure,
+        pairs=tuple(
+            _of_pair(pair, float(gaps[row]), float(fair[row]), proofs.get(row), evidence.verdicts)
+            for row, pair in enumerate(pairs.names())
+        ),
+    ).signed()
 
 
-def _digest(record: dict[str, Any]) -> str:
-    content = {name: value for name, value in record.items() if name != "digest"}
-    return hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+def _of_pair(pair: Pair, gap: float, fair: float, proof: Proof | None, verdicts: SourcedVerdicts) -> PairCertificate:
+    if proof is None:
+        return PairCertificate(pair, gap, "proved", 1.0, 0.0, ())
+    is_proved = proof.covers(gap)
+    status: Status = "proved" if is_proved else "likely" if fair >= LIKELY else "unproven"
+    bound = root_rounded_down(proof.square)
+    return PairCertificate(pair, gap, status, 1.0 if is_proved else fair, bound, _quoted(proof, verdicts))
+
+
+def _quoted(proof: Proof, verdicts: SourcedVerdicts) -> tuple[QuotedVerdict, ...]:
+    return tuple(
+        QuotedVerdict(
+            decision=verdicts.sources[row],
+            pair=(int(verdicts.pairs[row, 0]), int(verdicts.pairs[row, 1])),
+            difference=tuple(verdicts.differences[row].tolist()),
+            gap=float(verdicts.gaps[row]),
+            unfair=bool(verdicts.unfair[row]),
+            reviewer=verdicts.reviewers[row],
+            weight=float(weight),
+        )
+        for row, weight in zip(proof.rows, proof.weights, strict=True)
+    )

@@ -65,15 +65,12 @@ def check(
     record = _plain(certificate)
     _require(isinstance(record, Mapping), f"it must be a Certificate or its dict, got {type(certificate).__name__}")
     try:
-        _check_digest(record)
+        _require(record["digest"] == digest_of(record), "it was changed: its digest does not fit")
         _require(isinstance(record["decision"], str), "it names no decision")
-        contexts, probabilities = record["contexts"], record["probabilities"]
+        contexts, probabilities, found = record["contexts"], record["probabilities"], record["structure"]
+        _require(found in ("full", "diagonal"), f"its structure must be 'full' or 'diagonal', got {found!r}")
         _require(
-            record["structure"] in ("full", "diagonal"),
-            f"its structure must be 'full' or 'diagonal', got {record['structure']!r}",
-        )
-        _require(
-            record["structure"] in ("full", structure),
+            found in ("full", structure),
             "its proofs hold for diagonal metrics only; where that was agreed, check with structure='diagonal'",
         )
         _require(len(contexts) == len(probabilities), "contexts and probabilities have different lengths")
@@ -81,12 +78,9 @@ def check(
         _require([pair["pair"] for pair in record["pairs"]] == everybody, "its pairs are not all pairs in order")
         for pair in record["pairs"]:
             i, j = pair["pair"]
-            gap, z = (
-                abs(probabilities[i] - probabilities[j]),
-                [a - b for a, b in zip(contexts[i], contexts[j], strict=True)],
-            )
+            gap, z = _gap_and_difference(record, i, j)
             _require(pair["gap"] == gap, f"pair {(i, j)} has a gap of {gap}, not of {pair['gap']}")
-            _check_pair(pair, z, record["verdicts"], diagonal=record["structure"] == "diagonal")
+            _check_pair(pair, z, record["verdicts"], diagonal=found == "diagonal")
     except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError) as error:
         if isinstance(error, InvalidCertificate):
             raise
@@ -101,10 +95,16 @@ def _plain(thing: Any) -> Any:
     return thing.to_dict() if hasattr(thing, "to_dict") else thing
 
 
-def _check_digest(record: Record) -> None:
+def digest_of(record: Record) -> str:
+    """The digest of a certificate's record: of everything in it but the digest."""
     content = {name: value for name, value in record.items() if name != "digest"}
-    found = hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
-    _require(record["digest"] == found, "it was changed: its digest does not fit")
+    return hashlib.sha256(json.dumps(content, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def _gap_and_difference(record: Record, i: int, j: int) -> tuple[float, list[float]]:
+    """|p_i - p_j| and x_i - x_j of a certificate's or a decision's record."""
+    p, x = record["probabilities"], record["contexts"]
+    return abs(p[i] - p[j]), [a - b for a, b in zip(x[i], x[j], strict=True)]
 
 
 def _check_pair(pair: Record, z: list[float], verdicts: list[Any], *, diagonal: bool) -> None:
@@ -190,14 +190,10 @@ def _check_quote(verdict: Record, decisions: dict[str, tuple[Record, list[Record
     (i, j), name = verdict["pair"], f"the verdict on pair {tuple(verdict['pair'])} of {verdict['decision']!r}"
     _require(verdict["decision"] in decisions, f"{name}: that decision is not among the sources")
     decision, reviews = decisions[verdict["decision"]]
-    contexts, probabilities = decision["contexts"], decision["probabilities"]
-    _require(0 <= i < j < len(probabilities), f"{name}: that decision has no such pair")
-    z = [a - b for a, b in zip(contexts[i], contexts[j], strict=True)]
+    _require(0 <= i < j < len(decision["probabilities"]), f"{name}: that decision has no such pair")
+    gap, z = _gap_and_difference(decision, i, j)
     _require(verdict["difference"] == z, f"{name}: the two differed by {z}")
-    _require(
-        verdict["gap"] == abs(probabilities[i] - probabilities[j]),
-        f"{name}: its gap was {abs(probabilities[i] - probabilities[j])}",
-    )
+    _require(verdict["gap"] == gap, f"{name}: its gap was {gap}")
     found = any(r["reviewer"] == verdict["reviewer"] and _verdict(r, [i, j]) is verdict["unfair"] for r in reviews)
     _require(found, f"{name}: no review by that reviewer contains it")
 

@@ -5,11 +5,15 @@
 whenever all weights are >= 0 and R = zz' - sum lambda_j z_j z_j' + sum mu_j z_j z_j' is positive semidefinite: then
 <G, R> >= 0, and that is the inequality, since z_j'Gz_j >= g_j^2 for the fair and <= g_j^2 for the unfair. With the
 diagonal structure it is enough that R's diagonal is not negative. Any weights do; they are taken from a linear program,
-corrected until R is certainly semidefinite, and checked in exact arithmetic.
+corrected until R is certainly semidefinite, and checked in integer arithmetic without rounding: doubles are whole
+numbers over powers of two, so R and the sum of the squared gaps are computed exactly, and R is eliminated without
+fractions (Bareiss).
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -19,13 +23,16 @@ import numpy as np
 from evenhand._internal.arrays import Floats, Indices
 from evenhand.certificates._consistent_set import SHORTEST, ConsistentSet
 from evenhand.certificates._descent import Descent
-from evenhand.certificates._exact import covers, leaves_semidefinite, proved_square, rounded_down
 from evenhand.certificates.sourced_verdicts import SourcedVerdicts
+from evenhand.metrics.features import MetricSpace
+from evenhand.metrics.verdicts import Pairs
+from evenhand.records.decision import PROBABILITY_TOLERANCE
 
 if TYPE_CHECKING:
     from evenhand.certificates.evidence import Evidence
-    from evenhand.metrics.features import MetricSpace
-    from evenhand.metrics.verdicts import Pairs
+
+Numbers = Sequence[float]
+Whole = list[int]
 
 NEGLIGIBLE = 1e-13  # Weights that add less than this share to R are left out.
 
@@ -59,8 +66,9 @@ class Proof:
         return rounded_down(self.square)
 
     def covers(self, gap: float) -> bool:
-        """Whether the proof shows that this gap is fair."""
-        return covers(self.square, gap)
+        """Whether the proof shows that this gap is fair: gap <= d + PROBABILITY_TOLERANCE."""
+        beyond = Fraction(gap) - Fraction(PROBABILITY_TOLERANCE)
+        return beyond <= 0 or beyond**2 <= self.square
 
 
 def lower_bounds(evidence: Evidence, pairs: Pairs) -> Floats:
@@ -202,3 +210,84 @@ def _by_parallel(space: MetricSpace, verdicts: SourcedVerdicts, z: Floats, row: 
 
 def _nothing(z: Floats) -> Proof:
     return Proof(z, np.zeros(0, np.int64), np.zeros(0), Fraction(0))
+
+
+# Exact arithmetic.
+
+
+def leaves_semidefinite(z: Numbers, rows: Sequence[Numbers], signed: Numbers, *, diagonal: bool) -> bool:
+    """Whether zz' - sum signed_j z_j z_j' is positive semidefinite, or its diagonal not negative.
+
+    >>> leaves_semidefinite([1.0, 0.0], [[2.0, 0.0]], [0.25], diagonal=False)
+    True
+    >>> leaves_semidefinite([1.0, 0.0], [[2.0, 1e-9]], [0.25], diagonal=False)
+    False
+    """
+    vectors = _whole([number for vector in (z, *rows) for number in vector])[0]
+    d = len(z)
+    weights, unit = _whole([1.0, *(-weight for weight in signed)])
+    del unit  # a common factor changes no sign
+    table = [vectors[start : start + d] for start in range(0, len(vectors), d)]
+    scaled = [[weight * x for x in vector] for weight, vector in zip(weights, table, strict=True)]
+    if diagonal:
+        return all(sum(s[i] * v[i] for s, v in zip(scaled, table, strict=True)) >= 0 for i in range(d))
+    return _is_semidefinite(
+        [[sum(s[i] * v[j] for s, v in zip(scaled, table, strict=True)) for j in range(d)] for i in range(d)]
+    )
+
+
+def _is_semidefinite(matrix: list[Whole]) -> bool:
+    """Symmetric elimination; a zero on the diagonal is allowed only in a row of zeros."""
+    last = 1
+    for p in range(len(matrix)):
+        pivot = matrix[p][p]
+        if pivot < 0 or (pivot == 0 and any(matrix[p][p + 1 :])):
+            return False
+        if pivot > 0:
+            for i in range(p + 1, len(matrix)):
+                for j in range(i, len(matrix)):
+                    matrix[i][j] = (matrix[i][j] * pivot - matrix[p][i] * matrix[p][j]) // last
+            last = pivot
+    return True
+
+
+def proved_square(gaps: Numbers, unfair: Sequence[bool], signed: Numbers) -> Fraction:
+    """sum signed_j threshold_j: what z'Gz is at least, if the weights leave a semidefinite rest.
+
+    >>> round(float(proved_square([0.5, 0.3], [False, True], [2.0, -1.0])), 6)  # 2 * 0.5^2 - 0.3^2
+    0.41
+    """
+    whole, unit = _whole([*gaps, PROBABILITY_TOLERANCE])
+    tolerance = whole.pop()
+    weights, weight_unit = _whole(signed)
+    ends = (gap + tolerance if flagged else gap - tolerance for gap, flagged in zip(whole, unfair, strict=True))
+    return Fraction(sum(w * end * end for w, end in zip(weights, ends, strict=True)), weight_unit * unit * unit)
+
+
+def rounded_down(value: Fraction) -> float:
+    """The largest double that is not larger; below zero counts as zero.
+
+    >>> rounded_down(Fraction(1, 3)) <= Fraction(1, 3) < math.nextafter(rounded_down(Fraction(1, 3)), 1)
+    True
+    """
+    near = max(float(value), 0.0)
+    return near if near <= value or near == 0.0 else math.nextafter(near, 0.0)
+
+
+def root_rounded_down(square: Fraction) -> float:
+    """A double whose square is not larger, and which is the root but for the last digits.
+
+    >>> root_rounded_down(Fraction(1, 4))
+    0.5
+    """
+    root = math.sqrt(max(float(square), 0.0))
+    while Fraction(root) ** 2 > max(square, Fraction(0)):
+        root = math.nextafter(root, 0.0)
+    return root
+
+
+def _whole(numbers: Numbers) -> tuple[Whole, int]:
+    """Doubles as whole numbers over one power of two."""
+    ratios = [float(number).as_integer_ratio() for number in numbers]
+    unit = max((below for _, below in ratios), default=1)
+    return [above * (unit // below) for above, below in ratios], unit

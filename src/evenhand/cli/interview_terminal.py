@@ -1,21 +1,44 @@
-"""An interview in the terminal, saved to a file after every answer."""
+"""An interview in the terminal: two people side by side, their probabilities as bars; saved after every answer."""
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from textwrap import wrap
+from typing import Any, TextIO
 
 import numpy as np
 
 from evenhand.bandit import FairBandit
-from evenhand.cli.interview_screen import KEYS, LAST, question_text, wrapped
 from evenhand.errors import InvalidInput
 from evenhand.interview.interview import Interview
 from evenhand.interview.people import PeopleTable, load_people, load_schema
-from evenhand.interview.question import Judgement
+from evenhand.interview.question import Judgement, Question, steps_in_one
 from evenhand.metrics.features import Structure
-from evenhand.schema import Schema
+from evenhand.schema import Number, Schema
+
+BAR = 40
+"""The width of a bar for 1."""
+
+WIDTH, NARROWEST = 100, 40
+"""The widest and the narrowest text, whatever the width of the terminal."""
+
+HEADINGS = ("first person", "second person")
+
+DIFFERS = "*"
+"""Marks rows in which the two differ."""
+
+KEYS = "u unfair   a acceptable   ? unsure   b undo the last answer   q save and stop"
+
+LAST = "b undoes the last answer; Enter or q ends."
+
+INSTRUCTIONS = (
+    "One of the two is drawn, with these chances. It does not matter who has the higher chance, nor who deserves it: "
+    "only how far apart the chances are. Are the two so alike that a gap this wide would be unfair to one of them, or "
+    "are they different enough to make it acceptable?"
+)
 
 ANSWERS: dict[str, Judgement] = {"u": "unfair", "a": "acceptable", "?": "unsure"}
 
@@ -118,7 +141,10 @@ def _run(
         if key == "q":
             return
         if key == "b":
-            _undo(interview, screen)
+            try:
+                interview.undo()
+            except InvalidInput as error:
+                print(f"Nothing was undone: {error}.", file=screen)
         elif interview.answer(ANSWERS[key], reviewer=options.reviewer).conflicts:
             print("The answer contradicts earlier ones and was left out.", file=screen)
         interview.save(options.desk)
@@ -140,13 +166,6 @@ def _key(answers: TextIO, screen: TextIO, *, over: bool) -> str:
         print(f"unknown key {key!r}; {LAST if over else f'the keys are: {KEYS}'}", file=screen)
 
 
-def _undo(interview: Interview, screen: TextIO) -> None:
-    try:
-        interview.undo()
-    except InvalidInput as error:
-        print(f"Nothing was undone: {error}.", file=screen)
-
-
 def _summarise(interview: Interview, desk: Path, screen: TextIO) -> None:
     expected = interview.expected_unfair_pairs
     done = "No more questions are needed." if interview.done else "Run the same command again to continue."
@@ -159,3 +178,81 @@ def _summarise(interview: Interview, desk: Path, screen: TextIO) -> None:
         f"    bandit = evenhand.Interview.load({str(desk)!r}).bandit",
     ]
     print("\n" + "\n".join(lines), file=screen)
+
+
+def question_text(interview: Interview, schema: Schema, rows: Sequence[Mapping[str, Any]], question: Question) -> str:
+    """The whole text of a question; rows are in the same order for every pair."""
+    first, second = (rows[index] for index in question.pair)
+    lines = ["", *progress_lines(interview, question.number), "", *side_by_side(schema, first, second), ""]
+    lines += [*_bars(question, _digits(interview.epsilon, question)), ""]
+    return "\n".join([*lines, *wrapped(INSTRUCTIONS), *wrapped(f"Why these two: {question.why}"), *wrapped(KEYS)])
+
+
+def wrapped(sentence: str) -> list[str]:
+    """A sentence wrapped to the width of the terminal."""
+    return wrap(sentence, min(WIDTH, max(NARROWEST, shutil.get_terminal_size().columns)), drop_whitespace=True)
+
+
+def progress_lines(interview: Interview, number: int) -> list[str]:
+    """How much is unknown, and the unfair pairs expected."""
+    unknown = interview.unknown
+    return [
+        f"Question {number}",
+        f"  still unknown  [{bar(unknown)}] {unknown:.0%}",
+        f"  if live now    {interview.expected_unfair_pairs:.1f} unfair pairs expected in all",
+    ]
+
+
+def bar(share: float, *, start: float = 0.0) -> str:
+    """A bar of BAR characters, filled from `start` by a share.
+
+    >>> bar(0.25)
+    '##########..............................'
+    """
+    first, last = round(start * BAR), round(min(start + share, 1.0) * BAR)
+    return "." * first + "#" * (last - first) + "." * (BAR - last)
+
+
+def side_by_side(schema: Schema, first: Mapping[str, Any], second: Mapping[str, Any]) -> list[str]:
+    """A row for each feature, marked where the two differ.
+
+    >>> from evenhand.schema import YesNo
+    >>> schema = Schema([Number("income", low=0, high=1e5, unit="EUR"), YesNo("member")])
+    >>> people = [{"income": 51_500.0, "member": True}, {"income": 23_000.0, "member": True}]
+    >>> print("\\n".join(side_by_side(schema, *people)))
+               first person   second person
+      * income 51,500 EUR     23,000 EUR
+        member yes            yes
+    """
+    table = [("", *HEADINGS)]
+    table += [(f.name, _words(f, first[f.name]), _words(f, second[f.name])) for f in schema.features]
+    name, left = (max(len(row[column]) for row in table) for column in (0, 1))
+    marks = ["", *(DIFFERS * (first[f.name] != second[f.name]) for f in schema.features)]
+    return [f"  {mark:1} {row[0]:{name}} {row[1]:{left}}   {row[2]}" for mark, row in zip(marks, table, strict=True)]
+
+
+def _words(feature: object, value: Any) -> str:
+    """A value with its unit, to six digits."""
+    if isinstance(feature, Number):
+        number = f"{value:,.0f}" if float(value).is_integer() else f"{value:,.6g}"
+        return f"{number} {feature.unit}".strip()
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)
+
+
+def _bars(question: Question, digits: int) -> list[str]:
+    width = max(map(len, HEADINGS))
+    lines = [
+        f"  {heading:{width}}  [{bar(chance)}] {chance:.{digits}%}"
+        for heading, chance in zip(HEADINGS, question.probabilities, strict=True)
+    ]
+    gap = bar(question.gap, start=min(question.probabilities))
+    return [*lines, f"  {'the gap':{width}}  [{gap}] {100 * question.gap:.{digits}f} points"]
+
+
+def _digits(epsilon: float, question: Question) -> int:
+    """As many decimals as these percentages have, so that they add up to 100."""
+    digits = max(0, len(str(steps_in_one(epsilon))) - 3)
+    is_exact = all(abs(100 * p - round(100 * p, digits)) < 1e-9 for p in question.probabilities)
+    return digits if is_exact else digits + 1

@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,16 +46,11 @@ def add_ledger(parser: argparse.ArgumentParser) -> None:
         add_database(action)
 
 
-@contextmanager
-def opened_ledger(options: argparse.Namespace) -> Iterator[Ledger]:
+def opened_ledger(options: argparse.Namespace) -> closing[Ledger]:
     """The ledger that the options name, which must exist."""
     from evenhand.ledger.ledger import open_ledger
 
-    ledger = open_ledger(database_of(options), make=False, reads=True)
-    try:
-        yield ledger
-    finally:
-        ledger.close()
+    return closing(open_ledger(database_of(options), make=False, reads=True))
 
 
 def run_list(options: argparse.Namespace) -> int:
@@ -103,10 +97,10 @@ def _what_differs(result: Replayed) -> str:
         others = f", nor do {len(result.snapshots) - 1} others" if result.snapshots[1:] else ""
         sentences.append(f"the snapshot at event {result.snapshots[0]} does not follow from the ledger{others}")
     if result.differences:
-        first = result.differences[0]
+        seq, what = result.differences[0]
         sentences.append(
             f"{len(result.differences)} of {result.decisions} decisions come out differently, the first is event "
-            f"{first.seq}: {first.what}"
+            f"{seq}: {what}"
         )
     if result.snapshots:
         sentences.append("delete the snapshots, and the desk projects its ledger again")
@@ -120,7 +114,7 @@ def run_export(options: argparse.Namespace) -> int:
     """
     from evenhand.cli.output import write_lines
     from evenhand.desk.dsjson import to_dsjson
-    from evenhand.ledger.export import to_jsonl
+    from evenhand.ledger.verify import to_jsonl
 
     found: list[DamagedLedger] = []
     with opened_ledger(options) as ledger:
@@ -191,7 +185,7 @@ def _is_desk(options: argparse.Namespace) -> bool:
 
 
 def _verify_file(path: Path, known: Known) -> None:
-    from evenhand.ledger.export import verify_lines
+    from evenhand.ledger.verify import verify_lines
 
     try:
         # Not universal newlines: a line ends where `ledger export` ended it.
@@ -205,13 +199,13 @@ def _verify_file(path: Path, known: Known) -> None:
 
 
 def _verify_desk(ledger: Ledger, desk: str, known: Known) -> None:
-    from evenhand.desk.projection.snapshot_checksum import check_snapshots
+    from evenhand.desk.projection.snapshots import check_snapshots
     from evenhand.ledger.verify import verify
 
     found = verify(ledger, desk, known=known)
     check_snapshots(ledger, desk)
     print(
-        f"desk {found.desk}: {found.seq} events, {found.decisions} decisions, every hash and link is right; "
+        f"desk {desk}: {found.seq} events, {found.decisions} decisions, every hash and link is right; "
         f"the last is {found.seq}:{found.hash}"
     )
 

@@ -9,7 +9,6 @@ import sys
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import NoReturn
 
 from evenhand.cli.ledger import add_ledger
 from evenhand.cli.output import discard_stdout
@@ -44,20 +43,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         extra = EXTRAS.get(options.command, "lab")
         parser.error(f"{error.name} is missing: this command needs pip install 'evenhand[{extra}]'")
     except EvenhandError as error:
-        _exit(parser, error)
+        if isinstance(error, NOT_USAGE):
+            parser.exit(1, f"{error}\n")
+        parser.error(str(error))
     except BrokenPipeError:  # the reader has ended
         discard_stdout()
         return 0
     except KeyboardInterrupt:
         parser.exit(130, "\nstopped\n")
     return status or 0
-
-
-def _exit(parser: argparse.ArgumentParser, error: EvenhandError) -> NoReturn:
-    """Exit with the error alone and status 1, or with the usage and status 2."""
-    if isinstance(error, NOT_USAGE):
-        parser.exit(1, f"{error}\n")
-    parser.error(str(error))
 
 
 def _add_demo(parser: argparse.ArgumentParser) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from contextlib import closing
 from typing import Any
 
 from evenhand.cli.database_options import add_database, database_of, database_to_make, names_database
@@ -78,12 +79,9 @@ def run_create(options: argparse.Namespace) -> None:
     from evenhand.service.tokens import TokenStore, new_token
 
     token, secret = new_token(options.name, options.role, options.desk)
-    ledger = open_ledger(database_of(options), make=False)
-    try:
+    with closing(open_ledger(database_of(options), make=False)) as ledger:
         TokenStore(ledger).add(token)
         missing = sorted(set(token.desks or ()) - set(ledger.names()))
-    finally:
-        ledger.close()
     print(secret)
     if missing:
         print(f"there is no desk {', '.join(missing)} yet; the token will work once it exists", file=sys.stderr)
@@ -91,7 +89,8 @@ def run_create(options: argparse.Namespace) -> None:
 
 def run_revoke(options: argparse.Namespace) -> None:
     """Revoke a token; running services refuse it within a second."""
-    from evenhand.service.tokens import now, open_tokens
+    from evenhand.ledger.event import now
+    from evenhand.service.tokens import open_tokens
 
     with open_tokens(database_of(options), make=False) as store:
         token = store.revoke(options.name, now())

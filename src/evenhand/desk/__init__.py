@@ -15,7 +15,7 @@ try:
         Withdraw,
     )
     from evenhand.desk.desk import Desk
-    from evenhand.desk.desk_decision import DeskDecision
+    from evenhand.desk.event_records import DeskDecision
     from evenhand.desk.explain.explanation import Explanation, Metric
     from evenhand.desk.projection.projection import Projection
     from evenhand.desk.projection.projectors import Projectors

@@ -13,9 +13,8 @@ from evenhand.desk.commands import Command
 from evenhand.desk.handlers import Draft, Handlers
 from evenhand.desk.opening import settings_in
 from evenhand.desk.parsing import UNREADABLE, Candidates, ParsedCommand, parse, unreadable
-from evenhand.desk.projection.projection import Projection
+from evenhand.desk.projection.projection import Projection, QuietBandit
 from evenhand.desk.projection.projector import Projector
-from evenhand.desk.projection.quiet_bandit import QuietBandit
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import EvenhandError, IdempotencyConflict, LedgerUnavailable
 from evenhand.ledger.event import Event, Head, Row
@@ -161,10 +160,7 @@ class Batch:
 
     def events(self) -> list[Event | EvenhandError]:
         """For each command, in order, its event, or the one it had before, or its error."""
-        return [
-            result if isinstance(result, EvenhandError) else Event(result.text, result.previous, result.hash)
-            for result in self._results
-        ]
+        return [result if isinstance(result, EvenhandError) else result.event for result in self._results]
 
     def _handle(self, place: int, parsed: ParsedCommand) -> Row | EvenhandError:
         key = parsed.command.idempotency_key

@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evenhand.desk.imports.provenance import Origin
-
 ChosenPairs = Sequence[Sequence[str]]
 """Pairs of candidates' ids."""
+
+Origin = dict[str, str]
+"""An event of another ledger that something was imported from: {"desk", "line"}, where "line" is the id of the event,
+and "decision" if it is about one."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
-from types import TracebackType
 from typing import Any, Self, Unpack
 
-from evenhand._internal.checks import check_whole
+from evenhand._internal.checks import check_number, check_whole
 from evenhand.desk import commands as cmd
 from evenhand.desk.batch import BatchWriter
 from evenhand.desk.commands import Command
-from evenhand.desk.desk_decision import DeskDecision
+from evenhand.desk.event_records import DeskDecision
+from evenhand.desk.explain.evidence import VerdictSources
 from evenhand.desk.explain.explanation import Explanation, Metric, explain, metric_of
-from evenhand.desk.explain.sources import VerdictSources
-from evenhand.desk.limits import MOST_EVENTS
 from evenhand.desk.opening import create_desk, first_settings
 from evenhand.desk.projection.projection import Projection
 from evenhand.desk.projection.projector import Projector
 from evenhand.desk.projection.projectors import Projectors
-from evenhand.desk.queue import LEASE, queue
-from evenhand.desk.settings import DeskSettings
+from evenhand.desk.queue import LEASE
+from evenhand.desk.settings import MOST_EVENTS, MOST_QUEUED, DeskSettings
 from evenhand.errors import EvenhandError, InvalidInput, UnknownRecord
-from evenhand.ledger.event import Event, Head
+from evenhand.ledger.event import Event, Head, check_name, is_name
 from evenhand.ledger.ledger import Ledger, open_ledger
-from evenhand.ledger.names import check_name, is_name
 from evenhand.ledger.verify import check_end, check_text
 from evenhand.ledger.waiting_pairs import QueuePosition, WaitingPair
 from evenhand.records.review_metadata import ReviewMetadata, joined
@@ -41,10 +39,9 @@ class Desk:
     """
 
     def __init__(self, ledger: Ledger, name: str, *, owns_ledger: bool = False) -> None:
-        self.ledger, self._name, self._owns_ledger = ledger, name, owns_ledger
+        self.ledger, self.name, self._owns_ledger = ledger, name, owns_ledger
         with ledger.reading(name) as view:
-            first = view.after(0, 1)
-        opened = first_settings(first[0] if first else None)
+            opened = first_settings(view)
         self.projector = Projector(ledger, name, opened)
         with ledger.reading(name) as view:
             self._writer = BatchWriter(ledger, name, opened, view, self.projector)
@@ -57,7 +54,7 @@ class Desk:
     def __repr__(self) -> str:
         settings, projection = self.settings, self.projection
         return (
-            f"Desk({self._name!r}, {settings.n_features} features, capacity {settings.capacity}, "
+            f"Desk({self.name!r}, {settings.n_features} features, capacity {settings.capacity}, "
             f"{projection.bandit.rounds} decisions in {projection.seq} events)"
         )
 
@@ -99,7 +96,7 @@ class Desk:
         self._check_open()
         events = self._writer.write(commands)
         if self._projectors is not None:
-            self._projectors.wake(self._name)
+            self._projectors.wake(self.name)
         return events
 
     # The same for notebooks: one command, its event or its error raised.
@@ -164,11 +161,6 @@ class Desk:
     # Queries.
 
     @property
-    def name(self) -> str:
-        """The desk's name."""
-        return self._name
-
-    @property
     def settings(self) -> DeskSettings:
         """The settings in force, as far as this process knows."""
         return self._writer.settings
@@ -181,23 +173,24 @@ class Desk:
     @property
     def head(self) -> Head:
         """Where the ledger ends: seq, hash, decisions."""
-        return self.ledger.head(self._name)
+        return self.ledger.head(self.name)
 
     def events(self, after: int = 0, limit: int = 1000, kinds: Sequence[str] | None = None) -> list[Event]:
         """Up to `limit` events after event `after`; DamagedLedger if one of them was changed."""
         check_whole("limit", limit, least=1, most=MOST_EVENTS)
-        with self.ledger.reading(self._name) as view:
+        with self.ledger.reading(self.name) as view:
             return [check_text(row).event for row in view.after(max(0, after), limit, kinds)]
 
     def event(self, event_id: str) -> Event:
         """The event with this id; DamagedLedger if it was changed."""
-        with self.ledger.reading(self._name) as view:
+        with self.ledger.reading(self.name) as view:
             found = view.by_id([event_id]) if is_name(event_id) else {}
         if event_id not in found:
             raise UnknownRecord(f"this desk's ledger has no event {event_id!r}")
         return check_text(found[event_id]).event
 
-    def _decision_event(self, decision_id: str) -> Event:
+    def decision_event(self, decision_id: str) -> Event:
+        """The event with this id; UnknownRecord if it is not a decision."""
         event = self.event(decision_id)
         if event.kind != "decision":
             raise UnknownRecord(f"this desk made no decision {decision_id!r}")
@@ -205,11 +198,9 @@ class Desk:
 
     def decision(self, decision_id: str) -> dict[str, Any]:
         """The record of a decision: its event, and the outcomes, reviews, withdrawals and overrides that followed."""
-        event = self._decision_event(decision_id)
-        with self.ledger.reading(self._name) as view:
-            about = view.about([decision_id])
-            later = view.about([row.id for row in about if row.kind == "review"])
-        rows = sorted({*about, *later}, key=lambda row: row.seq)
+        event = self.decision_event(decision_id)
+        with self.ledger.reading(self.name) as view:
+            rows = view.following([decision_id])
         return {**event.to_dict(), "followed_by": [check_text(row).event.to_dict() for row in rows]}
 
     def explain(self, decision_id: str, *, then: bool = False) -> Explanation:
@@ -217,9 +208,9 @@ class Desk:
 
         then: with the distances as they were known when it was decided, projected again, instead of now.
         """
-        event = self._decision_event(decision_id)
+        event = self.decision_event(decision_id)
         projection = self.projector.at(event.body["state"]) if then else self.projection
-        return explain(event, projection, self.ledger, self._sources, self._name)
+        return explain(event, projection, self.ledger, self._sources, self.name)
 
     def queue(
         self, n: int, *, reviewer: str | None = None, lease: float = LEASE, after: QueuePosition | None = None
@@ -228,7 +219,15 @@ class Desk:
 
         after: without a reviewer, the `position` of the last pair of the page before.
         """
-        return queue(self.ledger, self._name, n, reviewer, lease, after)
+        check_whole("n", n, least=1, most=MOST_QUEUED)
+        check_number("lease", lease, above=0)
+        moment = time.time()
+        if reviewer is None:
+            return self.ledger.pairs.page(self.name, n, moment, after)
+        check_name(reviewer, "reviewer")
+        if after is not None:
+            raise InvalidInput("after must be None with a reviewer: what is leased is one page")
+        return self.ledger.pairs.lease(self.name, n, reviewer, moment, moment + lease)
 
     def metric(self) -> Metric:
         """The learned matrix, its confidence, and sentences about it."""
@@ -244,7 +243,7 @@ class Desk:
         self._check_open()
         self.projector.catch_up(wait=wait, keep_lock=self._projectors is not None)
         if self._projectors is not None:  # for the snapshot and the queue, which may be due later
-            self._projectors.wake(self._name)
+            self._projectors.wake(self.name)
 
     def wait_for(self, seq: int, timeout: float | None = None) -> bool:
         """Wait until the projection has reached event `seq`; False after `timeout` seconds."""
@@ -283,12 +282,10 @@ class Desk:
 
     def _check_open(self) -> None:
         if self._is_closed:
-            raise InvalidInput(f"desk {self._name!r} was closed; open it again with Desk.open")
+            raise InvalidInput(f"desk {self.name!r} was closed; open it again with Desk.open")
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()

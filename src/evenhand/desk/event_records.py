@@ -1,4 +1,4 @@
-"""From the body of an event back to records: Decision, Review, and the answers of reviewers on pairs."""
+"""From events back to records: Decision, Review, the answers of reviewers on pairs, and DeskDecision for notebooks."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 
 from evenhand.errors import AlreadyRecorded, ContradictoryReview, UnknownPair
-from evenhand.ledger.event import Row
+from evenhand.ledger.event import Event, Row
 from evenhand.records.decision import Decision, Pair, Review
 from evenhand.records.review_metadata import DECLINED, invalid_field
+
+MOST_SHOWN = 6
+"""Maximum number of probabilities in the repr."""
 
 
 def decision_of(body: Mapping[str, Any]) -> Decision:
@@ -50,6 +53,11 @@ def indices_of(names: Sequence[str], candidates: Sequence[str]) -> list[int]:
         if name not in candidates:
             raise UnknownPair(f"unknown candidate {name!r}; the candidates of this decision are {list(candidates)}")
     return [candidates.index(name) for name in names]
+
+
+def is_repeat(body: Mapping[str, Any]) -> bool:
+    """Whether a review is of a pair that was shown again on purpose: it is recorded, but not learned from."""
+    return bool((body.get("circumstances") or {}).get("repeat"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,3 +132,43 @@ def refuse_second_answer(body: Mapping[str, Any], standing: Iterable[Row]) -> No
             is_answer = answer.repeat_of is None and answer.answer not in DECLINED
             if is_answer and answer.pair == pair and answer.reviewer == reviewer:
                 raise AlreadyRecorded(f"this pair was answered before by {reviewer}, see {row.id}")
+
+
+@dataclass(frozen=True, repr=False)
+class DeskDecision:
+    """The event of a decision, and its most used fields."""
+
+    event: Event
+
+    def __repr__(self) -> str:
+        shown = [f"{name!r}: {p:.3g}" for name, p in self.probabilities.items()]
+        if len(shown) > MOST_SHOWN:
+            shown = [*shown[:MOST_SHOWN], f"... {len(shown)} in all"]
+        return (
+            f"DeskDecision({self.id}, number {self.number}, probabilities {{{', '.join(shown)}}}, chosen {self.chosen})"
+        )
+
+    @property
+    def id(self) -> str:
+        """The id of the decision, for outcomes and reviews."""
+        return self.event.id
+
+    @property
+    def number(self) -> int:
+        """How many decisions the desk had made before."""
+        return int(self.event.body["number"])
+
+    @property
+    def candidates(self) -> list[str]:
+        """The candidates' ids, in order."""
+        return list(self.event.body["candidates"])
+
+    @property
+    def probabilities(self) -> dict[str, float]:
+        """The probability of each candidate."""
+        return dict(zip(self.candidates, self.event.body["probabilities"], strict=True))
+
+    @property
+    def chosen(self) -> list[str]:
+        """The ids of the candidates drawn."""
+        return list(self.event.body["chosen"])

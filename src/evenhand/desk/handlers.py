@@ -9,26 +9,16 @@ from typing import Any, cast
 import numpy as np
 
 from evenhand._internal.checks import check_number, check_share, refusal
-from evenhand.desk.commands import (
-    AnswerQuestion,
-    ChangeSettings,
-    Command,
-    GiveReview,
-    ImportPast,
-    Override,
-    RecordOutcome,
-    Withdraw,
-)
-from evenhand.desk.event_records import decision_of, indices_of, refuse_second_answer, review_of
+from evenhand.desk import commands as cmd
+from evenhand.desk.commands import Command
+from evenhand.desk.event_records import decision_of, indices_of, is_repeat, refuse_second_answer, review_of
 from evenhand.desk.imports.past import learn_rewards, read_past
-from evenhand.desk.imports.provenance import with_origins
-from evenhand.desk.parsing import as_numbers, as_pairs, as_text, check_review_kind
-from evenhand.desk.projection.quiet_bandit import QuietBandit
+from evenhand.desk.parsing import as_numbers, as_text, read_review, with_origins
+from evenhand.desk.projection.projection import QuietBandit
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import AlreadyRecorded, InvalidInput, NotChosen, UnknownRecord
-from evenhand.ledger.event import Row
+from evenhand.ledger.event import Row, check_name, is_name
 from evenhand.ledger.ledger import LedgerView
-from evenhand.ledger.names import check_name, is_name
 from evenhand.records.contexts import as_contexts
 from evenhand.records.decision import Review
 from evenhand.records.review_metadata import check_review_metadata, read_metadata
@@ -53,9 +43,7 @@ class Handlers:
         self._about: dict[str, list[Row]] = {}
         """Events about decisions and reviews, by target."""
         targets = names | {row.target for row in self._known.values() if row.target is not None}
-        rows = view.about(targets)
-        later = view.about({row.id for row in rows if row.kind == "review"} - targets)
-        for row in sorted({*rows, *later}, key=lambda row: row.seq):
+        for row in view.following(targets):
             self._about.setdefault(row.target or "", []).append(row)
 
     def handle(self, command: Command, settings: DeskSettings) -> Draft:
@@ -75,7 +63,7 @@ class Handlers:
             raise UnknownRecord(f"this desk made no decision {name!r}")
         return row
 
-    def _outcome(self, command: RecordOutcome) -> Draft:
+    def _outcome(self, command: cmd.RecordOutcome) -> Draft:
         row = self._decision_row(command.decision)
         body, rewards = row.event.body, command.rewards
         if not hasattr(rewards, "items") or not rewards:
@@ -104,21 +92,11 @@ class Handlers:
         chosen: list[str] = (overrides[-1] if overrides else row).event.body["chosen"]
         return chosen
 
-    def _review(self, command: GiveReview) -> Draft:
+    def _review(self, command: cmd.GiveReview) -> Draft:
         row = self._decision_row(command.decision)
         candidates = row.event.body["candidates"]
-        if command.reviewer is not None:
-            check_name(command.reviewer, "reviewer")
-        body: dict[str, Any] = {
-            "decision": row.id,
-            "kind": command.kind,
-            "unfair": as_pairs("unfair", command.unfair),
-            "fair": as_pairs("fair", command.fair),
-            "any_unfair": command.any_unfair,
-            "reviewer": command.reviewer,
-            "supersedes": command.supersedes,
-        }
-        check_review_kind(body)
+        content = read_review(command.kind, command.unfair, command.fair, command.any_unfair, command.reviewer)
+        body = {"decision": row.id, **content, "supersedes": command.supersedes}
         metadata = read_metadata(command.circumstances)
         if metadata is not None:
             check_review_metadata(metadata, body, candidates)
@@ -130,7 +108,7 @@ class Handlers:
             raise InvalidInput(
                 f"supersedes must be a review of the same decision, got {undone.id}, a review of another"
             )
-        if not (metadata or {}).get("repeat"):
+        if not is_repeat(body):
             if review.kind != "partial" or review.unfair or review.fair:  # "unsure" may be said of several pairs
                 self._refuse_duplicate(row, review)
             refuse_second_answer(body, self._standing_reviews(row))
@@ -172,12 +150,12 @@ class Handlers:
         about = [*self._about.get(row.id, ()), *self._about.get(row.target or "", ())]
         return next((other for other in about if other.undoes == row.seq), None)
 
-    def _withdraw(self, command: Withdraw) -> Draft:
+    def _withdraw(self, command: cmd.Withdraw) -> Draft:
         row = self._to_withdraw(command.review_id)
         body = {"review": row.id, "reason": as_text("reason", command.reason)}
         return "withdrawal", body, {"target": row.id, "undoes": row.seq}
 
-    def _override(self, command: Override) -> Draft:
+    def _override(self, command: cmd.Override) -> Draft:
         row = self._decision_row(command.decision)
         if isinstance(command.chosen, str) or not isinstance(command.chosen, Sequence):
             raise refusal("chosen", "a list of candidates' ids", command.chosen)
@@ -192,12 +170,12 @@ class Handlers:
         body = {"decision": row.id, "chosen": chosen, "reason": as_text("reason", command.reason)}
         return "override", body, {"target": row.id}
 
-    def _change_settings(self, command: ChangeSettings) -> Draft:
+    def _change_settings(self, command: cmd.ChangeSettings) -> Draft:
         settings = self.settings.changed(command.changes)
         body = {"changes": dict(command.changes), "settings": settings.to_dict()}
         return "settings", body, {}
 
-    def _answer(self, command: AnswerQuestion) -> Draft:
+    def _answer(self, command: cmd.AnswerQuestion) -> Draft:
         n_features = self.settings.n_features
         contexts = [as_numbers(name, getattr(command, name), n_features) for name in ("x", "y")]
         x, y = as_contexts(contexts, n_features)
@@ -216,18 +194,18 @@ class Handlers:
         }
         return "answer", with_origins(body, command.origins), {}
 
-    def _import(self, command: ImportPast) -> Draft:
+    def _import(self, command: cmd.ImportPast) -> Draft:
         body = read_past(command.record, self.settings)
         learn_rewards(copy.deepcopy(self._bandit.reward), body)  # to see that it can
         return "imported", with_origins(body, command.origins), {}
 
 
 HANDLERS: dict[type[Command], Callable[[Handlers, Any], Draft]] = {
-    RecordOutcome: Handlers._outcome,
-    GiveReview: Handlers._review,
-    Withdraw: Handlers._withdraw,
-    Override: Handlers._override,
-    ChangeSettings: Handlers._change_settings,
-    AnswerQuestion: Handlers._answer,
-    ImportPast: Handlers._import,
+    cmd.RecordOutcome: Handlers._outcome,
+    cmd.GiveReview: Handlers._review,
+    cmd.Withdraw: Handlers._withdraw,
+    cmd.Override: Handlers._override,
+    cmd.ChangeSettings: Handlers._change_settings,
+    cmd.AnswerQuestion: Handlers._answer,
+    cmd.ImportPast: Handlers._import,
 }

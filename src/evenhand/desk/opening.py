@@ -11,9 +11,8 @@ import orjson
 
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import AlreadyRecorded, DamagedFile, DamagedLedger, IdempotencyConflict, InvalidInput, NewerFile
-from evenhand.ledger.event import FIRST, Event, Row
+from evenhand.ledger.event import FIRST, Event, Row, check_desk_name
 from evenhand.ledger.ledger import Ledger, LedgerView
-from evenhand.ledger.names import check_desk_name
 from evenhand.ledger.verify import check_text
 from evenhand.version import __version__
 
@@ -23,7 +22,7 @@ log = logging.getLogger(__name__)
 def create_desk(ledger: Ledger, name: str, settings: DeskSettings) -> None:
     """Create a desk, unless another process does at the same moment."""
     try:
-        _create(ledger, name, settings, "desk", None, None)
+        _create(ledger, name, settings)
     except AlreadyRecorded:
         log.info("desk %s was created by another process", name)
 
@@ -43,19 +42,17 @@ def open_once(ledger: Ledger, name: str, settings: Mapping[str, Any], *, actor: 
         if key is not None:
             content = orjson.dumps([name, dict(settings), actor], option=orjson.OPT_SORT_KEYS)
             fingerprint = hashlib.blake2b(content, digest_size=16).hexdigest()
-        return _create(ledger, name, checked, actor, key, fingerprint)
+        return _create(ledger, name, checked, actor, key=key, fingerprint=fingerprint)
     except AlreadyRecorded:
         return _opened_before(ledger, name, key, fingerprint)
     except TypeError as error:  # a whole number beyond 64 bits, or nested too deep
         raise InvalidInput(f"these settings cannot be kept as JSON: {error}") from None
 
 
-def _create(
-    ledger: Ledger, name: str, settings: DeskSettings, actor: str, key: str | None, fingerprint: str | None
-) -> Event:
+def _create(ledger: Ledger, name: str, settings: DeskSettings, actor: str = "desk", **columns: Any) -> Event:
     check_desk_name(name)
     body = {"settings": settings.to_dict(), "code": __version__}
-    row = Row.make(name, 1, FIRST, actor, "opened", body, key=key, fingerprint=fingerprint)
+    row = Row.make(name, 1, FIRST, actor, "opened", body, **columns)
     ledger.create(name, row)
     return row.event
 
@@ -70,11 +67,12 @@ def _opened_before(ledger: Ledger, name: str, key: str | None, fingerprint: str 
     return first.event
 
 
-def first_settings(row: Row | None) -> DeskSettings:
+def first_settings(view: LedgerView) -> DeskSettings:
     """The settings that a desk was opened with, from its first event."""
-    if row is None or row.seq != 1:
+    rows = view.after(0, 1)
+    if not rows or rows[0].seq != 1:
         raise DamagedLedger("the first event of the ledger is missing; verify it")
-    return _settings_of(row)
+    return _settings_of(rows[0])
 
 
 def _settings_of(row: Row) -> DeskSettings:

@@ -13,11 +13,10 @@ import orjson
 from numpy.typing import NDArray
 
 from evenhand._internal.checks import is_number, refusal
-from evenhand.desk.commands import Command, Decide
+from evenhand.desk.commands import Command, Decide, Origin
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import EvenhandError, InvalidInput
-from evenhand.ledger.event import CANONICAL
-from evenhand.ledger.names import LONGEST, check_name
+from evenhand.ledger.event import CANONICAL, LONGEST, check_name, is_name
 from evenhand.records.contexts import as_contexts
 from evenhand.records.review_metadata import LONGEST_TEXT
 
@@ -190,20 +189,21 @@ def as_pairs(name: str, value: Any) -> list[list[str]]:
     return pairs
 
 
-def check_review_kind(review: Mapping[str, Any]) -> None:
-    """Refuse fields that do not belong to a review of its kind; `Review` refuses unknown kinds."""
-    kind = review["kind"]
-    if kind == "complete" and review["fair"]:
+def read_review(kind: Any, unfair: Any, fair: Any, any_unfair: Any, reviewer: Any) -> dict[str, Any]:
+    """The fields of a review; InvalidInput for one that its kind does not have. `Review` refuses unknown kinds."""
+    if reviewer is not None:
+        check_name(reviewer, "reviewer")
+    pairs = {"unfair": as_pairs("unfair", unfair), "fair": as_pairs("fair", fair)}
+    if kind == "complete" and pairs["fair"]:
         raise InvalidInput(
-            f"fair must be empty in a complete review, which names unfair pairs only, got {review['fair']}"
+            f"fair must be empty in a complete review, which names unfair pairs only, got {pairs['fair']}"
         )
-    if kind in ("complete", "partial") and review["any_unfair"] is not None:
-        raise InvalidInput(
-            f"any_unfair must be None in a {kind} review, which names pairs, got {review['any_unfair']!r}"
-        )
-    for name in ("unfair", "fair"):
-        if kind == "one_bit" and review[name]:
-            raise InvalidInput(f"{name} must be empty in a one_bit review, which has any_unfair, got {review[name]}")
+    if kind in ("complete", "partial") and any_unfair is not None:
+        raise InvalidInput(f"any_unfair must be None in a {kind} review, which names pairs, got {any_unfair!r}")
+    for name, named in pairs.items():
+        if kind == "one_bit" and named:
+            raise InvalidInput(f"{name} must be empty in a one_bit review, which has any_unfair, got {named}")
+    return {"kind": kind, **pairs, "any_unfair": any_unfair, "reviewer": reviewer}
 
 
 def as_numbers(name: str, value: Any, length: int) -> list[float]:
@@ -224,3 +224,26 @@ def as_text(name: str, value: Any) -> str | None:
     if value is not None and len(value) > LONGEST_TEXT:
         raise InvalidInput(f"{name} must be text of up to {LONGEST_TEXT} characters or None, got {len(value)}")
     return value
+
+
+def read_origins(value: Any) -> list[Origin]:
+    """Origins as JSON; InvalidInput if they are none.
+
+    >>> read_origins([{"desk": "loans", "line": "ans_1"}])
+    [{'desk': 'loans', 'line': 'ans_1'}]
+    """
+    is_list = isinstance(value, Sequence) and not isinstance(value, str)
+    if not is_list or not all(map(_is_origin, value)):
+        raise refusal("origins", 'a list of {"desk": name, "line": id, "decision": id}', value)
+    return [dict(origin) for origin in value]
+
+
+def _is_origin(value: Any) -> bool:
+    fields = set(value) if isinstance(value, Mapping) else set()
+    return {"desk", "line"} <= fields <= {"desk", "line", "decision"} and all(map(is_name, value.values()))
+
+
+def with_origins(body: dict[str, Any], value: Any) -> dict[str, Any]:
+    """The body of an event, with its origins if it has any."""
+    origins = read_origins(value)
+    return {**body, "origins": origins} if origins else body

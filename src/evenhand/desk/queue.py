@@ -6,17 +6,13 @@ import hashlib
 import math
 import time
 
-from evenhand._internal.checks import check_number, check_whole
 from evenhand.bandit.pairs_to_review import PairToReview
 from evenhand.desk.event_records import ReviewAnswer, answers_in, decision_of
-from evenhand.desk.limits import MOST_QUEUED
 from evenhand.desk.projection.projection import Projection
 from evenhand.desk.settings import DeskSettings
-from evenhand.errors import InvalidInput
 from evenhand.ledger.event import Row
 from evenhand.ledger.ledger import Ledger
-from evenhand.ledger.names import check_name
-from evenhand.ledger.waiting_pairs import Answered, QueuePosition, WaitingPair
+from evenhand.ledger.waiting_pairs import Answered, WaitingPair
 from evenhand.records.decision import Decision
 from evenhand.records.review_metadata import DECLINED
 
@@ -31,21 +27,6 @@ DECISIONS_PER_FEED = 32
 
 FEED_SECONDS = 1.0
 """Minimum seconds between two feeds."""
-
-
-def queue(
-    ledger: Ledger, desk: str, n: int, reviewer: str | None, lease: float, after: QueuePosition | None
-) -> list[WaitingPair]:
-    """The n pairs with the highest priority that nobody else has leased."""
-    check_whole("n", n, least=1, most=MOST_QUEUED)
-    check_number("lease", lease, above=0)
-    moment = time.time()
-    if reviewer is None:
-        return ledger.pairs.page(desk, n, moment, after)
-    check_name(reviewer, "reviewer")
-    if after is not None:
-        raise InvalidInput("after must be None with a reviewer: what is leased is one page")
-    return ledger.pairs.lease(desk, n, reviewer, moment, moment + lease)
 
 
 class QueueFeeder:

@@ -12,9 +12,9 @@ import numpy as np
 import orjson
 
 from evenhand.desk.batch import Draws, decision_fields
+from evenhand.desk.opening import first_settings
 from evenhand.desk.projection.reducer import Reducer, Withdrawals, newest_start, reaches
-from evenhand.desk.projection.snapshot_checksum import checked, has_checksum
-from evenhand.desk.projection.snapshots import from_bytes, to_drop
+from evenhand.desk.projection.snapshots import checked, from_bytes, has_checksum, to_drop
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import DamagedFile, DamagedLedger, EvenhandError
 from evenhand.ledger.event import Row, Stamp, canonical
@@ -26,14 +26,6 @@ SPACING = 2000
 """Events between two reducers that are kept in memory, to return to after a withdrawal."""
 
 
-@dataclass(frozen=True)
-class Difference:
-    """A decision that comes out differently."""
-
-    seq: int
-    what: str
-
-
 @dataclass
 class Replayed:
     """The result of a replay."""
@@ -42,7 +34,8 @@ class Replayed:
     lines: int = 0
     """Events of the ledger."""
     decisions: int = 0
-    differences: list[Difference] = field(default_factory=list)
+    differences: list[tuple[int, str]] = field(default_factory=list)
+    """The seqs of decisions that come out differently, and what differs."""
     snapshots: list[int] = field(default_factory=list)
     """The seqs of snapshots that do not follow from the ledger."""
     state: str = ""
@@ -77,7 +70,7 @@ def replay(ledger: Ledger, desk: str) -> Replayed:
         except (EvenhandError, KeyError, TypeError) as error:
             what = f"cannot be replayed: {error}"
         if what is not None:
-            result.differences.append(Difference(row.seq, what))
+            result.differences.append((row.seq, what))
     walk.to(head.seq)
     result.state = digest_of(walk.reducer.bandit.state())
     result.snapshots = _wrong_snapshots(ledger, desk, head.seq, withdrawals)
@@ -107,7 +100,7 @@ class Walk:
     def __init__(self, ledger: Ledger, desk: str, withdrawals: Withdrawals) -> None:
         self._ledger, self._desk, self._withdrawals = ledger, desk, withdrawals
         with ledger.reading(desk) as view:
-            self.opened = DeskSettings.from_dict(view.after(0, 1)[0].event.body["settings"])
+            self.opened = first_settings(view)
         self.reducer = Reducer.initial(self.opened)
         self._kept: dict[int, Reducer] = {}
 
@@ -120,10 +113,14 @@ class Walk:
         self._keep(self.reducer)
         return self.reducer
 
-    def from_first(self, target: int, withdrawals: Withdrawals) -> Reducer:
-        """A reducer from the first event to this one, with these withdrawals."""
+    def at(self, stamp: Stamp) -> Reducer:
+        """The reducer of a stamp."""
+        if stamp.seq == stamp.until:
+            return self.to(stamp.seq)
+        # Kept on the way to a later event: it leaves out all that was withdrawn by then.
+        withdrawals = [(0, review) for by, review in self._withdrawals if by <= stamp.until]
         reducer = Reducer.initial(self.opened)
-        reducer.advance(self._ledger, self._desk, target, withdrawals)
+        reducer.advance(self._ledger, self._desk, stamp.seq, withdrawals)
         return reducer
 
     def _keep(self, reducer: Reducer) -> None:
@@ -174,17 +171,9 @@ def _wrong_snapshots(ledger: Ledger, desk: str, until: int, withdrawals: Withdra
             wrong.append(stamp.seq)
             continue
         kept = from_bytes(blob)  # None if another version wrote it
-        if kept is not None and _content(kept) != _content(_again(walk, stamp, withdrawals)):
+        if kept is not None and _content(kept) != _content(walk.at(stamp)):
             wrong.append(stamp.seq)
     return wrong
-
-
-def _again(walk: Walk, stamp: Stamp, withdrawals: Withdrawals) -> Reducer:
-    """The reducer at a snapshot's stamp, from the first event."""
-    if stamp.seq == stamp.until:
-        return walk.to(stamp.seq)
-    # Kept on the way to a later event: it leaves out all that was withdrawn by then.
-    return walk.from_first(stamp.seq, [(0, review) for by, review in withdrawals if by <= stamp.until])
 
 
 def _content(reducer: Reducer) -> list[Any]:

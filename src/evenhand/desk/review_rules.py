@@ -8,7 +8,7 @@ from typing import Any
 
 from evenhand._internal.checks import check_bool, check_number, check_whole, refusal
 from evenhand.errors import InvalidInput
-from evenhand.ledger.names import check_name
+from evenhand.ledger.event import check_name
 
 MOST_SHARE = 0.5
 MOST_ANSWERS = 100_000
@@ -59,16 +59,13 @@ class ReviewRules:
             raise InvalidInput(f"unknown setting of reviewing: {', '.join(unknown)}; it has {', '.join(names)}")
         hidden = {"hidden": _read_hidden(changes["hidden"])} if "hidden" in changes else {}
         rules = replace(self, **{**changes, **hidden})
-        rules._check()
+        check_bool("reviewing.ids", rules.ids)
+        check_number("reviewing.controls", rules.controls, least=0, most=MOST_SHARE)
+        check_number("reviewing.repeats", rules.repeats, least=0, most=MOST_SHARE)
+        check_whole("reviewing.repeat_after", rules.repeat_after, least=1, most=MOST_ANSWERS)
+        check_whole("reviewing.session", rules.session, least=1, most=MOST_ANSWERS)
+        check_number("reviewing.lease", rules.lease, least=LEASE_SECONDS[0], most=LEASE_SECONDS[1])
         return rules
-
-    def _check(self) -> None:
-        check_bool("reviewing.ids", self.ids)
-        check_number("reviewing.controls", self.controls, least=0, most=MOST_SHARE)
-        check_number("reviewing.repeats", self.repeats, least=0, most=MOST_SHARE)
-        check_whole("reviewing.repeat_after", self.repeat_after, least=1, most=MOST_ANSWERS)
-        check_whole("reviewing.session", self.session, least=1, most=MOST_ANSWERS)
-        check_number("reviewing.lease", self.lease, least=LEASE_SECONDS[0], most=LEASE_SECONDS[1])
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON, for the ledger."""

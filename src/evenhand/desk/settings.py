@@ -14,14 +14,27 @@ from evenhand._internal.checks import check_number_or_none, check_one_of, check_
 from evenhand._internal.checks import check_whole_or_none as whole_or_none
 from evenhand.bandit import FairBandit
 from evenhand.bandit.safeguards import Margin, Safeguards
-from evenhand.desk.limits import MOST_CAPACITY, MOST_FEATURES, MOST_FULL, MOST_PAIRS_PER_DECISION, MOST_ROUNDS
-from evenhand.desk.projection.quiet_bandit import QuietBandit
+from evenhand.desk.projection.projection import QuietBandit
 from evenhand.desk.review_rules import ReviewRules, check_hidden
 from evenhand.errors import EvenhandError, InvalidInput
-from evenhand.ledger.names import check_name
+from evenhand.ledger.event import check_name
 from evenhand.metrics import BayesPoint, Ellipsoid, Guarded, MetricLearner, ProjectedVolume
 from evenhand.metrics.features import Structure
 from evenhand.schema import Schema
+
+MOST_EVENTS = 10_000
+"""Events in one request."""
+
+MOST_QUEUED = 10_000
+"""Pairs of the review queue in one request."""
+
+MOST_CAPACITY = 1_000_000
+MOST_ROUNDS = 2**53
+MOST_PAIRS_PER_DECISION = 1000
+MOST_FEATURES = 200
+MOST_FULL = 100
+"""Features with structure "full": a learner of d features holds d^4 / 4 numbers, at 100 it takes 200 MB and a second or
+two to make, at 200 sixteen times as much. Desks opened before with more keep what they have."""
 
 METRICS = ("BayesPoint", "ProjectedVolume", "Ellipsoid", "Guarded")
 STRUCTURES = ("full", "diagonal")
@@ -87,20 +100,17 @@ class DeskSettings:
                 f"n_features must be at most {MOST_FULL} with structure 'full', or {MOST_FEATURES} with 'diagonal', "
                 f"got {settings.n_features}"
             )
-        settings._check()
-        if is_new:
-            settings._check_limits(MAY_CHANGE)
-        return settings
-
-    def _check(self) -> None:
-        check_number_or_none("reviewer_error", self.reviewer_error, least=0, below=0.5)
-        self._check_changeable()
+        check_number_or_none("reviewer_error", settings.reviewer_error, least=0, below=0.5)
+        settings._check_changeable()
         try:
-            self.first_bandit()  # its parts check the rest
+            settings.first_bandit()  # its parts check the rest
         except EvenhandError:
             raise
         except (TypeError, ValueError, MemoryError) as error:
             raise InvalidInput(f"no desk can be made with these settings: {error}") from None
+        if is_new:
+            settings._check_limits(MAY_CHANGE)
+        return settings
 
     def _check_changeable(self) -> None:
         whole_or_none("capacity", self.capacity, least=1)

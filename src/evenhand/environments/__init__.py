@@ -10,7 +10,7 @@ except ModuleNotFoundError as error:
 from evenhand.environments import adversaries, contexts, outcomes
 from evenhand.environments.adversaries import DirectionHider, RegretHunter, ViolationHunter
 from evenhand.environments.contexts import ContextSource, Scene
-from evenhand.environments.fair_environment import FairEnvironment, LinearEnvironment
+from evenhand.environments.fair_environment import FairEnvironment, LinearEnvironment, ProxyWorld
 from evenhand.environments.lending import LendingWorld
 from evenhand.environments.outcomes import (
     REWARD_KINDS,
@@ -20,7 +20,6 @@ from evenhand.environments.outcomes import (
     OutcomeModel,
     RewardKind,
 )
-from evenhand.environments.proxy import ProxyWorld
 from evenhand.environments.truths import METRIC_KINDS, MetricKind, metric_of_kind, random_direction, random_metric
 from evenhand.environments.worlds import make_world, names, population, register_worlds, world_id
 

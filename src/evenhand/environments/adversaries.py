@@ -9,10 +9,11 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
+from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_number, check_one_of, check_whole
 from evenhand.allocation import fair_distribution
 from evenhand.bandit import FairBandit
-from evenhand.environments.contexts import ContextSource, Decider, Floats, Scene
+from evenhand.environments.contexts import ContextSource, Decider, Scene
 from evenhand.errors import InvalidInput
 from evenhand.records.contexts import as_contexts
 

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_number, check_share, check_whole
 from evenhand._internal.randomness import Seed, as_generator
 from evenhand.errors import InvalidInput
 from evenhand.records.decision import Decision
-
-Floats = NDArray[np.float64]
 
 CENTRE_NORM = 0.8
 """Distance of the groups' centres from the origin; leaves room for their spread."""

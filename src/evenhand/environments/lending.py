@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats
 from evenhand._internal.randomness import Seed
 from evenhand.environments.contexts import ContextSource, Scene
 from evenhand.environments.fair_environment import FairEnvironment
 from evenhand.environments.outcomes import GaussianOutcomes, OutcomeModel
 from evenhand.schema import Number, Schema, YesNo
-
-Floats = NDArray[np.float64]
 
 SCHEMA = Schema(
     [
@@ -92,12 +90,7 @@ def reviewer_metric() -> Floats:
     >>> reviewer_metric().shape
     (4, 5)
     """
-    ranges = np.array([SCHEMA.difference(name, *_extremes(name)) for name in SCHEMA.names])
+    ranges = np.array([SCHEMA.difference(feature.name, *feature.contrasts()[0]) for feature in SCHEMA.features])
     lengths = np.linalg.norm(ranges, axis=1)
     sizes = np.array([DIFFERENCE[name] for name in SCHEMA.names])
     return np.asarray(ranges * (sizes / lengths**2)[:, None])
-
-
-def _extremes(name: str) -> tuple[Any, Any]:
-    feature = SCHEMA.feature(name)
-    return (feature.low, feature.high) if isinstance(feature, Number) else (False, True)

@@ -7,11 +7,9 @@ from abc import ABC, abstractmethod
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_number, check_one_of, check_share
-
-Floats = NDArray[np.float64]
 
 RewardKind = Literal["gaussian", "bounded", "bernoulli"]
 
@@ -23,10 +21,8 @@ SQRT_3 = math.sqrt(3.0)
 class OutcomeModel(ABC):
     """Draws an outcome for every candidate of a round, with its expected reward as mean."""
 
-    @property
-    @abstractmethod
-    def noise(self) -> float:
-        """The sub-Gaussian scale R of outcome minus mean, for any mean: `noise` of `rewards.RidgeUCB`."""
+    noise: float
+    """The sub-Gaussian scale R of outcome minus mean, for any mean: `noise` of `rewards.RidgeUCB`."""
 
     @abstractmethod
     def draw(self, expected: Floats, rng: np.random.Generator) -> Floats:
@@ -41,16 +37,11 @@ class GaussianOutcomes(OutcomeModel):
     """
 
     def __init__(self, *, noise: float = 0.1) -> None:
-        self._noise = check_number("noise", noise, least=0)
-
-    @property
-    def noise(self) -> float:
-        """The standard deviation."""
-        return self._noise
+        self.noise = check_number("noise", noise, least=0)
 
     def draw(self, expected: Floats, rng: np.random.Generator) -> Floats:
         """Outcomes (k,) around expected rewards (k,)."""
-        return np.asarray(expected + self._noise * rng.normal(size=len(expected)))
+        return np.asarray(expected + self.noise * rng.normal(size=len(expected)))
 
 
 class BoundedOutcomes(OutcomeModel):
@@ -65,11 +56,7 @@ class BoundedOutcomes(OutcomeModel):
 
     def __init__(self, *, spread: float = 0.5) -> None:
         self.spread = check_share("spread", spread)
-
-    @property
-    def noise(self) -> float:
-        """A uniform variable is sub-Gaussian at its own standard deviation, half-width / sqrt(3)."""
-        return float(self.spread / np.sqrt(3.0))
+        self.noise = self.spread / SQRT_3  # a uniform variable is sub-Gaussian at its own standard deviation
 
     def draw(self, expected: Floats, rng: np.random.Generator) -> Floats:
         """Outcomes (k,) around expected rewards (k,)."""
@@ -84,10 +71,8 @@ class BernoulliOutcomes(OutcomeModel):
     [-1.0, 1.0]
     """
 
-    @property
-    def noise(self) -> float:
-        """1, by Hoeffding's lemma on an interval of length 2."""
-        return 1.0
+    noise = 1.0
+    """By Hoeffding's lemma on an interval of length 2."""
 
     def draw(self, expected: Floats, rng: np.random.Generator) -> Floats:
         """Outcomes (k,), each -1 or +1, for expected rewards (k,)."""

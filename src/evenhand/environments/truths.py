@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_matrix, check_number, check_whole, refusal
 from evenhand._internal.randomness import Seed, as_generator
 from evenhand.errors import InvalidInput
-
-Floats = NDArray[np.float64]
 
 MetricKind = Literal["full", "low-rank", "rank-one", "diagonal", "zero", "huge"]
 

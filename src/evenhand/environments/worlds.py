@@ -9,24 +9,11 @@ from typing import Any
 import gymnasium
 from numpy.typing import ArrayLike
 
-from evenhand._internal.randomness import Seed
-from evenhand.environments._streams import separate_streams
-from evenhand.environments.adversaries import DirectionHider, RegretHunter, ViolationHunter
-from evenhand.environments.contexts import (
-    Camps,
-    ContextSource,
-    Correlated,
-    Drifting,
-    Gaussian,
-    Groups,
-    HeavyTails,
-    ProxyGroups,
-    Sphere,
-)
-from evenhand.environments.fair_environment import FairEnvironment
+from evenhand._internal.randomness import Seed, separate_streams
+from evenhand.environments import adversaries, contexts
+from evenhand.environments.fair_environment import FairEnvironment, ProxyWorld
 from evenhand.environments.lending import LendingWorld
 from evenhand.environments.outcomes import OutcomeModel, RewardKind, outcomes_of_kind
-from evenhand.environments.proxy import ProxyWorld
 from evenhand.environments.truths import MetricKind, metric_from, random_direction
 from evenhand.errors import InvalidInput
 
@@ -38,30 +25,32 @@ NORM = 0.7
 
 def _drifting(
     n_features: int, *, period: int = 1000, n_groups: int = 2, spread: float = 0.5, seed: Seed = None
-) -> ContextSource:
+) -> contexts.ContextSource:
     centres, plane = separate_streams(seed, 2)
-    return Drifting(Groups(n_features, n_groups=n_groups, spread=spread, seed=centres), period=period, seed=plane)
+    return contexts.Drifting(
+        contexts.Groups(n_features, n_groups=n_groups, spread=spread, seed=centres), period=period, seed=plane
+    )
 
 
-POPULATIONS: dict[str, Callable[..., ContextSource]] = {
-    "sphere": Sphere,
-    "gaussian": Gaussian,
-    "groups": Groups,
-    "camps": Camps,
-    "correlated": Correlated,
-    "heavy-tails": HeavyTails,
+POPULATIONS: dict[str, Callable[..., contexts.ContextSource]] = {
+    "sphere": contexts.Sphere,
+    "gaussian": contexts.Gaussian,
+    "groups": contexts.Groups,
+    "camps": contexts.Camps,
+    "correlated": contexts.Correlated,
+    "heavy-tails": contexts.HeavyTails,
     "drifting": _drifting,
-    "violation-hunter": ViolationHunter,
-    "regret-hunter": RegretHunter,
-    "direction-hider": DirectionHider,
-    "proxy-groups": ProxyGroups,
+    "violation-hunter": adversaries.ViolationHunter,
+    "regret-hunter": adversaries.RegretHunter,
+    "direction-hider": adversaries.DirectionHider,
+    "proxy-groups": contexts.ProxyGroups,
 }
 
 AMONG = {"violation-hunter": "camps", "regret-hunter": "sphere", "direction-hider": "sphere"}
 """The population that each adversary chooses from by default."""
 
 
-def population(name: str, n_features: int, *, seed: Seed = None, **settings: Any) -> ContextSource:
+def population(name: str, n_features: int, *, seed: Seed = None, **settings: Any) -> contexts.ContextSource:
     """The source of this name, with its own settings; `seed` fixes its parameters (centres, planes).
 
     Hunters and hiders take `among`, the name of the population they choose from.
@@ -84,12 +73,9 @@ def population(name: str, n_features: int, *, seed: Seed = None, **settings: Any
     return kind(n_features, **({"seed": seed} if "seed" in own else {}), **settings)
 
 
-NAMES: tuple[str, ...] = (*(name for name in POPULATIONS if name != "proxy-groups"), "proxy", "lending")
-
-
 def names() -> tuple[str, ...]:
     """The names of all worlds: populations, adversaries, scenarios."""
-    return NAMES
+    return (*(name for name in POPULATIONS if name != "proxy-groups"), "proxy", "lending")
 
 
 def world_id(name: str) -> str:
@@ -116,7 +102,7 @@ def make_world(
     """The world of this name, from standard parts.
 
     n_candidates, n_features: k and d, both 5 by default. metric: one of METRIC_KINDS ("full"), or A itself, (r, d).
-    norm: ||A'A||_F, 0.7. reward: one of REWARD_KINDS, or an OutcomeModel. noise: its sub-Gaussian scale, 0.1.
+    norm: ||A'A||_F, 0.7. reward: one of REWARD_KINDS, or an OutcomeModel. noise: its sub-contexts.Gaussian scale, 0.1.
     settings: those of the population.
 
     seed fixes the truth (theta, of norm 1, A, centres of groups) and the first `reset` without a seed. The default is
@@ -152,7 +138,7 @@ def register_worlds() -> None:
 
     Gymnasium wraps what it makes; `.unwrapped` is the world itself, with `theta`, `A` and `watch`.
     """
-    for name in NAMES:
+    for name in names():
         if world_id(name) not in gymnasium.registry:
             gymnasium.register(
                 world_id(name), entry_point="evenhand.environments.worlds:make_world", kwargs={"name": name}
@@ -160,8 +146,8 @@ def register_worlds() -> None:
 
 
 def _known(name: str) -> str:
-    if name not in NAMES:
-        raise InvalidInput(f"unknown world {name!r}; there are {', '.join(NAMES)}")
+    if name not in names():
+        raise InvalidInput(f"unknown world {name!r}; there are {', '.join(names())}")
     return name
 
 

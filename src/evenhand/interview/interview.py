@@ -5,16 +5,17 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 
-from evenhand._internal.archive import UNREADABLE, read_archive, write_archive
+from evenhand._internal.archive import load_archive, write_archive
 from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_number, check_whole, check_whole_or_none, refusal
 from evenhand._internal.randomness import Seed, as_generator
 from evenhand.bandit import FairBandit
-from evenhand.errors import DamagedFile, EvenhandError, InvalidInput
+from evenhand.errors import InvalidInput
 from evenhand.interview.forecast import Forecast, Meter, unfair_pairs_live
 from evenhand.interview.question import (
     Answer,
@@ -231,14 +232,9 @@ class Interview:
         check_whole("rounds", rounds, least=1)
         check_whole("draws", draws, least=1)
         check_whole("n_candidates", n_candidates, least=1, most=len(self.candidates))
+        simulate = partial(unfair_pairs_live, self.bandit, self.candidates, epsilon=self.epsilon, rounds=rounds)
         streams = self._stream(FORECAST, len(self._answers)).spawn(draws)
-        counts = (
-            unfair_pairs_live(
-                self.bandit, self.candidates, epsilon=self.epsilon, rounds=rounds, n_candidates=n_candidates, rng=rng
-            )
-            for rng in streams
-        )
-        return Forecast(tuple(counts), rounds)
+        return Forecast(tuple(simulate(n_candidates=n_candidates, rng=rng) for rng in streams), rounds)
 
     @property
     def done(self) -> bool:
@@ -289,11 +285,7 @@ class Interview:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """The interview that was saved; it continues as if it had never stopped, to the bit."""
-        content = read_archive(path, kind="Interview", version=FORMAT)
-        try:
-            return cls.from_state(content)
-        except (EvenhandError, *UNREADABLE) as error:
-            raise DamagedFile(f"{path} cannot be read as an interview: {error}") from None
+        return load_archive(path, kind="Interview", version=FORMAT, restore=cls.from_state)
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:

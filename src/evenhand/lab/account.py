@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from array import array
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats
 from evenhand.allocation import fair_distribution
 from evenhand.auditors import Arrival, Truth
 from evenhand.auditors.pairs import gaps, unequal_pairs
 from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision, Review
 
-Floats = NDArray[np.float64]
+PER_OCTAVE = 4
+"""Checkpoints per doubling of the round."""
+
+
+def checkpoints(rounds: int) -> list[int]:
+    """The rounds whose totals are kept: 1, about PER_OCTAVE in each doubling, and the last.
+
+    >>> checkpoints(10)
+    [1, 2, 3, 4, 5, 6, 7, 8, 10]
+    """
+    steps = math.ceil(PER_OCTAVE * math.log2(max(rounds, 1))) + 1
+    found = {min(rounds, round(2.0 ** (step / PER_OCTAVE))) for step in range(steps)}
+    return sorted(found | {rounds})
 
 
 class Score(NamedTuple):
@@ -48,58 +63,30 @@ def is_flag(decision: Decision, review: Review) -> bool:
     return bool(review.any_unfair and unequal.any()) or any(bool(unequal[pair]) for pair in review.unfair)
 
 
-class FlaggedRounds:
-    """Counts the rounds flagged by at least one review, right or wrong; late reviews count for their own round.
-
-    A round counts once, when its first flag arrives. One bit of memory a round.
-
-    >>> decision = Decision("", 7, np.eye(2), np.array([0.9, 0.1]), (0,), 1, np.zeros(2))
-    >>> flagged = FlaggedRounds()
-    >>> flagged.add([(decision, Review.one_bit(any_unfair=True)), (decision, Review.complete(unfair=[(0, 1)]))])
-    >>> flagged.count
-    1
-    """
-
-    def __init__(self) -> None:
-        self.count = 0
-        self._bits = bytearray()
-
-    def add(self, reviews: Iterable[Arrival]) -> None:
-        """Count reviews as they arrive, each with the decision it is about."""
-        for decision, review in reviews:
-            if is_flag(decision, review):
-                self._mark(decision.round)
-
-    def _mark(self, round: int) -> None:
-        byte, bit = divmod(round, 8)
-        self._bits.extend(bytes(max(0, byte + 1 - len(self._bits))))
-        if not self._bits[byte] >> bit & 1:
-            self._bits[byte] |= 1 << bit
-            self.count += 1
-
-
 class Account:
     """Regret to the best fair policy and fairness loss at one epsilon, by the truth.
 
     regret: <r-bar, p*> - <r-bar, p> of each round. unfair_pairs: pairs whose gap exceeds their distance by more than
     epsilon, each round; their sum is the paper's FairnessLoss(epsilon). flagged_pairs: the same for any excess. What
-    reviewers flagged, rightly or not, counts only in flagged_rounds_by_reviewer.
+    reviewers flagged, rightly or not, counts only in flagged_rounds_by_reviewer. It keeps five numbers a round, and no
+    decision.
     """
 
     def __init__(self, epsilon: float) -> None:
         self.epsilon = epsilon
-        self._rows: list[Score] = []
-        self._flagged = FlaggedRounds()
+        self._rows = array("d")  # of each round its score, and the rounds flagged by reviewers so far
+        self._flagged: set[int] = set()
 
     def add(self, decision: Decision, expected_rewards: Floats, truth: Truth, reviews: Sequence[Arrival] = ()) -> None:
         """Add a decision, its candidates' expected rewards (k,), and the reviews that arrived after it."""
-        self._rows.append(score(decision, expected_rewards, truth, self.epsilon))
-        self._flagged.add(reviews)
+        entry = score(decision, expected_rewards, truth, self.epsilon)
+        self._flagged |= {about.round for about, review in reviews if is_flag(about, review)}
+        self._rows.extend((*entry, len(self._flagged)))
 
     @property
     def rounds(self) -> int:
         """The number of rounds."""
-        return len(self._rows)
+        return len(self._rows) // 5
 
     @property
     def regret(self) -> Floats:
@@ -134,8 +121,24 @@ class Account:
 
     @property
     def flagged_rounds_by_reviewer(self) -> int:
-        """Rounds that a reviewer flagged, by a pair with unequal probabilities or by one bit."""
-        return self._flagged.count
+        """Rounds that a review flagged, by a pair with unequal probabilities or by one bit; each counts once."""
+        return len(self._flagged)
+
+    def curve(self) -> dict[str, list[float]]:
+        """The totals so far at each of the `checkpoints`, by column."""
+        rounds, unfair = np.arange(1, self.rounds + 1), self.unfair_pairs > 0
+        totals = {
+            "round": rounds,
+            "regret": np.cumsum(self.regret),
+            "reward": np.cumsum(self.reward),
+            "unfair_pairs": np.cumsum(self.unfair_pairs),
+            "flagged_pairs": np.cumsum(self.flagged_pairs),
+            "unfair_rounds": np.cumsum(unfair),
+            "last_unfair_round": np.maximum.accumulate(np.where(unfair, rounds, 0)),
+            "flagged_rounds_by_reviewer": self._column(4),
+        }
+        at = np.isin(rounds, checkpoints(self.rounds))
+        return {name: total[at].astype(np.float64).tolist() for name, total in totals.items()}
 
     def _column(self, index: int) -> Floats:
-        return np.array([row[index] for row in self._rows], dtype=np.float64)
+        return np.array(self._rows).reshape(-1, 5)[:, index]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats
 from evenhand.lab.statistics import bands
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def draw_rows(
     panel.set_ylim(len(rows_in_order) - 0.5, -0.5)
 
 
-def reach(table: pl.DataFrame, name: str) -> NDArray[np.float64]:
+def reach(table: pl.DataFrame, name: str) -> Floats:
     """The lengths of error bars below and above the mean, (2, n), from the columns of `statistics.summary`."""
     low, mean, high = (table[f"{name}{end}"].to_numpy() for end in ("_lower", "", "_upper"))
     return np.nan_to_num(np.maximum([mean - low, high - mean], 0.0))

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats
 from evenhand.lab.experiment import Check
 from evenhand.lab.statistics import Estimate, estimate, slope
 
-Points = tuple[NDArray[np.float64], NDArray[np.float64]]
+Points = tuple[Floats, Floats]
 """Positions (n,) and measurements there, one row a seed (n_seeds, n): as `by_seed` returns them."""
 
 NORM = 1.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from evenhand._internal.randomness import Seed
 from evenhand.auditors import Arrival, Auditor, Truth, arriving
@@ -14,17 +13,10 @@ from evenhand.lab.account import Account
 from evenhand.records.decision import Decision
 
 
-class Played(NamedTuple):
-    """One round: the decision, and the reviews that arrived after it, each with its own decision."""
-
-    decision: Decision
-    reviews: tuple[Arrival, ...]
-
-
 def decisions(
     policy: Policy, world: FairEnvironment, auditor: Auditor, *, rounds: int, seed: Seed = None
-) -> Iterator[Played]:
-    """The decisions of this many rounds; the policy learns from every outcome and from every review that arrives.
+) -> Iterator[tuple[Decision, Sequence[Arrival]]]:
+    """The decision of each round, and the reviews that arrived after it, from which the policy has learned.
 
     `seed` is the world's: policies played with the same seed meet the same candidates and outcomes. The world watches
     the policy and draws the next candidates after the policy has learned, so an adversary sees everything the policy
@@ -34,9 +26,9 @@ def decisions(
     contexts, _ = world.reset(seed=seed)
     for _ in range(rounds):
         decision = policy.decide(contexts)
-        played = Played(decision, tuple(arriving(auditor, decision)))
-        _learn(policy, decision, world.settle(decision.chosen), played.reviews)
-        yield played
+        reviews = tuple(arriving(auditor, decision))
+        _learn(policy, decision, world.settle(decision.chosen), reviews)
+        yield decision, reviews
         contexts = world.advance()
 
 
@@ -75,18 +67,13 @@ def play(
     >>> play(FairBandit(2, seed=0), world, noisy, rounds=5, epsilon=0.01, seed=1, truth=exact).rounds
     5
     """
-    known, account = _truth(auditor, truth), Account(epsilon)
-    for decision, reviews in decisions(policy, world, auditor, rounds=rounds, seed=seed):
-        account.add(decision, world.expected_rewards(decision.contexts), known, reviews)
-        each()
-    return account
-
-
-def _truth(auditor: Auditor, truth: Truth | None) -> Truth:
-    known = auditor if truth is None else truth
+    known, account = auditor if truth is None else truth, Account(epsilon)
     if not isinstance(known, Truth):
         raise InvalidInput(
             "truth must have distances(contexts) and excess(decision), as truth=MahalanobisAuditor(A) does, "
             f"got {truth!r} with a {type(auditor).__name__}"
         )
-    return known
+    for decision, reviews in decisions(policy, world, auditor, rounds=rounds, seed=seed):
+        account.add(decision, world.expected_rewards(decision.contexts), known, reviews)
+        each()
+    return account

@@ -7,19 +7,17 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evenhand import auditors
+from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_one_of
 from evenhand._internal.randomness import Seed, as_generator
 from evenhand.auditors import Auditor, NoisyAuditor, Truth
-from evenhand.auditors.adversarial import Aim
 from evenhand.auditors.partial import Choose
+from evenhand.auditors.wrong import Aim
 from evenhand.bandit import FairBandit
 from evenhand.baselines import Policy
 from evenhand.records.decision import Decision, Pair
-
-Matrix = NDArray[np.float64]
 
 TURNS_PER_ROUND = 1e-4
 """The rotating metric turns once in 10,000 rounds."""
@@ -30,7 +28,7 @@ ACROSS = 0.5
 NOISE = 0.1
 """The share of pairs that pure noise flags."""
 
-FOLLOWS: Mapping[str, Callable[[Matrix, Seed], Auditor]] = MappingProxyType(
+FOLLOWS: Mapping[str, Callable[[Floats, Seed], Auditor]] = MappingProxyType(
     {
         "metric": lambda A, seed: auditors.MahalanobisAuditor(A),
         "wobble 2%": lambda A, seed: auditors.WobblingAuditor(A, 0.02, seed=seed),
@@ -47,7 +45,17 @@ FOLLOWS: Mapping[str, Callable[[Matrix, Seed], Auditor]] = MappingProxyType(
 SHOWN = 2
 """Reviewed pairs of a decision where not all are."""
 
-SHOWS = ("everything", "proposed pairs", "random pairs", "one report", "one bit")
+SHOWS: Mapping[str, Callable[[Auditor, Policy | None, Seed], Auditor]] = MappingProxyType(
+    {
+        "everything": lambda auditor, policy, seed: auditor,
+        "proposed pairs": lambda auditor, policy, seed: auditors.PartialAuditor(
+            auditor, SHOWN, choose=_proposals(policy), seed=seed
+        ),
+        "random pairs": lambda auditor, policy, seed: auditors.PartialAuditor(auditor, SHOWN, seed=seed),
+        "one report": lambda auditor, policy, seed: auditors.OneReportAuditor(auditor),
+        "one bit": lambda auditor, policy, seed: auditors.OneBitAuditor(auditor),
+    }
+)
 """What a review contains: all pairs, two that the bandit proposes, two drawn at random, the worst pair, one bit."""
 
 ERRS = ("judging", "answering")
@@ -93,7 +101,7 @@ class ReviewerSetting:
         for name, options in (("follows", FOLLOWS), ("shows", SHOWS), ("errs", ERRS), ("panel", [*PANELS, None])):
             check_one_of(name, getattr(self, name), options)
 
-    def made(self, A: Matrix, policy: Policy | None, seed: Seed) -> tuple[Auditor, Truth]:
+    def made(self, A: Floats, policy: Policy | None, seed: Seed) -> tuple[Auditor, Truth]:
         """The reviewer of a world with the metric A (r, d), and the truth: the followed distance, else the world's.
 
         policy: makes the proposals; one that is no FairBandit makes none. Each source of randomness has its own
@@ -105,7 +113,7 @@ class ReviewerSetting:
         auditor = exact if self.panel is None else _panel(PANELS[self.panel], exact, of_errors, of_panel)
         if self.wrong and self.errs == "judging":
             auditor = NoisyAuditor(auditor, self.wrong, seed=of_errors)
-        auditor = self._showing(auditor, policy, of_pairs)
+        auditor = SHOWS[self.shows](auditor, policy, of_pairs)
         if self.wrong and self.errs == "answering":
             auditor = NoisyAuditor(auditor, self.wrong, seed=of_errors)
         if self.lies:
@@ -114,19 +122,6 @@ class ReviewerSetting:
         if self.late:
             auditor = auditors.DelayedAuditor(auditor, self.late, at_random=True, seed=of_delay)
         return auditor, truth
-
-    def _showing(self, auditor: Auditor, policy: Policy | None, seed: Seed) -> Auditor:
-        match self.shows:
-            case "proposed pairs":
-                return auditors.PartialAuditor(auditor, SHOWN, choose=_proposals(policy), seed=seed)
-            case "random pairs":
-                return auditors.PartialAuditor(auditor, SHOWN, seed=seed)
-            case "one report":
-                return auditors.OneReportAuditor(auditor)
-            case "one bit":
-                return auditors.OneBitAuditor(auditor)
-            case _:
-                return auditor
 
 
 def _panel(rates: Mapping[str, float], exact: Auditor, of_errors: np.random.Generator, of_panel: Seed) -> Auditor:

@@ -12,17 +12,17 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evenhand._internal.randomness import Seed
+from evenhand._internal.arrays import Floats
+from evenhand._internal.randomness import Seed, separate_streams
 from evenhand.auditors import Auditor, MahalanobisAuditor, Truth
 from evenhand.bandit import FairBandit
 from evenhand.baselines import Facts, Policy
 from evenhand.environments import FairEnvironment, make_world
 from evenhand.errors import InconsistentReviews, InvalidInput, MisleadingReviewer
 from evenhand.interview import Interview
-from evenhand.lab.curve import Curve, checkpoints
-from evenhand.lab.play import decisions
+from evenhand.lab.account import checkpoints
+from evenhand.lab.play import play
 from evenhand.lab.policies import make_policy
 from evenhand.lab.reviewers import PANELS, ReviewerSetting
 from evenhand.lab.store import Columns
@@ -62,7 +62,7 @@ def standard_run(
     >>> curve["round"][-1], curve["unfair_pairs"][-1]
     (8.0, 0.0)
     """
-    of_truth, of_world, of_policy = _streams(seed, 3)
+    of_truth, of_world, of_policy = separate_streams(seed, 3)
     shape: dict[str, Any] = {} if world == "lending" else {"n_features": d, "metric": metric, "norm": norm}
     place = make_world(world, n_candidates=k, reward=reward, seed=of_truth, **shape, **_reveal(reveal_at))
     facts = Facts(theta=place.theta, A=place.A, rounds=rounds, epsilon=epsilon, capacity=capacity)
@@ -100,7 +100,7 @@ def reviewed_run(
     >>> curve["round"][-1], 0 < curve["learned_rate"][-1] < 0.5
     (8.0, True)
     """
-    of_truth, of_world, of_policy, of_reviewer = _streams(seed, 4)
+    of_truth, of_world, of_policy, of_reviewer = separate_streams(seed, 4)
     place = make_world(world, n_candidates=k, n_features=d, norm=norm, seed=of_truth, **_reveal(reveal_at))
     player: Policy
     if policy == "evenhand":
@@ -131,7 +131,7 @@ def interviewed_run(*, questions: int, d: int, k: int, rounds: int, epsilon: flo
     >>> curve["round"][-1], curve["asked"][-1]
     (8.0, 5.0)
     """
-    of_truth, of_world, of_policy, of_interview = _streams(seed, 4)
+    of_truth, of_world, of_policy, of_interview = separate_streams(seed, 4)
     world = make_world("sphere", n_features=d, n_candidates=k, seed=of_truth)
     bandit, auditor = FairBandit(d, epsilon=epsilon, seed=of_policy), MahalanobisAuditor(world.A)
     of_people, of_questions = of_interview.spawn(2)
@@ -149,7 +149,7 @@ def interviewed_run(*, questions: int, d: int, k: int, rounds: int, epsilon: flo
 
 def recovery_run(*, policy: str, d: int, k: int, rounds: int, epsilon: float, seed: int) -> Columns:
     """Play in the standard world and measure the learned metric at checkpoints, before the round's review."""
-    of_truth, of_world, of_policy = _streams(seed, 3)
+    of_truth, of_world, of_policy = separate_streams(seed, 3)
     world = make_world("sphere", n_features=d, n_candidates=k, seed=of_truth)
     bandit = make_policy(policy, Facts(theta=world.theta, A=world.A, rounds=rounds, epsilon=epsilon), of_policy)
     if not isinstance(bandit, FairBandit):
@@ -167,7 +167,7 @@ def recovery_run(*, policy: str, d: int, k: int, rounds: int, epsilon: float, se
     return {name: [row[name] for row in rows] for name in rows[0]}
 
 
-def measure(metric: MetricLearner, contexts: NDArray[np.float64], A: NDArray[np.float64]) -> dict[str, float]:
+def measure(metric: MetricLearner, contexts: Floats, A: Floats) -> dict[str, float]:
     """How far `metric` is from A (r, d) on the pairs of `contexts` (k, d), and in the norm of its matrix.
 
     pair_error: mean of |d-hat - d|. matrix_error: ||G-hat - G||_F / ||G||_F. width, coverage: the mean width of the
@@ -189,10 +189,6 @@ def measure(metric: MetricLearner, contexts: NDArray[np.float64], A: NDArray[np.
 # What the runs share.
 
 
-def _streams(seed: int, n: int) -> list[np.random.Generator]:
-    return [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(n)]
-
-
 def _reveal(reveal_at: int | None) -> dict[str, Any]:
     return {} if reveal_at is None else {"reveal_at": (reveal_at,)}
 
@@ -209,11 +205,8 @@ def _unwarned() -> Iterator[None]:
 def _curve(
     player: Policy, world: FairEnvironment, auditor: Auditor, truth: Truth, *, rounds: int, epsilon: float, seed: Seed
 ) -> dict[str, list[float]]:
-    curve = Curve(epsilon, rounds)
     with _unwarned():
-        for decision, reviews in decisions(player, world, auditor, rounds=rounds, seed=seed):
-            curve.add(decision, world.expected_rewards(decision.contexts), truth, reviews)
-    return curve.columns()
+        return play(player, world, auditor, rounds=rounds, epsilon=epsilon, seed=seed, truth=truth).curve()
 
 
 def _with_ends(columns: dict[str, list[float]], **ends: float) -> Columns:
@@ -233,7 +226,7 @@ def _learned_of_reviewers(player: Policy, panel: str | None) -> dict[str, float]
     return ends
 
 
-def _pool(world: FairEnvironment, seed: Seed) -> NDArray[np.float64]:
+def _pool(world: FairEnvironment, seed: Seed) -> Floats:
     """Candidates of the world for an interview, (POOL, d) or a few more."""
     shown = [world.reset(seed=seed)[0]]
     while sum(map(len, shown)) < POOL:

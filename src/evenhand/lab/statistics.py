@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from evenhand._internal.arrays import Floats
 
 CONFIDENCE = 0.95
 
@@ -47,14 +49,11 @@ def bands(table: pl.DataFrame, value: str, *, by: str = "round") -> pl.DataFrame
 
     Rows with the same seed depend on each other: they are averaged first, and count as one run.
     """
-    rows = []
-    runs = table.group_by([by, "seed"], maintain_order=True).agg(pl.col(value).mean())
-    for (position,), group in runs.group_by([by], maintain_order=True):
-        rows.append({by: position} | dict(zip(("mean", "lower", "upper"), estimate(group[value]), strict=True)))
-    return pl.DataFrame(rows).sort(by)
+    runs = table.group_by([by, "seed"], maintain_order=True).agg(mean=pl.col(value).mean())
+    return summary(runs, [by], ["mean"]).rename({"mean_lower": "lower", "mean_upper": "upper"}).sort(by)
 
 
-def slope(x: NDArray[np.float64], runs: NDArray[np.float64]) -> Estimate:
+def slope(x: Floats, runs: Floats) -> Estimate:
     """The slope of a straight line through (x, y), fitted to each run separately: runs (n, len(x)).
 
     Points of one run depend on each other, runs do not: so the interval comes from the spread of the runs' slopes.
@@ -65,9 +64,7 @@ def slope(x: NDArray[np.float64], runs: NDArray[np.float64]) -> Estimate:
     return estimate(slopes) if slopes else Estimate(np.nan, np.nan, np.nan)
 
 
-def by_seed(
-    table: pl.DataFrame, value: str, *, along: str = "round"
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def by_seed(table: pl.DataFrame, value: str, *, along: str = "round") -> tuple[Floats, Floats]:
     """The positions, and `value` as one row a seed, (n_seeds, n_positions)."""
     wide = table.pivot(on=along, index="seed", values=value, aggregate_function="mean").sort("seed").drop("seed")
     positions = np.array([float(name) for name in wide.columns])

@@ -1,9 +1,10 @@
-"""Events of a ledger: what is stored of them, and the hash chain that ties each to the one before."""
+"""Events of a ledger: what is stored of them, the hash chain that ties each to the one before, and names in them."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,7 +13,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from evenhand.errors import DamagedLedger
+from evenhand.errors import DamagedLedger, InvalidInput
 
 FIRST = "0" * 64
 """The previous hash of the first event of a ledger."""
@@ -31,6 +32,13 @@ PREFIXES = {
 """Prefixes of the ids of each kind of event."""
 
 CANONICAL = orjson.OPT_SORT_KEYS | orjson.OPT_SERIALIZE_NUMPY
+
+LONGEST = 200
+"""Maximum length of a name, in characters."""
+
+DESK_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
+DESK_NAME_IN_WORDS = "1 to 100 letters, digits, dots, underscores and hyphens, a letter or digit first"
+"""Names of new desks, which are used in paths and on command lines. Older desks keep their names."""
 
 
 @dataclass(frozen=True)
@@ -164,7 +172,6 @@ class EventToApply(NamedTuple):
     seq: int
     kind: str
     target: str | None = None
-    undoes: int | None = None
     text: str | None = None
 
 
@@ -214,3 +221,34 @@ def now() -> str:
     32
     """
     return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+def is_name(name: Any) -> bool:
+    """Whether this can be a name: 1 to 200 printable characters.
+
+    >>> is_name("applicant 7"), is_name(""), is_name("a\\x00b"), is_name(7)
+    (True, False, False, False)
+    """
+    return isinstance(name, str) and 0 < len(name) <= LONGEST and name.isprintable()
+
+
+def check_name(name: Any, what: str) -> str:
+    """The name; InvalidInput, beginning with `what`, if it is none."""
+    if not is_name(name):
+        raise InvalidInput(f"{what} must be text of 1 to {LONGEST} printable characters, got {_shown(name)}")
+    return str(name)
+
+
+def check_desk_name(name: Any) -> str:
+    """The name of a new desk, or InvalidInput.
+
+    >>> check_desk_name("loans-2")
+    'loans-2'
+    """
+    if not isinstance(name, str) or not re.fullmatch(DESK_NAME[1:-1], name):
+        raise InvalidInput(f"name must be {DESK_NAME_IN_WORDS}, got {_shown(name)}")
+    return name
+
+
+def _shown(name: Any) -> str:
+    return repr(name) if not isinstance(name, str) or len(name) <= LONGEST else f"text of {len(name)} characters"

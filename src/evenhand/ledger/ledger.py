@@ -14,7 +14,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from evenhand.errors import AlreadyRecorded, DamagedLedger, UnknownRecord
 from evenhand.ledger.engine import open_engine
 from evenhand.ledger.event import EventToApply, Head, Row, Stamp
-from evenhand.ledger.locks import ProjectionLock, ProjectionLocks
+from evenhand.ledger.locks import ProjectionLock, locks_of
 from evenhand.ledger.migrate import NEWEST, bring_up_to_date, refuse_newer, refuse_unknown, version_of
 from evenhand.ledger.transaction import files, is_undecodable, transaction, translated
 from evenhand.ledger.waiting_pairs import WaitingPairs
@@ -35,7 +35,6 @@ SELECT seq,
 FROM desks WHERE name = ?
 """
 """One statement: in PostgreSQL each sees what was committed before it, and a desk's row moves with its events."""
-
 
 CHUNK = 1000
 """Events per query where all are read."""
@@ -66,8 +65,8 @@ class Ledger:
         except BaseException:
             self.engine.dispose()
             raise
-        self.pairs = WaitingPairs(self.transaction)
-        self._locks = ProjectionLocks(self.engine)
+        self.pairs = WaitingPairs(self.engine)
+        self._locks = locks_of(self.engine)
 
     def _be_up_to_date(self, make: bool) -> None:
         with self.transaction() as connection:
@@ -147,12 +146,8 @@ class Ledger:
     def check_writable(self) -> None:
         """Write as much as a batch needs, and remove it again; LedgerUnavailable if that cannot be done now."""
         with self.transaction(writes=True) as connection:
-            probe = ("", 0)
-            content = os.urandom(PROBE_BYTES)  # nothing that could be compressed
-            connection.exec_driver_sql(
-                "INSERT INTO snapshots (desk, seq, until, blob) VALUES (?, ?, 0, ?)", (*probe, content)
-            )
-            connection.exec_driver_sql("DELETE FROM snapshots WHERE desk = ? AND seq = ?", probe)
+            connection.exec_driver_sql(INSERT_SNAPSHOT, ("", 0, 0, os.urandom(PROBE_BYTES)))  # cannot be compressed
+            connection.exec_driver_sql(DELETE_SNAPSHOT, ("", 0))
 
     # Snapshots of projections: derived from events, never the truth.
 
@@ -172,17 +167,15 @@ class Ledger:
         """Add a snapshot, or replace the one at its seq, and drop others."""
         with self.transaction(writes=True) as connection:
             for seq in {*drop, stamp.seq}:
-                connection.exec_driver_sql("DELETE FROM snapshots WHERE desk = ? AND seq = ?", (name, seq))
-            connection.exec_driver_sql(
-                "INSERT INTO snapshots (desk, seq, until, blob) VALUES (?, ?, ?, ?)", (name, *stamp, blob)
-            )
+                connection.exec_driver_sql(DELETE_SNAPSHOT, (name, seq))
+            connection.exec_driver_sql(INSERT_SNAPSHOT, (name, *stamp, blob))
 
     def projection_lock(self, name: str) -> ProjectionLock:
         """The lock of whoever projects this desk; one holder in all processes, released when its process dies."""
-        return self._locks.of(name)
+        return ProjectionLock(self._locks, name)
 
     def close(self) -> None:
-        """Close all connections."""
+        """Release all locks and close all connections."""
         self._locks.close()
         self.engine.dispose()
 
@@ -252,6 +245,11 @@ class LedgerView:
         """The events about these decisions and reviews, in order."""
         return sorted(self._find("target", set(targets)), key=lambda row: row.seq)
 
+    def following(self, targets: Iterable[str]) -> list[Row]:
+        """The events about these decisions and reviews, and about the reviews of these decisions, in order."""
+        about = self.about(targets)
+        return sorted({*about, *self.about(row.id for row in about if row.kind == "review")}, key=lambda row: row.seq)
+
     def after(self, seq: int, limit: int, kinds: Sequence[str] | None = None) -> list[Row]:
         """Up to `limit` events after `seq`, in order, of these kinds or of all."""
         index, condition, values = _of_kinds(kinds)
@@ -262,7 +260,7 @@ class LedgerView:
         """Up to `limit` events after `after`, not beyond `until`; decisions are not read, what is missing is one."""
         end = min(until, self.head.seq, after + limit)
         found = self._rows(
-            "SELECT seq, kind, target, undoes, text FROM events INDEXED BY events_learned "
+            "SELECT seq, kind, target, text FROM events INDEXED BY events_learned "
             "WHERE desk = ? AND kind <> 'decision' AND seq > ? AND seq <= ?",
             (self._desk, after, end),
         )

@@ -6,114 +6,107 @@ import hashlib
 import os
 import threading
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import Any
 
 import filelock
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 
-class ProjectionLock(Protocol):
-    """A lock that one projector in all processes can hold."""
+class ProjectionLocks:
+    """The locks of one ledger, among the desks of this process; subclasses exclude other processes as well."""
+
+    def __init__(self) -> None:
+        self._turn = threading.Lock()
+        self._holders: dict[str, ProjectionLock] = {}
+
+    def acquire(self, holder: ProjectionLock) -> bool:
+        """Whether this holder has the lock of its desk now; does not wait for another holder."""
+        with self._turn:
+            if self._is_usable() and holder.desk not in self._holders and self._take(holder.desk):
+                self._holders[holder.desk] = holder
+            return self._holders.get(holder.desk) is holder
+
+    def release(self, holder: ProjectionLock) -> None:
+        """Release the lock if this holder has it."""
+        with self._turn:
+            if self._holders.get(holder.desk) is holder:
+                del self._holders[holder.desk]
+                self._give_back(holder.desk)
+
+    def close(self) -> None:
+        """Release all locks."""
+        for holder in list(self._holders.values()):
+            self.release(holder)
+
+    def _is_usable(self) -> bool:
+        """Whether locks can be taken; those held are lost if not."""
+        return True
+
+    def _take(self, desk: str) -> bool:
+        """Take the lock from other processes, if none of them has it."""
+        return True
+
+    def _give_back(self, desk: str) -> None:
+        """Let other processes have it."""
+
+
+class ProjectionLock:
+    """The lock of one desk, for one of the projectors that may hold it: one of all processes does."""
+
+    def __init__(self, locks: ProjectionLocks, desk: str) -> None:
+        self._locks, self.desk = locks, desk
 
     def acquire(self) -> bool:
         """Whether it is held now; does not wait for another holder."""
+        return self._locks.acquire(self)
 
     def release(self) -> None:
         """Let others project."""
+        self._locks.release(self)
 
 
-class ProjectionLocks:
-    """The locks of one ledger: files beside an SQLite database, advisory locks in PostgreSQL, else of this process."""
+class FileLocks(ProjectionLocks):
+    """Locks on small files beside an SQLite database."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._database = engine.url.database
-        self._session = AdvisoryLocks(engine) if engine.dialect.name == "postgresql" else None
-        self._in_memory: dict[str, threading.Lock] = {}
+    def __init__(self, database: str) -> None:
+        super().__init__()
+        self._database = os.path.abspath(database)
+        self._files: dict[str, filelock.BaseFileLock] = {}
 
-    def of(self, desk: str) -> ProjectionLock:
-        """The lock of one desk; each caller is a holder of its own."""
-        if self._session is not None:
-            return AdvisoryLock(self._session, desk)
-        if self._database is None or self._database == ":memory:":
-            return MemoryLock(self._in_memory.setdefault(desk, threading.Lock()))
+    def _take(self, desk: str) -> bool:
         digest = hashlib.blake2b(desk.encode(), digest_size=6).hexdigest()
-        return FileLock(f"{os.path.abspath(self._database)}.{digest}.lock")
+        file = filelock.FileLock(f"{self._database}.{digest}.lock", timeout=0, thread_local=False)
+        with suppress(filelock.Timeout):
+            file.acquire()
+            self._files[desk] = file
+        return file.is_locked
 
-    def close(self) -> None:
-        """Release all advisory locks."""
-        if self._session is not None:
-            self._session.close()
-
-
-class MemoryLock:
-    """A lock among the desks of this process, for a ledger in memory."""
-
-    def __init__(self, lock: threading.Lock) -> None:
-        self._lock, self._is_held = lock, False
-
-    def acquire(self) -> bool:
-        """Whether it is held now."""
-        self._is_held = self._is_held or self._lock.acquire(blocking=False)
-        return self._is_held
-
-    def release(self) -> None:
-        """Let others project."""
-        if self._is_held:
-            self._is_held = False
-            self._lock.release()
+    def _give_back(self, desk: str) -> None:
+        self._files.pop(desk).release()
 
 
-class FileLock:
-    """A lock on a small file beside an SQLite database."""
-
-    def __init__(self, path: str) -> None:
-        self._lock = filelock.FileLock(path, timeout=0, thread_local=False)
-
-    def acquire(self) -> bool:
-        """Whether it is held now."""
-        if not self._lock.is_locked:
-            with suppress(filelock.Timeout):
-                self._lock.acquire()
-        return self._lock.is_locked
-
-    def release(self) -> None:
-        """Let others project."""
-        self._lock.release(force=True)
-
-
-class AdvisoryLocks:
+class AdvisoryLocks(ProjectionLocks):
     """One PostgreSQL session that holds the advisory locks of all desks which this process projects.
 
-    Its connection is not the pool's: locks are held as long as a process lives. A session's own locks do not exclude
-    each other; `_holders` does.
+    Its connection is not the pool's: locks are held as long as a process lives.
     """
 
     def __init__(self, engine: Engine) -> None:
+        super().__init__()
         self._engine = engine
         assert engine.dialect.dbapi is not None
         self._errors: tuple[type[BaseException], ...] = (SQLAlchemyError, engine.dialect.dbapi.Error)
-        self._turn = threading.Lock()
         self._connection: Any = None
-        self._holders: dict[int, object] = {}
 
-    def acquire(self, key: int, holder: object) -> bool:
-        """Whether this holder has the lock now; a broken session has lost all of them."""
-        with self._turn:
-            if not self._is_connected():
-                return False
-            if key not in self._holders and self._query("SELECT pg_try_advisory_lock(%s)", key) is True:
-                self._holders[key] = holder
-            return self._holders.get(key) is holder
+    def _take(self, desk: str) -> bool:
+        return self._query("SELECT pg_try_advisory_lock(%s)", _key(desk)) is True
 
-    def release(self, key: int, holder: object) -> None:
-        """Release the lock if this holder has it."""
-        with self._turn:
-            if self._holders.get(key) is holder:
-                del self._holders[key]
-                self._query("SELECT pg_advisory_unlock(%s)", key)
+    def _give_back(self, desk: str) -> None:
+        self._query("SELECT pg_advisory_unlock(%s)", _key(desk))
 
-    def _is_connected(self) -> bool:
+    def _is_usable(self) -> bool:
+        """Whether there is a session; a broken one has lost all locks."""
         if self._connection is not None and self._query("SELECT 1") is not None:
             return True
         try:
@@ -150,18 +143,14 @@ class AdvisoryLocks:
             self._end()
 
 
-class AdvisoryLock:
-    """The advisory lock of one desk."""
+def _key(desk: str) -> int:
+    digest = hashlib.blake2b(f"evenhand fold {desk}".encode(), digest_size=8).digest()  # the same key as 0.1
+    return int.from_bytes(digest, signed=True)
 
-    def __init__(self, session: AdvisoryLocks, desk: str) -> None:
-        self._session = session
-        digest = hashlib.blake2b(f"evenhand fold {desk}".encode(), digest_size=8).digest()  # the same key as 0.1
-        self._key = int.from_bytes(digest, signed=True)
 
-    def acquire(self) -> bool:
-        """Whether it is held now."""
-        return self._session.acquire(self._key, self)
-
-    def release(self) -> None:
-        """Let others project."""
-        self._session.release(self._key, self)
+def locks_of(engine: Engine) -> ProjectionLocks:
+    """The locks of a ledger: files beside an SQLite database, advisory locks in PostgreSQL, else of this process."""
+    if engine.dialect.name == "postgresql":
+        return AdvisoryLocks(engine)
+    database = engine.url.database
+    return ProjectionLocks() if database is None or database == ":memory:" else FileLocks(database)

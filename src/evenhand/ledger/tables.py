@@ -1,50 +1,24 @@
-"""The tables beside the ledger, for SQLAlchemy; `migrations` creates them and those of the ledger itself."""
+"""The tables beside the ledger, by the names of their columns; `migrations` says what they are."""
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Double, LargeBinary, MetaData, String, Table, Text, UniqueConstraint
+from sqlalchemy import TableClause, column, table
 
-metadata = MetaData()
 
-tokens = Table(
-    "tokens",
-    metadata,
-    Column("id", String(40), primary_key=True),
-    Column("name", String(200), nullable=False),
-    Column("digest", String(64), nullable=False),
-    Column("roles", Text, nullable=False),
-    Column("desks", Text),
-    Column("created", String(32), nullable=False),
-    Column("revoked", String(32)),
-    UniqueConstraint("name", name="tokens_name"),
-    UniqueConstraint("digest", name="tokens_digest"),
-)
+def _table(name: str, columns: str) -> TableClause:
+    return table(name, *map(column, columns.split()))
+
+
+tokens = _table("tokens", "id name digest roles desks created revoked")
 """Access tokens of the service: digests of secrets; roles and desks as JSON lists, NULL for all desks."""
 
-sessions = Table(
-    "sessions",
-    metadata,
-    Column("digest", String(64), primary_key=True),
-    Column("token", String(64), nullable=False),
-    Column("expires", Double, nullable=False),
-)
+sessions = _table("sessions", "digest token expires")
 """Sessions of the pages: digests of the cookie's secret and of its token."""
 
-interview_people = Table(
-    "interview_people",
-    metadata,
-    Column("desk", String(200), primary_key=True),
-    Column("kept", String(32), nullable=False),
-    Column("rows", Text, nullable=False),
-)
+interview_people = _table("interview_people", "desk kept rows")
 """People uploaded for interviews: a JSON list of features by name."""
 
-service_keys = Table(
-    "service_keys",
-    metadata,
-    Column("name", String(40), primary_key=True),
-    Column("key", LargeBinary, nullable=False),
-)
+service_keys = _table("service_keys", "name key")
 """Random keys of the service's own, by purpose; created when first needed."""
 
 REVIEW_KEY = "review"

@@ -1,32 +1,26 @@
-"""Verify a ledger: every hash, every link, every column."""
+"""Verify a ledger, every hash, link and column; and export it as JSONL that can be verified without a database."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 
 from evenhand.errors import DamagedLedger
-from evenhand.ledger.event import FIRST, Head, Row, chained, request_digest
-from evenhand.ledger.ledger import Ledger
+from evenhand.ledger.event import FIRST, Event, Head, Row, chained, request_digest
+from evenhand.ledger.ledger import LARGEST_SEQ, Ledger
 
 NEWEST = 2_000
 """Maximum number of events checked when a desk is opened, however long its ledger is."""
 
-
-@dataclass(frozen=True)
-class Verified:
-    """An intact ledger: note `seq` and `hash` elsewhere, and its end cannot be cut off unnoticed either."""
-
-    desk: str
-    seq: int
-    hash: str
-    decisions: int
+HASHES = len(',"previous":"","hash":""}') + 2 * 64
+"""Length of the two hashes at the end of a line; the rest, and a brace, is the event's text."""
 
 
-def verify(ledger: Ledger, desk: str, *, known: tuple[int, str] | None = None) -> Verified:
-    """Check a desk's whole ledger; DamagedLedger with the first event that is wrong, and why.
+def verify(ledger: Ledger, desk: str, *, known: tuple[int, str] | None = None) -> Head:
+    """The head of a desk's ledger, after all of it was checked; DamagedLedger with the first event that is wrong.
 
     known: the seq and hash of an event as noted before. Without it, somebody who can write to the database could remove
     the newest events, or rewrite the whole ledger.
@@ -44,7 +38,7 @@ def verify(ledger: Ledger, desk: str, *, known: tuple[int, str] | None = None) -
     if known is not None and known[0] > chain.seq:
         raise DamagedLedger(f"the ledger of desk {desk!r} ends at event {chain.seq}; event {known[0]} was noted before")
     chain.compare(head)
-    return Verified(desk, chain.seq, chain.hash, head.decisions)
+    return head
 
 
 def standing(ledger: Ledger, desk: str) -> tuple[Head, DamagedLedger | None]:
@@ -165,3 +159,70 @@ class Chain:
                 f"desk {self.desk!r} was changed: its head says {head.decisions} decisions and settings of event "
                 f"{head.settings}, its ledger {self.decisions} and {self.settings}"
             )
+
+
+def to_jsonl(ledger: Ledger, desk: str, *, damaged: Callable[[DamagedLedger], None] | None = None) -> Iterator[str]:
+    """Every event of a desk, one JSON object a line, with the hash before it and its own at the end.
+
+    Events are verified on the way; DamagedLedger at the first that is wrong. damaged: is called with the error instead,
+    and the events come as they are, except those that are not text.
+    """
+
+    def report(error: DamagedLedger) -> None:
+        if damaged is None:
+            raise error
+        damaged(error)
+
+    head, stray = standing(ledger, desk)
+    if stray is not None:
+        report(stray)
+    chain, is_whole = Chain(desk), True
+    for row in ledger.rows(desk, until=head.seq if stray is None else LARGEST_SEQ):
+        try:
+            if is_whole:
+                chain.add(row)
+        except DamagedLedger as error:
+            is_whole = False
+            report(error)
+        if is_whole or has_text(row):
+            yield as_line(row.event)
+    try:
+        if is_whole and stray is None:
+            chain.compare(head)
+    except DamagedLedger as error:
+        report(error)
+
+
+def as_line(event: Event) -> str:
+    """One event as a line."""
+    return f'{event.text[:-1]},"previous":"{event.previous}","hash":"{event.hash}"}}'
+
+
+def from_line(line: str) -> Event:
+    """The event that `as_line` wrote; `verify_lines` checks its hash."""
+    content = line.rstrip("\r\n")
+    end = content[-HASHES:]
+    previous, own = end[13:77], end[87:151]
+    if end != f',"previous":"{previous}","hash":"{own}"}}':
+        raise DamagedLedger("a line of an exported ledger must end with two hashes, this one does not")
+    return Event(content[:-HASHES] + "}", previous, own)
+
+
+def verify_lines(lines: Iterable[str], *, known: tuple[int, str] | None = None) -> Event:
+    """The last event of an exported ledger, after every hash and link was checked; else DamagedLedger.
+
+    known: the seq and hash of an event as noted before; it must be among them.
+    """
+    previous, last = FIRST, None
+    for number, line in enumerate(lines, start=1):
+        event = from_line(line)
+        if event.previous != previous or chained(event.previous, event.text) != event.hash or event.seq != number:
+            raise DamagedLedger(f"line {number} was changed, or one before it was removed")
+        if known is not None and known[0] == number and known[1] != event.hash:
+            raise DamagedLedger(f"line {number} is not the one that was noted: the ledger was rewritten")
+        previous, last = event.hash, event
+    if last is None:
+        raise DamagedLedger("there is no line at all")
+    if known is not None and known[0] > last.seq:
+        raise DamagedLedger(f"the file ends at line {last.seq}; line {known[0]} was noted before")
+    return last

@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Engine
+
+from evenhand.ledger.transaction import transaction
 
 PLACE = "desk, decision, first_id, second_id, place"
 ESTIMATES = "reason, gap, distance, doubt, chance_unfair, priority"
@@ -93,23 +95,16 @@ class _Place(NamedTuple):
         return (desk, *self.names, self.pair.copy)
 
 
-class Transaction(Protocol):
-    """`Ledger.transaction`."""
-
-    def __call__(self, *, writes: bool = False) -> AbstractContextManager[Connection]:
-        """A connection in one transaction."""
-
-
 class WaitingPairs:
     """The review queue of all desks."""
 
-    def __init__(self, transaction: Transaction) -> None:
-        self._transaction = transaction
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
 
     @contextmanager
     def _exclusively(self, desk: str) -> Iterator[Connection]:
         """A transaction in which nobody else changes this desk's queue."""
-        with self._transaction(writes=True) as connection:
+        with transaction(self._engine, writes=True) as connection:
             if connection.dialect.name == "postgresql":
                 digest = hashlib.blake2b(f"evenhand queue {desk}".encode(), digest_size=8).digest()
                 connection.exec_driver_sql("SELECT pg_advisory_xact_lock(?)", (int.from_bytes(digest, signed=True),))
@@ -147,7 +142,7 @@ class WaitingPairs:
 
         The pair at `after` need not wait any more. A pair with two places of different priority may be on two pages.
         """
-        with self._transaction() as connection:
+        with transaction(self._engine, writes=False) as connection:
             return [place.pair for place in self._free(connection, desk, n, None, now, [], after)]
 
     def lease(self, desk: str, n: int, reviewer: str, now: float, until: float) -> list[WaitingPair]:
@@ -255,7 +250,7 @@ class WaitingPairs:
 
     def count(self, desk: str) -> int:
         """How many places wait."""
-        with self._transaction() as connection:
+        with transaction(self._engine, writes=False) as connection:
             return int(connection.exec_driver_sql(COUNT, (desk,)).scalar_one())
 
 

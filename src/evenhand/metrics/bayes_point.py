@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from evenhand._internal.append_only import shallow_copy
 from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_number
 from evenhand._internal.jit import frozen
@@ -238,9 +239,7 @@ class BayesPoint(MetricLearner):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """Learning replaces what a learner holds and never writes into it, so a copy may share it."""
-        twin = self.__class__.__new__(self.__class__)
-        twin.__dict__.update(self.__dict__)
-        memo[id(self)] = twin
+        memo[id(self)] = twin = shallow_copy(self)
         return twin
 
     def state(self) -> dict[str, Any]:

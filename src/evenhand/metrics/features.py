@@ -85,17 +85,16 @@ class MetricSpace:
 @jit
 def fill_features(differences: Floats, is_full: bool, table: Floats) -> None:
     """svec(z z'), or the squares of z if not `is_full`, of each row z: (n, d) -> (n, m)."""
-    n, d = differences.shape
-    weight = np.sqrt(2.0)
+    (n, d), weight = differences.shape, np.sqrt(2.0)
     for row in range(n):
-        z, place = differences[row], 0
+        u, place = table[row], 0
         for i in range(d):
-            table[row, place] = z[i] * z[i]
+            first = differences[row, i]
+            u[place] = first * first
             place += 1
-            if is_full:
-                for j in range(i + 1, d):
-                    table[row, place + j - i - 1] = z[i] * z[j] * weight
-                place += d - i - 1
+            for j in range(i + 1, d if is_full else 0):
+                u[place] = first * differences[row, j] * weight
+                place += 1
 
 
 @jit

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
-from evenhand._internal.append_only import GrowingRows
+from evenhand._internal.append_only import GrowingRows, shallow_copy
 from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand._internal.jit import jit
 from evenhand.metrics.features import MetricSpace, fill_features
@@ -63,23 +62,19 @@ class HalfSpaces:
         for u, threshold, side in zip(self.normals, self.thresholds, self.sides, strict=True):
             yield u, float(threshold), float(side)
 
-    def take(self, rows: Indices | Mask | slice) -> HalfSpaces:
+    def take(self, rows: Indices | Mask | slice) -> Self:
         """Some of the half-spaces."""
-        return HalfSpaces(self.normals[rows], self.thresholds[rows], self.sides[rows])
+        return type(self)(*(column[rows] for column in vars(self).values()))
 
-    def joined(self, other: HalfSpaces) -> HalfSpaces:
+    def joined(self, other: Self) -> Self:
         """These half-spaces, then the others."""
-        return HalfSpaces(
-            np.concatenate([self.normals, other.normals]),
-            np.concatenate([self.thresholds, other.thresholds]),
-            np.concatenate([self.sides, other.sides]),
-        )
+        return type(self)(*map(np.concatenate, zip(vars(self).values(), vars(other).values(), strict=True)))
 
     def slacks(self, alpha: Floats) -> Floats:
         """How far inside each half-space alpha lies; negative outside. alpha (m,) -> (n,), (N, m) -> (N, n)."""
         return np.asarray(self.sides * (alpha @ self.normals.T - self.thresholds))
 
-    def state(self) -> dict[str, Floats]:
+    def state(self) -> dict[str, Any]:
         """The arrays by name; `HalfSpaces(**state)` reads them."""
         return dict(vars(self))
 
@@ -100,7 +95,7 @@ class Memory:
     def extended(self, new: HalfSpaces, scores: Floats, low: float = -np.inf, high: float = np.inf) -> Memory:
         """The memory with those of low < score < high as the newest; the oldest go once there are twice too many."""
         n, m = new.normals.shape
-        rows, twin = np.empty((n, m + 2)), copy.copy(self)
+        rows, twin = np.empty((n, m + 2)), shallow_copy(self)
         n = _write(new.normals, new.thresholds, new.sides, scores, low, high, rows)
         twin._rows = self._rows.plus(rows[:n])
         if len(twin._rows) > 2 * self._max_rows:

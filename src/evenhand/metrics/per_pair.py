@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from evenhand._internal.arrays import Floats
+from evenhand._internal.checks import check_one_of
 from evenhand.errors import InvalidInput
 from evenhand.metrics.learner import Learned, MetricLearner
 from evenhand.metrics.verdicts import Pairs, Verdicts
@@ -37,8 +38,7 @@ class PerPair(MetricLearner):
     def __init__(self, prototype: MetricLearner, *, cuts: Cuts = "guess") -> None:
         if not isinstance(prototype, MetricLearner) or isinstance(prototype, PerPair):
             raise InvalidInput(f"prototype must be a metric learner other than PerPair, got {prototype!r}")
-        if cuts not in get_args(Cuts):
-            raise InvalidInput(f"cuts must be 'guess' or 'gap', got {cuts!r}")
+        check_one_of("cuts", cuts, get_args(Cuts))
         super().__init__(prototype.n_features, prototype.space.structure)
         self.cuts: Cuts = cuts
         self._prototype = copy.deepcopy(prototype)

@@ -21,8 +21,6 @@ from evenhand.metrics.version_space.knowledge_set import KnowledgeSet, at_least_
 from evenhand.metrics.version_space.sampled_set import SampledSet
 from evenhand.metrics.version_space.tuning import DEFAULT, ProjectedVolumeTuning
 
-Rows = Indices
-
 
 class ProjectedVolume(MetricLearner):
     """Guess the centroid of all metrics that fit the verdicts, cylindrified where they are thin.
@@ -168,7 +166,7 @@ class ProjectedVolume(MetricLearner):
         width = accuracy(self.epsilon, rounds) ** 2
         return default_thinness(width, result.known.bound, self.space.n_unknowns)
 
-    def _sorted(self, faces: HalfSpaces, width: float) -> tuple[Rows, list[int]]:
+    def _sorted(self, faces: HalfSpaces, width: float) -> tuple[Indices, list[int]]:
         """The rows that may teach something, and the rows that contradict an interval narrower than `width`.
 
         The width of K along u is estimated by the cloud: a body is at most 2 sqrt(m(m+2)) standard deviations wide.
@@ -186,7 +184,7 @@ class ProjectedVolume(MetricLearner):
         new = np.flatnonzero(~narrow | dead)
         return new[~np.isin(new, refused)], refused
 
-    def _cut_by_possible(self, faces: HalfSpaces, rows: Rows) -> tuple[SampledSet, list[int]]:
+    def _cut_by_possible(self, faces: HalfSpaces, rows: Indices) -> tuple[SampledSet, list[int]]:
         """K cut by as many of these rows, the first ones first, as go together; and the rows that do not."""
         kept: list[int] = []
         for row in rows:

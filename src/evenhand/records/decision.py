@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from evenhand._internal.arrays import Floats
+from evenhand._internal.arrays import Floats, Indices
 from evenhand._internal.checks import check_bool, check_one_of, is_number, refusal
 from evenhand._internal.jit import frozen
 from evenhand.errors import ContradictoryReview, InvalidInput, NotChosen, UnknownPair
@@ -66,7 +66,7 @@ class Decision:
         """|p_i - p_j|."""
         return float(abs(self.probabilities[i] - self.probabilities[j]))
 
-    def check_rewards(self, rewards: Mapping[int, float]) -> tuple[list[int], Floats]:
+    def check_rewards(self, rewards: Mapping[int, float]) -> tuple[Indices, Floats]:
         """The chosen candidates with an outcome, and their rewards, (n,)."""
         if type(rewards) is not dict and not isinstance(rewards, Mapping):  # the check against the ABC is slow
             raise refusal("rewards", "a dict from a chosen candidate's index to a number", rewards)
@@ -75,7 +75,7 @@ class Decision:
                 raise NotChosen(f"rewards must be of chosen candidates {self.chosen}, got one of {candidate!r}")
             if not is_number(reward):
                 raise refusal(f"the reward of candidate {candidate}", "a finite number", reward)
-        return list(map(int, rewards)), np.array(list(map(float, rewards.values())), dtype=np.float64)
+        return np.array(list(rewards), dtype=np.int64), np.array(list(rewards.values()), dtype=np.float64)
 
     def signed(self, key: bytes) -> Decision:
         """The decision with its signature under `key` as id: a bandit recognises its own without storing them."""

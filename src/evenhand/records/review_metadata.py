@@ -149,34 +149,33 @@ def _is_queued(value: object) -> bool:
     )
 
 
-def _is_bool(value: object) -> bool:
-    return isinstance(value, bool)
-
-
-_TEXT = f"text of up to {LONGEST_TEXT} characters"
-_TIME = "an ISO 8601 time with a time zone"
+_TEXT = (_is_text, f"text of up to {LONGEST_TEXT} characters")
+_NAMES = (_is_texts, "a list of attributes' names")
+_REVIEW = (_is_text, "the id of a review")
+_TIME = (lambda value: _moment(value) is not None, "an ISO 8601 time with a time zone")
+_BOOL = (lambda value: isinstance(value, bool), "true or false")
 
 FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "pair": (_is_pair, "two different candidates' ids"),
     "sides": (_is_sides, "left and right, two different candidates' ids"),
-    "shown": (_is_texts, "a list of attributes' names"),
-    "hidden": (_is_texts, "a list of attributes' names"),
-    "ids_shown": (_is_bool, "true or false"),
+    "shown": _NAMES,
+    "hidden": _NAMES,
+    "ids_shown": _BOOL,
     "probabilities": (_is_probabilities, "numbers from 0 to 1 by candidate"),
     "queue": (_is_queued, "reason and detail (text), score (a number), place (a whole number from 0)"),
     "answer": (lambda value: value in ANSWERS, f"one of {', '.join(ANSWERS)}"),
-    "reason": (_is_text, _TEXT),
-    "note": (_is_text, _TEXT),
-    "started": (lambda value: _moment(value) is not None, _TIME),
-    "ended": (lambda value: _moment(value) is not None, _TIME),
+    "reason": _TEXT,
+    "note": _TEXT,
+    "started": _TIME,
+    "ended": _TIME,
     "seconds": (is_number, "a number"),
-    "instruction": (_is_text, _TEXT),
+    "instruction": _TEXT,
     # Recorded by the review page.
-    "item": (_is_text, "text"),
-    "repeat": (_is_bool, "true or false"),
-    "repeat_of": (_is_text, "the id of a review"),
-    "again_of": (_is_text, "the id of a review"),
-    "late": (_is_bool, "true or false"),
+    "item": _TEXT,
+    "repeat": _BOOL,
+    "repeat_of": _REVIEW,
+    "again_of": _REVIEW,
+    "late": _BOOL,
 }
 
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 from evenhand.desk.event_records import ReviewAnswer
 from evenhand.records.review_metadata import JUDGEMENTS
@@ -30,10 +29,6 @@ class Consistency:
     high: float | None
     """95% Wilson interval of the share."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers."""
-        return asdict(self)
-
 
 @dataclass(frozen=True)
 class PairAgreement:
@@ -45,10 +40,6 @@ class PairAgreement:
     share: float
     kappa: float | None
     """Cohen's kappa."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain lists and numbers."""
-        return {**asdict(self), "reviewers": list(self.reviewers)}
 
 
 @dataclass(frozen=True)
@@ -62,10 +53,6 @@ class Agreement:
     kappa: float | None
     """Fleiss' kappa, for any number of judgements per pair."""
     between: tuple[PairAgreement, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain lists and numbers."""
-        return {**asdict(self), "between": [two.to_dict() for two in self.between]}
 
 
 def consistency(answers: Iterable[ReviewAnswer]) -> Consistency:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,12 +86,13 @@ def _is_number(text: str) -> bool:
 
 def known_people(ledger: Ledger, desk: str, settings: DeskSettings) -> KnownPeople:
     """The people that an interview can ask about now, perhaps none."""
-    rows = kept_people(ledger, desk)
-    if rows is not None:
-        try:
+    uploaded = select(interview_people.c.rows).where(interview_people.c.desk == desk)
+    with ledger.transaction() as connection:
+        text = connection.execute(uploaded).scalar_one_or_none()
+    if text is not None:
+        with suppress(EvenhandError):  # stored under another schema
+            rows = list(orjson.loads(text))
             return KnownPeople(rows, encode(rows, settings), True)
-        except EvenhandError:  # stored under another schema
-            pass
     return _people_of_decisions(ledger, desk, settings)
 
 
@@ -119,12 +121,3 @@ def keep_people(ledger: Ledger, desk: str, rows: list[dict[str, Any]]) -> None:
     with ledger.transaction(writes=True) as connection:
         connection.execute(delete(interview_people).where(interview_people.c.desk == desk))
         connection.execute(insert(interview_people).values(desk=desk, kept=now(), rows=text))
-
-
-def kept_people(ledger: Ledger, desk: str) -> list[dict[str, Any]] | None:
-    """The people stored for this desk's interview, or None."""
-    with ledger.transaction() as connection:
-        text = connection.execute(
-            select(interview_people.c.rows).where(interview_people.c.desk == desk)
-        ).scalar_one_or_none()
-    return None if text is None else list(orjson.loads(text))

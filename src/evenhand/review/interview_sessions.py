@@ -17,18 +17,19 @@ from typing import Any
 
 import numpy as np
 
+from evenhand._internal.checks import check_one_of
 from evenhand.desk.commands import AnswerQuestion
 from evenhand.desk.desk import Desk
-from evenhand.desk.projection.quiet_bandit import QuietBandit
+from evenhand.desk.projection.projection import QuietBandit
 from evenhand.interview import Interview
 from evenhand.interview.question import Question, check_judgement, steps_in_one
-from evenhand.records.review_metadata import JUDGEMENTS
+from evenhand.records.review_metadata import ANSWERS, JUDGEMENTS
 from evenhand.review.display import rows_of, shown_and_hidden
 from evenhand.review.encryption import Encryption
-from evenhand.review.interview_history import ANSWERS_BY_VERDICT, AnsweredQuestion, read_history
+from evenhand.review.interview_history import ANSWERS_BY_VERDICT, AnsweredQuestion, InterviewHistory, read_history
 from evenhand.review.interview_people import KnownPeople, keep_people, known_people, people_in_csv
 from evenhand.review.review_book import ReviewBook
-from evenhand.review.review_sessions import INSTRUCTION, check_answer
+from evenhand.review.review_sessions import INSTRUCTION
 
 EPSILON = 0.05
 """Default precision, five percentage points: few people judge chances more finely."""
@@ -46,14 +47,12 @@ class Conversation:
 
     people: KnownPeople
     interview: Interview
+    history: InterviewHistory
+    """Answers in this conversation, and earlier ones about the same people."""
     expected_first: float
     """Expected unfair pairs when nothing was known: the meter's full length."""
     synced: float = 0.0
     """When the desk's projection was last taken over."""
-    answered: list[AnsweredQuestion] = field(default_factory=list)
-    """Answers in this conversation, and earlier ones about the same people."""
-    again: list[AnsweredQuestion] = field(default_factory=list)
-    """Withdrawn answers; the last one's question comes next."""
     name: str = field(default_factory=lambda: secrets.token_hex(8))
     known: int = 0
     """How many answers of this reviewer the conversation includes."""
@@ -63,8 +62,8 @@ class Conversation:
     @property
     def question(self) -> Question | None:
         """The current question; None when the interview is over, or decisions have no pairs to learn for."""
-        if self.again:
-            return self.again[-1].question
+        if self.history.again:
+            return self.history.again[-1].question
         return None if self.people.always_alone else self.interview.question
 
 
@@ -84,27 +83,25 @@ class InterviewSessions:
     def next(self, reviewer: str) -> dict[str, Any]:
         """The reviewer's current question, the same until it is answered, and the meter; or why there is none."""
         with self._lock:
+            page = {"item": None, "meter": None, "people": 0, "ended": None, "is_live": self.desk.head.decisions > 0}
             talk = self._conversation(reviewer)
             if talk is None:
-                return {"item": None, "meter": None, "people": 0, "ended": None, "is_live": self._is_live()}
+                return page
             self._take_back(talk)
             self._sync(talk)
-            return self._display(talk, reviewer)
+            return page | self._display(talk, reviewer)
 
     def last(self, reviewer: str) -> dict[str, Any] | None:
         """This reviewer's last answer with its remarks, so that a reloaded page can take it back."""
         with self._lock:
             talk = self._conversations.get(reviewer)
-            if talk is None or not talk.answered:
+            if talk is None or not talk.history.answered:
                 return None
-            event = talk.answered[-1].event
+            event = talk.history.answered[-1].event
         body = self.desk.event(event).body
         metadata = body["circumstances"]
         answer = metadata.get("answer", ANSWERS_BY_VERDICT[body["unfair"]])
         return {"review": event, "answer": answer, "reason": metadata.get("reason"), "note": metadata.get("note")}
-
-    def _is_live(self) -> bool:
-        return self.desk.head.decisions > 0
 
     def _conversation(self, reviewer: str) -> Conversation | None:
         self._book.refresh()
@@ -125,9 +122,7 @@ class InterviewSessions:
                 answers=history.answers,
             )
             expected = interview.expected_unfair_pairs
-            self._conversations[reviewer] = Conversation(
-                people, interview, expected, answered=history.answered, again=history.again, known=answered
-            )
+            self._conversations[reviewer] = Conversation(people, interview, history, expected, known=answered)
         return self._conversations[reviewer]
 
     def _draw(self, text: str, size: int) -> bytes:
@@ -140,38 +135,31 @@ class InterviewSessions:
             return
         if not talk.synced:
             wait_for = self.desk.head.seq  # a desk that was just opened may still be catching up
-        elif talk.answered:
-            wait_for = max(wait_for, self.desk.event(talk.answered[-1].event).seq)
+        elif talk.history.answered:
+            wait_for = max(wait_for, self.desk.event(talk.history.answered[-1].event).seq)
         if self.desk.wait_for(wait_for, CATCH_UP_SECONDS):
             talk.interview.bandit = QuietBandit.from_state(self.desk.projection.bandit.state())
             talk.synced = time.monotonic()
 
     def _take_back(self, talk: Conversation) -> None:
         """Ask again the questions whose answers were withdrawn, latest first."""
-        while talk.answered:
+        while talk.history.answered:
             with self.desk.ledger.reading(self.desk.name) as view:
-                withdrawals = [row for row in view.about([talk.answered[-1].event]) if row.kind == "withdrawal"]
+                withdrawals = [row for row in view.about([talk.history.answered[-1].event]) if row.kind == "withdrawal"]
             if not withdrawals:
                 return
-            talk.again.append(talk.answered.pop())
+            talk.history.again.append(talk.history.answered.pop())
             talk.turn += 1
             self._sync(talk, wait_for=withdrawals[-1].seq)
 
     # How a question is displayed.
 
     def _display(self, talk: Conversation, reviewer: str) -> dict[str, Any]:
-        question = talk.question
-        page = {
-            "item": None,
-            "meter": self._meter(talk),
-            "people": len(talk.people.rows),
-            "ended": None,
-            "is_live": self._is_live(),
-            "always_alone": talk.people.always_alone,
-        }
+        question, people = talk.question, talk.people
+        page = {"meter": self._meter(talk), "people": len(people.rows), "always_alone": people.always_alone}
         if question is None:
             return {**page, "ended": talk.interview.ended}
-        again_of = talk.again[-1].event if talk.again else None
+        again_of = talk.history.again[-1].event if talk.history.again else None
         return {**page, "again_of": again_of, **self._display_question(talk, question, reviewer)}
 
     def _display_question(self, talk: Conversation, question: Question, reviewer: str) -> dict[str, Any]:
@@ -211,7 +199,7 @@ class InterviewSessions:
             "expected_unfair_pairs": 0.0 if talk.people.always_alone else interview.expected_unfair_pairs,
             "expected_first": talk.expected_first,
             "enough": interview.enough,
-            "answers": len(talk.answered),
+            "answers": len(talk.history.answered),
             "epsilon": interview.epsilon,
         }
 
@@ -224,7 +212,8 @@ class InterviewSessions:
 
     def command(self, content: Mapping[str, Any], answer: str, remarks: Mapping[str, Any]) -> AnswerQuestion:
         """The answer to record; nothing is learned from "unsure", "skip" and "conflict"."""
-        unfair = answer == "unfair" if check_answer(answer) in JUDGEMENTS else None
+        check_one_of("answer", answer, ANSWERS)
+        unfair = answer == "unfair" if answer in JUDGEMENTS else None
         question = content["question"]
         key = hashlib.blake2b(f"{content['once']} {question} {content['reviewer']}".encode(), digest_size=16)
         metadata = {
@@ -257,7 +246,7 @@ class InterviewSessions:
                 self._learn(talk, question, answer, reviewer)
                 talk.turn += 1
                 talk.known += 1
-                talk.answered.append(AnsweredQuestion(event, question))
+                talk.history.answered.append(AnsweredQuestion(event, question))
             elif talk is not None:
                 talk.synced = 0.0  # asked by another process or tab: the answer comes with the projection
         return self.next(reviewer)
@@ -265,10 +254,10 @@ class InterviewSessions:
     @staticmethod
     def _learn(talk: Conversation, question: Question, answer: str, reviewer: str) -> None:
         judged = answer in JUDGEMENTS
-        if not talk.again:
+        if not talk.history.again:
             talk.interview.answer(check_judgement(answer) if judged else "unsure", reviewer)
             return
-        talk.again.pop()
+        talk.history.again.pop()
         if judged:
             x, y = (talk.people.contexts[place] for place in question.pair)
             talk.interview.bandit.learn_pair(x, y, gap=question.gap, unfair=answer == "unfair", reviewer=reviewer)

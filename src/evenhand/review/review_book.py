@@ -136,28 +136,21 @@ class ReviewBook:
 
         A repeat stays open however long ago that was: nobody else can answer it.
         """
-        found = (
-            answer
-            for answer in self._own_withdrawals
-            if answer.reviewer == reviewer
-            and answer.review not in self._replaced
-            and (
-                answer.repeat_of is not None
-                or (self._withdrawn[answer.review].moment > since and not self._is_place_taken(answer))
-            )
-        )
-        return sorted(found, key=lambda answer: answer.seq)
+        mine = [answer for answer in self._not_replaced() if answer.reviewer == reviewer]
+        open_to_reviewer = (a for a in mine if a.repeat_of is not None or self._withdrawn[a.review].moment > since)
+        return sorted(open_to_reviewer, key=lambda answer: answer.seq)
 
     def left_open(self, until: float) -> list[ReviewAnswer]:
         """Answers that were withdrawn by this moment, and that nothing has replaced."""
-        return [
-            answer
-            for answer in self._own_withdrawals
-            if self._withdrawn[answer.review].moment <= until
-            and answer.review not in self._replaced
-            and answer.repeat_of is None
-            and not self._is_place_taken(answer)
-        ]
+        found = (answer for answer in self._not_replaced() if answer.repeat_of is None)
+        return [answer for answer in found if self._withdrawn[answer.review].moment <= until]
+
+    def _not_replaced(self) -> Iterator[ReviewAnswer]:
+        """Answers that their reviewer withdrew; nobody else takes the place of a repeat."""
+        for answer in self._own_withdrawals:
+            is_taken = answer.repeat_of is None and self._is_place_taken(answer)
+            if answer.review not in self._replaced and not is_taken:
+                yield answer
 
     def _is_place_taken(self, answer: ReviewAnswer) -> bool:
         """Whether another answer took its place; repeats do not, nor do answers that leave the pair to others."""

@@ -14,18 +14,19 @@ from typing import Any
 
 import numpy as np
 
+from evenhand._internal.checks import check_one_of
 from evenhand.desk.commands import GiveReview
 from evenhand.desk.desk import Desk
 from evenhand.desk.event_records import ReviewAnswer
 from evenhand.desk.queue import MOST_WAITING
-from evenhand.errors import InvalidInput
+from evenhand.ledger.event import Event
 from evenhand.ledger.waiting_pairs import Answered, WaitingPair
 from evenhand.metrics.verdicts import Pairs
+from evenhand.records.decision import PROBABILITY_TOLERANCE
 from evenhand.records.review_metadata import ANSWERS, DECLINED
 from evenhand.review.display import features_of, rows_of, shown_and_hidden
 from evenhand.review.encryption import Encryption
 from evenhand.review.item import Item
-from evenhand.review.random_control import draw_control
 from evenhand.review.review_book import ReviewBook
 
 INSTRUCTION = "3"
@@ -44,15 +45,11 @@ AHEAD, AHEAD_OF = 5, 60
 """Number of pairs that a page holds for when the service is unreachable, and of the waiting pairs they are drawn from.
 """
 
+CONTROL_DRAWS = 10
+"""Maximum number of draws of a control: a pair may be answered already, or have equal probabilities."""
+
 TRIES = 20
 """Maximum number of leases when pairs turn out to be answered already."""
-
-
-def check_answer(answer: str) -> str:
-    """`answer` itself if it is one of ANSWERS."""
-    if answer not in ANSWERS:
-        raise InvalidInput(f"answer must be one of {', '.join(ANSWERS)}, got {answer!r}")
-    return answer
 
 
 class ReviewSessions:
@@ -156,17 +153,18 @@ class ReviewSessions:
         return not any(one.reviewer == reviewer or self._took(one, waiting.copy, reviewer) for one in answers)
 
     def _queue_control(self, reviewer: str, number: int) -> None:
-        """Put a random pair from all decisions, unanswered so far, at the head of the queue."""
-        drawn = draw_control(
-            self.desk.ledger,
-            self.desk.name,
-            lambda purpose: self._draw(reviewer, number, purpose),
-            lambda decision, pair: not self.book.on(decision, pair),
-        )
-        if drawn is not None:
-            event, i, j = drawn
-            control = self._waiting_pair(event.id, event.body, i, j, "random control", 0)
-            self.desk.ledger.pairs.put(self.desk.name, [control], MOST_WAITING, replace=True)
+        """Put a random pair from all decisions, unanswered and unequal, at the head of the queue."""
+        for attempt in range(CONTROL_DRAWS):
+            with self.desk.ledger.reading(self.desk.name) as view:
+                drawn = int(self._draw(reviewer, number, f"decision {attempt}") * view.head.decisions)
+                found = view.by_number([drawn])
+            for event in (row.event for row in found.values()):
+                pair = _unequal_pair(event, self._draw(reviewer, number, f"pair {attempt}"))
+                names = frozenset(event.body["candidates"][place] for place in pair or ())
+                if pair is not None and not self.book.on(event.id, names):
+                    control = self._waiting_pair(event.id, event.body, *pair, "random control", 0)
+                    self.desk.ledger.pairs.put(self.desk.name, [control], MOST_WAITING, replace=True)
+                    return
 
     def _return_pairs(self, until: float) -> None:
         """Queue the pairs whose answers were withdrawn by this moment and not replaced."""
@@ -230,7 +228,7 @@ class ReviewSessions:
 
     def command(self, item: Item, answer: str, remarks: Mapping[str, Any]) -> GiveReview:
         """The review to record, with its metadata: of the pair if it was judged, else of no pair."""
-        check_answer(answer)
+        check_one_of("answer", answer, ANSWERS)
         self.book.refresh()
         pair = [item.left, item.right]
         return GiveReview(
@@ -298,3 +296,14 @@ class ReviewSessions:
 def _probabilities(body: Mapping[str, Any], item: Item) -> dict[str, float]:
     """The probabilities of the pair, left first."""
     return {name: body["probabilities"][body["candidates"].index(name)] for name in (item.left, item.right)}
+
+
+def _unequal_pair(event: Event, draw: float) -> tuple[int, int] | None:
+    """The places of two candidates of a decision with different probabilities; None if there are none."""
+    probabilities = np.array(event.body["probabilities"])
+    first, second = np.triu_indices(len(probabilities), 1)
+    unequal = np.flatnonzero(np.abs(probabilities[first] - probabilities[second]) > PROBABILITY_TOLERANCE)
+    if not len(unequal):
+        return None
+    at = unequal[int(draw * len(unequal))]
+    return int(first[at]), int(second[at])

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 
+from evenhand._internal.append_only import shallow_copy
 from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_number, check_number_or_none, check_one_of, check_whole
 from evenhand._internal.jit import frozen, jit
@@ -108,24 +109,24 @@ class RidgeUCB(RewardModel):
 
     def estimate(self, contexts: Floats) -> Floats:
         """<theta-hat, x> of each row, (k,)."""
-        return self._bounds(contexts)[0]
+        return self._bounds(contexts, 0)
 
     def widths(self, contexts: Floats) -> Floats:
         """||x||_{V^-1} times the radius of each row, cut off where the truth cannot lie, (k,)."""
-        return self._bounds(contexts)[1]
+        return self._bounds(contexts, 1)
 
     def optimistic(self, contexts: Floats) -> Floats:
         """Estimate plus width, (k,): the paper's r-hat."""
-        return self._bounds(contexts)[2]
+        return self._bounds(contexts, 2)
 
-    def _bounds(self, contexts: Floats) -> tuple[Floats, Floats, Floats]:
-        """Estimate, width and their sum."""
-        bounds = np.empty((3, len(contexts)))
+    def _bounds(self, contexts: Floats, which: int) -> Floats:
+        """Estimate, width or their sum, (k,)."""
+        bounds: Floats = np.empty((3, len(contexts)))
         most = 1.0 if self.width == "paper" else math.inf
         if contexts.flags.writeable:
             contexts = frozen(contexts)
         fill_bounds(contexts, self._sums, self._radius(), self.norm_bound, most, bounds)
-        return bounds[0], bounds[1], bounds[2]
+        return np.asarray(bounds[which])
 
     def _radius(self) -> float:
         lam, delta = self.regularisation, self.confidence
@@ -151,8 +152,7 @@ class RidgeUCB(RewardModel):
                     f"rewards must be from {-most} to {most}, got {reward}; divide rewards by their size, or pass "
                     f"reward=RidgeUCB(..., norm_bound=...), now {self.norm_bound}"
                 )
-        contexts = np.array(contexts, dtype=np.float64, order="C")
-        contexts.flags.writeable = False  # kernels are compiled once, for read-only contexts
+        contexts = frozen(contexts)
         before = self.__dict__.copy()  # updates replace arrays, never write into them
         try:
             for row, reward in enumerate(outcomes):
@@ -182,9 +182,7 @@ class RidgeUCB(RewardModel):
 
     def copied(self) -> Self:
         """A copy that learns on its own. It shares arrays, which are replaced and never written into."""
-        twin = self.__class__.__new__(self.__class__)
-        twin.__dict__.update(self.__dict__)
-        return twin
+        return shallow_copy(self)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         memo[id(self)] = twin = self.copied()

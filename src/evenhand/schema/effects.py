@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from evenhand._internal.arrays import Floats
 from evenhand.errors import InvalidInput
+from evenhand.schema.features import Feature
 
-if TYPE_CHECKING:
-    from evenhand.schema.features import Feature
+Ends: TypeAlias = Callable[[Floats], tuple[ArrayLike, ArrayLike]]
+"""Lower and upper bounds, each (m,), on the distances of differences (m, n_features)."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +34,20 @@ class Distance:
     def no_limit(self) -> bool:
         """Whether it limits nothing: probabilities never differ by more than 1."""
         return self.value >= 1.0
+
+
+def with_ends(values: Floats, differences: Floats, ends: Ends | None) -> list[Distance]:
+    """Distances (m,) with the bounds that `ends` gives for their differences, if any."""
+    if ends is None:
+        return [Distance(float(value)) for value in values]
+    lower, upper = (np.asarray(end, dtype=np.float64) for end in ends(differences.copy()))
+    if lower.shape != values.shape or upper.shape != values.shape:
+        raise InvalidInput(f"ends must return shapes {values.shape}, got {lower.shape} and {upper.shape}")
+    wrong = np.flatnonzero(~((lower >= 0) & (lower <= upper)))
+    if len(wrong):
+        at = wrong[0]
+        raise InvalidInput(f"ends must be 0 <= lower <= upper, got {lower[at]} and {upper[at]}")
+    return [Distance(*map(float, triple)) for triple in zip(values, lower, upper, strict=True)]
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ blocks tell whether two features reinforce each other or cancel.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, TypeAlias
@@ -19,19 +19,24 @@ from numpy.typing import ArrayLike
 from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_number
 from evenhand.errors import InvalidInput
-from evenhand.schema.effects import Comparison, Distance, Equivalence, FeatureEffect, Interaction, MetricExplanation
-from evenhand.schema.features import Number
-from evenhand.schema.values import as_floats
+from evenhand.schema.effects import (
+    Comparison,
+    Distance,
+    Ends,
+    Equivalence,
+    FeatureEffect,
+    Interaction,
+    MetricExplanation,
+    with_ends,
+)
+from evenhand.schema.features import Feature, Number
+from evenhand.schema.rows import as_floats
 from evenhand.schema.words import sentences_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from evenhand.schema.features import Feature
     from evenhand.schema.schema import Schema
 
-Ends: TypeAlias = Callable[[Floats], tuple[ArrayLike, ArrayLike]]
-Contrast: TypeAlias = "tuple[Feature, float | str | bool, float | str | bool]"
+Contrast: TypeAlias = tuple[Feature, float | str | bool, float | str | bool]
 
 MATRIX_TOLERANCE = 1e-6
 """How asymmetric or negative a matrix may be, relative to its largest entry: what rounding and sampling leave."""
@@ -52,7 +57,7 @@ def explain(schema: Schema, matrix: ArrayLike, *, ends: Ends | None, negligible:
         i, j, sign = found
         pair = np.array([differences[i] + sign * differences[j], differences[i] - sign * differences[j]])
         differences = np.vstack([differences, pair])
-    distances = _with_ends(_distances(differences, G), differences, ends)
+    distances = with_ends(_distances(differences, G), differences, ends)
     comparisons = [Comparison(*contrast, distance) for contrast, distance in zip(contrasts, distances, strict=False)]
     comparisons = _in_proportion(comparisons)
     interaction = None if found is None else _interaction(comparisons, distances, found)
@@ -67,7 +72,7 @@ def _checked(matrix: ArrayLike, n: int) -> Floats:
     if G.shape != (n, n):
         raise InvalidInput(f"the matrix must have shape ({n}, {n}), got {G.shape}")
     if not np.isfinite(G).all():
-        raise InvalidInput("the matrix must be finite")
+        raise InvalidInput(f"the matrix must be finite, got {G[~np.isfinite(G)][0]} in it")
     room = MATRIX_TOLERANCE * float(np.max(np.abs(G)))
     asymmetry = float(np.max(np.abs(G - G.T)))
     if asymmetry > room:
@@ -91,19 +96,6 @@ def _differences(schema: Schema, feature: Feature) -> Floats:
 def _distances(differences: Floats, G: Floats) -> Floats:
     squares: Floats = np.sum((differences @ G) * differences, axis=1)
     return np.sqrt(np.maximum(squares, 0.0))  # rounding may leave a square just below zero
-
-
-def _with_ends(values: Floats, differences: Floats, ends: Ends | None) -> list[Distance]:
-    if ends is None:
-        return [Distance(float(value)) for value in values]
-    lower, upper = (np.asarray(end, dtype=np.float64) for end in ends(differences.copy()))
-    if lower.shape != values.shape or upper.shape != values.shape:
-        raise InvalidInput(f"ends must return shapes {values.shape}, got {lower.shape} and {upper.shape}")
-    wrong = np.flatnonzero(~((lower >= 0) & (lower <= upper)))
-    if len(wrong):
-        at = wrong[0]
-        raise InvalidInput(f"ends must be 0 <= lower <= upper, got {lower[at]} and {upper[at]}")
-    return [Distance(*map(float, triple)) for triple in zip(values, lower, upper, strict=True)]
 
 
 def _in_proportion(comparisons: Sequence[Comparison]) -> list[Comparison]:

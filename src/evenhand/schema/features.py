@@ -7,21 +7,17 @@ schema scales the blocks and puts them side by side.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import KW_ONLY, dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
 from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_bool
 from evenhand.errors import InvalidInput
-from evenhand.schema.values import as_number, is_missing, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+from evenhand.schema.rows import as_number, is_missing, shown
 
 LEVELS_SHOWN = 12  # How many levels an error message lists.
 

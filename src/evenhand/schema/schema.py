@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 import os
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from evenhand._internal.arrays import Floats
-from evenhand._internal.checks import check_bool
+from evenhand._internal.atomic_write import atomic_write
+from evenhand._internal.checks import check_bool, is_whole
 from evenhand.errors import DamagedFile, InvalidInput, NewerFile
-from evenhand.schema.content import digest_of, load_content, read_content, save_content, write_content
+from evenhand.schema.effects import Ends, MetricExplanation
 from evenhand.schema.explain import explain
 from evenhand.schema.features import Category, Feature, Number, YesNo
-from evenhand.schema.rows import DoesNotFit, Extra, RawColumns, RowProblem, Rows, read_rows
-from evenhand.schema.values import as_floats, shown
+from evenhand.schema.rows import DoesNotFit, Extra, RawColumns, RowProblem, Rows, as_floats, read_rows, shown
+from evenhand.schema.words import NEGLIGIBLE
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from numpy.typing import ArrayLike
-
-    from evenhand.schema.effects import MetricExplanation
-    from evenhand.schema.explain import Ends
-
+FORMAT = "evenhand schema"
+VERSION = 1
+KINDS: dict[str, type[Feature]] = {kind.kind: kind for kind in (Number, Category, YesNo)}
 
 INTERCEPT = "intercept"  # The name of the constant coordinate.
 
@@ -172,9 +173,10 @@ class Schema:
         array = as_floats(contexts, "contexts")
         if array.ndim != 2 or array.shape[1] != self.n_features:
             raise InvalidInput(f"contexts must have shape (k, {self.n_features}), got {array.shape}")
-        unfinite = np.flatnonzero(~np.isfinite(array).all(axis=1))
-        if len(unfinite):
-            raise DoesNotFit([RowProblem(int(row), None, "the context must be finite") for row in unfinite])
+        unfinite = [(number, row[~np.isfinite(row)]) for number, row in enumerate(array) if not np.isfinite(row).all()]
+        if unfinite:
+            reason = "the context must be finite, got {} in it"
+            raise DoesNotFit([RowProblem(number, None, reason.format(bad[0])) for number, bad in unfinite])
         array = np.clip(array, -2.0, 2.0) / self.scale  # beyond 1 nothing fits; far beyond, the division overflows
         rows = [{f.name: f.decode(row[self.blocks[f.name]]) for f in self.features} for row in array]
         again = self.encode(rows) / self.scale
@@ -209,7 +211,9 @@ class Schema:
         whole[self.blocks[name]] = after - before
         return whole
 
-    def explain(self, matrix: ArrayLike, *, ends: Ends | None = None, negligible: float = 0.01) -> MetricExplanation:
+    def explain(
+        self, matrix: ArrayLike, *, ends: Ends | None = None, negligible: float = NEGLIGIBLE
+    ) -> MetricExplanation:
         """A learned matrix G (n_features, n_features), as `get_mahalanobis_matrix()` gives, in terms of features.
 
         ends: called once with differences (m, n_features), returns lower and upper bounds on their distances, for the
@@ -223,31 +227,78 @@ class Schema:
 
     @cached_property
     def digest(self) -> str:
-        """A hash of the content, the same on every machine."""
-        return digest_of(self.to_dict())
+        """The SHA-256 of the features and the intercept, as 64 hexadecimal digits, the same on every machine.
+
+        Without the format version: the same schema in a later format keeps its digest.
+        """
+        content = self.to_dict()
+        part = {"intercept": content["intercept"], "features": content["features"]}
+        text = json.dumps(part, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+        return hashlib.sha256(text.encode("ascii")).hexdigest()
 
     def to_dict(self) -> dict[str, Any]:
         """The schema in JSON types."""
-        return write_content(self.features, intercept=self.intercept)
+        features = [_write_feature(feature) for feature in self.features]
+        return {"format": FORMAT, "version": VERSION, "intercept": self.intercept, "features": features}
 
     @classmethod
     def from_dict(cls, content: object) -> Schema:
         """The schema that `to_dict` wrote; raises DamagedFile or NewerFile."""
-        features, intercept = read_content(content)
+        if not isinstance(content, dict):
+            raise DamagedFile(f"a saved schema must be a JSON object, got {shown(content)}")
+        if content.get("format") != FORMAT:
+            raise DamagedFile(f"the format of a saved schema must be {FORMAT!r}, got {shown(content.get('format'))}")
+        version: Any = content.get("version")
+        if not is_whole(version) or version < 1:
+            raise DamagedFile(f"the version of a schema must be a whole number >= 1, got {shown(version)}")
+        if version > VERSION:
+            raise NewerFile(
+                f"the schema has format {version}, written by a newer evenhand; this one reads up to {VERSION}"
+            )
+        listed, intercept = content.get("features"), content.get("intercept")
+        if not isinstance(listed, list) or not isinstance(intercept, bool):
+            kinds = f"{type(listed).__name__} and {shown(intercept)}"
+            raise DamagedFile(f"the schema is damaged: features must be a list and intercept a bool, got {kinds}")
+        features = [_read_feature(number, entry) for number, entry in enumerate(listed)]
         try:
-            return cls(features, intercept=intercept)
+            schema = cls(features, intercept=intercept)
         except InvalidInput as error:
             raise DamagedFile(f"the schema is damaged: {error}") from error
+        if content.get("digest") not in (None, schema.digest):
+            raise DamagedFile("the schema was changed since it was saved: its digest does not match")
+        return schema
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the schema to a JSON file, atomically."""
-        save_content(self.to_dict(), path)
+        """Write the schema and its digest to a JSON file, atomically."""
+        text = json.dumps({**self.to_dict(), "digest": self.digest}, indent=2, allow_nan=False) + "\n"
+        with atomic_write(path) as file:
+            file.write(text.encode())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Schema:
         """Read a saved schema; raises DamagedFile or NewerFile."""
-        content = load_content(path)
+        try:
+            content = json.loads(Path(path).read_bytes().decode("utf-8"))
+        except (ValueError, RecursionError) as error:
+            raise DamagedFile(f"{os.fspath(path)} must be a saved schema in JSON: {error}") from error
         try:
             return cls.from_dict(content)
         except (DamagedFile, NewerFile) as error:
             raise type(error)(f"{os.fspath(path)}: {error}") from error
+
+
+def _write_feature(feature: Feature) -> dict[str, Any]:
+    values = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(feature).items()}
+    return {"kind": feature.kind} | values
+
+
+def _read_feature(number: int, entry: object) -> Feature:
+    found = entry.get("kind") if isinstance(entry, dict) else entry
+    if not isinstance(entry, dict) or found not in list(KINDS):
+        expected = f"its kind must be one of {', '.join(KINDS)}, got {shown(found)}"
+        raise DamagedFile(f"feature {number} of the schema is damaged: {expected}")
+    kind = KINDS[entry["kind"]]
+    try:
+        return kind(**{name: value for name, value in entry.items() if name != "kind"})
+    except (InvalidInput, TypeError) as error:  # TypeError: an entry that is missing or unknown
+        raise DamagedFile(f"feature {number} of the schema is damaged: {error}") from error

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from evenhand.schema.effects import Comparison, Distance, Equivalence
-from evenhand.schema.features import Category, Number
+from evenhand.schema.effects import Comparison, Distance, Ends, Equivalence, FeatureEffect, Interaction, with_ends
+from evenhand.schema.features import Category, Feature, Number
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike
-
-    from evenhand.schema.effects import Comparison, Distance, Equivalence, FeatureEffect, Interaction
-    from evenhand.schema.explain import Ends
-    from evenhand.schema.features import Feature
+NEGLIGIBLE = 0.01
+"""Smaller distances count as no difference: probabilities within one percentage point."""
 
 ALMOST_ALIKE = 0.05
 """The distance up to which two levels count as almost alike: probabilities within five percentage points."""
@@ -226,12 +221,7 @@ def _interaction(interaction: Interaction) -> str:
     )
 
 
-NEGLIGIBLE = 0.01  # Smaller distances count as no difference: probabilities within one percentage point.
-
-
-def sentences_of_names(
-    names: Sequence[str], matrix: ArrayLike, *, ends: Ends | None = None, negligible: float = NEGLIGIBLE
-) -> tuple[str, ...]:
+def sentences_of_names(names: Sequence[str], matrix: ArrayLike, *, ends: Ends | None = None) -> tuple[str, ...]:
     """Sentences about candidates who differ by 1 in one feature only, the most important feature first.
 
     >>> print(*sentences_of_names(["income", "age"], [[0.16, 0.0], [0.0, 0.04]]), sep="\\n")
@@ -239,38 +229,16 @@ def sentences_of_names(
     A difference of 1 in age makes a distance of 0.20: probabilities may differ by up to 20 percentage points.
     A difference of 1 in age counts for as much as 0.5 in income.
     """
-    units = sorted(_units(names, np.asarray(matrix, dtype=np.float64), ends), key=lambda unit: -unit.distance.value)
-    counting = [unit for unit in units if unit.distance.value >= negligible]
-    sentences = [_does(unit) for unit in counting]
+    distances = with_ends(np.sqrt(np.maximum(np.diag(np.asarray(matrix)), 0.0)), np.eye(len(names)), ends)
+    features = [Number(name, low=0, high=1, step=1) for name in names]
+    units = [Comparison(feature, 0.0, 1.0, made) for feature, made in zip(features, distances, strict=True)]
+    units.sort(key=lambda unit: -unit.distance.value)
+    counting = [unit for unit in units if unit.distance.value >= NEGLIGIBLE]
+    sentences = [f"{_amount_of(unit)} {_makes(unit.distance)}" for unit in counting]
     sentences += [no_limit_from(u.feature.name, 1.0 / u.distance.value) for u in counting if u.distance.value > 1.0]
-    sentences += [_same(unit, counting[0]) for unit in counting[1:]]
-    return (*sentences, *(_idle_unit(unit) for unit in units if unit.distance.value < negligible))
-
-
-def _units(names: Sequence[str], matrix: np.ndarray, ends: Ends | None) -> list[Comparison]:
-    values = np.sqrt(np.maximum(np.diag(matrix), 0.0)).tolist()
-    if ends is None:
-        distances = [Distance(value) for value in values]
-    else:
-        lower, upper = (np.asarray(end, dtype=np.float64).tolist() for end in ends(np.eye(len(names))))
-        distances = [Distance(*known) for known in zip(values, lower, upper, strict=True)]
-    return [
-        Comparison(Number(name, low=0, high=1), 0.0, 1.0, distance)
-        for name, distance in zip(names, distances, strict=True)
-    ]
-
-
-def _does(unit: Comparison) -> str:
-    made = f"{distance_words(unit.distance)}: {limit_words(unit.distance)}"
-    return f"A difference of 1 in {label(unit.feature.name)} makes a distance of {made}."
-
-
-def _same(unit: Comparison, reference: Comparison) -> str:
-    same = Equivalence.of(unit, reference.feature, 1.0, reference.distance)
-    other = f"{amount(same.amount)} in {label(reference.feature.name)}{between_words(same, '')}"
-    return f"A difference of 1 in {label(unit.feature.name)} counts for as much as {other}."
-
-
-def _idle_unit(unit: Comparison) -> str:
-    ends = "" if unit.distance.lower is None else f"; its distance is {distance_words(unit.distance)}"
-    return f"{label(unit.feature.name)} makes no difference so far{ends}."
+    for unit in counting[1:]:
+        sentences.append(_equivalence(Equivalence.of(unit, counting[0].feature, 1.0, counting[0].distance)))
+    for unit in units[len(counting) :]:
+        bounds = "" if unit.distance.lower is None else f"; its distance is {distance_words(unit.distance)}"
+        sentences.append(f"{label(unit.feature.name)} makes no difference so far{bounds}.")
+    return tuple(sentences)

@@ -9,23 +9,11 @@ from fastapi import FastAPI
 
 from evenhand.service.middleware import CheckRequests, ExplainStartup, ObserveRequests
 from evenhand.service.problems import add_problem_handlers
-from evenhand.service.routers import (
-    dashboard,
-    decisions,
-    desks,
-    health,
-    interview,
-    pages,
-    review_page,
-    reviews,
-    sessions,
-)
+from evenhand.service.routers import dashboard, decisions, desks, health, pages, review_page, reviews, sessions
 from evenhand.service.service import running_service
 from evenhand.service.settings import ServiceSettings
 from evenhand.service.shutdown import noticing_signals
 from evenhand.version import __version__
-
-DESCRIPTION = "Decisions that are as rewarding as similarity allows, with a ledger that proves what happened."
 
 
 def create_app(settings: ServiceSettings, *, make: bool = True) -> FastAPI:
@@ -44,25 +32,15 @@ def create_app(settings: ServiceSettings, *, make: bool = True) -> FastAPI:
     app = FastAPI(
         title="evenhand",
         version=__version__,
-        description=DESCRIPTION,
+        description="Decisions that are as rewarding as similarity allows, with a ledger that proves what happened.",
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
         lifespan=lifespan,
         generate_unique_id_function=lambda route: route.name,
     )
-    for router in (
-        decisions.router,
-        reviews.router,
-        desks.router,
-        health.router,
-        sessions.router,
-        review_page.router,
-        interview.router,
-        dashboard.router,
-        pages.router,
-    ):
-        app.include_router(router)
+    for part in (decisions, reviews, desks, health, sessions, review_page, dashboard, pages):
+        app.include_router(part.router)
     # The last one added sees a request first.
     app.add_middleware(CheckRequests, max_body=settings.max_body)
     app.add_middleware(ObserveRequests)

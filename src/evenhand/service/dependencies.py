@@ -14,7 +14,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from starlette.requests import HTTPConnection
 
 from evenhand._internal.client_requests import MAX_KEY
-from evenhand.ledger.names import DESK_NAME, LONGEST
+from evenhand.desk.commands import Command
+from evenhand.ledger.event import DESK_NAME, LONGEST, Event
 from evenhand.service.authentication import Caller
 from evenhand.service.open_desks import OpenDesk
 from evenhand.service.problems import Problem
@@ -44,7 +45,7 @@ class JSONRoute(APIRoute):
         return handle_strictly
 
 
-def service_of(request: HTTPConnection) -> Service:
+async def service_of(request: HTTPConnection) -> Service:
     """The running service."""
     service: Service = request.app.state.service
     return service
@@ -65,7 +66,7 @@ class RequireRole(HTTPBearer):
         """The caller; a Problem if the request is not allowed."""
         caller: Caller | None = request.scope.get("caller")
         if caller is None:
-            caller = request.scope["caller"] = await service_of(request).authenticator.caller(request.scope)
+            caller = request.scope["caller"] = await request.app.state.service.authenticator.caller(request.scope)
         if not caller.has_role(*self._roles):
             raise Problem("forbidden", f"this needs a token with the role {' or '.join(sorted(self._roles))}")
         desk = request.path_params.get("desk")
@@ -82,6 +83,10 @@ class DeskAccess:
     caller: Caller
     opened: OpenDesk
 
+    async def record(self, command: type[Command], *fields: Any, key: str | None) -> Event:
+        """The event of a command of the caller, once it is durable."""
+        return await self.opened.commits.submit(command(*fields, actor=self.caller.name, idempotency_key=key))
+
 
 class RequireDesk(RequireRole):
     """The desk in the path, opened, for a caller with one of these roles."""
@@ -89,7 +94,7 @@ class RequireDesk(RequireRole):
     async def __call__(self, request: Request, desk: DeskName) -> Any:  # type: ignore[override]
         """The desk; a Problem if the request is not allowed, or there is no such desk."""
         caller = await super().__call__(request)
-        service = service_of(request)
+        service: Service = request.app.state.service
         return DeskAccess(service, caller, await service.desks.get(desk))
 
 
@@ -108,11 +113,7 @@ DeskOfDecider = Annotated[DeskAccess, _with_roles(RequireDesk, "admin", "decide"
 DeskOfReviewer = Annotated[DeskAccess, _with_roles(RequireDesk, "admin", "review")]
 
 
-async def _running_service(request: Request) -> Service:
-    return service_of(request)
-
-
-RunningService = Annotated[Service, Depends(_running_service)]
+RunningService = Annotated[Service, Depends(service_of)]
 
 
 def _check_key(key: str | None) -> str | None:

@@ -34,14 +34,10 @@ class JsonLines(logging.Formatter):
 
 
 def about(error: BaseException) -> dict[str, Any]:
-    """What is logged about an unexpected error: its type and place, not its words, which may quote a request."""
-    return {"error": type(error).__name__, "at": places(error)}
-
-
-def places(error: BaseException) -> list[str]:
-    """Where an error came from, innermost last: files, lines and functions, no values."""
+    """What is logged about an unexpected error: its type and places, not its words, which may quote a request."""
     frames = traceback.extract_tb(error.__traceback__)[-8:]
-    return [f"{'/'.join(frame.filename.split('/')[-3:])}:{frame.lineno} {frame.name}" for frame in frames]
+    places = [f"{'/'.join(frame.filename.split('/')[-3:])}:{frame.lineno} {frame.name}" for frame in frames]
+    return {"error": type(error).__name__, "at": places}
 
 
 def set_up_logs(stream: TextIO | None = None) -> None:

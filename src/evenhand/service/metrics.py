@@ -29,29 +29,19 @@ class Metrics:
     """The numbers of one process."""
 
     def __init__(self) -> None:
-        self.registry = CollectorRegistry()
-        self._requests = Counter(
-            "evenhand_requests", "Requests answered.", ["operation", "status"], registry=self.registry
-        )
+        registry = self.registry = CollectorRegistry()
+        self._requests = Counter("evenhand_requests", "Requests answered.", ["operation", "status"], registry=registry)
         self._seconds = Histogram(
-            "evenhand_request_seconds", "Until answered.", ["operation"], buckets=SECONDS, registry=self.registry
+            "evenhand_request_seconds", "Until answered.", ["operation"], buckets=SECONDS, registry=registry
         )
         self._batches = Histogram(
-            "evenhand_batch_commands", "Commands in one transaction.", buckets=SIZES, registry=self.registry
+            "evenhand_batch_commands", "Commands in one transaction.", buckets=SIZES, registry=registry
         )
-        self._state = Gauge(
-            "evenhand_state_seq",
-            "The last event that decisions are based on.",
-            ["desk"],
-            registry=self.registry,
-            multiprocess_mode="livemax",
-        )
+        based_on = "The last event that decisions are based on."
+        self._state = Gauge("evenhand_state_seq", based_on, ["desk"], registry=registry, multiprocess_mode="livemax")
+        projecting = "Processes that project this desk's ledger."
         self._projecting = Gauge(
-            "evenhand_folds_desk",
-            "Processes that project this desk's ledger.",
-            ["desk"],
-            registry=self.registry,
-            multiprocess_mode="livesum",
+            "evenhand_folds_desk", projecting, ["desk"], registry=registry, multiprocess_mode="livesum"
         )
         self._children: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
 

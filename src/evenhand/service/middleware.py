@@ -153,18 +153,11 @@ class ExplainStartup:
             if message["type"].endswith(".failed"):
                 step = "start" if "startup" in message["type"] else "stop"
                 log.debug("the service could not %s", step, exc_info=True)
-                message = {**message, "message": f"the service cannot {step}: {reason_of(sys.exc_info()[1])}"}
+                error = sys.exc_info()[1]
+                reason = f"{type(error).__name__}, see the log at level debug"  # whose message may quote anything
+                if isinstance(error, EvenhandError):
+                    reason = " ".join(str(error).split())
+                message = {**message, "message": f"the service cannot {step}: {reason}"}
             await send(message)
 
         await self.app(scope, receive, explained if scope["type"] == "lifespan" else send)
-
-
-def reason_of(error: BaseException | None) -> str:
-    """An error's message in one line; of an unexpected error its name only, since its message may quote anything.
-
-    >>> reason_of(KeyError("a secret"))
-    'KeyError, see the log at level debug'
-    """
-    if isinstance(error, EvenhandError):
-        return " ".join(str(error).split())
-    return f"{type(error).__name__}, see the log at level debug"

@@ -15,8 +15,8 @@ from evenhand.desk.projection.projectors import Projectors
 from evenhand.errors import EvenhandError, LedgerUnavailable, UnknownRecord
 from evenhand.review.interview_sessions import InterviewSessions
 from evenhand.review.review_sessions import ReviewSessions
+from evenhand.service.dashboard.decision_page import Prover
 from evenhand.service.dashboard.overview import Overview
-from evenhand.service.dashboard.proofs import Prover
 from evenhand.service.group_commit import GroupCommit
 from evenhand.service.problems import Problem
 
@@ -130,18 +130,14 @@ class OpenDesks:
             if opened.used_at < before and opened.commits.is_idle:
                 del self._open[name]
                 await opened.commits.close()
-                await asyncio.to_thread(self._close, opened.desk)
-
-    def _close(self, desk: Desk) -> None:
-        self._projectors.remove(desk)
-        desk.close()
+                await asyncio.to_thread(opened.desk.close)
 
     async def close(self) -> None:
         """Write the commands that wait, and close all desks. The ledger stays open."""
         for opened in self._open.values():
             await opened.commits.close()
         for opened in self._open.values():
-            await asyncio.to_thread(self._close, opened.desk)
+            await asyncio.to_thread(opened.desk.close)
         self._open.clear()
         await asyncio.to_thread(self._projectors.close)
         self._executor.shutdown()

@@ -15,20 +15,8 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
-from evenhand.errors import (
-    AlreadyRecorded,
-    ContradictoryReview,
-    DamagedLedger,
-    EvenhandError,
-    ForeignDecision,
-    IdempotencyConflict,
-    InvalidInput,
-    LedgerUnavailable,
-    NotChosen,
-    UnknownPair,
-    UnknownRecord,
-    UnsupportedReview,
-)
+from evenhand import errors
+from evenhand.errors import DamagedLedger, EvenhandError, LedgerUnavailable
 from evenhand.service.logs import about
 from evenhand.service.responses import json_response
 from evenhand.service.validation import sentence
@@ -62,13 +50,17 @@ KINDS: dict[str, tuple[int, str]] = {
 }
 """The kinds of problems, each with its status and title."""
 
-KIND_OF_ERROR: tuple[tuple[type[EvenhandError], str], ...] = (
-    (UnknownRecord, "not-found"),
-    (AlreadyRecorded, "conflict"),
-    (IdempotencyConflict, "key-reused"),
-    *((error, "invalid") for error in (InvalidInput, UnknownPair, NotChosen, ContradictoryReview)),
-    *((error, "invalid") for error in (UnsupportedReview, ForeignDecision)),
-)
+KIND_OF_ERROR: dict[type[EvenhandError], str] = {
+    errors.UnknownRecord: "not-found",
+    errors.AlreadyRecorded: "conflict",
+    errors.IdempotencyConflict: "key-reused",
+    errors.InvalidInput: "invalid",
+    errors.UnknownPair: "invalid",
+    errors.NotChosen: "invalid",
+    errors.ContradictoryReview: "invalid",
+    errors.UnsupportedReview: "invalid",
+    errors.ForeignDecision: "invalid",
+}
 """Errors of the library that a caller can cause. All others are failures of the service."""
 
 
@@ -129,7 +121,7 @@ def problem_of(error: Exception) -> Problem:
     if isinstance(error, DamagedLedger):
         log.error("a ledger is damaged: %s", error)
         return Problem("damaged", "the ledger was changed or damaged; see the log, or run: evenhand ledger verify")
-    kind = next((kind for known, kind in KIND_OF_ERROR if isinstance(error, known)), None)
+    kind = next((kind for known, kind in KIND_OF_ERROR.items() if isinstance(error, known)), None)
     if kind is not None:
         return Problem(kind, str(error))
     instance = f"urn:uuid:{uuid4()}"

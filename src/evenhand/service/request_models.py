@@ -12,16 +12,14 @@ from typing import (
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
-from evenhand.desk.limits import MOST_CAPACITY, MOST_FEATURES, MOST_ROUNDS
-from evenhand.ledger.names import DESK_NAME, DESK_NAME_IN_WORDS, LONGEST
+from evenhand.desk.settings import MOST_CAPACITY, MOST_FEATURES, MOST_ROUNDS
+from evenhand.ledger.event import DESK_NAME, DESK_NAME_IN_WORDS, LONGEST
 from evenhand.records.review_metadata import LONGEST_TEXT, NAMES, times
 from evenhand.rewards import RidgeUCB
 
 MAX_REWARD = RidgeUCB(1).largest_reward
 MAX_ITEM = 20_000
 """Characters of the item that a page sends back."""
-
-
 OMITTED: Any = Field(default_factory=lambda: None)
 """The default of fields that may be left out, but not be null; the OpenAPI document shows no default for them."""
 

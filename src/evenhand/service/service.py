@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from evenhand.bandit.warm_up import warm_up
@@ -54,31 +53,27 @@ class Service:
             self.metrics.progress(self.desks.progress())
             await asyncio.sleep(METRICS_SECONDS)
 
+    async def close(self) -> None:
+        """Write what waits, and close everything but the ledger."""
+        await asyncio.to_thread(self.verification.stop)
+        await self.desks.close()
+        self.request_log.flush()
+
 
 @asynccontextmanager
 async def running_service(settings: ServiceSettings, *, make: bool = True) -> AsyncIterator[Service]:
     """A service from its start to its end. make: whether the ledger may be created."""
-    ledger = await asyncio.to_thread(open_ledger, settings.database_url, make=make)
-    try:
+    async with AsyncExitStack() as at_end:
+        ledger = await asyncio.to_thread(open_ledger, settings.database_url, make=make)
+        at_end.callback(log.info, "stopped")
+        at_end.push_async_callback(asyncio.to_thread, ledger.close)
         await asyncio.to_thread(warm_up)
         service = Service(settings, ledger)
-        try:
-            await asyncio.to_thread(service.authenticator.refresh)
-            work = [service.desks.close_idle()]
-            work += [service.write_metrics()] if are_shared() else []
-            tasks = [asyncio.create_task(each) for each in work]
-            log.info("started")
-            try:
-                yield service
-            finally:
-                for task in tasks:
-                    task.cancel()
-                    with contextlib.suppress(asyncio.CancelledError):
-                        await task
-        finally:
-            await asyncio.to_thread(service.verification.stop)
-            await service.desks.close()
-            service.request_log.flush()
-    finally:
-        await asyncio.to_thread(ledger.close)
-        log.info("stopped")
+        at_end.push_async_callback(service.close)
+        await asyncio.to_thread(service.authenticator.refresh)
+        work = [service.desks.close_idle()]
+        work += [service.write_metrics()] if are_shared() else []
+        tasks = [asyncio.create_task(each) for each in work]
+        at_end.callback(lambda: [task.cancel() for task in tasks])
+        log.info("started")
+        yield service

@@ -89,17 +89,13 @@ class ServiceSettings:
 
 
 def _parse(name: str, text: str, type_: Any) -> Any:
-    if type_ is bool:
-        known = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
-        if text.lower() not in known:
-            raise InvalidInput(f"EVENHAND_{name.upper()} must be true or false, got {text!r}")
-        return known[text.lower()]
-    if type_ in (int, float):
-        try:
-            return type_(text)
-        except ValueError:
-            raise InvalidInput(f"EVENHAND_{name.upper()} must be a number, got {text!r}") from None
-    return text
+    from pydantic import TypeAdapter, ValidationError  # slow to import
+
+    try:
+        return TypeAdapter(type_).validate_strings(text)
+    except ValidationError:
+        wanted = "true or false" if type_ is bool else "a number"
+        raise InvalidInput(f"EVENHAND_{name.upper()} must be {wanted}, got {text!r}") from None
 
 
 def is_loopback(host: str) -> bool:

@@ -9,7 +9,6 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from multiprocessing.process import BaseProcess
 from types import FrameType
 
 log = logging.getLogger(__name__)
@@ -49,11 +48,12 @@ def noticing_signals() -> Iterator[None]:
 def end_with_parent() -> None:
     """End this worker as by SIGTERM when the process that started it is gone."""
     parent = multiprocessing.parent_process()
-    if parent is not None:
-        threading.Thread(target=_end_after, args=(parent,), name="evenhand-parent", daemon=True).start()
+    if parent is None:
+        return
 
+    def end() -> None:
+        parent.join()
+        log.warning("the parent process is gone; stopping")
+        os.kill(os.getpid(), signal.SIGTERM)
 
-def _end_after(parent: BaseProcess) -> None:
-    parent.join()
-    log.warning("the parent process is gone; stopping")
-    os.kill(os.getpid(), signal.SIGTERM)
+    threading.Thread(target=end, name="evenhand-parent", daemon=True).start()

@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -15,6 +14,7 @@ from sqlalchemy import insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from evenhand.errors import EvenhandError, InvalidInput
+from evenhand.ledger.event import now
 from evenhand.ledger.ledger import open_ledger
 from evenhand.ledger.tables import tokens
 
@@ -56,11 +56,6 @@ def digest_of(secret: str | bytes) -> str:
     return hashlib.sha256(secret.encode() if isinstance(secret, str) else secret).hexdigest()
 
 
-def now() -> str:
-    """The time, UTC."""
-    return datetime.now(UTC).isoformat(timespec="microseconds")
-
-
 def new_token(name: str, roles: Iterable[str], desks: Iterable[str] | None = None) -> tuple[Token, str]:
     """A token and its secret, to be shown once.
 
@@ -91,17 +86,15 @@ class TokenStore:
 
     def add(self, token: Token) -> None:
         """Store a new token; InvalidInput if its name is taken."""
-        desks = None if token.desks is None else _listed(token.desks)
-        row = {**vars(token), "roles": _listed(token.roles), "desks": desks}
+        desks = None if token.desks is None else orjson.dumps(token.desks).decode()
+        row = {**vars(token), "roles": orjson.dumps(token.roles).decode(), "desks": desks}
         try:
             with self._ledger.transaction(writes=True) as connection:
                 connection.execute(insert(tokens).values(row))
-        except Exception as error:
-            if isinstance(error, IntegrityError) or isinstance(error.__cause__, IntegrityError):
-                raise InvalidInput(
-                    f"the name must be new, got {token.name!r}; names of revoked tokens stay taken"
-                ) from None
-            raise
+        except IntegrityError:
+            raise InvalidInput(
+                f"the name must be new, got {token.name!r}; names of revoked tokens stay taken"
+            ) from None
 
     def revoke(self, name: str, time: str) -> Token:
         """Revoke the token with this name or id, if it is not revoked; UnknownToken if there is none."""
@@ -120,10 +113,6 @@ class TokenStore:
         return [_token(row) for row in rows]
 
 
-def _listed(names: tuple[str, ...]) -> str:
-    return orjson.dumps(names).decode()
-
-
 def _token(row: Any) -> Token:
     desks = None if row["desks"] is None else tuple(orjson.loads(row["desks"]))
     return Token(**{**row, "roles": tuple(orjson.loads(row["roles"])), "desks": desks})
@@ -132,8 +121,5 @@ def _token(row: Any) -> Token:
 @contextmanager
 def open_tokens(url: str, *, make: bool = True) -> Iterator[TokenStore]:
     """The tokens in the database at a URL; make: whether to create the database."""
-    ledger = open_ledger(url, make=make)
-    try:
+    with closing(open_ledger(url, make=make)) as ledger:
         yield TokenStore(ledger)
-    finally:
-        ledger.close()

@@ -15,7 +15,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evenhand.ledger.names import DESK_NAME, DESK_NAME_IN_WORDS
+from evenhand.ledger.event import DESK_NAME, DESK_NAME_IN_WORDS
 
 MAX_SHOWN = 80
 """Characters of a value that an error quotes."""

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats
 from evenhand.metrics import MetricLearner, Pairs, Verdicts
 from evenhand.records.decision import PROBABILITY_TOLERANCE
-
-Floats = NDArray[np.float64]
 
 
 def random_contexts(rng: np.random.Generator, k: int, d: int) -> Floats:

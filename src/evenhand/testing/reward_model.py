@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from evenhand._internal.archive import read_archive, write_archive
+from evenhand._internal.arrays import Floats
 from evenhand.bandit import FairBandit
 from evenhand.records.decision import Review
 from evenhand.rewards import RewardModel
-from evenhand.testing.metric_worlds import Floats, random_contexts
+from evenhand.testing.metric_worlds import random_contexts
 
 D = 3
 

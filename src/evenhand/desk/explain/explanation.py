@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from evenhand.allocation import fair_distribution
 from evenhand.desk.event_records import decision_of
-from evenhand.desk.explain.evidence import Quoted, RememberedVerdicts
-from evenhand.desk.explain.sources import VerdictSources
+from evenhand.desk.explain.evidence import Quoted, RememberedVerdicts, VerdictSources
 from evenhand.desk.projection.projection import Projection
 from evenhand.desk.settings import DeskSettings, coordinates
 from evenhand.ledger.event import Event
@@ -138,19 +137,12 @@ def _binding_pairs(
     if not decision.tight_pairs:
         return ()
     known, chances = projection.bandit.distances(decision.contexts), _chances(decision, projection)
-    return tuple(
-        BindingPair(
-            ids[i],
-            ids[j],
-            decision.gap(i, j),
-            float(known.estimate[i, j]),
-            float(known.lower[i, j]),
-            float(known.upper[i, j]),
-            chances.get((i, j), 0.0),
-            verdicts,
-        )
-        for (i, j), verdicts in zip(decision.tight_pairs, quoted, strict=True)
-    )
+    found = []
+    for (i, j), verdicts in zip(decision.tight_pairs, quoted, strict=True):
+        distance, lower, upper = (float(matrix[i, j]) for matrix in (known.estimate, known.lower, known.upper))
+        gap, chance = decision.gap(i, j), chances.get((i, j), 0.0)
+        found.append(BindingPair(ids[i], ids[j], gap, distance, lower, upper, chance, verdicts))
+    return tuple(found)
 
 
 def _chances(decision: Decision, projection: Projection) -> dict[tuple[int, int], float]:

@@ -9,11 +9,9 @@ from itertools import chain
 
 from evenhand.desk.commands import Command, Withdraw
 from evenhand.desk.desk import Desk
-from evenhand.desk.imports.past_commands import commands_of, key_of
-from evenhand.desk.imports.past_file import PastFile
+from evenhand.desk.imports.past_file import PastFile, commands_of, key_of
 from evenhand.errors import EvenhandError, InvalidInput, LedgerUnavailable
-from evenhand.ledger.event import Event
-from evenhand.ledger.names import is_name
+from evenhand.ledger.event import Event, is_name
 
 BATCH = 256
 

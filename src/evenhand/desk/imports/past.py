@@ -9,11 +9,10 @@ import numpy as np
 
 from evenhand._internal.checks import check_number, check_share, refusal
 from evenhand.desk.event_records import indices_of, review_of
-from evenhand.desk.parsing import as_pairs, check_review_kind, read_candidates
-from evenhand.desk.projection.quiet_bandit import QuietBandit
+from evenhand.desk.parsing import read_candidates, read_review
+from evenhand.desk.projection.projection import QuietBandit
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import InvalidInput
-from evenhand.ledger.names import check_name
 from evenhand.records.contexts import as_contexts
 from evenhand.rewards import RewardModel
 
@@ -74,16 +73,8 @@ def _read_review(value: Any, ids: list[str]) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise refusal("a review", "a dict with kind, unfair, fair and reviewer", value)
     _refuse_others("a review", value, REVIEW_FIELDS, LEDGER_FIELDS)
-    body = {
-        "kind": value.get("kind", "partial"),
-        "unfair": as_pairs("unfair", value.get("unfair") or ()),
-        "fair": as_pairs("fair", value.get("fair") or ()),
-        "any_unfair": value.get("any_unfair"),
-        "reviewer": value.get("reviewer"),
-    }
-    if body["reviewer"] is not None:
-        check_name(body["reviewer"], "reviewer")
-    check_review_kind(body)
+    pairs = (value.get("unfair") or (), value.get("fair") or ())
+    body = read_review(value.get("kind", "partial"), *pairs, value.get("any_unfair"), value.get("reviewer"))
     review_of(body, ids)  # checks the rest
     return body
 

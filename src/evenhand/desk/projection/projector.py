@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 import math
 import threading
@@ -9,8 +10,7 @@ import time
 
 from evenhand.desk.projection.projection import Projection
 from evenhand.desk.projection.reducer import Reducer, Withdrawals, newest_start, reaches
-from evenhand.desk.projection.snapshot_checksum import OLDER
-from evenhand.desk.projection.snapshots import CLOSEST, from_bytes, to_bytes, to_drop
+from evenhand.desk.projection.snapshots import CLOSEST, OLDER, from_bytes, to_bytes, to_drop
 from evenhand.desk.queue import QueueFeeder
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import DamagedLedger, EvenhandError
@@ -66,11 +66,11 @@ class Projector:
     def catch_up(self, *, wait: bool, keep_lock: bool) -> float | None:
         """Apply events up to the head; without `wait`, never waits for another projector.
 
-        Returns the seconds after which more is to be done without a new event (a snapshot, pairs for the queue), or
-        None.
+        Returns the seconds after which more is to be done without a new event (a snapshot, pairs for the queue; another
+        try, where somebody looked at the projection at that moment), or None.
         """
         if not self._turn.acquire(blocking=wait):
-            return None
+            return RETRY_SECONDS
         try:
             until = None
             while True:
@@ -146,7 +146,7 @@ class Projector:
     def _publish(self, before: Projection | None) -> None:
         reducer = self._reducer
         shared = before.bandit if before is not None and not reducer.has_learned_metric else None
-        bandit, history = reducer.bandit.published(shared), reducer.history.copied()
+        bandit, history = reducer.bandit.published(shared), copy.deepcopy(reducer.history)
         reducer.has_learned_metric = False
         with self._published:
             self.projection = Projection(reducer.stamp.seq, bandit, len(reducer.skipped), history)

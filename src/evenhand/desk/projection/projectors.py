@@ -142,12 +142,10 @@ class Projectors:
         except LedgerUnavailable as error:
             backoff = min(5.0, 2 * max(entry.backoff, 0.25))
             log.warning("desk %s: the database is unavailable, projecting again in %g s: %s", name, backoff, error)
-        except EvenhandError as error:
+        except Exception as error:
             backoff = min(LONGEST_BACKOFF, 2 * max(entry.backoff, 0.25))
-            log.error("desk %s: projecting failed, trying again in %g s: %s", name, backoff, error)
-        except Exception:
-            backoff = min(LONGEST_BACKOFF, 2 * max(entry.backoff, 0.25))
-            log.exception("desk %s: projecting failed, trying again in %g s", name, backoff)
+            is_bug = not isinstance(error, EvenhandError)
+            log.error("desk %s: projecting failed, again in %g s: %s", name, backoff, error, exc_info=is_bug)
         with self._changed:
             now = time.monotonic()
             entry.is_running, entry.backoff = False, backoff

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 import orjson
 
-from evenhand.desk.event_records import decision_of, indices_of, review_of
+from evenhand.desk.event_records import decision_of, indices_of, is_repeat, review_of
 from evenhand.desk.imports.past import learn_past
-from evenhand.desk.projection.quiet_bandit import QuietBandit
-from evenhand.desk.projection.round_history import RoundHistory
+from evenhand.desk.projection.projection import QuietBandit, RoundHistory
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import DamagedLedger, EvenhandError
 from evenhand.ledger.event import EventToApply, Stamp
@@ -25,6 +24,9 @@ Withdrawals = Sequence[tuple[int, int]]
 """All withdrawn or superseded reviews: the seq of the event that did it, and of the review."""
 
 Body = dict[str, Any]
+
+LEARNING = ("outcome", "review", "answer", "settings", "imported")
+"""Kinds of events that change the bandit."""
 
 
 @dataclass
@@ -80,7 +82,7 @@ class Reducer:
             self.has_learned_metric = self.has_learned_metric or event.kind != "outcome"
             flagged, promised = len(safeguards.flagged_rounds), safeguards.margin.is_working
             try:
-                LEARNING[event.kind](self.bandit, body, decision)
+                _learn(self.bandit, event.kind, body, decision or {})
                 self.history.taught += teaches(event.kind, body)
             except (EvenhandError, np.linalg.LinAlgError):
                 self.skipped.append(event.seq)
@@ -132,41 +134,21 @@ def teaches(kind: str, body: Body) -> bool:
     """
     if kind == "answer":
         return body["unfair"] is not None
-    if kind != "review" or (body["circumstances"] or {}).get("repeat"):
+    if kind != "review" or is_repeat(body):
         return False
     return body["kind"] != "partial" or bool(body["unfair"] or body["fair"])
 
 
-def _outcome(bandit: QuietBandit, body: Body, decision: Body | None) -> None:
-    assert decision is not None
-    places = indices_of(list(body["rewards"]), decision["candidates"])
-    bandit.learn_outcomes(decision_of(decision), dict(zip(places, body["rewards"].values(), strict=True)))
-
-
-def _review(bandit: QuietBandit, body: Body, decision: Body | None) -> None:
-    assert decision is not None
-    if not (body["circumstances"] or {}).get("repeat"):
+def _learn(bandit: QuietBandit, kind: str, body: Body, decision: Body) -> None:
+    """Change a bandit by an event of one of the kinds LEARNING; decision: the one that it is about, if any."""
+    if kind == "outcome":
+        places = indices_of(list(body["rewards"]), decision["candidates"])
+        bandit.learn_outcomes(decision_of(decision), dict(zip(places, body["rewards"].values(), strict=True)))
+    elif kind == "review" and not is_repeat(body):
         bandit.learn(decision_of(decision), review=review_of(body, decision["candidates"]))
-
-
-def _answer(bandit: QuietBandit, body: Body, decision: Body | None) -> None:
-    if body["unfair"] is not None:  # None: unsure
+    elif kind == "answer" and body["unfair"] is not None:  # None: unsure
         bandit.learn_pair(body["x"], body["y"], gap=body["gap"], unfair=body["unfair"], reviewer=body["reviewer"])
-
-
-def _settings(bandit: QuietBandit, body: Body, decision: Body | None) -> None:
-    DeskSettings.from_dict(body["settings"]).apply_to(bandit)
-
-
-def _imported(bandit: QuietBandit, body: Body, decision: Body | None) -> None:
-    learn_past(bandit, body)
-
-
-LEARNING: dict[str, Callable[[QuietBandit, Body, Body | None], None]] = {
-    "outcome": _outcome,
-    "review": _review,
-    "answer": _answer,
-    "settings": _settings,
-    "imported": _imported,
-}
-"""How each kind of event changes the bandit; the other kinds do not."""
+    elif kind == "settings":
+        DeskSettings.from_dict(body["settings"]).apply_to(bandit)
+    elif kind == "imported":
+        learn_past(bandit, body)

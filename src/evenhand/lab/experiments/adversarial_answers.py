@@ -7,7 +7,7 @@ from typing import Any, get_args
 import numpy as np
 import polars as pl
 
-from evenhand.auditors.adversarial import Aim
+from evenhand.auditors.wrong import Aim
 from evenhand.lab import figure, growth
 from evenhand.lab.experiment import Check, Experiment, Findings
 from evenhand.lab.runs import reviewed_run

@@ -34,22 +34,15 @@ VALUES = ("reward_rate", "gain", "unfair_rate", "late_unfair_rate", "conflicts")
 
 def sweep(quick: bool) -> list[Case]:
     """Every policy in every world: 10 seeds of 1,500 rounds; quick, six worlds, 3 seeds of 128."""
-    worlds, rounds = (QUICK_WORLDS, 128) if quick else (names(), 1500)
-    return [
-        case
-        for world in worlds
-        for case in in_worlds(
-            NAME,
-            [world],
-            reveal_at=rounds // 3,
-            policy=POLICIES,
-            d=5 if world == "lending" else 3 if quick else 4,  # an applicant's file has five coordinates
-            k=5,
-            rounds=rounds,
-            epsilon=0.05 if quick else 0.02,
-            seed=range(3 if quick else 10),
-        )
-    ]
+    worlds, d, rounds, epsilon, seeds = (
+        (QUICK_WORLDS, 3, 128, 0.05, range(3)) if quick else (names(), 4, 1500, 0.02, range(10))
+    )
+    cases = []
+    for world in worlds:
+        own_d = 5 if world == "lending" else d  # an applicant's file has five coordinates
+        shape = {"d": own_d, "k": 5, "rounds": rounds, "epsilon": epsilon, "seed": seeds}
+        cases += in_worlds(NAME, [world], reveal_at=rounds // 3, policy=POLICIES, **shape)
+    return cases
 
 
 def analyse(table: pl.DataFrame) -> Findings:

@@ -21,12 +21,8 @@ LATE = 50
 WEAK: dict[str, Any] = {"shows": "proposed pairs", "wrong": 0.1, "late": LATE, "follows": "wobble 2%"}
 """Sees two pairs, errs in a tenth of the answers, answers up to 50 rounds late, and follows nearly a metric."""
 
-SAFE, BARE, EXACT, EQUAL = (
-    "weak reviewer, target 1%",
-    "weak reviewer, no target",
-    "exact reviewer, target 1%",
-    "equal probabilities",
-)
+SAFE, BARE = "weak reviewer, target 1%", "weak reviewer, no target"
+EXACT, EQUAL = "exact reviewer, target 1%", "equal probabilities"
 
 PLAYERS: dict[str, dict[str, Any]] = {
     SAFE: {"policy": "evenhand", "reviewer_error": None, "target_unfair_share": TARGET} | WEAK,

@@ -26,7 +26,6 @@ BITS: dict[str, dict[str, Any]] = {
 }
 KINDS = BITS | {"complete": {"shows": "everything", "errs": "answering", "wrong": 0.0}}
 
-
 VALUES = ("unfair_pairs", "late_unfair_pairs", "regret", "late_regret")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars as pl
 
 from evenhand.lab import figure, growth
@@ -28,28 +30,18 @@ WRONG = (0.0, 0.1)
 MOST = 110
 """Maximum number of unfair pairs where two pairs are proposed and no answer is wrong."""
 
-
 VALUES = ("unfair_pairs", "late_unfair_pairs", "regret", "late_regret", "learned_rate")
 
 
 def sweep(quick: bool) -> list[Case]:
     """Every kind of review, with no error and with 10%: 10 seeds of 5,000 rounds; quick, 3 of 200 in 3 dimensions."""
     exact = {label: kind for label, kind in KINDS.items() if "errs" not in kind}  # no errors, no place for them
+    d, k, rounds, seeds = (3, 5, 200, range(3)) if quick else (5, 10, 5000, range(10))
+    shape: dict[str, Any] = {"d": d, "k": k, "rounds": rounds, "epsilon": 0.01, "seed": seeds}
     return [
         case
         for wrong, kinds in zip(WRONG, (exact, KINDS), strict=True)
-        for case in labelled(
-            NAME,
-            kinds,
-            wrong=wrong,
-            policy="evenhand",
-            reviewer_error=None,
-            d=3 if quick else 5,
-            k=5 if quick else 10,
-            rounds=200 if quick else 5000,
-            epsilon=0.01,
-            seed=range(3 if quick else 10),
-        )
+        for case in labelled(NAME, kinds, wrong=wrong, policy="evenhand", reviewer_error=None, **shape)
     ]
 
 

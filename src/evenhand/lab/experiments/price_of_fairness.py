@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from evenhand._internal.arrays import Floats
 from evenhand.lab import figure
 from evenhand.lab.experiment import Check, Experiment, Findings
 from evenhand.lab.runs import standard_run
@@ -84,7 +84,7 @@ def analyse(table: pl.DataFrame) -> Findings:
     return Findings(checks, shown, {"wide": wide})
 
 
-def _share_lost(group: pl.DataFrame) -> NDArray[np.float64]:
+def _share_lost(group: pl.DataFrame) -> Floats:
     """What evenhand earns less than a known metric, as a share of that, for each seed; 0 where nothing is earned."""
     known, lost = group["known-metric"].to_numpy(), group["metric"].to_numpy()
     return np.asarray(lost / np.where(np.abs(known) > 1e-9, np.abs(known), np.inf))

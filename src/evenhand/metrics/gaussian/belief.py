@@ -11,8 +11,13 @@ import numpy as np
 
 from evenhand._internal.arrays import Floats
 from evenhand.metrics.features import MetricSpace
-from evenhand.metrics.gaussian._moment_matching import largest_deviation, repeated_rows, update_in_batches, update_rows
-from evenhand.metrics.gaussian._moments import fill_moments
+from evenhand.metrics.gaussian._moment_matching import (
+    fill_moments,
+    largest_deviation,
+    repeated_rows,
+    update_in_batches,
+    update_rows,
+)
 from evenhand.metrics.gaussian.truncated_normal import quantile_above_zero
 from evenhand.metrics.gaussian.tuning import DEFAULT, BayesPointTuning
 from evenhand.metrics.half_spaces import HalfSpaces

@@ -10,7 +10,7 @@ import numpy as np
 
 from evenhand._internal.arrays import Floats
 from evenhand._internal.jit import jit
-from evenhand.metrics.gaussian._moments import LANES, moments_of_lanes
+from evenhand.metrics.gaussian._moment_matching import LANES, moments_of_lanes
 from evenhand.metrics.gaussian.truncated_normal import score_exceeded, truncated_quantile
 
 

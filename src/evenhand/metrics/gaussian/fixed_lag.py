@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
-from evenhand._internal.arrays import Floats, Indices, Mask
+from evenhand._internal.append_only import shallow_copy
+from evenhand._internal.arrays import Floats, Indices
 from evenhand.metrics.gaussian._moment_matching import repeated_rows
 from evenhand.metrics.gaussian.belief import Belief
 from evenhand.metrics.gaussian.error_rates import ErrorRates
@@ -20,37 +20,25 @@ Project = Callable[[Belief], Belief]
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class Answers(HalfSpaces):
     """Half-spaces, and the row of the reviewer who gave each, (n,)."""
 
-    half_spaces: HalfSpaces
     reviewers: Indices
 
     @classmethod
     def none(cls, n_unknowns: int) -> Self:
         """No answers."""
-        return cls(HalfSpaces.none(n_unknowns), np.zeros(0, dtype=np.int64))
-
-    def __len__(self) -> int:
-        return len(self.reviewers)
-
-    def take(self, rows: Mask | slice) -> Answers:
-        """Some of the answers."""
-        return Answers(self.half_spaces.take(rows), self.reviewers[rows])
-
-    def joined(self, other: Answers) -> Answers:
-        """These answers, then the others."""
-        reviewers = np.concatenate([self.reviewers, other.reviewers])
-        return Answers(self.half_spaces.joined(other.half_spaces), reviewers)
+        return cls(**HalfSpaces.none(n_unknowns).state(), reviewers=np.zeros(0, dtype=np.int64))
 
     def state(self) -> dict[str, Any]:
-        """As plain arrays."""
-        return {"half_spaces": self.half_spaces.state(), "reviewers": self.reviewers}
+        """The arrays by name, the half-spaces' among themselves."""
+        columns = super().state()
+        return {"reviewers": columns.pop("reviewers"), "half_spaces": columns}
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
         """The answers with this `state`."""
-        return cls(HalfSpaces(**state["half_spaces"]), state["reviewers"])
+        return cls(**state["half_spaces"], reviewers=state["reviewers"])
 
 
 class FixedLagSmoother:
@@ -76,8 +64,8 @@ class FixedLagSmoother:
         self, belief: Belief, half_spaces: HalfSpaces, reviewer: str | None, *, blur: float, project: Project
     ) -> tuple[FixedLagSmoother, Belief]:
         """The smoother and the belief after one reviewer's answers."""
-        smoother = copy.copy(self)
-        smoother.rates = copy.copy(self.rates)
+        smoother = shallow_copy(self)
+        smoother.rates = shallow_copy(self.rates)
         belief = smoother._update(belief, half_spaces, reviewer, blur, project)
         return smoother, belief
 
@@ -91,10 +79,10 @@ class FixedLagSmoother:
         n = len(half_spaces.sides)
         self._used = np.append(self._used, means[len(self._used) :])
         belief = project(belief.update(half_spaces, np.minimum(means[[row]], tuning.max_rate), blur=blur).belief)
-        self.open = self.open.joined(Answers(half_spaces, np.full(n, row)))
+        self.open = self.open.joined(Answers(**half_spaces.state(), reviewers=np.full(n, row)))
         self._new += n
         most = min(tuning.open_answers, max(tuning.max_open_numbers // len(belief.mean), 1))
-        n_open = len(self.open.reviewers)
+        n_open = len(self.open)
         if n_open > 2 * most:
             self._close(belief, n_open - most, blur, project)
         if self._new >= max(tuning.min_new_answers, tuning.new_share * min(n_open, most)):
@@ -108,7 +96,7 @@ class FixedLagSmoother:
         """Move the oldest n answers into the base, and the informative ones into the memory for a larger bound."""
         oldest = self.open.take(slice(None, n))
         self.open = self.open.take(slice(n, None))
-        scores = _scores(belief, oldest.half_spaces, blur)
+        scores = _scores(belief, oldest, blur)
         self.rates.close(_chances(scores), oldest.reviewers)
         self.base = project(self._processed(self.base, oldest, self.rates.means(), blur))
         self._may_widen = True
@@ -118,7 +106,7 @@ class FixedLagSmoother:
     def _iterated(self, belief: Belief, blur: float, project: Project) -> Belief:
         """Learn the rates from all open answers under the belief; reprocess these where a rate changed; repeat."""
         for _ in range(self.base.tuning.max_iterations):
-            self.rates.reopen(_chances(_scores(belief, self.open.half_spaces, blur)), self.open.reviewers)
+            self.rates.reopen(_chances(_scores(belief, self.open, blur)), self.open.reviewers)
             means = self.rates.means()
             if np.all(np.abs(_log_odds(means) - _log_odds(self._used)) <= self.base.tuning.rate_change):
                 break
@@ -164,18 +152,18 @@ class FixedLagSmoother:
 
     def _fit(self, belief: Belief, blur: float) -> float:
         """The log-likelihood of the open answers, at the error rate of each reviewer that fits best."""
-        chances = _chances(_scores(belief, self.open.half_spaces, max(blur, self.base.tuning.trial_blur)))
+        chances = _chances(_scores(belief, self.open, max(blur, self.base.tuning.trial_blur)))
         return self.rates.best_fit(chances, self.open.reviewers)
 
     def restarted(self, prior: Belief, *, blur: float, project: Project) -> tuple[FixedLagSmoother, Belief]:
         """The smoother and the belief after processing all remembered and open answers from another prior."""
-        smoother, means = copy.copy(self), self.rates.means()
+        smoother, means = shallow_copy(self), self.rates.means()
         smoother.base = project(self._processed(prior, self._memory, means, blur))
         return smoother, project(self._processed(smoother.base, self.open, means, blur))
 
     def with_base(self, base: Belief) -> FixedLagSmoother:
         """The same smoother with another base."""
-        smoother = copy.copy(self)
+        smoother = shallow_copy(self)
         smoother.base = base
         return smoother
 
@@ -185,9 +173,9 @@ class FixedLagSmoother:
         A repetition by another reviewer, or on another day, is news: answers are split where one repeats another.
         """
         rates = np.minimum(rates, self.base.tuning.max_rate) if cap else rates
-        for rows in _parts_without_repeats(answers.half_spaces):
+        for rows in _parts_without_repeats(answers):
             part = answers.take(rows)
-            belief = belief.update(part.half_spaces, rates[part.reviewers], blur=blur).belief
+            belief = belief.update(part, rates[part.reviewers], blur=blur).belief
         return belief
 
     # Saving. The keys are those of version 0.1.

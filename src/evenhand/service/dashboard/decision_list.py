@@ -1,14 +1,20 @@
-"""Lists of decisions, one line each: chosen candidates, probabilities, rewards, reviews; and the list of desks."""
+"""Lists of decisions: a line for each on pages, a row for each candidate as CSV; and the list of desks."""
 
 from __future__ import annotations
 
+import csv
+import io
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
+
+from evenhand.review.display import features_of
 
 if TYPE_CHECKING:
     from evenhand.desk.desk import Desk
     from evenhand.desk.projection.projection import Projection
+    from evenhand.desk.settings import DeskSettings
     from evenhand.ledger.event import Head, Row
     from evenhand.ledger.ledger import Ledger
 
@@ -16,6 +22,23 @@ LATEST = 12
 """Decisions in the overview."""
 PAGE = 25
 """Decisions on a page of the list."""
+CHUNK = 250
+"""Decisions read at once for the table."""
+COLUMNS = (
+    "decision",
+    "number",
+    "time",
+    "candidate",
+    "probability",
+    "chosen",
+    "estimated_reward",
+    "optimistic_reward",
+    "reward",
+    "pairs_called_unfair",
+    "pairs_called_fair",
+    "chosen_instead",
+)
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def desk_summary(ledger: Ledger, name: str) -> dict[str, Any]:
@@ -51,19 +74,24 @@ def decision_list(desk: Desk, *, before: int | None, flagged: bool) -> dict[str,
     }
 
 
-def _lines(desk: Desk, numbers: Sequence[int], projection: Projection) -> list[dict[str, Any]]:
-    """The decisions with these numbers, the newest first."""
-    with desk.ledger.reading(desk.name) as view:
+def decisions_with_events(ledger: Ledger, desk: str, numbers: Sequence[int]) -> list[tuple[Row, list[Row]]]:
+    """The decisions with these numbers, in order; each with the events about it that were not withdrawn."""
+    with ledger.reading(desk) as view:
         decisions = view.by_number(numbers)
         about = view.about([row.id for row in decisions.values()])
         later = view.about([row.id for row in about if row.kind == "review"])
-    withdrawn = {row.undoes for row in (*about, *later) if row.undoes is not None}
-    followed_by: dict[str, list[Row]] = {}
+    withdrawn = {row.undoes for row in (*about, *later)}
+    followed_by: dict[str | None, list[Row]] = defaultdict(list)
     for row in about:
         if row.seq not in withdrawn:
-            followed_by.setdefault(row.target or "", []).append(row)
-    newest = [decisions[number] for number in sorted(decisions, reverse=True)]
-    return [_line(row, followed_by.get(row.id, []), projection) for row in newest]
+            followed_by[row.target].append(row)
+    return [(row, followed_by[row.id]) for _, row in sorted(decisions.items())]
+
+
+def _lines(desk: Desk, numbers: Sequence[int], projection: Projection) -> list[dict[str, Any]]:
+    """The decisions with these numbers, the newest first."""
+    found = decisions_with_events(desk.ledger, desk.name, numbers)
+    return [_line(row, about, projection) for row, about in reversed(found)]
 
 
 def _line(row: Row, about: list[Row], projection: Projection) -> dict[str, Any]:
@@ -71,6 +99,7 @@ def _line(row: Row, about: list[Row], projection: Projection) -> dict[str, Any]:
     event, body = row.event, row.event.body
     probability = dict(zip(body["candidates"], body["probabilities"], strict=True))
     reviews = [other for other in about if other.kind == "review"]
+    flags = [one.seq for one in reviews if one.event.body["unfair"] or one.event.body["any_unfair"]]
     flagged = body["number"] in projection.bandit.safeguards.flagged_rounds
     rewards: dict[str, float] = {}
     for other in about:
@@ -88,11 +117,64 @@ def _line(row: Row, about: list[Row], projection: Projection) -> dict[str, Any]:
         "reviews": len(reviews),
         "flagged": flagged,
         # Somebody called it unfair, and the bandit, which has learned from that review, does not count it.
-        "uncounted": not flagged and any(_is_flag(review) and review.seq <= projection.seq for review in reviews),
+        "uncounted": not flagged and any(seq <= projection.seq for seq in flags),
         "overridden": any(other.kind == "override" for other in about),
     }
 
 
-def _is_flag(review: Row) -> bool:
-    body = review.event.body
-    return bool(body["unfair"] or body["any_unfair"])
+# The table.
+
+
+def decisions_csv(ledger: Ledger, desk: str, settings: DeskSettings) -> Iterator[str]:
+    """The table in pieces of text, the first with the header line."""
+    names = list(settings.features or [f"feature {i + 1}" for i in range(settings.n_features)])
+    yield _text([[*COLUMNS, *names]])
+    decisions = ledger.head(desk).decisions
+    for at in range(0, decisions, CHUNK):
+        found = decisions_with_events(ledger, desk, range(at, min(at + CHUNK, decisions)))
+        yield _text([line for row, about in found for line in _rows(row, about, settings, names)])
+
+
+def _rows(decision: Row, later: Sequence[Row], settings: DeskSettings, names: Sequence[str]) -> Iterator[list[Any]]:
+    """One row per candidate of a decision."""
+    event, body = decision.event, decision.event.body
+    bodies = [(row.kind, row.event.body) for row in later]
+    rewards = {name: reward for kind, one in bodies if kind == "outcome" for name, reward in one["rewards"].items()}
+    reviews = [one for kind, one in bodies if kind == "review"]
+    overrides = [one["chosen"] for kind, one in bodies if kind == "override"]
+    features = features_of(body, body["candidates"], settings)
+    for place, name in enumerate(body["candidates"]):
+        counts = [sum(name in pair for review in reviews for pair in review[how]) for how in ("unfair", "fair")]
+        yield [
+            event.id,
+            body["number"],
+            event.time,
+            name,
+            body["probabilities"][place],
+            name in body["chosen"],
+            body["estimated_rewards"][place],
+            body["optimistic_rewards"][place],
+            rewards.get(name),
+            *counts,
+            None if not overrides else name in overrides[-1],
+            *(features[place].get(key) for key in names),
+        ]
+
+
+def _text(rows: Sequence[Sequence[Any]]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\r\n").writerows([[harmless(value) for value in row] for row in rows])
+    return text.getvalue()
+
+
+def harmless(value: Any) -> Any:
+    """A cell that no spreadsheet takes for a formula: text that begins like one gets an apostrophe in front.
+
+    >>> harmless("=1+1"), harmless(-0.5), harmless("Ada"), harmless(True)
+    ("'=1+1", -0.5, 'Ada', 'yes')
+    """
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str) and value.startswith(FORMULA_STARTS):
+        return f"'{value}"
+    return value

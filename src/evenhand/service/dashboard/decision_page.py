@@ -1,32 +1,111 @@
-"""One decision on its page: the record, its explanation, and the candidates' attributes in words."""
+"""One decision on its page: the record, its explanation, attributes in words, and what is proved about its pairs."""
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any
 
+from evenhand.bandit.safeguards import Safeguards
+from evenhand.certificates import ANSWER, Certificate, certify
+from evenhand.desk.event_records import decision_of
+from evenhand.desk.explain.evidence import StandingReviews, number_of
 from evenhand.review.display import features_of, in_words, ordered
+from evenhand.service.problems import unavailable
 
 if TYPE_CHECKING:
+    from evenhand.certificates.certificate import PairCertificate, QuotedVerdict
     from evenhand.desk.desk import Desk
+    from evenhand.ledger.event import Event
 
 
 def decision_page(desk: Desk, decision: str) -> dict[str, Any]:
     """All that the page shows but the certificate, which takes longer."""
-    record, explanation = desk.decision(decision), desk.explain(decision)
-    # The page shows attributes in words; the ledger has the numbers.
+    record, explanation, settings = desk.decision(decision), desk.explain(decision), desk.settings
+    # The page shows attributes in words, in the desk's order; the ledger has the numbers.
     body = {name: value for name, value in record["body"].items() if name not in ("contexts", "features")}
+    rows = features_of(record["body"], body["candidates"], settings)
+    names = ordered(rows[0], settings) if rows else []
+    words = [[in_words(row.get(name), settings.schema, name) for name in names] for row in rows]
     return {
         "id": decision,
         "record": {**record, "body": body},
         "explanation": explanation.to_dict(),
-        "attributes": _attributes(desk, record["body"]),
+        "attributes": {"names": names, "rows": words},
         "decided": desk.head.decisions,
     }
 
 
-def _attributes(desk: Desk, body: dict[str, Any]) -> dict[str, Any]:
-    """The names of the attributes in the desk's order, and a row of words for each candidate."""
-    rows = features_of(body, body["candidates"], desk.settings)
-    names = ordered(rows[0], desk.settings) if rows else []
-    schema = desk.settings.schema
-    return {"names": names, "rows": [[in_words(row.get(name), schema, name) for name in names] for row in rows]}
+class Prover:
+    """Makes certificates of one desk's decisions. Its methods block and may be called from any thread."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._lock = threading.Lock()
+        self._copy: tuple[int, Safeguards] | None = None
+
+    def certificate(self, event: Event) -> Certificate:
+        """What can be proved about each pair now; a Problem if the projection does not contain the decision yet."""
+        projection, decision = self._desk.projection, decision_of(event.body)
+        if decision.round >= projection.bandit.rounds:
+            raise unavailable("the decision is too new; try again in a moment")
+        with self._lock:
+            # Evidence is computed on demand: in a copy, since the projection belongs to whoever decides.
+            if self._copy is None or self._copy[0] != projection.history.news:
+                self._copy = (projection.history.news, Safeguards.from_state(projection.bandit.safeguards.state()))
+            safeguards = self._copy[1]
+            flagged = safeguards.log.flagged(decision.id)
+            return certify(decision, safeguards.log.evidence, projection.bandit.metric.chance_unfair, flagged)
+
+
+def proofs_page(desk: Desk, event: Event, certificate: Certificate) -> dict[str, Any]:
+    """A certificate with candidates by name, and each verdict with its decision."""
+    names = event.body["candidates"]
+    numbers = {_number(quoted) for pair in certificate.pairs for quoted in pair.evidence}
+    reviews = StandingReviews(desk.ledger, desk.name, [number for number in numbers if number is not None])
+    tight = {tuple(pair) for pair in event.body["tight_pairs"]}
+    return {
+        "decision": event.id,
+        "state": desk.projection.seq,
+        "counts": {status: certificate.count(status) for status in ("proved", "likely", "unproven")},
+        "pairs": [
+            {
+                "first": names[pair.pair[0]],
+                "second": names[pair.pair[1]],
+                **{name: getattr(pair, name) for name in ("gap", "status", "probability", "bound")},
+                "binding": pair.pair in tight,
+                "evidence": _evidence(pair, reviews, event.body["state"]),
+            }
+            for pair in certificate.pairs
+        ],
+    }
+
+
+def _evidence(pair: PairCertificate, reviews: StandingReviews, decided_from: int) -> list[dict[str, Any]]:
+    """The verdicts a proof rests on, the heaviest first. is_later: given after the decision, None if not known."""
+    found = []
+    for quoted in sorted(pair.evidence, key=lambda quoted: -quoted.weight):
+        number = _number(quoted)
+        row = None if number is None else reviews.decisions.get(number)
+        names, is_later = None, None  # of an interview's answer
+        if number is not None and row is not None:
+            names = [row.event.body["candidates"][i] for i in quoted.pair]
+            review = reviews.behind(number, quoted.pair, unfair=quoted.unfair, reviewer=quoted.reviewer)
+            is_later = (row if review is None else review).seq > decided_from
+        found.append(
+            {
+                "decision": None if row is None else row.id,
+                "number": number,
+                "names": names,
+                "unfair": quoted.unfair,
+                "reviewer": quoted.reviewer,
+                "gap": quoted.gap,
+                "weight": quoted.weight,
+                "is_later": is_later,
+            }
+        )
+    return found
+
+
+def _number(quoted: QuotedVerdict) -> int | None:
+    """The number of the decision that a verdict was on; None for an interview's answer."""
+    return None if quoted.decision == ANSWER else number_of(quoted.decision)

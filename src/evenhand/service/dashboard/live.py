@@ -41,10 +41,6 @@ Read = Callable[[str | None], Awaitable[dict[str, Any]]]
 """What changed since a version; everything without one."""
 
 
-async def _always() -> None:
-    """No check."""
-
-
 class LiveView:
     """All viewers of one desk in this process."""
 
@@ -59,7 +55,7 @@ class LiveView:
         self.viewers = 0
 
     async def watch(
-        self, known: str | None, check: Callable[[], Awaitable[None]] = _always
+        self, known: str | None, check: Callable[[], Awaitable[None]] | None = None
     ) -> AsyncGenerator[bytes, None]:
         """Pieces of an event stream. known: a version from before. check: raises once the viewer may not watch."""
         if self.viewers >= MAX_VIEWERS:
@@ -71,16 +67,20 @@ class LiveView:
             yield RETRY
             seen, known_parts = -1, self._same_as(known)
             while self._reader is not None:
-                if time.monotonic() - checked_at > CHECK_SECONDS:
+                if check is not None and time.monotonic() - checked_at > CHECK_SECONDS:
                     checked_at = time.monotonic()
-                    if not await _passes(check):
+                    try:
+                        await check()
+                    except Problem:
                         return
                 news, turn = self._news, self._turn
                 pieces = self._since(seen, known_parts)
                 if pieces:
                     yield pieces
                 seen, known_parts = turn, frozenset()
-                if not await _set_within(news, self._heartbeat):
+                try:
+                    await asyncio.wait_for(news.wait(), self._heartbeat)
+                except TimeoutError:
                     yield b": still here\n\n"
         finally:
             self.viewers -= 1
@@ -133,22 +133,6 @@ class LiveView:
     def _wake(self) -> None:
         news, self._news = self._news, asyncio.Event()
         news.set()
-
-
-async def _set_within(event: asyncio.Event, seconds: float) -> bool:
-    try:
-        await asyncio.wait_for(event.wait(), seconds)
-    except TimeoutError:
-        return False
-    return True
-
-
-async def _passes(check: Callable[[], Awaitable[None]]) -> bool:
-    try:
-        await check()
-    except Problem:
-        return False
-    return True
 
 
 class LiveViews:

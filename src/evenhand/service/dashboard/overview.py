@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import math
+import statistics
 import threading
 import time
+from collections import Counter
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from evenhand.desk.event_records import ReviewAnswer
+from evenhand.desk.explain.explanation import metric_of
+from evenhand.records.review_metadata import ANSWERS
+from evenhand.review.agreement import agreement, consistency
 from evenhand.review.review_book import ReviewBook
+from evenhand.schema.features import Number
+from evenhand.schema.words import value_words
 from evenhand.service.dashboard.decision_list import latest_decisions
-from evenhand.service.dashboard.metric import metric_part
-from evenhand.service.dashboard.reviewers import reviewers_part
 from evenhand.service.dashboard.rounds import rounds_part
 
 if TYPE_CHECKING:
     from evenhand.desk.desk import Desk
     from evenhand.desk.projection.projection import Projection
+    from evenhand.desk.settings import DeskSettings
     from evenhand.ledger.event import Head
+    from evenhand.schema.effects import Comparison
 
 COUNT_SECONDS = 2.0
 """Waiting pairs are counted at most this often: counting reads all of them."""
@@ -69,3 +79,104 @@ class Overview:
             self._waiting = self._desk.ledger.pairs.count(self._desk.name)
             self._counted_at = time.monotonic()
         return self._waiting
+
+
+# The learned metric.
+
+
+def metric_part(projection: Projection, settings: DeskSettings) -> dict[str, Any]:
+    """What the dashboard shows of the metric."""
+    metric = metric_of(projection, settings)
+    # Nobody differs in the intercept: its row, the last, says nothing.
+    shown = settings.n_features - (settings.schema is not None and settings.schema.intercept)
+    effects = _coordinates(metric.to_dict()) if settings.schema is None else _effects(projection, settings)
+    return {
+        "state": projection.seq,
+        "kind": settings.metric,
+        "by_range": settings.schema is not None,
+        "reviews": projection.history.taught,
+        "effects": effects,
+        "sentences": list(metric.sentences),
+        "coordinates": metric.coordinates[:shown],
+        "matrix": [row[:shown] for row in metric.matrix[:shown]],
+        "reviews_in_conflict": metric.reviews_in_conflict,
+        "misleading_reviewers": metric.misleading_reviewers,
+    }
+
+
+def _effects(projection: Projection, settings: DeskSettings) -> list[dict[str, Any]]:
+    """The effect of each feature of the schema alone, in the schema's order, so that bars keep their places."""
+    learner, schema = projection.bandit.metric, settings.schema
+    assert schema is not None
+    explained = schema.explain(learner.get_mahalanobis_matrix(), ends=learner.ends_of)
+    effects = []
+    for name in schema.names:
+        distance = explained[name].distance
+        ends = {"value": distance.value, "lower": distance.lower, "upper": _finite(distance.upper)}
+        effects.append({"name": name, "between": _between(explained[name].farthest), **ends})
+    return effects
+
+
+def _between(comparison: Comparison) -> str:
+    """The two values that are farthest apart."""
+    first, second = (value_words(comparison.feature, value) for value in (comparison.first, comparison.second))
+    return f"{first} to {second}" if isinstance(comparison.feature, Number) else f"{first} or {second}"
+
+
+def _finite(value: float | None) -> float | None:
+    """None for no end at all: JSON has no infinity."""
+    return None if value is None or math.isinf(value) else value
+
+
+def _coordinates(metric: dict[str, Any]) -> list[dict[str, Any]]:
+    """Without a schema: the effect of a difference of 1 in each coordinate."""
+    rows = zip(metric["coordinates"], metric["distance"], metric["lower"], metric["upper"], strict=True)
+    return [
+        {"name": name, "between": "a difference of 1", "value": value, "lower": lower, "upper": _finite(upper)}
+        for name, value, lower, upper in rows
+    ]
+
+
+# The reviewers.
+
+
+def reviewers_part(book: ReviewBook, projection: Projection, settings: DeskSettings) -> dict[str, Any]:
+    """Everybody who has answered, on the page or over HTTP, and their agreement. O(answers)."""
+    book.refresh()
+    by_name: dict[str | None, list[ReviewAnswer]] = {name: [] for name in book.reviewers()}
+    standing, whole = sorted(book.standing(), key=lambda answer: answer.seq), book.whole()
+    for answer in sorted([*standing, *whole], key=lambda answer: answer.seq):
+        by_name[answer.reviewer].append(answer)
+    compared: dict[str | None, list[ReviewAnswer]] = {}
+    for answer in book.compared():
+        compared.setdefault(answer.reviewer, []).append(answer)
+    errors = projection.bandit.reviewers()
+    people = [
+        _person(name, answers, book.withdrawn(name), errors.get(name))
+        | {"consistency": asdict(consistency(compared.get(name, ())))}
+        for name, answers in by_name.items()
+    ]
+    return {
+        "people": sorted(people, key=lambda person: (-person["answers"], person["name"] or "")),
+        "agreement": asdict(agreement(standing, whole)),
+        "consistency": asdict(consistency(book.compared())),
+        "errors_are_learned": settings.reviewer_error is None and settings.metric in ("BayesPoint", "Guarded"),
+    }
+
+
+def _person(name: str | None, answers: list[ReviewAnswer], withdrawn: int, report: Any) -> dict[str, Any]:
+    # Of a complete review that found something unfair, the pairs it named are counted.
+    counts = Counter(one.answer for one in answers if one.whole != "complete" or one.answer == "acceptable")
+    seconds = [one.seconds for one in answers if one.seconds is not None]
+    error = None
+    if report is not None:
+        error = {"rate": report.error_rate, "lower": report.lower, "upper": report.upper, "misleads": report.misleads}
+    return {
+        "name": name,
+        "answers": len({one.review for one in answers}),
+        **{answer: counts[answer] for answer in ANSWERS},
+        "withdrawn": withdrawn,
+        "last": answers[-1].time if answers else None,
+        "median_seconds": statistics.median(seconds) if seconds else None,
+        "error": error,
+    }

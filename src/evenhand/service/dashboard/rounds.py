@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.bandit.safeguards import STEP
-from evenhand.desk.projection.round_history import SPANS
+from evenhand.desk.projection.projection import SPANS
 
 if TYPE_CHECKING:
     from evenhand.desk.projection.projection import Projection
@@ -45,28 +45,23 @@ def _edges(projection: Projection, most: int) -> NDArray[np.int64]:
 
 
 def _flagged(projection: Projection, settings: DeskSettings, edges: NDArray[np.int64]) -> dict[str, Any]:
-    """The number of flags by each edge, the target, and the proved bound."""
+    """The number of flags by each edge, the target, and the proved bound, whoever flags: see `Margin`."""
     safeguards = projection.bandit.safeguards
     came, unpromised = _by_edge(projection.history.flags, projection.history.width, edges).T
+    target, allowed = projection.history.target_by(edges), BEYOND_TARGET + unpromised
     return {
         "total": len(safeguards.flagged_rounds),
         "edges": edges.tolist(),
         "came": came.astype(int).tolist(),
         "target": settings.target_unfair_share,
-        "target_by": np.round(projection.history.target_by(edges), 6).tolist(),
-        "bound_by": None if settings.target_unfair_share is None else _bound(projection, edges, unpromised),
+        "target_by": np.round(target, 6).tolist(),
+        "bound_by": None if settings.target_unfair_share is None else np.round(target + allowed, 6).tolist(),
         "start": BEYOND_TARGET,
         "late": int(unpromised[-1]) if len(edges) else 0,
         "cap": settings.max_unfair_rounds,
         "is_capped": safeguards.is_capped,
         "scale": safeguards.margin.scale,
     }
-
-
-def _bound(projection: Projection, edges: NDArray[np.int64], unpromised: Floats) -> list[float]:
-    """The bound on the number of flags by each edge, whoever flags: see `Margin`."""
-    bound: list[float] = np.round(projection.history.target_by(edges) + BEYOND_TARGET + unpromised, 6).tolist()
-    return bound
 
 
 def _by_edge(spans: Floats, width: int, edges: NDArray[np.int64]) -> Floats:

@@ -13,12 +13,9 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import Field
 
-from evenhand.errors import UnknownRecord
-from evenhand.ledger.export import to_jsonl
-from evenhand.service.dashboard.decision_list import decision_list, desk_summary
-from evenhand.service.dashboard.decision_page import decision_page
-from evenhand.service.dashboard.decisions_csv import decisions_csv
-from evenhand.service.dashboard.proofs import proofs_page
+from evenhand.ledger.verify import to_jsonl
+from evenhand.service.dashboard.decision_list import decision_list, decisions_csv, desk_summary
+from evenhand.service.dashboard.decision_page import decision_page, proofs_page
 from evenhand.service.dependencies import (
     NO_QUERY,
     UNIQUE_QUERY,
@@ -59,11 +56,8 @@ class ListQuery(QueryModel):
 async def show_desks(service: RunningService, caller: AnyCaller) -> Response:
     """The desks the token is for, each with the length of its ledger and the time of its last event."""
     names = [name for name in await service.desks.names() if caller.sees(name)]
-
-    def read() -> list[dict[str, Any]]:
-        return [desk_summary(service.ledger, name) for name in names[:MAX_LISTED]]
-
-    return json_response({"desks": await asyncio.to_thread(read), "more": max(0, len(names) - MAX_LISTED)})
+    lines = await asyncio.to_thread(lambda: [desk_summary(service.ledger, name) for name in names[:MAX_LISTED]])
+    return json_response({"desks": lines, "more": max(0, len(names) - MAX_LISTED)})
 
 
 @router.get("/desks/{desk}/window", dependencies=UNIQUE_QUERY)
@@ -97,7 +91,7 @@ async def show_proofs(access: DeskOfDecider, decision: RecordId) -> Response:
     """What is proved about each pair of a decision, and by which reviews."""
 
     def read() -> dict[str, Any]:
-        event = _decision_event(access, decision)
+        event = access.opened.desk.decision_event(decision)
         return proofs_page(access.opened.desk, event, access.opened.prover.certificate(event))
 
     return json_response(await asyncio.to_thread(read))
@@ -108,19 +102,12 @@ async def download_certificate(access: DeskOfDecider, decision: RecordId) -> Res
     """The certificate of a decision, for anybody to check."""
 
     def read() -> tuple[int, dict[str, Any]]:
-        event = _decision_event(access, decision)
+        event = access.opened.desk.decision_event(decision)
         return event.body["number"], access.opened.prover.certificate(event).to_dict()
 
     number, certificate = await asyncio.to_thread(read)
     name = f"{access.opened.desk.name}-certificate-{number}.json"
     return json_response(certificate, headers=attachment(name))
-
-
-def _decision_event(access: Any, decision: str) -> Any:
-    event = access.opened.desk.event(decision)
-    if event.kind != "decision":
-        raise UnknownRecord(f"this desk made no decision {decision!r}")
-    return event
 
 
 @router.get("/desks/{desk}/stream")

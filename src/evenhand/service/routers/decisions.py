@@ -11,8 +11,7 @@ from evenhand.desk.commands import Decide, Override, RecordOutcome
 from evenhand.service.dependencies import NO_QUERY, DeskOfAny, DeskOfDecider, IdempotencyKey, JSONRoute, RecordId
 from evenhand.service.problems import AT_DESK, WRITE, Problem
 from evenhand.service.request_models import DecisionRequest, OutcomesRequest, OverrideRequest
-from evenhand.service.response_models import DecisionRecord, MadeDecision, Recorded
-from evenhand.service.responses import event_response, json_response
+from evenhand.service.responses import DecisionRecord, MadeDecision, Recorded, event_response, json_response
 from evenhand.service.visibility import visible_decision
 
 router = APIRouter(prefix="/api/desks/{desk}/decisions", tags=["desk"], route_class=JSONRoute)
@@ -24,8 +23,7 @@ async def decide(access: DeskOfDecider, body: DecisionRequest, key: IdempotencyK
     most = access.service.settings.max_candidates
     if len(body.candidates) > most:
         raise Problem("invalid", f"candidates must be at most {most}, got {len(body.candidates)}")
-    command = Decide(body.candidates, actor=access.caller.name, idempotency_key=key)
-    event = await access.opened.commits.submit(command)
+    event = await access.record(Decide, body.candidates, key=key)
     content, decision = event.content, event.body
     return json_response(
         {
@@ -56,8 +54,7 @@ async def record_outcomes(
     access: DeskOfDecider, decision: RecordId, body: OutcomesRequest, key: IdempotencyKey = None
 ) -> Response:
     """Record the outcomes of chosen candidates: a reward for each, by candidate id."""
-    command = RecordOutcome(decision, body.rewards, actor=access.caller.name, idempotency_key=key)
-    return event_response(await access.opened.commits.submit(command))
+    return event_response(await access.record(RecordOutcome, decision, body.rewards, key=key))
 
 
 @router.post("/{decision}/overrides", status_code=201, response_model=Recorded, responses=WRITE)
@@ -68,5 +65,4 @@ async def record_override(
 
     From then on outcomes are accepted for those candidates only. The last override counts.
     """
-    command = Override(decision, body.chosen, body.reason, actor=access.caller.name, idempotency_key=key)
-    return event_response(await access.opened.commits.submit(command))
+    return event_response(await access.record(Override, decision, body.chosen, body.reason, key=key))

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
 from evenhand.desk.commands import ChangeSettings
-from evenhand.ledger.names import LONGEST
+from evenhand.ledger.event import LONGEST
 from evenhand.service.dependencies import (
     NO_QUERY,
     UNIQUE_QUERY,
@@ -25,8 +25,16 @@ from evenhand.service.dependencies import (
 )
 from evenhand.service.problems import AT_DESK, LISTED, WRITE, Problem
 from evenhand.service.request_models import DeskRequest, SettingsRequest
-from evenhand.service.response_models import DeskPage, DeskStatus, EventPage, LearnedMetric, OpenedDesk, Recorded
-from evenhand.service.responses import event_response, json_response
+from evenhand.service.responses import (
+    DeskPage,
+    DeskStatus,
+    EventPage,
+    LearnedMetric,
+    OpenedDesk,
+    Recorded,
+    event_response,
+    json_response,
+)
 
 router = APIRouter(prefix="/api/desks", tags=["desk"], route_class=JSONRoute)
 
@@ -109,5 +117,4 @@ async def list_events(access: DeskOfAdmin, query: Annotated[EventQuery, Query()]
 @router.post("/{desk}/settings", status_code=201, response_model=Recorded, responses=WRITE)
 async def change_settings(access: DeskOfAdmin, body: SettingsRequest, key: IdempotencyKey = None) -> Response:
     """Change settings while the desk runs: capacity, target_unfair_share, max_unfair_rounds, and those of the queue."""
-    command = ChangeSettings(body.changes, actor=access.caller.name, idempotency_key=key)
-    return event_response(await access.opened.commits.submit(command))
+    return event_response(await access.record(ChangeSettings, body.changes, key=key))

@@ -9,8 +9,7 @@ from fastapi import APIRouter, Response
 from evenhand.errors import EvenhandError
 from evenhand.service.dependencies import MetricsReader, RunningService
 from evenhand.service.problems import WITH_TOKEN, problem_responses, unavailable
-from evenhand.service.response_models import Health
-from evenhand.service.responses import PRIVATE, json_response
+from evenhand.service.responses import PRIVATE, Health, json_response
 from evenhand.version import __version__
 
 READY_SECONDS = 5.0

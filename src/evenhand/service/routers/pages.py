@@ -8,13 +8,13 @@ from __future__ import annotations
 import hashlib
 import re
 from functools import cache
-from importlib.resources import files
-from importlib.resources.abc import Traversable
+from pathlib import Path
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 from starlette.exceptions import HTTPException
 
+WEB = Path(__file__).parents[1] / "web"
 PAGES = {
     "/sign-in": "sign-in",
     "/review/{desk}": "review",
@@ -83,18 +83,8 @@ def not_found_page(request: Request) -> Response | None:
 @cache
 def static_files() -> dict[str, bytes]:
     """All static files, by path."""
-    root = files("evenhand.service").joinpath("web")
-    return {path: body for path, body in _read(root, "") if not path.endswith(".html")}
-
-
-def _read(folder: Traversable, prefix: str) -> list[tuple[str, bytes]]:
-    found: list[tuple[str, bytes]] = []
-    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
-        if entry.is_dir():
-            found += _read(entry, f"{prefix}{entry.name}/")
-        elif entry.name.rpartition(".")[2] in MEDIA_TYPES:
-            found.append((prefix + entry.name, entry.read_bytes()))
-    return found
+    found = (file for file in sorted(WEB.rglob("*")) if file.suffix[1:] in MEDIA_TYPES and file.suffix != ".html")
+    return {file.relative_to(WEB).as_posix(): file.read_bytes() for file in found}
 
 
 @cache
@@ -109,12 +99,11 @@ def static_digest() -> str:
 @cache
 def page_of(name: str) -> bytes:
     """A page: its own content in the shared layout. Comments at its top name title, styles and scripts."""
-    root = files("evenhand.service").joinpath("web")
-    text = root.joinpath("pages", f"{name}.html").read_text("utf-8")
+    text = (WEB / "pages" / f"{name}.html").read_text("utf-8")
     meta = dict(META.findall(text))
     styles = "".join(f'<link rel="stylesheet" href="/static/@version@/{s}">' for s in meta.get("styles", "").split())
     scripts = "".join(f'<script type="module" src="/static/@version@/{s}"></script>' for s in meta["scripts"].split())
-    html = root.joinpath("layout.html").read_text("utf-8")
+    html = (WEB / "layout.html").read_text("utf-8")
     parts = {"title": meta["title"], "styles": styles, "scripts": scripts, "main": META.sub("", text).strip()}
     for part, content in parts.items():
         html = html.replace(f"@{part}@", content)

@@ -1,9 +1,10 @@
-"""What the review page requests: the next pair, pairs ahead, an answer, and the work of all reviewers."""
+"""What the review and interview pages request: the next pair or question, an answer, and the work of all reviewers."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from fastapi import APIRouter, Response
@@ -14,10 +15,10 @@ from evenhand.records.review_metadata import DECLINED
 from evenhand.review.agreement import consistency
 from evenhand.review.item import WHY
 from evenhand.review.review_sessions import ReviewSessions
-from evenhand.service.dashboard.reviewers import reviewers_part
+from evenhand.service.dashboard.overview import reviewers_part
 from evenhand.service.dependencies import NO_QUERY, DeskOfAdmin, DeskOfReviewer, JSONRoute
 from evenhand.service.problems import Problem
-from evenhand.service.request_models import PageAnswer
+from evenhand.service.request_models import PageAnswer, PeopleRequest
 from evenhand.service.responses import json_response
 
 router = APIRouter(prefix="/api/desks/{desk}", include_in_schema=False, route_class=JSONRoute)
@@ -26,12 +27,8 @@ router = APIRouter(prefix="/api/desks/{desk}", include_in_schema=False, route_cl
 @router.get("/review/next", dependencies=NO_QUERY)
 async def next_item(access: DeskOfReviewer) -> Response:
     """The pair to show this reviewer now; the same until it is answered. `item` is null when nothing waits."""
-    sessions, reviewer = access.opened.review_sessions, access.caller.name
-
-    def read() -> dict[str, Any]:
-        return {**_next(sessions, reviewer), "last": _last(sessions, reviewer)}
-
-    return json_response(await asyncio.to_thread(read))
+    view = access.opened.review_sessions, access.caller.name
+    return json_response(await asyncio.to_thread(lambda: {**_next(*view), "last": _last(*view)}))
 
 
 @router.get("/review/ahead", dependencies=NO_QUERY)
@@ -112,7 +109,7 @@ def _progress(sessions: ReviewSessions, reviewer: str, *, over: bool) -> dict[st
         "waiting": sessions.waiting(now=over),
         "lease": sessions.book.rules.lease,
         "pause": pause,
-        "consistency": consistency(sessions.book.compared(reviewer)).to_dict() if pause else None,
+        "consistency": asdict(consistency(sessions.book.compared(reviewer))) if pause else None,
     }
 
 
@@ -120,3 +117,39 @@ def _counts(answers: Sequence[ReviewAnswer]) -> dict[str, int]:
     """How many pairs were answered, and how many were left to somebody else."""
     passed = sum(answer.answer in DECLINED for answer in answers)
     return {"answered": len(answers) - passed, "passed": passed}
+
+
+# The interview page.
+
+
+@router.get("/interview/next", dependencies=NO_QUERY)
+async def next_question(access: DeskOfReviewer) -> Response:
+    """The question to show this reviewer now, and the meter; `item` is null when the interview is over."""
+    sessions, reviewer = access.opened.interview_sessions, access.caller.name
+    question = await asyncio.to_thread(lambda: {**sessions.next(reviewer), "last": sessions.last(reviewer)})
+    return json_response(question)
+
+
+@router.post("/interview/answers", status_code=201)
+async def answer_interview(access: DeskOfReviewer, body: PageAnswer) -> Response:
+    """Record an answer and return the next question. An unsure answer is recorded and not learned from."""
+    sessions, reviewer = access.opened.interview_sessions, access.caller.name
+
+    def prepare() -> tuple[dict[str, Any], Any]:
+        content = sessions.decrypt(body.item, reviewer)
+        return content, sessions.command(content, body.answer, body.remarks())
+
+    content, command = await asyncio.to_thread(prepare)
+    try:
+        event = await access.opened.commits.submit(command)
+    except IdempotencyConflict:
+        raise Problem("conflict", "you have answered this question already, perhaps in another window") from None
+    after = await asyncio.to_thread(sessions.answered, content, body.answer, event.id)
+    return json_response({"review": event.id, "why": content["question"]["why"], "next": after}, 201)
+
+
+@router.post("/interview/people", status_code=201)
+async def upload_people(access: DeskOfReviewer, body: PeopleRequest) -> Response:
+    """People to ask about instead of those of earlier decisions. The interview starts again."""
+    number = await asyncio.to_thread(access.opened.interview_sessions.upload_people, body.csv)
+    return json_response({"people": number}, 201)

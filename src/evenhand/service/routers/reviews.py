@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
 from evenhand.desk.commands import AnswerQuestion, GiveReview, Withdraw
-from evenhand.ledger.names import LONGEST
+from evenhand.ledger.event import LONGEST
 from evenhand.records.review_metadata import LONGEST_TEXT, joined
 from evenhand.review.encryption import LONGEST_CURSOR, QueueCursors
 from evenhand.service.dependencies import (
@@ -23,8 +23,7 @@ from evenhand.service.dependencies import (
 )
 from evenhand.service.problems import AT_DESK, WRITE
 from evenhand.service.request_models import AnswerRequest, ReviewRequest
-from evenhand.service.response_models import QueuePage, Recorded
-from evenhand.service.responses import event_response, json_response
+from evenhand.service.responses import QueuePage, Recorded, event_response, json_response
 from evenhand.service.visibility import check_own, visible_pair
 
 router = APIRouter(prefix="/api/desks/{desk}", tags=["desk"], route_class=JSONRoute)
@@ -67,19 +66,9 @@ async def give_review(
     reviewer = access.caller.reviewer_name(body.reviewer)
     if body.supersedes is not None:
         await check_own(access.caller, access.opened.desk, body.supersedes)
-    command = GiveReview(
-        decision,
-        body.kind,
-        body.unfair,
-        body.fair,
-        body.any_unfair,
-        reviewer,
-        joined(body.circumstances, body.metadata()),
-        body.supersedes,
-        actor=access.caller.name,
-        idempotency_key=key,
-    )
-    return event_response(await access.opened.commits.submit(command))
+    review = (body.kind, body.unfair, body.fair, body.any_unfair, reviewer)
+    metadata = joined(body.circumstances, body.metadata())
+    return event_response(await access.record(GiveReview, decision, *review, metadata, body.supersedes, key=key))
 
 
 @router.delete("/reviews/{review}", response_model=Recorded, responses=WRITE, dependencies=UNIQUE_QUERY)
@@ -91,25 +80,15 @@ async def withdraw_review(
     An admin may withdraw any review, and imported events: with one all it taught goes, outcomes and reviews.
     """
     await check_own(access.caller, access.opened.desk, review)
-    command = Withdraw(review, query.reason, actor=access.caller.name, idempotency_key=key)
-    return event_response(await access.opened.commits.submit(command), 200)
+    return event_response(await access.record(Withdraw, review, query.reason, key=key), 200)
 
 
 @router.post("/answers", status_code=201, response_model=Recorded, responses=WRITE)
 async def answer_question(access: DeskOfReviewer, body: AnswerRequest, key: IdempotencyKey = None) -> Response:
     """Answer a question about two contexts with a hypothetical gap, as in an interview; in the token's own name."""
     reviewer = access.caller.reviewer_name(body.reviewer)
-    command = AnswerQuestion(
-        body.x,
-        body.y,
-        body.gap,
-        body.unfair,
-        reviewer,
-        body.circumstances,
-        actor=access.caller.name,
-        idempotency_key=key,
-    )
-    return event_response(await access.opened.commits.submit(command))
+    answer = (body.x, body.y, body.gap, body.unfair, reviewer, body.circumstances)
+    return event_response(await access.record(AnswerQuestion, *answer, key=key))
 
 
 @router.get("/queue", response_model=QueuePage, responses=AT_DESK, dependencies=UNIQUE_QUERY)

@@ -1,0 +1,32 @@
+"""What every page must look like, at two widths in two themes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page
+
+FITS = "document.documentElement.scrollWidth <= window.innerWidth"
+"""Whether the page is no wider than its window."""
+
+
+@pytest.fixture(params=[(360, 740, "light"), (360, 740, "dark"), (1600, 1000, "light"), (1600, 1000, "dark")])
+def window(browser: Browser, request: pytest.FixtureRequest) -> Iterator[tuple[Page, str]]:
+    """A window of this size and theme, and what its screenshots are called."""
+    width, height, theme = request.param
+    context = browser.new_context(
+        viewport={"width": width, "height": height}, color_scheme=theme, reduced_motion="reduce"
+    )
+    yield context.new_page(), f"{width}-{theme}"
+    context.close()
+
+
+def check_appearance(page: Page, screenshot: Path, *, full_page: bool = True) -> None:
+    """axe finds no violation, nothing reaches beyond the window, and the screenshot is there to be looked at."""
+    page.screenshot(path=screenshot, full_page=full_page)
+    violations = Axe().run(page).response["violations"]
+    assert [(v["id"], [node["target"] for node in v["nodes"]]) for v in violations] == []
+    assert page.evaluate(FITS)

@@ -22,13 +22,14 @@ from evenhand.metrics.learner import Learned, MetricLearner
 from evenhand.metrics.learner_settings import accuracy, check_epsilon, check_error_rate, first_bound
 from evenhand.metrics.verdicts import Pairs, Verdicts
 from evenhand.metrics.version_space.constraints import Constraints
-from evenhand.metrics.version_space.density import HARD, Density, DensityTuning
+from evenhand.metrics.version_space.density import HARD, Density
 from evenhand.metrics.version_space.extents import Outline, deepest_point
 from evenhand.metrics.version_space.hit_and_run import Cloud
 from evenhand.metrics.version_space.knowledge_set import KnowledgeSet, at_least_zero
 from evenhand.metrics.version_space.likelihood import FixedRate, LearnedRates, Likelihood, log_sum
+from evenhand.metrics.version_space.tuning import DensityTuning
 from evenhand.records.decision import PROBABILITY_TOLERANCE
-from evenhand.theory import flags_left
+from evenhand.theory import flagged_rounds_per_wrong_answer, flags_left
 
 FINEST_SET_BACK = 2e-8
 """Probabilities are exact to 1e-9: squared distances finer than this cannot be known."""
@@ -39,6 +40,11 @@ something to learn."""
 CREDIBLE = 0.005  # The ends of a squared distance under soft answers leave this share of the density out on each side.
 
 
+def default_set_back(epsilon: float) -> float:
+    """A quarter of epsilon squared: it costs half of epsilon in a distance at most. No finer than can be known."""
+    return max(epsilon**2 / 4.0, FINEST_SET_BACK)
+
+
 class VersionSpace(MetricLearner):
     """Plays the `quantile` of the squared distance under all metrics that fit the answers, less `set_back`.
 
@@ -46,19 +52,19 @@ class VersionSpace(MetricLearner):
     number: they are weighed by it. None: each reviewer's error rate is learned, by name.
 
     Guarantee (`flags_left`; docs/mathematics.md has the proofs). With answers that fit a metric, error_rate 0 and
-    ||G||_F <= bound, at most m log(8 bound / set_back) / log(1 / quantile) rounds are ever flagged, m = d(d+1)/2, whatever
-    the contexts. With error_rate p > 0 the same holds with the quantile raised to q + (1 - q) p / (1 - p), and each wrong
-    answer adds at most log((1 - p) / p) / log(1 / that). A lower quantile is flagged less often and learns more slowly
-    that it plays too low. The sampled quantile costs about one flag more; `flags_left` counts it, with 95% confidence.
+    ||G||_F <= bound, at most m log(8 bound / set_back) / log(1 / quantile) rounds are ever flagged, m = d(d+1)/2,
+    whatever the contexts. With error_rate p > 0 the same holds with the quantile raised to q + (1 - q) p / (1 - p), and
+    each wrong answer adds at most log((1 - p) / p) / log(1 / that). Sampling costs about one flag more; `flags_left`
+    counts it, with 95% confidence. A lower quantile is flagged less often and learns more slowly that it plays too low.
 
     n_features: d. structure: "full" or "diagonal" G. epsilon: accuracy of distances, None to sharpen as reviews come.
-    quantile: what is played. set_back: in squared distance, None for epsilon squared, but no finer than 2e-8. bound: on
-    ||G||_F, doubled when it proves too small, which raises `flags_left`. n_points: how many metrics represent the density.
-    seed: of the walk.
+    quantile: what is played. set_back: in squared distance, None for a quarter of epsilon squared. bound: on
+    ||G||_F, doubled when it proves too small, which raises `flags_left`. n_points: how many metrics represent the
+    density. seed: of the walk.
 
     >>> learner = VersionSpace(1, epsilon=0.1, error_rate=0, seed=0)
     >>> learner.flags_left
-    3
+    2
     >>> for _ in range(40):
     ...     gap = float(min(1.0, learner.guess(Pairs.between([1.0], [0.0]))[0]) ** 0.5)
     ...     _ = learner.learn_pair([1.0], [0.0], gap=gap, unfair=gap > 0.7)
@@ -123,11 +129,11 @@ class VersionSpace(MetricLearner):
 
     def _set_back(self, rounds: int) -> float:
         """The set-back in force after this many reviews."""
-        return self.set_back or max(accuracy(self.epsilon, rounds) ** 2, FINEST_SET_BACK)
+        return self.set_back or default_set_back(accuracy(self.epsilon, rounds))
 
     def estimate(self, pairs: Pairs) -> Floats:
-        """The mean of each pair's squared distance, (n,)."""
-        return np.maximum(self.space.features(pairs.differences) @ self._density.mean, 0.0)
+        """The median of each pair's squared distance, (n,): one wrong answer may draw the mean far away."""
+        return np.maximum(self._density.quantiles(self.space.features(pairs.differences), 0.5), 0.0)
 
     def moments(self, pairs: Pairs) -> tuple[Floats, Floats]:
         """The mean and the standard deviation of each pair's squared distance, each (n,)."""
@@ -183,7 +189,7 @@ class VersionSpace(MetricLearner):
         return flags_left(
             self.space.n_unknowns,
             bound=self.bound,
-            set_back=self.set_back or max((self.epsilon or 0.0) ** 2, FINEST_SET_BACK),
+            set_back=self.set_back or default_set_back(self.epsilon or 0.0),
             quantile=self.quantile,
             error_rate=self.error_rate,
             n_wrong=self._density.n_wrong(CREDIBLE),
@@ -191,6 +197,20 @@ class VersionSpace(MetricLearner):
             variance=self._density.variance,
             n_points=self.n_points,
         )
+
+    @property
+    def promise(self) -> str:
+        """What this learner promises now, in a sentence."""
+        left = self.flags_left
+        if self.is_refuted:
+            return "No metric fits all answers: no number of flags can be promised any more."
+        if left is None:
+            return "With error rates that are learned, no number of flags is proved."
+        rounds = f"At most {left} more {'round' if left == 1 else 'rounds'} can ever"
+        if self.error_rate == 0.0:
+            return f"{rounds} be flagged, as long as the answers fit a metric."
+        cost = flagged_rounds_per_wrong_answer(self.quantile, self.error_rate or 0.0)
+        return f"{rounds} be flagged; each further wrong answer may add {cost:.1f}."
 
     def reviewers(self) -> dict[str | None, ReviewerReport]:
         """A report on each reviewer, by name; empty unless error rates are learned."""
@@ -257,7 +277,7 @@ class VersionSpace(MetricLearner):
         """The density after new answers, and those that contradict earlier ones."""
         after, none = self._density.after(new, self._rng), np.zeros(0, np.int64)
         if after is not None:
-            is_slip = self.error_rate is not None and self.error_rate < self.tuning.slip_rate
+            is_slip = self.error_rate is not None and 0.0 < self.error_rate < self.tuning.slip_rate
             return after, self._density.contradicting(new) if is_slip else none
         if self._may_fit(new) and 2.0 * self.bound <= self._max_bound:
             larger = self._restarted(2.0 * self.bound, self._memory_with(new))

@@ -1,9 +1,9 @@
 """Slice sampling of a density over metrics: the kernels.
 
-The density is zero outside {alpha : smat(alpha) positive semidefinite, ||alpha|| <= radius, hard answers hold}. Inside it
-depends on how many soft answers of each reviewer a metric disagrees with. A point moves along one axis at a time: a
-level below its density is drawn, then places on its chord, and the chord shrinks towards the point at every place that
-lies below the level or outside the cone. The first place accepted leaves the density invariant, whatever its form.
+The density is zero outside {alpha : smat(alpha) positive semidefinite, ||alpha|| <= radius, hard answers hold}.
+Inside it depends on how many soft answers of each reviewer a metric disagrees with. A point moves along one axis at a
+time: a level below its density is drawn, then places on its chord, and the chord shrinks towards the point at every
+place that lies below the level or outside the cone. The first place accepted leaves the density invariant.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def log_density(
 
 @jit
 def _any_holds(slack: Floats, rate: Floats, step: float, start: int, stop: int) -> bool:
-    for f in range(start, stop):
+    for f in range(start, stop):  # noqa: SIM110  a generator takes longer to compile
         if slack[f] + step * rate[f] >= 0.0:
             return True
     return False

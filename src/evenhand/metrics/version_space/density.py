@@ -1,8 +1,8 @@
 """Density: what the answers leave of all metrics, represented by points, and how much of it is left.
 
-Hard answers cut: metrics that disagree are gone. Soft answers weigh: a disagreement costs a metric a factor that depends
-on the reviewer's error rate. Points that remain are representative as they are; when few are left, or few that count,
-they are drawn again from what is left, and walk.
+Hard answers cut: metrics that disagree are gone. Soft answers weigh: a disagreement costs a metric a factor that
+depends on the reviewer's error rate. Points that remain are representative as they are; when few are left, or few
+that count, they are drawn again from what is left, and walk.
 """
 
 from __future__ import annotations
@@ -15,59 +15,12 @@ import numpy as np
 
 from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand.metrics.features import MetricSpace
-from evenhand.metrics.half_spaces import MemoryTuning
 from evenhand.metrics.version_space._walk import walk
 from evenhand.metrics.version_space.constraints import Constraints
 from evenhand.metrics.version_space.likelihood import Likelihood
+from evenhand.metrics.version_space.tuning import DensityTuning
 
 HARD = -1  # The reviewer of answers that are never wrong.
-
-
-@dataclass(frozen=True)
-class DensityTuning(MemoryTuning):
-    """The tuning constants of VersionSpace, with their reasons. A subclass may set another record as its `tuning`."""
-
-    min_points: int = 300
-    points_per_unknown: int = 3
-    """Points: the first, or the second times m if that is more. The 0.05-quantile of 300 rests on 15 of them."""
-    effective_share: float = 0.5
-    """The points walk once fewer than this share of them counts."""
-    enough_survivors: float = 0.1
-    """A hard cut that fewer points survive is approached in stages,"""
-    stage_survivors: float = 0.25
-    """each of which this share survives,"""
-    max_stages: int = 40
-    """at most so many."""
-    sweeps: int = 2
-    soft_sweeps: int = 6
-    """How often a walk takes every point along every axis, after cuts and where answers are soft."""
-    first_sweeps: int = 30
-    """The same to fill the set of all metrics from a point inside it."""
-    window: float = 8.0
-    """How far one move may lead where answers are soft, in standard deviations: further places are seldom accepted."""
-    max_tries: int = 200
-    """Places tried on a chord. Each rejection halves it on average: a point that finds none stays where it is."""
-    min_cut: float = 0.01
-    """An answer that cuts off less than this share is not laid on: nothing is lost but a sliver of knowledge."""
-    near: float = 10.0
-    """A hard face farther than this many standard deviations from all points is dropped,"""
-    dropped: float = math.exp(-9.0)
-    """and what lies behind it, less than this share of a log-concave density, counts as gained."""
-    near_agreed: float = 0.5
-    near_soft: float = 6.0
-    """Soft answers are taken for settled where all points agree by the first, or all disagree by the second, in standard
-    deviations: a wrong answer tells little, a right one that no point agrees with would tell much."""
-    max_soft: int = 2500
-    """Maximum soft answers that a walk looks at, the newest; more are needed where a third of them is wrong."""
-    min_scale: float = 1e-12
-    """Least length of an axis, relative to the bound."""
-    near_bound: float = 0.5
-    """The mean norm of all metrics of norm <= B is B - B / (m + 1). When that of the density comes nearer to B than this
-    share of the difference, it leans on the ball, and the truth may lie outside: the bound is doubled,"""
-    max_doublings: int = 40
-    """at most so many times."""
-    slip_rate: float = 0.01
-    """Below this error rate a wrong answer is a slip that is reported; above, it is expected."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,12 +65,9 @@ class Density:
         # Within scale of this centre every matrix is positive definite and of norm below the bound.
         centre, y = space.flatten(np.eye(d)) * scale, rng.standard_normal((n_points, m))
         points = centre + 0.5 * scale * y / np.linalg.norm(y, axis=1, keepdims=True)
-        no = np.zeros((n_points, 0), np.int64)
-        weights = np.full(n_points, 1.0 / n_points)
-        nobody = no[0]
-        density = cls(
-            space, bound, likelihood, tuning, n_points, points, weights, Constraints.none(m), no, nobody, nobody
-        )
+        weights, nobody = np.full(n_points, 1.0 / n_points), np.zeros(0, np.int64)
+        parts = (points, weights, Constraints.none(m), np.zeros((n_points, 0), np.int64), nobody, nobody)
+        density = cls(space, bound, likelihood, tuning, n_points, *parts)
         return replace(density, points=density._walked(points, density.answers, rng, tuning.first_sweeps))
 
     # Queries.
@@ -171,9 +121,9 @@ class Density:
 
     def _near(self, slacks: Floats) -> Mask:
         """Which soft answers with these slacks (N, a) still tell metrics apart, (a,)."""
-        _, sd = self.moments(slacks)
-        nearly = np.min(slacks, axis=0) < self.tuning.near_agreed * sd
-        return np.asarray(nearly & (np.max(slacks, axis=0) > -self.tuning.near_soft * sd))
+        mean, sd = self.moments(slacks)
+        matters = self.weights @ (slacks < 0.0) > self.tuning.min_cut
+        return np.asarray(matters & (mean > -self.tuning.near_soft * sd))
 
     def contradicting(self, new: Constraints) -> Indices:
         """Those of these answers that all points disagree with."""
@@ -185,10 +135,10 @@ class Density:
         order = np.argsort(total)
         return int(total[order[np.argmax(np.cumsum(self.weights[order]) >= 1.0 - tail)]])
 
-    def reviewer_weights(self, row: int) -> tuple[Floats, Floats]:
+    def reviewer_weights(self, row: int) -> tuple[Indices, Floats]:
         """Numbers of wrong answers of a reviewer, and the weight of the points that have them, each (c,)."""
         counts, places = np.unique(self.agreed[row] + self.wrong[:, row], return_inverse=True)
-        return counts, np.bincount(places, self.weights)
+        return np.asarray(counts), np.asarray(np.bincount(places, self.weights), dtype=np.float64)
 
     # Learning.
 
@@ -247,28 +197,113 @@ class Density:
         return replace(self, answers=self.answers.take(keep), log_mass=min(self.log_mass + gained, 0.0))
 
     def _weighed(self, new: Constraints, rng: np.random.Generator) -> Density:
-        reviewer, n = int(new.reviewers[0]), len(new)
-        density = self._with_reviewer(reviewer)
-        slacks = new.slacks(self.points)
-        near, wrong = self._near(slacks), slacks < 0.0
-        column = np.arange(len(density.n_answers)) == reviewer
+        reviewer = int(new.reviewers[0])
+        density, slacks = self._with_reviewer(reviewer), new.slacks(self.points)
+        near = self._near(slacks)
+        density = density._counted(len(new) - int(near.sum()), int(np.sum(slacks[0, ~near] < 0.0)), reviewer)
+        new, slacks = new.take(near), slacks[:, near]
+        enough = self.tuning.enough_survivors
+        resolved = (self.weights @ (slacks >= 0.0) >= enough) | (density._factor(reviewer) >= enough)
+        density = density._with_answers(new.take(resolved), rng)
+        for row in np.flatnonzero(~resolved):
+            density = density._approached_softly(new.take(np.arange(len(new)) == row), rng)
+        return density
+
+    def _counted(self, n: int, n_wrong: int, reviewer: int) -> Density:
+        """After n answers of a reviewer that are right for all points, but for n_wrong that are wrong for all."""
+        if n == 0:
+            return self
+        column = np.arange(len(self.n_answers)) == reviewer
+        after = replace(self, agreed=self.agreed + n_wrong * column, n_answers=self.n_answers + n * column)
+        return self._reweighed(after)
+
+    def _factor(self, reviewer: int) -> float:
+        """What one more wrong answer of a reviewer costs a metric, of a density of one."""
+        wrong = int(np.median(self.wrong[:, reviewer]))
+        table = self._log_weights(wrong + 2)[reviewer]
+        return math.exp(table[wrong + 1] - table[wrong])
+
+    def _with_answers(self, new: Constraints, rng: np.random.Generator) -> Density:
+        """After more answers of one reviewer, points that disagree among each other about them."""
+        if not len(new):
+            return self
+        column = np.arange(len(self.n_answers)) == new.reviewers[0]
         after = replace(
-            density,
-            answers=density.answers.joined(new.take(near)),
-            wrong=density.wrong + np.sum(wrong[:, near], axis=1)[:, None] * column,
-            agreed=density.agreed + int(np.sum(wrong[0, ~near])) * column,
-            n_answers=density.n_answers + n * column,
+            self,
+            answers=self.answers.joined(new),
+            wrong=self.wrong + np.sum(new.slacks(self.points) < 0.0, axis=1)[:, None] * column,
+            n_answers=self.n_answers + len(new) * column,
         )
-        logs = np.log(np.maximum(self.weights, np.finfo(np.float64).tiny))
-        logs += after._log_densities() - density._log_densities()
+        return self._reweighed(after)._settled(rng)
+
+    def _reweighed(self, after: Density) -> Density:
+        """The same points after more answers, weighed by how their density changed."""
+        return after._weighted(self.weights, after._log_densities() - self._log_densities())
+
+    def _weighted(self, weights: Floats, log_factors: Floats) -> Density:
+        """With these weights times the factors, and the mass that leaves."""
+        with np.errstate(divide="ignore"):
+            logs = np.log(weights) + log_factors
         top = float(np.max(logs))
-        weights = np.exp(logs - top)
-        total = float(np.sum(weights))
-        after = replace(after, weights=weights / total, log_mass=self.log_mass + top + math.log(total))
-        is_unresolved = bool(np.any(np.all(wrong[:, near], axis=0)))  # no point agrees, but others may
-        if not is_unresolved and after.effective_number >= self.tuning.effective_share * self.n_points:
-            return after
-        return after._resampled(rng)
+        new = np.exp(logs - top)
+        total = float(np.sum(new))
+        new /= total
+        variance = self.variance + max(float(np.sum(new**2) - np.sum(weights**2)), 0.0)
+        return replace(self, weights=new, log_mass=self.log_mass + top + math.log(total), variance=variance)
+
+    def _settled(self, rng: np.random.Generator) -> Density:
+        """With enough points that count."""
+        if self.effective_number >= self.tuning.effective_share * self.n_points:
+            return self
+        return self._resampled(rng)
+
+    def _approached_softly(self, new: Constraints, rng: np.random.Generator) -> Density:
+        """After one answer that few points agree with: a mixture of points for which it is right, and of the others.
+
+        The former are found by stages: the answer counts as hard and moves in. If they turn out to have far less mass
+        than the others keep, the answer is taken to be wrong.
+        """
+        tuning, reviewer = self.tuning, int(new.reviewers[0])
+        wrong = new.slacks(self.points)[:, 0] < 0.0
+        if self.weights @ wrong <= 1.0 - tuning.enough_survivors:
+            return self._with_answers(new, rng)
+        before, hard = self._counted(1, 0, reviewer), replace(new, reviewers=np.array([HARD]))
+        others = before._reweighed(before._with_row(new))
+        log_others = math.log(self._factor(reviewer) * float(self.weights @ wrong))
+        agreeing, log_share, variance = before, 0.0, before.variance
+        for _ in range(tuning.max_stages):
+            slacks = new.slacks(agreeing.points)[:, 0]
+            amount = max(-float(np.quantile(slacks, 1.0 - tuning.stage_survivors)), 0.0)
+            weights = np.where(slacks >= -amount, agreeing.weights, 0.0)
+            share = float(np.sum(weights))
+            log_share += math.log(share)
+            variance += (1.0 - share) / (share * self.n_points)
+            if log_share < log_others - tuning.far_less:
+                return others
+            agreeing = replace(agreeing, weights=weights / share)
+            agreeing = agreeing._resampled(rng, hard.loosened(np.array([amount])))
+            if amount == 0.0:
+                break
+        else:
+            return others
+        log_total = float(np.logaddexp(log_share, log_others))
+        share = math.exp(log_share - log_total)
+        agreeing, disagreeing = agreeing._with_row(new), np.where(wrong, self.weights, 0.0)
+        mixture = replace(
+            others,
+            points=np.concatenate([agreeing.points, self.points]),
+            weights=np.concatenate([share * agreeing.weights, (1.0 - share) / np.sum(disagreeing) * disagreeing]),
+            wrong=np.concatenate([agreeing.wrong, others.wrong]),
+            log_mass=before.log_mass + log_total,
+            variance=variance,
+        )
+        return mixture._resampled(rng)
+
+    def _with_row(self, new: Constraints) -> Density:
+        """The same points and weights with one more answer to look at, counted already."""
+        column = np.arange(len(self.n_answers)) == new.reviewers[0]
+        wrong = (new.slacks(self.points) < 0.0) * column
+        return replace(self, answers=self.answers.joined(new), wrong=self.wrong + wrong)
 
     def _with_reviewer(self, row: int) -> Density:
         missing = row + 1 - len(self.n_answers)
@@ -293,15 +328,18 @@ class Density:
         table = self._log_weights(int(np.max(self.wrong, initial=0)) + 1)
         return np.asarray(np.sum(table[np.arange(len(table)), self.wrong], axis=1))
 
-    def _resampled(self, rng: np.random.Generator) -> Density:
-        """With points of one weight: drawn in proportion to their weights, then walked."""
+    def _resampled(self, rng: np.random.Generator, extra: Constraints | None = None) -> Density:
+        """With points of one weight: drawn in proportion to their weights, then walked, an extra answer in force."""
         places = (np.arange(self.n_points) + rng.random()) / self.n_points
         rows = np.minimum(np.searchsorted(np.cumsum(self.weights), places), len(self.points) - 1)
-        points = self._walked(self.points[rows], self.answers, rng, self.tuning.soft_sweeps)
+        answers = self.answers if extra is None else self.answers.joined(extra)
+        points = self._walked(self.points[rows], answers, rng, self.tuning.soft_sweeps)
         weights = np.full(self.n_points, 1.0 / self.n_points)
         slacks = self.answers.slacks(points)
-        near = replace(self, points=points, weights=weights)._near(slacks)
-        agreed = self.agreed + np.bincount(self.answers.reviewers[~near & (slacks[0] < 0.0)], minlength=len(self.agreed))
+        sd = np.std(slacks, axis=0)  # what all agree on by far tells nothing; on the way to an extra answer keep all
+        near = (np.abs(np.mean(slacks, axis=0)) < self.tuning.near_soft * sd) | (extra is not None)
+        settled = self.answers.reviewers[~near & (slacks[0] < 0.0)]
+        agreed = self.agreed + np.bincount(settled, minlength=len(self.agreed))
         near &= np.cumsum(near[::-1])[::-1] <= self.tuning.max_soft  # beyond the maximum the oldest are forgotten
         answers, wrong = self.answers.take(near), np.zeros((self.n_points, len(agreed)), np.int64)
         for row in range(len(agreed)):
@@ -314,16 +352,16 @@ class Density:
 
     def _walked(self, points: Floats, answers: Constraints, rng: np.random.Generator, sweeps: int) -> Floats:
         """The points after so many sweeps of a walk that leaves the density with these answers invariant."""
-        points, (A, b, *rows) = points.copy(), self._sorted_rows(answers)
+        points, rows = points.copy(), self._sorted_rows(answers)
         is_full = self.space.structure == "full"
         table = np.zeros((0, 1)) if self.likelihood is None else self._log_weights(len(answers) + 1)
         limits = (self.bound, self.space.n_features if is_full else 0, self.tuning.window, self.tuning.max_tries)
         for _ in range(sweeps):
             axes = np.ascontiguousarray(rng.permutation(self._axes(points)))
-            walk(points, axes, A, b, *rows, np.ascontiguousarray(table), *limits, rng)
+            walk(points, axes, *rows, np.ascontiguousarray(table), *limits, rng)
         return points
 
-    def _sorted_rows(self, answers: Constraints) -> tuple[Any, ...]:
+    def _sorted_rows(self, answers: Constraints) -> tuple[Floats, Floats, int, Indices, Indices, Indices]:
         """A, b, n_hard, starts, bit_starts and bit_reviewers as the kernel wants them."""
         m, is_single = self.space.n_unknowns, answers.is_single
         cone = np.eye(m) if self.space.structure == "diagonal" else np.zeros((0, m))
@@ -356,6 +394,5 @@ class Density:
         cls, state: dict[str, Any], space: MetricSpace, likelihood: Likelihood | None, tuning: DensityTuning
     ) -> Density:
         """The density with this `state`, to the bit."""
-        values = {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in state.items()}
-        values["answers"] = Constraints.from_state(state["answers"])
+        values: dict[str, Any] = {**state, "answers": Constraints.from_state(state["answers"])}
         return cls(space=space, likelihood=likelihood, tuning=tuning, **values)

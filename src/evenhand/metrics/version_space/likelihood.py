@@ -8,13 +8,13 @@ from typing import Protocol
 
 import numpy as np
 
-from evenhand._internal.arrays import Floats
+from evenhand._internal.arrays import Floats, Indices
 
 
 class Likelihood(Protocol):
     """The likelihood of all answers of a reviewer depends on their number and on how many of them are wrong."""
 
-    def log_weights(self, n_answers: Floats, wrong: Floats) -> Floats:
+    def log_weights(self, n_answers: Indices, wrong: Indices) -> Floats:
         """The log-likelihood of n_answers (r, 1) with `wrong` (r, c) of them wrong, up to a constant, (r, c)."""
 
 
@@ -24,7 +24,7 @@ class FixedRate:
 
     rate: float
 
-    def log_weights(self, n_answers: Floats, wrong: Floats) -> Floats:
+    def log_weights(self, n_answers: Indices, wrong: Indices) -> Floats:
         """In proportion to the wrong ones."""
         return np.asarray(wrong * math.log(self.rate / (1.0 - self.rate)))
 
@@ -39,11 +39,11 @@ class LearnedRates:
     rates: Floats
     log_prior: Floats
 
-    def log_weights(self, n_answers: Floats, wrong: Floats) -> Floats:
+    def log_weights(self, n_answers: Indices, wrong: Indices) -> Floats:
         """The log of the average."""
         return log_sum(self.log_joint(np.minimum(self.rates, 0.5), n_answers, wrong))
 
-    def log_joint(self, rates: Floats, n_answers: Floats, wrong: Floats) -> Floats:
+    def log_joint(self, rates: Floats, n_answers: Indices, wrong: Indices) -> Floats:
         """The log of prior times likelihood at each rate: (r, c, g)."""
         wrong, right = wrong[:, :, None], (n_answers - wrong)[:, :, None]
         return np.asarray(self.log_prior + wrong * np.log(rates) + right * np.log1p(-rates))

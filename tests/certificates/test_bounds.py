@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import linprog
 
 from evenhand.certificates import Evidence, lower_bounds, proof_of
-from evenhand.certificates.sourced_verdicts import SourcedVerdicts
+from evenhand.certificates._sourced_verdicts import SourcedVerdicts
 from evenhand.metrics import Pairs, Verdicts
 from evenhand.metrics.features import MetricSpace, Structure
 from evenhand.records.decision import PROBABILITY_TOLERANCE

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.certificates.proof import Proof, leaves_semidefinite, proved_square, root_rounded_down, rounded_down
+from evenhand.certificates._proof import Proof, leaves_semidefinite, proved_square, root_rounded_down, rounded_down
 from evenhand.records.decision import PROBABILITY_TOLERANCE
 
 numbers = st.floats(-2.0, 2.0)

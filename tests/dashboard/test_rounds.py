@@ -16,7 +16,7 @@ from evenhand.desk import Desk
 from evenhand.desk.event_records import DeskDecision
 from evenhand.desk.projection.projection import Projection, RoundHistory
 from evenhand.desk.settings import DeskSettings
-from evenhand.service.dashboard.rounds import MEANS, POINTS, rounds_part
+from evenhand.service.dashboard._rounds import MEANS, POINTS, rounds_part
 
 SETTINGS = DeskSettings.create(n_features=2, seed=0, target_unfair_share=0.02)
 

@@ -13,7 +13,7 @@ from scipy.stats import norm
 
 import evenhand as eh
 from evenhand.errors import InvalidInput
-from evenhand.interview.forecast import WASTE, Meter
+from evenhand.interview._forecast import WASTE, Meter
 from evenhand.metrics.verdicts import Pairs
 from tests.support.interviewed import interviewed, people, standard
 from tests.support.simulation import same

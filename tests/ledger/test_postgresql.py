@@ -8,8 +8,8 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from evenhand.desk import open_ledger
+from evenhand.ledger._locks import AdvisoryLocks
 from evenhand.ledger.ledger import Ledger
-from evenhand.ledger.locks import AdvisoryLocks
 from tests.support.waiting import wait_for
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from evenhand.desk import Desk
 from evenhand.desk.settings import DeskSettings
+from evenhand.review._interview_people import known_people
 from evenhand.review.display import MINUS, features_of_contexts, rows_of
-from evenhand.review.interview_people import known_people
 from evenhand.review.interview_sessions import InterviewSessions
 from evenhand.review.review_sessions import ReviewSessions
 from evenhand.schema import Category, Number, Schema

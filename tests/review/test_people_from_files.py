@@ -6,7 +6,7 @@ import pytest
 
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import InvalidInput
-from evenhand.review.interview_people import people_in_csv
+from evenhand.review._interview_people import people_in_csv
 from evenhand.schema import Category, Number, Schema
 
 WITH_SCHEMA = DeskSettings.create(

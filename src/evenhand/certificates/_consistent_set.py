@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evenhand._internal.arrays import Floats, Indices, Mask
-from evenhand.certificates.sourced_verdicts import SourcedVerdicts
+from evenhand.certificates._sourced_verdicts import SourcedVerdicts
 from evenhand.metrics.features import MetricSpace
 
 SHORTEST = 1e-100  # Differences with a squared length below this are ignored: double precision cannot use them.

@@ -10,8 +10,8 @@ import numpy as np
 from evenhand._internal.append_only import GrowingList, GrowingRows, shallow_copy
 from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand._internal.jit import jit
+from evenhand.certificates._sourced_verdicts import SourcedVerdicts
 from evenhand.certificates.evidence import Evidence
-from evenhand.certificates.sourced_verdicts import SourcedVerdicts
 from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.verdicts import Pairs, Verdicts
 from evenhand.records.decision import Pair

@@ -10,10 +10,10 @@ import numpy as np
 
 from evenhand._internal.arrays import Floats
 from evenhand._internal.jit import frozen
+from evenhand.certificates._proof import Proof, proofs_of, root_rounded_down
+from evenhand.certificates._sourced_verdicts import SourcedVerdicts
 from evenhand.certificates.check import LIKELY, digest_of
 from evenhand.certificates.evidence import Evidence
-from evenhand.certificates.proof import Proof, proofs_of, root_rounded_down
-from evenhand.certificates.sourced_verdicts import SourcedVerdicts
 from evenhand.errors import InvalidInput
 from evenhand.metrics.features import Structure
 from evenhand.metrics.verdicts import Pairs

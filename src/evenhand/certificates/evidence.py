@@ -10,8 +10,8 @@ import numpy as np
 from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand.certificates._consistent_set import ConsistentSet, in_span
 from evenhand.certificates._descent import Descent
-from evenhand.certificates.proof import Proof, checked, refuted
-from evenhand.certificates.sourced_verdicts import SourcedVerdicts
+from evenhand.certificates._proof import Proof, checked, refuted
+from evenhand.certificates._sourced_verdicts import SourcedVerdicts
 from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.verdicts import Verdicts
 from evenhand.records.decision import PROBABILITY_TOLERANCE

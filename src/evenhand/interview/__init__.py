@@ -1,6 +1,6 @@
 """An interview before going live: questions about the most informative pairs of candidates."""
 
-from evenhand.interview.forecast import Forecast
+from evenhand.interview._forecast import Forecast
 from evenhand.interview.interview import Interview
 from evenhand.interview.question import Answer, Question
 

@@ -16,7 +16,7 @@ from evenhand._internal.checks import check_number, check_whole, check_whole_or_
 from evenhand._internal.randomness import Seed, as_generator
 from evenhand.bandit import FairBandit
 from evenhand.errors import InvalidInput
-from evenhand.interview.forecast import Forecast, Meter, unfair_pairs_live
+from evenhand.interview._forecast import Forecast, Meter, unfair_pairs_live
 from evenhand.interview.question import (
     Answer,
     Judgement,

@@ -12,9 +12,9 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from evenhand.errors import AlreadyRecorded, DamagedLedger, UnknownRecord
+from evenhand.ledger._locks import ProjectionLock, locks_of
 from evenhand.ledger.engine import open_engine
 from evenhand.ledger.event import EventToApply, Head, Row, Stamp
-from evenhand.ledger.locks import ProjectionLock, locks_of
 from evenhand.ledger.migrate import NEWEST, bring_up_to_date, refuse_newer, refuse_unknown, version_of
 from evenhand.ledger.transaction import files, is_undecodable, transaction, translated
 from evenhand.ledger.waiting_pairs import WaitingPairs

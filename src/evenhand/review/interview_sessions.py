@@ -24,10 +24,10 @@ from evenhand.desk.projection.projection import QuietBandit
 from evenhand.interview import Interview
 from evenhand.interview.question import Question, check_judgement, steps_in_one
 from evenhand.records.review_metadata import ANSWERS, JUDGEMENTS
+from evenhand.review._interview_history import ANSWERS_BY_VERDICT, AnsweredQuestion, InterviewHistory, read_history
+from evenhand.review._interview_people import KnownPeople, keep_people, known_people, people_in_csv
 from evenhand.review.display import rows_of, shown_and_hidden
 from evenhand.review.encryption import Encryption
-from evenhand.review.interview_history import ANSWERS_BY_VERDICT, AnsweredQuestion, InterviewHistory, read_history
-from evenhand.review.interview_people import KnownPeople, keep_people, known_people, people_in_csv
 from evenhand.review.review_book import ReviewBook
 from evenhand.review.review_sessions import INSTRUCTION
 

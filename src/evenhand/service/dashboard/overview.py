@@ -17,8 +17,8 @@ from evenhand.review.agreement import agreement, consistency
 from evenhand.review.review_book import ReviewBook
 from evenhand.schema.features import Number
 from evenhand.schema.words import value_words
+from evenhand.service.dashboard._rounds import rounds_part
 from evenhand.service.dashboard.decision_list import latest_decisions
-from evenhand.service.dashboard.rounds import rounds_part
 
 if TYPE_CHECKING:
     from evenhand.desk.desk import Desk

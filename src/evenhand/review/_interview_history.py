@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from evenhand.interview.question import Answer, Judgement, Question
 from evenhand.ledger.ledger import Ledger
-from evenhand.review.interview_people import KnownPeople
+from evenhand.review._interview_people import KnownPeople
 
 KINDS = ("answer", "withdrawal")
 ANSWERS_BY_VERDICT: dict[bool | None, Judgement] = {True: "unfair", False: "acceptable", None: "unsure"}

@@ -23,7 +23,7 @@ import numpy as np
 from evenhand._internal.arrays import Floats, Indices
 from evenhand.certificates._consistent_set import SHORTEST, ConsistentSet
 from evenhand.certificates._descent import Descent
-from evenhand.certificates.sourced_verdicts import SourcedVerdicts
+from evenhand.certificates._sourced_verdicts import SourcedVerdicts
 from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.verdicts import Pairs
 from evenhand.records.decision import PROBABILITY_TOLERANCE

@@ -10,12 +10,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from evenhand.desk import Desk
+from evenhand.desk import Decide, Desk
 from evenhand.errors import LedgerUnavailable
 from evenhand.ledger.ledger import Ledger, open_ledger
+from evenhand.service.dashboard.decision_page import Prover
 from evenhand.service.verification import VERIFIED
+from tests.support.desk_play import D, done, people, play
 from tests.support.running_service import DECISIONS, MEMORY, Asking, asking, candidates
 from tests.support.waiting import wait_for
 
@@ -112,3 +115,16 @@ def test_a_database_that_is_away_is_a_problem_to_come_back_for(ask: Asking, monk
         assert answer.headers["retry-after"]
         assert "db.internal" not in answer.text
     assert ask.decide()["number"] == 1
+
+
+def test_a_certificate_does_not_wait_for_another_process(tmp_path: Path) -> None:
+    """A decision that this process has not projected yet gets the certificate that the projecting process gives it."""
+    url = f"sqlite:///{tmp_path / 'desks.db'}"
+    with Desk.open(url, "loans", n_features=D, seed=3) as projecting, Desk.open(url, "loans") as following:
+        play(projecting, 4)
+        projecting.catch_up(wait=True)
+        (event,) = done(following.execute([Decide(people(np.random.default_rng(9)))]))
+        assert following.projection.seq < event.seq
+        early = Prover(following).certificate(event)
+        projecting.catch_up(wait=True)
+        assert early.to_dict() == Prover(projecting).certificate(event).to_dict()

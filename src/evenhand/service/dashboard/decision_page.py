@@ -10,7 +10,6 @@ from evenhand.certificates import ANSWER, Certificate, certify
 from evenhand.desk.event_records import decision_of
 from evenhand.desk.explain.evidence import StandingReviews, number_of
 from evenhand.review.display import features_of, in_words, ordered
-from evenhand.service.problems import unavailable
 
 if TYPE_CHECKING:
     from evenhand.certificates.certificate import PairCertificate, QuotedVerdict
@@ -44,10 +43,10 @@ class Prover:
         self._copy: tuple[int, Safeguards] | None = None
 
     def certificate(self, event: Event) -> Certificate:
-        """What can be proved about each pair now; a Problem if the projection does not contain the decision yet."""
+        """What can be proved about each pair now."""
         projection, decision = self._desk.projection, decision_of(event.body)
-        if decision.round >= projection.bandit.rounds:
-            raise unavailable("the decision is too new; try again in a moment")
+        if decision.round >= projection.bandit.rounds:  # another process decided, and keeps its next snapshot later
+            projection = self._desk.projector.at(self._desk.head.seq)
         with self._lock:
             # Evidence is computed on demand: in a copy, since the projection belongs to whoever decides.
             if self._copy is None or self._copy[0] != projection.history.news:

@@ -43,7 +43,7 @@ def test_a_copy_of_all_metrics_is_never_cut(rank: int) -> None:
     A = random_A(rng, d, rank=rank, norm=bound)
     truth, worst = A.T @ A, 0.0
     for _ in range(3000):
-        other = random_A(rng, d, rank=rng.integers(1, d + 1), norm=bound)
+        other = random_A(rng, d, rank=int(rng.integers(1, d + 1)), norm=bound)
         copy = truth + set_back / (4.0 * bound) * (other.T @ other - truth)
         x = random_contexts(rng, 1, d)[0]
         eigenvector = np.linalg.eigh(copy - truth)[1][:, -1]
@@ -206,11 +206,14 @@ def test_forgotten_answers_leave_no_trace(seed: int) -> None:
 @pytest.mark.parametrize("error_rate", [0, 1e-3])
 def test_low_quantiles_learn_as_well(error_rate: float) -> None:
     """A pair that is never flagged is played farther and farther apart, however low the quantile."""
-    learner, pair = VersionSpace(1, epsilon=0.1, quantile=0.004, error_rate=error_rate, seed=0), ([0.5], [-0.5])
+    learner, (x, y) = (
+        VersionSpace(1, epsilon=0.1, quantile=0.004, error_rate=error_rate, seed=0),
+        np.array([[0.5], [-0.5]]),
+    )
     for _ in range(600):
-        gap = float(np.sqrt(min(learner.guess(Pairs.between(*pair))[0], 1.0)))
-        learner.learn_pair(*pair, gap=gap, unfair=False)
-    assert learner.guess(Pairs.between(*pair))[0] > 0.5
+        gap = float(np.sqrt(min(learner.guess(Pairs.between(x, y))[0], 1.0)))
+        learner.learn_pair(x, y, gap=gap, unfair=False)
+    assert learner.guess(Pairs.between(x, y))[0] > 0.5
 
 
 def test_quantiles_that_rest_on_no_point_are_refused() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import math
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -37,6 +38,8 @@ SPARE = 4.0 * PROBABILITY_TOLERANCE  # Gaps exceed the distance played by this m
 WIDEST_KNOWN = 16.0
 """The density stops learning where it is as narrow as 2 set-backs / quantile: a bound of this times half of that leaves
 something to learn."""
+CONFIDENCE = 0.95
+"""Of `flags_left`: what is taken off for sampling."""
 CREDIBLE = 0.005  # The ends of a squared distance under soft answers leave this share of the density out on each side.
 
 
@@ -52,10 +55,11 @@ class VersionSpace(MetricLearner):
     number: they are weighed by it. None: each reviewer's error rate is learned, by name.
 
     Guarantee (`flags_left`; docs/mathematics.md has the proofs). With answers that fit a metric, error_rate 0 and
-    ||G||_F <= bound, at most m log(8 bound / set_back) / log(1 / quantile) rounds are ever flagged, m = d(d+1)/2,
-    whatever the contexts. With error_rate p > 0 the same holds with the quantile raised to q + (1 - q) p / (1 - p), and
-    each wrong answer adds at most log((1 - p) / p) / log(1 / that). Sampling costs about one flag more; `flags_left`
-    counts it, with 95% confidence. A lower quantile is flagged less often and learns more slowly that it plays too low.
+    ||G||_F <= bound, at most m log(4 bound / set_back) / log(1 / quantile) rounds are ever flagged, m = d(d+1)/2,
+    whatever the contexts, if each decision is reviewed before the next. With error_rate p > 0 the same holds with the
+    quantile raised to q + (1 - q) p / (1 - p), and each wrong answer adds at most log((1 - p) / p) / log(1 / that).
+    Sampling costs about one flag more; `flags_left` counts it, with 95% confidence. With one-bit reviews of n pairs the
+    quantile counts n times. A lower quantile is flagged less often and learns more slowly that it plays too low.
 
     n_features: d. structure: "full" or "diagonal" G. epsilon: accuracy of distances, None to sharpen as reviews come.
     quantile: what is played. set_back: in squared distance, None for a quarter of epsilon squared. bound: on
@@ -64,7 +68,7 @@ class VersionSpace(MetricLearner):
 
     >>> learner = VersionSpace(1, epsilon=0.1, error_rate=0, seed=0)
     >>> learner.flags_left
-    2
+    3
     >>> for _ in range(40):
     ...     gap = float(min(1.0, learner.guess(Pairs.between([1.0], [0.0]))[0]) ** 0.5)
     ...     _ = learner.learn_pair([1.0], [0.0], gap=gap, unfair=gap > 0.7)
@@ -94,21 +98,28 @@ class VersionSpace(MetricLearner):
         self.quantile = check_number("quantile", quantile, above=0, below=1)
         self.set_back = check_number_or_none("set_back", set_back, least=FINEST_SET_BACK)
         self.error_rate = check_error_rate(error_rate)
+        tuning, q = self.tuning, self.quantile
         if n_points is None:
-            n_points = max(self.tuning.min_points, self.tuning.points_per_unknown * m)
-        self.n_points = check_whole("n_points", n_points, least=2 * m + 10, also="None")
+            n_points = max(tuning.min_points, tuning.points_per_unknown * m, math.ceil(tuning.points_below / q))
+        least = max(2 * m + 10, math.ceil(tuning.least_below / q))
+        self.n_points = check_whole("n_points", n_points, least=least, also="None")
         self.rounds = 0
         self.is_refuted = False
         """Whether some answer fits no metric together with earlier ones; no promise holds then."""
         self._rng = as_generator(seed)
         self._names: tuple[str | None, ...] = ()
+        self._pairs_per_flag = 1  # More than one after one-bit reviews: which of these pairs was unfair is not known.
         self._remembered: GrowingList[Constraints] = GrowingList()
         bound = max(first_bound(bound, self.epsilon), WIDEST_KNOWN * self._set_back(0) / self.quantile)
         self._max_bound = bound * 2.0**self.tuning.max_doublings
         self._density = self._prior(bound)
 
     def _prior(self, bound: float) -> Density:
-        return Density.initial(self.space, bound, self._likelihood(), self.n_points, self._rng, self.tuning)
+        return Density.initial(self.space, bound, self._likelihood(), self.n_points, self._rng, self._density_tuning())
+
+    def _density_tuning(self) -> DensityTuning:
+        tuning = self.tuning
+        return replace(tuning, min_cut=min(tuning.min_cut, tuning.min_cut_of_quantile * self.quantile))
 
     def _likelihood(self) -> Likelihood | None:
         if self.error_rate is None:
@@ -181,22 +192,29 @@ class VersionSpace(MetricLearner):
     def flags_left(self) -> int | None:
         """How many more rounds can be flagged at most, at 95% confidence, while ||G||_F <= bound.
 
-        With a fixed error rate, as long as no further answer is wrong. None if rates are learned, or once an answer
-        fits no metric.
+        Each decision being reviewed before the next. With a fixed error rate, if no more answers are wrong than all but
+        0.5% of the density say. None if rates are learned, once an answer fits no metric, or after one-bit reviews of
+        1 / quantile pairs or more.
         """
-        if self.error_rate is None or self.is_refuted:
+        quantile = self._pairs_per_flag * self._quantile_on_average
+        if self.error_rate is None or self.is_refuted or quantile >= 1.0:
             return None
         return flags_left(
             self.space.n_unknowns,
             bound=self.bound,
             set_back=self.set_back or default_set_back(self.epsilon or 0.0),
-            quantile=self.quantile,
+            quantile=quantile,
             error_rate=self.error_rate,
             n_wrong=self._density.n_wrong(CREDIBLE),
             log_mass=self._density.log_mass,
             variance=self._density.variance,
-            n_points=self.n_points,
+            confidence=CONFIDENCE,
         )
+
+    @property
+    def _quantile_on_average(self) -> float:
+        """The share of the density below the quantile that is played, on average over the walk."""
+        return self.quantile + (0.0 if self.error_rate == 0.0 else 1.0 / self.n_points)
 
     @property
     def promise(self) -> str:
@@ -204,13 +222,17 @@ class VersionSpace(MetricLearner):
         left = self.flags_left
         if self.is_refuted:
             return "No metric fits all answers: no number of flags can be promised any more."
-        if left is None:
+        if self.error_rate is None:
             return "With error rates that are learned, no number of flags is proved."
+        if left is None:
+            return "After reviews that do not say which of many pairs was unfair, no number of flags is proved."
         rounds = f"At most {left} more {'round' if left == 1 else 'rounds'} can ever"
         if self.error_rate == 0.0:
             return f"{rounds} be flagged, as long as the answers fit a metric."
-        cost = flagged_rounds_per_wrong_answer(self.quantile, self.error_rate or 0.0)
-        return f"{rounds} be flagged; each further wrong answer may add {cost:.1f}."
+        cost = flagged_rounds_per_wrong_answer(self._pairs_per_flag * self._quantile_on_average, self.error_rate)
+        n_wrong = self._density.n_wrong(CREDIBLE)
+        n_wrong_so_far = f"{n_wrong} {'answer' if n_wrong == 1 else 'answers'} so far"
+        return f"{rounds} be flagged, with {n_wrong_so_far} wrong; each further wrong answer may add {cost:.1f}."
 
     def reviewers(self) -> dict[str | None, ReviewerReport]:
         """A report on each reviewer, by name; empty unless error rates are learned."""
@@ -242,6 +264,7 @@ class VersionSpace(MetricLearner):
             return self.learn(replace(verdicts, unfair=np.full(len(verdicts), any_unfair)))
         new = self._constraints(replace(verdicts, unfair=np.ones(len(verdicts), np.bool_))).as_one()
         refused = self._learn(new, verdicts.reviewer)
+        self._pairs_per_flag = max(self._pairs_per_flag, len(verdicts))
         return Learned(0, tuple(verdicts.pairs.names())) if len(refused) else Learned(len(verdicts))
 
     def _constraints(self, verdicts: Verdicts) -> Constraints:
@@ -344,6 +367,7 @@ class VersionSpace(MetricLearner):
             "rounds": self.rounds,
             "is_refuted": self.is_refuted,
             "names": list(self._names),
+            "pairs_per_flag": self._pairs_per_flag,
             "remembered": functools.reduce(Constraints.joined, self._remembered, empty).state(),
             "parts": np.array([len(part) for part in self._remembered], np.int64),
             "density": self._density.state(),
@@ -358,13 +382,13 @@ class VersionSpace(MetricLearner):
         for name in ("epsilon", "quantile", "set_back", "error_rate", "n_points", "rounds", "is_refuted"):
             setattr(learner, name, state[name])
         learner._max_bound, learner._names = float(state["max_bound"]), tuple(state["names"])
+        learner._pairs_per_flag = int(state["pairs_per_flag"])
         learner._rng = generator_from(state["rng"])
-        remembered, numbers = (
-            Constraints.from_state(state["remembered"]),
-            np.repeat(np.arange(len(state["parts"])), state["parts"]),
-        )
-        learner._remembered = GrowingList(remembered.take(numbers == part) for part in range(len(state["parts"])))
-        learner._density = Density.from_state(state["density"], learner.space, learner._likelihood(), cls.tuning)
+        remembered, parts = Constraints.from_state(state["remembered"]), state["parts"]
+        numbers = np.repeat(np.arange(len(parts)), parts)
+        learner._remembered = GrowingList(remembered.take(numbers == part) for part in range(len(parts)))
+        settings = (learner.space, learner._likelihood(), learner._density_tuning())
+        learner._density = Density.from_state(state["density"], *settings)
         return learner
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:

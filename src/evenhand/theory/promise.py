@@ -1,6 +1,7 @@
 """How many rounds VersionSpace can have flagged: two theorems as numbers; the proofs are in docs/mathematics.md."""
 
 import math
+from statistics import NormalDist
 
 from evenhand._internal.checks import check_number, check_whole
 
@@ -10,24 +11,24 @@ def flagged_rounds(
 ) -> float:
     """How many rounds VersionSpace can ever have flagged, a metric of m unknowns being behind the answers.
 
-    m log(8 B / delta) / log(1 / q) if answers are never wrong. At error rate p, with n_wrong of them wrong, mistaken
+    m log(4 B / delta) / log(1 / q) if answers are never wrong. At error rate p, with n_wrong of them wrong, mistaken
     flags included, log((1 - p) / p) / log(1 / rho) more for each, where rho = q + (1 - q) p / (1 - p) takes the place
-    of q.
+    of q. Each decision is reviewed before the next one; if up to D wait for their review at once, D times as many. If
+    answers only say whether any of n pairs is unfair, n q takes the place of q.
 
     >>> round(flagged_rounds(15, bound=1.0, set_back=1e-4, quantile=0.03), 1)
-    48.3
+    45.3
     >>> round(flagged_rounds(15, bound=1.0, set_back=1e-4, quantile=0.1, error_rate=0.1, n_wrong=10), 1)
-    118.9
+    112.4
     """
-    q, p = (
-        check_number("quantile", quantile, above=0, below=1),
-        check_number("error_rate", error_rate, least=0, below=0.5),
-    )
-    return _promise_budget(m, bound, set_back, p, n_wrong) / math.log(1.0 / share_kept(q, p))
+    budget = _promise_budget(m, bound, set_back, error_rate, n_wrong)
+    return budget / math.log(1.0 / share_kept(quantile, error_rate))
 
 
 def share_kept(quantile: float, error_rate: float) -> float:
     """rho: what the first flag of a round leaves of the mass at most, relative to what agreeing would leave of it."""
+    quantile = check_number("quantile", quantile, above=0, below=1)
+    error_rate = check_number("error_rate", error_rate, least=0, below=0.5)
     return quantile + (1.0 - quantile) * error_rate / (1.0 - error_rate)
 
 
@@ -45,7 +46,7 @@ def _promise_budget(m: int, bound: float, set_back: float, error_rate: float, n_
     m, n_wrong = check_whole("m", m, least=1), check_whole("n_wrong", n_wrong, least=0)
     bound, set_back = check_number("bound", bound, above=0), check_number("set_back", set_back, above=0)
     wrong = n_wrong * math.log((1.0 - error_rate) / error_rate) if error_rate > 0.0 else 0.0
-    return m * math.log(max(8.0 * bound / set_back, 1.0)) + wrong
+    return m * math.log(max(4.0 * bound / set_back, 1.0)) + wrong
 
 
 def flags_left(
@@ -58,23 +59,20 @@ def flags_left(
     n_wrong: int = 0,
     log_mass: float = 0.0,
     variance: float = 0.0,
-    n_points: int | None = None,
-    z: float = 1.645,
+    confidence: float | None = None,
 ) -> int:
     """The same for the rounds still to come, once the answers have left exp(log_mass) of all mass.
 
-    variance: of the estimate of log_mass. n_points: by how many points quantiles are estimated; the share that a flag
-    leaves then varies, its log by about 1 / sqrt(q n). Both at confidence z, in standard deviations.
+    confidence: None if log_mass and quantiles are exact. Otherwise half of the doubt goes to log_mass, the log of an
+    unbiased estimate with this variance, and half to quantiles that leave the share q only on average.
 
     >>> flags_left(15, bound=1.0, set_back=1e-4, quantile=0.03, log_mass=-70.0)
-    28
-    >>> flags_left(15, bound=1.0, set_back=1e-4, quantile=0.03, log_mass=-70.0, variance=2.0, n_points=300)
-    29
+    25
+    >>> flags_left(15, bound=1.0, set_back=1e-4, quantile=0.03, log_mass=-70.0, variance=2.0, confidence=0.95)
+    27
     """
     budget = _promise_budget(m, bound, set_back, error_rate, n_wrong) + log_mass
-    gain = math.log(1.0 / share_kept(quantile, error_rate))
-    noise = 0.0 if n_points is None else 1.0 / max(quantile * n_points, 1.0)
-    flags = 0
-    while (flags + 1) * gain <= budget + z * math.sqrt(variance + (flags + 1) * noise):
-        flags += 1
-    return flags
+    if confidence is not None:
+        doubt = (1.0 - check_number("confidence", confidence, above=0, below=1)) / 2.0
+        budget += variance / 2.0 + NormalDist().inv_cdf(1.0 - doubt) * math.sqrt(variance) + math.log(1.0 / doubt)
+    return max(math.floor(budget / math.log(1.0 / share_kept(quantile, error_rate))), 0)

@@ -88,6 +88,20 @@ class Constraints:
             return np.asarray(rows)
         return np.asarray(np.maximum.reduceat(rows, np.searchsorted(self.answer, np.arange(len(self))), axis=1))
 
+    def sorted_rows(self, cone: Floats, n_reviewers: int) -> tuple[Floats, Floats, int, Indices, Indices, Indices]:
+        """A, b, n_hard, starts, bit_starts and bit_reviewers as the walk wants them, behind the rows of a cone."""
+        single = np.flatnonzero(self.is_single[self.answer])
+        owners = self.reviewers[self.answer[single]]
+        single, owners = single[np.argsort(owners, kind="stable")], np.sort(owners)
+        bits = np.flatnonzero(~self.is_single[self.answer])
+        order = np.concatenate([single, bits])
+        starts = len(cone) + np.searchsorted(owners, np.arange(n_reviewers + 1))
+        first = len(cone) + len(single)
+        bit_starts = first + np.append(np.flatnonzero(np.diff(self.answer[bits], prepend=-1)), len(bits))
+        A = np.concatenate([cone, self.A[order]])
+        b = np.concatenate([np.zeros(len(cone)), self.b[order]])
+        return A, b, int(starts[0]), starts, bit_starts, self.reviewers[~self.is_single]
+
     def state(self) -> dict[str, Any]:
         """The arrays by name."""
         return dict(vars(self))

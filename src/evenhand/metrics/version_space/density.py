@@ -89,7 +89,7 @@ class Density:
         return norm > self.bound * (1.0 - self.tuning.near_bound / (self.space.n_unknowns + 1))
 
     def quantiles(self, normals: Floats, q: float) -> Floats:
-        """The q-quantile of <alpha, u> for each u, never above the sample's: normals (n, m) -> (n,)."""
+        """The q-quantile of <alpha, u> for each u, normals (n, m) -> (n,): a mass of q lies below it, on average."""
         values = self.points @ normals.T
         if self.likelihood is None:
             rank = max(int(q * (len(values) + 1)), 1) - 1
@@ -126,7 +126,7 @@ class Density:
         """Which soft answers with these slacks (N, a) still tell metrics apart, (a,)."""
         mean, sd = self.moments(slacks)
         matters = self.weights @ (slacks < 0.0) > self.tuning.min_cut
-        return np.asarray(matters & (mean > -self.tuning.near_soft * sd))
+        return np.asarray(matters & ((mean > -self.tuning.near_soft * sd) | np.any(slacks >= 0.0, axis=0)))
 
     def contradicting(self, new: Constraints) -> Indices:
         """Those of these answers that all points disagree with."""
@@ -202,7 +202,8 @@ class Density:
         reviewer = int(new.reviewers[0])
         density, slacks = self._with_reviewer(reviewer), new.slacks(self.points)
         near = self._near(slacks)
-        density = density._counted(len(new) - int(near.sum()), int(np.sum(slacks[0, ~near] < 0.0)), reviewer)
+        are_wrong = ~near & np.all(slacks < 0.0, axis=0)
+        density = density._counted(len(new) - int(near.sum()), int(are_wrong.sum()), reviewer)
         new, slacks = new.take(near), slacks[:, near]
         enough = self.tuning.enough_survivors
         resolved = (self.weights @ (slacks >= 0.0) >= enough) | (density._factor(reviewer) >= enough)
@@ -272,7 +273,7 @@ class Density:
         before, hard = self._counted(1, 0, reviewer), replace(new, reviewers=np.array([HARD]))
         others = before._reweighed(before._with_row(new))
         log_others = math.log(self._factor(reviewer) * float(self.weights @ wrong))
-        agreeing, log_share, variance = before, 0.0, before.variance
+        agreeing, log_share, variance, is_reached = before, 0.0, before.variance, False
         for _ in range(tuning.max_stages):
             slacks = new.slacks(agreeing.points)[:, 0]
             amount = max(-float(np.quantile(slacks, 1.0 - tuning.stage_survivors)), 0.0)
@@ -281,14 +282,15 @@ class Density:
             log_share += math.log(share)
             variance += (1.0 - share) / (share * self.n_points)
             if log_share < log_others - tuning.far_less:
-                return others
+                break
             agreeing = replace(agreeing, weights=weights / share)
             agreeing = agreeing._resampled(rng, hard.loosened(np.array([amount])))
             if amount == 0.0:
+                is_reached = True
                 break
-        else:
-            return others
         log_total = float(np.logaddexp(log_share, log_others))
+        if not is_reached:  # what they may have is counted, though no point stands for it
+            return replace(others, log_mass=before.log_mass + log_total)
         share = math.exp(log_share - log_total)
         agreeing, disagreeing = agreeing._with_row(new), np.where(wrong, self.weights, 0.0)
         mixture = replace(
@@ -338,15 +340,27 @@ class Density:
         points = self._walked(self.points[rows], answers, rng, self.tuning.soft_sweeps)
         weights = np.full(self.n_points, 1.0 / self.n_points)
         slacks = self.answers.slacks(points)
-        sd = np.std(slacks, axis=0)  # what all agree on by far tells nothing; on the way to an extra answer keep all
-        near = (np.abs(np.mean(slacks, axis=0)) < self.tuning.near_soft * sd) | (extra is not None)
-        settled = self.answers.reviewers[~near & (slacks[0] < 0.0)]
-        agreed = self.agreed + np.bincount(settled, minlength=len(self.agreed))
-        near &= np.cumsum(near[::-1])[::-1] <= self.tuning.max_soft  # beyond the maximum the oldest are forgotten
-        answers, wrong = self.answers.take(near), np.zeros((self.n_points, len(agreed)), np.int64)
-        for row in range(len(agreed)):
-            wrong[:, row] = np.sum(slacks[:, near][:, answers.reviewers == row] < 0.0, axis=1)
-        return replace(self, points=points, weights=weights, answers=answers, wrong=wrong, agreed=agreed)
+        are_wrong, sd = slacks < 0.0, np.std(slacks, axis=0)
+        # What all agree on by far tells nothing; on the way to an extra answer keep all.
+        near = np.any(are_wrong != are_wrong[0], axis=0) | (extra is not None)
+        near |= np.abs(np.mean(slacks, axis=0)) < self.tuning.near_soft * sd
+        agreed, wrong = self.agreed + self._per_reviewer(are_wrong[:1], ~near)[0], self._per_reviewer(are_wrong, near)
+        walked = replace(self, points=points, weights=weights, wrong=wrong, agreed=agreed)
+        kept = near & (np.cumsum(near[::-1])[::-1] <= self.tuning.max_soft)
+        after = replace(walked, answers=self.answers.take(kept))
+        if np.array_equal(kept, near):
+            return after
+        # Beyond the maximum the oldest are forgotten, as if they had never been given.
+        n_forgotten = np.bincount(self.answers.reviewers[near & ~kept], minlength=len(agreed))
+        wrong = self._per_reviewer(are_wrong, kept)
+        return walked._reweighed(replace(after, wrong=wrong, n_answers=self.n_answers - n_forgotten))
+
+    def _per_reviewer(self, are_wrong: Mask, some: Mask) -> Indices:
+        """How many of some answers of each reviewer are wrong: (N, a), (a,) -> (N, r)."""
+        counts = np.zeros((len(are_wrong), len(self.agreed)), np.int64)
+        for row in range(len(self.agreed)):
+            counts[:, row] = np.sum(are_wrong[:, some & (self.answers.reviewers == row)], axis=1)
+        return counts
 
     def _refilled(self, answers: Constraints, rng: np.random.Generator) -> Floats:
         """As many points as at the start: those that survived these hard answers, and copies of them; all walk."""
@@ -355,30 +369,17 @@ class Density:
 
     def _walked(self, points: Floats, answers: Constraints, rng: np.random.Generator, sweeps: int) -> Floats:
         """The points after so many sweeps of a walk that leaves the density with these answers invariant."""
-        points, rows = points.copy(), self._sorted_rows(answers)
-        is_full = self.space.structure == "full"
+        m, is_full = self.space.n_unknowns, self.space.structure == "full"
+        points, rows = (
+            points.copy(),
+            answers.sorted_rows(np.zeros((0, m)) if is_full else np.eye(m), len(self.n_answers)),
+        )
         table = np.zeros((0, 1)) if self.likelihood is None else self._log_weights(len(answers) + 1)
         limits = (self.bound, self.space.n_features if is_full else 0, self.tuning.window, self.tuning.max_tries)
         for _ in range(sweeps):
             axes = np.ascontiguousarray(rng.permutation(self._axes(points)))
             walk(points, axes, *rows, np.ascontiguousarray(table), *limits, rng)
         return points
-
-    def _sorted_rows(self, answers: Constraints) -> tuple[Floats, Floats, int, Indices, Indices, Indices]:
-        """A, b, n_hard, starts, bit_starts and bit_reviewers as the kernel wants them."""
-        m, is_single = self.space.n_unknowns, answers.is_single
-        cone = np.eye(m) if self.space.structure == "diagonal" else np.zeros((0, m))
-        single = np.flatnonzero(is_single[answers.answer])
-        owners = answers.reviewers[answers.answer[single]]
-        single, owners = single[np.argsort(owners, kind="stable")], np.sort(owners)
-        bits = np.flatnonzero(~is_single[answers.answer])
-        order = np.concatenate([single, bits])
-        starts = len(cone) + np.searchsorted(owners, np.arange(len(self.n_answers) + 1))
-        first = len(cone) + len(single)
-        bit_starts = first + np.append(np.flatnonzero(np.diff(answers.answer[bits], prepend=-1)), len(bits))
-        A = np.concatenate([cone, answers.A[order]])
-        b = np.concatenate([np.zeros(len(cone)), answers.b[order]])
-        return A, b, int(starts[0]), starts, bit_starts, answers.reviewers[~is_single]
 
     # Saving.
 

@@ -113,7 +113,11 @@ class DensityTuning(MemoryTuning):
 
     min_points: int = 300
     points_per_unknown: int = 3
-    """Points: the first, or the second times m if that is more. The 0.05-quantile of 300 rests on 15 of them."""
+    points_below: int = 10
+    """Points: the first, or the second times m if that is more, or so many that the third lie below the quantile. The
+    0.05-quantile of 300 rests on 15 of them."""
+    least_below: int = 4
+    """Least number of points below the quantile; half of them may be gone before the points walk."""
     effective_share: float = 0.5
     """The points walk once fewer than this share of them counts."""
     enough_survivors: float = 0.1
@@ -132,7 +136,9 @@ class DensityTuning(MemoryTuning):
     max_tries: int = 200
     """Places tried on a chord. Each rejection halves it on average: a point that finds none stays where it is."""
     min_cut: float = 0.01
-    """An answer that cuts off less than this share is not laid on: nothing is lost but a sliver of knowledge."""
+    min_cut_of_quantile: float = 0.2
+    """An answer that cuts off less is not laid on: nothing is lost but a sliver of knowledge. The first, or the second
+    times the quantile if that is less: a tight pair without a flag cuts off the quantile at most."""
     near: float = 10.0
     """A hard face farther than this many standard deviations from all points is dropped,"""
     dropped: float = math.exp(-9.0)

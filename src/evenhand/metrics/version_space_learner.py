@@ -101,6 +101,7 @@ class VersionSpace(MetricLearner):
         self.is_refuted = False
         """Whether some answer fits no metric together with earlier ones; no promise holds then."""
         self._rng = as_generator(seed)
+        self._first_rng = self._rng.bit_generator.state
         self._names: tuple[str | None, ...] = ()
         self._remembered: GrowingList[Constraints] = GrowingList()
         bound = max(first_bound(bound, self.epsilon), WIDEST_KNOWN * self._set_back(0) / self.quantile)
@@ -206,11 +207,11 @@ class VersionSpace(MetricLearner):
             return "No metric fits all answers: no number of flags can be promised any more."
         if left is None:
             return "With error rates that are learned, no number of flags is proved."
-        rounds = f"At most {left} more {'round' if left == 1 else 'rounds'} can ever"
+        decisions = f"At most {left} more {'decision' if left == 1 else 'decisions'} can ever"
         if self.error_rate == 0.0:
-            return f"{rounds} be flagged, as long as the answers fit a metric."
+            return f"{decisions} be flagged, as long as the answers fit a metric."
         cost = flagged_rounds_per_wrong_answer(self.quantile, self.error_rate or 0.0)
-        return f"{rounds} be flagged; each further wrong answer may add {cost:.1f}."
+        return f"{decisions} be flagged; each further wrong answer may add {cost:.1f}."
 
     def reviewers(self) -> dict[str | None, ReviewerReport]:
         """A report on each reviewer, by name; empty unless error rates are learned."""
@@ -336,7 +337,7 @@ class VersionSpace(MetricLearner):
     # Saving.
 
     def state(self) -> dict[str, Any]:
-        """The whole learner."""
+        """The whole learner; one that has learned nothing is the same on every processor: its points are left out."""
         empty = Constraints.none(self.space.n_unknowns)
         return {
             **self.settings(),
@@ -346,8 +347,8 @@ class VersionSpace(MetricLearner):
             "names": list(self._names),
             "remembered": functools.reduce(Constraints.joined, self._remembered, empty).state(),
             "parts": np.array([len(part) for part in self._remembered], np.int64),
-            "density": self._density.state(),
-            "rng": self._rng.bit_generator.state,
+            "density": self._density.state() if self.rounds else None,
+            "rng": self._rng.bit_generator.state if self.rounds else self._first_rng,
         }
 
     @classmethod
@@ -358,13 +359,16 @@ class VersionSpace(MetricLearner):
         for name in ("epsilon", "quantile", "set_back", "error_rate", "n_points", "rounds", "is_refuted"):
             setattr(learner, name, state[name])
         learner._max_bound, learner._names = float(state["max_bound"]), tuple(state["names"])
-        learner._rng = generator_from(state["rng"])
+        learner._rng, learner._first_rng = generator_from(state["rng"]), state["rng"]
         remembered, numbers = (
             Constraints.from_state(state["remembered"]),
             np.repeat(np.arange(len(state["parts"])), state["parts"]),
         )
         learner._remembered = GrowingList(remembered.take(numbers == part) for part in range(len(state["parts"])))
-        learner._density = Density.from_state(state["density"], learner.space, learner._likelihood(), cls.tuning)
+        if state["density"] is None:
+            learner._density = learner._prior(learner._max_bound / 2.0**cls.tuning.max_doublings)
+        else:
+            learner._density = Density.from_state(state["density"], learner.space, learner._likelihood(), cls.tuning)
         return learner
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:

@@ -73,6 +73,14 @@ def _add_interview(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--capacity", type=_at_least(1, "capacity"), help="maximum number of chosen candidates (1)")
     parser.add_argument("--structure", choices=("full", "diagonal"), help="diagonal: features count separately (full)")
     parser.add_argument(
+        "--metric",
+        choices=("BayesPoint", "VersionSpace"),
+        help="the metric learner; VersionSpace with --reviewer-error bounds all flags to come (BayesPoint)",
+    )
+    parser.add_argument(
+        "--reviewer-error", type=float, metavar="RATE", help="the share of wrong answers, 0 for none (learned)"
+    )
+    parser.add_argument(
         "--max-unfair-rounds",
         type=_at_least(0, "max-unfair-rounds"),
         metavar="N",

@@ -11,6 +11,7 @@ import { PairPage } from "./pair-page.js";
 const desk = deskOfPage();
 const unknown = meter("unknown", "Still unknown");
 const expected = meter("expected", "Expected unfair pairs in all future decisions");
+const flags = meter("flags", "Decisions that can ever be flagged, at most");
 const ALONE = "Each of this desk's latest decisions had a single candidate, so there are no pairs and no unfair ones are expected. "
   + "If decisions with several candidates are to come, upload people like them below: the interview then asks about those.";
 
@@ -51,9 +52,14 @@ function setMeters(values, alone) {
   const most = Math.max(values.expected_first, values.expected_unfair_pairs, 1e-9);
   unknown.set(values.unknown, percent(values.unknown, 0));
   expected.set(values.expected_unfair_pairs / most, `${values.expected_unfair_pairs.toFixed(1)} of ${most.toFixed(1)}`);
+  flags.element.hidden = values.flags_left === null;
+  if (values.flags_left !== null) {
+    const first = Math.max(values.flags_first ?? 0, values.flags_left, 1);
+    flags.set(values.flags_left / first, `${values.flags_left.toLocaleString("en")} of ${first.toLocaleString("en")}`);
+  }
   show($("p", meaning), `“Still unknown” is the share of all there is to know about who is alike. “Expected unfair pairs” counts the pairs that would be unfair by more than ${points(values.epsilon)} in all future decisions `
     + `if the interview ended now; reviews keep teaching the desk, so the number is finite. The full bar, ${most.toFixed(1)}, is what was expected when nothing was known. `
-    + `Below ${values.enough} the interview stops by itself.`);
+    + `Below ${values.enough} the interview stops by itself.${values.promise ? ` ${values.promise}` : ""}`);
 }
 
 // The end: why there is no question.
@@ -108,7 +114,7 @@ async function upload(event) {
   }
 }
 
-show($("#meters"), unknown.element, expected.element);
+show($("#meters"), unknown.element, expected.element, flags.element);
 $("#meters-fold").open = !matchMedia("(max-width: 61.99rem)").matches;
 $("#people-form").addEventListener("submit", upload);
 page.begin().catch((error) => page.fail(error, ["#meters", "#meters-fold", "#people-fold"]));

@@ -11,7 +11,7 @@ import { PairPage } from "./pair-page.js";
 const desk = deskOfPage();
 const unknown = meter("unknown", "Still unknown");
 const expected = meter("expected", "Expected unfair pairs in all future decisions");
-const flags = meter("flags", "Decisions that can ever be flagged, at most");
+const flags = meter("flags", "Flags that can ever come");
 const ALONE = "Each of this desk's latest decisions had a single candidate, so there are no pairs and no unfair ones are expected. "
   + "If decisions with several candidates are to come, upload people like them below: the interview then asks about those.";
 
@@ -59,7 +59,12 @@ function setMeters(values, alone) {
   }
   show($("p", meaning), `“Still unknown” is the share of all there is to know about who is alike. “Expected unfair pairs” counts the pairs that would be unfair by more than ${points(values.epsilon)} in all future decisions `
     + `if the interview ended now; reviews keep teaching the desk, so the number is finite. The full bar, ${most.toFixed(1)}, is what was expected when nothing was known. `
-    + `Below ${values.enough} the interview stops by itself.${values.promise ? ` ${values.promise}` : ""}`);
+    + `Below ${values.enough} the interview stops by itself.${promiseWords(values)}`);
+}
+
+function promiseWords({ promise, flags_left: left }) {
+  if (promise === null) return "";
+  return left === null ? ` ${promise}` : ` “Flags that can ever come” is proved, not estimated. ${promise}`;
 }
 
 // The end: why there is no question.

@@ -2,7 +2,7 @@
 
 import { el, show } from "../dom.js";
 
-const LATE = "Flags on decisions that were made before an earlier flag was processed come on top.";
+const LATE = "Flags on decisions made before an earlier flag was processed come on top.";
 
 export function promiseLine(place) {
   return {

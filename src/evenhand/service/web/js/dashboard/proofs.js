@@ -34,8 +34,8 @@ export async function showProofs(place, desk, id, flags) {
       el("thead", {}, el("tr", {}, ["Pair", "Gap", "Proven distance", "Status", "Based on"].map((head, i) => el("th", { scope: "col", class: i === 1 || i === 2 ? "right" : null }, head)))), body)),
     more || null,
     file,
-    promise && el("p", {}, promise),
-    el("p", { class: "small muted" }, "Based on all reviews so far. Anybody can check it without this service: evenhand.certificates.check shares no code with the certifier."));
+    el("p", { class: "small muted" }, "Based on all reviews so far. Anybody can check it without this service: evenhand.certificates.check shares no code with the certifier."),
+    promise && el("p", { class: "promise" }, promise, " ", el("span", { class: "small muted" }, "This is about the desk as a whole, now; the check of a certificate does not cover it.")));
 }
 
 async function retrying(attempt) {

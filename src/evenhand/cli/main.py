@@ -118,8 +118,8 @@ def _add_lab(parser: argparse.ArgumentParser) -> None:
 
 def _add_warm_up(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Compile the kernels of all learners, ProjectedVolume too, and keep them beside the package; run it where an "
-        "image is built. If the package cannot be written to, they go to NUMBA_CACHE_DIR or the user's cache directory."
+        "Compile the kernels of all metric learners and keep them beside the package; run it where an image is built. "
+        "If the package cannot be written to, they go to NUMBA_CACHE_DIR or the user's cache directory."
     )
     parser.set_defaults(run=_warm_up)
 

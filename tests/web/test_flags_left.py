@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -14,7 +15,7 @@ from tests.support.steps import enter, ready
 
 pytestmark = pytest.mark.browser
 
-SETTINGS = {"metric": "VersionSpace", "reviewer_error": 0.0, "epsilon": 0.01}
+SETTINGS: dict[str, Any] = {"metric": "VersionSpace", "reviewer_error": 0.0, "epsilon": 0.01}
 
 
 @pytest.fixture(scope="module")

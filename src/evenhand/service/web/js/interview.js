@@ -52,17 +52,21 @@ function setMeters(values, alone) {
   const most = Math.max(values.expected_first, values.expected_unfair_pairs, 1e-9);
   unknown.set(values.unknown, percent(values.unknown, 0));
   expected.set(values.expected_unfair_pairs / most, `${values.expected_unfair_pairs.toFixed(1)} of ${most.toFixed(1)}`);
-  flags.element.hidden = values.flags_left === null;
-  if (values.flags_left !== null) {
-    const first = Math.max(values.flags_first ?? 0, values.flags_left, 1);
-    flags.set(values.flags_left / first, `${values.flags_left.toLocaleString("en")} of ${first.toLocaleString("en")}`);
-  }
+  setFlags(values);
   show($("p", meaning), `“Still unknown” is the share of all there is to know about who is alike. “Expected unfair pairs” counts the pairs that would be unfair by more than ${points(values.epsilon)} in all future decisions `
     + `if the interview ended now; reviews keep teaching the desk, so the number is finite. The full bar, ${most.toFixed(1)}, is what was expected when nothing was known. `
     + `Below ${values.enough} the interview stops by itself.${promiseWords(values)}`);
 }
 
-function promiseWords({ promise, flags_left: left }) {
+/** Proved for some metric learners only; a process of an earlier version sends none. */
+function setFlags({ flags_left: left = null, flags_first: first }) {
+  flags.element.hidden = left === null;
+  if (left === null) return;
+  const most = Math.max(first ?? 0, left, 1);
+  flags.set(left / most, `${left.toLocaleString("en")} of ${most.toLocaleString("en")}`);
+}
+
+function promiseWords({ promise = null, flags_left: left = null }) {
   if (promise === null) return "";
   return left === null ? ` ${promise}` : ` “Flags that can ever come” is proved, not estimated. ${promise}`;
 }

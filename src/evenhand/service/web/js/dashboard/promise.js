@@ -6,7 +6,7 @@ const LATE = "Flags on decisions made before an earlier flag was processed come 
 
 export function promiseLine(place) {
   return {
-    update({ promise, flags_left: left }) {
+    update({ promise = null, flags_left: left = null }) {
       place.hidden = promise === null;
       if (promise !== null) show(place, el("b", {}, promise), left === null ? null : [" ", el("span", { class: "muted small" }, LATE)]);
     },

@@ -14,6 +14,7 @@ import pytest
 from evenhand.bandit import warm_up
 from evenhand.cli.main import main
 from evenhand.desk import Desk
+from evenhand.metrics import ProjectedVolume, VersionSpace
 from tests.support.desk_play import people
 
 USUAL = """
@@ -73,15 +74,16 @@ def test_other_writers_are_not_blocked_meanwhile(tmp_path: Path, monkeypatch: py
 
 
 def test_every_learner_is_warmed_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The command line's warm-up also plays ProjectedVolume, with a thin direction."""
-    thin: list[int] = []
+    """The command line's warm-up also plays VersionSpace, and ProjectedVolume with a thin direction."""
+    played: list[Any] = []
     original = warm_up._play
 
     def noted(*shape: Any, **settings: Any) -> Any:
         if "metric" in settings:
-            thin.append(settings["metric"].thin_directions.shape[1])
+            metric = settings["metric"]
+            played.append(metric.thin_directions.shape[1] if isinstance(metric, ProjectedVolume) else type(metric))
         return original(*shape, **settings)
 
     monkeypatch.setattr(warm_up, "_play", noted)
     assert main(["warm-up"]) == 0
-    assert thin == [1]
+    assert played == [1, VersionSpace]

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from evenhand.auditors import MahalanobisAuditor
+from evenhand.bandit import FairBandit
 from evenhand.certificates import Certificate, Evidence, certify, check, lower_bounds
 from evenhand.certificates.check import LIKELY
-from evenhand.errors import InvalidInput
-from evenhand.metrics import Pairs
+from evenhand.errors import InvalidCertificate, InvalidInput
+from evenhand.metrics import Pairs, VersionSpace
 from evenhand.metrics.features import MetricSpace, Structure
 from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision
 from evenhand.testing.metric_worlds import random_A, random_contexts
@@ -144,3 +145,22 @@ def test_contradictory_evidence_certifies_nothing() -> None:
     liar = replace(history[0][1], unfair=tuple(Pairs.of(decision.contexts).names()))
     certificate = certify(decision, evidence_of([*history, (decision, liar)], 2), half)
     assert all(pair.status != "proved" or pair.gap <= PROBABILITY_TOLERANCE for pair in certificate.pairs)
+
+
+def test_a_certificate_carries_its_makers_promise() -> None:
+    """With its number, in the digest; of a learner without a theorem the record is what it was before."""
+    contexts = np.array([[0.6, 0.8], [1.0, 0.0], [0.0, 1.0]])
+    promising = FairBandit(2, metric=VersionSpace(2, epsilon=0.05, error_rate=0.0, seed=0), seed=0)
+    certificate = promising.certify(promising.decide(contexts))
+    assert certificate.flags_left == promising.flags_left
+    assert certificate.promise == promising.metric.promise
+    record = json.loads(json.dumps(certificate.to_dict()))
+    assert Certificate.from_dict(record).to_dict() == certificate.to_dict()
+    check(record)
+    with pytest.raises(InvalidCertificate, match="digest"):
+        check({**record, "flags_left": 0})
+    plain = FairBandit(2, seed=0)
+    older = plain.certify(plain.decide(contexts)).to_dict()
+    assert {"flags_left", "promise"}.isdisjoint(older)
+    check(Certificate.from_dict(older))
+    assert (Certificate.from_dict(older).flags_left, Certificate.from_dict(older).promise) == (None, None)

@@ -20,7 +20,7 @@ from evenhand.errors import AlreadyRecorded, UnknownRecord
 from tests.support.desk_play import TRUE, D, done, people
 from tests.support.simulation import same
 
-METRICS = ["BayesPoint", "Ellipsoid", "ProjectedVolume", "Guarded"]
+METRICS = ["BayesPoint", "Ellipsoid", "ProjectedVolume", "Guarded", "VersionSpace"]
 
 
 def _opened(**settings: Any) -> Desk:

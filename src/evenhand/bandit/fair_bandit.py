@@ -208,8 +208,9 @@ class FairBandit:
         A proof quotes the earlier verdicts it rests on; `evenhand.certificates.check` checks it independently.
         """
         self._check_own(decision)
-        log = self.safeguards.log
-        return certify(decision, log.evidence, self.metric.chance_unfair, log.flagged(decision.id))
+        metric, log = self.metric, self.safeguards.log
+        evidence = (log.evidence, metric.chance_unfair, log.flagged(decision.id))
+        return certify(decision, *evidence, flags_left=metric.flags_left, promise=metric.promise)
 
     def reviewers(self) -> dict[str | None, ReviewerReport]:
         """The estimated error rate of each reviewer, by name; empty unless reviewer_error is None."""

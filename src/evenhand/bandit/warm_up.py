@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.bandit.fair_bandit import FairBandit
-from evenhand.metrics import ProjectedVolume
+from evenhand.metrics import ProjectedVolume, VersionSpace
 from evenhand.records.decision import Decision, Review
 
 SHAPES = ((2, 4, 1), (2, 4, 2), (2, 4, None), (22, 8, 1))
@@ -36,11 +36,12 @@ def warm_up() -> None:
 
 
 def warm_up_all() -> None:
-    """The same, with the kernels of proofs and of every other metric learner that has its own: ProjectedVolume."""
+    """The same, with the kernels of proofs and of the other metric learners that have some of their own."""
     warm_up()
     # A direction counts as thin from the start, so that the walk in the shadow is compiled too.
     bandit, decision = _play(*SHAPES[0], metric=ProjectedVolume(2, epsilon=0.1, thinness=1.2, seed=0))
     bandit.certify(decision)
+    _play(*SHAPES[0], metric=VersionSpace(2, epsilon=0.1, error_rate=0.0, seed=0))
 
 
 def _play(d: int, k: int, capacity: int | None, **settings: Any) -> tuple[FairBandit, Decision]:

@@ -72,6 +72,11 @@ class Certificate:
     """The class of metrics that the proofs hold for."""
     pairs: tuple[PairCertificate, ...]
     """All pairs i < j, in order."""
+    flags_left: int | None = None
+    """How many decisions of its maker can still be flagged at most, by the metric learner's theorem; None without
+    one. `check` does not check this: it follows from all answers, not from those quoted."""
+    promise: str | None = None
+    """The same in a sentence, with its conditions."""
     digest: str = ""
     """A hash of all the rest: it detects changes, not who made the certificate."""
 
@@ -95,7 +100,10 @@ class Certificate:
         for verdict in written:
             del verdict["weight"]
         arrays = {"contexts": self.contexts.tolist(), "probabilities": self.probabilities.tolist()}
-        return {**vars(self), **arrays, "verdicts": written, "pairs": pairs}
+        record = {**vars(self), **arrays, "verdicts": written, "pairs": pairs}
+        if self.promise is None:  # as certificates were before there were promises, so that their digests still fit
+            del record["flags_left"], record["promise"]
+        return record
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Certificate:
@@ -115,6 +123,7 @@ class Certificate:
             )
             probabilities = frozen(np.array(record["probabilities"], dtype=np.float64))
             named = {name: record[name] for name in ("decision", "structure", "digest")}
+            named |= {name: record.get(name) for name in ("flags_left", "promise")}
             return cls(**named, contexts=as_contexts(record["contexts"]), probabilities=probabilities, pairs=pairs)
         except (KeyError, IndexError, TypeError, ValueError) as error:
             raise InvalidInput(f"a certificate's record must be what to_dict wrote: {error!r}") from None
@@ -125,12 +134,15 @@ def certify(
     evidence: Evidence,
     chance_unfair: Callable[[Pairs, Floats], Floats],
     flagged: Collection[Pair] = (),
+    *,
+    flags_left: int | None = None,
+    promise: str | None = None,
 ) -> Certificate:
     """The certificate of a decision: what is known about every pair.
 
     chance_unfair: the probability that each pair with its gap is unfair, (n,), for pairs without a proof; a metric
     learner's `chance_unfair`. Pairs with equal probabilities are fair by definition and need no evidence. flagged:
-    pairs of this decision that somebody flagged, which are never "likely".
+    pairs of this decision that somebody flagged, which are never "likely". flags_left, promise: the metric learner's.
 
     >>> from evenhand import FairBandit
     >>> from evenhand.metrics.features import MetricSpace
@@ -161,6 +173,8 @@ def certify(
             _of_pair(pair, float(gaps[row]), float(fair[row]), proofs.get(row), evidence.verdicts)
             for row, pair in enumerate(pairs.names())
         ),
+        flags_left=flags_left,
+        promise=promise,
     ).signed()
 
 

@@ -16,6 +16,7 @@ from evenhand.errors import InvalidInput
 from evenhand.interview.interview import Interview
 from evenhand.interview.people import PeopleTable, load_people, load_schema
 from evenhand.interview.question import Judgement, Question, steps_in_one
+from evenhand.metrics import BayesPoint, MetricLearner, VersionSpace
 from evenhand.metrics.features import Structure
 from evenhand.schema import Number, Schema
 
@@ -59,6 +60,8 @@ class InterviewOptions:
     epsilon: float | None = None
     capacity: int | None = None
     structure: Structure | None = None
+    metric: str | None = None
+    reviewer_error: float | None = None
     seed: int | None = None
     max_unfair_rounds: int | None = None
     target_unfair_share: float | None = None
@@ -86,13 +89,20 @@ def interview_in_terminal(options: InterviewOptions, answers: TextIO, screen: Te
 
 
 def _begun(options: InterviewOptions, people: PeopleTable) -> Interview:
+    settings: dict[str, Any] = {
+        "structure": options.structure or "full",
+        "epsilon": EPSILON if options.epsilon is None else options.epsilon,
+        "error_rate": options.reviewer_error,  # None: error rates of people are learned
+    }
+    d = people.contexts.shape[1]
+    metric: MetricLearner = BayesPoint(d, **settings)
+    if options.metric == "VersionSpace":
+        metric = VersionSpace(d, seed=np.random.default_rng(options.seed).spawn(1)[0], **settings)
     bandit = FairBandit(
-        people.contexts.shape[1],
+        d,
         capacity=1 if options.capacity is None else options.capacity,
-        epsilon=EPSILON if options.epsilon is None else options.epsilon,
-        structure=options.structure or "full",
+        metric=metric,
         seed=options.seed,
-        reviewer_error=None,  # error rates of people are learned
         max_unfair_rounds=options.max_unfair_rounds,
         target_unfair_share=options.target_unfair_share,
     )
@@ -111,6 +121,8 @@ def _continued(options: InterviewOptions, people: PeopleTable) -> Interview:
         ("epsilon", options.epsilon, interview.epsilon),
         ("capacity", options.capacity, bandit.capacity),
         ("structure", options.structure, bandit.metric.space.structure),
+        ("metric", options.metric, type(bandit.metric).__name__),
+        ("reviewer-error", options.reviewer_error, getattr(bandit.metric, "error_rate", None)),
         ("max-unfair-rounds", options.max_unfair_rounds, bandit.safeguards.max_unfair_rounds),
         ("target-unfair-share", options.target_unfair_share, bandit.safeguards.margin.target),
     )
@@ -174,6 +186,7 @@ def _summarise(interview: Interview, desk: Path, screen: TextIO) -> None:
             f"Answers: {len(interview.answers)}, saved in {desk}. Still unknown: {interview.unknown:.0%}. "
             f"Unfair pairs expected live: {expected:.1f}. {done}"
         ),
+        *wrapped(interview.bandit.metric.promise or ""),
         *wrapped(f"To go live, only {desk} is needed. In Python:"),
         f"    bandit = evenhand.Interview.load({str(desk)!r}).bandit",
     ]
@@ -194,13 +207,14 @@ def wrapped(sentence: str) -> list[str]:
 
 
 def progress_lines(interview: Interview, number: int) -> list[str]:
-    """How much is unknown, and the unfair pairs expected."""
-    unknown = interview.unknown
-    return [
+    """How much is unknown, the unfair pairs expected, and how many flags can ever come, if that is proved."""
+    unknown, left = interview.unknown, interview.flags_left
+    lines = [
         f"Question {number}",
         f"  still unknown  [{bar(unknown)}] {unknown:.0%}",
         f"  if live now    {interview.expected_unfair_pairs:.1f} unfair pairs expected in all",
     ]
+    return lines if left is None else [*lines, f"  proved         at most {left} decisions can ever be flagged"]
 
 
 def bar(share: float, *, start: float = 0.0) -> str:

@@ -73,6 +73,14 @@ def _add_interview(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--capacity", type=_at_least(1, "capacity"), help="maximum number of chosen candidates (1)")
     parser.add_argument("--structure", choices=("full", "diagonal"), help="diagonal: features count separately (full)")
     parser.add_argument(
+        "--metric",
+        choices=("BayesPoint", "VersionSpace"),
+        help="the metric learner; VersionSpace with --reviewer-error bounds all flags to come (BayesPoint)",
+    )
+    parser.add_argument(
+        "--reviewer-error", type=float, metavar="RATE", help="the share of wrong answers, 0 for none (learned)"
+    )
+    parser.add_argument(
         "--max-unfair-rounds",
         type=_at_least(0, "max-unfair-rounds"),
         metavar="N",
@@ -110,8 +118,8 @@ def _add_lab(parser: argparse.ArgumentParser) -> None:
 
 def _add_warm_up(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Compile the kernels of all learners, ProjectedVolume too, and keep them beside the package; run it where an "
-        "image is built. If the package cannot be written to, they go to NUMBA_CACHE_DIR or the user's cache directory."
+        "Compile the kernels of all metric learners and keep them beside the package; run it where an image is built. "
+        "If the package cannot be written to, they go to NUMBA_CACHE_DIR or the user's cache directory."
     )
     parser.set_defaults(run=_warm_up)
 

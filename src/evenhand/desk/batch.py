@@ -223,6 +223,7 @@ def decision_fields(
     decision: Decision, bandit: QuietBandit, candidates: Sequence[str], settings: DeskSettings
 ) -> dict[str, Any]:
     """The fields of a decision's event that follow from the events before it; a replay compares them."""
+    left = bandit.flags_left
     return {
         "number": decision.round,
         "schema": None if settings.schema is None else settings.schema.digest,
@@ -236,4 +237,5 @@ def decision_fields(
         "lots": {"generator": "Philox", "counter": [0, decision.round, 0, 0]},  # see Draws
         "worst_residual": decision.worst_residual,
         "seal": decision.id,
+        **({} if left is None else {"flags_left": left}),
     }

@@ -131,7 +131,7 @@ class Handlers:
 
     def _refuse_unlearnable(self, row: Row, review: Review) -> None:
         """Some metric learners cannot learn that some pair was unfair."""
-        if review.any_unfair and self.settings.metric != "BayesPoint":
+        if review.any_unfair and self.settings.metric not in ("BayesPoint", "VersionSpace"):
             bandit = self._bandit.published()
             bandit.count_decisions(max(0, (row.number or 0) + 1 - bandit.rounds))
             bandit.learn(decision_of(row.event.body), review=review)

@@ -18,7 +18,7 @@ from evenhand.desk.projection.projection import QuietBandit
 from evenhand.desk.review_rules import ReviewRules, check_hidden
 from evenhand.errors import EvenhandError, InvalidInput
 from evenhand.ledger.event import check_name
-from evenhand.metrics import BayesPoint, Ellipsoid, Guarded, MetricLearner, ProjectedVolume
+from evenhand.metrics import BayesPoint, Ellipsoid, Guarded, MetricLearner, ProjectedVolume, VersionSpace
 from evenhand.metrics.features import Structure
 from evenhand.schema import Schema
 
@@ -36,7 +36,11 @@ MOST_FULL = 100
 """Features with structure "full": a learner of d features holds d^4 / 4 numbers, at 100 it takes 200 MB and a second or
 two to make, at 200 sixteen times as much. Desks opened before with more keep what they have."""
 
-METRICS = ("BayesPoint", "ProjectedVolume", "Ellipsoid", "Guarded")
+MOST_WITH_VERSION_SPACE = {"full": 15, "diagonal": 120}
+"""Features with metric "VersionSpace", by structure: either has 120 unknowns. Its time grows with their cube, and with
+that many a review takes a second or two."""
+
+METRICS = ("BayesPoint", "ProjectedVolume", "Ellipsoid", "Guarded", "VersionSpace")
 STRUCTURES = ("full", "diagonal")
 
 LIBRARY: dict[str, Any] = {name: parameter.default for name, parameter in signature(FairBandit).parameters.items()}
@@ -102,8 +106,15 @@ class DeskSettings:
             )
         check_number_or_none("reviewer_error", settings.reviewer_error, least=0, below=0.5)
         settings._check_changeable()
-        try:
-            settings.first_bandit()  # its parts check the rest
+        is_slow = settings.metric == "VersionSpace"
+        most = MOST_WITH_VERSION_SPACE[settings.structure]
+        if is_new and is_slow and settings.n_features > most:
+            raise InvalidInput(
+                f"n_features must be at most {most} with metric 'VersionSpace' and structure '{settings.structure}', "
+                f"got {settings.n_features}"
+            )
+        try:  # the parts check the rest: epsilon, as all metric learners do
+            (replace(settings, metric="BayesPoint") if is_slow else settings).first_bandit()
         except EvenhandError:
             raise
         except (TypeError, ValueError, MemoryError) as error:
@@ -163,6 +174,8 @@ class DeskSettings:
             return Ellipsoid(d, **common)
         if self.metric == "ProjectedVolume":
             return ProjectedVolume(d, seed=rng, **common)
+        if self.metric == "VersionSpace":
+            return VersionSpace(d, error_rate=self.reviewer_error, seed=rng, **common)
         fast = BayesPoint(d, error_rate=self.reviewer_error, **common)
         if self.metric == "BayesPoint":
             return fast

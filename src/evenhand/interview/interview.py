@@ -223,6 +223,15 @@ class Interview:
         """The expected number of unfair pairs, by more than epsilon, if the bandit went live now; see `Meter`."""
         return self._meter.unfair_pairs(self.bandit.metric)
 
+    @property
+    def flags_left(self) -> int | None:
+        """How many live decisions can ever be flagged at most, proved; it falls as answers come in, before going live.
+
+        None if the metric learner has no theorem; `bandit.metric.promise` is a sentence with the conditions. Pass
+        FairBandit(..., metric=metrics.VersionSpace(..., error_rate=0)) for a reviewer whose answers are never wrong.
+        """
+        return self.bandit.flags_left
+
     def forecast(self, *, rounds: int = 300, draws: int = 5, n_candidates: int = 5) -> Forecast:
         """The same by simulation: copies of the bandit decide, with reviewers sampled from its belief.
 

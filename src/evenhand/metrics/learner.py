@@ -122,9 +122,9 @@ class MetricLearner(SavedPart, part="metric learner"):
         return None
 
     @property
-    def promise(self) -> str:
-        """What this learner promises now, in a sentence."""
-        return "This learner promises no number of flags."
+    def promise(self) -> str | None:
+        """What this learner promises now, in a sentence; None for learners without a theorem."""
+        return None
 
     def reviewers(self) -> dict[str | None, ReviewerReport]:
         """A report on each reviewer's errors, by name; empty for learners that assume none."""

@@ -107,6 +107,7 @@ class VersionSpace(MetricLearner):
         self.is_refuted = False
         """Whether some answer fits no metric together with earlier ones; no promise holds then."""
         self._rng = as_generator(seed)
+        self._first_rng = self._rng.bit_generator.state
         self._names: tuple[str | None, ...] = ()
         self._pairs_per_flag = 1  # More than one after one-bit reviews: which of these pairs was unfair is not known.
         self._remembered: GrowingList[Constraints] = GrowingList()
@@ -226,13 +227,13 @@ class VersionSpace(MetricLearner):
             return "With error rates that are learned, no number of flags is proved."
         if left is None:
             return "After reviews that do not say which of many pairs was unfair, no number of flags is proved."
-        rounds = f"At most {left} more {'round' if left == 1 else 'rounds'} can ever"
+        decisions = f"At most {left} more {'decision' if left == 1 else 'decisions'} can ever"
         if self.error_rate == 0.0:
-            return f"{rounds} be flagged, as long as the answers fit a metric."
+            return f"{decisions} be flagged, as long as the answers fit a metric."
         cost = flagged_rounds_per_wrong_answer(self._pairs_per_flag * self._quantile_on_average, self.error_rate)
         n_wrong = self._density.n_wrong(CREDIBLE)
         n_wrong_so_far = f"{n_wrong} {'answer' if n_wrong == 1 else 'answers'} so far"
-        return f"{rounds} be flagged, with {n_wrong_so_far} wrong; each further wrong answer may add {cost:.1f}."
+        return f"{decisions} be flagged, with {n_wrong_so_far} wrong; each further wrong answer may add {cost:.1f}."
 
     def reviewers(self) -> dict[str | None, ReviewerReport]:
         """A report on each reviewer, by name; empty unless error rates are learned."""
@@ -359,7 +360,7 @@ class VersionSpace(MetricLearner):
     # Saving.
 
     def state(self) -> dict[str, Any]:
-        """The whole learner."""
+        """The whole learner; one that has learned nothing is the same on every processor: its points are left out."""
         empty = Constraints.none(self.space.n_unknowns)
         return {
             **self.settings(),
@@ -370,8 +371,8 @@ class VersionSpace(MetricLearner):
             "pairs_per_flag": self._pairs_per_flag,
             "remembered": functools.reduce(Constraints.joined, self._remembered, empty).state(),
             "parts": np.array([len(part) for part in self._remembered], np.int64),
-            "density": self._density.state(),
-            "rng": self._rng.bit_generator.state,
+            "density": self._density.state() if self.rounds else None,
+            "rng": self._rng.bit_generator.state if self.rounds else self._first_rng,
         }
 
     @classmethod
@@ -383,12 +384,15 @@ class VersionSpace(MetricLearner):
             setattr(learner, name, state[name])
         learner._max_bound, learner._names = float(state["max_bound"]), tuple(state["names"])
         learner._pairs_per_flag = int(state["pairs_per_flag"])
-        learner._rng = generator_from(state["rng"])
+        learner._rng, learner._first_rng = generator_from(state["rng"]), state["rng"]
         remembered, parts = Constraints.from_state(state["remembered"]), state["parts"]
         numbers = np.repeat(np.arange(len(parts)), parts)
         learner._remembered = GrowingList(remembered.take(numbers == part) for part in range(len(parts)))
-        settings = (learner.space, learner._likelihood(), learner._density_tuning())
-        learner._density = Density.from_state(state["density"], *settings)
+        if state["density"] is None:
+            learner._density = learner._prior(learner._max_bound / 2.0**cls.tuning.max_doublings)
+        else:
+            settings = (learner.space, learner._likelihood(), learner._density_tuning())
+            learner._density = Density.from_state(state["density"], *settings)
         return learner
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:

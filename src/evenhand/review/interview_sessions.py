@@ -51,6 +51,8 @@ class Conversation:
     """Answers in this conversation, and earlier ones about the same people."""
     expected_first: float
     """Expected unfair pairs when nothing was known: the meter's full length."""
+    flags_first: int | None = None
+    """How many decisions could ever be flagged when nothing was known; None if the metric learner has no theorem."""
     synced: float = 0.0
     """When the desk's projection was last taken over."""
     name: str = field(default_factory=lambda: secrets.token_hex(8))
@@ -121,8 +123,8 @@ class InterviewSessions:
                 seed=int.from_bytes(self._draw(f"{self.desk.head.seq} {reviewer}", 8)),
                 answers=history.answers,
             )
-            expected = interview.expected_unfair_pairs
-            self._conversations[reviewer] = Conversation(people, interview, history, expected, known=answered)
+            first = (interview.expected_unfair_pairs, interview.flags_left)
+            self._conversations[reviewer] = Conversation(people, interview, history, *first, known=answered)
         return self._conversations[reviewer]
 
     def _draw(self, text: str, size: int) -> bytes:
@@ -201,6 +203,9 @@ class InterviewSessions:
             "enough": interview.enough,
             "answers": len(talk.history.answered),
             "epsilon": interview.epsilon,
+            "flags_left": interview.flags_left,
+            "flags_first": talk.flags_first,
+            "promise": interview.bandit.metric.promise,
         }
 
     # Answers.

@@ -93,7 +93,7 @@ class DeskRequest(RequestModel):
     reviewer_error: Annotated[float | None, Field(ge=0, lt=0.5)] = OMITTED
     target_unfair_share: Annotated[float | None, Field(gt=0, lt=1)] = OMITTED
     max_unfair_rounds: Annotated[int | None, Field(ge=0, le=MOST_ROUNDS)] = OMITTED
-    metric: Literal["BayesPoint", "ProjectedVolume", "Ellipsoid", "Guarded"] = OMITTED
+    metric: Literal["BayesPoint", "ProjectedVolume", "Ellipsoid", "Guarded", "VersionSpace"] = OMITTED
     overlap: Annotated[float, Field(ge=0, le=1, description="The share of pairs for two reviewers.")] = OMITTED
     pairs_per_decision: Annotated[int, Field(ge=0, le=1000)] = OMITTED
     reviewing: RulesInput = OMITTED

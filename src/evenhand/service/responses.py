@@ -64,6 +64,9 @@ class DeskStatus(BaseModel):
     head: str
     state: int
     """The last event that decisions are based on."""
+    flags_left: int | None
+    """A proved number of decisions that can still be flagged at most; null without a theorem."""
+    promise: str | None
     ledger: str
 
 
@@ -134,6 +137,8 @@ class LearnedMetric(BaseModel):
     sentences: list[str]
     reviews_in_conflict: int
     misleading_reviewers: list[str]
+    flags_left: int | None
+    promise: str | None
 
 
 class Health(BaseModel):

@@ -106,6 +106,10 @@ class Metric:
     """In words: about the schema's features, or about a difference of 1 in each coordinate."""
     reviews_in_conflict: int
     misleading_reviewers: list[str]
+    flags_left: int | None = None
+    """A proved number of decisions that can still be flagged at most; None if the metric learner has no theorem."""
+    promise: str | None = None
+    """The same in a sentence, with its conditions."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dicts, lists and numbers."""
@@ -212,4 +216,6 @@ def metric_of(projection: Projection, settings: DeskSettings) -> Metric:
         sentences,
         projection.bandit.conflicts,
         sorted(str(name) for name in projection.bandit.misleading),
+        learner.flags_left,
+        learner.promise,
     )

@@ -52,8 +52,9 @@ class Prover:
             if self._copy is None or self._copy[0] != projection.history.news:
                 self._copy = (projection.history.news, Safeguards.from_state(projection.bandit.safeguards.state()))
             safeguards = self._copy[1]
-            flagged = safeguards.log.flagged(decision.id)
-            return certify(decision, safeguards.log.evidence, projection.bandit.metric.chance_unfair, flagged)
+            metric, log = projection.bandit.metric, safeguards.log
+            evidence = (log.evidence, metric.chance_unfair, log.flagged(decision.id))
+            return certify(decision, *evidence, flags_left=metric.flags_left, promise=metric.promise)
 
 
 def proofs_page(desk: Desk, event: Event, certificate: Certificate) -> dict[str, Any]:
@@ -65,6 +66,8 @@ def proofs_page(desk: Desk, event: Event, certificate: Certificate) -> dict[str,
     return {
         "decision": event.id,
         "state": desk.projection.seq,
+        "flags_left": certificate.flags_left,
+        "promise": certificate.promise,
         "counts": {status: certificate.count(status) for status in ("proved", "likely", "unproven")},
         "pairs": [
             {

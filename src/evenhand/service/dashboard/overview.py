@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 COUNT_SECONDS = 2.0
 """Waiting pairs are counted at most this often: counting reads all of them."""
 
+LEARN_ERRORS = ("BayesPoint", "Guarded", "VersionSpace")
+"""Metric learners that can learn the error rates of reviewers."""
+
 
 class Overview:
     """The dashboard of one desk. Its methods block and may be called from any thread."""
@@ -70,6 +73,8 @@ class Overview:
             "taught": projection.history.taught,
             "waiting": self._count(),
             "capacity": settings.capacity,
+            "flags_left": projection.bandit.flags_left,
+            "promise": projection.bandit.metric.promise,
             "rounds": rounds_part(projection, settings),
             "latest": latest_decisions(self._desk, head, projection),
         }
@@ -160,7 +165,7 @@ def reviewers_part(book: ReviewBook, projection: Projection, settings: DeskSetti
         "people": sorted(people, key=lambda person: (-person["answers"], person["name"] or "")),
         "agreement": asdict(agreement(standing, whole)),
         "consistency": asdict(consistency(book.compared())),
-        "errors_are_learned": settings.reviewer_error is None and settings.metric in ("BayesPoint", "Guarded"),
+        "errors_are_learned": settings.reviewer_error is None and settings.metric in LEARN_ERRORS,
     }
 
 

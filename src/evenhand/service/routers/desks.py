@@ -78,10 +78,12 @@ async def list_desks(service: RunningService, caller: AnyCaller, query: Annotate
 async def show_desk(access: DeskOfAny) -> Response:
     """A desk: its settings in force, the length of its ledger, and the last event that decisions are based on.
 
+    `flags_left`: a proved number of decisions that can still be flagged at most, and `promise` says under which
+    conditions; null unless the desk's metric is VersionSpace.
     `ledger` is the result of verifying the whole ledger after the start: checked, being checked, or damaged at event N.
     """
     desk = access.opened.desk
-    head = await asyncio.to_thread(lambda: desk.head)
+    head, projection = await asyncio.to_thread(lambda: desk.head), desk.projection
     return json_response(
         {
             "name": desk.name,
@@ -89,7 +91,9 @@ async def show_desk(access: DeskOfAny) -> Response:
             "events": head.seq,
             "decisions": head.decisions,
             "head": head.hash,
-            "state": desk.projection.seq,
+            "state": projection.seq,
+            "flags_left": projection.bandit.flags_left,
+            "promise": projection.bandit.metric.promise,
             "ledger": access.service.verification.result(desk.name),
         }
     )

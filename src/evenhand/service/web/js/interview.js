@@ -11,6 +11,7 @@ import { PairPage } from "./pair-page.js";
 const desk = deskOfPage();
 const unknown = meter("unknown", "Still unknown");
 const expected = meter("expected", "Expected unfair pairs in all future decisions");
+const flags = meter("flags", "Flags that can ever come");
 const ALONE = "Each of this desk's latest decisions had a single candidate, so there are no pairs and no unfair ones are expected. "
   + "If decisions with several candidates are to come, upload people like them below: the interview then asks about those.";
 
@@ -51,9 +52,23 @@ function setMeters(values, alone) {
   const most = Math.max(values.expected_first, values.expected_unfair_pairs, 1e-9);
   unknown.set(values.unknown, percent(values.unknown, 0));
   expected.set(values.expected_unfair_pairs / most, `${values.expected_unfair_pairs.toFixed(1)} of ${most.toFixed(1)}`);
+  setFlags(values);
   show($("p", meaning), `“Still unknown” is the share of all there is to know about who is alike. “Expected unfair pairs” counts the pairs that would be unfair by more than ${points(values.epsilon)} in all future decisions `
     + `if the interview ended now; reviews keep teaching the desk, so the number is finite. The full bar, ${most.toFixed(1)}, is what was expected when nothing was known. `
-    + `Below ${values.enough} the interview stops by itself.`);
+    + `Below ${values.enough} the interview stops by itself.${promiseWords(values)}`);
+}
+
+/** Proved for some metric learners only; a process of an earlier version sends none. */
+function setFlags({ flags_left: left = null, flags_first: first }) {
+  flags.element.hidden = left === null;
+  if (left === null) return;
+  const most = Math.max(first ?? 0, left, 1);
+  flags.set(left / most, `${left.toLocaleString("en")} of ${most.toLocaleString("en")}`);
+}
+
+function promiseWords({ promise = null, flags_left: left = null }) {
+  if (promise === null) return "";
+  return left === null ? ` ${promise}` : ` “Flags that can ever come” is proved, not estimated. ${promise}`;
 }
 
 // The end: why there is no question.
@@ -108,7 +123,7 @@ async function upload(event) {
   }
 }
 
-show($("#meters"), unknown.element, expected.element);
+show($("#meters"), unknown.element, expected.element, flags.element);
 $("#meters-fold").open = !matchMedia("(max-width: 61.99rem)").matches;
 $("#people-form").addEventListener("submit", upload);
 page.begin().catch((error) => page.fail(error, ["#meters", "#meters-fold", "#people-fold"]));

@@ -9,6 +9,7 @@ import { downloads } from "./downloads.js";
 import { figures } from "./figures.js";
 import { follow } from "./live.js";
 import { metricView } from "./metric.js";
+import { promiseLine } from "./promise.js";
 import { reviewersView } from "./reviewers.js";
 import { roundCharts } from "./rounds.js";
 import { welcome } from "./welcome.js";
@@ -27,7 +28,7 @@ async function begin() {
   const first = await call("GET", deskPath(desk, "/window"));
   const list = decisionList($("#latest"), desk, all);
   const viewsOf = {
-    desk: [figures($("#figures"), all ? list.showUnfair : null), list, downloads($("#downloads"), desk, person), roundCharts($("#charts"), desk)],
+    desk: [figures($("#figures"), all ? list.showUnfair : null), list, promiseLine($("#promise")), downloads($("#downloads"), desk, person), roundCharts($("#charts"), desk)],
     metric: all ? [metricView($("#metric"), $("#metric-from"), `${person.name}:${desk}`)] : [],
     reviewers: all ? [reviewersView($("#reviewers"))] : [],
   };

@@ -7,7 +7,7 @@ import { Baseline, effectBars } from "./effects.js";
 import { joined, moment, own, readable } from "./words.js";
 
 const ESTIMATE = "Best estimate of what reviewers find fair.";
-const CAUTIOUS = ["BayesPoint", "Guarded"]; // learners that keep a margin below their estimate
+const CAUTIOUS = ["BayesPoint", "Guarded", "VersionSpace"]; // learners that keep a margin below their estimate
 const [MOST_BARS, BARS] = [8, 5]; // with more features than the first number, this many are shown at first
 const [MOST_SENTENCES, SENTENCES] = [12, 8];
 const MOST_ROWS = 40;

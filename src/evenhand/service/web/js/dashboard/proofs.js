@@ -20,7 +20,7 @@ const ORDER = ["called", "unproven", "likely", "proved"];
 
 /** flags: from `flagsOf`. */
 export async function showProofs(place, desk, id, flags) {
-  const { pairs: all } = await retrying(() => call("GET", deskPath(desk, `/decisions/${encodeURIComponent(id)}/proofs`)));
+  const { pairs: all, promise } = await retrying(() => call("GET", deskPath(desk, `/decisions/${encodeURIComponent(id)}/proofs`)));
   place.setAttribute("aria-busy", "false");
   const file = el("p", {}, el("a", { class: "button small", href: deskPath(desk, `/decisions/${encodeURIComponent(id)}/certificate`), download: true }, "Certificate (JSON)"));
   if (!all.length) return show(place, el("p", {}, "A single candidate: there are no pairs to prove."), file);
@@ -34,7 +34,8 @@ export async function showProofs(place, desk, id, flags) {
       el("thead", {}, el("tr", {}, ["Pair", "Gap", "Proven distance", "Status", "Based on"].map((head, i) => el("th", { scope: "col", class: i === 1 || i === 2 ? "right" : null }, head)))), body)),
     more || null,
     file,
-    el("p", { class: "small muted" }, "Based on all reviews so far. Anybody can check it without this service: evenhand.certificates.check shares no code with the certifier."));
+    el("p", { class: "small muted" }, "Based on all reviews so far. Anybody can check it without this service: evenhand.certificates.check shares no code with the certifier."),
+    promise && el("p", { class: "promise" }, promise, " ", el("span", { class: "small muted" }, "This is about the desk as a whole, now; the check of a certificate does not cover it.")));
 }
 
 async function retrying(attempt) {

@@ -47,6 +47,23 @@ def test_no_drift_after_many_updates() -> None:
     assert np.allclose(model.theta, np.linalg.solve(V, x.T @ r), atol=1e-10)
 
 
+@pytest.mark.parametrize("norm_bound", [1.0, 2.5])
+def test_optimistic_rewards_are_no_larger_than_rewards_can_be(norm_bound: float) -> None:
+    """The regret theorem needs r-hat <= S ||x||; the cap takes off only what the truth cannot be, and not the width."""
+    rng = np.random.default_rng(3)
+    theta = norm_bound * np.array([0.6, 0.8, 0.0])
+    model, capped = RidgeUCB(3, noise=1.0, norm_bound=norm_bound), 0
+    for _ in range(40):
+        x = random_contexts(rng, 20, 3)
+        size = norm_bound * np.linalg.norm(x, axis=1)
+        total = model.estimate(x) + model.widths(x)
+        assert np.array_equal(model.optimistic(x), np.minimum(total, size))
+        assert np.all(model.optimistic(x) >= x @ theta - 1e-12)
+        capped += int(np.sum(total > size))
+        model.learn(x[:1], x[:1] @ theta + rng.normal(size=1))
+    assert capped > 100
+
+
 def test_the_papers_width_to_the_letter() -> None:
     """w = min(||x||_{V^-1} (sqrt(2 d log((1 + t/lambda)/delta)) + sqrt(lambda)), 1), t the coming round."""
     model, x, _ = _trained(200, width="paper", confidence=0.1, regularisation=2.0)

@@ -51,9 +51,10 @@ class RidgeUCB(RewardModel):
       sub-Gaussian scale; at most S ||x|| + |estimate|, beyond which the truth cannot lie. With `noise` = R, all
       intervals of all rounds hold together with probability 1 - delta. With `noise=None` R is estimated from
       one-step-ahead residuals, each divided by the variance of its prediction: consistent, but without a guarantee for
-      small samples.
+      small samples. Optimistic rewards are at most S ||x||, as the regret theorem needs.
     - "paper": sqrt(2 d log((1 + t/lambda)/delta)) + sqrt(lambda), t the number of outcomes plus one, at most 1; for
-      R = S = 1. As printed; but an estimate may be off by more than 1, so at high noise these intervals can miss.
+      R = S = 1. As printed; but an estimate may be off by more than 1, so at high noise these intervals can miss, and
+      optimistic rewards may exceed 1.
 
     A round costs O(d^2); every REFRESH_EVERY outcomes the carried inverse is checked against V and recomputed.
 
@@ -116,11 +117,11 @@ class RidgeUCB(RewardModel):
         return self._bounds(contexts, 1)
 
     def optimistic(self, contexts: Floats) -> Floats:
-        """Estimate plus width, (k,): the paper's r-hat."""
+        """Estimate plus width, but no more than the truth can be, S ||x||, (k,): the paper's r-hat."""
         return self._bounds(contexts, 2)
 
     def _bounds(self, contexts: Floats, which: int) -> Floats:
-        """Estimate, width or their sum, (k,)."""
+        """Estimate, width or the optimistic reward, (k,)."""
         bounds: Floats = np.empty((3, len(contexts)))
         most = 1.0 if self.width == "paper" else math.inf
         if contexts.flags.writeable:
@@ -214,9 +215,9 @@ class RidgeUCB(RewardModel):
 
 @jit
 def fill_bounds(contexts: Floats, sums: Floats, radius: float, norm_bound: float, most: float, bounds: Floats) -> None:
-    """Fill `bounds` (3, k) with estimate, width and their sum for each row of `contexts` (k, d). O(k d^2).
+    """Fill `bounds` (3, k) with estimate, width and optimistic reward for each row of `contexts` (k, d). O(k d^2).
 
-    most: the largest width; if infinite, as far as the truth can lie.
+    most: the largest width; if infinite, width and optimistic reward end where the truth cannot lie.
     """
     k, d = contexts.shape
     V_inv, theta = sums[d : 2 * d], sums[2 * d + 1]
@@ -232,10 +233,9 @@ def fill_bounds(contexts: Floats, sums: Floats, radius: float, norm_bound: float
             estimate += x[j] * theta[j]
             spread += x[j] * reach[j]
             square += x[j] * x[j]
-        farthest = most if most < np.inf else norm_bound * math.sqrt(square) + abs(estimate)
-        bounds[0, row] = estimate
-        bounds[1, row] = min(math.sqrt(max(spread, 0.0)) * radius, farthest)
-        bounds[2, row] = bounds[0, row] + bounds[1, row]
+        highest = norm_bound * math.sqrt(square) if most == np.inf else np.inf
+        width = min(math.sqrt(max(spread, 0.0)) * radius, most, highest + abs(estimate))
+        bounds[0, row], bounds[1, row], bounds[2, row] = estimate, width, min(estimate + width, highest)
 
 
 @jit

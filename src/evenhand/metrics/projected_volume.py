@@ -14,7 +14,7 @@ from evenhand.metrics.half_spaces import HalfSpaces
 from evenhand.metrics.learner import Learned, MetricLearner
 from evenhand.metrics.learner_settings import accuracy, check_epsilon, first_bound
 from evenhand.metrics.verdicts import Pairs, Verdicts
-from evenhand.metrics.version_space.cylinder import cylinder_centroid, default_thinness, thinned
+from evenhand.metrics.version_space.cylinder import cylinder_centroid, thinned
 from evenhand.metrics.version_space.extents import Outline
 from evenhand.metrics.version_space.hit_and_run import Cloud
 from evenhand.metrics.version_space.knowledge_set import KnowledgeSet, at_least_zero
@@ -163,8 +163,7 @@ class ProjectedVolume(MetricLearner):
         """delta: the setting, or what the proof needs at the accuracy in force."""
         if self._thinness is not None:
             return self._thinness
-        width = accuracy(self.epsilon, rounds) ** 2
-        return default_thinness(width, result.known.bound, self.space.n_unknowns)
+        return result.known.thinness(accuracy(self.epsilon, rounds) ** 2)
 
     def _sorted(self, faces: HalfSpaces, width: float) -> tuple[Indices, list[int]]:
         """The rows that may teach something, and the rows that contradict an interval narrower than `width`.

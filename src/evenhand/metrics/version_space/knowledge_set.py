@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from evenhand import theory
 from evenhand._internal.arrays import Floats, Mask
 from evenhand.metrics.features import MetricSpace
-from evenhand.metrics.half_spaces import HalfSpaces
+from evenhand.metrics.half_spaces import MAX_SQUARED, HalfSpaces
 from evenhand.metrics.version_space.hit_and_run import Cloud
 from evenhand.metrics.version_space.tuning import DEFAULT, ProjectedVolumeTuning
 
@@ -43,6 +44,14 @@ class KnowledgeSet:
     def reach(self) -> float:
         """How many standard deviations K reaches at most from its centroid."""
         return self.tuning.reach * math.sqrt(self.n_unknowns * (self.n_unknowns + 2))
+
+    def thinness(self, width: float) -> float:
+        """delta: how thin a direction must be to count as thin, where K is cut while 2 reach deviations exceed `width`.
+
+        K may then be as narrow as width / reach along the cut, which is the accuracy that the proof needs.
+        """
+        accuracy = width / (self.reach * MAX_SQUARED * self.bound)
+        return self.bound * theory.thinness(self.n_unknowns, accuracy)
 
     @property
     def max_faces(self) -> int:

@@ -57,7 +57,13 @@ class Belief:
             rows = (*columns, np.broadcast_to(error_rates, n).copy(), repeated_rows(*columns))
             skipped = update_in_batches(mean, cov, rows, blur, contradiction, tuning, scores, evidences)
         else:
-            limits = (tuning.max_shrink, tuning.min_slope, tuning.known_variance, tuning.certain_score)
+            limits = (
+                tuning.max_shrink,
+                tuning.min_slope,
+                tuning.min_of_blur,
+                tuning.known_variance,
+                tuning.certain_score,
+            )
             noise, few, out = (error_rates, blur, contradiction), tuning.few_rows, (scores, evidences)
             skipped = update_rows(mean, cov, *columns, *noise, *limits, few, *out)
         return Update(Belief(mean, cov, tuning), evidences, scores, skipped)
@@ -103,6 +109,20 @@ class Belief:
         values, vectors = np.linalg.eigh(self.cov)
         certain = np.maximum(np.abs(vectors.T @ self.mean) - np.sqrt(np.maximum(values, 0.0)), 0.0)
         return float(np.linalg.norm(certain)) > bound
+
+    def with_prior(self, old: Belief, new: Belief) -> Belief:
+        """The belief as if it had started from `new` and not from `old`, whose covariances are multiples of I. O(m^3).
+
+        Along each principal direction what was learned is the belief's precision less the old prior's.
+        """
+        variances, directions = np.linalg.eigh(self.cov)
+        variances = np.maximum(variances, np.finfo(np.float64).tiny)
+        before, after = 1.0 / old.cov[0, 0], 1.0 / new.cov[0, 0]
+        learned = np.maximum(1.0 / variances - before, 0.0)
+        shift = (directions.T @ self.mean) / variances - before * (directions.T @ old.mean)
+        shift = np.where(learned > 0.0, shift, 0.0) + after * (directions.T @ new.mean)
+        variances = 1.0 / (learned + after)
+        return Belief(directions @ (variances * shift), (directions * variances) @ directions.T, self.tuning)
 
     def widened(self, factor: float, max_variance: float = math.inf) -> Belief:
         """The same mean, the covariance times `factor`, but no direction's variance raised above `max_variance`."""

@@ -50,17 +50,15 @@ def test_no_burst_in_ten_thousand_rounds(seed: int) -> None:
 
 
 class _Forgetful(BayesPoint):
-    """Remembers eight verdicts at most."""
+    """Remembers eight verdicts at most, or eight open answers."""
 
-    tuning = replace(DEFAULT, remembered_per_unknown=2)
+    tuning = replace(DEFAULT, remembered_per_unknown=2, open_answers=4)
 
 
 @pytest.mark.parametrize("error_rate", [1e-3, 1e-2, None])
 def test_a_doubling_keeps_what_the_memory_has_lost(error_rate: float | None) -> None:
     """A distance learned hundreds of verdicts ago is as well known after the bound was doubled."""
-    tuning = {"open_answers": 4} if error_rate is None else {}
-    kind = type("Forgetful", (_Forgetful,), {"tuning": replace(_Forgetful.tuning, **tuning)})
-    learner = kind(2, structure="diagonal", bound=0.5, epsilon=0.02, error_rate=error_rate)
+    learner = _Forgetful(2, structure="diagonal", bound=0.5, epsilon=0.02, error_rate=error_rate)
     first, second, zero = np.array([0.7, 0.0]), np.array([0.0, 0.7]), np.zeros(2)
     for z, distance in ((first, 0.2), (second, 0.3)):
         for _ in range(60):

@@ -14,7 +14,7 @@ from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_number
 from evenhand._internal.jit import frozen
 from evenhand.metrics.features import Structure
-from evenhand.metrics.gaussian.belief import Belief, Update, draw_psd, project_psd
+from evenhand.metrics.gaussian.belief import Belief, Update, draw_psd, project_psd, refitted
 from evenhand.metrics.gaussian.caution import Caution, cautious_squares, fill_distances
 from evenhand.metrics.gaussian.error_rates import ReviewerReport
 from evenhand.metrics.gaussian.fixed_lag import FixedLagSmoother
@@ -203,7 +203,30 @@ class BayesPoint(MetricLearner):
             belief, base, contradictions = self._widened(belief), self._widened(base), 0.0
         self.bound, self._belief, self._contradictions = bound, belief, contradictions
         self._base, self._memory = base, memory
+        if self._is_check_due():
+            self._belief = self._agreeing(belief)
         return contradicting
+
+    def _is_check_due(self) -> bool:
+        """Whether to compare the belief with what is remembered: a few times in each doubling of the reviews."""
+        reviews, tuning = self.rounds + 1, self.tuning
+        step = max(tuning.min_reviews_to_check, (1 << reviews.bit_length() - 1) // tuning.checks_per_doubling)
+        products = len(self._memory) * self.space.n_unknowns**2
+        return reviews % step == 0 and self._rate < tuning.slip_rate and products <= tuning.max_products_to_refit
+
+    def _agreeing(self, belief: Belief) -> Belief:
+        """The belief, or a refitted one if what is remembered contradicts the belief and not the refitted one."""
+        memory, blur, bound = self._memory.all(), self._blur(), self.bound
+        most = self.tuning.tolerated_contradictions + self._rate * len(memory)
+
+        def contradicts(belief: Belief) -> bool:
+            return float(np.sum(belief.scores(memory, blur) < self.tuning.contradiction)) > most
+
+        if not contradicts(belief):
+            return belief
+        project = partial(project_psd, space=self.space, bound=bound)
+        other = refitted(self._base or self._prior(bound), memory, self._rates, blur, project)
+        return belief if contradicts(other) else other
 
     @overload
     def _widened(self, belief: Belief) -> Belief: ...

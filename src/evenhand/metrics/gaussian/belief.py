@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -22,6 +23,8 @@ from evenhand.metrics.gaussian.truncated_normal import quantile_above_zero
 from evenhand.metrics.gaussian.tuning import DEFAULT, BayesPointTuning
 from evenhand.metrics.half_spaces import HalfSpaces
 
+Project = Callable[["Belief"], "Belief"]
+
 
 @dataclass(frozen=True, eq=False)
 class Belief:
@@ -36,6 +39,11 @@ class Belief:
         means, sds = np.empty(len(normals)), np.empty(len(normals))
         fill_moments(normals, self.mean, self.cov, means, sds)
         return means, sds
+
+    def scores(self, half_spaces: HalfSpaces, blur: float) -> Floats:
+        """How many standard deviations, with the blur, inside each half-space the mean lies, (n,). O(n m^2)."""
+        mean, sd = self.moments(half_spaces.normals)
+        return np.asarray(half_spaces.sides * (mean - half_spaces.thresholds) / np.sqrt(sd**2 + blur**2))
 
     @cached_property
     def widest(self) -> float:
@@ -155,6 +163,21 @@ def project_psd(belief: Belief, space: MetricSpace, bound: float) -> Belief:
         if not lowest < -tolerance:
             break
         belief = belief.update(HalfSpaces(u[None, :], np.zeros(1), np.ones(1)), np.zeros(1), blur=0.0).belief
+    return belief
+
+
+def refitted(belief: Belief, half_spaces: HalfSpaces, error_rates: Floats, blur: float, project: Project) -> Belief:
+    """The belief updated with the half-spaces that its mean violates, the worst m of them at a time, until none is.
+
+    Half-spaces that hold anyway are not counted as evidence, so the result is less certain than an update with all.
+    """
+    for _ in range(belief.tuning.refit_passes):
+        scores = belief.scores(half_spaces, blur)
+        worst = np.argsort(scores, kind="stable")[: len(belief.mean)]
+        worst = worst[scores[worst] < 0.0]
+        if not len(worst):
+            break
+        belief = project(belief.update(half_spaces.take(worst), error_rates, blur=blur).belief)
     return belief
 
 

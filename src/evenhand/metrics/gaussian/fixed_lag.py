@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -11,12 +10,10 @@ import numpy as np
 from evenhand._internal.append_only import shallow_copy
 from evenhand._internal.arrays import Floats, Indices
 from evenhand.metrics.gaussian._moment_matching import repeated_rows
-from evenhand.metrics.gaussian.belief import Belief
+from evenhand.metrics.gaussian.belief import Belief, Project
 from evenhand.metrics.gaussian.error_rates import ErrorRates
 from evenhand.metrics.gaussian.tuning import BayesPointTuning
 from evenhand.metrics.half_spaces import HalfSpaces
-
-Project = Callable[[Belief], Belief]
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +92,7 @@ class FixedLagSmoother:
         """Move the oldest n answers into the base."""
         oldest = self.open.take(slice(None, n))
         self.open = self.open.take(slice(n, None))
-        scores = _scores(belief, oldest, blur)
+        scores = belief.scores(oldest, blur)
         self.rates.close(_chances(scores), oldest.reviewers)
         self.base = project(self._processed(self.base, oldest, self.rates.means(), blur))
         self._may_widen = True
@@ -103,7 +100,7 @@ class FixedLagSmoother:
     def _iterated(self, belief: Belief, blur: float, project: Project) -> Belief:
         """Learn the rates from all open answers under the belief; reprocess these where a rate changed; repeat."""
         for _ in range(self.base.tuning.max_iterations):
-            self.rates.reopen(_chances(_scores(belief, self.open, blur)), self.open.reviewers)
+            self.rates.reopen(_chances(belief.scores(self.open, blur)), self.open.reviewers)
             means = self.rates.means()
             if np.all(np.abs(_log_odds(means) - _log_odds(self._used)) <= self.base.tuning.rate_change):
                 break
@@ -149,7 +146,7 @@ class FixedLagSmoother:
 
     def _fit(self, belief: Belief, blur: float) -> float:
         """The log-likelihood of the open answers, at the error rate of each reviewer that fits best."""
-        chances = _chances(_scores(belief, self.open, max(blur, self.base.tuning.trial_blur)))
+        chances = _chances(belief.scores(self.open, max(blur, self.base.tuning.trial_blur)))
         return self.rates.best_fit(chances, self.open.reviewers)
 
     def restarted(
@@ -211,12 +208,6 @@ def _parts_without_repeats(half_spaces: HalfSpaces) -> list[slice]:
             start, seen = row, set()
         seen.add(key)
     return [*parts, slice(start, len(half_spaces))]
-
-
-def _scores(belief: Belief, half_spaces: HalfSpaces, blur: float) -> Floats:
-    """How many standard deviations inside each half-space the mean lies, (n,)."""
-    mean, sd = belief.moments(half_spaces.normals)
-    return np.asarray(half_spaces.sides * (mean - half_spaces.thresholds) / np.sqrt(sd**2 + blur**2))
 
 
 def _chances(scores: Floats) -> Floats:

@@ -44,3 +44,18 @@ def test_a_frozen_belief_is_refitted_to_what_it_remembers() -> None:
     for _ in range(learner.tuning.min_reviews_to_check):
         play()
     assert learner.estimate(Pairs.between(x, y))[0] == pytest.approx(0.36, abs=1e-2)
+
+
+@pytest.mark.slow
+def test_a_set_at_the_end_of_precision_does_not_fall_apart() -> None:
+    """ProjectedVolume, d = 2, epsilon = 2^-16, 2^16 rounds: fair from round 100 on; once, bursts until 56,233."""
+    run = standard_run(policy="projected-volume", d=2, k=3, rounds=2**16, epsilon=2.0**-16, seed=2)
+    assert run["last_unfair_round"][-1] <= 100
+
+
+def test_flags_finer_than_probabilities_come_to_an_end() -> None:
+    """ProjectedVolume at epsilon = 2^-16: at most 5 flags of any size from round 500 to 1,500; there were 43 to 60."""
+    for seed in (2, 3, 5):
+        run = standard_run(policy="projected-volume", d=2, k=3, rounds=1500, epsilon=2.0**-16, seed=seed)
+        flags, late = np.array(run["flagged_pairs"]), np.array(run["round"]) > 500
+        assert flags[-1] - flags[~late][-1] <= 5

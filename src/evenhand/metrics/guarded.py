@@ -225,9 +225,8 @@ def most_flagged(sure: MetricLearner, tuning: GuardedTuning = DEFAULT) -> int:
             "sure must be a ProjectedVolume with a fixed epsilon and play_known_low, for which a limit is proved, "
             f"or limit must be set, got {sure!r}"
         )
-    m, squared = sure.space.n_unknowns, sure.epsilon**2
-    known = KnowledgeSet.initial(sure.space, sure.bound)
-    reach, most = known.reach, known.thinness(squared)
+    m, known = sure.space.n_unknowns, KnowledgeSet.initial(sure.space, sure.bound)
+    squared, reach, most = known.known_width(sure.epsilon), known.reach, known.thinness(sure.epsilon)
     if m == 1:
         halvings = distance_estimator_mistakes(1, squared / (2 * reach), sure.bound, MAX_SQUARED)
         return math.floor(tuning.sampled_halving * halvings)

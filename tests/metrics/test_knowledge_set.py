@@ -184,8 +184,8 @@ def test_faces_that_others_imply_are_dropped() -> None:
         kept = pruned(kept, sampled.cloud)
     assert not kept.is_crowded
     for u in space.features(rng.standard_normal((5, 3))):
-        ends = (Outline(each, sampled.cloud).extent(u) for each in (known, kept))
-        np.testing.assert_allclose(*ends, rtol=0.02)
+        before, after = (Outline(each, sampled.cloud).extent(u) for each in (known, kept))
+        np.testing.assert_allclose(after, before, rtol=0.02)
 
 
 def test_a_deep_cut_is_reached_by_stages() -> None:

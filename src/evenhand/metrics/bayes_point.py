@@ -286,14 +286,15 @@ class BayesPoint(MetricLearner):
 
     def state(self) -> dict[str, Any]:
         """Settings, belief and memory."""
+        base = {} if self._base is None else {"base": {"mean": self._base.mean, "cov": self._base.cov}}
         return {
             **self.settings(),
+            **base,
             "rounds": self.rounds,
             "surprises": self._contradictions,
             "mean": self._belief.mean,
             "cov": self._belief.cov,
             "memory": self._memory.all().state(),
-            "base": None if self._base is None else {"mean": self._base.mean, "cov": self._base.cov},
             "doubt": None if self._smoother is None else self._smoother.state(),
         }
 
@@ -306,7 +307,7 @@ class BayesPoint(MetricLearner):
         learner._belief = Belief(state["mean"].copy(), state["cov"].copy(), cls.tuning)
         memory = HalfSpaces(**state["memory"])
         learner._memory = learner._memory.extended(memory, np.zeros(len(memory)))
-        base = state.get("base")  # not in states of version 0.1
+        base = state.get("base")  # only if something was learned before the memory; never in states of version 0.1
         learner._base = None if base is None else Belief(base["mean"].copy(), base["cov"].copy(), cls.tuning)
         smoother = state["doubt"]
         learner._smoother = None if smoother is None else FixedLagSmoother.from_state(smoother, cls.tuning)

@@ -80,7 +80,7 @@ class HalfSpaces:
 
 
 class Memory:
-    """The newest informative half-spaces, up to twice `max_rows`, to learn again should the bound grow.
+    """The newest informative half-spaces, to learn again should the bound grow.
 
     Immutable; longer versions share the table, whose rows are a normal, a threshold and a side, (n, m + 2).
     """
@@ -102,14 +102,15 @@ class Memory:
 
     @property
     def is_full(self) -> bool:
-        """Whether the oldest should go: there are more than twice `max_rows`."""
-        return len(self) > 2 * self._max_rows
+        """Whether the oldest should go: there are more than `max_rows`."""
+        return len(self) > self._max_rows
 
     def split(self) -> tuple[HalfSpaces, Memory]:
-        """The oldest half-spaces, and the memory of the newest `max_rows`."""
+        """The oldest half-spaces, and the memory of the newest: 7/8 of `max_rows`, so that splits are rare."""
         rows, twin = self._rows.all(), shallow_copy(self)
-        twin._rows = GrowingRows(rows.shape[1]).plus(rows[-self._max_rows :])
-        return _as_half_spaces(rows[: -self._max_rows]), twin
+        n = len(rows) - 7 * self._max_rows // 8
+        twin._rows = GrowingRows(rows.shape[1]).plus(rows[n:])
+        return _as_half_spaces(rows[:n]), twin
 
     def all(self) -> HalfSpaces:
         """All of them, the oldest first."""

@@ -181,6 +181,7 @@ class FixedLagSmoother:
             "errors": self.rates.state(),
             "base": {"mean": self.base.mean, "cov": self.base.cov},
             "open": self.open.state(),
+            "memory": Answers.none(len(self.base.mean)).state(),  # version 0.1 kept closed answers there
             "used": self._used,
             "new": self._new,
             "may_widen": self._may_widen,

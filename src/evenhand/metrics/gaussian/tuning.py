@@ -68,7 +68,7 @@ class BayesPointTuning(MemoryTuning):
     Fair verdicts on distances played low make a belief certain without lifting it, and in one run of twenty it is in
     the end thousands of deviations too low. What is remembered shows that: four or more verdicts contradict such a
     belief, and none any other (30 runs). At epsilon = 1e-5 the one of 16 seeds had a regret of 9.7 and was unfair until
-    round 5,540; refitted, 1.7 and round 515 (known-reward, d = k = 3, 16,384 rounds).
+    round 5,540; refitted, 1.8 and round 531 (known-reward, d = k = 3, 16,384 rounds).
     """
     min_reviews_to_check: int = 16
     checks_per_doubling: int = 8

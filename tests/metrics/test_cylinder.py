@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.half_spaces import HalfSpaces
-from evenhand.metrics.version_space.cylinder import cylinder_centroid, default_thinness, thinned
+from evenhand.metrics.version_space.cylinder import cylinder_centroid, thinned
 from evenhand.metrics.version_space.hit_and_run import Cloud, grown
 from evenhand.metrics.version_space.knowledge_set import KnowledgeSet
 from evenhand.metrics.version_space.sampled_set import SampledSet
@@ -139,6 +139,7 @@ def test_the_ball_bounds_the_shadow() -> None:
 
 
 def test_the_proofs_thinness() -> None:
-    """delta = eps^2 / (16 m (m+1)^2) for a unit ball, and scales with the bound."""
-    assert default_thinness(0.4, 1.0, 2) == pytest.approx(0.01 / (16 * 2 * 9))
-    assert default_thinness(0.8, 2.0, 2) == pytest.approx(2.0 * 0.01 / (16 * 2 * 9))
+    """delta = a / (8 m (m+1)^2) at the accuracy a at which K is still cut, epsilon^2 / reach; whatever the bound."""
+    for bound in (1.0, 2.0):
+        known = KnowledgeSet.initial(MetricSpace(2, "diagonal"), bound)
+        assert known.thinness(0.1) == pytest.approx(0.01 / (4 * known.reach * 8 * 2 * 9))

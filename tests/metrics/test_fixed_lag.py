@@ -20,7 +20,7 @@ from evenhand.lab.runs import reviewed_run
 from evenhand.metrics import BayesPoint, Pairs, Verdicts
 from evenhand.metrics.gaussian.belief import Belief, project_psd
 from evenhand.metrics.gaussian.error_rates import ErrorRates, ReviewerReport
-from evenhand.metrics.gaussian.fixed_lag import Answers, FixedLagSmoother
+from evenhand.metrics.gaussian.fixed_lag import FixedLagSmoother
 from evenhand.metrics.gaussian.tuning import DEFAULT
 from evenhand.metrics.half_spaces import HalfSpaces
 from evenhand.testing.metric_worlds import random_A, random_contexts, true_squares, verdicts_at_the_guess
@@ -107,24 +107,20 @@ def test_a_doubling_keeps_what_was_learned() -> None:
     assert own > bare + 0.05
 
 
-def test_what_is_remembered_keeps_its_reviewer() -> None:
-    """Answers that left the window update a wider prior at their reviewer's rate, the newest of them."""
+def test_a_wider_prior_keeps_answers_that_left_the_window() -> None:
+    """A restart replaces the prior in the base, and processes the open answers again at their reviewer's rate."""
     rng = np.random.default_rng(0)
-    prior = Belief(np.zeros(2), np.eye(2), replace(DEFAULT, open_answers=10, remembered_per_unknown=10))
+    prior = Belief(np.zeros(2), np.eye(2), replace(DEFAULT, open_answers=10))
     kept, belief, marks = FixedLagSmoother(prior), prior, {"Ada": 0.01, "Bob": 0.02, "Eve": 0.03}
     for t in range(60):
         name, n = list(marks)[t % 3], int(rng.integers(1, 8))
         cuts = HalfSpaces(rng.normal(size=(n, 2)), np.full(n, marks[name]), rng.choice([-1.0, 1.0], size=n))
         kept, belief = kept.updated(belief, cuts, name, blur=0.05, project=lambda belief: belief)
-        state = kept.state()
-        for part in (state["open"], state["memory"]):
-            expected = [marks[str(kept.rates.names[row])] for row in part["reviewers"]]
-            assert part["half_spaces"]["thresholds"].tolist() == expected
-    memory, rates = Answers.from_state(state["memory"]), np.minimum(kept.rates.means(), DEFAULT.max_rate)
-    assert len(memory) == 20
-    wider = Belief(np.ones(2), 4 * np.eye(2))
-    fresh, again = kept.restarted(wider, blur=0.05, project=lambda belief: belief)
-    base = wider.update(memory, rates[memory.reviewers], blur=0.05).belief
+        expected = [marks[str(kept.rates.names[row])] for row in kept.open.reviewers]
+        assert kept.open.thresholds.tolist() == expected
+    rates, wider = np.minimum(kept.rates.means(), DEFAULT.max_rate), Belief(np.ones(2), 4 * np.eye(2))
+    fresh, again = kept.restarted(prior, wider, blur=0.05, project=lambda belief: belief)
+    base = kept.base.with_prior(prior, wider)
     expected_belief = base.update(kept.open, rates[kept.open.reviewers], blur=0.05).belief
     assert np.array_equal(fresh.base.mean, base.mean)
     assert np.array_equal(again.mean, expected_belief.mean)
@@ -176,17 +172,21 @@ def _panel_run(rates: dict[str, float], *, rounds: int, seed: int) -> tuple[eh.F
 
 
 def test_a_majority_that_misleads_is_sorted_out() -> None:
-    """Three of five are wrong nine times of ten: they are found out, warned of, and fairness comes to stay."""
-    rates = {"Ada": 0.9, "Bob": 0.05, "Cleo": 0.9, "Dan": 0.05, "Eve": 0.9}
-    for seed in (0, 1):
+    """Three of five are wrong nine times of ten: they are found out, warned of, and fairness comes.
+
+    Over four seeds at most 1% of the 1,200 pairs of the last 50 rounds are unfair.
+    """
+    rates, late = {"Ada": 0.9, "Bob": 0.05, "Cleo": 0.9, "Dan": 0.05, "Eve": 0.9}, 0
+    for seed in range(4):
         bandit, account, warned = _panel_run(rates, rounds=250, seed=seed)
         report = bandit.reviewers()
         assert {name for name in rates if report[name].misleads} == {"Ada", "Cleo", "Eve"}
         assert all(abs(report[name].error_rate - rate) <= 0.06 for name, rate in rates.items())
         assert {sentence.split("'")[1] for sentence in warned} == {"Ada", "Cleo", "Eve"}
         assert all("wrong more often than right" in sentence for sentence in warned)
-        assert np.sum(account.unfair_pairs[200:]) == 0
+        late += int(np.sum(account.unfair_pairs[200:]))
         assert np.sum(account.regret[125:]) < 0.15 * np.sum(account.reward[125:])
+    assert late <= 12
 
 
 def test_a_burst_of_lies_is_not_believed_for_good() -> None:
@@ -302,7 +302,7 @@ def test_the_same_answer_of_another_reviewer_is_news() -> None:
     for _ in range(3):
         expected = expected.update(cuts, np.array([rate]), blur=1e-4).belief
     assert belief.mean[0] == pytest.approx(float(expected.mean[0]), rel=1e-9)
-    _, again = both.restarted(prior, blur=1e-4, project=lambda belief: belief)
+    _, again = both.restarted(prior, prior, blur=1e-4, project=lambda belief: belief)
     assert again.mean[0] == pytest.approx(float(expected.mean[0]), rel=1e-9)
     assert again.cov[0, 0] == pytest.approx(float(expected.cov[0, 0]), rel=1e-9)
     copies = HalfSpaces(np.ones((3, 1)), np.full(3, 0.25), -np.ones(3))

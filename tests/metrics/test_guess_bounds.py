@@ -27,7 +27,7 @@ def _learner(seed: int, d: int, *, reviews: int, caution: float = 0.1, structure
 
 
 def _bounds(learner: BayesPoint, contexts: Floats) -> GuessBounds:
-    return GuessBounds(contexts, learner.matrix(), learner._belief.widest, learner._caution())
+    return GuessBounds(contexts, learner.space, learner._belief.mean, learner._belief.widest, learner._caution())
 
 
 @settings(max_examples=60, deadline=None)
@@ -69,6 +69,23 @@ def test_any_belief_whatever_is_bounded() -> None:
             root = rng.normal(size=(10, rng.integers(1, 11))) * scale
             learner._belief = Belief(rng.normal(size=10) * 0.3, root @ root.T)
             assert np.all(learner.playable_distances(contexts) <= _bounds(learner, contexts).upper)
+
+
+def test_a_diagonal_matrix_needs_no_eigenvalues(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At d = 300 the bounds are those of the same matrix as a full one, without its decomposition, O(d^3)."""
+    rng = np.random.default_rng(0)
+    learner, contexts = BayesPoint(300, epsilon=0.02, structure="diagonal"), random_contexts(rng, 30, 300)
+    learner._belief = Belief(rng.normal(size=300) * 0.1, np.eye(300) * 1e-4)
+    full, alpha = BayesPoint(300, epsilon=0.02).space, learner._belief.mean
+    as_full = GuessBounds(contexts, full, full.flatten(np.diag(alpha)), learner._belief.widest, learner._caution())
+
+    def decompose(matrix: Floats) -> None:
+        raise AssertionError(f"eigenvalues of a {matrix.shape} matrix")
+
+    monkeypatch.setattr(np.linalg, "eigh", decompose)
+    bounds = learner.playable_bounds(contexts)
+    assert bounds is not None
+    np.testing.assert_allclose(bounds.upper, as_full.upper, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("quantile", [0.001, 0.1, 0.3, 0.49, 0.5, 0.7, 0.999])

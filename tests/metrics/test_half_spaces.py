@@ -28,16 +28,20 @@ def test_a_truth_at_the_gap_fits_both_verdicts() -> None:
 
 
 def test_the_newest_are_remembered() -> None:
-    """Beyond the limit the oldest half-spaces go; many unknowns are remembered less often each."""
+    """Beyond the limit the oldest half-spaces can be split off; many unknowns are remembered less often each."""
     tuning = MemoryTuning()
     most = tuning.max_rows(2)
     memory = Memory(2, most)
     for value in range(most + 40):
         new = HalfSpaces(np.ones((2, 2)), np.full(2, float(value)), np.ones(2))
         memory = memory.extended(new, np.zeros(2))
-        assert len(memory) <= 2 * most
-    assert most == 2 * tuning.remembered_per_unknown == len(memory.all())
-    assert memory.all().thresholds[-1] == most + 39
+    assert memory.is_full
+    oldest, newest = memory.split()
+    assert most == 2 * tuning.remembered_per_unknown
+    assert len(newest.all()) == 7 * most // 8
+    assert not newest.is_full
+    assert newest.all().thresholds[-1] == most + 39
+    assert np.array_equal(oldest.joined(newest.all()).thresholds, memory.all().thresholds)
     assert 2000 * tuning.max_rows(2000) <= tuning.max_remembered_numbers
 
 

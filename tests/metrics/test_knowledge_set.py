@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.half_spaces import HalfSpaces
-from evenhand.metrics.version_space.extents import Outline, deepest_point, widest_inside
+from evenhand.metrics.version_space.extents import Outline, deepest_point, pruned, widest_inside
 from evenhand.metrics.version_space.hit_and_run import Cloud
 from evenhand.metrics.version_space.knowledge_set import KnowledgeSet, face_distances
 from evenhand.metrics.version_space.sampled_set import SampledSet
@@ -146,13 +146,32 @@ def test_far_faces_are_left_out_and_near_ones_stay() -> None:
     space = MetricSpace(2, "diagonal")
     sampled = SampledSet.initial(space, 1.0, 100, np.random.default_rng(0))
     far = HalfSpaces(np.array([[1.0, 0.0]]), np.array([50.0]), np.array([-1.0]))
-    known = sampled.known.joined(far).pruned(sampled.cloud)
+    known = pruned(sampled.known.joined(far), sampled.cloud)
     assert len(known.faces) == len(sampled.known.faces)
     assert (face_distances(known.faces, sampled.cloud) > 0.0).all()
 
 
-def test_the_number_of_faces_is_bounded() -> None:
-    """However many faces there are, only the most allowed stay, the nearest ones."""
+def test_a_face_that_holds_the_set_stays() -> None:
+    """With hundreds of faces along one side of K the one that holds the other side is the farthest; it is not dropped.
+
+    K's extent there is the same before and after, however often it is pruned.
+    """
+    space, n = MetricSpace(2, "diagonal"), 400
+    sampled = SampledSet.initial(space, 1.0, 200, np.random.default_rng(0))
+    side, opposite = np.array([1.0, 0.0]), np.array([0.0, 1.0])
+    crowd = HalfSpaces(np.tile(side, (n, 1)), np.linspace(0.0, 1e-3, n), np.ones(n))
+    holds = HalfSpaces(opposite[None, :], np.array([0.97]), -np.ones(1))
+    known = sampled.known.joined(holds).joined(crowd)
+    assert np.argmax(face_distances(known.faces, sampled.cloud)) == len(sampled.known.faces)
+    before = Outline(known, sampled.cloud).extent(opposite)
+    for _ in range(30):
+        known = pruned(known, sampled.cloud)
+    np.testing.assert_allclose(Outline(known, sampled.cloud).extent(opposite), before, atol=1e-6)
+    assert len(known.faces) <= 1.25 * known.max_faces
+
+
+def test_faces_that_others_imply_are_dropped() -> None:
+    """However many redundant faces there are, pruning again and again leaves no crowd, and K as it was."""
     space = MetricSpace(3, "full")
     rng = np.random.default_rng(0)
     sampled = SampledSet.initial(space, 1.0, 100, rng)
@@ -160,9 +179,13 @@ def test_the_number_of_faces_is_bounded() -> None:
     many = HalfSpaces(normals, np.full(1000, 3.0) * np.linalg.norm(normals, axis=1), np.full(1000, -1.0))
     known = sampled.known.joined(many)
     assert known.is_crowded
-    kept = known.pruned(sampled.cloud)
-    assert len(kept.faces) <= max(DEFAULT.min_faces, DEFAULT.faces_per_unknown * space.n_unknowns)
-    assert face_distances(kept.faces, sampled.cloud).max() <= np.median(face_distances(known.faces, sampled.cloud))
+    kept = known
+    for _ in range(1000 // DEFAULT.redundancy_tests):
+        kept = pruned(kept, sampled.cloud)
+    assert not kept.is_crowded
+    for u in space.features(rng.standard_normal((5, 3))):
+        before, after = (Outline(each, sampled.cloud).extent(u) for each in (known, kept))
+        np.testing.assert_allclose(after, before, rtol=0.02)
 
 
 def test_a_deep_cut_is_reached_by_stages() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,7 +47,7 @@ def _updated(
     """With every row processed, unless there are more than `few_rows`."""
     mean, cov, n = belief.mean.copy(), belief.cov.copy(), len(rows.sides)
     scores, evidences = np.full(n, np.nan), np.full(n, np.nan)
-    limits = (DEFAULT.max_shrink, DEFAULT.min_slope, DEFAULT.known_variance, DEFAULT.certain_score)
+    limits = (DEFAULT.max_shrink, DEFAULT.min_slope, DEFAULT.min_of_blur, DEFAULT.known_variance, DEFAULT.certain_score)
     skipped = update_rows(mean, cov, *rows, blur, contradiction, *limits, few_rows, scores, evidences)
     assert skipped == np.sum(scores < contradiction)
     return Result(mean, cov, scores, evidences)
@@ -104,7 +105,8 @@ def test_equals_the_formulas_row_by_row(seed: int, m: int, n: int, blur: float, 
         z = float(expected.scores[0])
         assert np.array_equal(after.scores[:-1], before.scores)
         assert after.scores[-1] == pytest.approx(z, rel=1e-7, abs=1e-7)
-        if (*u, b, s) in seen or z < contradiction:
+        is_known = u @ before.cov @ u <= (DEFAULT.min_of_blur * blur) ** 2
+        if (*u, b, s) in seen or z < contradiction or is_known:
             assert np.array_equal(after.mean, before.mean)
             assert np.array_equal(after.cov, before.cov)
         else:
@@ -113,6 +115,20 @@ def test_equals_the_formulas_row_by_row(seed: int, m: int, n: int, blur: float, 
             assert np.allclose(after.cov, expected.cov, rtol=0, atol=digits * sd**2)
             assert after.evidences[-1] == pytest.approx(expected.evidences[0], rel=1e-6, abs=1e-300)
         seen.add((*u, b, s))
+
+
+@pytest.mark.parametrize(("share", "changes"), [(0.29, False), (0.31, True)])
+def test_a_direction_known_to_within_the_blur_is_not_moved(share: float, changes: bool) -> None:
+    """A deviation below 0.3 of the blur is not learned from, whether rows go one by one or in batches."""
+    belief = Belief(np.zeros(1), np.array([[(share * 0.1) ** 2]]))
+    cut = HalfSpaces(np.ones((1, 1)), np.array([0.01]), np.ones(1)).joined(
+        HalfSpaces(np.ones((1, 1)), np.array([0.02]), np.ones(1))
+    )
+    in_batches = replace(belief, tuning=replace(DEFAULT, batch_unknowns=0))
+    for each in (belief, in_batches):
+        updated = each.update(cut, np.zeros(1), blur=0.1).belief
+        assert (updated.mean[0] != 0.0) == changes
+        assert (updated.cov[0, 0] != belief.cov[0, 0]) == changes
 
 
 @settings(max_examples=80, deadline=None)

@@ -133,6 +133,21 @@ def test_with_thin_directions_the_truth_stays_inside_and_mistakes_stop(thinness:
     assert sum(world.mistakes[45:]) == 0
 
 
+def test_a_deep_cut_makes_a_direction_thin_by_default() -> None:
+    """A flag at a gap of 2e-6 leaves a width of 4e-12, below the proof's delta; the rest is learned in the shadow."""
+    learner, truth = ProjectedVolume(3, epsilon=0.01, seed=0), np.diag([0.0, 0.25, 0.16])
+    x, y = np.array([0.5, 0.0, 0.0]), np.array([-0.5, 0.0, 0.0])
+    learner.learn_pair(x, y, gap=2e-6, unfair=True)
+    thin = learner.thin_directions
+    assert thin.shape == (6, 1)
+    assert abs(thin[0, 0]) == pytest.approx(1.0, abs=1e-3)
+    for z in (np.array([0.0, 1.0, 0.0]), np.array([0.0, 0.0, 1.0])):
+        for _ in range(25):
+            gap = float(np.sqrt(max(learner.guess(Pairs.between(z, 0 * z))[0], 0.0)))
+            learner.learn_pair(z, 0 * z, gap=gap, unfair=gap**2 > z @ truth @ z)
+        assert learner.get_metric()(z, 0 * z) == pytest.approx(np.sqrt(z @ truth @ z), abs=0.01)
+
+
 def test_a_finer_accuracy_makes_thin_directions_wide_again() -> None:
     """When epsilon=None steps down, delta falls with it and S is found anew; between steps S is kept."""
     learner, world = ProjectedVolume(2, epsilon=None, seed=0), World(full(2), n_candidates=2)

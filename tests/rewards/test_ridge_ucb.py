@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from evenhand._internal.arrays import Floats
 from evenhand.errors import InvalidInput
 from evenhand.rewards import KnownReward, RewardModel, RidgeUCB
-from evenhand.rewards.ridge_ucb import REFRESH_EVERY
+from evenhand.rewards.ridge_ucb import REFRESH_EVERY, TIE_BREAK
 from evenhand.testing.metric_worlds import random_contexts
 
 
@@ -45,6 +45,27 @@ def test_no_drift_after_many_updates() -> None:
     V = np.eye(6) + x.T @ x
     assert np.allclose(V @ model.state()["V_inv"], np.eye(6), atol=1e-10)
     assert np.allclose(model.theta, np.linalg.solve(V, x.T @ r), atol=1e-10)
+
+
+@pytest.mark.parametrize("norm_bound", [1.0, 2.5])
+def test_optimistic_rewards_are_no_larger_than_rewards_can_be(norm_bound: float) -> None:
+    """The regret theorem needs r-hat <= S ||x||. The cap takes off what the truth cannot be and keeps the order."""
+    rng = np.random.default_rng(3)
+    theta = norm_bound * np.array([0.6, 0.8, 0.0])
+    model, capped = RidgeUCB(3, noise=1.0, norm_bound=norm_bound), 0
+    for _ in range(40):
+        x = random_contexts(rng, 20, 3)
+        size = norm_bound * np.linalg.norm(x, axis=1)
+        total, optimistic = model.estimate(x) + model.widths(x), model.optimistic(x)
+        is_capped = total > size * (1 - TIE_BREAK)
+        assert np.array_equal(optimistic[~is_capped], total[~is_capped])
+        assert np.all(optimistic <= size)
+        np.testing.assert_allclose(optimistic[is_capped], size[is_capped], rtol=1.01 * TIE_BREAK, atol=0)
+        share, excess = (optimistic / size)[is_capped], (total - size)[is_capped]
+        assert np.all(np.diff(share[np.argsort(excess)]) >= -1e-15)
+        capped += int(np.sum(is_capped))
+        model.learn(x[:1], x[:1] @ theta + rng.normal(size=1))
+    assert capped > 100
 
 
 def test_the_papers_width_to_the_letter() -> None:

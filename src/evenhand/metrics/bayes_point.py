@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, overload
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_number
 from evenhand._internal.jit import frozen
 from evenhand.metrics.features import Structure
-from evenhand.metrics.gaussian.belief import Belief, Update, draw_psd, project_psd
+from evenhand.metrics.gaussian.belief import Belief, Update, draw_psd, project_psd, refitted
 from evenhand.metrics.gaussian.caution import Caution, cautious_squares, fill_distances
 from evenhand.metrics.gaussian.error_rates import ReviewerReport
 from evenhand.metrics.gaussian.fixed_lag import FixedLagSmoother
@@ -34,7 +34,8 @@ class BayesPoint(MetricLearner):
     is wrong more often than right is ignored. One-bit reviews teach no rate.
 
     Prior: mu = svec(I) B / (2 sqrt d), Sigma = (B^2/m) I, B the `bound` on ||G||_F. When the belief is a standard
-    deviation sure that ||G||_F exceeds it, the bound is doubled and the wider prior is updated with what is remembered.
+    deviation sure that ||G||_F exceeds it, the bound is doubled: a wider prior takes the first one's place in what was
+    learned long ago, and what is remembered, the newest informative verdicts, is learned again.
     That G is positive semidefinite enters as certain verdicts on directions in which the mean is negative.
 
     The distance played is not the mean but the `caution` quantile of the belief about the squared distance, truncated
@@ -81,6 +82,7 @@ class BayesPoint(MetricLearner):
         m = self.space.n_unknowns
         self._memory = Memory(m, self.tuning.max_rows(m))
         self._belief = self._prior(self.bound)
+        self._base: Belief | None = None  # what was learned before the memory; None for the prior
         self._smoother = FixedLagSmoother(self._belief) if self.error_rate is None else None
 
     def _count_reviews(self, n: int) -> None:
@@ -140,7 +142,7 @@ class BayesPoint(MetricLearner):
         k, m = len(contexts), self.space.n_unknowns
         if k * (k - 1) // 2 * m**2 < self.tuning.min_products_to_bound or type(self).guess is not BayesPoint.guess:
             return None
-        return GuessBounds(contexts, self.matrix(), self._belief.widest, self._caution())
+        return GuessBounds(contexts, self.space, self._belief.mean, self._belief.widest, self._caution())
 
     def _caution(self) -> Caution:
         tuning = self.tuning
@@ -186,15 +188,53 @@ class BayesPoint(MetricLearner):
             np.flatnonzero(scores < self._contradiction).tolist() if update.contradictions else []
         )
         contradictions = max(self._contradictions + len(contradicting) - self._rate * len(scores), 0.0)
+        base = self._base
+        if memory.is_full:
+            oldest, memory = memory.split()
+            base = project_psd(self._updated(base or self._prior(bound), oldest).belief, self.space, bound)
         if sharpens:
-            belief = belief.widened(tuning.widening, self._prior_variance(bound))
+            belief, base = self._widened(belief), self._widened(base)
         if belief.surely_exceeds(bound):
             bound = 2.0 * bound
-            belief = project_psd(self._updated(self._prior(bound), memory.all()).belief, self.space, self.bound)
+            base = None if base is None else base.with_prior(self._prior(self.bound), self._prior(bound))
+            belief = self._updated(base or self._prior(bound), memory.all()).belief
+            belief = project_psd(belief, self.space, self.bound)
         elif contradictions > tuning.tolerated_contradictions:  # more than slips: the belief was too certain
-            belief, contradictions = belief.widened(tuning.widening, self._prior_variance(bound)), 0.0
-        self.bound, self._belief, self._memory, self._contradictions = bound, belief, memory, contradictions
+            belief, base, contradictions = self._widened(belief), self._widened(base), 0.0
+        self.bound, self._belief, self._contradictions = bound, belief, contradictions
+        self._base, self._memory = base, memory
+        if self._is_check_due():
+            self._belief = self._agreeing(belief)
         return contradicting
+
+    def _is_check_due(self) -> bool:
+        """Whether to compare the belief with what is remembered: a few times in each doubling of the reviews."""
+        reviews, tuning = self.rounds + 1, self.tuning
+        step = max(tuning.min_reviews_to_check, (1 << reviews.bit_length() - 1) // tuning.checks_per_doubling)
+        products = len(self._memory) * self.space.n_unknowns**2
+        return reviews % step == 0 and self._rate < tuning.slip_rate and products <= tuning.max_products_to_refit
+
+    def _agreeing(self, belief: Belief) -> Belief:
+        """The belief, or a refitted one if what is remembered contradicts the belief and not the refitted one."""
+        memory, blur, bound = self._memory.all(), self._blur(), self.bound
+        most = self.tuning.tolerated_contradictions + self._rate * len(memory)
+
+        def contradicts(belief: Belief) -> bool:
+            return float(np.sum(belief.scores(memory, blur) < self.tuning.contradiction)) > most
+
+        if not contradicts(belief):
+            return belief
+        project = partial(project_psd, space=self.space, bound=bound)
+        other = refitted(self._base or self._prior(bound), memory, self._rates, blur, project)
+        return belief if contradicts(other) else other
+
+    @overload
+    def _widened(self, belief: Belief) -> Belief: ...
+    @overload
+    def _widened(self, belief: Belief | None) -> Belief | None: ...
+    def _widened(self, belief: Belief | None) -> Belief | None:
+        """The belief less certain; nothing is less certain than the prior."""
+        return None if belief is None else belief.widened(self.tuning.widening, self._prior_variance(self.bound))
 
     def _updated(self, belief: Belief, half_spaces: HalfSpaces) -> Update:
         """The update with all half-spaces that do not contradict the belief."""
@@ -207,11 +247,11 @@ class BayesPoint(MetricLearner):
         blur, bound, project = self._blur(), self.bound, partial(project_psd, space=self.space, bound=self.bound)
         smoother, belief = smoother.updated(self._belief, half_spaces, reviewer, blur=blur, project=project)
         if sharpens:
-            factor, limit = self.tuning.widening, self._prior_variance(bound)
-            belief, smoother = belief.widened(factor, limit), smoother.with_base(smoother.base.widened(factor, limit))
+            belief, smoother = self._widened(belief), smoother.with_base(self._widened(smoother.base))
         if belief.surely_exceeds(bound):
             bound = 2.0 * bound
-            smoother, belief = smoother.restarted(self._prior(bound), blur=blur, project=project)
+            priors = self._prior(self.bound), self._prior(bound)
+            smoother, belief = smoother.restarted(*priors, blur=blur, project=project)
         self.bound, self._belief, self._smoother = bound, belief, smoother
 
     def learn_bit(self, verdicts: Verdicts, *, any_unfair: bool) -> Learned:
@@ -220,6 +260,8 @@ class BayesPoint(MetricLearner):
         belief, smoother = self._updated_bit(self._belief, fair, any_unfair), self._smoother
         if smoother is not None:
             smoother = smoother.with_base(self._updated_bit(smoother.base, fair, any_unfair))
+        else:
+            self._base = self._updated_bit(self._base or self._prior(self.bound), fair, any_unfair)
         self._belief, self._smoother = belief, smoother
         self._count_reviews(self.rounds + 1)
         return Learned(len(verdicts))
@@ -244,8 +286,10 @@ class BayesPoint(MetricLearner):
 
     def state(self) -> dict[str, Any]:
         """Settings, belief and memory."""
+        base = {} if self._base is None else {"base": {"mean": self._base.mean, "cov": self._base.cov}}
         return {
             **self.settings(),
+            **base,
             "rounds": self.rounds,
             "surprises": self._contradictions,
             "mean": self._belief.mean,
@@ -263,6 +307,8 @@ class BayesPoint(MetricLearner):
         learner._belief = Belief(state["mean"].copy(), state["cov"].copy(), cls.tuning)
         memory = HalfSpaces(**state["memory"])
         learner._memory = learner._memory.extended(memory, np.zeros(len(memory)))
+        base = state.get("base")  # only if something was learned before the memory; never in states of version 0.1
+        learner._base = None if base is None else Belief(base["mean"].copy(), base["cov"].copy(), cls.tuning)
         smoother = state["doubt"]
         learner._smoother = None if smoother is None else FixedLagSmoother.from_state(smoother, cls.tuning)
         return learner

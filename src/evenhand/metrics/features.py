@@ -57,6 +57,13 @@ class MetricSpace:
         matrix[self._columns, self._rows] = matrix[self._rows, self._columns]
         return matrix
 
+    def embedded(self, alpha: Floats, contexts: Floats) -> tuple[Floats, Floats]:
+        """Points (k, d) as far apart as `contexts` (k, d) under G's positive part, and the eigenvalues of G, (d,)."""
+        if self.structure == "diagonal":
+            return contexts * np.sqrt(np.maximum(alpha, 0.0)), alpha
+        values, vectors = np.linalg.eigh(self.unflatten(alpha))
+        return contexts @ (vectors * np.sqrt(np.maximum(values, 0.0))), values
+
     def most_negative_direction(self, alpha: Floats) -> tuple[float, Floats]:
         """The smallest eigenvalue of G and the feature u of its eigenvector: <alpha, u> >= 0 for every metric."""
         if self.structure == "diagonal":

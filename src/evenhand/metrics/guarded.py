@@ -19,7 +19,6 @@ from evenhand.metrics.half_spaces import MAX_SQUARED
 from evenhand.metrics.learner import Learned, MetricLearner
 from evenhand.metrics.projected_volume import ProjectedVolume
 from evenhand.metrics.verdicts import Pairs, Verdicts
-from evenhand.metrics.version_space.cylinder import default_thinness
 from evenhand.metrics.version_space.knowledge_set import KnowledgeSet
 from evenhand.records.decision import PROBABILITY_TOLERANCE
 from evenhand.theory import distance_estimator_mistakes
@@ -67,7 +66,7 @@ class Guarded(MetricLearner):
     >>> from evenhand.metrics.bayes_point import BayesPoint
     >>> learner = Guarded(BayesPoint(2, epsilon=0.01))
     >>> learner.limit, learner.flags, learner.switched
-    (538, 0, False)
+    (374, 0, False)
     """
 
     tuning: ClassVar[GuardedTuning] = DEFAULT
@@ -219,20 +218,19 @@ def most_flagged(sure: MetricLearner, tuning: GuardedTuning = DEFAULT) -> int:
     reviewed before the next one, and a cloud of points that represents K as well as was measured.
 
     >>> most_flagged(ProjectedVolume(5, epsilon=0.01, seed=0))
-    3342
+    2642
     """
     if not isinstance(sure, ProjectedVolume) or sure.epsilon is None or not sure.play_known_low:
         raise InvalidInput(
             "sure must be a ProjectedVolume with a fixed epsilon and play_known_low, for which a limit is proved, "
             f"or limit must be set, got {sure!r}"
         )
-    m, squared = sure.space.n_unknowns, sure.epsilon**2
-    reach = KnowledgeSet.initial(sure.space, sure.bound).reach
+    m, known = sure.space.n_unknowns, KnowledgeSet.initial(sure.space, sure.bound)
+    squared, reach, most = known.known_width(sure.epsilon), known.reach, known.thinness(sure.epsilon)
     if m == 1:
         halvings = distance_estimator_mistakes(1, squared / (2 * reach), sure.bound, MAX_SQUARED)
         return math.floor(tuning.sampled_halving * halvings)
-    thin = sure.state()["thinness"] or default_thinness(squared, sure.bound, m)
-    most = squared / (reach * MAX_SQUARED * 8 * m * (m + 1) ** 2)  # what `removed_fraction` allows
+    thin = sure.state()["thinness"] or most
     if thin > most:
         raise InvalidInput(f"thinness of sure must be <= {most:.3g} for a proved limit, or limit set, got {thin:.3g}")
     mistakes = distance_estimator_mistakes(

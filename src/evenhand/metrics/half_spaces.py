@@ -20,7 +20,7 @@ MAX_SQUARED = 4.0  # ||u|| <= ||x - y||^2 <= 4: the largest squared distance per
 
 @dataclass(frozen=True)
 class MemoryTuning:
-    """How many half-spaces a learner remembers: enough to recover after its bound was doubled."""
+    """How many half-spaces a learner remembers, to learn them again from a wider prior when its bound is doubled."""
 
     remembered_per_unknown: int = 64
     max_remembered_numbers: int = 2_000_000
@@ -80,7 +80,7 @@ class HalfSpaces:
 
 
 class Memory:
-    """The newest `max_rows` informative half-spaces, to start again from another prior should the bound grow.
+    """The newest informative half-spaces, to learn again should the bound grow.
 
     Immutable; longer versions share the table, whose rows are a normal, a threshold and a side, (n, m + 2).
     """
@@ -93,19 +93,32 @@ class Memory:
         return len(self._rows)
 
     def extended(self, new: HalfSpaces, scores: Floats, low: float = -np.inf, high: float = np.inf) -> Memory:
-        """The memory with those of low < score < high as the newest; the oldest go once there are twice too many."""
+        """The memory with those of low < score < high as the newest."""
         n, m = new.normals.shape
         rows, twin = np.empty((n, m + 2)), shallow_copy(self)
         n = _write(new.normals, new.thresholds, new.sides, scores, low, high, rows)
         twin._rows = self._rows.plus(rows[:n])
-        if len(twin._rows) > 2 * self._max_rows:
-            twin._rows = GrowingRows(m + 2).plus(twin._rows.all()[-self._max_rows :])
         return twin
 
+    @property
+    def is_full(self) -> bool:
+        """Whether the oldest should go: there are more than `max_rows`."""
+        return len(self) > self._max_rows
+
+    def split(self) -> tuple[HalfSpaces, Memory]:
+        """The oldest half-spaces, and the memory of the newest: 7/8 of `max_rows`, so that splits are rare."""
+        rows, twin = self._rows.all(), shallow_copy(self)
+        n = len(rows) - 7 * self._max_rows // 8
+        twin._rows = GrowingRows(rows.shape[1]).plus(rows[n:])
+        return _as_half_spaces(rows[:n]), twin
+
     def all(self) -> HalfSpaces:
-        """The newest `max_rows`."""
-        rows = self._rows.all()[-self._max_rows :]
-        return HalfSpaces(rows[:, :-2].copy(), rows[:, -2].copy(), np.ascontiguousarray(rows[:, -1]))
+        """All of them, the oldest first."""
+        return _as_half_spaces(self._rows.all())
+
+
+def _as_half_spaces(rows: Floats) -> HalfSpaces:
+    return HalfSpaces(rows[:, :-2].copy(), rows[:, -2].copy(), np.ascontiguousarray(rows[:, -1]))
 
 
 @jit

@@ -7,7 +7,7 @@ import math
 from evenhand._internal.checks import check_number, check_number_or_none
 
 COARSEST = 0.125  # The accuracy at which sharpening starts: with a coarser one every distance would count as known.
-FINEST = 1e-6  # The accuracy at which sharpening stops: its square is about what double precision resolves.
+FINEST = 1e-6  # The accuracy at which sharpening stops: probabilities, and so gaps, are exact to 1e-9.
 
 
 def check_epsilon(epsilon: float | None) -> float | None:

@@ -14,7 +14,7 @@ from evenhand.metrics.half_spaces import HalfSpaces
 from evenhand.metrics.learner import Learned, MetricLearner
 from evenhand.metrics.learner_settings import accuracy, check_epsilon, first_bound
 from evenhand.metrics.verdicts import Pairs, Verdicts
-from evenhand.metrics.version_space.cylinder import cylinder_centroid, default_thinness, thinned
+from evenhand.metrics.version_space.cylinder import cylinder_centroid, thinned
 from evenhand.metrics.version_space.extents import Outline
 from evenhand.metrics.version_space.hit_and_run import Cloud
 from evenhand.metrics.version_space.knowledge_set import KnowledgeSet, at_least_zero
@@ -31,7 +31,9 @@ class ProjectedVolume(MetricLearner):
     points, whatever came before; `ends` costs a few linear programs a pair, and is computed on demand.
 
     n_features: d. structure: "full" or "diagonal" G. bound: on ||G||_F, doubled when it proves too small.
-    epsilon: accuracy of distances, None to sharpen as reviews come. thinness: the width delta below which a
+    epsilon: accuracy of distances, None to sharpen as reviews come; squared distances are known to 2e-8 at best, to
+    1e-7 with 5 features, so the finest honest epsilon is some 2e-4 to 3e-4. A finer one is no less fair, but pairs are
+    played lower than it says. thinness: the width delta below which a
     direction counts as thin, None for the proof's. n_samples: points that represent K. seed: of the walk.
     play_known_low: play a pair that is known to within epsilon at its lower end, so that it is not flagged again.
 
@@ -112,7 +114,7 @@ class ProjectedVolume(MetricLearner):
         if not self.play_known_low:
             return guesses
         reach = self._half_widths(self.space.features(pairs.differences))
-        known = 2.0 * reach <= accuracy(self.epsilon, self._rounds) ** 2
+        known = 2.0 * reach <= self._set.known.known_width(accuracy(self.epsilon, self._rounds))
         return np.where(known, np.maximum(guesses - reach, 0.0), guesses)
 
     def _half_widths(self, normals: Floats) -> Floats:
@@ -137,7 +139,7 @@ class ProjectedVolume(MetricLearner):
     def _learn(self, verdicts: Verdicts) -> Learned:
         faces = HalfSpaces.of(self.space, verdicts)
         rounds = self._rounds + 1
-        new, refused = self._sorted(faces, accuracy(self.epsilon, rounds) ** 2)
+        new, refused = self._sorted(faces, self._set.known.known_width(accuracy(self.epsilon, rounds)))
         result = self._set
         if len(new):
             cut = result.cut_or_enlarged(faces.take(new), self._max_bound, self._rng)
@@ -163,8 +165,7 @@ class ProjectedVolume(MetricLearner):
         """delta: the setting, or what the proof needs at the accuracy in force."""
         if self._thinness is not None:
             return self._thinness
-        width = accuracy(self.epsilon, rounds) ** 2
-        return default_thinness(width, result.known.bound, self.space.n_unknowns)
+        return result.known.thinness(accuracy(self.epsilon, rounds))
 
     def _sorted(self, faces: HalfSpaces, width: float) -> tuple[Indices, list[int]]:
         """The rows that may teach something, and the rows that contradict an interval narrower than `width`.

@@ -34,7 +34,7 @@ class RewardModel(SavedPart, part="reward model"):
         """Learn from the outcomes (n,) of chosen candidates with these contexts (n, d)."""
 
     def optimistic(self, contexts: Floats) -> Floats:
-        """Estimate plus width, (k,): the paper's r-hat."""
+        """Estimate plus width, (k,): the paper's r-hat. A model that knows how large rewards can be may cap it."""
         return self.estimate(contexts) + self.widths(contexts)
 
     def copied(self) -> Self:

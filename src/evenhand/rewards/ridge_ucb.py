@@ -19,6 +19,9 @@ Width = Literal["self_normalised", "paper"]
 REFRESH_EVERY = 256  # Rank-one updates between two fresh factorisations of V.
 DRIFT_TOLERANCE = 1e-6  # How far V times the carried inverse may be from the identity when it is checked.
 NOISE_PRIOR_WEIGHT = 1.0  # The prior noise scale of 1 counts as much as this many outcomes.
+TIE_BREAK = (
+    1e-6  # Capped optimistic rewards differ by this share at most: without it they tie, and regret is a third more.
+)
 MOST_REWARD = 10.0  # The largest accepted reward, as a multiple of the bound on theta plus the noise scale.
 
 
@@ -51,9 +54,11 @@ class RidgeUCB(RewardModel):
       sub-Gaussian scale; at most S ||x|| + |estimate|, beyond which the truth cannot lie. With `noise` = R, all
       intervals of all rounds hold together with probability 1 - delta. With `noise=None` R is estimated from
       one-step-ahead residuals, each divided by the variance of its prediction: consistent, but without a guarantee for
-      small samples.
+      small samples. Optimistic rewards are at most S ||x||, as the regret theorem needs; those that would exceed it
+      by more stay ahead, by up to TIE_BREAK.
     - "paper": sqrt(2 d log((1 + t/lambda)/delta)) + sqrt(lambda), t the number of outcomes plus one, at most 1; for
-      R = S = 1. As printed; but an estimate may be off by more than 1, so at high noise these intervals can miss.
+      R = S = 1. As printed; but an estimate may be off by more than 1, so at high noise these intervals can miss, and
+      optimistic rewards may exceed 1.
 
     A round costs O(d^2); every REFRESH_EVERY outcomes the carried inverse is checked against V and recomputed.
 
@@ -116,11 +121,11 @@ class RidgeUCB(RewardModel):
         return self._bounds(contexts, 1)
 
     def optimistic(self, contexts: Floats) -> Floats:
-        """Estimate plus width, (k,): the paper's r-hat."""
+        """Estimate plus width, but no more than the truth can be, S ||x||, (k,): the paper's r-hat."""
         return self._bounds(contexts, 2)
 
     def _bounds(self, contexts: Floats, which: int) -> Floats:
-        """Estimate, width or their sum, (k,)."""
+        """Estimate, width or the optimistic reward, (k,)."""
         bounds: Floats = np.empty((3, len(contexts)))
         most = 1.0 if self.width == "paper" else math.inf
         if contexts.flags.writeable:
@@ -214,9 +219,9 @@ class RidgeUCB(RewardModel):
 
 @jit
 def fill_bounds(contexts: Floats, sums: Floats, radius: float, norm_bound: float, most: float, bounds: Floats) -> None:
-    """Fill `bounds` (3, k) with estimate, width and their sum for each row of `contexts` (k, d). O(k d^2).
+    """Fill `bounds` (3, k) with estimate, width and optimistic reward for each row of `contexts` (k, d). O(k d^2).
 
-    most: the largest width; if infinite, as far as the truth can lie.
+    most: the largest width; if infinite, width and optimistic reward end where the truth cannot lie.
     """
     k, d = contexts.shape
     V_inv, theta = sums[d : 2 * d], sums[2 * d + 1]
@@ -232,10 +237,12 @@ def fill_bounds(contexts: Floats, sums: Floats, radius: float, norm_bound: float
             estimate += x[j] * theta[j]
             spread += x[j] * reach[j]
             square += x[j] * x[j]
-        farthest = most if most < np.inf else norm_bound * math.sqrt(square) + abs(estimate)
-        bounds[0, row] = estimate
-        bounds[1, row] = min(math.sqrt(max(spread, 0.0)) * radius, farthest)
-        bounds[2, row] = bounds[0, row] + bounds[1, row]
+        highest = norm_bound * math.sqrt(square) if most == np.inf else np.inf
+        width = min(math.sqrt(max(spread, 0.0)) * radius, most, highest + abs(estimate))
+        total = estimate + width
+        bounds[0, row], bounds[1, row], bounds[2, row] = estimate, width, total
+        if highest < np.inf:
+            bounds[2, row] = min(total, highest * (1.0 - TIE_BREAK / (1.0 + max(total - highest, 0.0))))
 
 
 @jit

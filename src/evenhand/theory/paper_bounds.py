@@ -4,7 +4,7 @@ In the mistake bounds |alpha| <= B1 and |u| <= B2; in normalised units the unit 
 is a = epsilon / (B1 B2). A mistake is a guess of <alpha, u> off by more than a, followed by feedback.
 
 >>> round(fairness_rounds(5, 5, epsilon=0.01, norm=1.0, shared=True))  # whatever T and the contexts
-1249
+855
 """
 
 import math
@@ -72,13 +72,15 @@ def n_unknowns(d: int, structure: Structure = "full") -> int:
 
 
 def thinness(m: int, accuracy: float) -> float:
-    """The width below which ProjectedVolume calls a direction thin: a^2 / (16 m (m + 1)^2), in normalised units.
+    """The width below which a direction may be called thin, a / (8 m (m + 1)^2): the largest of `removed_fraction`.
 
-    >>> f"{thinness(6, 0.01):.1e}"
-    '2.1e-08'
+    In normalised units; a: the accuracy.
+
+    >>> f"{thinness(15, 2.5e-5):.1e}"
+    '8.1e-10'
     """
     m = check_whole("m", m, least=1)
-    return check_number("accuracy", accuracy, above=0) ** 2 / (16 * m * (m + 1) ** 2)
+    return check_number("accuracy", accuracy, above=0) / (8 * m * (m + 1) ** 2)
 
 
 def distance_estimator_mistakes(
@@ -96,11 +98,11 @@ def distance_estimator_mistakes(
 
         N <= m + max_n [ln V_m - ln V_n + sum_{i=n+1..m} ln(i (i + 1) / (2 thin)) + n ln((n + 1) / thin)] / ln(1/q)
 
-    thin: in normalised units, by default `thinness(m, a)`, at most a / (8 m (m + 1)^2). With m = 1 the set is an
-    interval and the guess its middle: N <= 1 + log2(1/a).
+    thin: in normalised units, by default `thinness(m, a)`, the largest that the proof allows. With m = 1 the set is
+    an interval and the guess its middle: N <= 1 + log2(1/a).
 
     >>> round(distance_estimator_mistakes(15, 1e-4, 1.0))
-    1249
+    855
     >>> distance_estimator_mistakes(1, 0.25, 1.0, 1.0)
     3.0
     """
@@ -111,8 +113,8 @@ def distance_estimator_mistakes(
         return _interval_mistakes(accuracy)
     if accuracy >= 2:  # two points of the unit ball are never further apart
         return 0.0
-    most = accuracy / (8 * m * (m + 1) ** 2)
-    width = thinness(m, accuracy) if thin is None else check_number("thin", thin, above=0, most=most)
+    most = thinness(m, accuracy)
+    width = most if thin is None else check_number("thin", thin, above=0, most=most)
     growth, worst = 0.0, -math.inf
     for n in range(m, 0, -1):
         floor = log_ball_volume(n) + n * math.log(inscribed_radius(n, width))
@@ -190,7 +192,7 @@ def fairness_rounds(
     With N its mistake bound at accuracy epsilon^2: N for each of k (k-1)/2 pairs, or N for one `shared` learner.
 
     >>> round(fairness_rounds(5, 5, 0.01, 1.0)), round(fairness_rounds(5, 5, 0.01, 1.0, shared=True))
-    (12487, 1249)
+    (8549, 855)
     """
     check_one_of("learner", learner, MISTAKES)
     pairs = n_pairs(k)
@@ -206,7 +208,7 @@ def fairness_loss(k: int, d: int, epsilon: float, norm: float, **options: Unpack
     rounds, not pairs: see `fairness_rounds`.
 
     >>> round(fairness_loss(5, 5, 0.01, 1.0))
-    12487
+    8549
     """
     rounds = fairness_rounds(k, d, epsilon, norm, **options)
     return rounds * n_pairs(k) if options.get("shared", False) else rounds
@@ -309,7 +311,7 @@ def regret_known_reward(
     """Theorem known-regret: `fairness_rounds` + k^3 epsilon T, for sure.
 
     >>> round(regret_known_reward(5, 5, 3000, 0.01, 1.0, shared=True, tight=True))
-    1549
+    1155
     """
     rounds = fairness_rounds(k, d, epsilon, norm, **options)
     return rounds + check_whole("T", T, least=1) * loss_of_wrong_distances(k, epsilon, tight=tight)
@@ -335,7 +337,7 @@ def regret_terms(
 
     >>> terms = regret_terms(5, 5, 3000, 0.01, 1.0, delta=0.05, shared=True, tight=True)
     >>> round(terms.bad_rounds), round(terms.inaccuracy), round(terms.widths), round(terms.luck)
-    (1249, 300, 10068, 268)
+    (855, 300, 10068, 268)
     """
     rounds = fairness_rounds(k, d, epsilon, norm, **options)
     return RegretTerms(
@@ -350,7 +352,7 @@ def regret_full(k: int, d: int, T: int, epsilon: float, norm: float, **options: 
     """Theorem full-regret: C + k^3 epsilon T + 2 (sum of widths + martingale term), C = `fairness_rounds`.
 
     >>> round(regret_full(5, 5, 3000, 0.01, 1.0, delta=0.05, shared=True, tight=True))
-    11884
+    11491
     """
     return regret_terms(k, d, T, epsilon, norm, **options).total
 
@@ -359,6 +361,6 @@ def regret_many(k: int, d: int, T: int, epsilon: float, norm: float, **options: 
     """The appendix's theorem, where everybody may be chosen: k C + k^3 epsilon T + 2 (widths + luck).
 
     >>> round(regret_many(5, 5, 3000, 0.01, 1.0, delta=0.05, shared=True, tight=True))
-    39548
+    37579
     """
     return regret_terms(k, d, T, epsilon, norm, pulls=k, **options).total

@@ -96,17 +96,19 @@ def match_moments(
     is_repeat: bool,
     max_shrink: float,
     min_slope: float,
+    min_of_blur: float,
 ) -> tuple[float, float, float, float]:
     """One step: the score and the evidence of a half-space, and by which step and shrink it changes the moments.
 
     inside: how far inside <alpha, u> has its mean; variance: of <alpha, u>; known: the variance up to which it counts
     as known. The new mean is mean + side * step * cov u, the new covariance cov - shrink * (cov u)(cov u)'. Both are 0
-    where the half-space changes nothing: a repetition, a contradiction, a known direction, a likelihood without slope.
+    where the half-space changes nothing: a repetition, a contradiction, a known direction (also: one whose deviation
+    is below `min_of_blur` times the blur), a likelihood without slope.
     """
     sd = math.sqrt(max(variance, known, 1e-300) + blur * blur)
     z = inside / sd
     evidence = 1.0 if is_repeat else 0.5 * math.erfc(-z / math.sqrt(2.0))
-    if z < contradiction or variance <= known or is_repeat:
+    if z < contradiction or variance <= max(known, (min_of_blur * blur) ** 2) or is_repeat:
         return z, evidence, 0.0, 0.0
     # The slope: the logarithmic derivative of the likelihood eta + (1 - 2 eta) Phi(z).
     if error_rate == 0.0 and z < -6.0:  # phi / Phi by a continued fraction: exact where both underflow
@@ -134,6 +136,7 @@ def update_rows(
     contradiction: float,
     max_shrink: float,
     min_slope: float,
+    min_of_blur: float,
     known_variance: float,
     certain_score: float,
     few_rows: int,
@@ -168,7 +171,7 @@ def update_rows(
             largest = max(largest, cov[i, i])
         scores[row], evidences[row], step, shrink = match_moments(
             inside, variance, known_variance * largest * squares, error_rate, blur, contradiction, repeats[row],
-            max_shrink, min_slope,
+            max_shrink, min_slope, min_of_blur,
         )  # fmt: skip
         contradictions += scores[row] < contradiction
         if step == 0.0:
@@ -284,7 +287,7 @@ def update_in_batches(
 
     rows: normals (n, m), thresholds, sides, error rates and repeats (n,).
     """
-    limits = (blur, contradiction, tuning.max_shrink, tuning.min_slope)
+    limits = (blur, contradiction, tuning.max_shrink, tuning.min_slope, tuning.min_of_blur)
     for start in range(0, len(scores), tuning.batch_rows):
         part = slice(start, start + tuning.batch_rows)
         normals, thresholds, sides, error_rates, repeats = rows
@@ -319,6 +322,7 @@ def update_batch(
     contradiction: float,
     max_shrink: float,
     min_slope: float,
+    min_of_blur: float,
     scores: Floats,
     evidences: Floats,
     shares: Floats,
@@ -335,7 +339,7 @@ def update_batch(
         inside = sides[row] * (middle[row] - thresholds[row])
         scores[row], evidences[row], step, shrink = match_moments(
             inside, spread[row, row], known[row], error_rates[row], blur, contradiction, repeats[row], max_shrink,
-            min_slope,
+            min_slope, min_of_blur,
         )  # fmt: skip
         if step == 0.0:
             continue

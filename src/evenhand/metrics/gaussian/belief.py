@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -22,6 +23,8 @@ from evenhand.metrics.gaussian.truncated_normal import quantile_above_zero
 from evenhand.metrics.gaussian.tuning import DEFAULT, BayesPointTuning
 from evenhand.metrics.half_spaces import HalfSpaces
 
+Project = Callable[["Belief"], "Belief"]
+
 
 @dataclass(frozen=True, eq=False)
 class Belief:
@@ -36,6 +39,11 @@ class Belief:
         means, sds = np.empty(len(normals)), np.empty(len(normals))
         fill_moments(normals, self.mean, self.cov, means, sds)
         return means, sds
+
+    def scores(self, half_spaces: HalfSpaces, blur: float) -> Floats:
+        """How many standard deviations, with the blur, inside each half-space the mean lies, (n,). O(n m^2)."""
+        mean, sd = self.moments(half_spaces.normals)
+        return np.asarray(half_spaces.sides * (mean - half_spaces.thresholds) / np.sqrt(sd**2 + blur**2))
 
     @cached_property
     def widest(self) -> float:
@@ -57,7 +65,13 @@ class Belief:
             rows = (*columns, np.broadcast_to(error_rates, n).copy(), repeated_rows(*columns))
             skipped = update_in_batches(mean, cov, rows, blur, contradiction, tuning, scores, evidences)
         else:
-            limits = (tuning.max_shrink, tuning.min_slope, tuning.known_variance, tuning.certain_score)
+            limits = (
+                tuning.max_shrink,
+                tuning.min_slope,
+                tuning.min_of_blur,
+                tuning.known_variance,
+                tuning.certain_score,
+            )
             noise, few, out = (error_rates, blur, contradiction), tuning.few_rows, (scores, evidences)
             skipped = update_rows(mean, cov, *columns, *noise, *limits, few, *out)
         return Update(Belief(mean, cov, tuning), evidences, scores, skipped)
@@ -104,6 +118,20 @@ class Belief:
         certain = np.maximum(np.abs(vectors.T @ self.mean) - np.sqrt(np.maximum(values, 0.0)), 0.0)
         return float(np.linalg.norm(certain)) > bound
 
+    def with_prior(self, old: Belief, new: Belief) -> Belief:
+        """The belief as if it had started from `new` and not from `old`, whose covariances are multiples of I. O(m^3).
+
+        Along each principal direction what was learned is the belief's precision less the old prior's.
+        """
+        variances, directions = np.linalg.eigh(self.cov)
+        variances = np.maximum(variances, np.finfo(np.float64).tiny)
+        before, after = 1.0 / old.cov[0, 0], 1.0 / new.cov[0, 0]
+        learned = np.maximum(1.0 / variances - before, 0.0)
+        shift = (directions.T @ self.mean) / variances - before * (directions.T @ old.mean)
+        shift = np.where(learned > 0.0, shift, 0.0) + after * (directions.T @ new.mean)
+        variances = 1.0 / (learned + after)
+        return Belief(directions @ (variances * shift), (directions * variances) @ directions.T, self.tuning)
+
     def widened(self, factor: float, max_variance: float = math.inf) -> Belief:
         """The same mean, the covariance times `factor`, but no direction's variance raised above `max_variance`."""
         if math.isinf(max_variance):
@@ -135,6 +163,21 @@ def project_psd(belief: Belief, space: MetricSpace, bound: float) -> Belief:
         if not lowest < -tolerance:
             break
         belief = belief.update(HalfSpaces(u[None, :], np.zeros(1), np.ones(1)), np.zeros(1), blur=0.0).belief
+    return belief
+
+
+def refitted(belief: Belief, half_spaces: HalfSpaces, error_rates: Floats, blur: float, project: Project) -> Belief:
+    """The belief updated with the half-spaces that its mean violates, the worst m of them at a time, until none is.
+
+    Half-spaces that hold anyway are not counted as evidence, so the result is less certain than an update with all.
+    """
+    for _ in range(belief.tuning.refit_passes):
+        scores = belief.scores(half_spaces, blur)
+        worst = np.argsort(scores, kind="stable")[: len(belief.mean)]
+        worst = worst[scores[worst] < 0.0]
+        if not len(worst):
+            break
+        belief = project(belief.update(half_spaces.take(worst), error_rates, blur=blur).belief)
     return belief
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -11,12 +10,10 @@ import numpy as np
 from evenhand._internal.append_only import shallow_copy
 from evenhand._internal.arrays import Floats, Indices
 from evenhand.metrics.gaussian._moment_matching import repeated_rows
-from evenhand.metrics.gaussian.belief import Belief
+from evenhand.metrics.gaussian.belief import Belief, Project
 from evenhand.metrics.gaussian.error_rates import ErrorRates
 from evenhand.metrics.gaussian.tuning import BayesPointTuning
 from evenhand.metrics.half_spaces import HalfSpaces
-
-Project = Callable[[Belief], Belief]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +52,6 @@ class FixedLagSmoother:
         self.rates = ErrorRates(base.tuning)
         self.base = base
         self.open = Answers.none(len(base.mean))
-        self._memory = Answers.none(len(base.mean))
         self._used = np.zeros(0)
         self._new = 0
         self._may_widen = False
@@ -93,20 +89,18 @@ class FixedLagSmoother:
         return belief
 
     def _close(self, belief: Belief, n: int, blur: float, project: Project) -> None:
-        """Move the oldest n answers into the base, and the informative ones into the memory for a larger bound."""
+        """Move the oldest n answers into the base."""
         oldest = self.open.take(slice(None, n))
         self.open = self.open.take(slice(n, None))
-        scores = _scores(belief, oldest, blur)
+        scores = belief.scores(oldest, blur)
         self.rates.close(_chances(scores), oldest.reviewers)
         self.base = project(self._processed(self.base, oldest, self.rates.means(), blur))
         self._may_widen = True
-        memory = self._memory.joined(oldest.take(np.abs(scores) < self.base.tuning.informative))
-        self._memory = memory.take(slice(-self.base.tuning.max_rows(len(belief.mean)), None))
 
     def _iterated(self, belief: Belief, blur: float, project: Project) -> Belief:
         """Learn the rates from all open answers under the belief; reprocess these where a rate changed; repeat."""
         for _ in range(self.base.tuning.max_iterations):
-            self.rates.reopen(_chances(_scores(belief, self.open, blur)), self.open.reviewers)
+            self.rates.reopen(_chances(belief.scores(self.open, blur)), self.open.reviewers)
             means = self.rates.means()
             if np.all(np.abs(_log_odds(means) - _log_odds(self._used)) <= self.base.tuning.rate_change):
                 break
@@ -152,14 +146,15 @@ class FixedLagSmoother:
 
     def _fit(self, belief: Belief, blur: float) -> float:
         """The log-likelihood of the open answers, at the error rate of each reviewer that fits best."""
-        chances = _chances(_scores(belief, self.open, max(blur, self.base.tuning.trial_blur)))
+        chances = _chances(belief.scores(self.open, max(blur, self.base.tuning.trial_blur)))
         return self.rates.best_fit(chances, self.open.reviewers)
 
-    def restarted(self, prior: Belief, *, blur: float, project: Project) -> tuple[FixedLagSmoother, Belief]:
-        """The smoother and the belief after processing all remembered and open answers from another prior."""
-        smoother, means = shallow_copy(self), self.rates.means()
-        smoother.base = project(self._processed(prior, self._memory, means, blur))
-        return smoother, project(self._processed(smoother.base, self.open, means, blur))
+    def restarted(
+        self, old_prior: Belief, new_prior: Belief, *, blur: float, project: Project
+    ) -> tuple[FixedLagSmoother, Belief]:
+        """The smoother and the belief had they started from another prior; open answers are processed again."""
+        smoother = self.with_base(project(self.base.with_prior(old_prior, new_prior)))
+        return smoother, project(self._processed(smoother.base, self.open, self.rates.means(), blur))
 
     def with_base(self, base: Belief) -> FixedLagSmoother:
         """The same smoother with another base."""
@@ -186,7 +181,7 @@ class FixedLagSmoother:
             "errors": self.rates.state(),
             "base": {"mean": self.base.mean, "cov": self.base.cov},
             "open": self.open.state(),
-            "memory": self._memory.state(),
+            "memory": Answers.none(len(self.base.mean)).state(),  # version 0.1 kept closed answers there
             "used": self._used,
             "new": self._new,
             "may_widen": self._may_widen,
@@ -197,7 +192,7 @@ class FixedLagSmoother:
         """The smoother with this `state`, to the bit."""
         smoother = cls(Belief(state["base"]["mean"].copy(), state["base"]["cov"].copy(), tuning))
         smoother.rates = ErrorRates.from_state(state["errors"], tuning)
-        smoother.open, smoother._memory = Answers.from_state(state["open"]), Answers.from_state(state["memory"])
+        smoother.open = Answers.from_state(state["open"])
         smoother._used, smoother._new = state["used"].copy(), int(state["new"])
         smoother._may_widen = bool(state["may_widen"])
         return smoother
@@ -214,12 +209,6 @@ def _parts_without_repeats(half_spaces: HalfSpaces) -> list[slice]:
             start, seen = row, set()
         seen.add(key)
     return [*parts, slice(start, len(half_spaces))]
-
-
-def _scores(belief: Belief, half_spaces: HalfSpaces, blur: float) -> Floats:
-    """How many standard deviations inside each half-space the mean lies, (n,)."""
-    mean, sd = belief.moments(half_spaces.normals)
-    return np.asarray(half_spaces.sides * (mean - half_spaces.thresholds) / np.sqrt(sd**2 + blur**2))
 
 
 def _chances(scores: Floats) -> Floats:

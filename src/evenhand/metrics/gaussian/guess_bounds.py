@@ -16,6 +16,7 @@ import numpy as np
 
 from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand._internal.jit import jit
+from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.gaussian.caution import Caution
 from evenhand.metrics.gaussian.truncated_normal import score_exceeded, truncated_quantile
 
@@ -66,19 +67,18 @@ def _share(t: float, keep: float, untruncated: float) -> float:
 class GuessBounds:
     """Ends of the distances played between all rows of `contexts` (k, d), without any standard deviation.
 
-    G: the mean of the matrix, (d, d). widest: no standard deviation along a u with ||u|| = 1 exceeds it. O(k^2 d).
+    mean: of alpha, (m,). widest: no standard deviation along a u with ||u|| = 1 exceeds it. O(k^2 d).
     """
 
     upper: Floats
     """The upper end of every distance, (k, k)."""
 
-    def __init__(self, contexts: Floats, G: Floats, widest: float, caution: Caution) -> None:
-        values, vectors = np.linalg.eigh(G)
-        roots = np.sqrt(np.maximum(values, 0.0))
+    def __init__(self, contexts: Floats, space: MetricSpace, mean: Floats, widest: float, caution: Caution) -> None:
         # Squared distances are sums of squared differences of these columns, less what negative eigenvalues take off.
-        self._shown = np.ascontiguousarray((contexts @ (vectors * roots)).T)
+        points, values = space.embedded(mean, contexts)
+        self._shown = np.ascontiguousarray(points.T)
         self._plain = np.ascontiguousarray(contexts.T)
-        slack = ROUNDING * float(np.max(np.abs(values))) + max(-float(values[0]), 0.0)
+        slack = ROUNDING * float(np.max(np.abs(values))) + max(-float(np.min(values)), 0.0)
         self._limits = Limits(slack, widest, caution.known, *shape_of(caution.keep))
         self.upper, self._is_near = _upper_ends(self._shown, self._plain, self._limits)
 

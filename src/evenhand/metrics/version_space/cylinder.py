@@ -11,19 +11,9 @@ import numpy as np
 
 from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand._internal.jit import jit
-from evenhand.metrics.half_spaces import MAX_SQUARED
 from evenhand.metrics.version_space.extents import Outline
 from evenhand.metrics.version_space.sampled_set import SampledSet
 from evenhand.metrics.version_space.tuning import ProjectedVolumeTuning
-
-
-def default_thinness(accuracy: float, bound: float, n_unknowns: int) -> float:
-    """The width below which a direction is thin, delta = eps^2 / (16 m (m+1)^2) in units of a unit ball.
-
-    `accuracy` is that of <alpha, u>; eps is the same for ||alpha|| <= 1 and ||u|| <= 1.
-    """
-    eps = accuracy / (MAX_SQUARED * bound)
-    return bound * eps**2 / (16.0 * n_unknowns * (n_unknowns + 1) ** 2)
 
 
 def thinned(sampled: SampledSet, thin: Floats, thinness: float) -> Floats:

@@ -8,7 +8,7 @@ them; stopping early leaves a larger set, so every extent is a true outer bound.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -146,6 +146,29 @@ def deepest_point(
     if best is None:
         return None
     return Inside(cloud.centre + cloud.shape @ best.x[:-1], float(best.x[-1]))
+
+
+def pruned(known: KnowledgeSet, cloud: Cloud) -> KnowledgeSet:
+    """K without faces too far to touch it and, where there are many, without some that the others imply.
+
+    The farthest are tested, by a linear program each. No face goes whose removal would let K grow: at the end of
+    precision hundreds of faces lie along one side of K, and the few that hold the other are the farthest.
+    """
+    known = known.without_far(cloud)
+    if not known.is_crowded:
+        return known
+    rows, offsets = _scaled(*known.signed(), cloud)
+    kept, box = np.ones(len(rows), dtype=np.bool_), np.full(known.n_unknowns, known.tuning.box * (known.n_unknowns + 1))
+    for face in np.argsort(offsets, kind="stable")[: known.tuning.redundancy_tests]:
+        kept[face] = False
+        program = LinearProgram(-box, box)
+        program.add_rows(rows[kept], offsets[kept], np.full(int(kept.sum()), np.inf))
+        try:
+            best = program.maximise(-rows[face])
+        except SolverFailed:
+            best = None
+        kept[face] = best is None or -best.value < offsets[face] - known.tuning.touching
+    return replace(known, faces=known.faces.take(kept))
 
 
 def _scaled(A: Floats, b: Floats, cloud: Cloud) -> tuple[Floats, Floats]:

@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from evenhand import theory
 from evenhand._internal.arrays import Floats, Mask
 from evenhand.metrics.features import MetricSpace
-from evenhand.metrics.half_spaces import HalfSpaces
+from evenhand.metrics.half_spaces import MAX_SQUARED, HalfSpaces
 from evenhand.metrics.version_space.hit_and_run import Cloud
 from evenhand.metrics.version_space.tuning import DEFAULT, ProjectedVolumeTuning
+from evenhand.records.decision import PROBABILITY_TOLERANCE
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,9 +46,26 @@ class KnowledgeSet:
         """How many standard deviations K reaches at most from its centroid."""
         return self.tuning.reach * math.sqrt(self.n_unknowns * (self.n_unknowns + 2))
 
+    def known_width(self, accuracy: float) -> float:
+        """The width at which a squared distance counts as known: accuracy squared, or the finest there is.
+
+        Half-spaces are set back by what probabilities may be off, so K stays a few times that wide; and widths are
+        taken as 2 reach deviations. Below that verdicts would cut K for ever and teach nothing.
+        """
+        return max(accuracy**2, self.tuning.finest_square, 4.0 * self.reach * PROBABILITY_TOLERANCE)
+
+    def thinness(self, accuracy: float) -> float:
+        """delta: the width up to which a direction counts as thin, at this accuracy of distances.
+
+        K is cut while 2 reach deviations exceed the known width, so it may be as narrow as known width / reach along a
+        cut: this is the accuracy that the proof needs.
+        """
+        width = self.known_width(accuracy) / (self.reach * MAX_SQUARED * self.bound)
+        return self.bound * theory.thinness(self.n_unknowns, width)
+
     @property
     def max_faces(self) -> int:
-        """The maximum number of faces kept."""
+        """Up to so many faces none is tested for whether the others imply it."""
         return max(self.tuning.min_faces, self.tuning.faces_per_unknown * self.n_unknowns)
 
     def signed(self) -> tuple[Floats, Floats]:
@@ -65,20 +84,13 @@ class KnowledgeSet:
         """Which points of the cloud lie in all faces, (N,)."""
         return holding(self.faces, cloud)
 
-    def pruned(self, cloud: Cloud) -> KnowledgeSet:
-        """Without the faces too far from the cloud to touch K, and without the farthest beyond the maximum.
-
-        Leaving a face out only enlarges K, so the truth stays inside.
-        """
-        distances = face_distances(self.faces, cloud)
-        near = np.flatnonzero(distances <= self.reach)
-        if len(near) > self.max_faces:
-            near = np.sort(near[np.argsort(distances[near], kind="stable")[: self.max_faces]])
-        return replace(self, faces=self.faces.take(near))
+    def without_far(self, cloud: Cloud) -> KnowledgeSet:
+        """Without the faces too far from the cloud to touch K."""
+        return replace(self, faces=self.faces.take(face_distances(self.faces, cloud) <= self.reach))
 
     @property
     def is_crowded(self) -> bool:
-        """Whether there are a quarter more faces than are kept: time to prune."""
+        """Whether there are a quarter more faces than need no test: time to prune."""
         return len(self.faces) > 1.25 * self.max_faces
 
     def negative_faces(self, alpha: Floats) -> HalfSpaces:

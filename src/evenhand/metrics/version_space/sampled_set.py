@@ -11,7 +11,7 @@ from evenhand._internal.arrays import Floats
 from evenhand.errors import SolverFailed
 from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.half_spaces import HalfSpaces
-from evenhand.metrics.version_space.extents import deepest_point, widest_inside
+from evenhand.metrics.version_space.extents import deepest_point, pruned, widest_inside
 from evenhand.metrics.version_space.hit_and_run import Cloud, grown, walked
 from evenhand.metrics.version_space.knowledge_set import KnowledgeSet, holding
 from evenhand.metrics.version_space.tuning import DEFAULT, ProjectedVolumeTuning
@@ -46,14 +46,14 @@ class SampledSet:
         cloud, (A, b), tuning = self.cloud, self.known.signed(), self.known.tuning
         for _ in range(tuning.sweeps if self.known.n_unknowns <= tuning.many_unknowns else tuning.sweeps_of_many):
             cloud, _ = walked(cloud, A, b, self.known.bound, rng, tuning)
-        return SampledSet(self.known.pruned(cloud), cloud)
+        return SampledSet(pruned(self.known, cloud), cloud)
 
     def cut(self, faces: HalfSpaces, rng: np.random.Generator) -> SampledSet | None:
         """K with more faces, or None if nothing is left of it."""
         alive = holding(faces, self.cloud)
         if alive.all():
             known = self.known.joined(faces)
-            return SampledSet(known.pruned(self.cloud) if known.is_crowded else known, self.cloud)
+            return SampledSet(pruned(known, self.cloud) if known.is_crowded else known, self.cloud)
         if not alive.any() and not self.is_possible(faces, far=False):
             return None
         return self._approached(faces, rng)

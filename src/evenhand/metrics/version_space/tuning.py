@@ -43,7 +43,13 @@ class ProjectedVolumeTuning:
     which with 3 m points may be a quarter of the true one; but only the tip of a cone reaches as far as that."""
     min_faces: int = 150
     faces_per_unknown: int = 4
-    """Maximum faces kept: the first, or the second times m if that is more. The farthest are dropped first."""
+    """Up to so many faces are kept without a test: the first, or the second times m if that is more."""
+    redundancy_tests: int = 16
+    """Where there are a quarter more, so many of the farthest are tested after each cut, and dropped if redundant."""
+    finest_square: float = 2e-8
+    """Squared distances finer than this cannot be known: probabilities are exact to 1e-9. Without this limit, and with
+    the farthest faces dropped, flags of 1e-9 went on until a face went that held K: its width rose from 1e-9 to 0.3,
+    and pairs were unfair in bursts (d = 2, epsilon 1.5e-5)."""
 
     # Cutting K.
 

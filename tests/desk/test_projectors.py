@@ -65,7 +65,7 @@ def test_a_run_that_finds_the_projector_busy_is_tried_again(ledger: Ledger, proj
             came.set()
             return found
 
-        desk.projector.catch_up = announced  # type: ignore[method-assign, assignment]
+        desk.projector.catch_up = announced  # type: ignore[method-assign]
         with desk.projector._turn:
             event = desk.decide(PEOPLE).event
             assert came.wait(60)

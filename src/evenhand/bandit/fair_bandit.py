@@ -220,6 +220,14 @@ class FairBandit:
         """The estimated error rate of each reviewer, by name; empty unless reviewer_error is None."""
         return self.metric.reviewers()
 
+    @property
+    def flags_left(self) -> int | None:
+        """A proved number of rounds that can still be flagged at most; None if the metric learner has no theorem.
+
+        `bandit.metric.promise` says it in a sentence, and under which conditions.
+        """
+        return self.metric.flags_left
+
     def distances(self, contexts: Any) -> Distances:
         """The distances between candidates: estimate, lower and upper end, each (k, k)."""
         return self.metric.distances(contexts)

@@ -9,6 +9,7 @@ from evenhand.metrics.learner import Distances, Learned, MetricLearner
 from evenhand.metrics.per_pair import PerPair
 from evenhand.metrics.projected_volume import ProjectedVolume
 from evenhand.metrics.verdicts import Pairs, Verdicts
+from evenhand.metrics.version_space_learner import VersionSpace
 
 __all__ = [
     "BayesPoint",
@@ -23,4 +24,5 @@ __all__ = [
     "ProjectedVolume",
     "ReviewerReport",
     "Verdicts",
+    "VersionSpace",
 ]

@@ -120,6 +120,16 @@ class MetricLearner(SavedPart, part="metric learner"):
             "or use metrics.BayesPoint"
         )
 
+    @property
+    def flags_left(self) -> int | None:
+        """A proved number of rounds that can still be flagged at most; None for learners without a theorem."""
+        return None
+
+    @property
+    def promise(self) -> str:
+        """What this learner promises now, in a sentence."""
+        return "This learner promises no number of flags."
+
     def reviewers(self) -> dict[str | None, ReviewerReport]:
         """A report on each reviewer's errors, by name; empty for learners that assume none."""
         return {}

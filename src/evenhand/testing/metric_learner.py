@@ -200,7 +200,7 @@ class MetricLearnerContract:
         """d = 1 is an interval, and learned as one."""
         learner = self.make(1, epsilon=0.02)
         A = np.array([[0.4]])
-        for _ in range(60):
+        for _ in range(60 * self.patience):
             learner.learn(verdicts_at_the_guess(learner, np.array([[0.5], [-0.5]]), A))
         assert learner.distances([[0.5], [-0.5]]).estimate[0, 1] == pytest.approx(0.4, abs=0.02)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from evenhand._internal.arrays import Floats, Indices
-from evenhand.metrics.gaussian.tuning import BayesPointTuning
+from evenhand.metrics.gaussian.tuning import DEFAULT, BayesPointTuning
 
 
 @dataclass(frozen=True)
@@ -47,9 +48,7 @@ class ErrorRates:
 
     def __init__(self, tuning: BayesPointTuning) -> None:
         self.names: list[str | None] = []
-        self.grid = np.array([*tuning.honest_rates, *tuning.misleading_rates])
-        prior = np.exp(-np.minimum(self.grid, 0.5) / tuning.usual_rate)
-        self._log_prior = np.log(np.where(self.grid <= 0.5, prior, tuning.misleading_prior * prior))
+        self.grid, self._log_prior = rate_prior(tuning)
         self._credible = tuning.credible
         self._closed = np.zeros((0, len(self.grid)))
         self._open = np.zeros((0, len(self.grid)))
@@ -88,25 +87,11 @@ class ErrorRates:
         self._closed = np.where((np.arange(len(self.names)) == row)[:, None], self._log_prior, self._closed)
 
     def report(self) -> dict[str | None, ReviewerReport]:
-        """A report on every reviewer, by name.
-
-        A rate between two points of the grid is taken for one of them, however many answers there are; so the interval
-        reaches to the next points.
-        """
-        ends = np.array([0.0, *self.grid, 1.0])
-        cumulated, tail = np.cumsum(self._weights(), axis=1), (1.0 - self._credible) / 2.0
-        lower = ends[np.argmax(cumulated >= tail, axis=1)]
-        upper = ends[np.argmax(cumulated >= 1.0 - tail, axis=1) + 2]
-        rows = zip(self.names, self._answers, self.means(), lower, upper, strict=True)
-        return {
-            name: ReviewerReport(name, int(answers), float(rate), float(low), float(high))
-            for name, answers, rate, low, high in rows
-        }
+        """A report on every reviewer, by name."""
+        return report_on_rates(self.names, self._answers, self._closed + self._open, self.grid, self._credible)
 
     def _weights(self) -> Floats:
-        logs = self._closed + self._open
-        weights = np.exp(logs - np.max(logs, axis=1, keepdims=True, initial=-np.inf))
-        return np.asarray(weights / np.sum(weights, axis=1, keepdims=True))
+        return _normalised(self._closed + self._open)
 
     def _log_likelihoods(self, chances: Floats, reviewers: Indices) -> Floats:
         """Of all answers of each reviewer, at each rate of the grid: (r, g)."""
@@ -129,3 +114,33 @@ class ErrorRates:
         rates._closed, rates._open = state["settled"].copy(), state["open"].copy()
         rates._answers = state["answers"].copy()
         return rates
+
+
+def rate_prior(tuning: BayesPointTuning = DEFAULT) -> tuple[Floats, Floats]:
+    """The grid of error rates and the log of its prior, each (g,)."""
+    grid = np.array([*tuning.honest_rates, *tuning.misleading_rates])
+    prior = np.exp(-np.minimum(grid, 0.5) / tuning.usual_rate)
+    return grid, np.log(np.where(grid <= 0.5, prior, tuning.misleading_prior * prior))
+
+
+def report_on_rates(
+    names: Sequence[str | None], answers: Floats | Indices, logs: Floats, grid: Floats, credible: float
+) -> dict[str | None, ReviewerReport]:
+    """A report on every reviewer, by name, from the log-posterior of their rates on the grid, (r, g).
+
+    A rate between two points of the grid is taken for one of them, however many answers there are; so the interval
+    reaches to the next points.
+    """
+    weights, ends = _normalised(logs), np.array([0.0, *grid, 1.0])
+    cumulated, tail = np.cumsum(weights, axis=1), (1.0 - credible) / 2.0
+    lower = ends[np.argmax(cumulated >= tail, axis=1)]
+    upper = ends[np.argmax(cumulated >= 1.0 - tail, axis=1) + 2]
+    rows = zip(names, answers, weights @ grid, lower, upper, strict=True)
+    return {
+        name: ReviewerReport(name, int(n), float(rate), float(low), float(high)) for name, n, rate, low, high in rows
+    }
+
+
+def _normalised(logs: Floats) -> Floats:
+    weights = np.exp(logs - np.max(logs, axis=1, keepdims=True, initial=-np.inf))
+    return np.asarray(weights / np.sum(weights, axis=1, keepdims=True))

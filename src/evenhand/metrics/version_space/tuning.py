@@ -1,8 +1,11 @@
-"""The tuning constants of ProjectedVolume, with their reasons."""
+"""The tuning constants of the learners that keep a set of metrics, with their reasons."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+
+from evenhand.metrics.half_spaces import MemoryTuning
 
 
 @dataclass(frozen=True)
@@ -102,3 +105,50 @@ class ProjectedVolumeTuning:
 
 
 DEFAULT = ProjectedVolumeTuning()
+
+
+@dataclass(frozen=True)
+class DensityTuning(MemoryTuning):
+    """The tuning constants of VersionSpace, with their reasons. A subclass may set another record as its `tuning`."""
+
+    min_points: int = 300
+    points_per_unknown: int = 3
+    """Points: the first, or the second times m if that is more. The 0.05-quantile of 300 rests on 15 of them."""
+    effective_share: float = 0.5
+    """The points walk once fewer than this share of them counts."""
+    enough_survivors: float = 0.1
+    """A hard cut that fewer points survive is approached in stages,"""
+    stage_survivors: float = 0.25
+    """each of which this share survives,"""
+    max_stages: int = 40
+    """at most so many."""
+    sweeps: int = 2
+    soft_sweeps: int = 6
+    """How often a walk takes every point along every axis, after cuts and where answers are soft."""
+    first_sweeps: int = 30
+    """The same to fill the set of all metrics from a point inside it."""
+    window: float = 8.0
+    """How far one move may lead where answers are soft, in standard deviations: further places are seldom accepted."""
+    max_tries: int = 200
+    """Places tried on a chord. Each rejection halves it on average: a point that finds none stays where it is."""
+    min_cut: float = 0.01
+    """An answer that cuts off less than this share is not laid on: nothing is lost but a sliver of knowledge."""
+    near: float = 10.0
+    """A hard face farther than this many standard deviations from all points is dropped,"""
+    dropped: float = math.exp(-9.0)
+    """and what lies behind it, less than this share of a log-concave density, counts as gained."""
+    near_soft: float = 6.0
+    """A soft answer farther than this many standard deviations from the mean is settled: right for all, or wrong."""
+    far_less: float = 3.0
+    """Points that agree with an answer are given up when their log-mass is lower by this than that of the others."""
+    max_soft: int = 2500
+    """Maximum soft answers that a walk looks at, the newest; more are needed where a third of them is wrong."""
+    min_scale: float = 1e-12
+    """Least length of an axis, relative to the bound."""
+    near_bound: float = 0.5
+    """The mean norm of all metrics of norm <= B is B - B / (m + 1). When that of the density comes nearer to B than
+    this share of the difference, it leans on the ball, and the truth may lie outside: the bound is doubled,"""
+    max_doublings: int = 40
+    """at most so many times."""
+    slip_rate: float = 0.01
+    """Below this error rate a wrong answer is a slip that is reported; above, it is expected."""

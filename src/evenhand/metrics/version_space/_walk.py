@@ -1,0 +1,160 @@
+"""Slice sampling of a density over metrics: the kernels.
+
+The density is zero outside {alpha : smat(alpha) positive semidefinite, ||alpha|| <= radius, hard answers hold}.
+Inside it depends on how many soft answers of each reviewer a metric disagrees with. A point moves along one axis at a
+time: a level below its density is drawn, then places on its chord, and the chord shrinks towards the point at every
+place that lies below the level or outside the cone. The first place accepted leaves the density invariant.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evenhand._internal.arrays import Floats, Indices
+from evenhand._internal.jit import jit
+
+
+@jit
+def walk(
+    points: Floats,
+    axes: Floats,
+    A: Floats,
+    b: Floats,
+    n_hard: int,
+    starts: Indices,
+    bit_starts: Indices,
+    bit_reviewers: Indices,
+    log_weights: Floats,
+    radius: float,
+    n_features: int,
+    window: float,
+    max_tries: int,
+    rng: np.random.Generator,
+) -> int:
+    """Move every point once along every axis, in place; return the number of places tried.
+
+    points (N, m). axes (m, m): a row a direction, as long as the density is wide. A (n, m), b (n,): rows A alpha >= b.
+    The first n_hard rows always hold. Rows starts[r] to starts[r + 1] are the soft answers of reviewer r. Of rows
+    bit_starts[g] to bit_starts[g + 1] at least one holds, or one more answer of reviewer bit_reviewers[g] is wrong;
+    reviewer -1 is never wrong. log_weights (r, c): the log-density with c answers of reviewer r wrong. n_features: d of
+    the cone, or 0 if the hard rows imply it. window: how far a move may lead at most, where answers are soft.
+    """
+    n_points, m = points.shape
+    n, is_uniform = len(b), len(bit_reviewers) == 0 and starts[-1] == n_hard
+    rates = np.empty((len(axes), n))
+    _fill_products(axes, A, rates)
+    slack, upper, tried = np.empty(n), np.empty((n_features, n_features)), 0
+    for row in range(n_points):
+        p, density = points[row], 0.0
+        for f in range(n):
+            total = -b[f]
+            for i in range(m):
+                total += A[f, i] * p[i]
+            slack[f] = total
+        if not is_uniform:
+            density = log_density(slack, rates[0], 0.0, starts, bit_starts, bit_reviewers, log_weights)
+        for s in range(len(axes)):
+            v, rate, level, there = axes[s], rates[s], 0.0, 0.0
+            low, high = _chord_in_ball(p, v, radius)
+            for f in range(n_hard):
+                if rate[f] > 0.0:
+                    low = max(low, -max(slack[f], 0.0) / rate[f])
+                elif rate[f] < 0.0:
+                    high = min(high, -max(slack[f], 0.0) / rate[f])
+            if not is_uniform:
+                level = density - rng.standard_exponential()
+                start = -window * rng.random()
+                low, high = max(low, start), min(high, start + window)
+            for _ in range(max_tries):
+                tried += 1
+                step = low + rng.random() * (high - low)
+                if not is_uniform:
+                    there = log_density(slack, rate, step, starts, bit_starts, bit_reviewers, log_weights)
+                if there >= level and (n_features == 0 or _is_positive(p, v, step, upper)):
+                    for i in range(m):
+                        p[i] += step * v[i]
+                    for f in range(n):
+                        slack[f] += step * rate[f]
+                    density = there
+                    break
+                if step > 0.0:
+                    high = step
+                else:
+                    low = step
+    return tried
+
+
+@jit
+def log_density(
+    slack: Floats,
+    rate: Floats,
+    step: float,
+    starts: Indices,
+    bit_starts: Indices,
+    bit_reviewers: Indices,
+    log_weights: Floats,
+) -> float:
+    """The log-density after a step, without the cone, the ball and the hard rows; -inf if a hard bit is violated."""
+    total = 0.0
+    for r in range(len(starts) - 1):
+        wrong = 0
+        for f in range(starts[r], starts[r + 1]):
+            wrong += slack[f] + step * rate[f] < 0.0
+        for g in range(len(bit_reviewers)):
+            if bit_reviewers[g] == r:
+                wrong += not _any_holds(slack, rate, step, bit_starts[g], bit_starts[g + 1])
+        total += log_weights[r, wrong]
+    for g in range(len(bit_reviewers)):
+        if bit_reviewers[g] < 0 and not _any_holds(slack, rate, step, bit_starts[g], bit_starts[g + 1]):
+            return -np.inf
+    return total
+
+
+@jit
+def _any_holds(slack: Floats, rate: Floats, step: float, start: int, stop: int) -> bool:
+    for f in range(start, stop):  # noqa: SIM110  a generator takes longer to compile
+        if slack[f] + step * rate[f] >= 0.0:
+            return True
+    return False
+
+
+@jit
+def _fill_products(axes: Floats, A: Floats, table: Floats) -> None:
+    """axes @ A', without the time that compiling a matrix product takes."""
+    for s in range(len(axes)):
+        for f in range(len(A)):
+            total = 0.0
+            for i in range(A.shape[1]):
+                total += axes[s, i] * A[f, i]
+            table[s, f] = total
+
+
+@jit
+def _chord_in_ball(p: Floats, v: Floats, radius: float) -> tuple[float, float]:
+    """Between which steps along v the point p stays in the ball."""
+    along, reach, square = 0.0, 0.0, 0.0
+    for i in range(len(p)):
+        along += p[i] * v[i]
+        reach += v[i] * v[i]
+        square += p[i] * p[i]
+    root = np.sqrt(max(along * along + reach * (radius * radius - square), 0.0))
+    return min((-along - root) / reach, 0.0), max((-along + root) / reach, 0.0)
+
+
+@jit
+def _is_positive(p: Floats, v: Floats, step: float, upper: Floats) -> bool:
+    """Whether smat(p + step v) is positive definite: by its Cholesky pivots. `upper` (d, d) is scratch."""
+    d, place, weight = len(upper), 0, np.sqrt(0.5)
+    for i in range(d):
+        upper[i, i] = p[place] + step * v[place]
+        for j in range(i + 1, d):
+            upper[i, j] = (p[place + j - i] + step * v[place + j - i]) * weight
+        place += d - i
+    for i in range(d):
+        if not upper[i, i] > 0.0:
+            return False
+        for row in range(i + 1, d):
+            factor = upper[i, row] / upper[i, i]
+            for j in range(row, d):
+                upper[row, j] -= factor * upper[i, j]
+    return True

@@ -1,0 +1,98 @@
+"""Answers as linear constraints on alpha: half-spaces, and unions of them for one-bit answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from evenhand._internal.arrays import Floats, Indices, Mask
+from evenhand.metrics.half_spaces import HalfSpaces
+
+
+@dataclass(frozen=True, eq=False)
+class Constraints:
+    """Answers, each of one or more rows A alpha >= b of which at least one holds if the answer is right."""
+
+    A: Floats
+    """(n, m)."""
+    b: Floats
+    """(n,)."""
+    answer: Indices
+    """The answer that each row belongs to, ascending, (n,)."""
+    reviewers: Indices
+    """The reviewer of each answer, (a,)."""
+
+    @classmethod
+    def none(cls, n_unknowns: int) -> Self:
+        """No answers."""
+        no = np.zeros(0, np.int64)
+        return cls(np.zeros((0, n_unknowns)), np.zeros(0), no, no)
+
+    @classmethod
+    def of(cls, half_spaces: HalfSpaces, set_back: float, reviewer: int) -> Self:
+        """One answer of this reviewer for each half-space, moved outwards by `set_back`."""
+        A, n = half_spaces.sides[:, None] * half_spaces.normals, len(half_spaces)
+        b = half_spaces.sides * half_spaces.thresholds - set_back
+        return cls(A, b, np.arange(n), np.full(n, reviewer))
+
+    def as_one(self) -> Constraints:
+        """One answer: that at least one of these is right."""
+        return Constraints(self.A, self.b, np.zeros(len(self.b), np.int64), self.reviewers[:1])
+
+    def __len__(self) -> int:
+        return len(self.reviewers)
+
+    @property
+    def is_single(self) -> Mask:
+        """Which answers have one row, (a,)."""
+        return np.asarray(np.bincount(self.answer, minlength=len(self)) == 1)
+
+    def first_occurrences(self) -> Mask:
+        """Which answers, of one row each, do not repeat an earlier one: the same said twice is said once, (a,)."""
+        table = np.column_stack([self.A, self.b]) + 0.0  # -0.0 is 0.0
+        seen: set[bytes] = set()
+        return np.array([not (row in seen or seen.add(row)) for row in map(bytes, table)], np.bool_)  # type: ignore[func-returns-value]
+
+    def half_spaces(self) -> HalfSpaces:
+        """The answers of one row each."""
+        rows = self.is_single[self.answer]
+        return HalfSpaces(self.A[rows], self.b[rows], np.ones(int(rows.sum())))
+
+    def take(self, answers: Mask) -> Constraints:
+        """Some of the answers."""
+        if answers.all():
+            return self
+        rows = answers[self.answer]
+        numbers = np.cumsum(answers) - 1
+        return Constraints(self.A[rows], self.b[rows], numbers[self.answer[rows]], self.reviewers[answers])
+
+    def joined(self, other: Constraints) -> Constraints:
+        """These answers, then the others."""
+        return Constraints(
+            np.concatenate([self.A, other.A]),
+            np.concatenate([self.b, other.b]),
+            np.concatenate([self.answer, other.answer + len(self)]),
+            np.concatenate([self.reviewers, other.reviewers]),
+        )
+
+    def loosened(self, amounts: Floats) -> Constraints:
+        """With every row of an answer moved outwards by the answer's amount, (a,)."""
+        return Constraints(self.A, self.b - amounts[self.answer], self.answer, self.reviewers)
+
+    def slacks(self, points: Floats) -> Floats:
+        """How far inside each answer the points lie, by the row that holds best; negative outside. (N, m) -> (N, a)."""
+        rows = points @ self.A.T - self.b
+        if len(self) == len(self.b):
+            return np.asarray(rows)
+        return np.asarray(np.maximum.reduceat(rows, np.searchsorted(self.answer, np.arange(len(self))), axis=1))
+
+    def state(self) -> dict[str, Any]:
+        """The arrays by name."""
+        return dict(vars(self))
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """The answers with this `state`."""
+        return cls(**{name: value.copy() for name, value in state.items()})

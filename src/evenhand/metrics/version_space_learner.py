@@ -1,0 +1,376 @@
+"""VersionSpace: play a low quantile of what the answers leave of all metrics. The learner with the promise."""
+
+from __future__ import annotations
+
+import copy
+import functools
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from evenhand._internal.append_only import GrowingList
+from evenhand._internal.arrays import Floats, Indices
+from evenhand._internal.checks import check_number, check_number_or_none, check_whole
+from evenhand._internal.randomness import Seed, as_generator, generator_from
+from evenhand.errors import SolverFailed
+from evenhand.metrics.features import Structure
+from evenhand.metrics.gaussian.error_rates import ReviewerReport, rate_prior, report_on_rates
+from evenhand.metrics.gaussian.tuning import BayesPointTuning
+from evenhand.metrics.half_spaces import HalfSpaces
+from evenhand.metrics.learner import Learned, MetricLearner
+from evenhand.metrics.learner_settings import accuracy, check_epsilon, check_error_rate, first_bound
+from evenhand.metrics.verdicts import Pairs, Verdicts
+from evenhand.metrics.version_space.constraints import Constraints
+from evenhand.metrics.version_space.density import HARD, Density
+from evenhand.metrics.version_space.extents import Outline, deepest_point
+from evenhand.metrics.version_space.hit_and_run import Cloud
+from evenhand.metrics.version_space.knowledge_set import KnowledgeSet, at_least_zero
+from evenhand.metrics.version_space.likelihood import FixedRate, LearnedRates, Likelihood, log_sum
+from evenhand.metrics.version_space.tuning import DensityTuning
+from evenhand.records.decision import PROBABILITY_TOLERANCE
+from evenhand.theory import flagged_rounds_per_wrong_answer, flags_left
+
+FINEST_SET_BACK = 2e-8
+"""Probabilities are exact to 1e-9: squared distances finer than this cannot be known."""
+SPARE = 4.0 * PROBABILITY_TOLERANCE  # Gaps exceed the distance played by this much at most, in squares.
+WIDEST_KNOWN = 16.0
+"""The density stops learning where it is as narrow as 2 set-backs / quantile: a bound of this times half of that leaves
+something to learn."""
+CREDIBLE = 0.005  # The ends of a squared distance under soft answers leave this share of the density out on each side.
+
+
+def default_set_back(epsilon: float) -> float:
+    """A quarter of epsilon squared: it costs half of epsilon in a distance at most. No finer than can be known."""
+    return max(epsilon**2 / 4.0, FINEST_SET_BACK)
+
+
+class VersionSpace(MetricLearner):
+    """Plays the `quantile` of the squared distance under all metrics that fit the answers, less `set_back`.
+
+    error_rate 0: answers are never wrong, and metrics that disagree with one by more than the set-back are ruled out. A
+    number: they are weighed by it. None: each reviewer's error rate is learned, by name.
+
+    Guarantee (`flags_left`; docs/mathematics.md has the proofs). With answers that fit a metric, error_rate 0 and
+    ||G||_F <= bound, at most m log(8 bound / set_back) / log(1 / quantile) rounds are ever flagged, m = d(d+1)/2,
+    whatever the contexts. With error_rate p > 0 the same holds with the quantile raised to q + (1 - q) p / (1 - p), and
+    each wrong answer adds at most log((1 - p) / p) / log(1 / that). Sampling costs about one flag more; `flags_left`
+    counts it, with 95% confidence. A lower quantile is flagged less often and learns more slowly that it plays too low.
+
+    n_features: d. structure: "full" or "diagonal" G. epsilon: accuracy of distances, None to sharpen as reviews come.
+    quantile: what is played. set_back: in squared distance, None for a quarter of epsilon squared. bound: on
+    ||G||_F, doubled when it proves too small, which raises `flags_left`. n_points: how many metrics represent the
+    density. seed: of the walk.
+
+    >>> learner = VersionSpace(1, epsilon=0.1, error_rate=0, seed=0)
+    >>> learner.flags_left
+    2
+    >>> for _ in range(40):
+    ...     gap = float(min(1.0, learner.guess(Pairs.between([1.0], [0.0]))[0]) ** 0.5)
+    ...     _ = learner.learn_pair([1.0], [0.0], gap=gap, unfair=gap > 0.7)
+    >>> bool(abs(learner.matrix()[0, 0] - 0.49) < 0.02)
+    True
+    """
+
+    tuning: ClassVar[DensityTuning] = DensityTuning()
+    _settings = ("n_features", "structure", "epsilon", "quantile", "set_back", "error_rate", "n_points")
+
+    def __init__(
+        self,
+        n_features: int,
+        *,
+        structure: Structure = "full",
+        epsilon: float | None = None,
+        quantile: float = 0.05,
+        set_back: float | None = None,
+        error_rate: float | None = 1e-3,
+        bound: float = 1.0,
+        n_points: int | None = None,
+        seed: Seed = None,
+    ) -> None:
+        super().__init__(n_features, structure)
+        m = self.space.n_unknowns
+        self.epsilon = check_epsilon(epsilon)
+        self.quantile = check_number("quantile", quantile, above=0, below=1)
+        self.set_back = check_number_or_none("set_back", set_back, least=FINEST_SET_BACK)
+        self.error_rate = check_error_rate(error_rate)
+        if n_points is None:
+            n_points = max(self.tuning.min_points, self.tuning.points_per_unknown * m)
+        self.n_points = check_whole("n_points", n_points, least=2 * m + 10, also="None")
+        self.rounds = 0
+        self.is_refuted = False
+        """Whether some answer fits no metric together with earlier ones; no promise holds then."""
+        self._rng = as_generator(seed)
+        self._names: tuple[str | None, ...] = ()
+        self._remembered: GrowingList[Constraints] = GrowingList()
+        bound = max(first_bound(bound, self.epsilon), WIDEST_KNOWN * self._set_back(0) / self.quantile)
+        self._max_bound = bound * 2.0**self.tuning.max_doublings
+        self._density = self._prior(bound)
+
+    def _prior(self, bound: float) -> Density:
+        return Density.initial(self.space, bound, self._likelihood(), self.n_points, self._rng, self.tuning)
+
+    def _likelihood(self) -> Likelihood | None:
+        if self.error_rate is None:
+            return LearnedRates(*rate_prior())
+        return FixedRate(self.error_rate) if self.error_rate > 0.0 else None
+
+    @property
+    def bound(self) -> float:
+        """The bound on ||G||_F now in force."""
+        return self._density.bound
+
+    # Distances.
+
+    def guess(self, pairs: Pairs) -> Floats:
+        """The quantile of each pair's squared distance, less the set-back, (n,)."""
+        quantiles = self._density.quantiles(self.space.features(pairs.differences), self.quantile)
+        return np.maximum(quantiles - self._set_back(self.rounds) - SPARE, 0.0)
+
+    def _set_back(self, rounds: int) -> float:
+        """The set-back in force after this many reviews."""
+        return self.set_back or default_set_back(accuracy(self.epsilon, rounds))
+
+    def estimate(self, pairs: Pairs) -> Floats:
+        """The median of each pair's squared distance, (n,): one wrong answer may draw the mean far away."""
+        return np.maximum(self._density.quantiles(self.space.features(pairs.differences), 0.5), 0.0)
+
+    def moments(self, pairs: Pairs) -> tuple[Floats, Floats]:
+        """The mean and the standard deviation of each pair's squared distance, each (n,)."""
+        return self._density.moments(self._density.points @ self.space.features(pairs.differences).T)
+
+    def chance_unfair(self, pairs: Pairs, gaps: Floats) -> Floats:
+        """The share of the density in which each pair's distance is below its gap, (n,)."""
+        below = self._density.points @ self.space.features(pairs.differences).T < gaps**2
+        return np.asarray(self._density.weights @ below)
+
+    def ends(self, pairs: Pairs) -> tuple[Floats, Floats]:
+        """The ends of each pair's squared distance, each (n,): certain for hard answers, credible for soft ones."""
+        normals = self.space.features(pairs.differences)
+        if self._density.likelihood is None:
+            outline = Outline(self._polyhedron(normals), self._cloud())
+            lower, upper = np.array([outline.extent(u) for u in normals]).reshape(-1, 2).T
+        else:
+            set_back = self._set_back(self.rounds)
+            lower, upper = (self._density.quantiles(normals, q) for q in (CREDIBLE, 1.0 - CREDIBLE))
+            lower, upper = lower - set_back, upper + set_back
+        return np.maximum(lower, 0.0), np.maximum(upper, 0.0)
+
+    def _polyhedron(self, directions: Floats) -> KnowledgeSet:
+        """A set that holds all metrics left: the answers of one row each, and the cone as seen in these directions."""
+        known = KnowledgeSet.initial(self.space, self.bound)
+        return known.joined(at_least_zero(directions)).joined(self._density.answers.half_spaces())
+
+    def _cloud(self) -> Cloud:
+        centre, shape = self._density.frame()
+        m = len(centre)
+        return Cloud(centre, shape, np.zeros((0, m)), np.zeros(m))
+
+    def matrix(self) -> Floats:
+        """The mean of G, (d, d), positive semidefinite."""
+        return self.space.unflatten(self._density.mean)
+
+    def sample_matrix(self, rng: np.random.Generator) -> Floats:
+        """A random G of the density, (d, d)."""
+        weights = self._density.weights
+        return self.space.unflatten(self._density.points[rng.choice(len(weights), p=weights)])
+
+    # The promise.
+
+    @property
+    def flags_left(self) -> int | None:
+        """How many more rounds can be flagged at most, at 95% confidence, while ||G||_F <= bound.
+
+        With a fixed error rate, as long as no further answer is wrong. None if rates are learned, or once an answer
+        fits no metric.
+        """
+        if self.error_rate is None or self.is_refuted:
+            return None
+        return flags_left(
+            self.space.n_unknowns,
+            bound=self.bound,
+            set_back=self.set_back or default_set_back(self.epsilon or 0.0),
+            quantile=self.quantile,
+            error_rate=self.error_rate,
+            n_wrong=self._density.n_wrong(CREDIBLE),
+            log_mass=self._density.log_mass,
+            variance=self._density.variance,
+            n_points=self.n_points,
+        )
+
+    @property
+    def promise(self) -> str:
+        """What this learner promises now, in a sentence."""
+        left = self.flags_left
+        if self.is_refuted:
+            return "No metric fits all answers: no number of flags can be promised any more."
+        if left is None:
+            return "With error rates that are learned, no number of flags is proved."
+        rounds = f"At most {left} more {'round' if left == 1 else 'rounds'} can ever"
+        if self.error_rate == 0.0:
+            return f"{rounds} be flagged, as long as the answers fit a metric."
+        cost = flagged_rounds_per_wrong_answer(self.quantile, self.error_rate or 0.0)
+        return f"{rounds} be flagged; each further wrong answer may add {cost:.1f}."
+
+    def reviewers(self) -> dict[str | None, ReviewerReport]:
+        """A report on each reviewer, by name; empty unless error rates are learned."""
+        likelihood = self._density.likelihood
+        if not isinstance(likelihood, LearnedRates) or not self._names:
+            return {}
+        logs = []
+        for row in range(len(self._names)):
+            wrong, weights = self._density.reviewer_weights(row)
+            joint = likelihood.log_joint(likelihood.rates, self._density.n_answers[row : row + 1, None], wrong[None, :])
+            seen = likelihood.log_weights(self._density.n_answers[row : row + 1, None], wrong[None, :])
+            logs.append(log_sum((joint[0] - seen[0][:, None]).T + np.log(weights)))
+        rates, credible = likelihood.rates, BayesPointTuning().credible
+        return report_on_rates(self._names, self._density.n_answers, np.array(logs), rates, credible)
+
+    # Learning.
+
+    def learn(self, verdicts: Verdicts) -> Learned:
+        """Learn from the verdicts of one round; those that fit no metric, or hardly any, are conflicts."""
+        new = self._constraints(verdicts)
+        rows = new.first_occurrences()
+        refused = self._learn(new.take(rows), verdicts.reviewer)
+        names = verdicts.pairs.take(np.flatnonzero(rows)[refused]).names()
+        return Learned(len(verdicts) - len(names), tuple(names))
+
+    def learn_bit(self, verdicts: Verdicts, *, any_unfair: bool) -> Learned:
+        """Learn that at least one of these pairs was unfair, or that none was."""
+        if not any_unfair or len(verdicts) == 1:
+            return self.learn(replace(verdicts, unfair=np.full(len(verdicts), any_unfair)))
+        new = self._constraints(replace(verdicts, unfair=np.ones(len(verdicts), np.bool_))).as_one()
+        refused = self._learn(new, verdicts.reviewer)
+        return Learned(0, tuple(verdicts.pairs.names())) if len(refused) else Learned(len(verdicts))
+
+    def _constraints(self, verdicts: Verdicts) -> Constraints:
+        half_spaces = HalfSpaces.of(self.space, verdicts)
+        return Constraints.of(half_spaces, self._set_back(self.rounds), self._row(verdicts.reviewer))
+
+    def _row(self, reviewer: str | None) -> int:
+        """The row of a reviewer; where rates are not learned, all reviewers are one."""
+        if self.error_rate is None:
+            return self._names.index(reviewer) if reviewer in self._names else len(self._names)
+        return HARD if self.error_rate == 0.0 else 0
+
+    def _learn(self, new: Constraints, reviewer: str | None) -> Indices:
+        """Learn from these answers of a reviewer; return those that contradict earlier ones. All of it, or nothing."""
+        before = self._rng.bit_generator.state
+        try:
+            density, refused = self._after(new)
+            kept = np.ones(len(new), np.bool_)
+            if self.error_rate == 0.0:
+                kept[refused] = False
+            remembered = self._memory_with(new.take(kept))
+            density = self._within_bound(density, remembered)
+        except BaseException:
+            self._rng.bit_generator.state = before
+            raise
+        if self.error_rate is None and len(new) and reviewer not in self._names:
+            self._names = (*self._names, reviewer)
+        self._density, self._remembered, self.rounds = density, remembered, self.rounds + 1
+        self.is_refuted = self.is_refuted or (self.error_rate == 0.0 and len(refused) > 0)
+        return refused
+
+    def _after(self, new: Constraints) -> tuple[Density, Indices]:
+        """The density after new answers, and those that contradict earlier ones."""
+        after, none = self._density.after(new, self._rng), np.zeros(0, np.int64)
+        if after is not None:
+            is_slip = self.error_rate is not None and 0.0 < self.error_rate < self.tuning.slip_rate
+            return after, self._density.contradicting(new) if is_slip else none
+        if self._may_fit(new) and 2.0 * self.bound <= self._max_bound:
+            larger = self._restarted(2.0 * self.bound, self._memory_with(new))
+            if larger is not None:
+                return larger, none
+        density, refused = self._density, []
+        for row in range(len(new)):  # one by one, the first ones first
+            one = new.take(np.arange(len(new)) == row)
+            after = density.after(one, self._rng) if self._may_fit(one) else None
+            if after is None:
+                refused.append(row)
+            else:
+                density = after
+        return density, np.array(refused, np.int64)
+
+    def _may_fit(self, new: Constraints) -> bool:
+        """Whether some alpha near those left, of any norm, agrees with hard answers new and old: a linear program."""
+        known = self._polyhedron(np.zeros((0, self.space.n_unknowns))).joined(new.half_spaces())
+        try:
+            inside = deepest_point(known, self._cloud(), known.tuning.box)
+        except SolverFailed:
+            return True
+        return inside is not None and inside.radius >= -known.tuning.touching
+
+    def _memory_with(self, new: Constraints) -> GrowingList[Constraints]:
+        """All informative answers so far, to start again from should the bound grow; beyond a maximum, the newest."""
+        informative = self._density.informative(new)
+        if not informative.any():
+            return self._remembered
+        memory, m = self._remembered.plus(new.take(informative)), self.space.n_unknowns
+        if sum(len(part.b) for part in memory) > 2 * self.tuning.max_rows(m):
+            parts = list(memory)
+            while sum(len(part.b) for part in parts) > self.tuning.max_rows(m):
+                parts.pop(0)
+            memory = GrowingList(parts)
+        return memory
+
+    def _within_bound(self, density: Density, remembered: GrowingList[Constraints]) -> Density:
+        """The density, in a larger ball if its mean comes near the bound: the truth may lie outside."""
+        bound = density.bound
+        if not density.leans_on_the_ball or 2.0 * bound > self._max_bound:
+            return density
+        return self._restarted(2.0 * bound, remembered) or density
+
+    def _restarted(self, bound: float, remembered: GrowingList[Constraints]) -> Density | None:
+        """The density with another bound after all remembered answers; None if they fit no metric."""
+        density: Density | None = self._prior(bound)
+        parts = list(remembered)
+        if self.error_rate == 0.0 and parts:
+            parts = [functools.reduce(Constraints.joined, parts)]
+        for part in parts:
+            if density is not None:
+                density = density.after(part, self._rng)
+        return density
+
+    # Saving.
+
+    def state(self) -> dict[str, Any]:
+        """The whole learner."""
+        empty = Constraints.none(self.space.n_unknowns)
+        return {
+            **self.settings(),
+            "max_bound": self._max_bound,
+            "rounds": self.rounds,
+            "is_refuted": self.is_refuted,
+            "names": list(self._names),
+            "remembered": functools.reduce(Constraints.joined, self._remembered, empty).state(),
+            "parts": np.array([len(part) for part in self._remembered], np.int64),
+            "density": self._density.state(),
+            "rng": self._rng.bit_generator.state,
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """The learner with this `state`, to the bit."""
+        learner = cls.__new__(cls)
+        MetricLearner.__init__(learner, state["n_features"], state["structure"])
+        for name in ("epsilon", "quantile", "set_back", "error_rate", "n_points", "rounds", "is_refuted"):
+            setattr(learner, name, state[name])
+        learner._max_bound, learner._names = float(state["max_bound"]), tuple(state["names"])
+        learner._rng = generator_from(state["rng"])
+        remembered, numbers = (
+            Constraints.from_state(state["remembered"]),
+            np.repeat(np.arange(len(state["parts"])), state["parts"]),
+        )
+        learner._remembered = GrowingList(remembered.take(numbers == part) for part in range(len(state["parts"])))
+        learner._density = Density.from_state(state["density"], learner.space, learner._likelihood(), cls.tuning)
+        return learner
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """Learning replaces what a learner holds and never writes into it: a copy shares all but the random stream."""
+        twin = self.__class__.__new__(self.__class__)
+        twin.__dict__.update(self.__dict__)
+        twin._rng = copy.deepcopy(self._rng)
+        memo[id(self)] = twin
+        return twin

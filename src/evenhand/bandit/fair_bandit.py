@@ -52,10 +52,10 @@ class FairBandit:
 
     Two more promises hold for any reviewer, even one who follows no metric:
 
-    - target_unfair_share: the share of flagged rounds stays at or below it in the long run; `Margin` has the proof. With
-      a reviewer who errs, mistaken flags use it up. target="estimated" counts each flag by the probability that it is
-      right, given the metric learned so far and the reviewer's error rate: the sum of these probabilities keeps to the
-      share. That limits truly unfair rounds as far as the belief is calibrated, and is no promise for any reviewer.
+    - target_unfair_share: the share of flagged rounds stays at or below it in the long run; `Margin` has the proof.
+      Mistaken flags use it up, so with reviewers who err pass target="estimated": each flag counts by the probability
+      that it is right, given the metric learned so far and the error rate, and the sum of these probabilities keeps to
+      the share. That limits truly unfair rounds only as far as the belief is calibrated.
     - max_unfair_rounds: after this many flagged rounds only gaps that earlier reviews prove fair are played, or equal
       probabilities where nothing is proved. If somebody flags even those, no metric fits, and probabilities are equal
       from then on: at most one flagged round more. Decisions made before a flag came in may still be flagged late.

@@ -42,7 +42,7 @@ def short(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
 
 
 class LaterClock:
-    """The `time` module of the queue, for tests that let leases run out."""
+    """The `time` module of a desk, for tests that let leases run out."""
 
     def __init__(self) -> None:
         self.later, self.monotonic = 0.0, time.monotonic
@@ -221,7 +221,7 @@ def test_a_pair_is_kept_while_somebody_looks(page: Page, leasing: Serving, monke
     """Looked at, its lease is renewed and nothing on the page changes; after a long absence, when somebody else has it,
     the page shows another pair and says so."""
     clock = LaterClock()
-    monkeypatch.setattr("evenhand.desk.queue.time", clock)
+    monkeypatch.setattr("evenhand.desk.desk.time", clock)
     page.clock.install()
 
     def pass_time(seconds: int) -> None:

@@ -158,3 +158,26 @@ def _is_positive(p: Floats, v: Floats, step: float, upper: Floats) -> bool:
             for j in range(row, d):
                 upper[row, j] -= factor * upper[i, j]
     return True
+
+
+@jit
+def fill_axes(columns: Floats, least: float, axes: Floats) -> None:
+    """R of the QR factors of a table, given by its columns (m, N), which are used up; its diagonal at least `least`.
+
+    By modified Gram-Schmidt. A factor of R'R, the covariance, would lose half the digits; and for tables of this size
+    a threaded library spends more on waking its threads than on the work, a hundred times more on a busy machine.
+    """
+    m, n = columns.shape
+    for i in range(m):
+        square = 0.0
+        for p in range(n):
+            square += columns[i, p] * columns[i, p]
+        axes[i, i] = max(np.sqrt(square), least)
+        for j in range(i + 1, m):
+            product = 0.0
+            for p in range(n):
+                product += columns[i, p] * columns[j, p]
+            axes[i, j] = product / axes[i, i]
+            factor = axes[i, j] / axes[i, i]
+            for p in range(n):
+                columns[j, p] -= factor * columns[i, p]

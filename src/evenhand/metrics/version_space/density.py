@@ -15,7 +15,7 @@ import numpy as np
 
 from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand.metrics.features import MetricSpace
-from evenhand.metrics.version_space._walk import walk
+from evenhand.metrics.version_space._walk import fill_axes, walk
 from evenhand.metrics.version_space.constraints import Constraints
 from evenhand.metrics.version_space.likelihood import Likelihood
 from evenhand.metrics.version_space.tuning import DensityTuning
@@ -109,8 +109,11 @@ class Density:
         return self.mean, np.ascontiguousarray(self._axes(self.points).T)
 
     def _axes(self, points: Floats) -> Floats:
-        _, scales, axes = np.linalg.svd(points - np.mean(points, axis=0), full_matrices=False)
-        return axes * np.maximum(scales / math.sqrt(len(points)), self.tuning.min_scale * self.bound)[:, None]
+        """Directions in which the points have variance one and no covariance, a row each."""
+        axes = np.zeros((points.shape[1], points.shape[1]))
+        columns = np.ascontiguousarray((points - np.mean(points, axis=0)).T) / math.sqrt(len(points))
+        fill_axes(columns, self.tuning.min_scale * self.bound, axes)
+        return axes
 
     def informative(self, new: Constraints) -> Mask:
         """Which of these answers change the density, (a,)."""
@@ -162,8 +165,7 @@ class Density:
         cut = replace(cut, answers=self.answers.joined(new))
         if len(cut.points) >= tuning.effective_share * self.n_points:
             return cut
-        points = cut._walked(cut._refilled(cut.points, rng), cut.answers, rng, tuning.sweeps)
-        return cut._with(points)._pruned()
+        return cut._with(cut._refilled(cut.answers, rng))._pruned()
 
     def _approached(self, new: Constraints, rng: np.random.Generator) -> Density | None:
         """Points close enough to new answers for some of them to survive: the answers move in by stages."""
@@ -178,7 +180,7 @@ class Density:
             alive = depths >= level
             stage = density._with(density.points[alive], log_share=math.log(np.mean(alive)), n=int(alive.sum()))
             answers = self.answers.joined(new.loosened(-level * scales))
-            density = stage._with(stage._walked(stage._refilled(stage.points, rng), answers, rng, tuning.sweeps))
+            density = stage._with(stage._refilled(answers, rng))
         return None
 
     def _with(self, points: Floats, log_share: float = 0.0, n: int = 1) -> Density:
@@ -346,9 +348,10 @@ class Density:
             wrong[:, row] = np.sum(slacks[:, near][:, answers.reviewers == row] < 0.0, axis=1)
         return replace(self, points=points, weights=weights, answers=answers, wrong=wrong, agreed=agreed)
 
-    def _refilled(self, points: Floats, rng: np.random.Generator) -> Floats:
-        """As many points as at the start, the missing ones copies."""
-        return np.concatenate([points, points[rng.integers(len(points), size=max(self.n_points - len(points), 0))]])
+    def _refilled(self, answers: Constraints, rng: np.random.Generator) -> Floats:
+        """As many points as at the start: those that survived these hard answers, and copies of them; all walk."""
+        copies = self.points[rng.integers(len(self.points), size=self.n_points - len(self.points))]
+        return self._walked(np.concatenate([self.points, copies]), answers, rng, self.tuning.sweeps)
 
     def _walked(self, points: Floats, answers: Constraints, rng: np.random.Generator, sweeps: int) -> Floats:
         """The points after so many sweeps of a walk that leaves the density with these answers invariant."""

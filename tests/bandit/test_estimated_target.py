@@ -192,7 +192,8 @@ def _world() -> Any:
 
 def _run(auditor: Any, *, rounds: int, **settings: Any) -> tuple[eh.FairBandit, Account]:
     world = _world()
-    bandit = eh.FairBandit(3, seed=0, **{"target_unfair_share": 0.05, "target": "estimated"} | settings)
+    kind: dict[str, Any] = {"target_unfair_share": 0.05, "target": "estimated"}
+    bandit = eh.FairBandit(3, seed=0, **kind | settings)
     return bandit, play(bandit, world, auditor, rounds=rounds, epsilon=0.01, seed=4, truth=MahalanobisAuditor(world.A))
 
 

@@ -236,7 +236,8 @@ def test_reviews_in_parts_are_saved_in_parts() -> None:
 
 
 def _after(safeguards: Safeguards, decision: eh.Decision, review: eh.Review) -> Safeguards:
-    return safeguards.after_review(decision, review, Verdicts.of(decision, review))
+    metric = eh.metrics.BayesPoint(decision.contexts.shape[1])
+    return safeguards.after_review(decision, review, Verdicts.of(decision, review), metric)
 
 
 def test_a_round_counts_once_and_equal_probabilities_never() -> None:

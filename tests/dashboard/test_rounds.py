@@ -28,7 +28,9 @@ def made(decisions: int, flagged: list[int], outcomes: list[tuple[int, float]]) 
         history.outcome(number, {"a": reward})
     for number in flagged:
         history.flag(number + 1, promised=True)
-    safeguards = SimpleNamespace(flagged_rounds=GrowingSet(flagged), is_capped=False, margin=Margin(0.02))
+    safeguards = SimpleNamespace(
+        flagged_rounds=GrowingSet(flagged), counted=float(len(flagged)), is_capped=False, margin=Margin(0.02)
+    )
     bandit = SimpleNamespace(rounds=decisions, safeguards=safeguards)
     return Projection(decisions, cast("Any", bandit), 0, history)
 
@@ -120,3 +122,23 @@ def test_flags_before_there_was_a_target_are_no_broken_promise() -> None:
         desk.catch_up(wait=True)
         part = rounds_part(desk.projection, desk.settings)["flagged"]
     assert part["total"] <= part["bound_by"][-1]
+
+
+def test_an_estimated_target_bounds_no_flags() -> None:
+    """The chart then has no guaranteed limit, but what the target counts; flags that came are within a later bound."""
+    with Desk.open(
+        "memory:", "loans", n_features=2, seed=1, target_unfair_share=0.05, target="estimated", reviewer_error=0.2
+    ) as desk:
+        for _ in range(40):
+            decision = desk.decide([[0.9, 0.0], [0.0, 0.9]])
+            desk.review(decision.id, "partial", unfair=[("0", "1")], reviewer="Eve")
+        desk.catch_up(wait=True)
+        part = rounds_part(desk.projection, desk.settings)["flagged"]
+        assert (part["counts"], part["bound_by"], part["target"]) == ("estimated", None, 0.05)
+        assert 0 < part["counted"] < part["total"]
+        desk.change_settings(target="flagged")
+        desk.decide([[0.9, 0.0], [0.0, 0.9]])
+        desk.catch_up(wait=True)
+        later = rounds_part(desk.projection, desk.settings)["flagged"]
+    assert later["counts"] == "flagged"
+    assert later["total"] <= later["bound_by"][-1]

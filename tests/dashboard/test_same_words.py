@@ -50,6 +50,11 @@ def test_flags_are_counted_when_they_come(page: Page, serving: Serving) -> None:
     }
     words = call_script(page, serving, "rounds", "flaggedWords", 40, flagged)
     assert words == "5 of 40 decisions called unfair (12.5%); 3 of these flags came during the last 20."
+    estimated = {**flagged, "target": 0.01, "target_by": [0.1, 0.2, 0.4], "counts": "estimated", "counted": 0.31}
+    words = call_script(page, serving, "rounds", "flaggedWords", 40, estimated)
+    assert words.endswith(
+        "Within the target. The target counts each flag by the probability that it is right: 0.3 in all."
+    )
 
 
 @pytest.mark.parametrize("rewards", [(0.21251, 0.33249), (-0.0004, 0.0061), (2e-7, 3.4e-7), (12.0006, 12.0004)])

@@ -35,7 +35,7 @@ def test_replay_gives_the_same_decisions(ledger: Ledger, name: str) -> None:
         reviews = play(desk, 6)
         done(desk.execute([Withdraw(reviews[2].id), ChangeSettings({"capacity": 2, "target_unfair_share": 0.1})]))
         more = play(desk, 5, seed=1)
-        done(desk.execute([Withdraw(more[0].id), ChangeSettings({"max_unfair_rounds": 1})]))
+        done(desk.execute([Withdraw(more[0].id), ChangeSettings({"max_unfair_rounds": 1, "target": "estimated"})]))
         play(desk, 4, seed=2)
         replayed = replay(ledger, name)
         assert replayed.differences == []
@@ -241,3 +241,16 @@ def test_first_bandits_are_the_same() -> None:
     bandit = other.first_bandit()
     bandit.count_decisions()
     bandit.learn(decision, rewards=dict.fromkeys(decision.chosen, 0.1))
+
+
+def test_settings_written_before_there_were_two_targets_are_read() -> None:
+    """Events of older desks say nothing of it: every flagged decision counts. Their key, and so their ids, stay."""
+    settings = DeskSettings.create(n_features=3, seed=1, target_unfair_share=0.1)
+    record = settings.to_dict()
+    assert record.pop("target") == "flagged"
+    old = DeskSettings.from_dict(record)
+    assert old == settings
+    estimated = settings.changed({"target": "estimated"})
+    contexts = np.eye(3)
+    ids = [each.first_bandit().decide(contexts).id for each in (settings, old, estimated)]
+    assert ids[0] == ids[1] != ids[2]

@@ -175,13 +175,15 @@ def test_what_spreadsheets_write_is_read(command: InterviewOptions, separator: s
 
 
 def test_promises_can_be_made_here(command: InterviewOptions, monkeypatch: pytest.MonkeyPatch) -> None:
-    """--max-unfair-rounds and --target-unfair-share make the desk's bandit, and cannot change later."""
+    """--max-unfair-rounds, --target-unfair-share and --target make the desk's bandit, and cannot change later."""
     monkeypatch.setattr("sys.stdin", io.StringIO("u\nq\n"))
-    assert main(_command(command, "--max-unfair-rounds", "0", "--target-unfair-share", "0.01")) == 0
+    promises = ("--max-unfair-rounds", "0", "--target-unfair-share", "0.01", "--target", "estimated")
+    assert main(_command(command, *promises)) == 0
     safeguards = eh.Interview.load(command.desk).bandit.safeguards
-    assert (safeguards.max_unfair_rounds, safeguards.margin.target) == (0, 0.01)
-    with pytest.raises(SystemExit):
-        main(_command(command, "--max-unfair-rounds", "3"))
+    assert (safeguards.max_unfair_rounds, safeguards.margin.target, safeguards.target) == (0, 0.01, "estimated")
+    for other in (("--max-unfair-rounds", "3"), ("--target", "flagged")):
+        with pytest.raises(SystemExit):
+            main(_command(command, *other))
 
 
 def test_the_example_in_the_repository_can_be_held(tmp_path: Path) -> None:

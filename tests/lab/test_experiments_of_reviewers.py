@@ -58,7 +58,10 @@ def table_of(experiment: Experiment, ends: Ends) -> pl.DataFrame:
         columns: dict[str, Any] = {"round": [settings["rounds"] / 2, float(settings["rounds"])]}
         columns |= {name: [found.pop(name, 0.0)] * 2 for name in TOTALS}
         columns["unfair_pairs"] = [columns["unfair_pairs"][0] - late, columns["unfair_pairs"][1]]
-        columns |= {name: [0.0] * 2 for name in ("conflicts", "lies_told", "learned_rate", "misleading")}
+        columns |= {
+            name: [0.0] * 2
+            for name in ("unfair_rounds", "counted", "conflicts", "lies_told", "learned_rate", "misleading")
+        }
         columns |= {name: [value] * 2 for name, value in found.items()}
         tables.append(
             pl.DataFrame(columns).with_columns(**{name: pl.lit(value) for name, value in case.columns.items()})
@@ -305,19 +308,29 @@ def test_interview_is_held_to_every_run() -> None:
 
 
 def test_everything_at_once_is_held_to_the_target_and_its_constant() -> None:
-    """171 flagged rounds of 10,000 are within 1%, 21 and the 50 under review; 172 are not; equal pay is not more."""
+    """171 flagged rounds of 10,000 are within 1%, 21 and the 50 under review; 172 are not; equal pay is not more.
+
+    The estimated target is held to 1%, 51 and 50, of what it counts itself, and to more reward than the other.
+    """
 
     def ends(of: Settings) -> Mapping[str, float]:
         rich = of["policy"] == "evenhand"
-        return {"reward": 900.0 * rich + of["seed"], "flagged_rounds_by_reviewer": 171.0, "unfair_pairs": 70.0}
+        reward = 900.0 * rich + 900.0 * estimated(of) + of["seed"]
+        flagged = 9000.0 if estimated(of) else 171.0
+        return {"reward": reward, "flagged_rounds_by_reviewer": flagged, "unfair_pairs": 70.0, "counted": 201.0}
+
+    def estimated(of: Settings) -> bool:
+        return of.get("target") == "estimated"
 
     def safe(of: Settings) -> bool:
-        return of.get("target_unfair_share") is not None and "shows" in of
+        return of.get("target_unfair_share") is not None and "shows" in of and not estimated(of)
 
     experiment = everything_at_once.EXPERIMENT
     assert broken(experiment, ends) == []
     assert len(broken(experiment, but(ends, safe, flagged_rounds_by_reviewer=172.0))) == 1
-    assert len(broken(experiment, but(ends, safe, reward=-9000.0))) == 1
+    assert any("beyond equal" in claim for claim in broken(experiment, but(ends, safe, reward=-9000.0)))
+    assert len(broken(experiment, but(ends, estimated, counted=202.0))) == 1
+    assert len(broken(experiment, but(ends, estimated, reward=-9000.0))) == 1
     assert broken(experiment, but(ends, lambda of: not safe(of), flagged_rounds_by_reviewer=9000.0)) == []
     assert set(table_of(experiment, ends)["label"]) == set(everything_at_once.PLAYERS)
 

@@ -58,6 +58,18 @@ def test_hidden_attributes_are_set_when_a_desk_is_opened(ask: Asking) -> None:
     assert wrong.status_code == 422
 
 
+def test_the_target_may_count_flags_by_their_chance_to_be_right(ask: Asking) -> None:
+    """A setting of a new desk and of a running one; other words are refused."""
+    desk = {"name": "target", "n_features": 2, "target_unfair_share": 0.05}
+    assert ask("POST", "/api/desks", {**desk, "name": "plain"}).json()["settings"]["target"] == "flagged"
+    settings = ask("POST", "/api/desks", {**desk, "target": "estimated"}).json()["settings"]
+    assert (settings["target"], settings["target_unfair_share"]) == ("estimated", 0.05)
+    assert ask("POST", "/api/desks/target/settings", {"changes": {"target": "flagged"}}).status_code == 201
+    assert ask("GET", "/api/desks/target").json()["settings"]["target"] == "flagged"
+    assert ask("POST", "/api/desks", {**desk, "name": "other", "target": "often"}).status_code == 422
+    assert ask("POST", "/api/desks/target/settings", {"changes": {"target": "often"}}).status_code == 422
+
+
 @pytest.mark.parametrize(
     ("by", "review"),
     [

@@ -137,6 +137,7 @@ def test_contexts_that_are_no_numbers_are_shown(candidates: Any, sentence: str) 
     ("wrong", "field"),
     [
         ({"reviewer_error": 0.7}, "reviewer_error must be a number >= 0 and < 0.5"),
+        ({"target": "often"}, "target must be 'flagged' or 'estimated', got 'often'"),
         ({"schema": 5}, "schema must be an evenhand.Schema"),
         ({"n_features": "two"}, "n_features must be a whole number from 1 to 200, got 'two'"),
         ({"n_features": 101}, "n_features must be at most 100 with structure 'full'"),

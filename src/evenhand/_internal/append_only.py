@@ -1,8 +1,8 @@
-"""Lists, sets and tables that only grow, and shallow copies: keeping an older version costs nothing."""
+"""Lists, sets, maps and tables that only grow, and shallow copies: keeping an older version costs little."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from itertools import islice
 from typing import Generic, Self, TypeVar
 
@@ -79,6 +79,38 @@ class GrowingSet(Set[int]):
         larger._places = {each: place for place, each in enumerate(self)} if is_shared else self._places
         larger._places[number] = self._length
         larger._length = self._length + 1
+        return larger
+
+
+CHUNK = 512
+"""Numbers of a `GrowingMap` that one change copies; with n of them, n / CHUNK references are copied as well."""
+
+
+class GrowingMap:
+    """An immutable map of whole numbers to numbers; `plus` gives one with one value set and shares the other chunks.
+
+    >>> values = GrowingMap({3: 0.5})
+    >>> values.plus(3, 0.75).get(3, 0.0), values.get(3, 0.0), values.get(4, 0.0)
+    (0.75, 0.5, 0.0)
+    """
+
+    def __init__(self, values: Mapping[int, float] | None = None) -> None:
+        self._chunks: dict[int, dict[int, float]] = {}
+        for key, value in (values or {}).items():
+            self._chunks.setdefault(key // CHUNK, {})[key] = value
+
+    def get(self, key: int, default: float) -> float:
+        """The value at a key."""
+        return self._chunks.get(key // CHUNK, {}).get(key, default)
+
+    def items(self) -> list[tuple[int, float]]:
+        """All keys and values, in the order of the keys."""
+        return sorted(item for chunk in self._chunks.values() for item in chunk.items())
+
+    def plus(self, key: int, value: float) -> GrowingMap:
+        """The map with this value at this key."""
+        place, larger = key // CHUNK, GrowingMap()
+        larger._chunks = {**self._chunks, place: {**self._chunks.get(place, {}), key: value}}
         return larger
 
 

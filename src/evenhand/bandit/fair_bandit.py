@@ -18,7 +18,7 @@ from evenhand._internal.checks import check_whole, check_whole_or_none, refusal
 from evenhand._internal.randomness import Seed, as_generator, generator_from
 from evenhand.allocation import BoundedDistances, draw_from, fair_distribution, fair_distribution_within
 from evenhand.bandit.pairs_to_review import PairToReview, pairs_to_review
-from evenhand.bandit.safeguards import Margin, Safeguards
+from evenhand.bandit.safeguards import Margin, Safeguards, Target
 from evenhand.certificates import Certificate, certify
 from evenhand.errors import ForeignDecision, InconsistentReviews, InvalidInput, MisleadingReviewer
 from evenhand.metrics import BayesPoint, Distances, Learned, MetricLearner, ReviewerReport, Verdicts
@@ -53,6 +53,9 @@ class FairBandit:
     Two more promises hold for any reviewer, even one who follows no metric:
 
     - target_unfair_share: the share of flagged rounds stays at or below it in the long run; `Margin` has the proof.
+      Mistaken flags use it up, so with reviewers who err pass target="estimated": each flag counts by the probability
+      that it is right, given the metric learned so far and the error rate, and the sum of these probabilities keeps to
+      the share. That limits truly unfair rounds only as far as the belief is calibrated.
     - max_unfair_rounds: after this many flagged rounds only gaps that earlier reviews prove fair are played, or equal
       probabilities where nothing is proved. If somebody flags even those, no metric fits, and probabilities are equal
       from then on: at most one flagged round more. Decisions made before a flag came in may still be flagged late.
@@ -76,6 +79,7 @@ class FairBandit:
         reward: RewardModel | None = None,
         reviewer_error: float | None = 1e-3,
         target_unfair_share: float | None = None,
+        target: Target = "flagged",
         max_unfair_rounds: int | None = None,
     ) -> None:
         self.capacity = check_whole_or_none("capacity", capacity, least=1)
@@ -91,7 +95,8 @@ class FairBandit:
         self.conflicts = 0
         self.misleading: frozenset[str | None] = frozenset()
         """The reviewers found to be wrong more often than right, at some time."""
-        self.safeguards = Safeguards(self.metric.space, Margin(target_unfair_share), max_unfair_rounds)
+        margin = Margin.counting(target, target_unfair_share)
+        self.safeguards = Safeguards(self.metric.space, margin, max_unfair_rounds, target)
         self._rng = as_generator(seed)
         # Bandits with the same seed and settings share a key; any difference between them gives another key.
         self._key = key_for(self._rng.bytes(16), self._parts())
@@ -155,7 +160,7 @@ class FairBandit:
     def _learn_review(self, decision: Decision, review: Review) -> Learned:
         """Update metric and safeguards, or neither. Pairs with equal probabilities carry no information."""
         verdicts = Verdicts.of(decision, review)
-        safeguards = self.safeguards.after_review(decision, review, verdicts)
+        safeguards = self.safeguards.after_review(decision, review, verdicts, self.metric)
         if review.any_unfair is None:
             learned = self.metric.learn(verdicts)
         elif len(verdicts):

@@ -12,6 +12,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from evenhand.bandit import FairBandit
+from evenhand.bandit.safeguards import Target
 from evenhand.errors import InvalidInput
 from evenhand.interview.interview import Interview
 from evenhand.interview.people import PeopleTable, load_people, load_schema
@@ -65,6 +66,7 @@ class InterviewOptions:
     seed: int | None = None
     max_unfair_rounds: int | None = None
     target_unfair_share: float | None = None
+    target: Target | None = None
     max_questions: int | None = None
     reviewer: str | None = None
 
@@ -105,6 +107,7 @@ def _begun(options: InterviewOptions, people: PeopleTable) -> Interview:
         seed=options.seed,
         max_unfair_rounds=options.max_unfair_rounds,
         target_unfair_share=options.target_unfair_share,
+        target=options.target or "flagged",
     )
     return Interview(bandit, people.contexts, max_questions=options.max_questions, seed=options.seed)
 
@@ -125,6 +128,7 @@ def _continued(options: InterviewOptions, people: PeopleTable) -> Interview:
         ("reviewer-error", options.reviewer_error, getattr(bandit.metric, "error_rate", None)),
         ("max-unfair-rounds", options.max_unfair_rounds, bandit.safeguards.max_unfair_rounds),
         ("target-unfair-share", options.target_unfair_share, bandit.safeguards.margin.target),
+        ("target", options.target, bandit.safeguards.target),
     )
     for name, value, fixed_at in fixed:
         if value is not None and value != fixed_at:

@@ -90,6 +90,11 @@ def _add_interview(parser: argparse.ArgumentParser) -> None:
         "--target-unfair-share", type=float, metavar="SHARE", help="target share of flagged rounds (no target)"
     )
     parser.add_argument(
+        "--target",
+        choices=("flagged", "estimated"),
+        help="estimated: a flag counts by its chance to be right (flagged)",
+    )
+    parser.add_argument(
         "--max-questions", type=_at_least(0, "max-questions"), metavar="N", help="maximum number of questions"
     )
     parser.add_argument("--reviewer", metavar="NAME", help="who answers")

@@ -13,7 +13,7 @@ import numpy as np
 from evenhand._internal.checks import check_number_or_none, check_one_of, check_share, check_whole, refusal
 from evenhand._internal.checks import check_whole_or_none as whole_or_none
 from evenhand.bandit import FairBandit
-from evenhand.bandit.safeguards import Margin, Safeguards
+from evenhand.bandit.safeguards import STEPS, Margin, Safeguards, Target
 from evenhand.desk.projection.projection import QuietBandit
 from evenhand.desk.review_rules import ReviewRules, check_hidden
 from evenhand.errors import EvenhandError, InvalidInput
@@ -46,7 +46,15 @@ STRUCTURES = ("full", "diagonal")
 LIBRARY: dict[str, Any] = {name: parameter.default for name, parameter in signature(FairBandit).parameters.items()}
 """The defaults of FairBandit. A desk has the same, but for `reviewer_error`."""
 
-MAY_CHANGE = ("capacity", "target_unfair_share", "max_unfair_rounds", "overlap", "pairs_per_decision", "reviewing")
+MAY_CHANGE = (
+    "capacity",
+    "target_unfair_share",
+    "target",
+    "max_unfair_rounds",
+    "overlap",
+    "pairs_per_decision",
+    "reviewing",
+)
 """Settings that may change while a desk runs; with another value of the rest it would be another bandit."""
 
 
@@ -65,6 +73,8 @@ class DeskSettings:
     reviewer_error: float | None = None
     """Share of wrong answers; None learns it. FairBandit's default is 1e-3: which of the two is right is open."""
     target_unfair_share: float | None = LIBRARY["target_unfair_share"]
+    target: Target = LIBRARY["target"]
+    """What the share limits: "flagged" rounds, or "estimated" truly unfair ones."""
     max_unfair_rounds: int | None = LIBRARY["max_unfair_rounds"]
     metric: str = "BayesPoint"
     overlap: float = 0.0
@@ -125,7 +135,7 @@ class DeskSettings:
 
     def _check_changeable(self) -> None:
         whole_or_none("capacity", self.capacity, least=1)
-        Margin(self.target_unfair_share)
+        Margin.counting(self.target, self.target_unfair_share)
         whole_or_none("max_unfair_rounds", self.max_unfair_rounds, least=0)
         check_share("overlap", self.overlap)
         check_whole("pairs_per_decision", self.pairs_per_decision, least=0, most=MOST_PAIRS_PER_DECISION)
@@ -165,6 +175,7 @@ class DeskSettings:
             metric=self._metric(streams[1]),
             seed=streams[0],
             target_unfair_share=self.target_unfair_share,
+            target=self.target,
             max_unfair_rounds=self.max_unfair_rounds,
         )
 
@@ -186,11 +197,11 @@ class DeskSettings:
         """Apply the settings that may change to a running bandit."""
         bandit.capacity = self.capacity
         state = bandit.safeguards.state()
-        before = (state["margin"]["target"], state["max_unfair_rounds"])
-        if before == (self.target_unfair_share, self.max_unfair_rounds):
+        before = (state["margin"]["target"], state["target"], state["max_unfair_rounds"])
+        if before == (self.target_unfair_share, self.target, self.max_unfair_rounds):
             return
-        state["margin"] = {**state["margin"], "target": self.target_unfair_share}
-        state["max_unfair_rounds"] = self.max_unfair_rounds
+        state["margin"] = {**state["margin"], "target": self.target_unfair_share, "step": STEPS[self.target]}
+        state["target"], state["max_unfair_rounds"] = self.target, self.max_unfair_rounds
         if self.max_unfair_rounds is None:
             state["capped_at"] = None
         elif state["capped_at"] is None and len(state["flagged_rounds"]) >= self.max_unfair_rounds:

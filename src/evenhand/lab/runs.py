@@ -17,6 +17,7 @@ from evenhand._internal.arrays import Floats
 from evenhand._internal.randomness import Seed, separate_streams
 from evenhand.auditors import Auditor, MahalanobisAuditor, Truth
 from evenhand.bandit import FairBandit
+from evenhand.bandit.safeguards import Target
 from evenhand.baselines import Facts, Policy
 from evenhand.environments import FairEnvironment, make_world
 from evenhand.errors import InconsistentReviews, InvalidInput, MisleadingReviewer
@@ -84,15 +85,17 @@ def reviewed_run(
     reveal_at: int | None = None,
     reviewer_error: float | None = ASSUMED_ERROR,
     target_unfair_share: float | None = None,
+    target: Target = "flagged",
     max_unfair_rounds: int | None = None,
     **reviewer: Any,
 ) -> Columns:
     """Play `policy` in one world under a reviewer; unfair pairs are counted by the truth, not by the reviewer.
 
-    policy: "evenhand" is FairBandit with the three settings of the same names; any other of POLICIES takes none of
+    policy: "evenhand" is FairBandit with the four settings of the same names; any other of POLICIES takes none of
     them. reviewer: the fields of ReviewerSetting. The truth is the world's metric, unless the reviewer follows another.
 
-    Columns besides the curve, for the whole run: `conflicts`, disbelieved verdicts; `lies_told`; and what was learned
+    Columns besides the curve, for the whole run: `conflicts`, disbelieved verdicts; `lies_told`; `counted`, the sum of
+    counts of flagged rounds that the target limits, not a number for other policies; and what was learned
     about reviewers, `learned_rate` and `misleading`, for members of a panel `learned_rate_NAME` and `misleading_NAME`.
 
     >>> shape = {"d": 2, "k": 3, "rounds": 8, "epsilon": 0.05, "seed": 0}
@@ -110,6 +113,7 @@ def reviewed_run(
             seed=of_policy,
             reviewer_error=reviewer_error,
             target_unfair_share=target_unfair_share,
+            target=target,
             max_unfair_rounds=max_unfair_rounds,
         )
     else:
@@ -118,6 +122,7 @@ def reviewed_run(
     auditor, truth = ReviewerSetting(**reviewer).made(place.A, player, of_reviewer)
     columns = _curve(player, place, auditor, truth, rounds=rounds, epsilon=epsilon, seed=of_world)
     ends = {"conflicts": float(getattr(player, "conflicts", 0)), "lies_told": float(getattr(auditor, "lies_told", 0))}
+    ends["counted"] = player.safeguards.counted if isinstance(player, FairBandit) else float("nan")
     return _with_ends(columns, **ends, **_learned_of_reviewers(player, reviewer.get("panel")))
 
 

@@ -137,6 +137,10 @@ class Guarded(MetricLearner):
         """The reports of the learner in play."""
         return self.playing.reviewers()
 
+    def error_rate_of(self, reviewer: str | None) -> float:
+        """The error rate that the learner in play takes this reviewer to have."""
+        return self.playing.error_rate_of(reviewer)
+
     # Learning.
 
     def learn(self, verdicts: Verdicts) -> Learned:

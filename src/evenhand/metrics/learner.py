@@ -17,6 +17,7 @@ from evenhand.errors import InvalidInput, UnsupportedReview
 from evenhand.metrics.features import MetricSpace, Structure
 from evenhand.metrics.gaussian.error_rates import ReviewerReport
 from evenhand.metrics.gaussian.guess_bounds import GuessBounds
+from evenhand.metrics.gaussian.tuning import DEFAULT
 from evenhand.metrics.verdicts import Pairs, Verdicts, all_pairs
 from evenhand.records.contexts import as_contexts
 from evenhand.records.decision import Pair
@@ -50,6 +51,9 @@ class MetricLearner(SavedPart, part="metric learner"):
     Guessing without learning is the paper's roll-back. Subclasses are saved and loaded under their name, and pass the
     contract suite of `evenhand.testing.MetricLearnerContract`.
     """
+
+    error_rate: float | None = 0.0
+    """The share of verdicts that are taken to be wrong; None if it is learned for each reviewer (`reviewers`)."""
 
     def __init__(self, n_features: int, structure: Structure = "full") -> None:
         self.space = MetricSpace(n_features, structure)
@@ -129,6 +133,16 @@ class MetricLearner(SavedPart, part="metric learner"):
     def reviewers(self) -> dict[str | None, ReviewerReport]:
         """A report on each reviewer's errors, by name; empty for learners that assume none."""
         return {}
+
+    def error_rate_of(self, reviewer: str | None) -> float:
+        """The probability that a verdict of this reviewer is wrong; at most 0.5, where verdicts say nothing.
+
+        A reviewer without a verdict so far has the usual rate, if rates are learned.
+        """
+        if self.error_rate is not None:
+            return self.error_rate
+        report = self.reviewers().get(reviewer)
+        return DEFAULT.usual_rate if report is None else min(report.error_rate, DEFAULT.max_rate)
 
     def sample_matrix(self, rng: np.random.Generator) -> Floats:
         """A random matrix G from the learner's belief, (d, d), positive semidefinite; by default its estimate."""

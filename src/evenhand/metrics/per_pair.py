@@ -81,6 +81,10 @@ class PerPair(MetricLearner):
         learners = list(self._copies.values()) or [self._prototype]
         return np.asarray(np.mean([learner.matrix() for learner in learners], axis=0))
 
+    def error_rate_of(self, reviewer: str | None) -> float:
+        """The error rate that the prototype takes this reviewer to have."""
+        return self._prototype.error_rate_of(reviewer)
+
     # Learning.
 
     def learn(self, verdicts: Verdicts) -> Learned:

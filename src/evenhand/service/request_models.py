@@ -92,6 +92,10 @@ class DeskRequest(RequestModel):
     seed: Annotated[int, Field(ge=0, le=2**63 - 1)] = OMITTED
     reviewer_error: Annotated[float | None, Field(ge=0, lt=0.5)] = OMITTED
     target_unfair_share: Annotated[float | None, Field(gt=0, lt=1)] = OMITTED
+    target: Annotated[
+        Literal["flagged", "estimated"],
+        Field(description="Whether a flagged decision counts in full, or by the probability that its flags are right."),
+    ] = OMITTED
     max_unfair_rounds: Annotated[int | None, Field(ge=0, le=MOST_ROUNDS)] = OMITTED
     metric: Literal["BayesPoint", "ProjectedVolume", "Ellipsoid", "Guarded", "VersionSpace"] = OMITTED
     overlap: Annotated[float, Field(ge=0, le=1, description="The share of pairs for two reviewers.")] = OMITTED

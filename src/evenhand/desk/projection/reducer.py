@@ -80,7 +80,7 @@ class Reducer:
             self.bandit.count_decisions()
         elif event.seq not in withdrawn and event.kind in LEARNING:
             self.has_learned_metric = self.has_learned_metric or event.kind != "outcome"
-            flagged, promised = len(safeguards.flagged_rounds), safeguards.margin.is_working
+            flagged, promised = len(safeguards.flagged_rounds), safeguards.limits_flags
             try:
                 _learn(self.bandit, event.kind, body, decision or {})
                 self.history.taught += teaches(event.kind, body)

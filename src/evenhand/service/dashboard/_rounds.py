@@ -45,17 +45,23 @@ def _edges(projection: Projection, most: int) -> NDArray[np.int64]:
 
 
 def _flagged(projection: Projection, settings: DeskSettings, edges: NDArray[np.int64]) -> dict[str, Any]:
-    """The number of flags by each edge, the target, and the proved bound, whoever flags: see `Margin`."""
+    """The number of flags by each edge, the target, and the proved bound, whoever flags: see `Margin`.
+
+    With an estimated target there is no bound on flags; `counted` is what the target limits.
+    """
     safeguards = projection.bandit.safeguards
     came, unpromised = _by_edge(projection.history.flags, projection.history.width, edges).T
     target, allowed = projection.history.target_by(edges), BEYOND_TARGET + unpromised
+    is_bounded = settings.target_unfair_share is not None and settings.target == "flagged"
     return {
         "total": len(safeguards.flagged_rounds),
         "edges": edges.tolist(),
         "came": came.astype(int).tolist(),
         "target": settings.target_unfair_share,
         "target_by": np.round(target, 6).tolist(),
-        "bound_by": None if settings.target_unfair_share is None else np.round(target + allowed, 6).tolist(),
+        "counts": settings.target,
+        "counted": round(safeguards.counted, 6),
+        "bound_by": np.round(target + allowed, 6).tolist() if is_bounded else None,
         "start": BEYOND_TARGET,
         "late": int(unpromised[-1]) if len(edges) else 0,
         "cap": settings.max_unfair_rounds,

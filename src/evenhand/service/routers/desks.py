@@ -120,5 +120,5 @@ async def list_events(access: DeskOfAdmin, query: Annotated[EventQuery, Query()]
 
 @router.post("/{desk}/settings", status_code=201, response_model=Recorded, responses=WRITE)
 async def change_settings(access: DeskOfAdmin, body: SettingsRequest, key: IdempotencyKey = None) -> Response:
-    """Change settings while the desk runs: capacity, target_unfair_share, max_unfair_rounds, and those of the queue."""
+    """Change settings while the desk runs: capacity, the target, max_unfair_rounds, and those of the queue."""
     return event_response(await access.record(ChangeSettings, body.changes, key=key))

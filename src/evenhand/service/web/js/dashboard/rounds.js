@@ -29,7 +29,7 @@ function flaggedData({ decisions, flagged }) {
   if (target !== null) {
     lines.push({ name: `Target, ${percent(target)} of decisions`, short: "Target", kind: "target", y: targets, from: 0, value: number(targets.at(-1) ?? 0, 1) });
     most.now = Math.max(most.now, targets.at(-1) ?? 0);
-    lines.push(limit("Guaranteed limit", "bound", bounds, bounds.at(-1) ?? start, most, start));
+    if (bounds !== null) lines.push(limit("Guaranteed limit", "bound", bounds, bounds.at(-1) ?? start, most, start));
   }
   if (cap !== null) lines.push(limit("Cap: above it only provably fair chances are used", "cap", edges.map(() => cap), cap, most, cap));
   return { x: edges, low: 0, high: most.now * 1.08, whole: true, lines, band: null, summary: flaggedWords(decisions, flagged), format: (value) => number(value, Number.isInteger(value) ? 0 : 1), tick: (value) => value.toLocaleString("en") };
@@ -46,20 +46,21 @@ function limit(name, kind, y, last, most, from) {
 
 /** The chart of flags in words. */
 export function flaggedWords(decisions, flagged) {
-  const { total, target, is_capped: capped, came, edges, target_by: targets } = flagged;
+  const { total, target, counts, counted, is_capped: capped, came, edges, target_by: targets } = flagged;
   if (!decisions) return "No decisions yet.";
   const middle = edges.findIndex((edge) => edge >= decisions / 2);
   const later = decisions - edges[middle];
   // As in the chart: by when a flag came, not by its decision.
   const lately = later ? `; ${total - came[middle]} of these flags came during the last ${later.toLocaleString("en")}` : "";
   const share = total ? `${total.toLocaleString("en")} of ${count(decisions, "decision")} called unfair (${percent(total / decisions)})${lately}.` : `None of ${count(decisions, "decision")} called unfair.`;
-  const goal = target === null ? "" : total <= targets.at(-1) ? " Within the target." : " Above the target so far; chances are kept closer together until it is met.";
+  const goal = target === null ? "" : (counts === "estimated" ? counted : total) <= targets.at(-1) ? " Within the target." : " Above the target so far; chances are kept closer together until it is met.";
   return share + goal + boundWords(flagged) + (capped ? " The cap is reached: only provably fair chances are used." : "");
 }
 
 /** Where the limit comes from. */
-function boundWords({ target, start, late }) {
+function boundWords({ target, counts, counted, start, late }) {
   if (target === null) return "";
+  if (counts === "estimated") return ` The target counts each flag by the probability that it is right: ${number(counted, 1)} in all.`;
   const more = late ? ` (${late.toLocaleString("en")} so far)` : "";
   return ` The guaranteed limit holds whoever flags: the target plus ${start}, as many flags as can come before all chances are equal. It rises with each flag that comes without a target or after all chances were made equal${more}.`;
 }

@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from evenhand.environments.worlds import AMONG
 from evenhand.lab.experiment import Check, Experiment
 from evenhand.lab.experiments import (
     EXPERIMENTS,
@@ -22,6 +23,8 @@ from evenhand.lab.experiments import (
     not_mahalanobis,
     one_bit,
     partial_reviews,
+    promise,
+    promise_with_errors,
 )
 from evenhand.lab.reviewers import PANELS, ReviewerSetting
 from evenhand.lab.store import Store
@@ -35,6 +38,8 @@ MODULES = (
     capped,
     interview,
     everything_at_once,
+    promise,
+    promise_with_errors,
 )
 EACH = [pytest.param(module.EXPERIMENT, id=module.NAME) for module in MODULES]
 
@@ -333,6 +338,94 @@ def test_everything_at_once_is_held_to_the_target_and_its_constant() -> None:
     assert len(broken(experiment, but(ends, estimated, reward=-9000.0))) == 1
     assert broken(experiment, but(ends, lambda of: not safe(of), flagged_rounds_by_reviewer=9000.0)) == []
     assert set(table_of(experiment, ends)["label"]) == set(everything_at_once.PLAYERS)
+
+
+def promised(of: Settings) -> Mapping[str, float]:
+    """A kept promise, halved by questions; VersionSpace has half of the default's unfair pairs at the same regret."""
+    ours = of["policy"] == "version-space"
+    left = {"left_at_start": 60.0, "left_after_interview": 30.0, "allowed": 25.0} if ours else {}
+    pairs = {"unfair_pairs": 8.0 if ours else 16.0, "regret": 10.0, "flagged_rounds_by_reviewer": 20.0}
+    unknown = {"left_at_start": float("nan"), "left_after_interview": float("nan"), "allowed": float("nan")}
+    return unknown | left | pairs | {"refuted": 0.0, "flags_left": 5.0}
+
+
+@pytest.mark.parametrize(
+    ("changed", "other", "words"),
+    [
+        (lambda of: of.get("quantile") == 0.3, {"flagged_rounds_by_reviewer": 26.0}, "complete reviews"),
+        (lambda of: of.get("rank") == 0, {"flagged_rounds_by_reviewer": 26.0}, "attacks"),
+        (lambda of: of.get("rank") == 0, {"refuted": 1.0}, "attacks"),
+        (lambda of: "questions" in of, {"flagged_rounds_by_reviewer": 26.0}, "after an interview"),
+        (lambda of: of.get("questions") == 50, {"left_after_interview": 31.0}, "50 questions"),
+        (lambda of: of.get("world") == "attacker", {"left_at_start": 81.0}, "the promise before the first round"),
+        (lambda of: of["error_rate"] == 0.0 and of["rounds"] == 3000, {"unfair_pairs": 19.0}, "VersionSpace, hard"),
+    ],
+)
+def test_promise_flags_each_broken_promise(
+    changed: Callable[[Settings], bool], other: dict[str, float], words: str
+) -> None:
+    """One run above what was promised, given up, or not halved; one more unfair pair than ten on average."""
+    assert broken(promise.EXPERIMENT, promised) == []
+    (found,) = broken(promise.EXPERIMENT, but(promised, changed, **other))
+    assert found.startswith(words)
+
+
+def test_promise_flags_more_regret_than_the_default() -> None:
+    """Regret above the default's in every seed, of the two that are held to it."""
+
+    def dearer(of: Settings) -> Mapping[str, float]:
+        more = 1.0 + 0.1 * of["seed"] if of["policy"] == "version-space" else 0.0
+        return {**promised(of), "regret": 10.0 + more}
+
+    found = broken(promise.EXPERIMENT, dearer)
+    assert len(found) == 2
+    assert all("no more regret" in claim for claim in found)
+
+
+def test_promise_tries_every_adversary_and_every_rank() -> None:
+    """In each of three sizes; the hider shows what it hid while there are rounds left."""
+    attacks = [case.settings for case in promise.EXPERIMENT.sweep(False) if case.label == promise.ATTACKED]
+    ranks = {2: {0, 1, 2}, 3: {0, 1, 2, 3}, 5: {0, 1, 2, 5}}
+    assert {(of["world"], of["d"], of["rank"]) for of in attacks} == {
+        (world, d, rank) for world in promise.WORLDS for d, each in ranks.items() for rank in each
+    }
+    assert set(promise.WORLDS) == {"attacker", *AMONG}
+    assert all(of["reveal_at"] < of["rounds"] for of in attacks if of["world"] == "direction-hider")
+
+
+def test_the_attacker_gets_nearly_all_flags_that_are_promised() -> None:
+    """Where everybody is alike, showing the largest guess wins at least 0.7 of the flags, and never more than all."""
+    shape = {"policy": "version-space", "d": 2, "k": 2, "rounds": 60, "epsilon": 0.01, "error_rate": 0.0}
+    for seed in range(3):
+        run = promise.EXPERIMENT.run(**shape, world="attacker", rank=0, seed=seed)
+        flagged = run["flagged_rounds_by_reviewer"][-1]
+        assert 0.7 * run["left_at_start"][-1] <= flagged <= run["allowed"][-1]
+
+
+@pytest.mark.parametrize(
+    ("changed", "other", "words"),
+    [
+        (lambda of: of.get("lies") == 10, {"flagged_rounds_by_reviewer": 100.0}, "C lies"),
+        (
+            lambda of: of.get("wrong") == 0.1,
+            {"unfair_pairs": 300.0},
+            "10% of answers wrong, rate unknown: unfair pairs",
+        ),
+        (lambda of: of.get("wrong") == 0.2, {"late_unfair_pairs": 1.0}, "20% of answers wrong"),
+        (
+            lambda of: of.get("wrong") == 0.3 and of["policy"] == "version-space",
+            {"regret": 30.0},
+            "30% of answers wrong, rate unknown: regret",
+        ),
+    ],
+)
+def test_promise_with_errors_flags_each_broken_promise(
+    changed: Callable[[Settings], bool], other: dict[str, float], words: str
+) -> None:
+    """One run above the theorem for the lies told, too many pairs, a late one, or much more regret than the default."""
+    assert broken(promise_with_errors.EXPERIMENT, promised) == []
+    (found,) = broken(promise_with_errors.EXPERIMENT, but(promised, changed, **other))
+    assert found.startswith(words)
 
 
 @pytest.mark.parametrize("experiment", EACH)

@@ -9,7 +9,7 @@ from evenhand._internal.randomness import Seed, as_generator
 from evenhand.bandit import FairBandit
 from evenhand.baselines import BASELINES, Facts, Policy
 from evenhand.errors import InvalidInput
-from evenhand.metrics import BayesPoint, Ellipsoid, MetricLearner, PerPair, ProjectedVolume
+from evenhand.metrics import BayesPoint, Ellipsoid, MetricLearner, PerPair, ProjectedVolume, VersionSpace
 from evenhand.rewards import KnownReward
 
 Make = Callable[[Facts, Seed], Policy]
@@ -17,6 +17,7 @@ Make = Callable[[Facts, Seed], Policy]
 LEARNERS: dict[str, Callable[[Facts, Seed], MetricLearner]] = {
     "evenhand": lambda facts, seed: BayesPoint(facts.n_features, epsilon=facts.epsilon),
     "projected-volume": lambda facts, seed: ProjectedVolume(facts.n_features, epsilon=facts.epsilon, seed=seed),
+    "version-space": lambda facts, seed: VersionSpace(facts.n_features, epsilon=facts.epsilon, seed=seed),
     "ellipsoid": lambda facts, seed: Ellipsoid(facts.n_features, epsilon=facts.epsilon),
     "paper": lambda facts, seed: PerPair(ProjectedVolume(facts.n_features, epsilon=facts.epsilon, seed=seed)),
 }

@@ -20,14 +20,16 @@ from evenhand.bandit import FairBandit
 from evenhand.bandit.safeguards import Target
 from evenhand.baselines import Facts, Policy
 from evenhand.environments import FairEnvironment, make_world
+from evenhand.environments.truths import random_metric
 from evenhand.errors import InconsistentReviews, InvalidInput, MisleadingReviewer
 from evenhand.interview import Interview
 from evenhand.lab.account import checkpoints
+from evenhand.lab.attack import CloudAttacker
 from evenhand.lab.play import play
 from evenhand.lab.policies import make_policy
 from evenhand.lab.reviewers import PANELS, ReviewerSetting
 from evenhand.lab.store import Columns
-from evenhand.metrics import MetricLearner, ReviewerReport
+from evenhand.metrics import MetricLearner, ReviewerReport, VersionSpace
 
 ASSUMED_ERROR = 1e-3
 """FairBandit's default of `reviewer_error`."""
@@ -139,17 +141,80 @@ def interviewed_run(*, questions: int, d: int, k: int, rounds: int, epsilon: flo
     of_truth, of_world, of_policy, of_interview = separate_streams(seed, 4)
     world = make_world("sphere", n_features=d, n_candidates=k, seed=of_truth)
     bandit, auditor = FairBandit(d, epsilon=epsilon, seed=of_policy), MahalanobisAuditor(world.A)
-    of_people, of_questions = of_interview.spawn(2)
-    people = _pool(world, of_people)
-    # enough=0: the interview continues to its last question, however little is left to learn.
-    interview = Interview(bandit, people, enough=0.0, max_questions=questions, seed=of_questions)
+    interview = _interview(bandit, world, questions, of_interview)
     with _unwarned():
-        for question in interview:
-            distance = float(auditor.distances(people[list(question.pair)])[0, 1])
-            interview.answer("unfair" if question.gap > distance else "acceptable")
         expected = interview.expected_unfair_pairs
     columns = _curve(bandit, world, auditor, auditor, rounds=rounds, epsilon=epsilon, seed=of_world)
     return _with_ends(columns, asked=float(len(interview.answers)), expected=expected)
+
+
+def promised_run(
+    *,
+    policy: str,
+    d: int,
+    k: int,
+    rounds: int,
+    epsilon: float,
+    seed: int,
+    error_rate: float | None,
+    quantile: float = 0.05,
+    world: str = "sphere",
+    rank: int | None = None,
+    reveal_at: int | None = None,
+    questions: int = 0,
+    **reviewer: Any,
+) -> Columns:
+    """Play FairBandit under a reviewer, and compare the number of flagged rounds with every earlier promise.
+
+    policy: "version-space" or "evenhand", which has no `quantile`. error_rate: the learner's. world: any world, or
+    "attacker", a CloudAttacker. rank: of the true metric, full by default. questions: asked before the first round.
+    reviewer: the fields of ReviewerSetting.
+
+    Columns besides the curve: `flags_left` after the round. For the whole run: `left_at_start`, `left_after_interview`,
+    `allowed`, the least number of flagged rounds in all that was promised at any time; not a number where nothing is
+    promised. `refuted`: whether the learner found answers that fit no metric. `norm_bound`: its bound on ||G||_F at the
+    end. `lies_told`.
+
+    >>> curve = promised_run(policy="version-space", d=2, k=3, rounds=8, epsilon=0.05, seed=0, error_rate=0.0)
+    >>> curve["flagged_rounds_by_reviewer"][-1] <= curve["allowed"][-1] <= curve["left_at_start"][-1]
+    True
+    """
+    of_truth, of_world, of_policy, of_reviewer, of_metric, of_learner, of_interview = separate_streams(seed, 7)
+    A = np.zeros((1, d)) if rank == 0 else random_metric(d, rank=rank, seed=of_metric)
+    named = "sphere" if world == "attacker" else world
+    place = make_world(named, n_candidates=k, n_features=d, metric=A, seed=of_truth, **_reveal(reveal_at))
+    if world == "attacker":
+        place.source = CloudAttacker(d)
+    if policy == "version-space":
+        metric = VersionSpace(d, epsilon=epsilon, quantile=quantile, error_rate=error_rate, seed=of_learner)
+        bandit = FairBandit(d, metric=metric, seed=of_policy)
+    else:
+        bandit = FairBandit(d, epsilon=epsilon, reviewer_error=error_rate, seed=of_policy)
+    auditor, truth = ReviewerSetting(**reviewer).made(place.A, bandit, of_reviewer)
+    at_start = _flags_left(bandit)
+    if questions:
+        _interview(bandit, place, questions, of_interview)
+    after_interview = _flags_left(bandit)
+    left: list[float] = []
+    totals = [after_interview]
+
+    def note() -> None:
+        left.append(_flags_left(bandit))
+        totals.append(len(bandit.safeguards.flagged_rounds) + left[-1])
+
+    with _unwarned():
+        account = play(bandit, place, auditor, rounds=rounds, epsilon=epsilon, seed=of_world, truth=truth, each=note)
+    promised = [total for total in totals if not np.isnan(total)]
+    ends = {
+        "left_at_start": at_start,
+        "left_after_interview": after_interview,
+        "allowed": min(promised, default=float("nan")),
+        "refuted": float(getattr(bandit.metric, "is_refuted", False)),
+        "norm_bound": float(getattr(bandit.metric, "bound", float("nan"))),
+        "lies_told": float(getattr(auditor, "lies_told", 0)),
+    }
+    at = np.array(checkpoints(rounds)) - 1
+    return _with_ends(account.curve() | {"flags_left": np.array(left)[at].tolist()}, **ends)
 
 
 def recovery_run(*, policy: str, d: int, k: int, rounds: int, epsilon: float, seed: int) -> Columns:
@@ -229,6 +294,23 @@ def _learned_of_reviewers(player: Policy, panel: str | None) -> dict[str, float]
         ends[f"learned_rate{suffix}"] = float("nan") if report is None else report.error_rate
         ends[f"misleading{suffix}"] = float(report is not None and report.misleads)
     return ends
+
+
+def _interview(bandit: FairBandit, world: FairEnvironment, questions: int, seed: np.random.Generator) -> Interview:
+    """Ask an exact reviewer this many questions about candidates of the world."""
+    of_people, of_questions = seed.spawn(2)
+    people, auditor = _pool(world, of_people), MahalanobisAuditor(world.A)
+    # enough=0: the interview continues to its last question, however little is left to learn.
+    interview = Interview(bandit, people, enough=0.0, max_questions=questions, seed=of_questions)
+    with _unwarned():
+        for question in interview:
+            distance = float(auditor.distances(people[list(question.pair)])[0, 1])
+            interview.answer("unfair" if question.gap > distance else "acceptable")
+    return interview
+
+
+def _flags_left(bandit: FairBandit) -> float:
+    return float("nan") if bandit.flags_left is None else float(bandit.flags_left)
 
 
 def _pool(world: FairEnvironment, seed: Seed) -> Floats:

@@ -17,6 +17,8 @@ from evenhand.lab.experiments import (
     one_bit,
     partial_reviews,
     price_of_fairness,
+    promise,
+    promise_with_errors,
     regret,
     scaling,
 )
@@ -24,7 +26,7 @@ from evenhand.lab.experiments import (
 _THEOREMS = (fairness_loss, regret, known_reward, many_actions, scaling)
 _COMPARISONS = (adversaries, price_of_fairness, compare, metric_recovery)
 _REVIEWERS = (partial_reviews, one_bit, mistaken_reviewers, adversarial_answers, not_mahalanobis)
-_SAFEGUARDS = (capped, interview, everything_at_once)
+_SAFEGUARDS = (capped, interview, everything_at_once, promise, promise_with_errors)
 
 EXPERIMENTS: dict[str, Experiment] = {
     module.NAME: module.EXPERIMENT for module in (*_THEOREMS, *_COMPARISONS, *_REVIEWERS, *_SAFEGUARDS)

@@ -113,7 +113,7 @@ def test_same_seed_in_another_process_is_the_same_run() -> None:
         hashlib.sha256(repr(_live(MAKERS[name](), 15, seed=3)).encode()).hexdigest()
         for name in ("default", "projected volume", "paper.full")
     ]
-    root = Path(__file__).parent.parent
+    root = Path(__file__).parents[2]
     path = os.pathsep.join([str(root), *sys.path])
     environment = {**os.environ, "PYTHONHASHSEED": "123", "PYTHONPATH": path}
     there = subprocess.run(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -58,8 +59,9 @@ def test_a_warm_start_is_quoted(ledger: Ledger, name: str, tmp_path: Path) -> No
     records = [past(rng, kind, reviewer) for kind in ("complete", "partial") for reviewer in ("Kim", None)]
     with Desk.open(ledger, name, n_features=D, seed=1) as desk:
         import_jsonl(desk, written(tmp_path / "past.jsonl", *records))
-        desk.answer([0.5, 0, 0], [0, 0.5, 0], gap=0.2, unfair=True, reviewer="Kim")
-        desk.answer([0, 0.5, 0.1], [0, 0, 0.5], gap=0.3, unfair=False, reviewer="Lee")
+        for x, y in itertools.combinations(0.5 * np.eye(D), 2):
+            desk.answer(x, y, gap=0.6, unfair=True, reviewer="Kim")
+            desk.answer(x, -y, gap=0.1, unfair=False, reviewer="Lee")
         desk.answer([0, 0.5, 0], [0, 0, 0.4], gap=0.3, unfair=None, reviewer="Lee")
         event = bound(desk, rng)
         found = quoted(desk, event.id)

@@ -251,18 +251,18 @@ class Safeguards:
         return settings if self.target == "flagged" else {**settings, "target": self.target}
 
     def state(self) -> dict[str, Any]:
-        """Settings, counts and verdicts."""
+        """Settings, counts and verdicts. Where every flagged round counts in full, as in 0.1."""
+        counts = np.array(self._counts.items(), dtype=np.float64).reshape(-1, 2)
+        estimated = {"target": self.target, "counted": self.counted, "counts": counts}
         return {
             "max_unfair_rounds": self.max_unfair_rounds,
             "margin": asdict(self.margin),
             "gathering": self.log.state(),
             "flagged_rounds": np.array(sorted(self.flagged_rounds), dtype=np.int64),
-            "target": self.target,
-            "counted": self.counted,
-            "counts": np.array(self._counts.items(), dtype=np.float64).reshape(-1, 2),
             "rounds": self._rounds,
             "capped_at": self._capped_at,
             "refuted": self._refuted,
+            **(estimated if self.target == "estimated" or len(counts) else {}),
         }
 
     @classmethod

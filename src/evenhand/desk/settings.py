@@ -197,7 +197,7 @@ class DeskSettings:
         """Apply the settings that may change to a running bandit."""
         bandit.capacity = self.capacity
         state = bandit.safeguards.state()
-        before = (state["margin"]["target"], state["target"], state["max_unfair_rounds"])
+        before = (state["margin"]["target"], state.get("target", "flagged"), state["max_unfair_rounds"])
         if before == (self.target_unfair_share, self.target, self.max_unfair_rounds):
             return
         state["margin"] = {**state["margin"], "target": self.target_unfair_share, "step": STEPS[self.target]}

@@ -9,6 +9,8 @@ from evenhand._internal.checks import check_number, check_number_or_none
 COARSEST = 0.125  # The accuracy at which sharpening starts: with a coarser one every distance would count as known.
 FINEST = 1e-6  # The accuracy at which sharpening stops: probabilities, and so gaps, are exact to 1e-9.
 
+FINEST_SQUARE = 2e-8  # Squared distances finer than this cannot be known, for the same reason.
+
 
 def check_epsilon(epsilon: float | None) -> float | None:
     """`epsilon` itself if it is None or a number from FINEST to 1."""
@@ -30,6 +32,11 @@ def accuracy(epsilon: float | None, rounds: int) -> float:
     if epsilon is not None:
         return epsilon
     return min(COARSEST, max(FINEST, math.ldexp(2.0, -(rounds + 1).bit_length())))
+
+
+def default_set_back(epsilon: float) -> float:
+    """A quarter of epsilon squared: it costs half of epsilon in a distance at most. No finer than can be known."""
+    return max(epsilon**2 / 4.0, FINEST_SQUARE)
 
 
 def check_error_rate(error_rate: float | None, name: str = "error_rate") -> float | None:

@@ -16,24 +16,32 @@ from evenhand._internal.checks import check_number, check_number_or_none, check_
 from evenhand._internal.randomness import Seed, as_generator, generator_from
 from evenhand.errors import SolverFailed
 from evenhand.metrics.features import Structure
-from evenhand.metrics.gaussian.error_rates import ReviewerReport, rate_prior, report_on_rates
+from evenhand.metrics.gaussian.error_rates import ReviewerReport, report_on_rates
 from evenhand.metrics.gaussian.tuning import BayesPointTuning
 from evenhand.metrics.half_spaces import HalfSpaces
 from evenhand.metrics.learner import Learned, MetricLearner
-from evenhand.metrics.learner_settings import accuracy, check_epsilon, check_error_rate, first_bound
+from evenhand.metrics.learner_settings import (
+    FINEST_SQUARE,
+    accuracy,
+    check_epsilon,
+    check_error_rate,
+    default_set_back,
+    first_bound,
+)
 from evenhand.metrics.verdicts import Pairs, Verdicts
+from evenhand.metrics.version_space._products import values_at, weighted_sums
 from evenhand.metrics.version_space.constraints import Constraints
-from evenhand.metrics.version_space.density import HARD, Density
+from evenhand.metrics.version_space.density import Density
 from evenhand.metrics.version_space.extents import Outline, deepest_point
+from evenhand.metrics.version_space.hard_density import HardDensity
 from evenhand.metrics.version_space.hit_and_run import Cloud
 from evenhand.metrics.version_space.knowledge_set import KnowledgeSet, at_least_zero
-from evenhand.metrics.version_space.likelihood import FixedRate, LearnedRates, Likelihood, log_sum
+from evenhand.metrics.version_space.likelihood import likelihood_of
+from evenhand.metrics.version_space.soft_density import HARD, SoftDensity
 from evenhand.metrics.version_space.tuning import DensityTuning
 from evenhand.records.decision import PROBABILITY_TOLERANCE
 from evenhand.theory import flagged_rounds_per_wrong_answer, flags_left
 
-FINEST_SET_BACK = 2e-8
-"""Probabilities are exact to 1e-9: squared distances finer than this cannot be known."""
 SPARE = 4.0 * PROBABILITY_TOLERANCE  # Gaps exceed the distance played by this much at most, in squares.
 WIDEST_KNOWN = 16.0
 """The density stops learning where it is as narrow as 2 set-backs / quantile: a bound of this times half of that leaves
@@ -41,11 +49,6 @@ something to learn."""
 CONFIDENCE = 0.95
 """Of `flags_left`: what is taken off for sampling."""
 CREDIBLE = 0.005  # The ends of a squared distance under soft answers leave this share of the density out on each side.
-
-
-def default_set_back(epsilon: float) -> float:
-    """A quarter of epsilon squared: it costs half of epsilon in a distance at most. No finer than can be known."""
-    return max(epsilon**2 / 4.0, FINEST_SET_BACK)
 
 
 class VersionSpace(MetricLearner):
@@ -96,7 +99,7 @@ class VersionSpace(MetricLearner):
         m = self.space.n_unknowns
         self.epsilon = check_epsilon(epsilon)
         self.quantile = check_number("quantile", quantile, above=0, below=1)
-        self.set_back = check_number_or_none("set_back", set_back, least=FINEST_SET_BACK)
+        self.set_back = check_number_or_none("set_back", set_back, least=FINEST_SQUARE)
         self.error_rate = check_error_rate(error_rate)
         tuning, q = self.tuning, self.quantile
         if n_points is None:
@@ -116,16 +119,14 @@ class VersionSpace(MetricLearner):
         self._density = self._prior(bound)
 
     def _prior(self, bound: float) -> Density:
-        return Density.initial(self.space, bound, self._likelihood(), self.n_points, self._rng, self._density_tuning())
+        settings = (self.space, bound, self.n_points, self._rng, self._density_tuning())
+        if self.error_rate == 0.0:
+            return HardDensity.initial(*settings)
+        return SoftDensity.without_reviewers(*settings, likelihood_of(self.error_rate))
 
     def _density_tuning(self) -> DensityTuning:
         tuning = self.tuning
         return replace(tuning, min_cut=min(tuning.min_cut, tuning.min_cut_of_quantile * self.quantile))
-
-    def _likelihood(self) -> Likelihood | None:
-        if self.error_rate is None:
-            return LearnedRates(*rate_prior())
-        return FixedRate(self.error_rate) if self.error_rate > 0.0 else None
 
     @property
     def bound(self) -> float:
@@ -149,17 +150,17 @@ class VersionSpace(MetricLearner):
 
     def moments(self, pairs: Pairs) -> tuple[Floats, Floats]:
         """The mean and the standard deviation of each pair's squared distance, each (n,)."""
-        return self._density.moments(self._density.points @ self.space.features(pairs.differences).T)
+        return self._density.moments(values_at(self._density.points, self.space.features(pairs.differences)))
 
     def chance_unfair(self, pairs: Pairs, gaps: Floats) -> Floats:
         """The share of the density in which each pair's distance is below its gap, (n,)."""
-        below = self._density.points @ self.space.features(pairs.differences).T < gaps**2
-        return np.asarray(self._density.weights @ below)
+        below = values_at(self._density.points, self.space.features(pairs.differences)) < gaps**2
+        return weighted_sums(self._density.weights, below)
 
     def ends(self, pairs: Pairs) -> tuple[Floats, Floats]:
         """The ends of each pair's squared distance, each (n,): certain for hard answers, credible for soft ones."""
         normals = self.space.features(pairs.differences)
-        if self._density.likelihood is None:
+        if isinstance(self._density, HardDensity):
             outline = Outline(self._polyhedron(normals), self._cloud())
             lower, upper = np.array([outline.extent(u) for u in normals]).reshape(-1, 2).T
         else:
@@ -237,17 +238,11 @@ class VersionSpace(MetricLearner):
 
     def reviewers(self) -> dict[str | None, ReviewerReport]:
         """A report on each reviewer, by name; empty unless error rates are learned."""
-        likelihood = self._density.likelihood
-        if not isinstance(likelihood, LearnedRates) or not self._names:
+        if self.error_rate is not None or not self._names:
             return {}
-        logs = []
-        for row in range(len(self._names)):
-            wrong, weights = self._density.reviewer_weights(row)
-            joint = likelihood.log_joint(likelihood.rates, self._density.n_answers[row : row + 1, None], wrong[None, :])
-            seen = likelihood.log_weights(self._density.n_answers[row : row + 1, None], wrong[None, :])
-            logs.append(log_sum((joint[0] - seen[0][:, None]).T + np.log(weights)))
-        rates, credible = likelihood.rates, BayesPointTuning().credible
-        return report_on_rates(self._names, self._density.n_answers, np.array(logs), rates, credible)
+        assert isinstance(self._density, SoftDensity)
+        rates, logs = self._density.rates()
+        return report_on_rates(self._names, self._density.n_answers, logs, rates, BayesPointTuning().credible)
 
     # Learning.
 
@@ -391,8 +386,12 @@ class VersionSpace(MetricLearner):
         if state["density"] is None:
             learner._density = learner._prior(learner._max_bound / 2.0**cls.tuning.max_doublings)
         else:
-            settings = (learner.space, learner._likelihood(), learner._density_tuning())
-            learner._density = Density.from_state(state["density"], *settings)
+            saved, tuning = state["density"], learner._density_tuning()
+            learner._density = (
+                HardDensity.from_state(saved, learner.space, tuning)
+                if learner.error_rate == 0.0
+                else SoftDensity.from_state(saved, learner.space, tuning, likelihood=likelihood_of(learner.error_rate))
+            )
         return learner
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:

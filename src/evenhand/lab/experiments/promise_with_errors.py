@@ -14,7 +14,7 @@ from evenhand.lab.growth import NORM
 from evenhand.lab.runs import promised_run
 from evenhand.lab.statistics import ends_of_runs, estimate, summary
 from evenhand.lab.store import Case, grid, labelled
-from evenhand.metrics.version_space_learner import default_set_back
+from evenhand.metrics.learner_settings import default_set_back
 from evenhand.theory import flagged_rounds
 
 NAME = "promise-with-errors"

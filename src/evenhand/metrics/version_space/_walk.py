@@ -8,10 +8,15 @@ place that lies below the level or outside the cone. The first place accepted le
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from evenhand._internal.arrays import Floats, Indices
 from evenhand._internal.jit import jit
+from evenhand.metrics.version_space._products import fill_products
+
+FAR = 1e300  # Beyond the end of any chord.
 
 
 @jit
@@ -33,34 +38,34 @@ def walk(
 ) -> int:
     """Move every point once along every axis, in place; return the number of places tried.
 
-    points (N, m). axes (m, m): a row a direction, as long as the density is wide. A (n, m), b (n,): rows A alpha >= b.
-    The first n_hard rows always hold. Rows starts[r] to starts[r + 1] are the soft answers of reviewer r. Of rows
-    bit_starts[g] to bit_starts[g + 1] at least one holds, or one more answer of reviewer bit_reviewers[g] is wrong;
-    reviewer -1 is never wrong. log_weights (r, c): the log-density with c answers of reviewer r wrong. n_features: d of
-    the cone, or 0 if the hard rows imply it. window: how far a move may lead at most, where answers are soft.
+    points (N, m). axes (m, m): a row a direction, as long as the density is wide. A (m, n), b (n,): alpha A >= b, an
+    inequality a column. The first n_hard always hold. Those from starts[r] to starts[r + 1] are the soft answers of
+    reviewer r. Of those from bit_starts[g] to bit_starts[g + 1] at least one holds, or one more answer of reviewer
+    bit_reviewers[g] is wrong; reviewer -1 is never wrong. log_weights (r, c): the log-density with c answers of
+    reviewer r wrong. n_features: d of the cone, or 0 if the hard inequalities imply it. window: how far a move may
+    lead at most, where answers are soft.
     """
     n_points, m = points.shape
     n, is_uniform = len(b), len(bit_reviewers) == 0 and starts[-1] == n_hard
-    rates = np.empty((len(axes), n))
-    _fill_products(axes, A, rates)
+    rates, paces = np.empty((len(axes), n)), np.empty((len(axes), n_hard))
+    fill_products(axes, A, rates)
+    for s in range(len(axes)):
+        for f in range(n_hard):
+            paces[s, f] = 1.0 / rates[s, f] if rates[s, f] != 0.0 else 0.0
     slack, upper, tried = np.empty(n), np.empty((n_features, n_features)), 0
     for row in range(n_points):
         p, density = points[row], 0.0
         for f in range(n):
-            total = -b[f]
-            for i in range(m):
-                total += A[f, i] * p[i]
-            slack[f] = total
+            slack[f] = -b[f]
+        for i in range(m):
+            for f in range(n):
+                slack[f] += A[i, f] * p[i]
         if not is_uniform:
             density = log_density(slack, rates[0], 0.0, starts, bit_starts, bit_reviewers, log_weights)
         for s in range(len(axes)):
             v, rate, level, there = axes[s], rates[s], 0.0, 0.0
             low, high = _chord_in_ball(p, v, radius)
-            for f in range(n_hard):
-                if rate[f] > 0.0:
-                    low = max(low, -max(slack[f], 0.0) / rate[f])
-                elif rate[f] < 0.0:
-                    high = min(high, -max(slack[f], 0.0) / rate[f])
+            low, high = _chord_in_faces(slack, paces[s], low, high)
             if not is_uniform:
                 level = density - rng.standard_exponential()
                 start = -window * rng.random()
@@ -97,9 +102,10 @@ def log_density(
     """The log-density after a step, without the cone, the ball and the hard rows; -inf if a hard bit is violated."""
     total = 0.0
     for r in range(len(starts) - 1):
-        wrong = 0
-        for f in range(starts[r], starts[r + 1]):
-            wrong += slack[f] + step * rate[f] < 0.0
+        wrong = 0  # counted in slices: loops between two unknown numbers are ten times slower
+        slacks, rates = slack[starts[r] : starts[r + 1]], rate[starts[r] : starts[r + 1]]
+        for f in range(len(slacks)):
+            wrong += slacks[f] + step * rates[f] < 0.0
         for g in range(len(bit_reviewers)):
             if bit_reviewers[g] == r:
                 wrong += not _any_holds(slack, rate, step, bit_starts[g], bit_starts[g + 1])
@@ -119,17 +125,6 @@ def _any_holds(slack: Floats, rate: Floats, step: float, start: int, stop: int) 
 
 
 @jit
-def _fill_products(axes: Floats, A: Floats, table: Floats) -> None:
-    """axes @ A', without the time that compiling a matrix product takes."""
-    for s in range(len(axes)):
-        for f in range(len(A)):
-            total = 0.0
-            for i in range(A.shape[1]):
-                total += axes[s, i] * A[f, i]
-            table[s, f] = total
-
-
-@jit
 def _chord_in_ball(p: Floats, v: Floats, radius: float) -> tuple[float, float]:
     """Between which steps along v the point p stays in the ball."""
     along, reach, square = 0.0, 0.0, 0.0
@@ -139,6 +134,16 @@ def _chord_in_ball(p: Floats, v: Floats, radius: float) -> tuple[float, float]:
         square += p[i] * p[i]
     root = np.sqrt(max(along * along + reach * (radius * radius - square), 0.0))
     return min((-along - root) / reach, 0.0), max((-along + root) / reach, 0.0)
+
+
+@functools.partial(jit, fastmath={"nnan", "ninf", "nsz"})  # so that several rows are looked at together
+def _chord_in_faces(slack: Floats, pace: Floats, low: float, high: float) -> tuple[float, float]:
+    """The part of a chord on which the hard rows hold. pace (n_hard,): one over the rate, or zero."""
+    for f in range(len(pace)):
+        end = -slack[f] * pace[f]
+        lower, upper = end if pace[f] > 0.0 else -FAR, end if pace[f] < 0.0 else FAR
+        low, high = lower if lower > low else low, upper if upper < high else high
+    return min(low, 0.0), max(high, 0.0)
 
 
 @jit
@@ -153,8 +158,9 @@ def _is_positive(p: Floats, v: Floats, step: float, upper: Floats) -> bool:
     for i in range(d):
         if not upper[i, i] > 0.0:
             return False
+        inverse = 1.0 / upper[i, i]
         for row in range(i + 1, d):
-            factor = upper[i, row] / upper[i, i]
+            factor = upper[i, row] * inverse
             for j in range(row, d):
                 upper[row, j] -= factor * upper[i, j]
     return True

@@ -9,6 +9,7 @@ import numpy as np
 
 from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand.metrics.half_spaces import HalfSpaces
+from evenhand.metrics.version_space._products import values_at
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,13 +84,13 @@ class Constraints:
 
     def slacks(self, points: Floats) -> Floats:
         """How far inside each answer the points lie, by the row that holds best; negative outside. (N, m) -> (N, a)."""
-        rows = points @ self.A.T - self.b
+        rows = values_at(points, self.A) - self.b
         if len(self) == len(self.b):
             return np.asarray(rows)
         return np.asarray(np.maximum.reduceat(rows, np.searchsorted(self.answer, np.arange(len(self))), axis=1))
 
     def sorted_rows(self, cone: Floats, n_reviewers: int) -> tuple[Floats, Floats, int, Indices, Indices, Indices]:
-        """A, b, n_hard, starts, bit_starts and bit_reviewers as the walk wants them, behind the rows of a cone."""
+        """A transposed, b, n_hard, starts, bit_starts and bit_reviewers for the walk, behind the rows of a cone."""
         single = np.flatnonzero(self.is_single[self.answer])
         owners = self.reviewers[self.answer[single]]
         single, owners = single[np.argsort(owners, kind="stable")], np.sort(owners)
@@ -98,7 +99,7 @@ class Constraints:
         starts = len(cone) + np.searchsorted(owners, np.arange(n_reviewers + 1))
         first = len(cone) + len(single)
         bit_starts = first + np.append(np.flatnonzero(np.diff(self.answer[bits], prepend=-1)), len(bits))
-        A = np.concatenate([cone, self.A[order]])
+        A = np.ascontiguousarray(np.concatenate([cone, self.A[order]]).T)
         b = np.concatenate([np.zeros(len(cone)), self.b[order]])
         return A, b, int(starts[0]), starts, bit_starts, self.reviewers[~self.is_single]
 

@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from evenhand._internal.arrays import Floats, Indices
+from evenhand.metrics.gaussian.error_rates import rate_prior
 
 
 class Likelihood(Protocol):
@@ -47,6 +48,11 @@ class LearnedRates:
         """The log of prior times likelihood at each rate: (r, c, g)."""
         wrong, right = wrong[:, :, None], (n_answers - wrong)[:, :, None]
         return np.asarray(self.log_prior + wrong * np.log(rates) + right * np.log1p(-rates))
+
+
+def likelihood_of(error_rate: float | None) -> Likelihood:
+    """With this error rate; None for rates to be learned."""
+    return LearnedRates(*rate_prior()) if error_rate is None else FixedRate(error_rate)
 
 
 def log_sum(logs: Floats) -> Floats:

@@ -35,7 +35,7 @@ def test_every_decision_is_recorded_with_the_flags_that_can_still_come() -> None
         assert len(flagged) <= left[0]
         assert desk.metric().flags_left == desk.projection.bandit.flags_left <= left[-1]
         number = f"At most {desk.metric().flags_left} more decisions can ever be flagged"
-        assert desk.metric().promise == f"{number}, as long as the answers fit a metric."
+        assert desk.metric().promise == f"{number}, if each is reviewed before the next and the answers fit a metric."
 
 
 @pytest.mark.parametrize("reviewer_error", [0.0, 0.05, None])

@@ -98,7 +98,7 @@ def test_the_terminal_shows_it(tmp_path: Path) -> None:
     screen = io.StringIO()
     interview = interview_in_terminal(options, io.StringIO("u\nq\n"), screen)
     assert f"  proved         at most {interview.flags_left} decisions can ever be flagged" in screen.getvalue()
-    assert f"At most {interview.flags_left} more decisions can ever be flagged, as long as" in screen.getvalue()
+    assert f"At most {interview.flags_left} more decisions can ever be flagged, if each" in screen.getvalue()
     for change in ({"metric": "BayesPoint"}, {"reviewer_error": 0.1}):
         with pytest.raises(eh.errors.InvalidInput, match=r"as in .*; leave it out"):
             interview_in_terminal(replace(options, **change), io.StringIO(""), screen)

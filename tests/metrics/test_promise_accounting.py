@@ -14,6 +14,7 @@ from evenhand.errors import InvalidInput
 from evenhand.metrics import MetricLearner, Pairs, Verdicts, VersionSpace
 from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.version_space.constraints import Constraints
+from evenhand.metrics.version_space.soft_density import SoftDensity
 from evenhand.metrics.version_space.tuning import DensityTuning
 from evenhand.testing.metric_worlds import random_A, random_contexts, verdicts_at_the_guess
 from evenhand.theory import flagged_rounds, flags_left
@@ -172,6 +173,7 @@ def test_right_answers_are_not_counted_as_wrong(seed: int) -> None:
     learner = VersionSpace(1, epsilon=0.01, error_rate=1e-3, seed=seed)
     answers = ask_about_one_unknown(learner, np.random.default_rng(seed), 120, 0.0)
     density = learner._density
+    assert isinstance(density, SoftDensity)
     assert np.sum(density.agreed) == 0
     assert density.n_wrong(0.005) <= 2
     error = density.log_mass - log_mass_of(answers, 0, 1e-3, learner.bound)
@@ -195,6 +197,7 @@ def test_forgotten_answers_leave_no_trace(seed: int) -> None:
         unfair = (square > 0.4) ^ (rng.random() < 0.2)
         learner.learn_pair([0.5], [-0.5], gap=math.sqrt(square), unfair=unfair)
     density = learner._density
+    assert isinstance(density, SoftDensity)
     assert density.n_answers[0] < 60
     error = density.log_mass - log_mass_of(density.answers, int(np.sum(density.agreed)), 0.2, learner.bound)
     assert abs(error) < 4.0 * math.sqrt(density.variance)

@@ -40,7 +40,7 @@ from evenhand.metrics.version_space.likelihood import likelihood_of
 from evenhand.metrics.version_space.soft_density import HARD, SoftDensity
 from evenhand.metrics.version_space.tuning import DensityTuning
 from evenhand.records.decision import PROBABILITY_TOLERANCE
-from evenhand.theory import flagged_rounds_per_wrong_answer, flags_left
+from evenhand.theory.promise import flagged_rounds_per_wrong_answer, flags_in_words, flags_left
 
 SPARE = 4.0 * PROBABILITY_TOLERANCE  # Gaps exceed the distance played by this much at most, in squares.
 WIDEST_KNOWN = 16.0
@@ -228,13 +228,10 @@ class VersionSpace(MetricLearner):
             return "With error rates that are learned, no number of flags is proved."
         if left is None:
             return "After reviews that do not say which of many pairs was unfair, no number of flags is proved."
-        decisions = f"At most {left} more {'decision' if left == 1 else 'decisions'} can ever"
         if self.error_rate == 0.0:
-            return f"{decisions} be flagged, as long as the answers fit a metric."
+            return flags_in_words(left)
         cost = flagged_rounds_per_wrong_answer(self._pairs_per_flag * self._quantile_on_average, self.error_rate)
-        n_wrong = self._density.n_wrong(CREDIBLE)
-        n_wrong_so_far = f"{n_wrong} {'answer' if n_wrong == 1 else 'answers'} so far"
-        return f"{decisions} be flagged, with {n_wrong_so_far} wrong; each further wrong answer may add {cost:.1f}."
+        return flags_in_words(left, self._density.n_wrong(CREDIBLE), cost)
 
     def reviewers(self) -> dict[str | None, ReviewerReport]:
         """A report on each reviewer, by name; empty unless error rates are learned."""

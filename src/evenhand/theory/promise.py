@@ -76,3 +76,18 @@ def flags_left(
         doubt = (1.0 - check_number("confidence", confidence, above=0, below=1)) / 2.0
         budget += variance / 2.0 + NormalDist().inv_cdf(1.0 - doubt) * math.sqrt(variance) + math.log(1.0 / doubt)
     return max(math.floor(budget / math.log(1.0 / share_kept(quantile, error_rate))), 0)
+
+
+def flags_in_words(left: int, n_wrong: int | None = None, cost: float = 0.0) -> str:
+    """`flags_left` as a sentence. n_wrong: answers so far taken to be wrong. cost: the flags that one more may add.
+
+    >>> flags_in_words(1)
+    'At most 1 more decision can ever be flagged, if each is reviewed before the next and the answers fit a metric.'
+    """
+    decisions = f"At most {left} more {'decision' if left == 1 else 'decisions'} can ever be flagged"
+    if n_wrong is None:
+        return f"{decisions}, if each is reviewed before the next and the answers fit a metric."
+    wrong = f"{n_wrong} {'answer' if n_wrong == 1 else 'answers'} so far wrong"
+    return (
+        f"{decisions}, if each is reviewed before the next, with {wrong}; each further wrong answer may add {cost:.1f}."
+    )

@@ -10,6 +10,7 @@ from evenhand.lab.experiments import (
     fairness_loss,
     interview,
     known_reward,
+    learners,
     many_actions,
     metric_recovery,
     mistaken_reviewers,
@@ -24,7 +25,7 @@ from evenhand.lab.experiments import (
 )
 
 _THEOREMS = (fairness_loss, regret, known_reward, many_actions, scaling)
-_COMPARISONS = (adversaries, price_of_fairness, compare, metric_recovery)
+_COMPARISONS = (adversaries, price_of_fairness, compare, learners, metric_recovery)
 _REVIEWERS = (partial_reviews, one_bit, mistaken_reviewers, adversarial_answers, not_mahalanobis)
 _SAFEGUARDS = (capped, interview, everything_at_once, promise, promise_with_errors)
 

@@ -21,6 +21,10 @@ CONTENDERS: dict[str, Callable[[int], eh.FairBandit]] = {
     "BayesPoint, epsilon=None": lambda s: eh.FairBandit(5, seed=s),
     "BayesPoint, caution 0.5": lambda s: _with(eh.metrics.BayesPoint(5, epsilon=EPSILON, caution=0.5), s),
     "BayesPoint, caution 0.02": lambda s: _with(eh.metrics.BayesPoint(5, epsilon=EPSILON, caution=0.02), s),
+    "VersionSpace": lambda s: _with(eh.metrics.VersionSpace(5, epsilon=EPSILON, seed=s), s),
+    "VersionSpace, error rate 0": lambda s: _with(
+        eh.metrics.VersionSpace(5, epsilon=EPSILON, error_rate=0.0, seed=s), s
+    ),
     "ProjectedVolume": lambda s: _with(eh.metrics.ProjectedVolume(5, epsilon=EPSILON, seed=s), s),
     "Ellipsoid": lambda s: _with(eh.metrics.Ellipsoid(5, epsilon=EPSILON), s),
     "the paper's form": lambda s: eh.paper.full(5, epsilon=EPSILON, seed=s),

@@ -20,8 +20,10 @@ from evenhand.metrics.learner import Learned, MetricLearner
 from evenhand.metrics.projected_volume import ProjectedVolume
 from evenhand.metrics.verdicts import Pairs, Verdicts
 from evenhand.metrics.version_space.knowledge_set import KnowledgeSet
+from evenhand.metrics.version_space_learner import VersionSpace
 from evenhand.records.decision import PROBABILITY_TOLERANCE
 from evenhand.theory import distance_estimator_mistakes
+from evenhand.theory.promise import flags_in_words
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,9 @@ class GuardedTuning:
     measured in `sampled_set`. It makes the bound 2.5 times that of exact ones."""
     sampled_halving: float = 1.2
     """With one unknown, a middle that is off by that leaves at most 0.56 of an interval: this many cuts for a half."""
+    most_unknowns: int = 120
+    """VersionSpace is the sure learner up to here, ProjectedVolume beyond: to fill the set of all metrics of 20
+    features with points takes half a minute."""
     remembered_per_unknown: int = 16
     """Verdicts of flagged reviews kept per unknown, the newest, for the sure learner to learn from at the switch.
 
@@ -50,10 +55,11 @@ DEFAULT = GuardedTuning()
 class Guarded(MetricLearner):
     """Plays `fast`; once more than `limit` reviews had a flag, plays `sure`, for good.
 
-    fast: any learner, BayesPoint above all. sure: by default ProjectedVolume with the structure, the bound and the
-    epsilon of `fast`, or 0.01 if that has no fixed one. limit: how many flagged reviews `fast` may have; by default as
-    many as `sure` itself can have, `most_flagged(sure)`. Both learners are copied. A review counts once, however many
-    pairs with different probabilities it flags, and so does a one-bit review with an unfair pair.
+    fast: any learner, BayesPoint above all. sure: by default VersionSpace(error_rate=0), beyond 120 unknowns
+    ProjectedVolume, with the structure, the bound and the epsilon of `fast`, or 0.01 if that has no fixed one. limit:
+    how many flagged reviews `fast` may have; by default as many as `sure` itself can have, `most_flagged(sure)`. Both
+    learners are copied. A review counts once, however many pairs with different probabilities it flags, and so does a
+    one-bit review with an unfair pair.
 
     Guarantee, whatever `fast` does and whatever the contexts: at most limit + 1 + N decisions are ever flagged, N being
     the maximum that `sure` can have; so 2 limit + 1 with the default. A reviewer who errs now and then for ever exceeds
@@ -66,7 +72,9 @@ class Guarded(MetricLearner):
     >>> from evenhand.metrics.bayes_point import BayesPoint
     >>> learner = Guarded(BayesPoint(2, epsilon=0.01))
     >>> learner.limit, learner.flags, learner.switched
-    (374, 0, False)
+    (13, 0, False)
+    >>> learner.flags_left
+    27
     """
 
     tuning: ClassVar[GuardedTuning] = DEFAULT
@@ -81,7 +89,7 @@ class Guarded(MetricLearner):
 
     def __init__(self, fast: MetricLearner, sure: MetricLearner | None = None, *, limit: int | None = None) -> None:
         _check_learner("fast", fast)
-        sure = _fallback(fast) if sure is None else sure
+        sure = _fallback(fast, self.tuning) if sure is None else sure
         _check_learner("sure", sure)
         if sure.n_features != fast.n_features:
             raise InvalidInput(f"sure must have the {fast.n_features} features of fast, got {sure.n_features}")
@@ -94,6 +102,20 @@ class Guarded(MetricLearner):
     def switched(self) -> bool:
         """Whether the sure learner plays."""
         return self._reserve is None
+
+    @property
+    def flags_left(self) -> int | None:
+        """How many more rounds can be flagged at most, if the sure learner promises a number."""
+        if self._reserve is None:
+            return self.playing.flags_left
+        left = self._reserve.flags_left
+        return None if left is None else max(self.limit + 1 - self.flags, 0) + left
+
+    @property
+    def promise(self) -> str | None:
+        """What is promised now, in a sentence."""
+        left = self.flags_left
+        return self.playing.promise if self._reserve is None or left is None else flags_in_words(left)
 
     # Distances: those of the learner in play.
 
@@ -216,18 +238,22 @@ class Guarded(MetricLearner):
 
 
 def most_flagged(sure: MetricLearner, tuning: GuardedTuning = DEFAULT) -> int:
-    """N: the maximum number of flagged decisions of ProjectedVolume, whatever it learned before.
+    """N: the maximum number of flagged decisions of VersionSpace or ProjectedVolume, whatever it learned before.
 
-    docs/mathematics.md has the proof and its conditions: a consistent reviewer, ||G||_F <= bound, each decision
-    reviewed before the next one, and a cloud of points that represents K as well as was measured.
+    docs/mathematics.md has the proofs and their conditions: a consistent reviewer, ||G||_F <= bound, each decision
+    reviewed before the next one, and for ProjectedVolume a cloud of points that represents K as well as was measured.
 
     >>> most_flagged(ProjectedVolume(5, epsilon=0.01, seed=0))
     2642
+    >>> most_flagged(VersionSpace(5, epsilon=0.01, error_rate=0, seed=0))
+    61
     """
+    if isinstance(sure, VersionSpace) and sure.error_rate == 0.0 and sure.flags_left is not None:
+        return sure.flags_left
     if not isinstance(sure, ProjectedVolume) or sure.epsilon is None or not sure.play_known_low:
         raise InvalidInput(
-            "sure must be a ProjectedVolume with a fixed epsilon and play_known_low, for which a limit is proved, "
-            f"or limit must be set, got {sure!r}"
+            "sure must be a VersionSpace with error_rate=0, or a ProjectedVolume with a fixed epsilon and "
+            f"play_known_low, for which a limit is proved, or limit must be set, got {sure!r}"
         )
     m, known = sure.space.n_unknowns, KnowledgeSet.initial(sure.space, sure.bound)
     squared, reach, most = known.known_width(sure.epsilon), known.reach, known.thinness(sure.epsilon)
@@ -243,16 +269,18 @@ def most_flagged(sure: MetricLearner, tuning: GuardedTuning = DEFAULT) -> int:
     return math.floor(mistakes)
 
 
-def _fallback(fast: MetricLearner) -> ProjectedVolume:
+def _fallback(fast: MetricLearner, tuning: GuardedTuning = DEFAULT) -> MetricLearner:
     """The sure learner for the settings of a fast one; always the same seed, so that equal bandits are equal."""
     epsilon = getattr(fast, "epsilon", None)
-    return ProjectedVolume(
-        fast.n_features,
-        structure=fast.space.structure,
-        bound=getattr(fast, "bound", 1.0),
-        epsilon=DEFAULT.epsilon if epsilon is None else epsilon,
-        seed=0,
-    )
+    settings: dict[str, Any] = {
+        "structure": fast.space.structure,
+        "bound": getattr(fast, "bound", 1.0),
+        "epsilon": tuning.epsilon if epsilon is None else epsilon,
+        "seed": 0,
+    }
+    if fast.space.n_unknowns <= tuning.most_unknowns:
+        return VersionSpace(fast.n_features, error_rate=0.0, **settings)
+    return ProjectedVolume(fast.n_features, **settings)
 
 
 def _check_learner(name: str, learner: object) -> None:

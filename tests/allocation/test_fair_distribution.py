@@ -32,7 +32,7 @@ FREE = [[0.0, np.inf], [np.inf, 0.0]]
         ([np.inf, 1.0], FREE, 1, "rewards must be finite, candidate 0 has inf"),
         (["a", "b"], FREE, 1, "rewards must be real numbers, got <U1"),
         ([1j, 0], FREE, 1, "rewards must be real numbers, got complex128"),
-        ([1.0, [2.0]], FREE, 1, "rewards must be an array of real numbers: setting an array element with"),
+        ([1.0, [2.0]], FREE, 1, "rewards must be an array of real numbers, got"),
         ([1.0, 2.0], [[0.0]], 1, r"distances must have shape \(2, 2\) for 2 rewards, got \("),
         ([1.0, 2.0], [0.0, 1.0], 1, r"distances must have shape \(2, 2\) for 2 rewards, got \("),
         ([1.0, 2.0], [[0.0, -0.1], [1.0, 0.0]], 1, r"distances must be >= 0 or inf, candidates 0 and 1 have -0\.1"),

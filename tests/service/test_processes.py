@@ -77,7 +77,7 @@ def projecting(services: list[Running], desk: str) -> list[float]:
     found = []
     for running in services:
         text = metrics(running)
-        lines = [line for line in text.splitlines() if line.startswith(f'evenhand_folds_desk{{desk="{desk}"')]
+        lines = [line for line in text.splitlines() if line.startswith(f'evenhand_projects_desk{{desk="{desk}"')]
         found += [float(line.rsplit(" ", 1)[1]) for line in lines] or [0.0]
     return found
 

@@ -80,7 +80,7 @@ def _as_floats(values: ArrayLike, name: str) -> Floats:
     except InvalidInput:
         raise
     except (TypeError, ValueError) as error:
-        raise InvalidInput(f"{name} must be an array of real numbers: {error}") from error
+        raise refusal(name, "an array of real numbers", values) from error
 
 
 @jit

@@ -1,6 +1,6 @@
 """Warming up: compile every kernel that deciding and learning use, or load it from the cache, in advance.
 
-On a new installation that takes some twenty seconds, later half a second. Within a transaction it would keep every
+On a new installation that takes about ten seconds, later half a second. Within a transaction it would keep every
 desk of the database from writing for as long.
 """
 

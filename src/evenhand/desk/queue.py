@@ -1,4 +1,4 @@
-"""The review queue: pairs of recent decisions for reviewers, those they tell most about first."""
+"""The review queue: pairs of recent decisions, those first whose review would teach most."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class Metrics:
         self._state = Gauge("evenhand_state_seq", based_on, ["desk"], registry=registry, multiprocess_mode="livemax")
         projecting = "Processes that project this desk's ledger."
         self._projecting = Gauge(
-            "evenhand_folds_desk", projecting, ["desk"], registry=registry, multiprocess_mode="livesum"
+            "evenhand_projects_desk", projecting, ["desk"], registry=registry, multiprocess_mode="livesum"
         )
         self._children: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
 

@@ -151,7 +151,7 @@ async def download_decisions(access: DeskOfDecider) -> StreamingResponse:
 
 
 def _download(texts: Iterator[str], together: int, media_type: str, name: str) -> StreamingResponse:
-    """Texts as a file, so many together, each read in a thread."""
+    """Texts as a file, several to a chunk; each chunk is read in a thread."""
 
     def some() -> bytes:
         return "".join(text for _, text in zip(range(together), texts, strict=False)).encode()

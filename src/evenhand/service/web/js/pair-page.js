@@ -16,7 +16,7 @@ import { keep, recall } from "./storage.js";
 const NAMES = Object.keys(ANSWERS);
 const SETTLE = 250; // milliseconds before a new pair can be answered: a second press was meant for the pair before
 const SLOW = 2000; // milliseconds until the page says that the service is slow
-const INTRO_READ = "evenhand-told"; // kept after the first answer: small screens then fold the long question
+const INTRO_READ = "evenhand-intro-read"; // kept after the first answer: small screens then fold the long question
 const SMALL = "(max-width: 61.99rem)";
 const UNDONE = "Your last answer was undone.";
 const SENDING = "It is being sent, and can be undone once the service is back.";

@@ -182,7 +182,10 @@ def promised_run(
     of_truth, of_world, of_policy, of_reviewer, of_metric, of_learner, of_interview = separate_streams(seed, 7)
     A = np.zeros((1, d)) if rank == 0 else random_metric(d, rank=rank, seed=of_metric)
     named = "sphere" if world == "attacker" else world
-    place = make_world(named, n_candidates=k, n_features=d, metric=A, seed=of_truth, **_reveal(reveal_at))
+    truth_of_world: dict[str, Any] = {"n_features": d, "metric": A}
+    if named in ("proxy", "lending"):  # they have metrics of their own
+        truth_of_world = {"n_features": d} if named == "proxy" else {}
+    place = make_world(named, n_candidates=k, seed=of_truth, **truth_of_world, **_reveal(reveal_at))
     if world == "attacker":
         place.source = CloudAttacker(d)
     if policy == "version-space":

@@ -186,21 +186,27 @@ class Forgetful(VersionSpace):
     tuning = DensityTuning(max_soft=8)
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_forgotten_answers_leave_no_trace(seed: int) -> None:
+def test_forgotten_answers_leave_no_trace() -> None:
     """Beyond the maximum the mass is that of the answers kept, and reviewers have given no others.
 
-    If an answer were forgotten and the mass it cost were not given back, flags_left would fall for nothing.
+    If an answer were forgotten and the mass it cost were not given back, flags_left would fall for nothing. Over 20
+    seeds the error is not below zero by three standard errors, and in no run by five of the deviations claimed.
     """
-    learner, rng = Forgetful(1, epsilon=0.01, error_rate=0.2, seed=seed), np.random.default_rng(seed)
-    for square in rng.random(60):
-        unfair = (square > 0.4) ^ (rng.random() < 0.2)
-        learner.learn_pair([0.5], [-0.5], gap=math.sqrt(square), unfair=unfair)
-    density = learner._density
-    assert isinstance(density, SoftDensity)
-    assert density.n_answers[0] < 60
-    error = density.log_mass - log_mass_of(density.answers, int(np.sum(density.agreed)), 0.2, learner.bound)
-    assert abs(error) < 4.0 * math.sqrt(density.variance)
+    errors, deviations, kept = [], [], []
+    for seed in range(20):
+        learner, rng = Forgetful(1, epsilon=0.01, error_rate=0.2, seed=seed), np.random.default_rng(seed)
+        for square in rng.random(60):
+            unfair = (square > 0.4) ^ (rng.random() < 0.2)
+            learner.learn_pair([0.5], [-0.5], gap=math.sqrt(square), unfair=unfair)
+        density = learner._density
+        assert isinstance(density, SoftDensity)
+        kept.append(density.n_answers[0])
+        exact = log_mass_of(density.answers, int(np.sum(density.agreed)), 0.2, learner.bound)
+        errors.append(density.log_mass - exact)
+        deviations.append(math.sqrt(density.variance))
+    assert np.median(kept) < 30
+    assert np.mean(errors) > -3.0 * np.std(errors) / math.sqrt(len(errors))
+    assert np.all(np.abs(errors) < 5.0 * np.array(deviations))
 
 
 # The settings.

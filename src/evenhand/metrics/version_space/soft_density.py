@@ -237,17 +237,23 @@ class SoftDensity(Density):
         are_wrong, sd = slacks < 0.0, np.std(slacks, axis=0)
         # What all agree on by far tells nothing; on the way to an extra answer keep all.
         near = np.any(are_wrong != are_wrong[0], axis=0) | (extra is not None)
-        near |= np.abs(np.mean(slacks, axis=0)) < self.tuning.near_soft * sd
+        far = np.abs(np.mean(slacks, axis=0)) / np.maximum(sd, np.finfo(np.float64).tiny)
+        near |= far < self.tuning.near_soft
         agreed, wrong = self.agreed + self._per_reviewer(are_wrong[:1], ~near)[0], self._per_reviewer(are_wrong, near)
         walked = replace(self, points=points, weights=weights, wrong=wrong, agreed=agreed)
-        kept = near & (np.cumsum(near[::-1])[::-1] <= self.tuning.max_soft)
+        kept = near.copy()
+        kept[np.argsort(np.where(near, far, np.inf), kind="stable")[self.tuning.max_soft :]] = False
         after = replace(walked, answers=self.answers.take(kept))
         if np.array_equal(kept, near):
             return after
-        # Beyond the maximum the oldest are forgotten, as if they had never been given.
+        # Beyond the maximum the farthest are forgotten, as if they had never been given. Metrics may gain by it that no
+        # point stands for: those of one point more are reckoned with.
         n_forgotten = np.bincount(self.answers.reviewers[near & ~kept], minlength=len(agreed))
-        wrong = self._per_reviewer(are_wrong, kept)
-        return walked._reweighed(replace(after, wrong=wrong, n_answers=self.n_answers - n_forgotten))
+        gains = [
+            n * math.log1p((1.0 / self._factor(row) - 1.0) / (self.n_points + 1)) for row, n in enumerate(n_forgotten)
+        ]
+        wrong, n_answers = self._per_reviewer(are_wrong, kept), self.n_answers - n_forgotten
+        return walked._reweighed(replace(after, wrong=wrong, n_answers=n_answers, log_mass=after.log_mass + sum(gains)))
 
     def _per_reviewer(self, are_wrong: Mask, some: Mask) -> Indices:
         """How many of some answers of each reviewer are wrong: (N, a), (a,) -> (N, r)."""

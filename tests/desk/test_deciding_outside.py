@@ -107,7 +107,7 @@ def test_decisions_of_another_process_in_between_are_counted(
 
 def test_a_proposal_drawn_again_is_the_proposal_of_its_number() -> None:
     """For any capacity: the same draw and the same id as if it had been proposed with that number, to the bit."""
-    from evenhand.desk.batch import Draws
+    from evenhand.desk._batch import Draws
 
     draws, rng = Draws(7), np.random.default_rng(2)
     for capacity in (1, 2, None):

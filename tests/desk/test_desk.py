@@ -86,7 +86,7 @@ def test_a_decision_in_the_ledger_is_the_decision_to_the_bit(desk: Desk) -> None
     rng = np.random.default_rng(5)
     before = desk.projection
     event = done(desk.execute([Decide(people(rng, k=6))]))[0]
-    from evenhand.desk.batch import Draws
+    from evenhand.desk._batch import Draws
 
     again = before.bandit.propose(
         event.body["contexts"], number=event.body["number"], rng=Draws(desk.settings.seed).of(event.body["number"])

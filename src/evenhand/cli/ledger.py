@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evenhand.cli.database_options import add_database, database_of, names_database
+from evenhand.cli._database_options import add_database, database_of, names_database
 from evenhand.cli.ledger_import import add_import
 from evenhand.errors import DamagedLedger, EvenhandError, InvalidInput
 
@@ -112,7 +112,7 @@ def run_export(options: argparse.Namespace) -> int:
 
     Even if damaged: all that can be read is written, what is wrong is printed, and the status is 1.
     """
-    from evenhand.cli.output import write_lines
+    from evenhand.cli._output import write_lines
     from evenhand.desk.dsjson import to_dsjson
     from evenhand.ledger.verify import to_jsonl
 

@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evenhand.cli.database_options import database_to_make
+from evenhand.cli._database_options import database_to_make
 from evenhand.errors import InvalidInput
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 
+from evenhand.cli._output import discard_stdout
 from evenhand.cli.ledger import add_ledger
-from evenhand.cli.output import discard_stdout
 from evenhand.cli.serve import add_serve, add_token
 from evenhand.errors import CannotListen, CannotWrite, DamagedLedger, EvenhandError, LedgerUnavailable, NewerFile
 from evenhand.version import __version__

@@ -7,7 +7,7 @@ import sys
 from contextlib import closing
 from typing import Any
 
-from evenhand.cli.database_options import add_database, database_of, database_to_make, names_database
+from evenhand.cli._database_options import add_database, database_of, database_to_make, names_database
 from evenhand.errors import InvalidInput
 
 ROLES = ("decide", "review", "admin")

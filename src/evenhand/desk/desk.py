@@ -8,7 +8,7 @@ from typing import Any, Self, Unpack
 
 from evenhand._internal.checks import check_number, check_whole
 from evenhand.desk import commands as cmd
-from evenhand.desk.batch import BatchWriter
+from evenhand.desk._batch import BatchWriter
 from evenhand.desk.commands import Command
 from evenhand.desk.event_records import DeskDecision
 from evenhand.desk.explain.evidence import VerdictSources

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from evenhand.desk.batch import Draws, decision_fields
+from evenhand.desk._batch import Draws, decision_fields
 from evenhand.desk.opening import first_settings
 from evenhand.desk.projection.reducer import Reducer, Withdrawals, newest_start, reaches
 from evenhand.desk.projection.snapshots import checked, from_bytes, has_checksum, to_drop

@@ -23,8 +23,8 @@ from evenhand.environments import FairEnvironment, make_world
 from evenhand.environments.truths import random_metric
 from evenhand.errors import InconsistentReviews, InvalidInput, MisleadingReviewer
 from evenhand.interview import Interview
+from evenhand.lab._attack import CloudAttacker
 from evenhand.lab.account import checkpoints
-from evenhand.lab.attack import CloudAttacker
 from evenhand.lab.play import play
 from evenhand.lab.policies import make_policy
 from evenhand.lab.reviewers import PANELS, ReviewerSetting

@@ -19,8 +19,8 @@ from evenhand._internal.arrays import Floats
 from evenhand._internal.atomic_write import atomic_write
 from evenhand._internal.checks import check_bool, is_whole
 from evenhand.errors import DamagedFile, InvalidInput, NewerFile
+from evenhand.schema._explain import explain
 from evenhand.schema.effects import Ends, MetricExplanation
-from evenhand.schema.explain import explain
 from evenhand.schema.features import Category, Feature, Number, YesNo
 from evenhand.schema.rows import DoesNotFit, Extra, RawColumns, RowProblem, Rows, as_floats, read_rows, shown
 from evenhand.schema.words import NEGLIGIBLE

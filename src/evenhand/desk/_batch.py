@@ -9,8 +9,8 @@ from typing import Any, cast
 import numpy as np
 
 from evenhand.bandit.warm_up import warm_up
+from evenhand.desk._handlers import Draft, Handlers
 from evenhand.desk.commands import Command
-from evenhand.desk.handlers import Draft, Handlers
 from evenhand.desk.opening import settings_in
 from evenhand.desk.parsing import UNREADABLE, Candidates, ParsedCommand, parse, unreadable
 from evenhand.desk.projection.projection import Projection, QuietBandit

@@ -34,9 +34,14 @@ def accuracy(epsilon: float | None, rounds: int) -> float:
     return min(COARSEST, max(FINEST, math.ldexp(2.0, -(rounds + 1).bit_length())))
 
 
-def default_set_back(epsilon: float) -> float:
-    """A quarter of epsilon squared: it costs half of epsilon in a distance at most. No finer than can be known."""
-    return max(epsilon**2 / 4.0, FINEST_SQUARE)
+def default_set_back(epsilon: float, error_rate: float | None = 0.0) -> float:
+    """A quarter of epsilon squared: it costs half of epsilon in a distance at most. No finer than can be known.
+
+    The finest where error rates are learned, and no number of flags is proved: what is played lies within the set-back
+    of right and of wrong answers alike, which fits it better than the truth, and so it fell by and by (with 10% wrong
+    by 0.005 in 6,000 rounds, and by nothing with the finest).
+    """
+    return FINEST_SQUARE if error_rate is None else max(epsilon**2 / 4.0, FINEST_SQUARE)
 
 
 def check_error_rate(error_rate: float | None, name: str = "error_rate") -> float | None:

@@ -65,9 +65,9 @@ class VersionSpace(MetricLearner):
     quantile counts n times. A lower quantile is flagged less often and learns more slowly that it plays too low.
 
     n_features: d. structure: "full" or "diagonal" G. epsilon: accuracy of distances, None to sharpen as reviews come.
-    quantile: what is played. set_back: in squared distance, None for a quarter of epsilon squared. bound: on
-    ||G||_F, doubled when it proves too small, which raises `flags_left`. n_points: how many metrics represent the
-    density. seed: of the walk.
+    quantile: what is played. set_back: in squared distance, None for a quarter of epsilon squared, or 2e-8 if rates are
+    learned. bound: on ||G||_F, doubled when it proves too small, which raises `flags_left`. n_points: how many metrics
+    represent the density. seed: of the walk.
 
     >>> learner = VersionSpace(1, epsilon=0.1, error_rate=0, seed=0)
     >>> learner.flags_left
@@ -142,7 +142,7 @@ class VersionSpace(MetricLearner):
 
     def _set_back(self, rounds: int) -> float:
         """The set-back in force after this many reviews."""
-        return self.set_back or default_set_back(accuracy(self.epsilon, rounds))
+        return self.set_back or default_set_back(accuracy(self.epsilon, rounds), self.error_rate)
 
     def estimate(self, pairs: Pairs) -> Floats:
         """The median of each pair's squared distance, (n,): one wrong answer may draw the mean far away."""

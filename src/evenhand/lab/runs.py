@@ -157,7 +157,7 @@ def promised_run(
     epsilon: float,
     seed: int,
     error_rate: float | None,
-    quantile: float = 0.05,
+    quantile: float | None = None,
     world: str = "sphere",
     rank: int | None = None,
     reveal_at: int | None = None,

@@ -65,9 +65,9 @@ class VersionSpace(MetricLearner):
     quantile counts n times. A lower quantile is flagged less often and learns more slowly that it plays too low.
 
     n_features: d. structure: "full" or "diagonal" G. epsilon: accuracy of distances, None to sharpen as reviews come.
-    quantile: what is played. set_back: in squared distance, None for a quarter of epsilon squared, or 2e-8 if rates are
-    learned. bound: on ||G||_F, doubled when it proves too small, which raises `flags_left`. n_points: how many metrics
-    represent the density. seed: of the walk.
+    quantile: what is played, None for 0.05, or 0.1 if rates are learned. set_back: in squared distance, None for a
+    quarter of epsilon squared, or 2e-8 if rates are learned. bound: on ||G||_F, doubled when it proves too small, which
+    raises `flags_left`. n_points: how many metrics represent the density. seed: of the walk.
 
     >>> learner = VersionSpace(1, epsilon=0.1, error_rate=0, seed=0)
     >>> learner.flags_left
@@ -88,7 +88,7 @@ class VersionSpace(MetricLearner):
         *,
         structure: Structure = "full",
         epsilon: float | None = None,
-        quantile: float = 0.05,
+        quantile: float | None = None,
         set_back: float | None = None,
         error_rate: float | None = 1e-3,
         bound: float = 1.0,
@@ -98,13 +98,12 @@ class VersionSpace(MetricLearner):
         super().__init__(n_features, structure)
         m = self.space.n_unknowns
         self.epsilon = check_epsilon(epsilon)
-        self.quantile = check_number("quantile", quantile, above=0, below=1)
-        self.set_back = check_number_or_none("set_back", set_back, least=FINEST_SQUARE)
         self.error_rate = check_error_rate(error_rate)
-        tuning, q = self.tuning, self.quantile
-        if n_points is None:
-            n_points = max(tuning.min_points, tuning.points_per_unknown * m, math.ceil(tuning.points_below / q))
-        least = max(2 * m + 10, math.ceil(tuning.least_below / q))
+        quantile = self.tuning.usual_quantile(error_rate) if quantile is None else quantile
+        self.quantile = check_number("quantile", quantile, above=0, below=1, also="None")
+        self.set_back = check_number_or_none("set_back", set_back, least=FINEST_SQUARE)
+        n_points = self.tuning.usual_points(m, self.quantile) if n_points is None else n_points
+        least = max(2 * m + 10, math.ceil(self.tuning.least_below / self.quantile))
         self.n_points = check_whole("n_points", n_points, least=least, also="None")
         self.rounds = 0
         self.is_refuted = False

@@ -117,6 +117,11 @@ DEFAULT = ProjectedVolumeTuning()
 class DensityTuning(MemoryTuning):
     """The tuning constants of VersionSpace, with their reasons. A subclass may set another record as its `tuning`."""
 
+    quantile: float = 0.05
+    quantile_of_learned_rates: float = 0.1
+    """What is played by default. Answers that are often wrong teach little where hardly any metric disagrees: with 30%
+    wrong 0.05, 0.1 and 0.2 had 186, 113 and 142 unfair pairs at a regret of 29, 11 and 4 (d = 5, k = 10, 1,200
+    rounds); with 10% wrong 27, 28 and 33 at 5.8, 4.4 and 3.1."""
     min_points: int = 300
     points_per_unknown: int = 3
     points_below: int = 10
@@ -166,3 +171,11 @@ class DensityTuning(MemoryTuning):
     """at most so many times."""
     slip_rate: float = 0.01
     """Below this error rate a wrong answer is a slip that is reported; above, it is expected."""
+
+    def usual_quantile(self, error_rate: float | None) -> float:
+        """The quantile to play at an error rate, None if rates are learned."""
+        return self.quantile_of_learned_rates if error_rate is None else self.quantile
+
+    def usual_points(self, n_unknowns: int, quantile: float) -> int:
+        """How many points represent a density."""
+        return max(self.min_points, self.points_per_unknown * n_unknowns, math.ceil(self.points_below / quantile))

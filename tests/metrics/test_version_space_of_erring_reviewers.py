@@ -1,0 +1,51 @@
+"""VersionSpace under reviewers who err at a rate it must learn: what is played comes to the truth and stays there."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import evenhand as eh
+from evenhand._internal.arrays import Floats
+from evenhand.auditors import MahalanobisAuditor, NoisyAuditor
+from evenhand.metrics import Pairs, VersionSpace
+from evenhand.testing.metric_worlds import random_A, random_contexts
+
+
+def played_too_low(learner: VersionSpace, rounds: int, *, wrong: float, k: int, seed: int) -> Floats:
+    """By how much distances are played too low after so many rounds with errors, in the order of size."""
+    rng, d = np.random.default_rng(seed), learner.n_features
+    A, theta = random_A(rng, d, norm=0.7), random_contexts(rng, 1, d)[0]
+    bandit = eh.FairBandit(d, metric=learner, seed=seed)
+    reviewer = NoisyAuditor(MahalanobisAuditor(A), wrong, seed=rng)
+    for _ in range(rounds):
+        decision = bandit.decide(random_contexts(rng, k, d))
+        rewards = {i: float(decision.contexts[i] @ theta) for i in decision.chosen}
+        bandit.learn(decision, rewards=rewards, review=reviewer.review(decision))
+    pairs = Pairs.of(random_contexts(rng, 20, d))
+    true = np.linalg.norm(pairs.differences @ A.T, axis=1)
+    return np.sort(true - np.sqrt(learner.guess(pairs)))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_played_does_not_fall(seed: int) -> None:
+    """10% wrong, d = 2, 600 rounds: half of all distances are played within 2e-4 of the truth.
+
+    With the set-back of hard answers wrong flags, which agree with what is played, drew it down: 7e-4 to 8e-3.
+    """
+    learner = VersionSpace(2, epsilon=0.01, error_rate=None, seed=seed)
+    low = played_too_low(learner, 600, wrong=0.1, k=6, seed=seed)
+    assert abs(np.median(low)) < 2e-4
+
+
+def test_a_third_wrong_is_learned_from() -> None:
+    """30% wrong, d = 3, k = 8, 400 rounds: the bound stays, the rate is found, and distances are near the truth.
+
+    There are more answers than a walk looks at: those nearest to the density are kept. With the newest instead it came
+    apart.
+    """
+    learner = VersionSpace(3, epsilon=0.01, error_rate=None, seed=0)
+    low = played_too_low(learner, 400, wrong=0.3, k=8, seed=0)
+    assert learner.bound == 1.0
+    assert learner.reviewers()[None].error_rate == pytest.approx(0.3, abs=0.02)
+    assert abs(np.median(low)) < 5e-3

@@ -183,7 +183,7 @@ def _draw_frontier(panel: figure.Axes, means: pl.DataFrame) -> None:
         default = means.filter(pl.col("label") == DEFAULT)
         panel.plot(default[value], default["regret"], "*", markersize=13, color=style["color"])
     panel.plot([], [], "*", color="black", label=DEFAULT)
-    panel.set(title="The frontier, as the quantile varies", xlabel="rounds, pairs", ylabel=figure.REGRET, yscale="log")
+    panel.set(title="The frontier, as the quantile varies", xlabel="rounds, pairs", ylabel=figure.REGRET)
     panel.legend(frameon=False)
 
 

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_number
+from evenhand._internal.factorisations import eigvalsh
 from evenhand.errors import InvalidInput
 from evenhand.schema.effects import (
     Comparison,
@@ -78,7 +79,7 @@ def _checked(matrix: ArrayLike, n: int) -> Floats:
     if asymmetry > room:
         raise InvalidInput(f"the matrix must be symmetric, got an asymmetry of {asymmetry:.2g}")
     G = (G + G.T) / 2.0
-    smallest = float(np.linalg.eigvalsh(G)[0])
+    smallest = float(eigvalsh(G)[0])
     if smallest < -room:
         raise InvalidInput(f"the matrix must be positive semidefinite, got an eigenvalue of {smallest:.2g}")
     return G

@@ -165,8 +165,8 @@ def test_damaged_content_is_refused_with_a_sentence(content: Any, sentence: str,
 def test_a_later_format_is_refused_as_such(tmp_path: Path) -> None:
     """A newer file is not called damaged."""
     path = tmp_path / "schema.json"
-    path.write_text(json.dumps({**SCHEMA.to_dict(), "version": 2, "features": "in a new way"}))
-    with pytest.raises(NewerFile, match=r"has format 2, written by a newer evenhand; this one reads up to 1"):
+    path.write_text(json.dumps({**SCHEMA.to_dict(), "version": 3, "features": "in a new way"}))
+    with pytest.raises(NewerFile, match=r"has format 3, written by a newer evenhand; this one reads up to 2"):
         Schema.load(path)
 
 

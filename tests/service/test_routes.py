@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from evenhand.client import DeskClient
+from evenhand.schema import Number, Schema
 from tests.support.running_service import ADMIN, Asking, candidates
 from tests.support.waiting import wait_for
 
@@ -43,6 +44,20 @@ def test_candidates_may_be_given_by_named_features(ask: Asking) -> None:
     assert ask("POST", "/api/desks/named/decisions", body).status_code == 201
     body = {"candidates": [{"id": "a", "features": {"age": 0.1}}]}
     assert ask("POST", "/api/desks/named/decisions", body).status_code == 422
+
+
+def test_a_schema_may_scale_its_numbers(ask: Asking) -> None:
+    """A scale goes in with the schema and comes out with the settings; one that is not fitted is refused."""
+    open_schema = Schema([Number("debt", low=0, high=900, scale="quantile")])
+    schema = open_schema.fitted([[0.0], [5.0], [40.0], [900.0]]).to_dict()
+    created = ask("POST", "/api/desks", {"name": "scaled", "schema": schema})
+    assert created.status_code == 201
+    assert created.json()["settings"]["schema"] == schema
+    body = {"candidates": [{"id": "a", "features": {"debt": 5.0}}, {"id": "b", "features": {"debt": 901.0}}]}
+    assert "debt must be a number from 0 to 900" in ask("POST", "/api/desks/scaled/decisions", body).json()["detail"]
+    refused = ask("POST", "/api/desks", {"name": "open", "schema": open_schema.to_dict()})
+    assert refused.status_code == 422
+    assert "schema must have scales that are fitted to a table" in refused.json()["detail"]
 
 
 def test_hidden_attributes_are_set_when_a_desk_is_opened(ask: Asking) -> None:

@@ -10,7 +10,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
 import numpy as np
-import scipy.linalg  # noqa: F401  numba loads it with the first kernel of a process: a decision should not wait for it
+import scipy.linalg  # noqa: F401, TID251  numba loads it with the first kernel: a decision should not wait for it
 from numba.core import caching, event
 
 from evenhand._internal.arrays import Floats

@@ -177,6 +177,7 @@ class FairBandit:
         """
         check_reviewer(reviewer)
         learned = self.metric.learn_pair(x, y, gap=gap, unfair=unfair, reviewer=reviewer)
+        # Nothing below can fail: the arguments have been checked, and evidence is computed when it is needed.
         self.safeguards.add_evidence(Verdicts.between(x, y, gap=gap, unfair=bool(unfair), reviewer=reviewer))
         self._report(learned)
         return learned

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evenhand._internal.arrays import Floats, Indices, Mask
+from evenhand._internal.factorisations import pivoted_qr, singular_values
 from evenhand.certificates._sourced_verdicts import SourcedVerdicts
 from evenhand.metrics.features import MetricSpace
 
@@ -40,19 +41,17 @@ class Spread(NamedTuple):
     @classmethod
     def of(cls, verdicts: SourcedVerdicts) -> Spread:
         """The tightest independent unfair verdicts."""
-        from scipy.linalg import qr  # imported late: no decision needs it
-
         d = verdicts.differences.shape[1]
         unfair = np.flatnonzero(verdicts.unfair & (verdicts.squared_lengths > SHORTEST))
         if len(unfair) == 0:
             return cls(unfair, np.zeros(0), np.inf, np.zeros((d, 0)))
         scaled = verdicts.differences[unfair] / np.sqrt(verdicts.thresholds[unfair])[:, None]
-        columns, triangle, order = qr(scaled.T, mode="economic", pivoting=True)
+        columns, triangle, order = pivoted_qr(scaled.T)
         left = np.abs(np.diag(triangle))
         rank = int(np.sum(left > SAME_SPAN * left[0]))
         frame = np.array(columns[:, :rank], dtype=np.float64)
         inner, rows = scaled[order[:rank]] @ frame, unfair[order[:rank]]
-        lowest = float(np.linalg.svd(inner, compute_uv=False)[-1]) ** 2
+        lowest = float(singular_values(inner)[-1]) ** 2
         return cls(rows, 1.0 / (verdicts.thresholds[rows] * lowest), rank / lowest, frame)
 
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evenhand._internal.arrays import Floats, Indices, Mask
+from evenhand._internal.factorisations import eigh
 from evenhand._internal.jit import jit
 from evenhand.certificates._consistent_set import ConsistentSet, unit_features
 
@@ -118,7 +119,7 @@ class Descent:
         """Add the directions in which the matrix of x has a negative length; whether there was any."""
         if self.known.inner.structure == "diagonal":
             return False
-        values, vectors = np.linalg.eigh(self.known.inner.unflatten(x))
+        values, vectors = eigh(self.known.inner.unflatten(x))
         new = vectors[:, values < -NEGATIVE * self.known.unit].T
         if len(new):
             self._add(new, 0.0, float(self._high[0]), -1)
@@ -164,7 +165,7 @@ def walk(
     m = len(basis)
     taken = np.zeros(n, np.bool_)
     taken[basis] = True
-    inverse = np.linalg.inv(rows[basis])
+    inverse = np.linalg.inv(rows[basis])  # noqa: TID251  numba's own; `lowest` handles its failure
     prices = goal @ inverse
     # Prices of zero, as all but one are for a goal that is one of the rows, would make the walk cycle.
     signs = np.where(prices >= 0.0, 1.0, -1.0)
@@ -173,7 +174,7 @@ def walk(
     entering, side, status = -1, 1.0, 2
     for step in range(most):
         if step % 50 == 0:  # updates lose digits
-            inverse = np.linalg.inv(rows[basis])
+            inverse = np.linalg.inv(rows[basis])  # noqa: TID251
             prices = aim @ inverse
         x[:] = inverse @ np.where(prices >= 0.0, low[basis], high[basis])
         entering, side = _most_violated(rows[:n], low, high, x, room, taken)
@@ -201,7 +202,7 @@ def walk(
         found[m], result[m] = entering, side
         result[:m] = -side * weights
     else:
-        true_prices = goal @ np.linalg.inv(rows[basis])
+        true_prices = goal @ np.linalg.inv(rows[basis])  # noqa: TID251
         result[:m] = np.where((true_prices > 0.0) == (prices >= 0.0), true_prices, 0.0)
     return status, x, found, result
 

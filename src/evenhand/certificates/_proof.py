@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evenhand._internal.arrays import Floats, Indices
+from evenhand._internal.factorisations import eigvalsh
 from evenhand.certificates._consistent_set import SHORTEST, ConsistentSet
 from evenhand.certificates._descent import Descent
 from evenhand.certificates._sourced_verdicts import SourcedVerdicts
@@ -145,7 +146,7 @@ def _lifted(known: ConsistentSet, z: Floats, rows: Indices, weights: Floats, mar
     """More weight on a few unfair verdicts, so that R's smallest eigenvalue is about `margin`."""
     rest = _rest(known.verdicts, z, rows, weights)
     inner = rest if known.frame is None else known.frame.T @ rest @ known.frame
-    lift = max(-float(np.linalg.eigvalsh(inner)[0]), 0.0) + margin
+    lift = max(-float(eigvalsh(inner)[0]), 0.0) + margin
     total = np.zeros(len(known.verdicts))
     total[rows] = weights
     total[known.spread.rows] += lift * known.spread.weights

@@ -78,8 +78,12 @@ class VerdictLog:
     @property
     def evidence(self) -> Evidence:
         """The verdicts that proofs are made from, brought up to date."""
-        for entry, verdicts in self._since(self._processed):
-            self._evidence.update(verdicts, entry.source)
+        try:
+            for entry, verdicts in self._since(self._processed):
+                self._evidence.update(verdicts, entry.source)
+        except BaseException:
+            self._evidence, self._processed = Evidence(self.space), 0  # half an update: start again next time
+            raise
         self._processed = len(self._entries)
         return self._evidence
 

@@ -233,11 +233,16 @@ class DeskSettings:
 
 
 def _read_schema(schema: Any) -> Schema | None:
-    if schema is None or isinstance(schema, Schema):
-        return schema
-    if not isinstance(schema, Mapping):
+    if schema is None:
+        return None
+    if not isinstance(schema, Schema | Mapping):
         raise refusal("schema", "an evenhand.Schema, or the dict of its to_dict()", schema)
-    return Schema.from_dict(dict(schema))
+    read = schema if isinstance(schema, Schema) else Schema.from_dict(dict(schema))
+    if read.is_open:
+        raise InvalidInput(
+            "schema must have scales that are fitted to a table, with schema.fitted(rows), got open ones"
+        )
+    return read
 
 
 def _read_names(names: Any, schema: Schema | None) -> tuple[str, ...] | None:

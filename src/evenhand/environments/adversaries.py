@@ -11,6 +11,7 @@ import numpy as np
 
 from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_number, check_one_of, check_whole
+from evenhand._internal.factorisations import svd
 from evenhand.allocation import fair_distribution
 from evenhand.bandit import FairBandit
 from evenhand.environments.contexts import ContextSource, Decider, Scene
@@ -144,7 +145,7 @@ class DirectionHider(ContextSource):
 
     def hidden(self, round: int, A: Floats) -> Floats:
         """The directions hidden in this round, orthonormal rows, (h, d)."""
-        directions = np.linalg.svd(A, full_matrices=True)[2]
+        directions = svd(A, full_matrices=True).right
         ordered = directions[::-1] if self.hide == "narrowest" else directions
         return ordered[[i for i, t in enumerate(self.reveal_at) if round < t]]
 

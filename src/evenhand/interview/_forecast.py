@@ -11,6 +11,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from evenhand._internal.arrays import Floats
+from evenhand._internal.factorisations import rank
 from evenhand.bandit import FairBandit
 from evenhand.errors import InconsistentReviews, MisleadingReviewer
 from evenhand.interview.question import uncertainties
@@ -51,7 +52,7 @@ class Meter:
     def __init__(self, metric: MetricLearner, pairs: Pairs, epsilon: float) -> None:
         self.pairs, self.epsilon = pairs, epsilon
         features = metric.space.features(pairs.differences)
-        self.n_independent = int(np.linalg.matrix_rank(features)) if features.any() else 0
+        self.n_independent = rank(features) if features.any() else 0
 
     def bits(self, metric: MetricLearner) -> float:
         """Bits left to be learned until every pair is known to within epsilon."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from evenhand._internal.arrays import Floats
+from evenhand._internal.factorisations import eigh
 from evenhand.bandit import FairBandit
 from evenhand.environments.contexts import ContextSource, Scene, onto_sphere
 from evenhand.errors import InvalidInput
@@ -28,7 +29,7 @@ class CloudAttacker(ContextSource):
         if not isinstance(scene.policy, FairBandit):
             return np.stack([directions[0], -directions[0]])
         metric = scene.policy.metric
-        directions = np.concatenate([directions, np.linalg.eigh(metric.matrix())[1].T])
+        directions = np.concatenate([directions, eigh(metric.matrix())[1].T])
         numbers = np.broadcast_to([0, 1], (len(directions), 2))
         guesses = metric.guess(Pairs(numbers, 2.0 * directions))
         directions /= np.sqrt(np.maximum(guesses, 1.0))[:, None]

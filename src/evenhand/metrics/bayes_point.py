@@ -164,6 +164,14 @@ class BayesPoint(MetricLearner):
 
     def learn(self, verdicts: Verdicts) -> Learned:
         """Learn from each verdict in turn; with a fixed error rate, report those that contradict the belief."""
+        before = self.__dict__.copy()  # learning replaces what a learner holds and never writes into it
+        try:
+            return self._learn(verdicts)
+        except BaseException:
+            self.__dict__.update(before)
+            raise
+
+    def _learn(self, verdicts: Verdicts) -> Learned:
         half_spaces = HalfSpaces.of(self.space, verdicts)
         sharper = accuracy(self.epsilon, self.rounds + 1)
         if self._smoother is None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_one_of, check_whole
+from evenhand._internal.factorisations import eigh
 from evenhand._internal.jit import jit
 
 Structure = Literal["full", "diagonal"]
@@ -61,7 +62,7 @@ class MetricSpace:
         """Points (k, d) as far apart as `contexts` (k, d) under G's positive part, and the eigenvalues of G, (d,)."""
         if self.structure == "diagonal":
             return contexts * np.sqrt(np.maximum(alpha, 0.0)), alpha
-        values, vectors = np.linalg.eigh(self.unflatten(alpha))
+        values, vectors = eigh(self.unflatten(alpha))
         return contexts @ (vectors * np.sqrt(np.maximum(values, 0.0))), values
 
     def most_negative_direction(self, alpha: Floats) -> tuple[float, Floats]:
@@ -69,7 +70,7 @@ class MetricSpace:
         if self.structure == "diagonal":
             lowest = int(np.argmin(alpha))
             return float(alpha[lowest]), np.eye(self.n_features)[lowest]
-        values, vectors = np.linalg.eigh(self.unflatten(alpha))
+        values, vectors = eigh(self.unflatten(alpha))
         return float(values[0]), self.features(vectors[:, :1].T)[0]
 
     def is_metric(self, alpha: Floats, tolerance: float) -> bool:
@@ -85,7 +86,7 @@ class MetricSpace:
         """The positive semidefinite matrix nearest to alpha's in Frobenius norm, (d, d)."""
         if self.structure == "diagonal":
             return np.diag(np.maximum(alpha, 0.0))
-        values, vectors = np.linalg.eigh(self.unflatten(alpha))
+        values, vectors = eigh(self.unflatten(alpha))
         return np.asarray((vectors * np.maximum(values, 0.0)) @ vectors.T)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from evenhand._internal.append_only import shallow_copy
 from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_number, check_number_or_none, check_one_of, check_whole
+from evenhand._internal.factorisations import cholesky, inverse_of_lower
 from evenhand._internal.jit import frozen, jit
 from evenhand.errors import InvalidInput, SolverFailed
 from evenhand.rewards.model import RewardModel
@@ -179,8 +180,8 @@ class RidgeUCB(RewardModel):
         drift = float(np.max(np.abs(V @ V_inv - np.eye(self.n_features))))
         if not drift <= DRIFT_TOLERANCE:
             raise SolverFailed(f"the carried inverse of V has drifted by {drift:.1e}, more than {DRIFT_TOLERANCE}")
-        L = np.linalg.cholesky(V)
-        half = np.linalg.solve(L, np.eye(self.n_features))
+        L = cholesky(V)
+        half = inverse_of_lower(L)
         V_inv[:] = half.T @ half  # in place: this outcome's new sums are not shared yet
         theta[:] = V_inv @ b
         self._log_det_ratio = float(2 * np.sum(np.log(np.diag(L))) - self.n_features * math.log(self.regularisation))

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_number
+from evenhand._internal.factorisations import eigvalsh
 from evenhand.errors import InvalidInput
 from evenhand.schema.effects import (
     Comparison,
@@ -78,7 +79,7 @@ def _checked(matrix: ArrayLike, n: int) -> Floats:
     if asymmetry > room:
         raise InvalidInput(f"the matrix must be symmetric, got an asymmetry of {asymmetry:.2g}")
     G = (G + G.T) / 2.0
-    smallest = float(np.linalg.eigvalsh(G)[0])
+    smallest = float(eigvalsh(G)[0])
     if smallest < -room:
         raise InvalidInput(f"the matrix must be positive semidefinite, got an eigenvalue of {smallest:.2g}")
     return G
@@ -120,7 +121,11 @@ def _tightened(comparison: Comparison, lower: float, upper: float) -> Comparison
 
 
 def _span(comparison: Comparison) -> float:
-    return abs(float(comparison.second) - float(comparison.first))
+    """How far apart two values of a number are, on its scale: distances are in proportion to it."""
+    feature, first, second = comparison.feature, float(comparison.first), float(comparison.second)
+    if not isinstance(feature, Number) or feature.scale == "linear":
+        return abs(second - first)
+    return abs(float(np.diff(feature.encode([first, second]), axis=0)[0, 0]))
 
 
 def _strongest(
@@ -163,13 +168,17 @@ def _ranked(schema: Schema, comparisons: Sequence[Comparison]) -> tuple[FeatureE
     return tuple(sorted(effects, key=lambda effect: -effect.distance.value))
 
 
+def _is_linear(feature: Feature) -> bool:
+    return isinstance(feature, Number) and feature.scale == "linear"
+
+
 def _equivalences(effects: Sequence[FeatureEffect], negligible: float) -> tuple[Equivalence, ...]:
-    """Every other feature that matters, in units of the number that matters most.
+    """Every other feature that matters, in units of the linear number that matters most.
 
     A yes/no or a category that makes more distance than the whole range of that number is left out.
     """
     counting = [effect for effect in effects if effect.distance.value >= negligible]
-    reference = next((effect for effect in counting if isinstance(effect.feature, Number)), None)
+    reference = next((effect for effect in counting if _is_linear(effect.feature)), None)
     if reference is None or not isinstance(reference.feature, Number):
         return ()
     span = reference.feature.high - reference.feature.low

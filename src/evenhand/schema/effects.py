@@ -64,8 +64,8 @@ class Comparison:
 class FeatureEffect:
     """How much distance one feature makes when all others are the same.
 
-    The comparisons of a number are its whole range and one step; of a yes/no, no and yes; of a category, every two
-    levels.
+    The comparisons of a number are its whole range and one step, on other scales than the linear one the first step
+    and the last; of a yes/no, no and yes; of a category, every two levels.
     """
 
     feature: Feature

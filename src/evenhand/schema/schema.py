@@ -22,11 +22,21 @@ from evenhand.errors import DamagedFile, InvalidInput, NewerFile
 from evenhand.schema._explain import explain
 from evenhand.schema.effects import Ends, MetricExplanation
 from evenhand.schema.features import Category, Feature, Number, YesNo
-from evenhand.schema.rows import DoesNotFit, Extra, RawColumns, RowProblem, Rows, as_floats, read_rows, shown
+from evenhand.schema.rows import (
+    DoesNotFit,
+    Extra,
+    RawColumns,
+    RowProblem,
+    Rows,
+    as_floats,
+    is_missing,
+    read_rows,
+    shown,
+)
 from evenhand.schema.words import NEGLIGIBLE
 
 FORMAT = "evenhand schema"
-VERSION = 1
+VERSION = 2  # Written only if a number has another scale than the linear one: 0.1 reads the others.
 KINDS: dict[str, type[Feature]] = {kind.kind: kind for kind in (Number, Category, YesNo)}
 
 INTERCEPT = "intercept"  # The name of the constant coordinate.
@@ -225,6 +235,41 @@ class Schema:
         """
         return explain(self, matrix, ends=ends, negligible=negligible)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the scale of a number still has to be taken from a table, with `fitted`."""
+        return any(isinstance(feature, Number) and feature.is_open for feature in self.features)
+
+    def fitted(self, rows: Rows, *, extra: Extra = "error") -> Schema:
+        """The schema with a scale for every number that has "auto", or "quantile" without knots, from a table.
+
+        Missing values are skipped; other values of these numbers must fit, or DoesNotFit is raised. Other features may
+        have any values, and a scale that is fixed stays as it is.
+
+        >>> schema = Schema([Number("debt", low=0, high=90_000, step=1_000, scale="auto"), YesNo("member")])
+        >>> table = [{"debt": debt} for debt in (0, 800, 2_000, None, 5_000, 9_000, 20_000, 90_000)]
+        >>> schema.fitted(table).feature("debt").scale
+        'log'
+        """
+        table = read_rows(self.names, rows, extra=extra)
+        problems = list(table.problems)
+        features: list[Feature] = []
+        for feature in self.features:
+            if not isinstance(feature, Number) or not feature.is_open:
+                features.append(feature)
+                continue
+            column = [None if row in table.unread else value for row, value in enumerate(table.columns[feature.name])]
+            for row, value in enumerate(column):
+                try:
+                    _ = None if is_missing(value) else feature.read(value)
+                except InvalidInput as error:
+                    problems.append(RowProblem(row, feature.name, str(error)))
+                    column[row] = None
+            features.append(feature.fitted(column))
+        if problems:
+            raise DoesNotFit(problems)
+        return Schema(features, intercept=self.intercept)
+
     @cached_property
     def digest(self) -> str:
         """The SHA-256 of the features and the intercept, as 64 hexadecimal digits, the same on every machine.
@@ -239,7 +284,8 @@ class Schema:
     def to_dict(self) -> dict[str, Any]:
         """The schema in JSON types."""
         features = [_write_feature(feature) for feature in self.features]
-        return {"format": FORMAT, "version": VERSION, "intercept": self.intercept, "features": features}
+        version = VERSION if any("scale" in feature for feature in features) else 1
+        return {"format": FORMAT, "version": version, "intercept": self.intercept, "features": features}
 
     @classmethod
     def from_dict(cls, content: object) -> Schema:
@@ -289,6 +335,10 @@ class Schema:
 
 def _write_feature(feature: Feature) -> dict[str, Any]:
     values = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(feature).items()}
+    if isinstance(feature, Number):  # the linear scale is left out, so that such schemas keep the digests of 0.1
+        scale: dict[str, Any] = {} if feature.scale == "linear" else {"scale": feature.scale}
+        knots = {} if feature.knots is None else {"knots": [list(knot) for knot in feature.knots]}
+        values = {name: value for name, value in values.items() if name not in ("scale", "knots")} | scale | knots
     return {"kind": feature.kind} | values
 
 

@@ -152,12 +152,14 @@ def _effect(effect: FeatureEffect) -> list[str]:
 
 
 def _number(feature: Number, effect: FeatureEffect) -> list[str]:
-    whole, step = effect.comparisons
+    whole, *steps = effect.comparisons
     ends = f"{value_words(feature, feature.low)} to {value_words(feature, feature.high)}"
     sentences = [f"The whole range of {label(feature.name)}, {ends}, {_makes(whole.distance)}"]
     if feature.step != feature.high - feature.low:
-        sentences.insert(0, f"{_amount_of(step)} {_makes(step.distance)}")
-    if whole.distance.value > 1.0:
+        sentences = [f"{_amount_of(step)} {_makes(step.distance)}" for step in steps] + sentences
+    if feature.scale != "linear":
+        sentences.append(f"{label(feature.name)} is on a {feature.scale} scale: {feature.scale_words}.")
+    elif whole.distance.value > 1.0:
         sentences.append(no_limit_from(feature.name, (feature.high - feature.low) / whole.distance.value, feature.unit))
     return sentences
 
@@ -184,6 +186,9 @@ def _idle(effect: FeatureEffect) -> str:
 
 def _amount_of(comparison: Comparison) -> str:
     feature = comparison.feature
+    if isinstance(feature, Number) and feature.scale != "linear":
+        first, second = (value_words(feature, value) for value in (comparison.first, comparison.second))
+        return f"In {label(feature.name)}, {first} or {second}"
     if isinstance(feature, Number):
         assert feature.step is not None
         return f"A difference of {amount(feature.step, feature.unit)} in {label(feature.name)}"

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evenhand._internal.arrays import Floats
+from evenhand._internal.factorisations import eigh
 from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.gaussian._moment_matching import (
     fill_moments,
@@ -95,7 +96,7 @@ class Belief:
         second = own_weight * (self.cov + np.outer(self.mean, self.mean))
         second += other_weight * (other.cov + np.outer(other.mean, other.mean))
         cov = second - np.outer(mean, mean)
-        values, vectors = np.linalg.eigh((cov + cov.T) / 2)
+        values, vectors = eigh((cov + cov.T) / 2)
         floor = self.tuning.min_eigenvalue * max(float(values[-1]), float(np.trace(self.cov)))
         return Belief(mean, np.asarray((vectors * np.maximum(values, floor)) @ vectors.T), self.tuning)
 
@@ -114,7 +115,7 @@ class Belief:
         uncertain = float(self.mean @ (self.cov @ self.mean))
         if square - uncertain / (self.widest * (self.widest + math.sqrt(square))) <= bound**2:
             return False
-        values, vectors = np.linalg.eigh(self.cov)
+        values, vectors = eigh(self.cov)
         certain = np.maximum(np.abs(vectors.T @ self.mean) - np.sqrt(np.maximum(values, 0.0)), 0.0)
         return float(np.linalg.norm(certain)) > bound
 
@@ -123,7 +124,7 @@ class Belief:
 
         Along each principal direction what was learned is the belief's precision less the old prior's.
         """
-        variances, directions = np.linalg.eigh(self.cov)
+        variances, directions = eigh(self.cov)
         variances = np.maximum(variances, np.finfo(np.float64).tiny)
         before, after = 1.0 / old.cov[0, 0], 1.0 / new.cov[0, 0]
         learned = np.maximum(1.0 / variances - before, 0.0)
@@ -136,7 +137,7 @@ class Belief:
         """The same mean, the covariance times `factor`, but no direction's variance raised above `max_variance`."""
         if math.isinf(max_variance):
             return replace(self, cov=self.cov * factor)
-        variances, directions = np.linalg.eigh(self.cov)
+        variances, directions = eigh(self.cov)
         variances = np.minimum(factor * variances, np.maximum(variances, max_variance))
         return replace(self, cov=(directions * variances) @ directions.T)
 
@@ -188,7 +189,8 @@ def draw_psd(belief: Belief, space: MetricSpace, bound: float, rng: np.random.Ge
     follows from its conditional mean.
     """
     mean, cov, tuning = belief.mean, belief.cov, belief.tuning
-    alpha = rng.multivariate_normal(mean, cov, check_valid="ignore", method="eigh")
+    variances, directions = eigh(cov)
+    alpha = mean + (directions * np.sqrt(np.abs(variances))) @ rng.standard_normal(len(mean))
     for _ in range(tuning.psd_steps * space.n_features):
         lowest, u = space.most_negative_direction(alpha)
         if lowest >= -tuning.psd_tolerance * bound:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from evenhand._internal.arrays import Floats, Indices, Mask
+from evenhand._internal.factorisations import orthonormal_complement, svd
 from evenhand._internal.jit import jit
 from evenhand.metrics.version_space.extents import Outline
 from evenhand.metrics.version_space.sampled_set import SampledSet
@@ -24,7 +25,7 @@ def thinned(sampled: SampledSet, thin: Floats, thinness: float) -> Floats:
     outline = None
     while thin.shape[1] < sampled.known.n_unknowns:
         complement = _complement(thin)
-        axes, deviations, _ = np.linalg.svd(complement.T @ sampled.cloud.shape, full_matrices=False)
+        axes, deviations, _ = svd(complement.T @ sampled.cloud.shape)
         # A body is at least two standard deviations wide, and the cloud's are at most about three times too large.
         if deviations[-1] > 2.0 * thinness:
             break
@@ -54,7 +55,7 @@ def shadow_centroid(sampled: SampledSet, thin: Floats, widths: Floats, rng: np.r
     """The centroid of K's projection orthogonal to `thin` (m, s), a point orthogonal to `thin`: (m,)."""
     cloud = sampled.cloud
     complement = _complement(thin)
-    axes, deviations, turned = np.linalg.svd(complement.T @ cloud.shape, full_matrices=False)
+    axes, deviations, turned = svd(complement.T @ cloud.shape)
     wide = complement @ (axes * deviations)  # alpha = centre + wide @ w + narrow @ t
     narrow = thin * widths
     w = cloud.points @ turned.T
@@ -87,7 +88,7 @@ def _faces_with_ball(sampled: SampledSet) -> tuple[Floats, Floats]:
 def _complement(thin: Floats) -> Floats:
     """An orthonormal basis of the directions orthogonal to `thin` (m, s): (m, m - s)."""
     m, s = thin.shape
-    return np.asarray(np.linalg.qr(thin, mode="complete")[0][:, s:]) if s else np.eye(m)
+    return orthonormal_complement(thin) if s else np.eye(m)
 
 
 def shadow_middle(

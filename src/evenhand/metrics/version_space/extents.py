@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evenhand._internal.arrays import Floats
+from evenhand._internal.factorisations import singular_values
 from evenhand._internal.linear_program import LinearProgram
 from evenhand.errors import SolverFailed
 from evenhand.metrics.version_space.hit_and_run import Cloud
@@ -96,7 +97,7 @@ def _frame(known: KnowledgeSet, cloud: Cloud) -> Cloud:
 
     In its own coordinates most faces have few entries, which makes large programs several times as fast.
     """
-    deviations = np.linalg.svd(cloud.shape, compute_uv=False)
+    deviations = singular_values(cloud.shape)
     if deviations[-1] < known.tuning.wide * known.bound:
         return cloud
     m = known.n_unknowns

@@ -14,6 +14,7 @@ from functools import partial
 import numpy as np
 
 from evenhand._internal.arrays import Floats, Indices, Mask
+from evenhand._internal.factorisations import eigh
 from evenhand._internal.jit import jit
 from evenhand.metrics.version_space.tuning import DEFAULT, ProjectedVolumeTuning
 
@@ -91,7 +92,7 @@ def rounded(cloud: Cloud, tuning: ProjectedVolumeTuning = DEFAULT) -> tuple[Clou
     """The same points in coordinates in which their covariance is one, and the log of its determinant before."""
     mean = cloud.points.mean(axis=0)
     y = cloud.points - mean
-    variances, axes = np.linalg.eigh(y.T @ y / len(y))
+    variances, axes = eigh(y.T @ y / len(y))
     scales = np.sqrt(np.maximum(variances, tuning.min_variance))
     shape = cloud.shape @ (axes * scales)
     turned = Cloud(cloud.centre + cloud.shape @ mean, shape, y @ axes / scales, (cloud.middle - mean) @ axes / scales)

@@ -9,6 +9,7 @@ import numpy as np
 
 from evenhand import theory
 from evenhand._internal.arrays import Floats, Mask
+from evenhand._internal.factorisations import eigh
 from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.half_spaces import MAX_SQUARED, HalfSpaces
 from evenhand.metrics.version_space.hit_and_run import Cloud
@@ -107,7 +108,7 @@ def negative_faces(space: MetricSpace, alpha: Floats, tolerance: float) -> HalfS
     """One half-space for each eigenvalue of alpha's matrix below minus the tolerance."""
     if space.structure == "diagonal":
         return at_least_zero(np.eye(space.n_features)[alpha < -tolerance])
-    values, vectors = np.linalg.eigh(space.unflatten(alpha))
+    values, vectors = eigh(space.unflatten(alpha))
     return at_least_zero(space.features(vectors[:, values < -tolerance].T))
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenhand._internal.arrays import Floats
+from evenhand._internal.factorisations import singular_values
 from evenhand.errors import SolverFailed
 from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.half_spaces import HalfSpaces
@@ -83,7 +84,7 @@ class SampledSet:
             return None
         A, b = known.signed()
         radius, bound = inside.radius, known.bound
-        reach = float(np.linalg.norm(self.cloud.shape, ord=2))
+        reach = float(singular_values(self.cloud.shape)[0])
         radius = min(radius, (bound - float(np.linalg.norm(inside.centre))) / reach + tuning.touching * radius)
         cloud = Cloud.in_ball(inside.centre, self.cloud.shape, radius, len(self.cloud.points), rng)
         return SampledSet(known, grown(cloud, A, b, bound, rng, tuning)).walked(rng)

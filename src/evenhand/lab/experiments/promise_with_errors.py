@@ -32,6 +32,8 @@ P, Q = 0.1, 0.05
 
 MOST = {0.1: 40, 0.2: 90, 0.3: 250}
 """The share of wrong answers, and the maximum number of unfair pairs, mean over seeds."""
+PROPOSED, MOST_PROPOSED = "proposed pairs", 110
+"""Two of them a round, and the maximum number of unfair pairs then, with the smallest share of wrong answers."""
 DEARER = 1.3
 """Regret at most this multiple of the default's."""
 
@@ -47,8 +49,9 @@ def sweep(quick: bool) -> list[Case]:
     lied = grid(NAME, label=LIED, **ours, **shape, **lies, error_rate=P, quantile=Q)
     shape = {"d": 2 if quick else 5, "k": 4 if quick else 10, "rounds": 40 if quick else 6000}
     contenders = {OURS: {"policy": "version-space"}, DEFAULT: {"policy": "evenhand"}}
-    wrong = {"wrong": list(MOST), "error_rate": None, "epsilon": 0.01, "seed": seeds}
-    return [*lied, *labelled(NAME, contenders, **shape, **wrong)]
+    wrong = {"error_rate": None, "epsilon": 0.01, "seed": seeds}
+    complete = labelled(NAME, contenders, **shape, **wrong, wrong=list(MOST))
+    return [*lied, *complete, *labelled(NAME, contenders, **shape, **wrong, wrong=min(MOST), shows=PROPOSED)]
 
 
 def proved(run: dict[str, Any]) -> float:
@@ -68,9 +71,13 @@ def analyse(table: pl.DataFrame) -> Findings:
     claim = "C lies aimed to hurt: flagged rounds never above the second theorem's number"
     measured = f"above in {len(above)} of {len(lied)} runs; at most {share:.0%} of it"
     checks = [Check(claim, measured, "none", len(above) == 0)]
-    means = summary(runs.filter(pl.col("label") != LIED), ["wrong", "label"], VALUES)
+    proposed = pl.col("shows").is_not_null()
+    complete = runs.filter((pl.col("label") != LIED) & ~proposed)
+    means = summary(complete, ["wrong", "label"], VALUES)
     for wrong, most in MOST.items():
-        checks += _rate(wrong, most, runs.filter(pl.col("wrong") == wrong))
+        what = f"{wrong:.0%} of answers wrong, rate unknown"
+        checks += _rate(what, most, complete.filter(pl.col("wrong") == wrong))
+    checks += _rate(f"two {PROPOSED}, {min(MOST):.0%} wrong, rate unknown", MOST_PROPOSED, runs.filter(proposed))
     lies = lied.group_by("aim", "lies", "lies_per_decision", maintain_order=True).agg(
         pl.col("flagged_rounds_by_reviewer", "proved", "share").max()
     )
@@ -78,8 +85,7 @@ def analyse(table: pl.DataFrame) -> Findings:
     return Findings(tuple(checks), pl.concat(shown, how="diagonal_relaxed"), {"lied": lied, "means": means})
 
 
-def _rate(wrong: float, most: int, runs: pl.DataFrame) -> list[Check]:
-    what = f"{wrong:.0%} of answers wrong, rate unknown"
+def _rate(what: str, most: int, runs: pl.DataFrame) -> list[Check]:
     ours, default = (runs.filter(pl.col("label") == label) for label in (OURS, DEFAULT))
     pairs, late = estimate(ours["unfair_pairs"]), float(ours["late_unfair_pairs"].sum())
     dearer = float(np.mean(ours["regret"].to_numpy()) / np.mean(default["regret"].to_numpy()))

@@ -189,11 +189,12 @@ class Forgetful(VersionSpace):
 def test_forgotten_answers_leave_no_trace() -> None:
     """Beyond the maximum the mass is that of the answers kept, and reviewers have given no others.
 
-    If an answer were forgotten and the mass it cost were not given back, flags_left would fall for nothing. Over 20
-    seeds the error is not below zero by three standard errors, and in no run by five of the deviations claimed.
+    If an answer were forgotten and the mass it cost were not given back, flags_left would fall for nothing. Over 40
+    seeds the error is not below zero by a standard error and a half (it was by three without the mass of one point more
+    for each answer forgotten), and in no run by five of the deviations claimed.
     """
     errors, deviations, kept = [], [], []
-    for seed in range(20):
+    for seed in range(40):
         learner, rng = Forgetful(1, epsilon=0.01, error_rate=0.2, seed=seed), np.random.default_rng(seed)
         for square in rng.random(60):
             unfair = (square > 0.4) ^ (rng.random() < 0.2)
@@ -205,7 +206,7 @@ def test_forgotten_answers_leave_no_trace() -> None:
         errors.append(density.log_mass - exact)
         deviations.append(math.sqrt(density.variance))
     assert np.median(kept) < 45
-    assert np.mean(errors) > -3.0 * np.std(errors) / math.sqrt(len(errors))
+    assert np.mean(errors) > -1.5 * np.std(errors) / math.sqrt(len(errors))
     assert np.all(np.abs(errors) < 5.0 * np.array(deviations))
 
 

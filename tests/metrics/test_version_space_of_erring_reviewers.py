@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
 import evenhand as eh
 from evenhand._internal.arrays import Floats
-from evenhand.auditors import MahalanobisAuditor, NoisyAuditor
+from evenhand.auditors import Auditor, MahalanobisAuditor, NoisyAuditor, PureNoiseAuditor
+from evenhand.errors import InconsistentReviews
 from evenhand.metrics import Pairs, VersionSpace
 from evenhand.testing.metric_worlds import random_A, random_contexts
 
@@ -38,14 +41,21 @@ def test_what_is_played_does_not_fall(seed: int) -> None:
     assert abs(np.median(low)) < 2e-4
 
 
-def test_a_third_wrong_is_learned_from() -> None:
-    """30% wrong, d = 3, k = 8, 400 rounds: the bound stays, the rate is found, and distances are near the truth.
+def test_a_rate_that_answers_refute_promises_nothing() -> None:
+    """Too many wrong answers under every metric: the promise is withdrawn, in words; an exact reviewer's is not."""
 
-    There are more answers than a walk looks at: those nearest to the density are kept. With the newest instead it came
-    apart.
-    """
-    learner = VersionSpace(3, epsilon=0.01, error_rate=None, seed=0)
-    low = played_too_low(learner, 400, wrong=0.3, k=8, seed=0)
-    assert learner.bound == 1.0
-    assert learner.reviewers()[None].error_rate == pytest.approx(0.3, abs=0.02)
-    assert abs(np.median(low)) < 5e-3
+    def promised(reviewer: Auditor) -> tuple[int | None, str]:
+        learner, rng = VersionSpace(3, epsilon=0.01, error_rate=1e-3, seed=0), np.random.default_rng(0)
+        bandit = eh.FairBandit(3, metric=learner, seed=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", InconsistentReviews)
+            for _ in range(60):
+                decision = bandit.decide(random_contexts(rng, 8, 3))
+                bandit.learn(decision, review=reviewer.review(decision))
+        return learner.flags_left, learner.promise
+
+    words = "More answers are wrong than an error rate of 0.001 explains: no number is promised."
+    assert promised(PureNoiseAuditor(0.3, seed=0)) == (None, words)
+    left, sentence = promised(MahalanobisAuditor(np.diag([0.3, 0.5, 0.6])))
+    assert left is not None
+    assert sentence.startswith(f"At most {left} more")

@@ -193,12 +193,11 @@ class VersionSpace(MetricLearner):
     def flags_left(self) -> int | None:
         """How many more rounds can be flagged at most, at 95% confidence, while ||G||_F <= bound.
 
-        Each decision being reviewed before the next. With a fixed error rate, if no more answers are wrong than all but
-        0.5% of the density say. None if rates are learned, once an answer fits no metric, or after one-bit reviews of
-        1 / quantile pairs or more.
+        Each decision being reviewed before the next; with a fixed error rate, if no more answers are wrong than all but
+        0.5% of the density say. None if rates are learned or refuted, no metric fits, or one bit is of too many pairs.
         """
         quantile = self._pairs_per_flag * self._quantile_on_average
-        if self.error_rate is None or self.is_refuted or quantile >= 1.0:
+        if self.error_rate is None or self.is_refuted or self._density.refutes(self.error_rate) or quantile >= 1.0:
             return None
         return flags_left(
             self.space.n_unknowns,
@@ -225,6 +224,8 @@ class VersionSpace(MetricLearner):
             return "No metric fits all answers: no number of flags can be promised any more."
         if self.error_rate is None:
             return "With error rates that are learned, no number of flags is proved."
+        if self._density.refutes(self.error_rate):
+            return f"More answers are wrong than an error rate of {self.error_rate:g} explains: no number is promised."
         if left is None:
             return "After reviews that do not say which of many pairs was unfair, no number of flags is proved."
         if self.error_rate == 0.0:

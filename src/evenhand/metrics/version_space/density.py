@@ -111,6 +111,10 @@ class Density(ABC):
     def n_wrong(self, tail: float) -> int:
         """How many answers are wrong at most, all but this share of the density agreeing."""
 
+    @abstractmethod
+    def refutes(self, error_rate: float) -> bool:
+        """Whether under every metric more answers are wrong than this error rate explains."""
+
     # Learning.
 
     @abstractmethod

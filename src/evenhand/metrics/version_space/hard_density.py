@@ -31,6 +31,10 @@ class HardDensity(Density):
         """None."""
         return 0
 
+    def refutes(self, error_rate: float) -> bool:
+        """No: answers that are never wrong are refuted by one that leaves no metric."""
+        return False
+
     def _log_weights(self, size: int) -> Floats:
         return np.zeros((0, 1))
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.special import bdtrc
 
 from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand.metrics.features import MetricSpace
@@ -76,6 +77,11 @@ class SoftDensity(Density):
         total = int(np.sum(self.agreed)) + np.sum(self.wrong, axis=1)
         order = np.argsort(total)
         return int(total[order[np.argmax(np.cumsum(self.weights[order]) >= 1.0 - tail)]])
+
+    def refutes(self, error_rate: float) -> bool:
+        """Whether under every metric more answers are wrong than this error rate explains, but for one case in 10^6."""
+        chance = bdtrc(self.n_wrong(tail=1.0) - 1, int(np.sum(self.n_answers)), error_rate)
+        return bool(chance < self.tuning.refuting_chance)
 
     def rates(self) -> tuple[Floats, Floats]:
         """A grid of error rates, and the log of how likely each is for each reviewer: (g,), (r, g)."""

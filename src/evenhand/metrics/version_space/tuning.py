@@ -169,6 +169,8 @@ class DensityTuning(MemoryTuning):
     this share of the difference, it leans on the ball, and the truth may lie outside: the bound is doubled,"""
     max_doublings: int = 40
     """at most so many times."""
+    refuting_chance: float = 1e-6
+    """An error rate is refuted when so many wrong answers, or more, have a smaller probability than this."""
     slip_rate: float = 0.01
     """Below this error rate a wrong answer is a slip that is reported; above, it is expected."""
 

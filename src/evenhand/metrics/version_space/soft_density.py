@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.special import bdtrc
 
 from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand.metrics.features import MetricSpace
@@ -80,6 +79,8 @@ class SoftDensity(Density):
 
     def refutes(self, error_rate: float) -> bool:
         """Whether under every metric more answers are wrong than this error rate explains, but for one case in 10^6."""
+        from scipy.special import bdtrc  # only a promise needs it; deciding should not wait for it
+
         chance = bdtrc(self.n_wrong(tail=1.0) - 1, int(np.sum(self.n_answers)), error_rate)
         return bool(chance < self.tuning.refuting_chance)
 

@@ -111,6 +111,14 @@ class MetricLearner(SavedPart, part="metric learner"):
         width = np.maximum(upper - lower, NARROWEST * (1.0 + upper))
         return np.clip((gaps**2 - lower) / width, 0.0, 1.0)
 
+    def chance_flagged(self, pairs: Pairs, gaps: Floats, reviewer: str | None = None) -> Floats:
+        """The probability that this reviewer flags each pair with this gap, (n,): reviewers err, too.
+
+        By default an answer is wrong with the reviewer's error rate, whatever the pair.
+        """
+        rate = self.error_rate_of(reviewer)
+        return rate + (1.0 - 2.0 * rate) * self.chance_unfair(pairs, gaps)
+
     def learn_bit(self, verdicts: Verdicts, *, any_unfair: bool) -> Learned:
         """Learn that at least one of these pairs was unfair, or that none was; their own `unfair` is not read."""
         if not any_unfair or len(verdicts) == 1:

@@ -57,6 +57,19 @@ class MetricLearnerContract:
             estimate, lower, upper = learner.distances(contexts)
             assert np.all((lower >= 0) & (lower <= estimate + 1e-9) & (estimate <= upper + 1e-9))
 
+    def test_a_wider_gap_is_no_less_likely_to_be_flagged(self) -> None:
+        """The chance of a flag is a probability that never falls as the gap grows, known reviewer or not."""
+        rng = np.random.default_rng(8)
+        A = random_A(rng, 3)
+        learner = self.make(3, epsilon=0.05)
+        for _ in played_rounds(learner, A, n=10, k=4, seed=9, adversary=False):
+            pass
+        pairs = Pairs.of(random_contexts(rng, 4, 3))
+        for reviewer in (None, "Ada"):
+            chances = np.array([learner.chance_flagged(pairs, np.full(6, gap), reviewer) for gap in (0.1, 0.4, 0.9)])
+            assert np.all((chances >= 0) & (chances <= 1))
+            assert np.all(np.diff(chances, axis=0) >= -1e-12)
+
     def test_queries_change_nothing(self) -> None:
         """Guesses, estimates and ends leave the learner as it was, to the bit: the paper's roll-back."""
         rng = np.random.default_rng(6)

@@ -37,18 +37,15 @@ from evenhand.metrics.version_space.hard_density import HardDensity
 from evenhand.metrics.version_space.hit_and_run import Cloud
 from evenhand.metrics.version_space.knowledge_set import KnowledgeSet, at_least_zero
 from evenhand.metrics.version_space.likelihood import likelihood_of
+from evenhand.metrics.version_space.promise import CREDIBLE, Promise
 from evenhand.metrics.version_space.soft_density import HARD, SoftDensity
 from evenhand.metrics.version_space.tuning import DensityTuning
 from evenhand.records.decision import PROBABILITY_TOLERANCE
-from evenhand.theory.promise import flagged_rounds_per_wrong_answer, flags_in_words, flags_left
 
 SPARE = 4.0 * PROBABILITY_TOLERANCE  # Gaps exceed the distance played by this much at most, in squares.
 WIDEST_KNOWN = 16.0
 """The density stops learning where it is as narrow as 2 set-backs / quantile: a bound of this times half of that leaves
 something to learn."""
-CONFIDENCE = 0.95
-"""Of `flags_left`: what is taken off for sampling."""
-CREDIBLE = 0.005  # The ends of a squared distance under soft answers leave this share of the density out on each side.
 
 
 class VersionSpace(MetricLearner):
@@ -125,7 +122,9 @@ class VersionSpace(MetricLearner):
 
     def _density_tuning(self) -> DensityTuning:
         tuning = self.tuning
-        return replace(tuning, min_cut=min(tuning.min_cut, tuning.min_cut_of_quantile * self.quantile))
+        sweeps = tuning.soft_sweeps if self.error_rate is None else tuning.promised_soft_sweeps
+        min_cut = min(tuning.min_cut, tuning.min_cut_of_quantile * self.quantile)
+        return replace(tuning, min_cut=min_cut, soft_sweeps=sweeps)
 
     @property
     def bound(self) -> float:
@@ -196,42 +195,22 @@ class VersionSpace(MetricLearner):
         Each decision being reviewed before the next; with a fixed error rate, if no more answers are wrong than all but
         0.5% of the density say. None if rates are learned or refuted, no metric fits, or one bit is of too many pairs.
         """
-        quantile = self._pairs_per_flag * self._quantile_on_average
-        if self.error_rate is None or self.is_refuted or self._density.refutes(self.error_rate) or quantile >= 1.0:
-            return None
-        return flags_left(
-            self.space.n_unknowns,
-            bound=self.bound,
-            set_back=self.set_back or default_set_back(self.epsilon or 0.0),
-            quantile=quantile,
-            error_rate=self.error_rate,
-            n_wrong=self._density.n_wrong(CREDIBLE),
-            log_mass=self._density.log_mass,
-            variance=self._density.variance,
-            confidence=CONFIDENCE,
-        )
-
-    @property
-    def _quantile_on_average(self) -> float:
-        """The share of the density below the quantile that is played, on average over the walk."""
-        return self.quantile + (0.0 if self.error_rate == 0.0 else 1.0 / self.n_points)
+        return self._promise().flags_left
 
     @property
     def promise(self) -> str:
         """What this learner promises now, in a sentence."""
-        left = self.flags_left
-        if self.is_refuted:
-            return "No metric fits all answers: no number of flags can be promised any more."
-        if self.error_rate is None:
-            return "With error rates that are learned, no number of flags is proved."
-        if self._density.refutes(self.error_rate):
-            return f"More answers are wrong than an error rate of {self.error_rate:g} explains: no number is promised."
-        if left is None:
-            return "After reviews that do not say which of many pairs was unfair, no number of flags is proved."
-        if self.error_rate == 0.0:
-            return flags_in_words(left)
-        cost = flagged_rounds_per_wrong_answer(self._pairs_per_flag * self._quantile_on_average, self.error_rate)
-        return flags_in_words(left, self._density.n_wrong(CREDIBLE), cost)
+        return self._promise().sentence
+
+    def _promise(self) -> Promise:
+        return Promise(
+            density=self._density,
+            error_rate=self.error_rate,
+            quantile=self.quantile,
+            set_back=self.set_back or default_set_back(self.epsilon or 0.0),
+            pairs_per_flag=self._pairs_per_flag,
+            is_refuted=self.is_refuted,
+        )
 
     def reviewers(self) -> dict[str | None, ReviewerReport]:
         """A report on each reviewer, by name; empty unless error rates are learned."""

@@ -60,8 +60,10 @@ def flags_left(
     log_mass: float = 0.0,
     variance: float = 0.0,
     confidence: float | None = None,
-) -> int:
+) -> int | None:
     """The same for the rounds still to come, once the answers have left exp(log_mass) of all mass.
+
+    None if they have left less than any metric with n_wrong wrong answers keeps: then no such metric exists.
 
     confidence: None if log_mass and quantiles are exact. Otherwise half of the doubt goes to log_mass, the log of an
     unbiased estimate with this variance, and half to quantiles that leave the share q only on average.
@@ -70,12 +72,14 @@ def flags_left(
     25
     >>> flags_left(15, bound=1.0, set_back=1e-4, quantile=0.03, log_mass=-70.0, variance=2.0, confidence=0.95)
     27
+    >>> flags_left(15, bound=1.0, set_back=1e-4, quantile=0.03, log_mass=-160.0) is None
+    True
     """
     budget = _promise_budget(m, bound, set_back, error_rate, n_wrong) + log_mass
     if confidence is not None:
         doubt = (1.0 - check_number("confidence", confidence, above=0, below=1)) / 2.0
         budget += variance / 2.0 + NormalDist().inv_cdf(1.0 - doubt) * math.sqrt(variance) + math.log(1.0 / doubt)
-    return max(math.floor(budget / math.log(1.0 / share_kept(quantile, error_rate))), 0)
+    return None if budget < 0.0 else math.floor(budget / math.log(1.0 / share_kept(quantile, error_rate)))
 
 
 def flags_in_words(left: int, n_wrong: int | None = None, cost: float = 0.0) -> str:

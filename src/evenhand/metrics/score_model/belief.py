@@ -15,8 +15,8 @@ from evenhand.metrics.score_model.threshold import ramps, rises
 Chances = Callable[[Floats], Floats]
 """From gaps (n,) to probabilities (n,), for n pairs; never falling in the gap."""
 
-BISECTIONS = 12
-"""Gaps are found to within 1/4096."""
+BISECTIONS = 10
+"""Gaps are found to within 1/1024."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ def elliptical_slice_step(logs: Callable[[Floats], Floats], points: Floats, rng:
     n = points.shape[1]
     others = rng.normal(size=points.shape)
     least = logs(points) + np.log(rng.random(n))
-    angles = 2.0 * np.pi * rng.random(n)
+    angles = np.asarray(rng.uniform(0.0, 2.0 * np.pi, n))
     low, high = angles - 2.0 * np.pi, angles.copy()
     moved, waiting = points.copy(), np.arange(n)
     for _ in range(MAX_SHRINKS):

@@ -27,10 +27,10 @@ class ScoreTuning:
     sampled_up_to: int = 200
     """With more answers the posterior is taken for Gaussian around its largest mode."""
     chains: int = 32
-    steps: int = 30
+    steps: int = 60
     """Number of chains of the sampler, and of steps at each fit."""
     kept_states: int = 2
-    apart: int = 10
+    apart: int = 15
     """How many states of each chain are draws, and how many steps apart."""
     first_steps: int = 150
     """Number of steps where the answers have grown by more than half since the last fit."""
@@ -52,7 +52,7 @@ class ScoreTuning:
     """What people differ by before there are several to compare, and how many people that guess is worth."""
     panel_scale_sd: float = 0.5
     """The prior standard deviation of the logarithm of a person's distance from the panel."""
-    rating_partners: int = 6
+    rating_partners: int = 3
     """How many earlier ratings of the same reviewer a rating is compared with."""
     rating_step: float = 0.25
     """The step between two ratings until two different ones are known."""

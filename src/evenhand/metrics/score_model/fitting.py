@@ -46,7 +46,7 @@ def fit(answers: Answers, prior: ScorePrior, last: Fitted | None, tuning: ScoreT
     prior = _oriented(prior, likelihood)
     if float(answers.shares.sum()) <= tuning.sampled_up_to:
         return _sampled(likelihood, prior, last, tuning, rng)
-    return gaussian(likelihood, prior, last, tuning, rng)
+    return _gaussian(likelihood, prior, last, tuning, rng)
 
 
 def _oriented(prior: ScorePrior, likelihood: Likelihood) -> ScorePrior:
@@ -71,28 +71,32 @@ def _sampled(
     def logs(points: Floats) -> Floats:
         return likelihood.logs(prior.parameters(points))
 
-    states = []
+    states, values = [], logs(points)
     for step in range(steps):
-        points = elliptical_slice_step(logs, points, rng)
+        points, values = elliptical_slice_step(logs, points, values, rng)
         if (steps - 1 - step) % tuning.apart == 0:
             states.append(points)
     kept = np.hstack(states[-tuning.kept_states :])
     return Fitted(ScoreBelief(prior.parameters(kept)), prior.log_scales(kept))
 
 
-def gaussian(
+def _gaussian(
     likelihood: Likelihood, prior: ScorePrior, last: Fitted | None, tuning: ScoreTuning, rng: np.random.Generator
 ) -> Fitted:
-    """The Gaussian around the largest mode found."""
-    if last is None:
-        modes = [
-            (_mode(likelihood, prior, scale, rng.normal(size=(prior.n_coordinates - 1, tuning.starts)), tuning), scale)
-            for scale in prior.scale + prior.scale_sd * np.array([-1.0, 0.0, 1.0])
-        ]
-        mode, scale = max(modes, key=lambda pair: pair[0].evidence)
-    else:
-        scale = float(last.log_scales.mean())
-        mode = _mode(likelihood, prior, scale, _best_points(likelihood, prior, last, scale), tuning)
+    """The Gaussian around the largest mode found.
+
+    The scale of the weights has the largest evidence at the first such fit, and stays.
+    """
+    scales = prior.scale + prior.scale_sd * np.array([-1.0, 0.0, 1.0])
+    if last is not None and last.is_gaussian:
+        scales = last.log_scales
+    n_random = tuning.starts if last is None else tuning.restarts if len(likelihood) <= tuning.restarted_up_to else 0
+    random = rng.normal(size=(prior.n_coordinates - 1, n_random))
+    modes = []
+    for scale in scales.tolist():
+        starts = random if last is None else np.hstack([_best_points(likelihood, prior, last, scale), random])
+        modes.append((_mode(likelihood, prior, scale, starts, tuning), scale))
+    mode, scale = max(modes, key=lambda pair: pair[0].evidence)
     d = len(prior.root)
     belief = ScoreBelief(mode.parameters, mode.covariance[:d, :d], float(np.sqrt(mode.covariance[-1, -1])))
     return Fitted(belief, np.array([scale]))

@@ -30,6 +30,10 @@ class Likelihood:
         self._upper = _Cuts(answers.upper)
         self._sides = np.where(answers.inside, 1.0, -1.0)[:, None]
         self._outside = np.where(answers.inside, 0.0, 1.0)[:, None]
+        # Both ends minus the mean as linear functions of rises and weights: one product each.
+        self._upper_scores = np.hstack([self._upper.ramps, -answers.differences])
+        self._lower_scores = np.hstack([self._lower.ramps, -answers.differences])
+        self._above, self._below = self._upper.beyond, self._lower.beyond
 
     def __len__(self) -> int:
         return len(self._answers)
@@ -49,9 +53,8 @@ class Likelihood:
         """The probability of each answer without lapses, (n, N)."""
         from scipy.special import ndtr  # takes longer to load than a first decision may take
 
-        means = self._answers.differences @ parameters.weights
-        heights = rises(parameters.log_rises)
-        between = ndtr(self._upper.at(heights) - means) - ndtr(self._lower.at(heights) - means)
+        columns = np.concatenate([rises(parameters.log_rises), parameters.weights])
+        between = ndtr(self._upper_scores @ columns + self._above) - ndtr(self._lower_scores @ columns + self._below)
         return np.asarray(self._outside + self._sides * between)
 
     def slopes(self, parameters: Parameters) -> tuple[Floats, Floats]:
@@ -87,12 +90,11 @@ class _Cuts:
     def __init__(self, signed_gaps: Floats) -> None:
         finite = np.isfinite(signed_gaps)
         self.ramps = np.where(finite[:, None], np.sign(signed_gaps)[:, None] * ramps(np.abs(signed_gaps)), 0.0)
-        self._beyond = None if finite.all() else np.where(finite, 0.0, signed_gaps)[:, None]
+        self.beyond = 0.0 if finite.all() else np.where(finite, 0.0, signed_gaps)[:, None]
 
     def at(self, heights: Floats) -> Floats:
         """The ends for each set of rises: (8, N) -> (n, N)."""
-        cuts = self.ramps @ heights
-        return np.asarray(cuts if self._beyond is None else cuts + self._beyond)
+        return np.asarray(self.ramps @ heights + self.beyond)
 
 
 def _density(score: Floats) -> Floats:

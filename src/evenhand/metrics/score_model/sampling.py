@@ -16,22 +16,28 @@ MAX_SHRINKS = 200
 """A bracket of 2 pi shrinks to rounding in far fewer; chains that found nothing stay where they are."""
 
 
-def elliptical_slice_step(logs: Callable[[Floats], Floats], points: Floats, rng: np.random.Generator) -> Floats:
-    """One step of each chain: points (D, N) with a standard normal prior, `logs` their log-likelihoods (N,)."""
+def elliptical_slice_step(
+    logs: Callable[[Floats], Floats], points: Floats, values: Floats, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """One step of each chain: the new points (D, N) and their log-likelihoods (N,), from the present ones.
+
+    The prior is standard normal; `logs` gives the log-likelihoods of points.
+    """
     n = points.shape[1]
     others = rng.normal(size=points.shape)
-    least = logs(points) + np.log(rng.random(n))
+    least = values + np.log(rng.random(n))
     angles = np.asarray(rng.uniform(0.0, 2.0 * np.pi, n))
     low, high = angles - 2.0 * np.pi, angles.copy()
-    moved, waiting = points.copy(), np.arange(n)
+    moved, values, waiting = points.copy(), values.copy(), np.arange(n)
     for _ in range(MAX_SHRINKS):
         proposed = points[:, waiting] * np.cos(angles[waiting]) + others[:, waiting] * np.sin(angles[waiting])
-        accepted = logs(proposed) > least[waiting]
-        moved[:, waiting[accepted]] = proposed[:, accepted]
+        proposed_values = logs(proposed)
+        accepted = proposed_values > least[waiting]
+        moved[:, waiting[accepted]], values[waiting[accepted]] = proposed[:, accepted], proposed_values[accepted]
         waiting = waiting[~accepted]
         if not len(waiting):
             break
         now = angles[waiting]
         low[waiting], high[waiting] = np.where(now < 0.0, now, low[waiting]), np.where(now < 0.0, high[waiting], now)
         angles[waiting] = rng.uniform(low[waiting], high[waiting])
-    return moved
+    return moved, values

@@ -35,7 +35,10 @@ class ScoreTuning:
     first_steps: int = 150
     """Number of steps where the answers have grown by more than half since the last fit."""
     starts: int = 8
-    """Number of starts of the search for the largest mode, where no earlier fit is known."""
+    """Number of random starts of the search for the largest mode, where no earlier fit is known."""
+    restarts: int = 3
+    restarted_up_to: int = 600
+    """Number of random starts beside an earlier fit, and up to how many answers there are any."""
     iterations: int = 60
     """Maximum number of iterations of a search."""
     min_panel_answers: int = 50

@@ -9,12 +9,16 @@ from evenhand.metrics.known_metric import KnownMetric
 from evenhand.metrics.learner import Distances, Learned, MetricLearner
 from evenhand.metrics.per_pair import PerPair
 from evenhand.metrics.projected_volume import ProjectedVolume
+from evenhand.metrics.ratings import Comparisons, Ratings
+from evenhand.metrics.score import Score
+from evenhand.metrics.score_model.panel import Panel
 from evenhand.metrics.verdicts import Pairs, Verdicts
 from evenhand.metrics.version_space_learner import VersionSpace
 
 __all__ = [
     "BayesPoint",
     "ByEvidence",
+    "Comparisons",
     "Distances",
     "Ellipsoid",
     "Guarded",
@@ -22,9 +26,12 @@ __all__ = [
     "Learned",
     "MetricLearner",
     "Pairs",
+    "Panel",
     "PerPair",
     "ProjectedVolume",
+    "Ratings",
     "ReviewerReport",
+    "Score",
     "Verdicts",
     "VersionSpace",
 ]

@@ -24,6 +24,12 @@ class ReviewerReport:
     lower: float
     upper: float
     """The 95% credible interval of the error rate."""
+    softness: float = 0.0
+    """Estimated deviation of the reviewer's threshold, in distance; 0 for one that never moves."""
+    deviation: float | None = None
+    """How far the reviewer's weights are from those of the panel, in lengths of the panel's; None without a panel."""
+    agreement: float | None = None
+    """The share of the reviewer's verdicts that a model of the other reviewers predicts; None without a panel."""
 
     @property
     def misleads(self) -> bool:

@@ -14,7 +14,7 @@ from evenhand._internal.append_only import GrowingList
 from evenhand._internal.arrays import Floats, Indices
 from evenhand._internal.checks import check_number, check_number_or_none, check_whole
 from evenhand._internal.randomness import Seed, as_generator, generator_from
-from evenhand.errors import SolverFailed
+from evenhand.errors import InvalidInput, SolverFailed
 from evenhand.metrics.features import Structure
 from evenhand.metrics.gaussian.error_rates import ReviewerReport, report_on_rates
 from evenhand.metrics.gaussian.tuning import BayesPointTuning
@@ -36,7 +36,8 @@ from evenhand.metrics.version_space.extents import Outline, deepest_point
 from evenhand.metrics.version_space.hard_density import HardDensity
 from evenhand.metrics.version_space.hit_and_run import Cloud
 from evenhand.metrics.version_space.knowledge_set import KnowledgeSet, at_least_zero
-from evenhand.metrics.version_space.likelihood import likelihood_of
+from evenhand.metrics.version_space.ladder import STEPS, ladder
+from evenhand.metrics.version_space.likelihood import Likelihood, likelihood_of
 from evenhand.metrics.version_space.promise import CREDIBLE, Promise
 from evenhand.metrics.version_space.soft_density import HARD, SoftDensity
 from evenhand.metrics.version_space.tuning import DensityTuning
@@ -47,6 +48,8 @@ WIDEST_KNOWN = 16.0
 """The density stops learning where it is as narrow as 2 set-backs / quantile: a bound of this times half of that leaves
 something to learn."""
 
+
+from scipy.special import ndtri as norm_ppf
 
 class VersionSpace(MetricLearner):
     """Plays the `quantile` of the squared distance under all metrics that fit the answers, less `set_back`.
@@ -88,6 +91,7 @@ class VersionSpace(MetricLearner):
         quantile: float | None = None,
         set_back: float | None = None,
         error_rate: float | None = 1e-3,
+        softness: float = 0.0,
         bound: float = 1.0,
         n_points: int | None = None,
         seed: Seed = None,
@@ -96,6 +100,9 @@ class VersionSpace(MetricLearner):
         m = self.space.n_unknowns
         self.epsilon = check_epsilon(epsilon)
         self.error_rate = check_error_rate(error_rate)
+        self.softness = check_number("softness", softness, least=0)
+        if softness and error_rate == 0.0:
+            raise InvalidInput(f"softness must be 0 with error_rate 0, got {softness:g}")
         quantile = self.tuning.usual_quantile(error_rate) if quantile is None else quantile
         self.quantile = check_number("quantile", quantile, above=0, below=1, also="None")
         self.set_back = check_number_or_none("set_back", set_back, least=FINEST_SQUARE)
@@ -118,7 +125,10 @@ class VersionSpace(MetricLearner):
         settings = (self.space, bound, self.n_points, self._rng, self._density_tuning())
         if self.error_rate == 0.0:
             return HardDensity.initial(*settings)
-        return SoftDensity.without_reviewers(*settings, likelihood_of(self.error_rate))
+        return SoftDensity.without_reviewers(*settings, self._likelihood())
+
+    def _likelihood(self) -> Likelihood:
+        return likelihood_of(self.error_rate, STEPS if self.softness else 1)
 
     def _density_tuning(self) -> DensityTuning:
         tuning = self.tuning
@@ -135,8 +145,20 @@ class VersionSpace(MetricLearner):
 
     def guess(self, pairs: Pairs) -> Floats:
         """The quantile of each pair's squared distance, less the set-back, (n,)."""
-        quantiles = self._density.quantiles(self.space.features(pairs.differences), self.quantile)
+        normals = self.space.features(pairs.differences)
+        if self.softness:
+            return self._soft_guess(normals)
+        quantiles = self._density.quantiles(normals, self.quantile)
         return np.maximum(quantiles - self._set_back(self.rounds) - SPARE, 0.0)
+
+    def _soft_guess(self, normals: Floats) -> Floats:
+        """The quantile of where the reviewer's threshold lies, (n,)."""
+        n = len(self._density.weights)
+        scores = norm_ppf((np.arange(n) * 0.6180339887498949 + 0.5) % 1.0)
+        roots = np.sqrt(np.maximum(values_at(self._density.points, normals), 0.0)) + self.softness * scores[:, None]
+        order = np.argsort(roots, axis=0)
+        last = np.argmax(np.cumsum(self._density.weights[order], axis=0) >= self.quantile, axis=0)
+        return np.maximum(roots[order[last, np.arange(len(normals))], np.arange(len(normals))], 0.0) ** 2
 
     def _set_back(self, rounds: int) -> float:
         """The set-back in force after this many reviews."""
@@ -241,7 +263,8 @@ class VersionSpace(MetricLearner):
 
     def _constraints(self, verdicts: Verdicts) -> Constraints:
         half_spaces = HalfSpaces.of(self.space, verdicts)
-        return Constraints.of(half_spaces, self._set_back(self.rounds), self._row(verdicts.reviewer))
+        steps = ladder(self.softness, self.error_rate) if self.softness else None
+        return Constraints.of(half_spaces, self._set_back(self.rounds), self._row(verdicts.reviewer), steps)
 
     def _row(self, reviewer: str | None) -> int:
         """The row of a reviewer; where rates are not learned, all reviewers are one."""
@@ -366,7 +389,7 @@ class VersionSpace(MetricLearner):
             learner._density = (
                 HardDensity.from_state(saved, learner.space, tuning)
                 if learner.error_rate == 0.0
-                else SoftDensity.from_state(saved, learner.space, tuning, likelihood=likelihood_of(learner.error_rate))
+                else SoftDensity.from_state(saved, learner.space, tuning, likelihood=learner._likelihood())
             )
         return learner
 

@@ -1,6 +1,7 @@
 """From reviews to distances: one file a metric learner."""
 
 from evenhand.metrics.bayes_point import BayesPoint
+from evenhand.metrics.by_evidence import ByEvidence
 from evenhand.metrics.ellipsoid import Ellipsoid
 from evenhand.metrics.gaussian.error_rates import ReviewerReport
 from evenhand.metrics.guarded import Guarded
@@ -13,6 +14,7 @@ from evenhand.metrics.version_space_learner import VersionSpace
 
 __all__ = [
     "BayesPoint",
+    "ByEvidence",
     "Distances",
     "Ellipsoid",
     "Guarded",

@@ -8,15 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_whole_or_none
 from evenhand.errors import InvalidInput, UnsupportedReview
-from evenhand.metrics.gaussian.error_rates import ReviewerReport
-from evenhand.metrics.gaussian.guess_bounds import GuessBounds
 from evenhand.metrics.half_spaces import MAX_SQUARED
 from evenhand.metrics.learner import Learned, MetricLearner
+from evenhand.metrics.played_by_another import PlayedByAnother
 from evenhand.metrics.projected_volume import ProjectedVolume
 from evenhand.metrics.verdicts import Pairs, Verdicts
 from evenhand.metrics.version_space.knowledge_set import KnowledgeSet
@@ -52,7 +49,7 @@ class GuardedTuning:
 DEFAULT = GuardedTuning()
 
 
-class Guarded(MetricLearner):
+class Guarded(PlayedByAnother):
     """Plays `fast`; once more than `limit` reviews had a flag, plays `sure`, for good.
 
     fast: any learner, BayesPoint above all. sure: by default VersionSpace(error_rate=0), beyond 120 unknowns
@@ -82,8 +79,7 @@ class Guarded(MetricLearner):
     """Maximum number of flagged reviews before the switch."""
     flags: int
     """Number of flagged reviews."""
-    playing: MetricLearner
-    """The fast learner, and from the switch on the sure one."""
+    playing: MetricLearner  # the fast learner, and from the switch on the sure one
     _reserve: MetricLearner | None
     _memory: tuple[Verdicts, ...]
 
@@ -116,52 +112,6 @@ class Guarded(MetricLearner):
         """What is promised now, in a sentence."""
         left = self.flags_left
         return self.playing.promise if self._reserve is None or left is None else flags_in_words(left)
-
-    # Distances: those of the learner in play.
-
-    def estimate(self, pairs: Pairs) -> Floats:
-        """Each pair's squared distance by the learner in play, (n,)."""
-        return self.playing.estimate(pairs)
-
-    def guess(self, pairs: Pairs) -> Floats:
-        """Each pair's squared distance to play, by the learner in play, (n,)."""
-        return self.playing.guess(pairs)
-
-    def playable_bounds(self, contexts: Floats) -> GuessBounds | None:
-        """Bounds on the distances to play, by the learner in play."""
-        return self.playing.playable_bounds(contexts)
-
-    def ends(self, pairs: Pairs) -> tuple[Floats, Floats]:
-        """Each pair's ends by the learner in play, each (n,)."""
-        return self.playing.ends(pairs)
-
-    def ends_of(self, differences: ArrayLike) -> tuple[Floats, Floats]:
-        """The ends of the distance for each difference, by the learner in play: (n, d) -> (n,), (n,)."""
-        return self.playing.ends_of(differences)
-
-    def chance_unfair(self, pairs: Pairs, gaps: Floats) -> Floats:
-        """The probability that each pair is unfair at this gap, by the learner in play, (n,)."""
-        return self.playing.chance_unfair(pairs, gaps)
-
-    def matrix(self) -> Floats:
-        """The estimate of G by the learner in play, (d, d)."""
-        return self.playing.matrix()
-
-    def moments(self, pairs: Pairs) -> tuple[Floats, Floats]:
-        """Each pair's mean and standard deviation by the learner in play, each (n,)."""
-        return self.playing.moments(pairs)
-
-    def sample_matrix(self, rng: np.random.Generator) -> Floats:
-        """A draw of the learner in play, (d, d)."""
-        return self.playing.sample_matrix(rng)
-
-    def reviewers(self) -> dict[str | None, ReviewerReport]:
-        """The reports of the learner in play."""
-        return self.playing.reviewers()
-
-    def error_rate_of(self, reviewer: str | None) -> float:
-        """The error rate that the learner in play takes this reviewer to have."""
-        return self.playing.error_rate_of(reviewer)
 
     # Learning.
 

@@ -1,0 +1,71 @@
+"""PlayedByAnother: a metric learner that leaves all questions to one of the learners it keeps."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from evenhand._internal.arrays import Floats
+from evenhand.metrics.gaussian.error_rates import ReviewerReport
+from evenhand.metrics.gaussian.guess_bounds import GuessBounds
+from evenhand.metrics.learner import MetricLearner
+from evenhand.metrics.verdicts import Pairs
+
+
+class PlayedByAnother(MetricLearner):
+    """Answers every question as `playing` does; a subclass decides who that is, and who learns."""
+
+    playing: MetricLearner
+    """The learner in play."""
+
+    def estimate(self, pairs: Pairs) -> Floats:
+        """Each pair's squared distance by the learner in play, (n,)."""
+        return self.playing.estimate(pairs)
+
+    def guess(self, pairs: Pairs) -> Floats:
+        """Each pair's squared distance to play, by the learner in play, (n,)."""
+        return self.playing.guess(pairs)
+
+    def playable_distances(self, contexts: Floats) -> Floats:
+        """The distances to play between the rows of `contexts`, by the learner in play, (k, k)."""
+        return self.playing.playable_distances(contexts)
+
+    def playable_bounds(self, contexts: Floats) -> GuessBounds | None:
+        """Bounds on the distances to play, by the learner in play."""
+        return self.playing.playable_bounds(contexts)
+
+    def ends(self, pairs: Pairs) -> tuple[Floats, Floats]:
+        """Each pair's ends by the learner in play, each (n,)."""
+        return self.playing.ends(pairs)
+
+    def ends_of(self, differences: ArrayLike) -> tuple[Floats, Floats]:
+        """The ends of the distance for each difference, by the learner in play: (n, d) -> (n,), (n,)."""
+        return self.playing.ends_of(differences)
+
+    def chance_unfair(self, pairs: Pairs, gaps: Floats) -> Floats:
+        """The probability that each pair is unfair at this gap, by the learner in play, (n,)."""
+        return self.playing.chance_unfair(pairs, gaps)
+
+    def chance_flagged(self, pairs: Pairs, gaps: Floats, reviewer: str | None = None) -> Floats:
+        """The probability that this reviewer flags each pair at this gap, by the learner in play, (n,)."""
+        return self.playing.chance_flagged(pairs, gaps, reviewer)
+
+    def matrix(self) -> Floats:
+        """The estimate of G by the learner in play, (d, d)."""
+        return self.playing.matrix()
+
+    def moments(self, pairs: Pairs) -> tuple[Floats, Floats]:
+        """Each pair's mean and standard deviation by the learner in play, each (n,)."""
+        return self.playing.moments(pairs)
+
+    def sample_matrix(self, rng: np.random.Generator) -> Floats:
+        """A draw of the learner in play, (d, d)."""
+        return self.playing.sample_matrix(rng)
+
+    def reviewers(self) -> dict[str | None, ReviewerReport]:
+        """The reports of the learner in play."""
+        return self.playing.reviewers()
+
+    def error_rate_of(self, reviewer: str | None) -> float:
+        """The error rate that the learner in play takes this reviewer to have."""
+        return self.playing.error_rate_of(reviewer)

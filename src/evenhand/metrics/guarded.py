@@ -143,6 +143,10 @@ class Guarded(MetricLearner):
         """The probability that each pair is unfair at this gap, by the learner in play, (n,)."""
         return self.playing.chance_unfair(pairs, gaps)
 
+    def chance_flagged(self, pairs: Pairs, gaps: Floats, reviewer: str | None = None) -> Floats:
+        """The probability that this reviewer flags each pair at this gap, by the learner in play, (n,)."""
+        return self.playing.chance_flagged(pairs, gaps, reviewer)
+
     def matrix(self) -> Floats:
         """The estimate of G by the learner in play, (d, d)."""
         return self.playing.matrix()

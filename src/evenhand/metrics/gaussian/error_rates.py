@@ -85,6 +85,12 @@ class ErrorRates:
         """The posterior mean of every reviewer's softness, (r,)."""
         return np.asarray(self._weights() @ self.grid.softness)
 
+    def means_by_width(self) -> Floats:
+        """The posterior mean of every reviewer's error rate given each softness of the grid, (s, r)."""
+        logs, of = self._closed + self._open, self.grid.width_of
+        each = [_normalised(logs[:, of == i]) @ self.grid.rates[of == i] for i in range(len(self.grid.widths))]
+        return np.stack(each)
+
     def usual_softness(self) -> float:
         """The softness to expect of the next answer: that of reviewers who do not mislead, by number of answers."""
         weights = self._answers * (self.means() <= 0.5)

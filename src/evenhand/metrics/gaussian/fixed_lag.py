@@ -94,17 +94,17 @@ class FixedLagSmoother:
 
     def _close(self, belief: Belief, n: int, blur: float, project: Project) -> None:
         """Move the oldest n answers into the base."""
-        oldest = self.open.take(slice(None, n))
+        oldest, chances = self.open.take(slice(None, n)), self._explained(belief, blur, project)
         self.open = self.open.take(slice(n, None))
-        self.rates.close(self._chances(belief, oldest, blur), oldest.reviewers)
+        self.rates.close(chances[:, :n], oldest.reviewers)
         self.base = project(self._processed(self.base, oldest, self.rates.means(), blur))
         self._may_widen = True
 
     def _iterated(self, belief: Belief, blur: float, project: Project) -> Belief:
         """Learn the reviewers from all open answers under the belief; reprocess these where one changed; repeat."""
         tuning = self.base.tuning
-        for _ in range(tuning.max_iterations):
-            self.rates.reopen(self._chances(belief, self.open, blur), self.open.reviewers)
+        for _ in range(tuning.max_iterations if len(self.rates.grid.widths) == 1 else 1):
+            self.rates.reopen(self._explained(belief, blur, project), self.open.reviewers)
             means, softness = self.rates.means(), self.rates.softness()
             is_same = np.abs(_log_odds(means) - _log_odds(self._used)) <= tuning.rate_change
             change = tuning.width_change * np.maximum(softness, self._used_softness) + tuning.min_width_change
@@ -153,14 +153,29 @@ class FixedLagSmoother:
 
     def _fit(self, belief: Belief, blur: float) -> float:
         """The log-likelihood of the open answers, at the error rate and softness of each reviewer that fit best."""
-        chances = self._chances(belief, self.open, max(blur, self.base.tuning.trial_blur))
+        chances = self._chances(belief, self.open, max(blur, self.base.tuning.trial_blur), self.rates.grid.widths)
         return self.rates.best_fit(chances, self.open.reviewers)
 
-    def _chances(self, belief: Belief, answers: Answers, blur: float) -> Floats:
-        """How likely each answer is right at each softness of the grid, (s, n)."""
+    def _explained(self, belief: Belief, blur: float, project: Project) -> Floats:
+        """How likely each open answer is right at each softness of the grid, each under its own belief, (s, n).
+
+        A soft threshold further away and a sharp one nearer by explain the answers on gaps in between equally well, so
+        under one belief the softness it was made with would look best.
+        """
+        widths = self.rates.grid.widths
+        if len(widths) == 1:
+            return self._chances(belief, self.open, blur, widths)
+        rates, chances = self.rates.means_by_width(), []
+        for i in range(len(widths)):
+            own = project(self._processed(self.base, self.open, rates[i], blur, softness=np.full(rates.shape[1], widths[i])))
+            chances.append(self._chances(own, self.open, blur, widths[i : i + 1]))
+        return np.concatenate(chances)
+
+    def _chances(self, belief: Belief, answers: Answers, blur: float, widths: Floats) -> Floats:
+        """How likely each answer is right at each softness, (s, n)."""
         from scipy.special import ndtr  # takes longer to load than a first decision may take
 
-        return np.asarray(ndtr(belief.scores(answers, blur, self.rates.grid.widths[:, None])))
+        return np.asarray(ndtr(belief.scores(answers, blur, widths[:, None])))
 
     def restarted(
         self, old_prior: Belief, new_prior: Belief, *, blur: float, project: Project
@@ -175,13 +190,22 @@ class FixedLagSmoother:
         smoother.base = base
         return smoother
 
-    def _processed(self, belief: Belief, answers: Answers, rates: Floats, blur: float, *, cap: bool = True) -> Belief:
-        """The belief after these answers, at the softness and the rate of each reviewer (r,), capped at the maximum.
+    def _processed(
+        self,
+        belief: Belief,
+        answers: Answers,
+        rates: Floats,
+        blur: float,
+        *,
+        softness: Floats | None = None,
+        cap: bool = True,
+    ) -> Belief:
+        """The belief after these answers, at the rate and the softness of each reviewer (r,); rates capped.
 
         A repetition by another reviewer, or on another day, is news: answers are split where one repeats another.
         """
         rates = np.minimum(rates, self.base.tuning.max_rate) if cap else rates
-        softness = self.rates.softness()
+        softness = self.rates.softness() if softness is None else softness
         for rows in _parts_without_repeats(answers):
             part = answers.take(rows)
             by = part.reviewers

@@ -15,7 +15,7 @@ class ReviewerGrid:
     """Points (error rate, softness), and their prior.
 
     >>> len(ReviewerGrid.of(None, 0.0).rates), len(ReviewerGrid.of(0.01, None).widths)
-    (28, 10)
+    (28, 8)
     """
 
     rates: Floats

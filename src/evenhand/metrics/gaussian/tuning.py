@@ -112,9 +112,9 @@ class BayesPointTuning(MemoryTuning):
     """Scale of the exponential prior: most reviewers err in about one answer of twenty, or less."""
     misleading_prior: float = 0.2
     """Prior of a rate above one half, as a share of that of one half."""
-    soft_widths: tuple[float, ...] = (0.005, 0.01, 0.02, 0.035, 0.055, 0.08, 0.12, 0.2, 0.35)
+    soft_widths: tuple[float, ...] = (0.01, 0.02, 0.04, 0.07, 0.12, 0.2, 0.35)
     """The grid of softness, besides zero: deviations of a reviewer's threshold, in distance."""
-    soft_prior: float = 0.5
+    soft_prior: float = 0.05
     """Prior probability that a threshold is soft at all."""
     credible: float = 0.95
     """Probability mass between the ends of a reported rate."""

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from evenhand._internal.arrays import Floats, Indices
-from evenhand.metrics.gaussian.error_rates import rate_prior
+from evenhand.metrics.gaussian.reviewer_grid import rate_prior
 
 
 class Likelihood(Protocol):

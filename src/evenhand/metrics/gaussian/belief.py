@@ -50,7 +50,9 @@ class Belief:
         softness: as in `update` -> (n,); or (s, 1), several for each -> (s, n).
         """
         mean, sd = self.moments(half_spaces.normals)
-        widths = softness * (np.sqrt(np.maximum(half_spaces.thresholds, 0.0)) + np.sqrt(np.maximum(mean, 0.0)))  # `soft_width`
+        widths = softness * (
+            np.sqrt(np.maximum(half_spaces.thresholds, 0.0)) + np.sqrt(np.maximum(mean, 0.0))
+        )  # `soft_width`
         spread = np.sqrt(sd**2 + blur**2 + widths**2)
         return np.asarray(half_spaces.sides * (mean - half_spaces.thresholds) / spread)
 

@@ -19,11 +19,13 @@ from evenhand.metrics.gaussian.caution import Caution, cautious_squares, fill_di
 from evenhand.metrics.gaussian.error_rates import ReviewerReport
 from evenhand.metrics.gaussian.fixed_lag import FixedLagSmoother
 from evenhand.metrics.gaussian.guess_bounds import GuessBounds
+from evenhand.metrics.gaussian.reviewer_grid import ReviewerGrid
+from evenhand.metrics.gaussian.soft_threshold import chance_exceeded
 from evenhand.metrics.gaussian.truncated_normal import chance_below
 from evenhand.metrics.gaussian.tuning import DEFAULT, BayesPointTuning
 from evenhand.metrics.half_spaces import HalfSpaces, Memory
 from evenhand.metrics.learner import Learned, MetricLearner
-from evenhand.metrics.learner_settings import accuracy, check_epsilon, check_error_rate, first_bound
+from evenhand.metrics.learner_settings import accuracy, check_epsilon, check_error_rate, check_softness, first_bound
 from evenhand.metrics.verdicts import Pairs, Verdicts
 
 
@@ -33,13 +35,17 @@ class BayesPoint(MetricLearner):
     error_rate None: each reviewer's error rate is learned while running, by name (`FixedLagSmoother`); a reviewer who
     is wrong more often than right is ignored. One-bit reviews teach no rate.
 
+    softness: the deviation of reviewers' thresholds, in distance. They flag a gap g between two candidates at the
+    distance D with probability Phi((g - D) / softness), errors apart; 0 is a sharp threshold. None: learned for each
+    reviewer, like the error rate.
+
     Prior: mu = svec(I) B / (2 sqrt d), Sigma = (B^2/m) I, B the `bound` on ||G||_F. When the belief is a standard
     deviation sure that ||G||_F exceeds it, the bound is doubled: a wider prior takes the first one's place in what was
     learned long ago, and what is remembered, the newest informative verdicts, is learned again.
     That G is positive semidefinite enters as certain verdicts on directions in which the mean is negative.
 
     The distance played is not the mean but the `caution` quantile of the belief about the squared distance, truncated
-    at zero. A low quantile is flagged less often for each bit it learns, and being positive it goes on learning,
+    at zero; with a soft threshold, about the distance that is flagged with probability `caution`. A low quantile is flagged less often for each bit it learns, and being positive it goes on learning,
     where "mean minus c standard deviations" would stop. Once a distance is known to within epsilon, its lower end
     is played. docs/choosing.md has figures.
 
@@ -56,7 +62,7 @@ class BayesPoint(MetricLearner):
     """
 
     tuning: ClassVar[BayesPointTuning] = DEFAULT
-    _settings = ("n_features", "structure", "bound", "epsilon", "error_rate", "caution")
+    _settings = ("n_features", "structure", "bound", "epsilon", "error_rate", "softness", "caution")
 
     def __init__(
         self,
@@ -66,12 +72,14 @@ class BayesPoint(MetricLearner):
         bound: float = 1.0,
         epsilon: float | None = None,
         error_rate: float | None = 1e-3,
+        softness: float | None = 0.0,
         caution: float = 0.1,
     ) -> None:
         super().__init__(n_features, structure)
         self.epsilon = check_epsilon(epsilon)
         self.bound = first_bound(bound, self.epsilon)
         self.error_rate = check_error_rate(error_rate)
+        self.softness = check_softness(softness)
         self.caution = check_number("caution", caution, above=0, below=1)
         self._rate = self.error_rate or 0.0
         self._rates = np.array([self._rate])
@@ -83,7 +91,12 @@ class BayesPoint(MetricLearner):
         self._memory = Memory(m, self.tuning.max_rows(m))
         self._belief = self._prior(self.bound)
         self._base: Belief | None = None  # what was learned before the memory; None for the prior
-        self._smoother = FixedLagSmoother(self._belief) if self.error_rate is None else None
+        learns_reviewers = self.error_rate is None or self.softness is None
+        self._smoother = FixedLagSmoother(self._belief, self._grid()) if learns_reviewers else None
+        self._widths = np.array([self.softness or 0.0])  # the softness to expect of the next answer, (1,)
+
+    def _grid(self) -> ReviewerGrid:
+        return ReviewerGrid.of(self.error_rate, self.softness, self.tuning)
 
     def _count_reviews(self, n: int) -> None:
         """Set the number of reviews, and with it the accuracy in force."""
@@ -123,6 +136,18 @@ class BayesPoint(MetricLearner):
         mean, sd = self.moments(pairs)
         return chance_below(mean, sd, gaps**2)
 
+    def chance_flagged(self, pairs: Pairs, gaps: Floats, reviewer: str | None = None) -> Floats:
+        """The probability that this reviewer flags each pair with this gap, (n,): by error, or over the threshold."""
+        rate, softness = self.error_rate_of(reviewer), self.softness_of(reviewer)
+        return rate + (1.0 - 2.0 * rate) * chance_exceeded(*self.moments(pairs), gaps, softness)
+
+    def softness_of(self, reviewer: str | None) -> float:
+        """The deviation of this reviewer's threshold, in distance; the usual one before the first answer."""
+        if self.softness is not None:
+            return self.softness
+        report = self.reviewers().get(reviewer)
+        return float(self._widths[0]) if report is None else report.softness
+
     def guess(self, pairs: Pairs) -> Floats:
         """The cautious quantile of each pair's squared distance, or its lower end where it is known, (n,)."""
         return cautious_squares(*self.moments(pairs), self._caution())
@@ -142,11 +167,13 @@ class BayesPoint(MetricLearner):
         k, m = len(contexts), self.space.n_unknowns
         if k * (k - 1) // 2 * m**2 < self.tuning.min_products_to_bound or type(self).guess is not BayesPoint.guess:
             return None
+        if self._widths[0] > 0.0:
+            return None
         return GuessBounds(contexts, self.space, self._belief.mean, self._belief.widest, self._caution())
 
     def _caution(self) -> Caution:
         tuning = self.tuning
-        return Caution.at(self._accuracy, self.caution, tuning.end, tuning.known, tuning.shade)
+        return Caution.at(self._accuracy, self.caution, tuning.end, tuning.known, tuning.shade, float(self._widths[0]))
 
     def matrix(self) -> Floats:
         """The mean of G, (d, d)."""
@@ -157,7 +184,7 @@ class BayesPoint(MetricLearner):
         return draw_psd(self._belief, self.space, self.bound, rng)
 
     def reviewers(self) -> dict[str | None, ReviewerReport]:
-        """A report on each reviewer, by name; empty if the error rate is a setting."""
+        """A report on each reviewer, by name; empty if error rate and softness are settings."""
         return {} if self._smoother is None else self._smoother.rates.report()
 
     # Learning.
@@ -228,12 +255,12 @@ class BayesPoint(MetricLearner):
         most = self.tuning.tolerated_contradictions + self._rate * len(memory)
 
         def contradicts(belief: Belief) -> bool:
-            return float(np.sum(belief.scores(memory, blur) < self.tuning.contradiction)) > most
+            return float(np.sum(belief.scores(memory, blur, self._widths) < self.tuning.contradiction)) > most
 
         if not contradicts(belief):
             return belief
         project = partial(project_psd, space=self.space, bound=bound)
-        other = refitted(self._base or self._prior(bound), memory, self._rates, blur, project)
+        other = refitted(self._base or self._prior(bound), memory, self._rates, self._widths, blur, project)
         return belief if contradicts(other) else other
 
     @overload
@@ -246,12 +273,13 @@ class BayesPoint(MetricLearner):
 
     def _updated(self, belief: Belief, half_spaces: HalfSpaces) -> Update:
         """The update with all half-spaces that do not contradict the belief."""
-        return belief.update(half_spaces, self._rates, blur=self._blur(), contradiction=self._contradiction)
+        noise: dict[str, Any] = {"blur": self._blur(), "softness": self._widths}
+        return belief.update(half_spaces, self._rates, **noise, contradiction=self._contradiction)
 
     def _smooth(
         self, smoother: FixedLagSmoother, half_spaces: HalfSpaces, reviewer: str | None, *, sharpens: bool
     ) -> None:
-        """Update the belief at an error rate that is learned too."""
+        """Update the belief at an error rate and a softness that are learned too."""
         blur, bound, project = self._blur(), self.bound, partial(project_psd, space=self.space, bound=self.bound)
         smoother, belief = smoother.updated(self._belief, half_spaces, reviewer, blur=blur, project=project)
         if sharpens:
@@ -261,6 +289,7 @@ class BayesPoint(MetricLearner):
             priors = self._prior(self.bound), self._prior(bound)
             smoother, belief = smoother.restarted(*priors, blur=blur, project=project)
         self.bound, self._belief, self._smoother = bound, belief, smoother
+        self._widths = np.array([smoother.rates.usual_softness()])
 
     def learn_bit(self, verdicts: Verdicts, *, any_unfair: bool) -> Learned:
         """Learn that some pair was unfair, or that none was, and nothing more."""
@@ -276,7 +305,7 @@ class BayesPoint(MetricLearner):
 
     def _updated_bit(self, belief: Belief, fair: HalfSpaces, any_unfair: bool) -> Belief:
         rate = max(self._rate, self.tuning.min_bit_error)
-        updated, _ = belief.update_bit(fair, any_unfair, error_rate=rate, blur=self._blur())
+        updated, _ = belief.update_bit(fair, any_unfair, error_rate=rate, blur=self._blur(), softness=self._widths)
         return project_psd(updated, self.space, self.bound)
 
     def _blur(self) -> float:
@@ -309,7 +338,7 @@ class BayesPoint(MetricLearner):
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
         """The learner with this `state`, to the bit."""
-        learner = cls.with_settings(state)
+        learner = cls.with_settings({"softness": 0.0, **state})  # a state of version 0.1 has none
         learner._count_reviews(int(state["rounds"]))
         learner._contradictions = float(state["surprises"])
         learner._belief = Belief(state["mean"].copy(), state["cov"].copy(), cls.tuning)
@@ -318,5 +347,7 @@ class BayesPoint(MetricLearner):
         base = state.get("base")  # only if something was learned before the memory; never in states of version 0.1
         learner._base = None if base is None else Belief(base["mean"].copy(), base["cov"].copy(), cls.tuning)
         smoother = state["doubt"]
-        learner._smoother = None if smoother is None else FixedLagSmoother.from_state(smoother, cls.tuning)
+        if smoother is not None:
+            learner._smoother = FixedLagSmoother.from_state(smoother, cls.tuning, learner._grid())
+            learner._widths = np.array([learner._smoother.rates.usual_softness()])
         return learner

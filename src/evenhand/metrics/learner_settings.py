@@ -49,6 +49,11 @@ def check_error_rate(error_rate: float | None, name: str = "error_rate") -> floa
     return check_number_or_none(name, error_rate, least=0, below=0.5)
 
 
+def check_softness(softness: float | None) -> float | None:
+    """`softness` itself if it is None or a number from 0 to 1: distances that matter are gaps, and none is wider."""
+    return check_number_or_none("softness", softness, least=0, most=1)
+
+
 SMALLEST_BOUND = 1e-12  # Bounds below this, or above its inverse, are a matter of units.
 
 WIDEST_KNOWN = 64.0

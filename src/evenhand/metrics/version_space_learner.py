@@ -14,7 +14,7 @@ from evenhand._internal.append_only import GrowingList
 from evenhand._internal.arrays import Floats, Indices
 from evenhand._internal.checks import check_number, check_number_or_none, check_whole
 from evenhand._internal.randomness import Seed, as_generator, generator_from
-from evenhand.errors import SolverFailed
+from evenhand.errors import InvalidInput, SolverFailed
 from evenhand.metrics.features import Structure
 from evenhand.metrics.gaussian.error_rates import ReviewerReport, report_on_rates
 from evenhand.metrics.gaussian.tuning import BayesPointTuning
@@ -25,10 +25,12 @@ from evenhand.metrics.learner_settings import (
     accuracy,
     check_epsilon,
     check_error_rate,
+    check_softness,
     default_set_back,
     first_bound,
 )
 from evenhand.metrics.verdicts import Pairs, Verdicts
+from evenhand.metrics.version_space import remembered
 from evenhand.metrics.version_space._products import values_at, weighted_sums
 from evenhand.metrics.version_space.constraints import Constraints
 from evenhand.metrics.version_space.density import Density
@@ -36,9 +38,10 @@ from evenhand.metrics.version_space.extents import Outline, deepest_point
 from evenhand.metrics.version_space.hard_density import HardDensity
 from evenhand.metrics.version_space.hit_and_run import Cloud
 from evenhand.metrics.version_space.knowledge_set import KnowledgeSet, at_least_zero
-from evenhand.metrics.version_space.likelihood import likelihood_of
+from evenhand.metrics.version_space.likelihood import Likelihood, likelihood_of
 from evenhand.metrics.version_space.promise import CREDIBLE, Promise
 from evenhand.metrics.version_space.soft_density import HARD, SoftDensity
+from evenhand.metrics.version_space.soft_threshold import Thresholds, chance_exceeded, threshold_quantiles
 from evenhand.metrics.version_space.tuning import DensityTuning
 from evenhand.records.decision import PROBABILITY_TOLERANCE
 
@@ -52,7 +55,8 @@ class VersionSpace(MetricLearner):
     """Plays the `quantile` of the squared distance under all metrics that fit the answers, less `set_back`.
 
     error_rate 0: answers are never wrong, and metrics that disagree with one by more than the set-back are ruled out. A
-    number: they are weighed by it. None: each reviewer's error rate is learned, by name.
+    number: they are weighed by it. None: each reviewer's error rate is learned, by name. softness: the deviation of
+    reviewers' thresholds, in distance, as of `BayesPoint`; None: learned for each of them.
 
     Guarantee (`flags_left`; docs/mathematics.md has the proofs). With answers that fit a metric, error_rate 0 and
     ||G||_F <= bound, at most m log(4 bound / set_back) / log(1 / quantile) rounds are ever flagged, m = d(d+1)/2,
@@ -77,7 +81,7 @@ class VersionSpace(MetricLearner):
     """
 
     tuning: ClassVar[DensityTuning] = DensityTuning()
-    _settings = ("n_features", "structure", "epsilon", "quantile", "set_back", "error_rate", "n_points")
+    _settings = ("n_features", "structure", "epsilon", "quantile", "set_back", "error_rate", "softness", "n_points")
 
     def __init__(
         self,
@@ -88,6 +92,7 @@ class VersionSpace(MetricLearner):
         quantile: float | None = None,
         set_back: float | None = None,
         error_rate: float | None = 1e-3,
+        softness: float | None = 0.0,
         bound: float = 1.0,
         n_points: int | None = None,
         seed: Seed = None,
@@ -96,6 +101,10 @@ class VersionSpace(MetricLearner):
         m = self.space.n_unknowns
         self.epsilon = check_epsilon(epsilon)
         self.error_rate = check_error_rate(error_rate)
+        self.softness = check_softness(softness)
+        if error_rate == 0.0 and softness != 0.0:
+            raise InvalidInput(f"softness must be 0 with error_rate 0, got {softness}")
+        self._thresholds = Thresholds.of(self.error_rate, self.softness)
         quantile = self.tuning.usual_quantile(error_rate) if quantile is None else quantile
         self.quantile = check_number("quantile", quantile, above=0, below=1, also="None")
         self.set_back = check_number_or_none("set_back", set_back, least=FINEST_SQUARE)
@@ -109,7 +118,7 @@ class VersionSpace(MetricLearner):
         self._first_rng = self._rng.bit_generator.state
         self._names: tuple[str | None, ...] = ()
         self._pairs_per_flag = 1  # More than one after one-bit reviews: which of these pairs was unfair is not known.
-        self._remembered: GrowingList[Constraints] = GrowingList()
+        self._remembered: remembered.Remembered = GrowingList()
         bound = max(first_bound(bound, self.epsilon), WIDEST_KNOWN * self._set_back(0) / self.quantile)
         self._max_bound = bound * 2.0**self.tuning.max_doublings
         self._density = self._prior(bound)
@@ -118,7 +127,10 @@ class VersionSpace(MetricLearner):
         settings = (self.space, bound, self.n_points, self._rng, self._density_tuning())
         if self.error_rate == 0.0:
             return HardDensity.initial(*settings)
-        return SoftDensity.without_reviewers(*settings, likelihood_of(self.error_rate))
+        return SoftDensity.without_reviewers(*settings, self._likelihood())
+
+    def _likelihood(self) -> Likelihood:
+        return likelihood_of(self.error_rate, self._thresholds.steps)
 
     def _density_tuning(self) -> DensityTuning:
         tuning = self.tuning
@@ -135,7 +147,8 @@ class VersionSpace(MetricLearner):
 
     def guess(self, pairs: Pairs) -> Floats:
         """The quantile of each pair's squared distance, less the set-back, (n,)."""
-        quantiles = self._density.quantiles(self.space.features(pairs.differences), self.quantile)
+        normals = self.space.features(pairs.differences)
+        quantiles = threshold_quantiles(self._density, normals, self.quantile, self._thresholds.usual)
         return np.maximum(quantiles - self._set_back(self.rounds) - SPARE, 0.0)
 
     def _set_back(self, rounds: int) -> float:
@@ -154,6 +167,15 @@ class VersionSpace(MetricLearner):
         """The share of the density in which each pair's distance is below its gap, (n,)."""
         below = values_at(self._density.points, self.space.features(pairs.differences)) < gaps**2
         return weighted_sums(self._density.weights, below)
+
+    def chance_flagged(self, pairs: Pairs, gaps: Floats, reviewer: str | None = None) -> Floats:
+        """The probability that this reviewer flags each pair, (n,): some answers are wrong, and thresholds soft."""
+        rate, normals = self.error_rate_of(reviewer), self.space.features(pairs.differences)
+        return rate + (1.0 - 2.0 * rate) * chance_exceeded(self._density, normals, gaps, self.softness_of(reviewer))
+
+    def softness_of(self, reviewer: str | None) -> float:
+        """The deviation of this reviewer's threshold, in distance."""
+        return self._thresholds.softness_of(reviewer)
 
     def ends(self, pairs: Pairs) -> tuple[Floats, Floats]:
         """The ends of each pair's squared distance, each (n,): certain for hard answers, credible for soft ones."""
@@ -210,23 +232,28 @@ class VersionSpace(MetricLearner):
             set_back=self.set_back or default_set_back(self.epsilon or 0.0),
             pairs_per_flag=self._pairs_per_flag,
             is_refuted=self.is_refuted,
+            is_soft=self.softness != 0.0,
         )
 
     def reviewers(self) -> dict[str | None, ReviewerReport]:
-        """A report on each reviewer, by name; empty unless error rates are learned."""
+        """A report on each reviewer, by name; empty unless error rates or thresholds are learned."""
+        if self._thresholds.learned is not None:
+            return self._thresholds.learned.report()
         if self.error_rate is not None or not self._names:
             return {}
         assert isinstance(self._density, SoftDensity)
-        rates, logs = self._density.rates()
-        return report_on_rates(self._names, self._density.n_answers, logs, rates, BayesPointTuning().credible)
+        answers, (rates, logs) = self._density.n_answers // self._thresholds.steps, self._density.rates()
+        return report_on_rates(self._names, answers, logs, rates, BayesPointTuning().credible)
 
     # Learning.
 
     def learn(self, verdicts: Verdicts) -> Learned:
         """Learn from the verdicts of one round; those that fit no metric, or hardly any, are conflicts."""
-        new = self._constraints(verdicts)
-        rows = new.first_occurrences()
-        refused = self._learn(new.take(rows), verdicts.reviewer)
+        rows = self._constraints(verdicts).first_occurrences()
+        new = self._constraints(verdicts.take(rows), self._thresholds.ladder_of(verdicts.reviewer))
+        thresholds = self._thresholds.after(verdicts.take(rows), self._density, self.space)
+        refused = self._learn(new, verdicts.reviewer)
+        self._thresholds = thresholds
         names = verdicts.pairs.take(np.flatnonzero(rows)[refused]).names()
         return Learned(len(verdicts) - len(names), tuple(names))
 
@@ -234,14 +261,16 @@ class VersionSpace(MetricLearner):
         """Learn that at least one of these pairs was unfair, or that none was."""
         if not any_unfair or len(verdicts) == 1:
             return self.learn(replace(verdicts, unfair=np.full(len(verdicts), any_unfair)))
-        new = self._constraints(replace(verdicts, unfair=np.ones(len(verdicts), np.bool_))).as_one()
+        one = self._constraints(replace(verdicts, unfair=np.ones(len(verdicts), np.bool_))).as_one()
+        new = functools.reduce(Constraints.joined, [one] * self._thresholds.steps)
         refused = self._learn(new, verdicts.reviewer)
         self._pairs_per_flag = max(self._pairs_per_flag, len(verdicts))
         return Learned(0, tuple(verdicts.pairs.names())) if len(refused) else Learned(len(verdicts))
 
-    def _constraints(self, verdicts: Verdicts) -> Constraints:
+    def _constraints(self, verdicts: Verdicts, ladder: Floats | None = None) -> Constraints:
+        """Verdicts as constraints. ladder: the steps of each, if a threshold may be soft."""
         half_spaces = HalfSpaces.of(self.space, verdicts)
-        return Constraints.of(half_spaces, self._set_back(self.rounds), self._row(verdicts.reviewer))
+        return Constraints.of(half_spaces, self._set_back(self.rounds), self._row(verdicts.reviewer), ladder)
 
     def _row(self, reviewer: str | None) -> int:
         """The row of a reviewer; where rates are not learned, all reviewers are one."""
@@ -257,14 +286,14 @@ class VersionSpace(MetricLearner):
             kept = np.ones(len(new), np.bool_)
             if self.error_rate == 0.0:
                 kept[refused] = False
-            remembered = self._memory_with(new.take(kept))
-            density = self._within_bound(density, remembered)
+            memory = self._memory_with(new.take(kept))
+            density = self._within_bound(density, memory)
         except BaseException:
             self._rng.bit_generator.state = before
             raise
         if self.error_rate is None and len(new) and reviewer not in self._names:
             self._names = (*self._names, reviewer)
-        self._density, self._remembered, self.rounds = density, remembered, self.rounds + 1
+        self._density, self._remembered, self.rounds = density, memory, self.rounds + 1
         self.is_refuted = self.is_refuted or (self.error_rate == 0.0 and len(refused) > 0)
         return refused
 
@@ -273,6 +302,7 @@ class VersionSpace(MetricLearner):
         after, none = self._density.after(new, self._rng), np.zeros(0, np.int64)
         if after is not None:
             is_slip = self.error_rate is not None and 0.0 < self.error_rate < self.tuning.slip_rate
+            is_slip = is_slip and self.softness == 0.0
             return after, self._density.contradicting(new) if is_slip else none
         if self._may_fit(new) and 2.0 * self.bound <= self._max_bound:
             larger = self._restarted(2.0 * self.bound, self._memory_with(new))
@@ -297,30 +327,22 @@ class VersionSpace(MetricLearner):
             return True
         return inside is not None and inside.radius >= -known.tuning.touching
 
-    def _memory_with(self, new: Constraints) -> GrowingList[Constraints]:
+    def _memory_with(self, new: Constraints) -> remembered.Remembered:
         """All informative answers so far, to start again from should the bound grow; beyond a maximum, the newest."""
-        informative = self._density.informative(new)
-        if not informative.any():
-            return self._remembered
-        memory, m = self._remembered.plus(new.take(informative)), self.space.n_unknowns
-        if sum(len(part.b) for part in memory) > 2 * self.tuning.max_rows(m):
-            parts = list(memory)
-            while sum(len(part.b) for part in parts) > self.tuning.max_rows(m):
-                parts.pop(0)
-            memory = GrowingList(parts)
-        return memory
+        most = self._thresholds.steps * self.tuning.max_rows(self.space.n_unknowns)
+        return remembered.extended(self._remembered, new.take(self._density.informative(new)), most)
 
-    def _within_bound(self, density: Density, remembered: GrowingList[Constraints]) -> Density:
+    def _within_bound(self, density: Density, memory: remembered.Remembered) -> Density:
         """The density, in a larger ball if its mean comes near the bound: the truth may lie outside."""
         bound = density.bound
         if not density.leans_on_the_ball or 2.0 * bound > self._max_bound:
             return density
-        return self._restarted(2.0 * bound, remembered) or density
+        return self._restarted(2.0 * bound, memory) or density
 
-    def _restarted(self, bound: float, remembered: GrowingList[Constraints]) -> Density | None:
+    def _restarted(self, bound: float, memory: remembered.Remembered) -> Density | None:
         """The density with another bound after all remembered answers; None if they fit no metric."""
         density: Density | None = self._prior(bound)
-        parts = list(remembered)
+        parts = list(memory)
         if self.error_rate == 0.0 and parts:
             parts = [functools.reduce(Constraints.joined, parts)]
         for part in parts:
@@ -332,16 +354,15 @@ class VersionSpace(MetricLearner):
 
     def state(self) -> dict[str, Any]:
         """The whole learner; one that has learned nothing is the same on every processor: its points are left out."""
-        empty = Constraints.none(self.space.n_unknowns)
         return {
             **self.settings(),
+            **remembered.as_state(self._remembered, self.space.n_unknowns),
             "max_bound": self._max_bound,
             "rounds": self.rounds,
             "is_refuted": self.is_refuted,
             "names": list(self._names),
+            "thresholds": self._thresholds.state(),
             "pairs_per_flag": self._pairs_per_flag,
-            "remembered": functools.reduce(Constraints.joined, self._remembered, empty).state(),
-            "parts": np.array([len(part) for part in self._remembered], np.int64),
             "density": self._density.state() if self.rounds else None,
             "rng": self._rng.bit_generator.state if self.rounds else self._first_rng,
         }
@@ -351,14 +372,13 @@ class VersionSpace(MetricLearner):
         """The learner with this `state`, to the bit."""
         learner = cls.__new__(cls)
         MetricLearner.__init__(learner, state["n_features"], state["structure"])
-        for name in ("epsilon", "quantile", "set_back", "error_rate", "n_points", "rounds", "is_refuted"):
+        for name in ("epsilon", "quantile", "set_back", "error_rate", "softness", "n_points", "rounds", "is_refuted"):
             setattr(learner, name, state[name])
+        learner._thresholds = Thresholds.of(learner.error_rate, learner.softness).with_state(state["thresholds"])
         learner._max_bound, learner._names = float(state["max_bound"]), tuple(state["names"])
         learner._pairs_per_flag = int(state["pairs_per_flag"])
         learner._rng, learner._first_rng = generator_from(state["rng"]), state["rng"]
-        remembered, parts = Constraints.from_state(state["remembered"]), state["parts"]
-        numbers = np.repeat(np.arange(len(parts)), parts)
-        learner._remembered = GrowingList(remembered.take(numbers == part) for part in range(len(parts)))
+        learner._remembered = remembered.from_state(state)
         if state["density"] is None:
             learner._density = learner._prior(learner._max_bound / 2.0**cls.tuning.max_doublings)
         else:
@@ -366,7 +386,7 @@ class VersionSpace(MetricLearner):
             learner._density = (
                 HardDensity.from_state(saved, learner.space, tuning)
                 if learner.error_rate == 0.0
-                else SoftDensity.from_state(saved, learner.space, tuning, likelihood=likelihood_of(learner.error_rate))
+                else SoftDensity.from_state(saved, learner.space, tuning, likelihood=learner._likelihood())
             )
         return learner
 

@@ -86,11 +86,24 @@ def moments_of_lanes(
 
 
 @jit
+def soft_width(softness: float, threshold: float, middle: float) -> float:
+    """The deviation of a threshold in squared distance, which `softness` is in distance.
+
+    A distance D is flagged at the gap g with probability Phi((g - D) / s) = Phi((g^2 - D^2) / (s (g + D))): exact for a
+    known D, also where D is small or far from g. D is taken at its mean square, `middle`.
+    """
+    if softness == 0.0:
+        return 0.0
+    return softness * (math.sqrt(threshold) + math.sqrt(max(middle, 0.0)))
+
+
+@jit
 def match_moments(
     inside: float,
     variance: float,
     known: float,
     error_rate: float,
+    width: float,
     blur: float,
     contradiction: float,
     is_repeat: bool,
@@ -103,9 +116,9 @@ def match_moments(
     inside: how far inside <alpha, u> has its mean; variance: of <alpha, u>; known: the variance up to which it counts
     as known. The new mean is mean + side * step * cov u, the new covariance cov - shrink * (cov u)(cov u)'. Both are 0
     where the half-space changes nothing: a repetition, a contradiction, a known direction (also: one whose deviation
-    is below `min_of_blur` times the blur), a likelihood without slope.
+    is below `min_of_blur` times the blur), a likelihood without slope. width: of the threshold, see `soft_width`.
     """
-    sd = math.sqrt(max(variance, known, 1e-300) + blur * blur)
+    sd = math.sqrt(max(variance, known, 1e-300) + blur * blur + width * width)
     z = inside / sd
     evidence = 1.0 if is_repeat else 0.5 * math.erfc(-z / math.sqrt(2.0))
     if z < contradiction or variance <= max(known, (min_of_blur * blur) ** 2) or is_repeat:
@@ -132,6 +145,7 @@ def update_rows(
     thresholds: Floats,
     sides: Floats,
     error_rates: Floats,
+    softness: Floats,
     blur: float,
     contradiction: float,
     max_shrink: float,
@@ -145,7 +159,8 @@ def update_rows(
 ) -> int:
     """Update N(mean, cov) with sides * (<alpha, normals> - thresholds) >= 0, row by row; count the contradictions.
 
-    error_rates: the probability that each row is wrong, (n,), or (1,) for all. mean (m,) and cov (m, m) change in
+    error_rates, softness: the probability that each row is wrong, and the deviation of its threshold, in distance, each
+    (n,), or (1,) for all. mean (m,) and cov (m, m) change in
     place; `scores` and `evidences` (n,) are filled: how many standard deviations inside the half-space the mean lay at
     the row's turn, and how likely the half-space was then. O(n m^2), but of more than `few_rows` O(m) for a row that
     lies `certain_score` deviations inside even if its own were the widest along any unit vector: it would change
@@ -160,7 +175,8 @@ def update_rows(
         u, error_rate = normals[row], error_rates[row if len(error_rates) > 1 else 0]
         middle, squares = _mean_and_square(mean, u)
         inside = sides[row] * (middle - thresholds[row])
-        most = math.sqrt(widest * widest * squares + blur * blur)
+        width = soft_width(softness[row if len(softness) > 1 else 0], thresholds[row], middle)
+        most = math.sqrt(widest * widest * squares + blur * blur + width * width)
         if inside > certain_score * most and error_rate <= 0.5:
             scores[row], evidences[row] = inside / most, 1.0
             continue
@@ -170,7 +186,7 @@ def update_rows(
             variance += reach[i] * u[i]
             largest = max(largest, cov[i, i])
         scores[row], evidences[row], step, shrink = match_moments(
-            inside, variance, known_variance * largest * squares, error_rate, blur, contradiction, repeats[row],
+            inside, variance, known_variance * largest * squares, error_rate, width, blur, contradiction, repeats[row],
             max_shrink, min_slope, min_of_blur,
         )  # fmt: skip
         contradictions += scores[row] < contradiction
@@ -271,7 +287,7 @@ def largest_deviation(cov: Floats) -> float:
 def update_in_batches(
     mean: Floats,
     cov: Floats,
-    rows: tuple[Floats, Floats, Floats, Floats, Mask],
+    rows: tuple[Floats, Floats, Floats, Floats, Floats, Mask],
     blur: float,
     contradiction: float,
     tuning: BayesPointTuning,
@@ -285,17 +301,17 @@ def update_in_batches(
     the rows of U S (n, m): three matrix products a batch. Same formulas, same order of rows; only sums are added up in
     another order.
 
-    rows: normals (n, m), thresholds, sides, error rates and repeats (n,).
+    rows: normals (n, m), thresholds, sides, error rates, softness and repeats (n,).
     """
     limits = (blur, contradiction, tuning.max_shrink, tuning.min_slope, tuning.min_of_blur)
     for start in range(0, len(scores), tuning.batch_rows):
         part = slice(start, start + tuning.batch_rows)
-        normals, thresholds, sides, error_rates, repeats = rows
+        normals, thresholds, sides, error_rates, softness, repeats = rows
         U = normals[part]
         reach, n = U @ cov, len(U)
         known = tuning.known_variance * float(np.max(np.diag(cov))) * np.einsum("ij,ij->i", U, U)
         shares, steps, shrinks = np.eye(n), np.zeros(n), np.zeros(n)
-        batch = (thresholds[part], sides[part], error_rates[part], repeats[part], known, *limits)
+        batch = (thresholds[part], sides[part], error_rates[part], softness[part], repeats[part], known, *limits)
         update_batch(reach @ U.T, U @ mean, *batch, scores[part], evidences[part], shares, steps, shrinks)
         counts = steps != 0.0
         changes, steps, shrinks = shares[counts] @ reach, steps[counts], shrinks[counts]
@@ -316,6 +332,7 @@ def update_batch(
     thresholds: Floats,
     sides: Floats,
     error_rates: Floats,
+    softness: Floats,
     repeats: Mask,
     known: Floats,
     blur: float,
@@ -337,9 +354,10 @@ def update_batch(
     n = len(middle)
     for row in range(n):
         inside = sides[row] * (middle[row] - thresholds[row])
+        width = soft_width(softness[row], thresholds[row], middle[row])
         scores[row], evidences[row], step, shrink = match_moments(
-            inside, spread[row, row], known[row], error_rates[row], blur, contradiction, repeats[row], max_shrink,
-            min_slope, min_of_blur,
+            inside, spread[row, row], known[row], error_rates[row], width, blur, contradiction, repeats[row],
+            max_shrink, min_slope, min_of_blur,
         )  # fmt: skip
         if step == 0.0:
             continue

@@ -26,6 +26,9 @@ from evenhand.metrics.half_spaces import HalfSpaces
 
 Project = Callable[["Belief"], "Belief"]
 
+HARD = np.zeros(1)
+"""The softness of thresholds that have none."""
+
 
 @dataclass(frozen=True, eq=False)
 class Belief:
@@ -41,10 +44,17 @@ class Belief:
         fill_moments(normals, self.mean, self.cov, means, sds)
         return means, sds
 
-    def scores(self, half_spaces: HalfSpaces, blur: float) -> Floats:
-        """How many standard deviations, with the blur, inside each half-space the mean lies, (n,). O(n m^2)."""
+    def scores(self, half_spaces: HalfSpaces, blur: float, softness: Floats = HARD) -> Floats:
+        """How many standard deviations, with blur and softness, inside each half-space the mean lies. O(n m^2).
+
+        softness: as in `update` -> (n,); or (s, 1), several for each -> (s, n).
+        """
         mean, sd = self.moments(half_spaces.normals)
-        return np.asarray(half_spaces.sides * (mean - half_spaces.thresholds) / np.sqrt(sd**2 + blur**2))
+        widths = softness * (
+            np.sqrt(np.maximum(half_spaces.thresholds, 0.0)) + np.sqrt(np.maximum(mean, 0.0))
+        )  # `soft_width`
+        spread = np.sqrt(sd**2 + blur**2 + widths**2)
+        return np.asarray(half_spaces.sides * (mean - half_spaces.thresholds) / spread)
 
     @cached_property
     def widest(self) -> float:
@@ -52,18 +62,25 @@ class Belief:
         return largest_deviation(self.cov)
 
     def update(
-        self, half_spaces: HalfSpaces, error_rates: Floats, *, blur: float, contradiction: float = -math.inf
+        self,
+        half_spaces: HalfSpaces,
+        error_rates: Floats,
+        *,
+        blur: float,
+        softness: Floats = HARD,
+        contradiction: float = -math.inf,
     ) -> Update:
         """Update with each half-space in turn, skipping repetitions and those that score below `contradiction`.
 
-        error_rates: the probability that each is wrong, (n,), or (1,) for all. Thresholds are blurred by a Gaussian of
-        scale `blur`. O(n m^2).
+        error_rates: the probability that each is wrong, (n,), or (1,) for all. Thresholds, which are squared gaps, are
+        blurred by a Gaussian of scale `blur`, and their roots by one of scale `softness`, (n,) or (1,). O(n m^2).
         """
         n, tuning = len(half_spaces.sides), self.tuning
         mean, cov, scores, evidences = self.mean.copy(), self.cov.copy(), np.empty(n), np.empty(n)
         columns = (half_spaces.normals, half_spaces.thresholds, half_spaces.sides)
         if len(mean) > tuning.batch_unknowns and n > 1:
-            rows = (*columns, np.broadcast_to(error_rates, n).copy(), repeated_rows(*columns))
+            each = (np.broadcast_to(error_rates, n).copy(), np.broadcast_to(softness, n).copy())
+            rows = (*columns, *each, repeated_rows(*columns))
             skipped = update_in_batches(mean, cov, rows, blur, contradiction, tuning, scores, evidences)
         else:
             limits = (
@@ -73,18 +90,20 @@ class Belief:
                 tuning.known_variance,
                 tuning.certain_score,
             )
-            noise, few, out = (error_rates, blur, contradiction), tuning.few_rows, (scores, evidences)
+            noise, few, out = (error_rates, softness, blur, contradiction), tuning.few_rows, (scores, evidences)
             skipped = update_rows(mean, cov, *columns, *noise, *limits, few, *out)
         return Update(Belief(mean, cov, tuning), evidences, scores, skipped)
 
-    def update_bit(self, fair: HalfSpaces, any_unfair: bool, *, error_rate: float, blur: float) -> tuple[Belief, float]:
+    def update_bit(
+        self, fair: HalfSpaces, any_unfair: bool, *, error_rate: float, blur: float, softness: Floats = HARD
+    ) -> tuple[Belief, float]:
         """Update with one bit, whether all of `fair` hold; also how likely that bit was. O(n m^2 + m^3).
 
         With F the event that all hold, of probability Z, the bit's likelihood is a + c 1_F: a = eta, c = 1 - 2 eta for
         "all hold", a = 1 - eta, c = 2 eta - 1 for "not all". Moments of a sum of likelihoods are sums of moments; those
         given F come from updating with every row as certain.
         """
-        all_hold = self.update(fair, np.zeros(1), blur=blur)
+        all_hold = self.update(fair, np.zeros(1), blur=blur, softness=softness)
         chance = min(float(np.prod(all_hold.evidence)), self.tuning.max_chance_fair)
         a, c = (1.0 - error_rate, 2.0 * error_rate - 1.0) if any_unfair else (error_rate, 1.0 - 2.0 * error_rate)
         likelihood = a + c * chance
@@ -167,18 +186,20 @@ def project_psd(belief: Belief, space: MetricSpace, bound: float) -> Belief:
     return belief
 
 
-def refitted(belief: Belief, half_spaces: HalfSpaces, error_rates: Floats, blur: float, project: Project) -> Belief:
+def refitted(
+    belief: Belief, half_spaces: HalfSpaces, error_rates: Floats, softness: Floats, blur: float, project: Project
+) -> Belief:
     """The belief updated with the half-spaces that its mean violates, the worst m of them at a time, until none is.
 
     Half-spaces that hold anyway are not counted as evidence, so the result is less certain than an update with all.
     """
     for _ in range(belief.tuning.refit_passes):
-        scores = belief.scores(half_spaces, blur)
+        scores = belief.scores(half_spaces, blur, softness)
         worst = np.argsort(scores, kind="stable")[: len(belief.mean)]
         worst = worst[scores[worst] < 0.0]
         if not len(worst):
             break
-        belief = project(belief.update(half_spaces.take(worst), error_rates, blur=blur).belief)
+        belief = project(belief.update(half_spaces.take(worst), error_rates, blur=blur, softness=softness).belief)
     return belief
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from evenhand._internal.arrays import Floats
 from evenhand._internal.jit import jit
 from evenhand.metrics.gaussian._moment_matching import LANES, moments_of_lanes
-from evenhand.metrics.gaussian.truncated_normal import score_exceeded, truncated_quantile
+from evenhand.metrics.gaussian.truncated_normal import score_exceeded, truncated_mean, truncated_quantile
 
 
 class Caution(NamedTuple):
@@ -27,12 +27,15 @@ class Caution(NamedTuple):
     """How far the lower end of a known distance lies below its estimate at most."""
     shade: float
     """How far below its estimate a known distance is played at least."""
+    softness: float = 0.0
+    """The deviation of the reviewer's threshold, in distance."""
 
     @staticmethod
     @lru_cache(maxsize=64)
-    def at(epsilon: float, quantile: float, end: float, known: float, shade: float) -> Caution:
-        """The caution at this accuracy and quantile; end, known and shade as in `BayesPointTuning`."""
-        return Caution(1.0 - quantile, score_exceeded(1.0 - quantile), end, known * epsilon, shade * epsilon)
+    def at(epsilon: float, quantile: float, end: float, known: float, shade: float, softness: float = 0.0) -> Caution:
+        """The caution at this accuracy, quantile and softness; end, known and shade as in `BayesPointTuning`."""
+        exceeded = score_exceeded(1.0 - quantile)
+        return Caution(1.0 - quantile, exceeded, end, known * epsilon, shade * epsilon, softness)
 
 
 def cautious_squares(mean: Floats, sd: Floats, caution: Caution) -> Floats:
@@ -44,22 +47,46 @@ def cautious_squares(mean: Floats, sd: Floats, caution: Caution) -> Floats:
 
 @jit
 def _fill_squares(
-    mean: Floats, sd: Floats, keep: float, untruncated: float, end: float, known: float, shade: float, squares: Floats
+    mean: Floats,
+    sd: Floats,
+    keep: float,
+    untruncated: float,
+    end: float,
+    known: float,
+    shade: float,
+    softness: float,
+    squares: Floats,
 ) -> None:
     for row in range(len(mean)):
-        squares[row] = cautious_square(mean[row], sd[row], keep, untruncated, end, known, shade)
+        squares[row] = cautious_square(mean[row], sd[row], keep, untruncated, end, known, shade, softness)
 
 
 @jit
 def cautious_square(
-    mean: float, sd: float, keep: float, untruncated: float, end: float, known: float, shade: float
+    mean: float, sd: float, keep: float, untruncated: float, end: float, known: float, shade: float, softness: float
 ) -> float:
     """The squared distance to play for this mean and standard deviation; for the rest see `Caution`."""
     middle = math.sqrt(max(mean, 0.0))
     lower = math.sqrt(max(mean - end * sd, 0.0))
     if middle - lower <= known:
-        return max(min(lower, middle - shade), 0.0) ** 2
-    return truncated_quantile(mean, sd, keep, untruncated)
+        square = max(min(lower, middle - shade), 0.0) ** 2
+    else:
+        square = truncated_quantile(mean, sd, keep, untruncated)
+    if softness == 0.0 or untruncated <= 0.0:
+        return square
+    return min(_soft_square(mean, sd, square, keep, untruncated, softness), square)
+
+
+@jit
+def _soft_square(mean: float, sd: float, square: float, keep: float, untruncated: float, softness: float) -> float:
+    """What is played instead of `square`, the cautious quantile of the squared distance, under a soft threshold.
+
+    The threshold is taken as normal, truncated at zero: around the root of the mean square, with a variance to which
+    the uncertain distance and the softness add up. How uncertain the distance is, its own quantile says.
+    """
+    middle = math.sqrt(truncated_mean(mean, sd))
+    drop = max(middle - math.sqrt(square), 0.0) / untruncated
+    return truncated_quantile(middle, math.sqrt(drop * drop + softness * softness), keep, untruncated) ** 2
 
 
 @jit
@@ -73,6 +100,7 @@ def fill_distances(
     end: float,
     known: float,
     shade: float,
+    softness: float,
     table: Floats,
 ) -> None:
     """Fill a table (k, k) with the distances to play between the rows of `contexts` (k, d), LANES pairs at a time.
@@ -104,6 +132,6 @@ def fill_distances(
             moments_of_lanes(lanes, width, mean, cov, sums, middle, variance)
             for p in range(count):
                 sd = math.sqrt(max(variance[p], 0.0))
-                square = cautious_square(middle[p], sd, keep, untruncated, end, known, shade)
+                square = cautious_square(middle[p], sd, keep, untruncated, end, known, shade, softness)
                 table[first[p], second[p]] = table[second[p], first[p]] = math.sqrt(max(square, 0.0))
             count = 0

@@ -1,15 +1,19 @@
-"""Error rates of reviewers, learned while running: a posterior of each rate, on a grid, and a report."""
+"""Error rates and softness of reviewers, learned while running: a posterior of both, on a grid, and a report."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 
 from evenhand._internal.arrays import Floats, Indices
-from evenhand.metrics.gaussian.tuning import DEFAULT, BayesPointTuning
+from evenhand.metrics.gaussian.reviewer_grid import ReviewerGrid
+from evenhand.metrics.gaussian.tuning import BayesPointTuning
+
+TINY = 1e-300  # An answer that cannot be is taken for one that hardly can: its logarithm is finite.
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,9 @@ class ReviewerReport:
     """The 95% credible interval of the error rate."""
     softness: float = 0.0
     """Estimated deviation of the reviewer's threshold, in distance; 0 for one that never moves."""
+    softness_lower: float = 0.0
+    softness_upper: float = 0.0
+    """The 95% credible interval of the softness."""
     deviation: float | None = None
     """How far the reviewer's weights are from those of the panel, in lengths of the panel's; None without a panel."""
     agreement: float | None = None
@@ -38,12 +45,15 @@ class ReviewerReport:
 
 
 class ErrorRates:
-    """The posterior of each reviewer's error rate; rows are reviewers, in the order of their first answer.
+    """The posterior of each reviewer's error rate and softness; rows are reviewers, in the order of their first answer.
 
     The likelihood of an answer, eta + (1 - 2 eta) P with P the probability that it is right, is linear in eta: for the
     metric the whole posterior of eta counts as its mean. What an answer says about eta is computed again whenever the
     metric is known better (`reopen`): an answer on an uncertain pair says little at first, and much later. Answers that
     leave the window stay as they were last computed (`close`).
+
+    Softness changes P, the more the nearer the gap is to the distance. So wrong answers far from the threshold count as
+    errors, and those near it as softness. `chances` are P at each softness of the grid, (s, n), or (n,) for only one.
 
     >>> rates = ErrorRates(BayesPointTuning())
     >>> ada = rates.row("Ada")
@@ -52,20 +62,20 @@ class ErrorRates:
     True
     """
 
-    def __init__(self, tuning: BayesPointTuning) -> None:
+    def __init__(self, tuning: BayesPointTuning, grid: ReviewerGrid | None = None) -> None:
         self.names: list[str | None] = []
-        self.grid, self._log_prior = rate_prior(tuning)
+        self.grid = ReviewerGrid.of(None, 0.0, tuning) if grid is None else grid
         self._credible = tuning.credible
-        self._closed = np.zeros((0, len(self.grid)))
-        self._open = np.zeros((0, len(self.grid)))
+        self._closed = np.zeros((0, len(self.grid.rates)))
+        self._open = np.zeros((0, len(self.grid.rates)))
         self._answers = np.zeros(0)
 
     def row(self, name: str | None, n_new: int = 0) -> int:
         """The row of a reviewer, a new one for a new reviewer; n_new answers are added to their count."""
         if name not in self.names:
             self.names = [*self.names, name]
-            self._closed = np.vstack([self._closed, self._log_prior])
-            self._open = np.vstack([self._open, np.zeros(len(self.grid))])
+            self._closed = np.vstack([self._closed, self.grid.log_prior])
+            self._open = np.vstack([self._open, np.zeros(len(self.grid.rates))])
             self._answers = np.append(self._answers, 0.0)
         row = self.names.index(name)
         self._answers = self._answers + n_new * (np.arange(len(self.names)) == row)
@@ -73,10 +83,25 @@ class ErrorRates:
 
     def means(self) -> Floats:
         """The posterior mean of every reviewer's error rate, (r,)."""
-        return np.asarray(self._weights() @ self.grid)
+        return np.asarray(self._weights() @ self.grid.rates)
+
+    def softness(self) -> Floats:
+        """The posterior mean of every reviewer's softness, (r,)."""
+        return np.asarray(self._weights() @ self.grid.softness)
+
+    def means_by_width(self) -> Floats:
+        """The posterior mean of every reviewer's error rate given each softness of the grid, (s, r)."""
+        logs, of = self._closed + self._open, self.grid.width_of
+        each = [_normalised(logs[:, of == i]) @ self.grid.rates[of == i] for i in range(len(self.grid.widths))]
+        return np.stack(each)
+
+    def usual_softness(self) -> float:
+        """The softness to expect of the next answer: that of reviewers who do not mislead, by number of answers."""
+        weights = self._answers * (self.means() <= 0.5)
+        return math.sqrt(float(weights @ self.softness() ** 2) / max(float(np.sum(weights)), 1.0))
 
     def reopen(self, chances: Floats, reviewers: Indices) -> None:
-        """Replace the open answers: the probability (n,) that each is right, and the row of its reviewer."""
+        """Replace the open answers: the probability that each is right, and the row of its reviewer, (n,)."""
         self._open = self._log_likelihoods(chances, reviewers)
 
     def close(self, chances: Floats, reviewers: Indices) -> None:
@@ -90,19 +115,29 @@ class ErrorRates:
 
     def forget(self, row: int) -> None:
         """Drop the closed answers of a reviewer: they were computed under a wrong metric."""
-        self._closed = np.where((np.arange(len(self.names)) == row)[:, None], self._log_prior, self._closed)
+        self._closed = np.where((np.arange(len(self.names)) == row)[:, None], self.grid.log_prior, self._closed)
 
     def report(self) -> dict[str | None, ReviewerReport]:
         """A report on every reviewer, by name."""
-        return report_on_rates(self.names, self._answers, self._closed + self._open, self.grid, self._credible)
+        logs, grid, credible = self._closed + self._open, self.grid, self._credible
+        rates = np.unique(grid.rates)
+        reports = report_on_rates(self.names, self._answers, _marginal(logs, grid.rates, rates), rates, credible)
+        widths, means, ends = _marginal(logs, grid.softness, grid.widths), self.softness(), grid.widths
+        lower, upper = _credible_ends(_normalised(widths), np.array([ends[0], *ends, ends[-1]]), credible)
+        soft = zip(reports.items(), means.tolist(), lower.tolist(), upper.tolist(), strict=True)
+        return {
+            name: replace(report, softness=mean, softness_lower=low, softness_upper=high)
+            for (name, report), mean, low, high in soft
+        }
 
     def _weights(self) -> Floats:
         return _normalised(self._closed + self._open)
 
     def _log_likelihoods(self, chances: Floats, reviewers: Indices) -> Floats:
-        """Of all answers of each reviewer, at each rate of the grid: (r, g)."""
-        logs = np.log(self.grid + (1.0 - 2.0 * self.grid) * np.asarray(chances)[:, None])
-        totals = np.zeros((len(self.names), len(self.grid)))
+        """Of all answers of each reviewer, at each point of the grid: (r, g)."""
+        rates, each = self.grid.rates, np.atleast_2d(chances).T[:, self.grid.width_of]
+        logs = np.log(np.maximum(rates + (1.0 - 2.0 * rates) * each, TINY))
+        totals = np.zeros((len(self.names), len(rates)))
         np.add.at(totals, reviewers, logs)
         return totals
 
@@ -113,20 +148,13 @@ class ErrorRates:
         return {"names": list(self.names), "settled": self._closed, "open": self._open, "answers": self._answers}
 
     @classmethod
-    def from_state(cls, state: dict[str, Any], tuning: BayesPointTuning) -> Self:
+    def from_state(cls, state: dict[str, Any], tuning: BayesPointTuning, grid: ReviewerGrid | None = None) -> Self:
         """The posteriors with this `state`, to the bit."""
-        rates = cls(tuning)
+        rates = cls(tuning, grid)
         rates.names = list(state["names"])
         rates._closed, rates._open = state["settled"].copy(), state["open"].copy()
         rates._answers = state["answers"].copy()
         return rates
-
-
-def rate_prior(tuning: BayesPointTuning = DEFAULT) -> tuple[Floats, Floats]:
-    """The grid of error rates and the log of its prior, each (g,)."""
-    grid = np.array([*tuning.honest_rates, *tuning.misleading_rates])
-    prior = np.exp(-np.minimum(grid, 0.5) / tuning.usual_rate)
-    return grid, np.log(np.where(grid <= 0.5, prior, tuning.misleading_prior * prior))
 
 
 def report_on_rates(
@@ -137,14 +165,27 @@ def report_on_rates(
     A rate between two points of the grid is taken for one of them, however many answers there are; so the interval
     reaches to the next points.
     """
-    weights, ends = _normalised(logs), np.array([0.0, *grid, 1.0])
-    cumulated, tail = np.cumsum(weights, axis=1), (1.0 - credible) / 2.0
-    lower = ends[np.argmax(cumulated >= tail, axis=1)]
-    upper = ends[np.argmax(cumulated >= 1.0 - tail, axis=1) + 2]
+    weights = _normalised(logs)
+    lower, upper = _credible_ends(weights, np.array([0.0, *grid, 1.0]), credible)
     rows = zip(names, answers, weights @ grid, lower, upper, strict=True)
     return {
         name: ReviewerReport(name, int(n), float(rate), float(low), float(high)) for name, n, rate, low, high in rows
     }
+
+
+def _credible_ends(weights: Floats, ends: Floats, credible: float) -> tuple[Floats, Floats]:
+    """The credible interval of each row of weights (r, g): ends are the points of the grid, and one beyond each end."""
+    cumulated, tail = np.cumsum(weights, axis=1), (1.0 - credible) / 2.0
+    lower = ends[np.argmax(cumulated >= tail, axis=1)]
+    return lower, ends[np.argmax(cumulated >= 1.0 - tail, axis=1) + 2]
+
+
+def _marginal(logs: Floats, values: Floats, points: Floats) -> Floats:
+    """The log-posterior (r, p) of one coordinate at each of its points, from that of the grid (r, g)."""
+    if len(points) == logs.shape[1]:
+        return logs
+    each = [np.logaddexp.reduce(logs[:, values == point], axis=1) for point in points]
+    return np.stack(each, axis=1)
 
 
 def _normalised(logs: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""Fixed-lag smoothing: learning from answers that may be wrong while the error rates are learned too."""
+"""Fixed-lag smoothing: learning from answers that may be wrong while error rates and softness are learned too."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from evenhand._internal.append_only import shallow_copy
 from evenhand._internal.arrays import Floats, Indices
 from evenhand.metrics.gaussian._moment_matching import repeated_rows
 from evenhand.metrics.gaussian.belief import Belief, Project
-from evenhand.metrics.gaussian.error_rates import ErrorRates
+from evenhand.metrics.gaussian.error_rates import TINY, ErrorRates
+from evenhand.metrics.gaussian.reviewer_grid import ReviewerGrid
 from evenhand.metrics.gaussian.tuning import BayesPointTuning
 from evenhand.metrics.half_spaces import HalfSpaces
 
@@ -39,20 +40,21 @@ class Answers(HalfSpaces):
 
 
 class FixedLagSmoother:
-    """Error rates of reviewers, the newest answers, and the belief before them.
+    """Error rates and softness of reviewers, the newest answers, and the belief before them.
 
     Moment matching that took early answers for more reliable than they are stays certain of them for good. So a belief
     is kept (`base`) that has processed only older answers, and the newest are processed again from there whenever a
-    rate has changed. Answers leave the window into the base at the rates known by then; memory stays flat.
+    rate or a softness has changed. Answers leave the window into the base at those known by then; memory stays flat.
 
     Every method that updates a belief takes `blur`, of thresholds, and `project`, onto positive semidefinite metrics.
     """
 
-    def __init__(self, base: Belief) -> None:
-        self.rates = ErrorRates(base.tuning)
+    def __init__(self, base: Belief, grid: ReviewerGrid | None = None) -> None:
+        self.rates = ErrorRates(base.tuning, grid)
         self.base = base
         self.open = Answers.none(len(base.mean))
         self._used = np.zeros(0)
+        self._used_softness = np.zeros(0)
         self._new = 0
         self._may_widen = False
 
@@ -69,12 +71,14 @@ class FixedLagSmoother:
         self, belief: Belief, half_spaces: HalfSpaces, reviewer: str | None, blur: float, project: Project
     ) -> Belief:
         row, tuning = self.rates.row(reviewer, n_new=len(half_spaces.sides)), self.base.tuning
-        means = self.rates.means()
+        means, softness = self.rates.means(), self.rates.softness()
         repeats = repeated_rows(half_spaces.normals, half_spaces.thresholds, half_spaces.sides)
         half_spaces = half_spaces.take(~repeats)
         n = len(half_spaces.sides)
         self._used = np.append(self._used, means[len(self._used) :])
-        belief = project(belief.update(half_spaces, np.minimum(means[[row]], tuning.max_rate), blur=blur).belief)
+        self._used_softness = np.append(self._used_softness, softness[len(self._used_softness) :])
+        rate = np.minimum(means[[row]], tuning.max_rate)
+        belief = project(belief.update(half_spaces, rate, blur=blur, softness=softness[[row]]).belief)
         self.open = self.open.joined(Answers(**half_spaces.state(), reviewers=np.full(n, row)))
         self._new += n
         most = min(tuning.open_answers, max(tuning.max_open_numbers // len(belief.mean), 1))
@@ -90,21 +94,23 @@ class FixedLagSmoother:
 
     def _close(self, belief: Belief, n: int, blur: float, project: Project) -> None:
         """Move the oldest n answers into the base."""
-        oldest = self.open.take(slice(None, n))
+        oldest, chances = self.open.take(slice(None, n)), self._explained(belief, blur, project)
         self.open = self.open.take(slice(n, None))
-        scores = belief.scores(oldest, blur)
-        self.rates.close(_chances(scores), oldest.reviewers)
+        self.rates.close(chances[:, :n], oldest.reviewers)
         self.base = project(self._processed(self.base, oldest, self.rates.means(), blur))
         self._may_widen = True
 
     def _iterated(self, belief: Belief, blur: float, project: Project) -> Belief:
-        """Learn the rates from all open answers under the belief; reprocess these where a rate changed; repeat."""
-        for _ in range(self.base.tuning.max_iterations):
-            self.rates.reopen(_chances(belief.scores(self.open, blur)), self.open.reviewers)
-            means = self.rates.means()
-            if np.all(np.abs(_log_odds(means) - _log_odds(self._used)) <= self.base.tuning.rate_change):
+        """Learn the reviewers from all open answers under the belief; reprocess these where one changed; repeat."""
+        tuning = self.base.tuning
+        for _ in range(tuning.max_iterations if len(self.rates.grid.widths) == 1 else 1):
+            self.rates.reopen(self._explained(belief, blur, project), self.open.reviewers)
+            means, softness = self.rates.means(), self.rates.softness()
+            is_same = np.abs(_log_odds(means) - _log_odds(self._used)) <= tuning.rate_change
+            change = tuning.width_change * np.maximum(softness, self._used_softness) + tuning.min_width_change
+            if np.all(is_same & (np.abs(softness - self._used_softness) <= change)):
                 break
-            self._used = means
+            self._used, self._used_softness = means, softness
             belief = project(self._processed(self.base, self.open, means, blur))
         return belief
 
@@ -127,8 +133,9 @@ class FixedLagSmoother:
 
     def _less_certain(self, belief: Belief, blur: float, project: Project) -> Belief:
         """Widen the base if the newest answers then fit better; once for the same answers."""
-        means = self.rates.means()
-        if not self._may_widen or np.all(means < self.base.tuning.min_rate_to_explain):
+        means, softness, tuning = self.rates.means(), self.rates.softness(), self.base.tuning
+        is_exact = (means < tuning.min_rate_to_explain) & (softness < tuning.min_width_to_explain)
+        if not self._may_widen or np.all(is_exact):
             return belief
         bases = [self.base.widened(factor) for factor in self.base.tuning.trial_widenings]
         trials = [project(self._processed(base, self.open, means, blur)) for base in bases]
@@ -145,9 +152,32 @@ class FixedLagSmoother:
         return self.base.tuning.better_fit + len(self.base.mean)
 
     def _fit(self, belief: Belief, blur: float) -> float:
-        """The log-likelihood of the open answers, at the error rate of each reviewer that fits best."""
-        chances = _chances(belief.scores(self.open, max(blur, self.base.tuning.trial_blur)))
+        """The log-likelihood of the open answers, at the error rate and softness of each reviewer that fit best."""
+        chances = self._chances(belief, self.open, max(blur, self.base.tuning.trial_blur), self.rates.grid.widths)
         return self.rates.best_fit(chances, self.open.reviewers)
+
+    def _explained(self, belief: Belief, blur: float, project: Project) -> Floats:
+        """How likely each open answer is right at each softness of the grid, each under its own belief, (s, n).
+
+        A soft threshold further away and a sharp one nearer by explain the answers on gaps in between equally well, so
+        under one belief the softness it was made with would look best.
+        """
+        widths = self.rates.grid.widths
+        if len(widths) == 1:
+            return self._chances(belief, self.open, blur, widths)
+        rates, chances = self.rates.means_by_width(), []
+        for i in range(len(widths)):
+            own = project(
+                self._processed(self.base, self.open, rates[i], blur, softness=np.full(rates.shape[1], widths[i]))
+            )
+            chances.append(self._chances(own, self.open, blur, widths[i : i + 1]))
+        return np.concatenate(chances)
+
+    def _chances(self, belief: Belief, answers: Answers, blur: float, widths: Floats) -> Floats:
+        """How likely each answer is right at each softness, (s, n)."""
+        from scipy.special import ndtr  # takes longer to load than a first decision may take
+
+        return np.asarray(ndtr(belief.scores(answers, blur, widths[:, None])))
 
     def restarted(
         self, old_prior: Belief, new_prior: Belief, *, blur: float, project: Project
@@ -162,15 +192,26 @@ class FixedLagSmoother:
         smoother.base = base
         return smoother
 
-    def _processed(self, belief: Belief, answers: Answers, rates: Floats, blur: float, *, cap: bool = True) -> Belief:
-        """The belief after these answers, at the rate of each reviewer (r,), capped at the maximum.
+    def _processed(
+        self,
+        belief: Belief,
+        answers: Answers,
+        rates: Floats,
+        blur: float,
+        *,
+        softness: Floats | None = None,
+        cap: bool = True,
+    ) -> Belief:
+        """The belief after these answers, at the rate and the softness of each reviewer (r,); rates capped.
 
         A repetition by another reviewer, or on another day, is news: answers are split where one repeats another.
         """
         rates = np.minimum(rates, self.base.tuning.max_rate) if cap else rates
+        softness = self.rates.softness() if softness is None else softness
         for rows in _parts_without_repeats(answers):
             part = answers.take(rows)
-            belief = belief.update(part, rates[part.reviewers], blur=blur).belief
+            by = part.reviewers
+            belief = belief.update(part, rates[by], blur=blur, softness=softness[by]).belief
         return belief
 
     # Saving. The keys are those of version 0.1.
@@ -183,17 +224,19 @@ class FixedLagSmoother:
             "open": self.open.state(),
             "memory": Answers.none(len(self.base.mean)).state(),  # version 0.1 kept closed answers there
             "used": self._used,
+            "used_softness": self._used_softness,
             "new": self._new,
             "may_widen": self._may_widen,
         }
 
     @classmethod
-    def from_state(cls, state: dict[str, Any], tuning: BayesPointTuning) -> Self:
+    def from_state(cls, state: dict[str, Any], tuning: BayesPointTuning, grid: ReviewerGrid | None = None) -> Self:
         """The smoother with this `state`, to the bit."""
-        smoother = cls(Belief(state["base"]["mean"].copy(), state["base"]["cov"].copy(), tuning))
-        smoother.rates = ErrorRates.from_state(state["errors"], tuning)
+        smoother = cls(Belief(state["base"]["mean"].copy(), state["base"]["cov"].copy(), tuning), grid)
+        smoother.rates = ErrorRates.from_state(state["errors"], tuning, grid)
         smoother.open = Answers.from_state(state["open"])
         smoother._used, smoother._new = state["used"].copy(), int(state["new"])
+        smoother._used_softness = state.get("used_softness", np.zeros_like(smoother._used)).copy()
         smoother._may_widen = bool(state["may_widen"])
         return smoother
 
@@ -211,12 +254,5 @@ def _parts_without_repeats(half_spaces: HalfSpaces) -> list[slice]:
     return [*parts, slice(start, len(half_spaces))]
 
 
-def _chances(scores: Floats) -> Floats:
-    """How likely each answer is right, given its score, (n,)."""
-    from scipy.special import ndtr  # takes longer to load than a first decision may take
-
-    return np.asarray(ndtr(scores))
-
-
 def _log_odds(rates: Floats) -> Floats:
-    return np.asarray(np.log(rates / (1.0 - rates)))
+    return np.asarray(np.log(np.maximum(rates, TINY) / (1.0 - rates)))

@@ -66,6 +66,20 @@ def truncated_quantile(mean: float, sd: float, keep: float, untruncated: float) 
 
 
 @jit
+def truncated_mean(mean: float, sd: float) -> float:
+    """The mean of N(mean, sd^2), given that it is not negative."""
+    scale = max(sd, TINY)
+    z = mean / scale
+    if z > CERTAIN:
+        return mean
+    if z > TAIL:
+        return mean + scale * math.exp(-0.5 * z * z) / (math.sqrt(2.0 * math.pi) * 0.5 * math.erfc(-z / math.sqrt(2.0)))
+    if mean < -FAR * scale:
+        return scale * (scale / -mean)
+    return max(mean + scale / _mills_ratio(-z), 0.0)
+
+
+@jit
 def score_exceeded(keep: float) -> float:
     """The score h with Phi(h) = keep."""
     if keep > 0.5:  # the other tail has more digits

@@ -112,6 +112,10 @@ class BayesPointTuning(MemoryTuning):
     """Scale of the exponential prior: most reviewers err in about one answer of twenty, or less."""
     misleading_prior: float = 0.2
     """Prior of a rate above one half, as a share of that of one half."""
+    soft_widths: tuple[float, ...] = (0.01, 0.02, 0.04, 0.07, 0.12, 0.2, 0.35)
+    """The grid of softness, besides zero: deviations of a reviewer's threshold, in distance."""
+    soft_prior: float = 0.05
+    """Prior probability that a threshold is soft at all."""
     credible: float = 0.95
     """Probability mass between the ends of a reported rate."""
 
@@ -125,6 +129,10 @@ class BayesPointTuning(MemoryTuning):
     """Rates are updated after so many new answers: the first, or the second times the open ones if that is more."""
     rate_change: float = math.log(1.5)
     """Change of the log-odds of a reviewer's error for which all open answers are reprocessed."""
+    width_change: float = 0.25
+    """The same for softness: its change, as a share of the larger one,"""
+    min_width_change: float = 0.002
+    """if it is more than this."""
     max_iterations: int = 3
     """Maximum iterations: rates and belief depend on each other."""
     max_rate: float = 0.5
@@ -144,7 +152,9 @@ class BayesPointTuning(MemoryTuning):
     as many again in the next, the truth being taken for error at a rate of 0.04.
     """
     min_rate_to_explain: float = 0.005
-    """While every error rate is lower, no wider belief is tried: there is nothing to explain better."""
+    min_width_to_explain: float = 0.003
+    """While every error rate and every softness is lower, no wider belief is tried: nothing is to be explained better.
+    """
     trial_blur: float = 0.01
     """Blur of thresholds, which are squared gaps, when two explanations are compared."""
     better_fit: float = 20.0

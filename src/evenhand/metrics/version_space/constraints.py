@@ -32,11 +32,18 @@ class Constraints:
         return cls(np.zeros((0, n_unknowns)), np.zeros(0), no, no)
 
     @classmethod
-    def of(cls, half_spaces: HalfSpaces, set_back: float, reviewer: int) -> Self:
-        """One answer of this reviewer for each half-space, moved outwards by `set_back`."""
-        A, n = half_spaces.sides[:, None] * half_spaces.normals, len(half_spaces)
-        b = half_spaces.sides * half_spaces.thresholds - set_back
-        return cls(A, b, np.arange(n), np.full(n, reviewer))
+    def of(cls, half_spaces: HalfSpaces, set_back: float, reviewer: int, ladder: Floats | None = None) -> Self:
+        """One answer of this reviewer for each half-space, moved outwards by `set_back`.
+
+        ladder: several answers for each, moved outwards by these distances, (s,).
+        """
+        sides, thresholds, normals = half_spaces.sides, half_spaces.thresholds, half_spaces.normals
+        if ladder is not None:
+            roots = np.sqrt(thresholds)[:, None] - sides[:, None] * ladder
+            thresholds, sides = np.maximum(roots, 0.0).ravel() ** 2, np.repeat(sides, len(ladder))
+            normals = np.repeat(normals, len(ladder), axis=0)
+        n = len(sides)
+        return cls(sides[:, None] * normals, sides * thresholds - set_back, np.arange(n), np.full(n, reviewer))
 
     def as_one(self) -> Constraints:
         """One answer: that at least one of these is right."""

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from evenhand._internal.arrays import Floats, Indices
-from evenhand.metrics.gaussian.error_rates import rate_prior
+from evenhand.metrics.gaussian.reviewer_grid import rate_prior
 
 
 class Likelihood(Protocol):
@@ -24,10 +24,12 @@ class FixedRate:
     """Every answer is wrong with the same probability; a right one weighs 1, a wrong one rate / (1 - rate)."""
 
     rate: float
+    steps: int = 1
+    """How many half-spaces stand for one answer."""
 
     def log_weights(self, n_answers: Indices, wrong: Indices) -> Floats:
         """In proportion to the wrong ones."""
-        return np.asarray(wrong * math.log(self.rate / (1.0 - self.rate)))
+        return np.asarray(wrong / self.steps * math.log(self.rate / (1.0 - self.rate)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +41,8 @@ class LearnedRates:
 
     rates: Floats
     log_prior: Floats
+    steps: int = 1
+    """How many half-spaces stand for one answer."""
 
     def log_weights(self, n_answers: Indices, wrong: Indices) -> Floats:
         """The log of the average."""
@@ -46,13 +50,13 @@ class LearnedRates:
 
     def log_joint(self, rates: Floats, n_answers: Indices, wrong: Indices) -> Floats:
         """The log of prior times likelihood at each rate: (r, c, g)."""
-        wrong, right = wrong[:, :, None], (n_answers - wrong)[:, :, None]
+        wrong, right = wrong[:, :, None] / self.steps, (n_answers - wrong)[:, :, None] / self.steps
         return np.asarray(self.log_prior + wrong * np.log(rates) + right * np.log1p(-rates))
 
 
-def likelihood_of(error_rate: float | None) -> Likelihood:
-    """With this error rate; None for rates to be learned."""
-    return LearnedRates(*rate_prior()) if error_rate is None else FixedRate(error_rate)
+def likelihood_of(error_rate: float | None, steps: int = 1) -> Likelihood:
+    """With this error rate; None for rates to be learned. steps: how many half-spaces stand for one answer."""
+    return LearnedRates(*rate_prior(), steps) if error_rate is None else FixedRate(error_rate, steps)
 
 
 def log_sum(logs: Floats) -> Floats:

@@ -24,11 +24,15 @@ class Promise:
     """How many pairs a flag may have been about at most: more than one after one-bit reviews."""
     is_refuted: bool
     """Whether some answer, never wrong, fits no metric together with earlier ones."""
+    is_soft: bool
+    """Whether thresholds may be soft."""
 
     @property
     def flags_left(self) -> int | None:
         """How many more rounds can be flagged at most; None where nothing is promised."""
-        if self.error_rate is None or self.is_refuted or self._rate_is_refuted or self._flag_share >= 1.0:
+        if self.error_rate is None or self.is_soft or self.is_refuted:
+            return None
+        if self._rate_is_refuted or self._flag_share >= 1.0:
             return None
         return flags_left(
             self.density.space.n_unknowns,
@@ -60,6 +64,8 @@ class Promise:
             return "No metric fits all answers: no number of flags can be promised any more."
         if self.error_rate is None:
             return "With error rates that are learned, no number of flags is proved."
+        if self.is_soft:
+            return "With thresholds that may be soft, no number of flags is proved."
         if self._rate_is_refuted:
             return f"More answers are wrong than an error rate of {self.error_rate:g} explains: no number is promised."
         if self._flag_share >= 1.0:

@@ -50,7 +50,9 @@ class Belief:
         softness: as in `update` -> (n,); or (s, 1), several for each -> (s, n).
         """
         mean, sd = self.moments(half_spaces.normals)
-        widths = softness * (np.sqrt(np.maximum(half_spaces.thresholds, 0.0)) + np.sqrt(np.maximum(mean, 0.0)))  # `soft_width`
+        widths = softness * (
+            np.sqrt(np.maximum(half_spaces.thresholds, 0.0)) + np.sqrt(np.maximum(mean, 0.0))
+        )  # `soft_width`
         spread = np.sqrt(sd**2 + blur**2 + widths**2)
         return np.asarray(half_spaces.sides * (mean - half_spaces.thresholds) / spread)
 
@@ -88,8 +90,9 @@ class Belief:
                 tuning.known_variance,
                 tuning.certain_score,
             )
-            noise, few, out = (error_rates, softness, blur, contradiction), tuning.few_rows, (scores, evidences)
-            skipped = update_rows(mean, cov, *columns, *noise, *limits, few, *out)
+            few, out = tuning.few_rows, (scores, evidences)
+            each = (error_rates, softness)
+            skipped = update_rows(mean, cov, *columns, *each, blur, contradiction, *limits, few, *out)
         return Update(Belief(mean, cov, tuning), evidences, scores, skipped)
 
     def update_bit(

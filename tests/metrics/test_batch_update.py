@@ -28,7 +28,7 @@ def _world(seed: int, m: int, n: int) -> tuple[Belief, list[Floats]]:
         if rng.random() < 0.2:
             other = int(rng.integers(row))
             normals[row], thresholds[row], sides[row] = normals[other], thresholds[other], sides[other]
-    return belief, [normals, thresholds, sides, rates]
+    return belief, [normals, thresholds, sides, rates, rng.choice([0.0, 0.0, 0.05, 0.5], size=n)]
 
 
 ROW_BY_ROW = replace(DEFAULT, few_rows=10**9)
@@ -38,7 +38,7 @@ ROW_BY_ROW = replace(DEFAULT, few_rows=10**9)
 def _in_batches(belief: Belief, rows: list[Floats], contradiction: float, tuning: BayesPointTuning) -> list[Floats]:
     mean, cov, n = belief.mean.copy(), belief.cov.copy(), len(rows[1])
     scores, evidences = np.full(n, np.nan), np.full(n, np.nan)
-    table = (rows[0], rows[1], rows[2], rows[3], repeated_rows(rows[0], rows[1], rows[2]))
+    table = (rows[0], rows[1], rows[2], rows[3], rows[4], repeated_rows(rows[0], rows[1], rows[2]))
     skipped = update_in_batches(mean, cov, table, 1e-3, contradiction, tuning, scores, evidences)
     assert skipped == np.sum(scores < contradiction)
     return [mean, cov, scores, evidences]
@@ -61,7 +61,7 @@ def test_equals_row_by_row(seed: int, m: int, n: int, contradiction: float, size
     belief, rows = _world(seed, m, n)
     batched = _in_batches(belief, rows, contradiction, replace(DEFAULT, batch_rows=size))
     belief = replace(belief, tuning=ROW_BY_ROW)
-    update = belief.update(HalfSpaces(*rows[:3]), rows[3], blur=1e-3, contradiction=contradiction)
+    update = belief.update(HalfSpaces(*rows[:3]), rows[3], blur=1e-3, softness=rows[4], contradiction=contradiction)
     if np.any(np.abs(update.score - contradiction) < 1e-6):
         return  # on the edge of a contradiction rounding decides
     one_by_one = (update.belief.mean, update.belief.cov, update.score, update.evidence)
@@ -78,7 +78,8 @@ def test_many_batches_leave_a_covariance() -> None:
         normals = rng.normal(size=(300, 12))
         normals /= np.linalg.norm(normals, axis=1, keepdims=True)
         thresholds, sides = rng.uniform(0, 1, 300), rng.choice([-1.0, 1.0], 300)
-        rows = (normals, thresholds, sides, rng.choice([0.001, 0.3, 0.9], 300), np.zeros(300, np.bool_))
+        rates, none = rng.choice([0.001, 0.3, 0.9], 300), np.zeros(300, np.bool_)
+        rows = (normals, thresholds, sides, rates, np.zeros(300), none)
         update_in_batches(mean, cov, rows, 1e-4, -np.inf, DEFAULT, np.empty(300), np.empty(300))
         assert np.array_equal(cov, cov.T)
     assert np.min(np.linalg.eigvalsh(cov)) > 0
@@ -88,9 +89,9 @@ def test_a_belief_about_many_unknowns_is_updated_in_batches() -> None:
     """Beyond a number of unknowns a belief is updated in batches, and comes to the same."""
     belief, rows = _world(3, 20, 50)
     half_spaces = HalfSpaces(*rows[:3])
-    expected = belief.update(half_spaces, rows[3], blur=1e-3).belief
+    expected = belief.update(half_spaces, rows[3], blur=1e-3, softness=rows[4]).belief
     many = replace(belief, tuning=replace(DEFAULT, batch_unknowns=19))
-    batched = many.update(half_spaces, rows[3], blur=1e-3).belief
+    batched = many.update(half_spaces, rows[3], blur=1e-3, softness=rows[4]).belief
     assert not np.array_equal(batched.cov, expected.cov)
     assert np.allclose(batched.cov, expected.cov, atol=1e-9)
     assert np.allclose(batched.mean, expected.mean, atol=1e-7)

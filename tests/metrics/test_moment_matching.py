@@ -21,15 +21,17 @@ from evenhand.metrics.half_spaces import HalfSpaces
 Floats = NDArray[np.float64]
 
 RATES = (0.0, 0.001, 0.3, 0.5, 0.9)
+SOFTNESS = (0.0, 0.0, 0.05, 0.5)
 
 
 class Rows(NamedTuple):
-    """Half-spaces with the error rate of each."""
+    """Half-spaces with the error rate and the softness of each."""
 
     normals: Floats
     thresholds: Floats
     sides: Floats
     rates: Floats
+    softness: Floats
 
 
 class Result(NamedTuple):
@@ -53,11 +55,12 @@ def _updated(
     return Result(mean, cov, scores, evidences)
 
 
-def _transcribed(belief: Belief, u: Floats, b: float, s: float, eta: float, *, blur: float) -> Result:
+def _transcribed(belief: Belief, u: Floats, b: float, s: float, eta: float, soft: float, *, blur: float) -> Result:
     """One row by the formulas as they stand in the mathematics, in the words of numpy and scipy."""
     mu, Sigma = belief.mean, belief.cov
     v = u @ Sigma @ u
-    sigma = np.sqrt(v + blur**2)
+    width = soft * (np.sqrt(np.maximum(b, 0)) + np.sqrt(np.maximum(u @ mu, 0)))
+    sigma = np.sqrt(v + blur**2 + width**2)
     z = s * (u @ mu - b) / sigma
     Z = eta + (1 - 2 * eta) * norm.cdf(z)
     r = (1 - 2 * eta) * norm.pdf(z) / Z if eta > 0 else np.sqrt(2 / np.pi) / erfcx(-z / np.sqrt(2))
@@ -79,7 +82,7 @@ def _world(seed: int, *, m: int, n: int) -> tuple[Belief, Rows]:
         if rng.random() < 0.2:
             other = int(rng.integers(row))
             normals[row], thresholds[row], sides[row] = normals[other], thresholds[other], sides[other]
-    return belief, Rows(normals, thresholds, sides, rates)
+    return belief, Rows(normals, thresholds, sides, rates, rng.choice(SOFTNESS, size=n))
 
 
 @settings(max_examples=80, deadline=None)
@@ -100,8 +103,8 @@ def test_equals_the_formulas_row_by_row(seed: int, m: int, n: int, blur: float, 
     for row in range(n):
         after = _updated(belief, Rows(*(part[: row + 1] for part in rows)), blur=blur, contradiction=contradiction)
         before = _updated(belief, Rows(*(part[:row] for part in rows)), blur=blur, contradiction=contradiction)
-        u, b, s, eta = (part[row] for part in rows)
-        expected = _transcribed(Belief(before.mean, before.cov), u, b, s, eta, blur=blur)
+        u, b, s, eta, soft = (part[row] for part in rows)
+        expected = _transcribed(Belief(before.mean, before.cov), u, b, s, eta, soft, blur=blur)
         z = float(expected.scores[0])
         assert np.array_equal(after.scores[:-1], before.scores)
         assert after.scores[-1] == pytest.approx(z, rel=1e-7, abs=1e-7)
@@ -179,7 +182,7 @@ def test_contradictions_are_scored_and_skipped() -> None:
     """A row that scores below the limit leaves the belief to the bit; one that scores just above it changes it."""
     belief, u = Belief(np.zeros(2), np.eye(2)), np.array([[1.0, 0.0]])
     for threshold, counts in ((5.001, False), (4.999, True)):
-        rows = Rows(u, np.array([threshold]), np.ones(1), np.zeros(1))
+        rows = Rows(u, np.array([threshold]), np.ones(1), np.zeros(1), np.zeros(1))
         after = _updated(belief, rows, blur=0.0, contradiction=-5.0)
         assert after.scores[0] == pytest.approx(-threshold)
         assert after.evidences[0] == pytest.approx(norm.cdf(-threshold), rel=1e-9)
@@ -190,10 +193,10 @@ def test_contradictions_are_scored_and_skipped() -> None:
 def test_a_contradiction_is_judged_when_its_turn_comes() -> None:
     """What the first row of two teaches decides whether the second is still a contradiction."""
     belief, u = Belief(np.zeros(1), np.eye(1)), np.ones((2, 1))
-    rows = Rows(u, np.array([4.0, 6.0]), np.ones(2), np.zeros(2))
+    rows = Rows(u, np.array([4.0, 6.0]), np.ones(2), np.zeros(2), np.zeros(2))
     after = _updated(belief, rows, blur=0.0, contradiction=-5.0)
     assert after.scores[1] > -5.0 or after.mean[0] < 6.0
-    alone = _updated(belief, Rows(u[:1], rows.thresholds[1:], np.ones(1), np.zeros(1)), blur=0.0, contradiction=-5.0)
+    alone = _updated(belief, Rows(*(part[1:] for part in rows)), blur=0.0, contradiction=-5.0)
     assert alone.scores[0] == -6.0
     assert alone.mean[0] == 0.0
 
@@ -207,16 +210,15 @@ def test_far_out_nothing_overflows(side: float, distance: float) -> None:
     """
     belief = Belief(np.array([-side * distance]), np.eye(1))
     for rate in RATES:
-        after = _updated(belief, Rows(np.ones((1, 1)), np.zeros(1), np.array([side]), np.array([rate])), blur=0.0)
+        row = Rows(np.ones((1, 1)), np.zeros(1), np.array([side]), np.array([rate]), np.zeros(1))
+        after = _updated(belief, row, blur=0.0)
         assert all(np.all(np.isfinite(part)) for part in after)
         assert after.cov[0, 0] > 0
         if rate == 0:
             assert abs(after.mean[0]) <= 0.3
         elif distance > 30:
             assert np.array_equal(after.mean, belief.mean)
-        known = _updated(
-            Belief(-belief.mean, belief.cov), Rows(np.ones((1, 1)), np.zeros(1), np.array([side]), np.array([rate]))
-        )
+        known = _updated(Belief(-belief.mean, belief.cov), row)
         if distance > 30:
             assert np.array_equal(known.mean, -belief.mean)
             assert np.array_equal(known.cov, belief.cov)
@@ -253,9 +255,8 @@ def test_the_input_is_not_changed() -> None:
 def test_one_verdict_removes_no_more_than_its_limit() -> None:
     """However far off a certain verdict is, a thousandth of the variance along it is left."""
     for z in (-1.0, -100.0, -1e6):
-        after = _updated(
-            Belief(np.array([z]), np.eye(1)), Rows(np.ones((1, 1)), np.zeros(1), np.ones(1), np.zeros(1)), blur=0.0
-        )
+        row = Rows(np.ones((1, 1)), np.zeros(1), np.ones(1), np.zeros(1), np.zeros(1))
+        after = _updated(Belief(np.array([z]), np.eye(1)), row, blur=0.0)
         assert after.cov[0, 0] >= 1e-3 * (1 - 1e-9)
 
 
@@ -271,9 +272,8 @@ def test_thousands_of_verdicts_leave_a_covariance(rates: tuple[float, ...]) -> N
     for _ in range(60):
         normals = rng.normal(size=(100, m))
         normals /= np.linalg.norm(normals, axis=1, keepdims=True)
-        rows = Rows(
-            normals, rng.uniform(0, 1, size=100), rng.choice([-1.0, 1.0], size=100), rng.choice(rates, size=100)
-        )
+        sides, softness = rng.choice([-1.0, 1.0], size=100), np.zeros(100)
+        rows = Rows(normals, rng.uniform(0, 1, size=100), sides, rng.choice(rates, size=100), softness)
         after = _updated(belief, rows, blur=1e-4)
         belief = Belief(after.mean, after.cov)
         assert np.all(np.isfinite(after.mean))

@@ -45,9 +45,10 @@ class BayesPoint(MetricLearner):
     That G is positive semidefinite enters as certain verdicts on directions in which the mean is negative.
 
     The distance played is not the mean but the `caution` quantile of the belief about the squared distance, truncated
-    at zero; with a soft threshold, about the distance that is flagged with probability `caution`. A low quantile is flagged less often for each bit it learns, and being positive it goes on learning,
-    where "mean minus c standard deviations" would stop. Once a distance is known to within epsilon, its lower end
-    is played. docs/choosing.md has figures.
+    at zero; with a soft threshold, about the gap that is flagged with probability `caution`, errors apart. A low
+    quantile is flagged less often for each bit it learns, and being positive it goes on learning, where "mean minus c
+    standard deviations" would stop. Once a distance is known to within epsilon, its lower end is played.
+    docs/choosing.md has figures.
 
     Guarantee: none in the worst case; its ends are credible (three standard deviations), not certain. Cost: O(m^2) a
     verdict, flat in the number of rounds.
@@ -96,7 +97,7 @@ class BayesPoint(MetricLearner):
         self._widths = np.array([self.softness or 0.0])  # the softness to expect of the next answer, (1,)
 
     def _grid(self) -> ReviewerGrid:
-        return ReviewerGrid.of(self.error_rate, self.softness, self.tuning)
+        return ReviewerGrid.of(self.error_rate, self.softness, self.space.n_unknowns, self.tuning)
 
     def _count_reviews(self, n: int) -> None:
         """Set the number of reviews, and with it the accuracy in force."""

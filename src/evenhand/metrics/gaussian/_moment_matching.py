@@ -94,7 +94,7 @@ def soft_width(softness: float, threshold: float, middle: float) -> float:
     """
     if softness == 0.0:
         return 0.0
-    return softness * (math.sqrt(threshold) + math.sqrt(max(middle, 0.0)))
+    return softness * (math.sqrt(max(threshold, 0.0)) + math.sqrt(max(middle, 0.0)))
 
 
 @jit

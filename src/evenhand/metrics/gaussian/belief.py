@@ -90,8 +90,9 @@ class Belief:
                 tuning.known_variance,
                 tuning.certain_score,
             )
-            noise, few, out = (error_rates, softness, blur, contradiction), tuning.few_rows, (scores, evidences)
-            skipped = update_rows(mean, cov, *columns, *noise, *limits, few, *out)
+            few, out = tuning.few_rows, (scores, evidences)
+            each = (error_rates, softness)
+            skipped = update_rows(mean, cov, *columns, *each, blur, contradiction, *limits, few, *out)
         return Update(Belief(mean, cov, tuning), evidences, scores, skipped)
 
     def update_bit(

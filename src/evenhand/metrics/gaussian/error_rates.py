@@ -64,7 +64,7 @@ class ErrorRates:
 
     def __init__(self, tuning: BayesPointTuning, grid: ReviewerGrid | None = None) -> None:
         self.names: list[str | None] = []
-        self.grid = ReviewerGrid.of(None, 0.0, tuning) if grid is None else grid
+        self.grid = ReviewerGrid.of(None, 0.0, 0, tuning) if grid is None else grid
         self._credible = tuning.credible
         self._closed = np.zeros((0, len(self.grid.rates)))
         self._open = np.zeros((0, len(self.grid.rates)))

@@ -167,9 +167,8 @@ class FixedLagSmoother:
             return self._chances(belief, self.open, blur, widths)
         rates, chances = self.rates.means_by_width(), []
         for i in range(len(widths)):
-            own = project(
-                self._processed(self.base, self.open, rates[i], blur, softness=np.full(rates.shape[1], widths[i]))
-            )
+            softness = np.full(rates.shape[1], widths[i])
+            own = project(self._processed(self.base, self.open, rates[i], blur, softness=softness))
             chances.append(self._chances(own, self.open, blur, widths[i : i + 1]))
         return np.concatenate(chances)
 

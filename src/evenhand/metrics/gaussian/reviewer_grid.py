@@ -14,7 +14,7 @@ from evenhand.metrics.gaussian.tuning import DEFAULT, BayesPointTuning
 class ReviewerGrid:
     """Points (error rate, softness), and their prior.
 
-    >>> len(ReviewerGrid.of(None, 0.0).rates), len(ReviewerGrid.of(0.01, None).widths)
+    >>> len(ReviewerGrid.of(None, 0.0, 3).rates), len(ReviewerGrid.of(0.01, None, 3).widths)
     (28, 8)
     """
 
@@ -28,13 +28,15 @@ class ReviewerGrid:
     """(g,)."""
 
     @classmethod
-    def of(cls, error_rate: float | None, softness: float | None, tuning: BayesPointTuning = DEFAULT) -> ReviewerGrid:
-        """The grid for these settings; None is learned.
+    def of(
+        cls, error_rate: float | None, softness: float | None, n_unknowns: int, tuning: BayesPointTuning = DEFAULT
+    ) -> ReviewerGrid:
+        """The grid for these settings, None is learned, and this number of unknowns of the metric.
 
         Who is wrong more often than right is ignored, however soft; so those rates stand once, with the least softness.
         """
         rates, log_prior = rate_prior(tuning) if error_rate is None else (np.array([error_rate]), np.zeros(1))
-        widths, log_width = width_prior(tuning) if softness is None else (np.array([softness]), np.zeros(1))
+        widths, log_width = width_prior(n_unknowns, tuning) if softness is None else (np.array([softness]), np.zeros(1))
         honest = rates < 0.5
         points = [(i, j) for j in range(len(widths)) for i in range(len(rates)) if honest[i] or j == 0]
         rate_of, width_of = np.array(points).T
@@ -53,9 +55,7 @@ def rate_prior(tuning: BayesPointTuning = DEFAULT) -> tuple[Floats, Floats]:
     return grid, np.log(np.where(grid <= 0.5, prior, tuning.misleading_prior * prior))
 
 
-def width_prior(tuning: BayesPointTuning = DEFAULT) -> tuple[Floats, Floats]:
-    """The grid of softness and the log of its prior, each (s,): zero, or anything on a scale of logarithms."""
+def width_prior(n_unknowns: int, tuning: BayesPointTuning = DEFAULT) -> tuple[Floats, Floats]:
+    """The grid of softness and the log of its prior, each (s,): a sharp threshold, unless a soft one is much better."""
     widths = np.array([0.0, *tuning.soft_widths])
-    prior = np.full(len(widths), tuning.soft_prior / len(tuning.soft_widths))
-    prior[0] = 1.0 - tuning.soft_prior
-    return widths, np.log(prior)
+    return widths, np.where(widths > 0.0, -tuning.soft_margin * n_unknowns, 0.0)

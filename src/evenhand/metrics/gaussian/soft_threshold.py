@@ -13,8 +13,9 @@ NODES = 32  # Of Gauss and Legendre: six digits, since the wider of two distribu
 
 
 def chance_exceeded(mean: Floats, sd: Floats, gaps: Floats, softness: float) -> Floats:
-    """How likely D + s e < g, elementwise: D^2 ~ N(mean, sd^2) given that it is not negative, e ~ N(0, 1), s `softness`.
+    """How likely D + s e < g, elementwise: D^2 ~ N(mean, sd^2), given that it is not negative; e ~ N(0, 1).
 
+    s: `softness`.
     Of D and s e the narrower is averaged over its quantiles; given that one, the chance is known in closed form.
 
     >>> chance_exceeded(np.array([0.09]), np.array([0.0]), np.array([0.4]), 0.1).round(3).tolist()

@@ -114,8 +114,13 @@ class BayesPointTuning(MemoryTuning):
     """Prior of a rate above one half, as a share of that of one half."""
     soft_widths: tuple[float, ...] = (0.01, 0.02, 0.04, 0.07, 0.12, 0.2, 0.35)
     """The grid of softness, besides zero: deviations of a reviewer's threshold, in distance."""
-    soft_prior: float = 0.05
-    """Prior probability that a threshold is soft at all."""
+    soft_margin: float = 1.0
+    """Log-likelihood per unknown by which a soft threshold must explain the answers better than a sharp one.
+
+    Gaps are played where the belief says, so an error lowers what is played nearby, and later answers there agree with
+    both explanations. The sharp one plays bolder and finds out. With 10% wrong, d = 5, k = 5, three pairs a round, a
+    margin of 5 for all unknowns took five of six reviewers for soft, at a regret of 47 instead of 17.
+    """
     credible: float = 0.95
     """Probability mass between the ends of a reported rate."""
 

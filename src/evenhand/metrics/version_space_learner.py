@@ -104,7 +104,7 @@ class VersionSpace(MetricLearner):
         self.softness = check_softness(softness)
         if error_rate == 0.0 and softness != 0.0:
             raise InvalidInput(f"softness must be 0 with error_rate 0, got {softness}")
-        self._thresholds = Thresholds.of(self.error_rate, self.softness)
+        self._thresholds = Thresholds.of(self.error_rate, self.softness, m)
         quantile = self.tuning.usual_quantile(error_rate) if quantile is None else quantile
         self.quantile = check_number("quantile", quantile, above=0, below=1, also="None")
         self.set_back = check_number_or_none("set_back", set_back, least=FINEST_SQUARE)
@@ -374,7 +374,9 @@ class VersionSpace(MetricLearner):
         MetricLearner.__init__(learner, state["n_features"], state["structure"])
         for name in ("epsilon", "quantile", "set_back", "error_rate", "softness", "n_points", "rounds", "is_refuted"):
             setattr(learner, name, state[name])
-        learner._thresholds = Thresholds.of(learner.error_rate, learner.softness).with_state(state["thresholds"])
+        learner._thresholds = Thresholds.of(learner.error_rate, learner.softness, learner.space.n_unknowns).with_state(
+            state["thresholds"]
+        )
         learner._max_bound, learner._names = float(state["max_bound"]), tuple(state["names"])
         learner._pairs_per_flag = int(state["pairs_per_flag"])
         learner._rng, learner._first_rng = generator_from(state["rng"]), state["rng"]

@@ -79,10 +79,10 @@ class Thresholds:
     learned: ErrorRates | None = None
 
     @classmethod
-    def of(cls, error_rate: float | None, softness: float | None) -> Self:
+    def of(cls, error_rate: float | None, softness: float | None, n_unknowns: int) -> Self:
         """With these settings; None is learned."""
         tuning = BayesPointTuning()
-        grid = ReviewerGrid.of(error_rate, None, tuning)
+        grid = ReviewerGrid.of(error_rate, None, n_unknowns, tuning)
         return cls(error_rate, softness, ErrorRates(tuning, grid) if softness is None else None)
 
     @property

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from evenhand._internal.arrays import Floats, Indices
+from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand.metrics.gaussian.reviewer_grid import ReviewerGrid
 from evenhand.metrics.gaussian.tuning import BayesPointTuning
 
@@ -90,6 +90,11 @@ class ErrorRates:
         logs, of = self._closed + self._open, self.grid.width_of
         each = [_normalised(logs[:, of == i]) @ self.grid.rates[of == i] for i in range(len(self.grid.widths))]
         return np.stack(each)
+
+    def may_be_best(self, margin: float) -> Mask:
+        """Which values of softness have a log-posterior within `margin` of the best, for some reviewer, (s,)."""
+        logs = _marginal(self._closed + self._open, self.grid.softness, self.grid.widths)
+        return np.asarray(np.any(logs >= np.max(logs, axis=1, keepdims=True) - margin, axis=0))
 
     def usual_softness(self) -> float:
         """The softness to expect of the next answer: that of reviewers who do not mislead, by number of answers."""

@@ -167,7 +167,8 @@ def report_on_rates(
     reaches to the next points.
     """
     weights = _normalised(logs)
-    lower, upper = _credible_ends(weights, np.array([0.0, *grid, 1.0]), credible)
+    ends = np.array([0.0, *grid, 1.0]) if len(grid) > 1 else np.repeat(grid, 3)  # a rate that is given is certain
+    lower, upper = _credible_ends(weights, ends, credible)
     rows = zip(names, answers, weights @ grid, lower, upper, strict=True)
     return {
         name: ReviewerReport(name, int(n), float(rate), float(low), float(high)) for name, n, rate, low, high in rows

@@ -24,6 +24,7 @@ from evenhand.auditors import (
     PartialAuditor,
     PureNoiseAuditor,
     RotatingAuditor,
+    SoftAuditor,
     WobblingAuditor,
     WrappingAuditor,
 )
@@ -58,6 +59,7 @@ EXACT = MahalanobisAuditor(I2)
         (lambda c: PartialAuditor(EXACT, 1, choose=c), ([(0, 1)],), "choose must be a function of a decision"),
         (NoisyAuditor, (EXACT, -0.1), "error_rate must be a number from 0 to 1, got -0.1"),
         (NoisyAuditor, (EXACT, True), "error_rate must be .* got True"),
+        (SoftAuditor, (EXACT, -0.1), "softness must be a number >= 0, got -0.1"),
         (PureNoiseAuditor, ("often",), "rate must be .* got 'often'"),
         (lambda s: PureNoiseAuditor(0.1, seed=s), (-1,), "seed must be .* got -1"),
         (DelayedAuditor, (EXACT, 1.5), "delay must be a whole number >= 0, got 1.5"),

@@ -20,6 +20,7 @@ from evenhand.auditors import (
     PanelAuditor,
     PartialAuditor,
     PureNoiseAuditor,
+    SoftAuditor,
     WobblingAuditor,
     arriving,
 )
@@ -37,6 +38,7 @@ def reviews() -> list[Any]:
         "noisy": NoisyAuditor(MahalanobisAuditor(A), 0.2, seed=2),
         "few": PartialAuditor(MahalanobisAuditor(A), 3, seed=3),
         "noise": PureNoiseAuditor(0.3, seed=4),
+        "soft": SoftAuditor(MahalanobisAuditor(A), 0.1, seed=8),
         "liar": AdversarialAuditor(MahalanobisAuditor(A), 5, "confusion", seed=5),
     }
     panel = PanelAuditor(members, per_decision=2, seed=6)
@@ -56,5 +58,5 @@ def test_reviewers_say_the_same_in_another_process() -> None:
         check=True,
     )
     here = reviews()
-    assert len({review["reviewer"] for _, review in here}) == 5
+    assert len({review["reviewer"] for _, review in here}) == 6
     assert json.loads(there.stdout) == json.loads(json.dumps(here))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,9 +17,12 @@ from evenhand.metrics.gaussian.truncated_normal import quantile_above_zero
 from evenhand.testing.metric_worlds import random_A, random_contexts, verdicts_at_the_guess
 
 
-def _learner(seed: int, d: int, *, reviews: int, caution: float = 0.1, structure: str = "full") -> BayesPoint:
+def _learner(
+    seed: int, d: int, *, reviews: int, caution: float = 0.1, structure: str = "full", softness: float = 0.0
+) -> BayesPoint:
     rng = np.random.default_rng(seed)
-    learner = BayesPoint(d, epsilon=0.02, caution=caution, structure=structure)  # type: ignore[arg-type]
+    of_kind: dict[str, Any] = {"structure": structure, "softness": softness}
+    learner = BayesPoint(d, epsilon=0.02, caution=caution, **of_kind)
     A = random_A(rng, d)
     if structure == "diagonal":
         A = np.diag(np.sqrt(np.sum(A**2, axis=0)))
@@ -38,10 +43,13 @@ def _bounds(learner: BayesPoint, contexts: Floats) -> GuessBounds:
     reviews=st.sampled_from([0, 1, 5, 40]),
     caution=st.sampled_from([0.02, 0.1, 0.5, 0.9]),
     structure=st.sampled_from(["full", "diagonal"]),
+    softness=st.sampled_from([0.0, 0.01, 0.2]),
 )
-def test_what_is_played_lies_within(seed: int, d: int, k: int, reviews: int, caution: float, structure: str) -> None:
+def test_what_is_played_lies_within(
+    seed: int, d: int, k: int, reviews: int, caution: float, structure: str, softness: float
+) -> None:
     """No distance played exceeds its upper end; and no pair is missed whose gap reaches the distance played."""
-    learner = _learner(seed, d, reviews=reviews, caution=caution, structure=structure)
+    learner = _learner(seed, d, reviews=reviews, caution=caution, structure=structure, softness=softness)
     rng = np.random.default_rng(seed)
     contexts = random_contexts(rng, k, d)
     contexts[rng.integers(k)] = contexts[0]  # a copy

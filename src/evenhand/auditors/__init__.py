@@ -13,7 +13,7 @@ from evenhand.auditors.exact import (
 )
 from evenhand.auditors.panel import DelayedAuditor, NamedAuditor, PanelAuditor
 from evenhand.auditors.partial import OneBitAuditor, OneReportAuditor, PartialAuditor
-from evenhand.auditors.wrong import AdversarialAuditor, HostileAuditor, NoisyAuditor, PureNoiseAuditor
+from evenhand.auditors.wrong import AdversarialAuditor, HostileAuditor, NoisyAuditor, PureNoiseAuditor, SoftAuditor
 
 __all__ = [
     "AdversarialAuditor",
@@ -36,6 +36,7 @@ __all__ = [
     "PartialAuditor",
     "PureNoiseAuditor",
     "RotatingAuditor",
+    "SoftAuditor",
     "Truth",
     "WobblingAuditor",
     "WrappingAuditor",

@@ -8,11 +8,11 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from evenhand._internal.checks import check_one_of, check_share, check_whole
+from evenhand._internal.checks import check_number, check_one_of, check_share, check_whole
 from evenhand._internal.randomness import Seed, as_generator
-from evenhand.auditors.auditor import Auditor, WrappingAuditor
+from evenhand.auditors.auditor import Auditor, Truth, WrappingAuditor
 from evenhand.auditors.pairs import flagging, gaps, unequal_pairs, verdicts_by_pair, with_verdicts, worst_pair
-from evenhand.records.decision import Decision, Pair, Review
+from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision, Pair, Review
 
 Aim = Literal["regret", "unfairness", "confusion"]
 
@@ -45,6 +45,30 @@ class NoisyAuditor(WrappingAuditor):
         flipped = (self._rng.random(unequal.shape) < self.error_rate) & unequal
         verdicts = verdicts_by_pair(decision, review)
         return with_verdicts(review, {pair: bad != flipped[pair] for pair, bad in verdicts.items()})
+
+
+class SoftAuditor:
+    """Flags a gap that exceeds the distance of `truth` plus noise, N(0, softness^2), new for each pair and decision.
+
+    Complete reviews. The number of draws does not depend on the probabilities.
+
+    >>> from evenhand.auditors import MahalanobisAuditor
+    >>> decision = Decision("", 0, np.eye(2), np.array([0.3, 0.0]), (0,), 1, np.zeros(2))
+    >>> auditor = SoftAuditor(MahalanobisAuditor(0.3 * np.eye(2) / np.sqrt(2)), 0.1, seed=0)
+    >>> sorted({len(auditor.review(decision).unfair) for _ in range(20)})
+    [0, 1]
+    """
+
+    def __init__(self, truth: Truth, softness: float, *, seed: Seed = None) -> None:
+        self.truth = truth
+        self.softness = check_number("softness", softness, least=0)
+        self._rng = as_generator(seed)
+
+    def review(self, decision: Decision) -> Review:
+        """A complete review."""
+        excess = self.truth.excess(decision)
+        noise = self.softness * self._rng.normal(size=excess.shape)
+        return flagging((excess > noise + PROBABILITY_TOLERANCE) & unequal_pairs(decision))
 
 
 class PureNoiseAuditor:

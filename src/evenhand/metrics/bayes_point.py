@@ -168,8 +168,6 @@ class BayesPoint(MetricLearner):
         k, m = len(contexts), self.space.n_unknowns
         if k * (k - 1) // 2 * m**2 < self.tuning.min_products_to_bound or type(self).guess is not BayesPoint.guess:
             return None
-        if self._widths[0] > 0.0:
-            return None
         return GuessBounds(contexts, self.space, self._belief.mean, self._belief.widest, self._caution())
 
     def _caution(self) -> Caution:

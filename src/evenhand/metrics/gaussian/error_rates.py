@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from evenhand._internal.arrays import Floats, Indices
+from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand.metrics.gaussian.reviewer_grid import ReviewerGrid
 from evenhand.metrics.gaussian.tuning import BayesPointTuning
 
@@ -95,6 +95,11 @@ class ErrorRates:
         each = [_normalised(logs[:, of == i]) @ self.grid.rates[of == i] for i in range(len(self.grid.widths))]
         return np.stack(each)
 
+    def may_be_best(self, margin: float) -> Mask:
+        """Which values of softness have a log-posterior within `margin` of the best, for some reviewer, (s,)."""
+        logs = _marginal(self._closed + self._open, self.grid.softness, self.grid.widths)
+        return np.asarray(np.any(logs >= np.max(logs, axis=1, keepdims=True) - margin, axis=0))
+
     def usual_softness(self) -> float:
         """The softness to expect of the next answer: that of reviewers who do not mislead, by number of answers."""
         weights = self._answers * (self.means() <= 0.5)
@@ -166,7 +171,8 @@ def report_on_rates(
     reaches to the next points.
     """
     weights = _normalised(logs)
-    lower, upper = _credible_ends(weights, np.array([0.0, *grid, 1.0]), credible)
+    ends = np.array([0.0, *grid, 1.0]) if len(grid) > 1 else np.repeat(grid, 3)  # a rate that is given is certain
+    lower, upper = _credible_ends(weights, ends, credible)
     rows = zip(names, answers, weights @ grid, lower, upper, strict=True)
     return {
         name: ReviewerReport(name, int(n), float(rate), float(low), float(high)) for name, n, rate, low, high in rows

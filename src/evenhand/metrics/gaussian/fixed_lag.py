@@ -160,17 +160,17 @@ class FixedLagSmoother:
         """How likely each open answer is right at each softness of the grid, each under its own belief, (s, n).
 
         A soft threshold further away and a sharp one nearer by explain the answers on gaps in between equally well, so
-        under one belief the softness it was made with would look best.
+        under one belief the softness it was made with would look best. Hopeless ones need no belief of their own.
         """
         widths = self.rates.grid.widths
-        if len(widths) == 1:
-            return self._chances(belief, self.open, blur, widths)
-        rates, chances = self.rates.means_by_width(), []
-        for i in range(len(widths)):
-            softness = np.full(rates.shape[1], widths[i])
-            own = project(self._processed(self.base, self.open, rates[i], blur, softness=softness))
-            chances.append(self._chances(own, self.open, blur, widths[i : i + 1]))
-        return np.concatenate(chances)
+        chances = self._chances(belief, self.open, blur, widths)
+        if len(widths) > 1:
+            rates = self.rates.means_by_width()
+            for i in np.flatnonzero(self.rates.may_be_best(self.base.tuning.better_fit + self._margin)):
+                softness = np.full(rates.shape[1], widths[i])
+                own = project(self._processed(self.base, self.open, rates[i], blur, softness=softness))
+                chances[i] = self._chances(own, self.open, blur, widths[[i]])[0]
+        return chances
 
     def _chances(self, belief: Belief, answers: Answers, blur: float, widths: Floats) -> Floats:
         """How likely each answer is right at each softness, (s, n)."""

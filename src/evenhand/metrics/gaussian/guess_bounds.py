@@ -33,6 +33,10 @@ class Limits(NamedTuple):
     """A standard deviation is at most this times ||z||^2."""
     known: float
     """A known distance is played at most this far below its mean."""
+    drop: float
+    """A soft threshold lowers the distance played by this at most."""
+    near: float
+    """A lower end may be 0 up to this mean square."""
     equal: float
     """e, or infinity."""
     at_zero: float
@@ -79,7 +83,9 @@ class GuessBounds:
         self._shown = np.ascontiguousarray(points.T)
         self._plain = np.ascontiguousarray(contexts.T)
         slack = ROUNDING * float(np.max(np.abs(values))) + max(-float(np.min(values)), 0.0)
-        self._limits = Limits(slack, widest, caution.known, *shape_of(caution.keep))
+        shape, drop = shape_of(caution.keep), caution.softness * max(caution.untruncated, 0.0)
+        near = max((caution.known + drop) ** 2, drop**2 / shape[2])
+        self._limits = Limits(slack, widest, caution.known, drop, near, *shape)
         self.upper, self._is_near = _upper_ends(self._shown, self._plain, self._limits)
 
     def may_reach(self, p: Floats, tolerance: float, settled: Mask) -> Indices:
@@ -128,7 +134,7 @@ def _upper_ends(shown: Floats, plain: Floats, limits: Limits) -> tuple[Floats, M
                 for p in range(width):
                     most, least = mean[p] + beside_mean * length[p], on_mean * length[p]
                     tile[q, p] = math.sqrt(most if most > least else least) * (1.0 + ROUNDING)
-                    near += mean[p] - limits.slack * length[p] <= limits.known * limits.known
+                    near += mean[p] - limits.slack * length[p] <= limits.near
                 if near > (top == left):  # every candidate is near itself
                     _mark_near(top + q, left, mean, length, limits, is_near)
             for q in range(height):
@@ -144,7 +150,7 @@ def _upper_ends(shown: Floats, plain: Floats, limits: Limits) -> tuple[Floats, M
 def _mark_near(i: int, start: int, mean: Floats, length: Floats, limits: Limits, is_near: Mask) -> None:
     """Mark candidate i, and those from `start` on, that are near to each other."""
     for p in range(len(mean)):
-        if start + p != i and mean[p] - limits.slack * length[p] <= limits.known * limits.known:
+        if start + p != i and mean[p] - limits.slack * length[p] <= limits.near:
             is_near[i] = is_near[start + p] = True
 
 
@@ -154,7 +160,7 @@ def _lower_end(mean: float, length: float, limits: Limits) -> float:
     low = max(mean - limits.slack * length, 0.0)
     known = max(math.sqrt(low) - limits.known, 0.0)
     least = max(limits.least_share * low, low - limits.untruncated * limits.widest * length)
-    return min(known, math.sqrt(least)) * (1.0 - ROUNDING)
+    return max(min(known, math.sqrt(least)) - limits.drop, 0.0) * (1.0 - ROUNDING)
 
 
 @jit

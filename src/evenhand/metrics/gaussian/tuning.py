@@ -114,7 +114,7 @@ class BayesPointTuning(MemoryTuning):
     """Prior of a rate above one half, as a share of that of one half."""
     soft_widths: tuple[float, ...] = (0.01, 0.02, 0.04, 0.07, 0.12, 0.2, 0.35)
     """The grid of softness, besides zero: deviations of a reviewer's threshold, in distance."""
-    soft_margin: float = 1.0
+    soft_margin: float = 2.0
     """Log-likelihood per unknown by which a soft threshold must explain the answers better than a sharp one.
 
     Gaps are played where the belief says, so an error lowers what is played nearby, and later answers there agree with

@@ -176,6 +176,7 @@ def _person(name: str | None, answers: list[ReviewAnswer], withdrawn: int, repor
     error = None
     if report is not None:
         error = {"rate": report.error_rate, "lower": report.lower, "upper": report.upper, "misleads": report.misleads}
+        error["softness"] = report.softness
     return {
         "name": name,
         "answers": len({one.review for one in answers}),

@@ -80,7 +80,7 @@ function line(person, learned) {
     cell(String(person.unsure + person.skip + person.conflict)), cell(String(person.withdrawn)),
     cell(person.median_seconds === null ? "–" : number(person.median_seconds, 1)),
     cell(consistency.repeats ? `${consistency.same} of ${consistency.repeats}` : "–"),
-    learned && el("td", { class: "right number" }, error === null ? "–" : [percent(error.rate, 0), el("span", { class: "block small muted" }, `${percent(error.lower, 0)} to ${percent(error.upper, 0)}`), error.misleads && el("span", { class: "chip marked" }, "ignored")]),
+    learned && el("td", { class: "right number" }, error === null ? "–" : [percent(error.rate, 0), el("span", { class: "block small muted" }, `${percent(error.lower, 0)} to ${percent(error.upper, 0)}`), error.softness > 0 && el("span", { class: "block small muted" }, `threshold ±${percent(error.softness, 0)}`), error.misleads && el("span", { class: "chip marked" }, "ignored")]),
     el("td", { class: "brief" }, person.ago));
 }
 

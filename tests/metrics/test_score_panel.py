@@ -100,25 +100,25 @@ def test_one_reviewer_has_no_panel_to_agree_with() -> None:
 
 
 def test_ratings_teach_more_than_verdicts() -> None:
-    """60 ratings predict verdicts better than 60 verdicts do, and find the sign of the weights."""
+    """24 ratings predict verdicts better than 24 verdicts do, and find the sign of the weights."""
     gains = []
     for seed in range(3):
         person, rng = MadeUpPerson(SHARED, seed=seed), np.random.default_rng(seed)
         rated, judged = Score(4), Score(4)
-        for _ in range(20):
-            rated.learn_ratings(person.rated(3, rng))
-            judged.learn(person.verdicts(3, rng))
+        for _ in range(4):
+            rated.learn_ratings(person.rated(6, rng))
+            judged.learn(person.verdicts(6, rng))
         gains.append(quality(rated, person) - quality(judged, person))
         weights = rated._members[None].belief.parameters.weights.mean(axis=1)
-        assert weights @ SHARED > 0.9 * np.linalg.norm(weights) * np.linalg.norm(SHARED)
+        assert weights @ SHARED > 0.8 * np.linalg.norm(weights) * np.linalg.norm(SHARED)
     assert np.mean(gains) > 0.02
 
 
 def test_ratings_are_calibrated() -> None:
     """Of pairs played at the quantile after ratings only, about that share is flagged, many equal ratings or not."""
     person, rng, learner = MadeUpPerson(SHARED, seed=1), np.random.default_rng(1), Score(4, quantile=0.1)
-    for _ in range(100):
-        learner.learn_ratings(person.rated(3, rng))
+    for _ in range(10):
+        learner.learn_ratings(person.rated(30, rng))
     contexts = random_people(rng, 3000, 4)
     pairs, scores = Pairs.named(contexts, np.arange(3000).reshape(-1, 2)), person.ratings(contexts)
     gaps = np.sqrt(learner.guess(pairs))

@@ -8,11 +8,13 @@ from evenhand.metrics.known_metric import KnownMetric
 from evenhand.metrics.learner import Distances, Learned, MetricLearner
 from evenhand.metrics.per_pair import PerPair
 from evenhand.metrics.projected_volume import ProjectedVolume
+from evenhand.metrics.ratings import Comparisons, Ratings
 from evenhand.metrics.verdicts import Pairs, Verdicts
 from evenhand.metrics.version_space_learner import VersionSpace
 
 __all__ = [
     "BayesPoint",
+    "Comparisons",
     "Distances",
     "Ellipsoid",
     "Guarded",
@@ -22,6 +24,7 @@ __all__ = [
     "Pairs",
     "PerPair",
     "ProjectedVolume",
+    "Ratings",
     "ReviewerReport",
     "Verdicts",
     "VersionSpace",

@@ -154,7 +154,9 @@ class FairBandit:
         candidates, outcomes = decision.check_rewards({} if rewards is None else rewards)
         if review is not None:
             if not isinstance(review, Review):
-                raise refusal("review", "a Review, made with Review.complete, Review.partial, Review.ratings, ...", review)
+                raise refusal(
+                    "review", "a Review, made with Review.complete, Review.partial, Review.ratings, ...", review
+                )
             review.check_fits(decision.n_candidates)
         reward_before = self.reward.copied()
         try:

@@ -1,8 +1,10 @@
 """Ratings and Comparisons: what a reviewer said of candidates or pairs of one decision, as metric learners get it.
 
-Learners without a method of their own learn the verdicts that they imply. A rating says more than a verdict at the
-decision's gap: two ratings fix the gap from which a pair would be unfair. So each pair is learned as two verdicts on
-either side of that gap, half a step of the scale away from it, since the scale rounds.
+Learners without a method of their own learn the verdicts that they imply. Ratings say more than verdicts at the
+decision's gaps: whatever the gap was, they say from which one on it would be unfair. So each pair of rated candidates
+is learned twice: at the gap it had, and as unfair just above the gap that its ratings accept. That a narrower gap would
+be acceptable is not learned unless it was played: a scale of five rounds, and two who are rated differently may be all
+but alike. docs/decisions/0031-ratings-are-learned-as-verdicts.md has figures.
 """
 
 from __future__ import annotations
@@ -16,12 +18,12 @@ from numpy.typing import NDArray
 from evenhand._internal.arrays import Floats, Indices
 from evenhand.metrics.verdicts import Pairs, Verdicts, all_pairs
 from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision, Review
-from evenhand.records.ratings import SCALE, TOLERANCE, step_of
+from evenhand.records.ratings import TOLERANCE
 
 SIGNS = {"alike": 0, "first": 1, "second": -1}
 
-CLOSEST = 0.02
-"""The bracket of a scale without steps, or with very small ones: nobody rates more precisely."""
+ABOVE = 0.01
+"""How far above the acceptable gap a gap is unfair."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,8 +35,6 @@ class Ratings:
     tolerance: float = TOLERANCE
     """Two whose scores differ by s may be treated differently by s + tolerance."""
     reviewer: str | None = None
-    step: float = step_of(SCALE)
-    """The step of the scale in [0, 1]; 0 if it has none."""
     candidates: Indices | None = None
     """The candidates' indices in their decision, (n,), increasing; None for 0 to n - 1."""
     implied: Verdicts | None = None
@@ -43,12 +43,13 @@ class Ratings:
     @classmethod
     def of(cls, decision: Decision, review: Review, implied: Verdicts) -> Ratings:
         """The ratings in a review, with the verdicts that they imply at the decision's gaps."""
-        assert review.scale is not None and review.tolerance is not None
+        assert review.scale is not None
+        assert review.tolerance is not None
         low, high = review.scale
         candidates = np.array([candidate for candidate, _ in review.scores], dtype=np.int64)
         scores = (np.array([score for _, score in review.scores]) - low) / (high - low)
-        common = (review.tolerance, review.reviewer, step_of(review.scale), candidates)
-        return cls(decision.contexts[candidates], scores, *common, implied)
+        known = (review.tolerance, review.reviewer, candidates, implied)
+        return cls(decision.contexts[candidates], scores, *known)
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -67,14 +68,13 @@ class Ratings:
         return np.abs(self.scores[first] - self.scores[second]) + self.tolerance
 
     def verdicts(self) -> Verdicts:
-        """The verdicts to learn: those at the decision's gaps, and two for each pair around its acceptable gap."""
-        half = max(self.step / 2.0, CLOSEST)
-        return _joined([self.implied, *_brackets(self.pairs, self.acceptable_gaps, half, self.reviewer)])
+        """The verdicts to learn: at the decision's gaps, and that each pair is unfair just above its acceptable gap."""
+        return _joined(self.implied, _unfair_above(self.pairs, self.acceptable_gaps, self.reviewer))
 
 
 @dataclass(frozen=True, eq=False)
 class Comparisons:
-    """Comparisons of pairs: answers (n,), +1 if the first of the two comes first, -1 if the second does, 0 for alike."""
+    """Comparisons of pairs: answers (n,), +1 if the first of the two comes first, -1 if the second one, 0 for alike."""
 
     pairs: Pairs
     answers: NDArray[np.int64]
@@ -96,29 +96,26 @@ class Comparisons:
         return len(self.answers)
 
     def verdicts(self) -> Verdicts:
-        """The verdicts to learn: those at the decision's gaps, and whether a gap of the tolerance would be unfair.
-
-        It would be to two who should be treated alike, and would not be to others.
+        """The verdicts to learn: at the decision's gaps; that two who are alike are unfair just above the tolerance; and
+        that two who are not may be that far apart.
         """
-        gaps, tight = np.full(len(self), self.tolerance), np.ones(len(self), np.bool_)
-        at_tolerance = Verdicts(self.pairs, gaps, self.answers == 0, tight, self.reviewer)
-        return _joined([self.implied, at_tolerance if self.tolerance > PROBABILITY_TOLERANCE else None])
+        alike, gaps = self.answers == 0, np.full(len(self), self.tolerance)
+        apart = Verdicts(self.pairs, gaps, np.zeros(len(self), np.bool_), np.ones(len(self), np.bool_), self.reviewer)
+        unfair = _unfair_above(self.pairs.take(alike), gaps[alike], self.reviewer)
+        return _joined(self.implied, unfair, apart.take(~alike & (gaps > PROBABILITY_TOLERANCE)))
 
 
-def _brackets(pairs: Pairs, gaps: Floats, half: float, reviewer: str | None) -> tuple[Verdicts, Verdicts]:
-    """Verdicts that a gap `half` below is not unfair and one `half` above is, as far as gaps are from 0 to 1."""
-    below, above = gaps - half, gaps + half
-    n, tight = len(gaps), np.ones(len(gaps), np.bool_)
-    fair = Verdicts(pairs, np.minimum(below, 1.0), np.zeros(n, np.bool_), tight, reviewer)
-    unfair = Verdicts(pairs, above, np.ones(n, np.bool_), tight, reviewer)
-    return fair.take(below > PROBABILITY_TOLERANCE), unfair.take(above <= 1.0)
+def _unfair_above(pairs: Pairs, gaps: Floats, reviewer: str | None) -> Verdicts:
+    """Verdicts that each pair is unfair just above this gap; none where that is a gap that no two can have."""
+    yes = np.ones(len(pairs), np.bool_)
+    return Verdicts(pairs, gaps + ABOVE, yes, yes, reviewer).take(gaps + ABOVE <= 1.0)
 
 
-def _joined(parts: list[Verdicts | None]) -> Verdicts:
+def _joined(*parts: Verdicts | None) -> Verdicts:
     """The verdicts of all parts, in order."""
     found = [part for part in parts if part is not None]
-    pairs = Pairs(
-        np.concatenate([one.pairs.indices for one in found]), np.concatenate([one.pairs.differences for one in found])
+    indices, differences = (
+        np.concatenate([getattr(one.pairs, name) for one in found]) for name in ("indices", "differences")
     )
     columns = (np.concatenate([getattr(one, name) for one in found]) for name in ("gaps", "unfair", "tight"))
-    return Verdicts(pairs, *columns, found[0].reviewer)
+    return Verdicts(Pairs(indices, differences), *columns, found[0].reviewer)

@@ -64,16 +64,6 @@ def check_tolerance(tolerance: Any, name: str = "tolerance") -> float:
     return check_number(name, tolerance, least=0, below=1)
 
 
-def step_of(scale: Scale) -> float:
-    """The step of a scale, as a share of it: 1 on a scale of three whole numbers or more; others have none, 0.
-
-    >>> step_of((1, 5)), step_of((0, 1))
-    (0.25, 0.0)
-    """
-    low, high = map(float, scale)
-    return 1.0 / (high - low) if low.is_integer() and high.is_integer() and high - low >= 2 else 0.0
-
-
 def check_score(score: Any, scale: Scale, name: str = "scores") -> float:
     """A rating on the scale.
 

@@ -65,7 +65,7 @@ class Ratings:
     def acceptable_gaps(self) -> Floats:
         """The widest gap that is not unfair, of each pair, (n(n-1)/2,)."""
         first, second = all_pairs(len(self)).T
-        return np.abs(self.scores[first] - self.scores[second]) + self.tolerance
+        return np.asarray(np.abs(self.scores[first] - self.scores[second]) + self.tolerance)
 
     def verdicts(self) -> Verdicts:
         """The verdicts to learn: at the decision's gaps, and that each pair is unfair just above its acceptable gap."""
@@ -96,8 +96,8 @@ class Comparisons:
         return len(self.answers)
 
     def verdicts(self) -> Verdicts:
-        """The verdicts to learn: at the decision's gaps; that two who are alike are unfair just above the tolerance; and
-        that two who are not may be that far apart.
+        """The verdicts to learn: at the decision's gaps; that two who are alike are unfair just above the tolerance;
+        and that two who are not may be that far apart.
         """
         alike, gaps = self.answers == 0, np.full(len(self), self.tolerance)
         apart = Verdicts(self.pairs, gaps, np.zeros(len(self), np.bool_), np.ones(len(self), np.bool_), self.reviewer)
@@ -114,8 +114,9 @@ def _unfair_above(pairs: Pairs, gaps: Floats, reviewer: str | None) -> Verdicts:
 def _joined(*parts: Verdicts | None) -> Verdicts:
     """The verdicts of all parts, in order."""
     found = [part for part in parts if part is not None]
-    indices, differences = (
-        np.concatenate([getattr(one.pairs, name) for one in found]) for name in ("indices", "differences")
+    indices = np.concatenate([one.pairs.indices for one in found])
+    differences = np.concatenate([one.pairs.differences for one in found])
+    gaps, unfair, tight = (
+        np.concatenate([getattr(one, name) for one in found]) for name in ("gaps", "unfair", "tight")
     )
-    columns = (np.concatenate([getattr(one, name) for one in found]) for name in ("gaps", "unfair", "tight"))
-    return Verdicts(Pairs(indices, differences), *columns, found[0].reviewer)
+    return Verdicts(Pairs(indices, differences), gaps, unfair, tight, found[0].reviewer)

@@ -141,7 +141,7 @@ def implied_by_scores(
     >>> implied_by_scores(((0, 5.0), (1, 4.0), (2, 4.0)), (1, 5), 0.05, [0.5, 0.3, 0.2])
     ImpliedVerdicts(unfair=((1, 2),), fair=((0, 1), (0, 2)), reversed=())
     """
-    unfair, fair = [], []
+    unfair, fair = list[Pair](), list[Pair]()
     for (i, one), (j, other) in combinations(scores, 2):
         acceptable = abs(one - other) / (scale[1] - scale[0]) + tolerance
         exceeds = abs(probabilities[i] - probabilities[j]) > acceptable + EQUAL
@@ -156,7 +156,7 @@ def implied_by_comparisons(compared: Compared, tolerance: float, probabilities: 
     >>> implied_by_comparisons(answers, 0.05, [0.5, 0.3, 0.2])
     ImpliedVerdicts(unfair=((0, 1),), fair=((0, 2),), reversed=((2, 1),))
     """
-    unfair, fair, turned = [], [], []
+    unfair, fair, turned = list[Pair](), list[Pair](), list[Pair]()
     for i, j, preference in compared:
         ahead = probabilities[i] - probabilities[j]
         if preference == "alike":

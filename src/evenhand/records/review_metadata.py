@@ -17,7 +17,8 @@ from evenhand._internal.checks import is_number, is_whole, refusal
 from evenhand.errors import InvalidInput
 
 JUDGEMENTS = ("unfair", "acceptable")
-ANSWERS = (*JUDGEMENTS, "unsure", "skip", "conflict")
+PASSED = ("unsure", "skip", "conflict")
+ANSWERS = (*JUDGEMENTS, *PASSED)
 RATED = "rated"
 COMPARED = {"alike": "alike", "left": "first", "right": "second"}
 """Answers where a desk asks for ratings or comparisons, on the two as they were shown, left and right; with those of a

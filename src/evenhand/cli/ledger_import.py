@@ -35,8 +35,8 @@ def add_import(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="NAME=VALUE",
         dest="settings",
-        help="a setting of a new desk, such as features=income,debt or capacity=2; may be repeated, and "
-        "takes precedence over those in the file",
+        help="a setting of a new desk, such as features=income,debt, capacity=2 or reviewing.ask=ratings; may be "
+        "repeated, and takes precedence over those in the file",
     )
     parser.add_argument(
         "--even-if-damaged", action="store_true", help="import an exported ledger with changed or missing lines"

@@ -158,12 +158,25 @@ class DeskClient:
         reviewer: str | None = None,
         circumstances: Mapping[str, Any] | None = None,
         supersedes: str | None = None,
+        ratings: Mapping[str, SupportsFloat] | None = None,
+        scale: Sequence[float] | None = None,
+        comparisons: Mapping[tuple[str, str], str] | None = None,
+        tolerance: float | None = None,
         key: str | None = None,
         **metadata: Unpack[ReviewMetadata],
     ) -> dict[str, Any]:
-        """Give a review: complete, partial or one_bit; with its metadata, see `ReviewMetadata`."""
+        """Give a review: complete, partial, one_bit, ratings or comparisons; metadata: see `ReviewMetadata`.
+
+        ratings: scores by candidate. comparisons: "alike", "first" or "second" by pair. Scale and tolerance are the
+        desk's own if they are left out.
+        """
         pairs = {name: as_list(value, name) for name, value in (("unfair", unfair), ("fair", fair)) if len(value)}
-        rest = {"circumstances": circumstances, "supersedes": supersedes, "any_unfair": any_unfair}
+        rest: dict[str, Any] = {"circumstances": circumstances, "supersedes": supersedes, "any_unfair": any_unfair}
+        rest |= {"ratings": None if ratings is None else as_dict(ratings, "ratings"), "tolerance": tolerance}
+        rest |= {"scale": None if scale is None else as_list(scale, "scale")}
+        if comparisons is not None:
+            said = as_dict(comparisons, "comparisons").items()
+            rest["comparisons"] = [{"pair": as_list(pair, "comparisons"), "answer": answer} for pair, answer in said]
         body = {name: value for name, value in (rest | {"reviewer": reviewer}).items() if value is not None}
         path = as_path(desk, "decisions", decision, "reviews")
         return self._post(path, {"kind": kind, **pairs, **body, **metadata}, key)

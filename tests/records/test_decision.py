@@ -65,7 +65,7 @@ def test_a_review_made_by_hand_is_held_to_the_same() -> None:
     with pytest.raises(errors.ContradictoryReview):
         eh.Review("partial", unfair=((0, 1),), fair=((1, 0),))
     bad_reviews: list[tuple[dict[str, Any], str]] = [
-        ({"kind": "vague"}, "kind must be 'complete', 'partial' or 'one_bit', got 'vague'"),
+        ({"kind": "vague"}, "kind must be 'complete', 'partial', 'one_bit', 'ratings' or 'comparisons', got 'vague'"),
         ({"kind": "one_bit"}, "any_unfair must be True or False, got None"),
         ({"kind": "one_bit", "any_unfair": True, "unfair": ((0, 1),)}, r"must be made with Review\.one_bit"),
         ({"kind": "complete", "fair": ((0, 1),)}, r"must be made with Review\.complete"),

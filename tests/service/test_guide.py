@@ -19,7 +19,7 @@ def test_the_guide_shows_every_body() -> None:
     shown = {path.rsplit("/", 1)[1] for _, path, _ in PRINTED}
     assert {"outcomes", "overrides", "reviews", "answers", "settings"} <= shown
     kinds = re.findall(r'"kind": "(\w+)"', "".join(body for *_, body in PRINTED))
-    assert set(kinds) == {"complete", "partial", "one_bit"}
+    assert set(kinds) == {"complete", "partial", "one_bit", "ratings", "comparisons"}
 
 
 @pytest.mark.parametrize("printed", PRINTED, ids=lambda printed: f"{printed[0]} {printed[1].rsplit('/', 1)[1]}")

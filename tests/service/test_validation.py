@@ -42,7 +42,11 @@ def one(**person: Any) -> dict[str, Any]:
         ("outcomes", {"rewards": {"c0": 1.0, "c1": "x"}}, "rewards.c1 must be a number, got 'x'"),
         ("outcomes", {"rewards": {"": 1.0}}, "a key of rewards must be at least 1 character long, got ''"),
         ("outcomes", {"rewards": {"c9": 1.0}}, "candidate 'c9' was not chosen; chosen were ['c"),
-        ("reviews", {"kind": "full"}, "kind must be 'complete', 'partial' or 'one_bit', got 'full'"),
+        (
+            "reviews",
+            {"kind": "full"},
+            "kind must be 'complete', 'partial', 'one_bit', 'ratings' or 'comparisons', got 'full'",
+        ),
         ("reviews", {"kind": "partial", "unfair": [["c0"]]}, 'unfair[0] must be at least 2 entries long, got ["c0"]'),
         (
             "reviews",

@@ -40,6 +40,7 @@ def verdicts_by_pair(decision: Decision, review: Review) -> dict[Pair, bool]:
     >>> verdicts_by_pair(decision, Review.partial(fair=[(0, 2)]))
     {(0, 2): False}
     """
+    review = review.as_verdicts(decision.probabilities)
     if review.kind == "one_bit":
         raise InvalidInput("the review must be complete or partial, got one bit, which names no pairs")
     reviewed = review.fair if review.kind == "partial" else combinations(range(decision.n_candidates), 2)

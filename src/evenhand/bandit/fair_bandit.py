@@ -21,7 +21,16 @@ from evenhand.bandit.pairs_to_review import PairToReview, pairs_to_review
 from evenhand.bandit.safeguards import Margin, Safeguards, Target
 from evenhand.certificates import Certificate, certify
 from evenhand.errors import ForeignDecision, InconsistentReviews, InvalidInput, MisleadingReviewer
-from evenhand.metrics import BayesPoint, Distances, Learned, MetricLearner, ReviewerReport, Verdicts
+from evenhand.metrics import (
+    BayesPoint,
+    Comparisons,
+    Distances,
+    Learned,
+    MetricLearner,
+    Ratings,
+    ReviewerReport,
+    Verdicts,
+)
 from evenhand.metrics.features import Structure
 from evenhand.metrics.learner_settings import check_error_rate
 from evenhand.records.contexts import as_contexts
@@ -145,7 +154,9 @@ class FairBandit:
         candidates, outcomes = decision.check_rewards({} if rewards is None else rewards)
         if review is not None:
             if not isinstance(review, Review):
-                raise refusal("review", "a Review, made with Review.complete, Review.partial or Review.one_bit", review)
+                raise refusal(
+                    "review", "a Review, made with Review.complete, Review.partial, Review.ratings, ...", review
+                )
             review.check_fits(decision.n_candidates)
         reward_before = self.reward.copied()
         try:
@@ -162,14 +173,19 @@ class FairBandit:
         """Update metric and safeguards, or neither. Pairs with equal probabilities carry no information."""
         verdicts = Verdicts.of(decision, review)
         safeguards = self.safeguards.after_review(decision, review, verdicts, self.metric)
-        if review.any_unfair is None:
-            learned = self.metric.learn(verdicts)
-        elif len(verdicts):
-            learned = self.metric.learn_bit(verdicts, any_unfair=review.any_unfair)
-        else:
-            learned = Learned()
+        learned = self._learn_distances(decision, review, verdicts)
         self.safeguards = safeguards
         return learned
+
+    def _learn_distances(self, decision: Decision, review: Review, verdicts: Verdicts) -> Learned:
+        """Update the metric; verdicts: those in the review, or implied by it."""
+        if review.kind == "ratings":
+            return self.metric.learn_ratings(Ratings.of(decision, review, verdicts))
+        if review.kind == "comparisons":
+            return self.metric.learn_comparisons(Comparisons.of(decision, review, verdicts))
+        if review.any_unfair is None:
+            return self.metric.learn(verdicts)
+        return self.metric.learn_bit(verdicts, any_unfair=review.any_unfair) if len(verdicts) else Learned()
 
     def learn_pair(self, x: Any, y: Any, *, gap: float, unfair: bool, reviewer: str | None = None) -> Learned:
         """Learn that a gap between two contexts would be unfair, or would not: a verdict without a decision.

@@ -176,7 +176,7 @@ def _check_sources(record: Record, decisions: dict[str, tuple[Record, list[Recor
     same = own["contexts"] == record["contexts"] and own["probabilities"] == record["probabilities"]
     _require(same, f"decision {record['decision']!r} had other contexts or other probabilities")
     for pair in record["pairs"]:
-        flagged = pair["gap"] > TOLERANCE and any(_verdict(review, pair["pair"]) for review in reviews)
+        flagged = pair["gap"] > TOLERANCE and any(_verdict(review, own, pair["pair"]) for review in reviews)
         _require(pair["status"] == "unproven" or not flagged, f"pair {tuple(pair['pair'])} was flagged")
     for verdict in record["verdicts"]:
         if verdict["decision"] == ANSWER:
@@ -194,17 +194,39 @@ def _check_quote(verdict: Record, decisions: dict[str, tuple[Record, list[Record
     gap, z = _gap_and_difference(decision, i, j)
     _require(verdict["difference"] == z, f"{name}: the two differed by {z}")
     _require(verdict["gap"] == gap, f"{name}: its gap was {gap}")
-    found = any(r["reviewer"] == verdict["reviewer"] and _verdict(r, [i, j]) is verdict["unfair"] for r in reviews)
+    found = any(
+        r["reviewer"] == verdict["reviewer"] and _verdict(r, decision, [i, j]) is verdict["unfair"] for r in reviews
+    )
     _require(found, f"{name}: no review by that reviewer contains it")
 
 
-def _verdict(review: Record, pair: list[int]) -> bool | None:
+def _verdict(review: Record, decision: Record, pair: list[int]) -> bool | None:
     """Whether the review flags the pair; None if it has no verdict on it."""
+    if review["kind"] in ("ratings", "comparisons"):
+        lead = float(decision["probabilities"][pair[0]]) - float(decision["probabilities"][pair[1]])
+        return _rated(review, pair, lead) if review["kind"] == "ratings" else _compared(review, pair, lead)
     if review["kind"] == "one_bit":
         return None if review["any_unfair"] else False
     if pair in review["unfair"]:
         return True
     return False if review["kind"] == "complete" or pair in review["fair"] else None
+
+
+def _rated(review: Record, pair: list[int], lead: float) -> bool | None:
+    """Whether ratings say that the pair is unfair: the gap exceeds the share of the scale between them + tolerance."""
+    scores = dict(review["scores"])
+    if pair[0] not in scores or pair[1] not in scores:
+        return None
+    share = abs(scores[pair[0]] - scores[pair[1]]) / (review["scale"][1] - review["scale"][0])
+    return bool(abs(lead) > share + review["tolerance"] + TOLERANCE)
+
+
+def _compared(review: Record, pair: list[int], lead: float) -> bool | None:
+    """Whether comparisons do; where the one who comes first has the lower probability, there is no verdict."""
+    said = next((answer for i, j, answer in review["compared"] if [i, j] == pair), None)
+    if said in (None, "alike"):
+        return None if said is None else bool(abs(lead) > review["tolerance"] + TOLERANCE)
+    return False if (lead if said == "first" else -lead) >= -TOLERANCE else None
 
 
 def _number(value: Any) -> Fraction:

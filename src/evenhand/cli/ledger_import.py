@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,8 +35,8 @@ def add_import(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="NAME=VALUE",
         dest="settings",
-        help="a setting of a new desk, such as features=income,debt or capacity=2; may be repeated, and "
-        "takes precedence over those in the file",
+        help="a setting of a new desk, such as features=income,debt, capacity=2 or reviewing.ask=ratings; may be "
+        "repeated, and takes precedence over those in the file",
     )
     parser.add_argument(
         "--even-if-damaged", action="store_true", help="import an exported ledger with changed or missing lines"
@@ -72,7 +73,7 @@ def _desk_to_fill(ledger: Ledger, past: PastFile, options: argparse.Namespace) -
     """The existing desk, or a new one with settings from the options and the file."""
     from evenhand.desk.desk import Desk
 
-    own = dict(_setting(text) for text in options.settings)
+    own = _nested(_setting(text) for text in options.settings)
     names_features = not own.keys().isdisjoint(FEATURE_SETTINGS)
     of_file = {name: v for name, v in past.settings.items() if not (names_features and name in FEATURE_SETTINGS)}
     if options.desk in ledger.names():
@@ -110,7 +111,11 @@ def _shown(value: Any) -> str:
 
 
 def _setting(text: str) -> tuple[str, Any]:
-    """A setting from NAME=VALUE: the value as JSON, or else as text, features split at commas."""
+    """A setting from NAME=VALUE: the value as JSON, or else as text, features split at commas.
+
+    >>> _setting("capacity=2"), _setting("reviewing.ask=ratings")
+    (('capacity', 2), ('reviewing.ask', 'ratings'))
+    """
     name, is_there, value = text.partition("=")
     if not is_there:
         raise InvalidInput(f"--set must be NAME=VALUE, as in --set capacity=2, got {text!r}")
@@ -118,3 +123,18 @@ def _setting(text: str) -> tuple[str, Any]:
         return name, json.loads(value)
     except json.JSONDecodeError:
         return name, value.split(",") if name == "features" else value
+
+
+def _nested(settings: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Settings by name; those of reviewing, named with a dot, as a dict of their own.
+
+    >>> _nested([("capacity", 2), ("reviewing.ask", "ratings"), ("reviewing.scale", [1, 7])])
+    {'capacity': 2, 'reviewing': {'ask': 'ratings', 'scale': [1, 7]}}
+    """
+    found: dict[str, Any] = {}
+    for name, value in settings:
+        if name.startswith("reviewing."):
+            found["reviewing"] = {**found.get("reviewing", {}), name.removeprefix("reviewing."): value}
+        else:
+            found[name] = value
+    return found

@@ -15,6 +15,7 @@ from evenhand.desk.event_records import decision_of, indices_of, is_repeat, refu
 from evenhand.desk.imports.past import learn_rewards, read_past
 from evenhand.desk.parsing import as_numbers, as_text, read_review, with_origins
 from evenhand.desk.projection.projection import QuietBandit
+from evenhand.desk.rated_reviews import ANSWER_FIELDS, RATED_KINDS, implied_fields, read_answers
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import AlreadyRecorded, InvalidInput, NotChosen, UnknownRecord
 from evenhand.ledger.event import Row, check_name, is_name
@@ -96,12 +97,16 @@ class Handlers:
         row = self._decision_row(command.decision)
         candidates = row.event.body["candidates"]
         content = read_review(command.kind, command.unfair, command.fair, command.any_unfair, command.reviewer)
+        given = {name: getattr(command, name) for name in ANSWER_FIELDS if getattr(command, name) is not None}
+        content |= read_answers(command.kind, given, self.settings.reviewing)
+        review = review_of(content, candidates)
+        if command.kind in RATED_KINDS:
+            content |= implied_fields(review, candidates, row.event.body["probabilities"])
         body = {"decision": row.id, **content, "supersedes": command.supersedes}
         metadata = read_metadata(command.circumstances)
         if metadata is not None:
             check_review_metadata(metadata, body, candidates)
         body["circumstances"] = metadata
-        review = review_of(body, candidates)
         self._refuse_unlearnable(row, review)
         undone = None if command.supersedes is None else self._to_withdraw(command.supersedes)
         if undone is not None and undone.target != row.id:

@@ -41,6 +41,8 @@ class RecordOutcome(Command):
 class GiveReview(Command):
     """A reviewer's answer on a decision; pairs are pairs of candidate ids.
 
+    ratings, scale, tolerance: of kind "ratings". comparisons, tolerance: of kind "comparisons", a dict from pairs to
+    "alike", "first" or "second", or a list of {"pair", "answer"}. Scale and tolerance default to the desk's.
     circumstances: what the reviewer saw and how, as JSON; see `ReviewMetadata`. {"repeat": true} marks a pair that was
     shown a second time on purpose: the answer is recorded, but not learned from. supersedes: an earlier review that
     this one replaces.
@@ -54,6 +56,10 @@ class GiveReview(Command):
     reviewer: str | None = None
     circumstances: Mapping[str, Any] | None = None
     supersedes: str | None = None
+    ratings: Mapping[str, float] | None = None
+    scale: Sequence[float] | None = None
+    comparisons: Mapping[tuple[str, str], str] | Sequence[Mapping[str, Any]] | None = None
+    tolerance: float | None = None
 
 
 @dataclass(frozen=True)

@@ -128,6 +128,10 @@ class Desk:
         reviewer: str | None = None,
         circumstances: Mapping[str, Any] | None = None,
         supersedes: str | None = None,
+        ratings: Mapping[str, float] | None = None,
+        scale: Sequence[float] | None = None,
+        comparisons: Mapping[tuple[str, str], str] | Sequence[Mapping[str, Any]] | None = None,
+        tolerance: float | None = None,
         actor: str = "desk",
         idempotency_key: str | None = None,
         **metadata: Unpack[ReviewMetadata],
@@ -137,7 +141,9 @@ class Desk:
         circumstances: any other metadata to record.
         """
         fields = (unfair, fair, any_unfair, reviewer, joined(circumstances, metadata), supersedes)
-        return self._execute_one(cmd.GiveReview(decision, kind, *fields, actor=actor, idempotency_key=idempotency_key))
+        answers = (ratings, scale, comparisons, tolerance)
+        command = cmd.GiveReview(decision, kind, *fields, *answers, actor=actor, idempotency_key=idempotency_key)
+        return self._execute_one(command)
 
     def withdraw(self, review_id: str, reason: str | None = None, **rest: Any) -> Event:
         """Withdraw a review, an interview answer or an imported record, with all that was learned from it."""

@@ -8,10 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from evenhand.desk.rated_reviews import RATED_KINDS, rated_review_of
 from evenhand.errors import AlreadyRecorded, ContradictoryReview, UnknownPair
 from evenhand.ledger.event import Event, Row
 from evenhand.records.decision import Decision, Pair, Review
-from evenhand.records.review_metadata import DECLINED, invalid_field
+from evenhand.records.review_metadata import ANSWERS, DECLINED, invalid_field
+
+REVERSED = "reversed"
+"""The answer on a pair of which the one who comes first has the lower probability: no judgement of the gap."""
 
 MOST_SHOWN = 6
 """Maximum number of probabilities in the repr."""
@@ -34,7 +38,9 @@ def decision_of(body: Mapping[str, Any]) -> Decision:
 
 
 def review_of(body: Mapping[str, Any], candidates: Sequence[str]) -> Review:
-    """The review of an event of kind "review", with indices in place of ids."""
+    """The review of an event of kind "review", with indices in place of ids; of ratings, as they were given."""
+    if body["kind"] in RATED_KINDS:
+        return rated_review_of(body, candidates)
     unfair, fair = _pairs(body["unfair"], candidates), _pairs(body["fair"], candidates)
     both = {frozenset(pair) for pair in unfair} & {frozenset(pair) for pair in fair}
     if both:
@@ -105,7 +111,7 @@ def answers_in(row: Row) -> list[ReviewAnswer]:
         answer = ReviewAnswer(
             *common,
             frozenset(metadata["pair"]),
-            metadata["answer"],
+            _judgement(metadata["answer"], body),
             int((metadata.get("queue") or {}).get("place", 0)),
             metadata.get("repeat_of"),
             metadata.get("again_of"),
@@ -114,8 +120,15 @@ def answers_in(row: Row) -> list[ReviewAnswer]:
             left=(metadata.get("sides") or {}).get("left"),
         )
         return [answer]
-    unfair = [ReviewAnswer(*common, frozenset(pair), "unfair") for pair in body["unfair"]]
-    return unfair + [ReviewAnswer(*common, frozenset(pair), "acceptable") for pair in body["fair"]]
+    said = (("unfair", body["unfair"]), ("acceptable", body["fair"]), (REVERSED, body.get("reversed", ())))
+    return [ReviewAnswer(*common, frozenset(pair), answer) for answer, pairs in said for pair in pairs]
+
+
+def _judgement(answer: str, body: Mapping[str, Any]) -> str:
+    """An answer of the review page; of a rating or a comparison, what it implies for the pair."""
+    if answer in ANSWERS:
+        return answer
+    return "unfair" if body["unfair"] else "acceptable" if body["fair"] else REVERSED
 
 
 def refuse_second_answer(body: Mapping[str, Any], standing: Iterable[Row]) -> None:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from evenhand._internal.checks import is_number, refusal
 from evenhand.desk.commands import Command, Decide, Origin
+from evenhand.desk.rated_reviews import ANSWER_FIELDS, RATED_KINDS
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import EvenhandError, InvalidInput
 from evenhand.ledger.event import CANONICAL, LONGEST, check_name, is_name
@@ -26,7 +27,9 @@ UNREADABLE = (TypeError, ValueError, AttributeError, KeyError, IndexError, Recur
 """Raised by commands of the wrong shape; other commands of the batch must not suffer from one."""
 
 NOT_COMPARED = ("idempotency_key", "origins")
-"""Fields in which two commands with the same key may differ."""
+"""Fields in which two commands with the same key may differ. ANSWER_FIELDS count where they are used only: commands of
+earlier versions have none.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +71,13 @@ def parse(command: Command, settings: DeskSettings) -> ParsedCommand | EvenhandE
 
 def _fingerprint(command: Command, candidates: Candidates | None) -> str:
     content: dict[str, Any] = {
-        field.name: getattr(command, field.name) for field in fields(command) if field.name not in NOT_COMPARED
+        field.name: getattr(command, field.name)
+        for field in fields(command)
+        if field.name not in NOT_COMPARED
+        and (field.name not in ANSWER_FIELDS or getattr(command, field.name) is not None)
     }
+    if isinstance(content.get("comparisons"), Mapping):  # JSON has no keys that are pairs
+        content["comparisons"] = list(content["comparisons"].items())
     if candidates is not None:
         content["candidates"] = [candidates.ids, candidates.contexts, candidates.features]
     try:
@@ -198,11 +206,16 @@ def read_review(kind: Any, unfair: Any, fair: Any, any_unfair: Any, reviewer: An
         raise InvalidInput(
             f"fair must be empty in a complete review, which names unfair pairs only, got {pairs['fair']}"
         )
-    if kind in ("complete", "partial") and any_unfair is not None:
-        raise InvalidInput(f"any_unfair must be None in a {kind} review, which names pairs, got {any_unfair!r}")
+    if kind in ("complete", "partial", *RATED_KINDS) and any_unfair is not None:
+        names = "has answers of its own" if kind in RATED_KINDS else "names pairs"
+        raise InvalidInput(f"any_unfair must be None in a {kind} review, which {names}, got {any_unfair!r}")
     for name, named in pairs.items():
         if kind == "one_bit" and named:
             raise InvalidInput(f"{name} must be empty in a one_bit review, which has any_unfair, got {named}")
+        if kind in RATED_KINDS and named:
+            raise InvalidInput(
+                f"{name} must be empty in a {kind} review, whose answers imply the verdicts, got {named}"
+            )
     return {"kind": kind, **pairs, "any_unfair": any_unfair, "reviewer": reviewer}
 
 

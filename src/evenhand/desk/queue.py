@@ -69,10 +69,10 @@ class QueueFeeder:
         for row in reviews:
             if row.seq <= projection.seq and row.seq not in withdrawn:  # else the pairs may wait again
                 body, answers = row.event.body, answers_in(row)
-                pairs = frozenset(map(frozenset, (*body["unfair"], *body["fair"])))
+                pairs = frozenset(map(frozenset, (*body["unfair"], *body["fair"], *body.get("reversed", ()))))
                 pairs |= {answer.pair for answer in answers if answer.answer == "unsure"}  # not named in the review
-                is_partial = body["kind"] == "partial"
-                answered.append(Answered(body["decision"], pairs if is_partial else None, body["reviewer"]))
+                is_whole = body["kind"] in ("complete", "one_bit")
+                answered.append(Answered(body["decision"], None if is_whole else pairs, body["reviewer"]))
                 # The review page has declined its own pairs itself.
                 declined += [answer for answer in answers if answer.answer in DECLINED and answer.item is None]
         self._ledger.pairs.settle(self._desk, answered)

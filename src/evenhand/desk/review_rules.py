@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any
+from typing import Any, Literal, get_args
 
-from evenhand._internal.checks import check_bool, check_number, check_whole, refusal
+from evenhand._internal.checks import check_bool, check_number, check_one_of, check_whole, is_whole, refusal
 from evenhand.errors import InvalidInput
 from evenhand.ledger.event import check_name
+from evenhand.records.ratings import TOLERANCE, check_tolerance
 
+Ask = Literal["verdicts", "ratings", "comparisons"]
+ASKS: tuple[Ask, ...] = get_args(Ask)
+MOST_RATINGS = 10
+"""Values of a scale: each has a button, and a digit as its key."""
 MOST_SHARE = 0.5
 MOST_ANSWERS = 100_000
 LEASE_SECONDS = (1, 86_400)
@@ -23,6 +28,12 @@ class ReviewRules:
     ('gender',)
     """
 
+    ask: Ask = "verdicts"
+    """What reviewers are asked: whether the gap is unfair, to rate both candidates, or to compare them."""
+    scale: tuple[int, int] = (1, 5)
+    """The lowest and the highest rating: whole numbers, a button for each."""
+    tolerance: float = TOLERANCE
+    """The gap that is acceptable between two who are rated the same, or to be treated alike."""
     hidden: tuple[str, ...] = ()
     """Attributes that reviewers do not see; every answer is recorded with them."""
     ids: bool = False
@@ -57,8 +68,11 @@ class ReviewRules:
         unknown = sorted(str(name) for name in changes if name not in names)
         if unknown:
             raise InvalidInput(f"unknown setting of reviewing: {', '.join(unknown)}; it has {', '.join(names)}")
-        hidden = {"hidden": _read_hidden(changes["hidden"])} if "hidden" in changes else {}
-        rules = replace(self, **{**changes, **hidden})
+        readers: dict[str, Callable[[Any], Any]] = {"hidden": _read_hidden, "scale": _read_scale}
+        read = {name: readers[name](value) if name in readers else value for name, value in changes.items()}
+        rules = replace(self, **read)
+        check_one_of("reviewing.ask", rules.ask, ASKS)
+        check_tolerance(rules.tolerance, "reviewing.tolerance")
         check_bool("reviewing.ids", rules.ids)
         check_number("reviewing.controls", rules.controls, least=0, most=MOST_SHARE)
         check_number("reviewing.repeats", rules.repeats, least=0, most=MOST_SHARE)
@@ -69,7 +83,7 @@ class ReviewRules:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON, for the ledger."""
-        return {**asdict(self), "hidden": list(self.hidden)}
+        return {**asdict(self), "hidden": list(self.hidden), "scale": list(self.scale)}
 
 
 def check_hidden(hidden: Sequence[str], attributes: Sequence[str]) -> None:
@@ -79,6 +93,20 @@ def check_hidden(hidden: Sequence[str], attributes: Sequence[str]) -> None:
         raise InvalidInput(
             f"reviewing.hidden has unknown attributes {', '.join(unknown)}; the attributes are {', '.join(attributes)}"
         )
+
+
+def _read_scale(scale: Any) -> tuple[int, int]:
+    """The ends of a scale that fits on the page.
+
+    >>> _read_scale([0, 99])
+    Traceback (most recent call last):
+    ...
+    evenhand.errors.InvalidInput: reviewing.scale must be two whole numbers from 1 to 9 apart, as in [1, 5], got [0, 99]
+    """
+    ends = tuple(scale) if isinstance(scale, list | tuple) else ()
+    if len(ends) != 2 or not all(map(is_whole, ends)) or not 1 <= ends[1] - ends[0] < MOST_RATINGS:
+        raise refusal("reviewing.scale", "two whole numbers from 1 to 9 apart, as in [1, 5]", scale)
+    return int(ends[0]), int(ends[1])
 
 
 def _read_hidden(hidden: Any) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from evenhand.metrics.features import MetricSpace, Structure
 from evenhand.metrics.gaussian.error_rates import ReviewerReport
 from evenhand.metrics.gaussian.guess_bounds import GuessBounds
 from evenhand.metrics.gaussian.tuning import DEFAULT
+from evenhand.metrics.ratings import Comparisons, Ratings
 from evenhand.metrics.verdicts import Pairs, Verdicts, all_pairs
 from evenhand.records.contexts import as_contexts
 from evenhand.records.decision import Pair
@@ -127,6 +128,14 @@ class MetricLearner(SavedPart, part="metric learner"):
             f"{type(self).__name__} cannot learn from a one-bit review with unfair pairs; name the pairs, "
             "or use metrics.BayesPoint"
         )
+
+    def learn_ratings(self, ratings: Ratings) -> Learned:
+        """Learn from ratings of candidates; by default the verdicts they imply."""
+        return self.learn(ratings.verdicts())
+
+    def learn_comparisons(self, comparisons: Comparisons) -> Learned:
+        """Learn from comparisons of pairs; by default the verdicts they imply."""
+        return self.learn(comparisons.verdicts())
 
     @property
     def flags_left(self) -> int | None:

@@ -75,7 +75,8 @@ class Verdicts:
 
     @classmethod
     def of(cls, decision: Decision, review: Review) -> Verdicts:
-        """The verdicts in a complete or partial review, and in a one-bit review that found nothing unfair."""
+        """The verdicts in a review, or implied by its ratings or comparisons; of one bit, as if nothing were unfair."""
+        review = review.as_verdicts(decision.probabilities)
         p, contexts = decision.probabilities, decision.contexts
         k, d = contexts.shape
         n = k * (k - 1) // 2

@@ -9,10 +9,10 @@ from __future__ import annotations
 import hashlib
 import hmac
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import chain
-from typing import Any, Literal
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 
@@ -21,10 +21,27 @@ from evenhand._internal.checks import check_bool, check_one_of, is_number, refus
 from evenhand._internal.jit import frozen
 from evenhand.errors import ContradictoryReview, InvalidInput, NotChosen, UnknownPair
 from evenhand.records.contexts import as_contexts
+from evenhand.records.ratings import (
+    EQUAL,
+    SCALE,
+    TOLERANCE,
+    Compared,
+    ImpliedVerdicts,
+    Pair,
+    Preference,
+    Scale,
+    Scores,
+    as_compared,
+    as_scores,
+    check_scale,
+    check_tolerance,
+    implied_by_comparisons,
+    implied_by_scores,
+)
 
-Pair = tuple[int, int]
+__all__ = ["PROBABILITY_TOLERANCE", "Decision", "Pair", "Review", "check_reviewer", "key_for", "sign"]
 
-PROBABILITY_TOLERANCE = 1e-9
+PROBABILITY_TOLERANCE = EQUAL
 """Probabilities closer than this are equal, and a gap is too wide only if it exceeds its distance by more."""
 
 
@@ -146,9 +163,15 @@ def _feed(digest: Any, content: Any) -> None:
         digest.update(f"{content!r};".encode())
 
 
-@dataclass(frozen=True)
+ReviewKind = Literal["complete", "partial", "one_bit", "ratings", "comparisons"]
+KINDS: tuple[ReviewKind, ...] = get_args(ReviewKind)
+ANSWERS = ("scores", "scale", "compared", "tolerance")
+"""Fields that only reviews with ratings or comparisons have."""
+
+
+@dataclass(frozen=True, repr=False)
 class Review:
-    """One reviewer's answer on one decision. Make it with `complete`, `partial` or `one_bit`.
+    """One reviewer's answer on one decision: made with `complete`, `partial`, `one_bit`, `ratings` or `comparisons`.
 
     >>> Review.complete(unfair=[(3, 0)])
     Review(kind='complete', unfair=((0, 3),), fair=(), any_unfair=None, reviewer=None)
@@ -158,26 +181,57 @@ class Review:
     evenhand.errors.ContradictoryReview: pair (0, 3) must be fair or unfair, got both
     """
 
-    kind: Literal["complete", "partial", "one_bit"]
+    kind: ReviewKind
     unfair: tuple[Pair, ...] = ()
     fair: tuple[Pair, ...] = ()
     any_unfair: bool | None = None
     reviewer: str | None = None
+    scores: Scores = ()
+    """Of ratings: the candidates with their scores."""
+    scale: Scale | None = None
+    """Of ratings: the lowest and the highest score there is."""
+    compared: Compared = ()
+    """Of comparisons: pairs, the smaller index first, each with "alike", "first" or "second"."""
+    tolerance: float | None = None
+    """Of ratings and comparisons: the gap that is acceptable between two who are rated the same or alike."""
 
     def __post_init__(self) -> None:
-        check_one_of("kind", self.kind, ("complete", "partial", "one_bit"))
+        check_one_of("kind", self.kind, KINDS)
         check_reviewer(self.reviewer)
-        object.__setattr__(self, "unfair", _as_pairs(self.unfair))
-        object.__setattr__(self, "fair", _as_pairs(self.fair))
+        self._set("unfair", _as_pairs(self.unfair))
+        self._set("fair", _as_pairs(self.fair))
         both = sorted(set(self.unfair) & set(self.fair))
         if both:
             raise ContradictoryReview(f"pair {both[0]} must be fair or unfair, got both")
         if self.kind == "one_bit":
-            object.__setattr__(self, "any_unfair", check_bool("any_unfair", self.any_unfair))
+            self._set("any_unfair", check_bool("any_unfair", self.any_unfair))
         elif self.any_unfair is not None:
             raise refusal(f"any_unfair of a {self.kind} review", "None", self.any_unfair)
-        if (self.kind != "partial" and self.fair) or (self.kind == "one_bit" and self.unfair):
+        others = [name for name in ANSWERS if name not in self._answer_fields and getattr(self, name) not in ((), None)]
+        if others or (self.kind != "partial" and self.fair) or (self.unfair and self.kind not in KINDS[:2]):
             raise InvalidInput(f"a {self.kind} review must be made with Review.{self.kind}(...), got other arguments")
+        if self._answer_fields:
+            self._set("tolerance", check_tolerance(TOLERANCE if self.tolerance is None else self.tolerance))
+        if self.kind == "ratings":
+            scale = check_scale(SCALE if self.scale is None else self.scale)
+            self._set("scale", scale)
+            self._set("scores", as_scores(self.scores, scale))
+        elif self.kind == "comparisons":
+            self._set("compared", as_compared(self.compared))
+
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+    @property
+    def _answer_fields(self) -> tuple[str, ...]:
+        """The fields of ANSWERS that a review of this kind has."""
+        return {"ratings": ("scores", "scale", "tolerance"), "comparisons": ("compared", "tolerance")}.get(
+            self.kind, ()
+        )
+
+    def __repr__(self) -> str:
+        names = [field.name for field in fields(self) if field.name not in ANSWERS or field.name in self._answer_fields]
+        return f"Review({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
 
     @classmethod
     def complete(cls, unfair: Iterable[Pair] = (), *, reviewer: str | None = None) -> Review:
@@ -194,10 +248,63 @@ class Review:
         """Whether any pair was unfair, without naming it."""
         return cls("one_bit", any_unfair=any_unfair, reviewer=reviewer)
 
+    @classmethod
+    def ratings(
+        cls,
+        scores: Mapping[int, float],
+        *,
+        scale: Scale = SCALE,
+        tolerance: float = TOLERANCE,
+        reviewer: str | None = None,
+    ) -> Review:
+        """Candidates were rated, each on its own, from scale[0] to scale[1]; there is no verdict on any other.
+
+        Two whose ratings differ by the share s of the scale may be treated differently by s + tolerance.
+
+        >>> Review.ratings({0: 4, 2: 4, 3: 1}).as_verdicts([0.7, 0.2, 0.1, 0.0])
+        Review(kind='partial', unfair=((0, 2),), fair=((0, 3), (2, 3)), any_unfair=None, reviewer=None)
+        """
+        return cls(
+            "ratings", scores=as_scores(scores, check_scale(scale)), scale=scale, tolerance=tolerance, reviewer=reviewer
+        )
+
+    @classmethod
+    def comparisons(
+        cls, answers: Mapping[Pair, Preference], *, tolerance: float = TOLERANCE, reviewer: str | None = None
+    ) -> Review:
+        """Pairs were compared, in either order: "alike", "first" (the first one comes first) or "second".
+
+        A gap above the tolerance is unfair to two who should be treated alike. One who comes first may have the higher
+        probability by any gap; if it is the lower one, the pair is no verdict (`reversed_pairs`).
+
+        >>> Review.comparisons({(0, 1): "alike", (3, 0): "second"}).as_verdicts([0.7, 0.2, 0.1, 0.0])
+        Review(kind='partial', unfair=((0, 1),), fair=((0, 3),), any_unfair=None, reviewer=None)
+        """
+        return cls("comparisons", compared=as_compared(answers), tolerance=tolerance, reviewer=reviewer)
+
+    def as_verdicts(self, probabilities: Sequence[float] | Floats) -> Review:
+        """The partial review that ratings or comparisons imply for a decision with these probabilities; else itself."""
+        if not self._answer_fields:
+            return self
+        implied = self._implied(probabilities)
+        return Review("partial", unfair=implied.unfair, fair=implied.fair, reviewer=self.reviewer)
+
+    def reversed_pairs(self, probabilities: Sequence[float] | Floats) -> tuple[Pair, ...]:
+        """Pairs whose comparison says that the one with the lower probability comes first, that one named first."""
+        return self._implied(probabilities).reversed if self.kind == "comparisons" else ()
+
+    def _implied(self, probabilities: Sequence[float] | Floats) -> ImpliedVerdicts:
+        values, tolerance = np.asarray(probabilities, dtype=np.float64).tolist(), cast("float", self.tolerance)
+        self.check_fits(len(values))
+        if self.kind == "ratings":
+            return implied_by_scores(self.scores, cast("Scale", self.scale), tolerance, values)
+        return implied_by_comparisons(self.compared, tolerance, values)
+
     def to_dict(self) -> dict[str, Any]:
         """Lists and strings, for JSON."""
         pairs = {name: [list(pair) for pair in getattr(self, name)] for name in ("unfair", "fair")}
-        return {"kind": self.kind, **pairs, "any_unfair": self.any_unfair, "reviewer": self.reviewer}
+        answers = {name: _plain(getattr(self, name)) for name in self._answer_fields}
+        return {"kind": self.kind, **pairs, "any_unfair": self.any_unfair, "reviewer": self.reviewer, **answers}
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Review:
@@ -209,9 +316,16 @@ class Review:
 
     def check_fits(self, n_candidates: int) -> None:
         """Raise UnknownPair if the review names a candidate beyond the `n_candidates` of its decision."""
-        for pair in self.unfair + self.fair:
+        for pair in (*self.unfair, *self.fair, *((i, j) for i, j, _ in self.compared)):
             if max(pair) >= n_candidates:
                 raise UnknownPair(f"a pair must be of candidates 0 to {n_candidates - 1}, got {pair}")
+        for candidate, _ in self.scores:
+            if candidate >= n_candidates:
+                raise UnknownPair(f"a rated candidate must be one of 0 to {n_candidates - 1}, got {candidate}")
+
+
+def _plain(value: Any) -> Any:
+    return [_plain(one) for one in value] if isinstance(value, tuple) else value
 
 
 def check_reviewer(name: object) -> None:

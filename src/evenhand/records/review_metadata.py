@@ -17,7 +17,12 @@ from evenhand._internal.checks import is_number, is_whole, refusal
 from evenhand.errors import InvalidInput
 
 JUDGEMENTS = ("unfair", "acceptable")
-ANSWERS = (*JUDGEMENTS, "unsure", "skip", "conflict")
+PASSED = ("unsure", "skip", "conflict")
+ANSWERS = (*JUDGEMENTS, *PASSED)
+RATED = "rated"
+COMPARED = {"alike": "alike", "left": "first", "right": "second"}
+"""Answers where a desk asks for ratings or comparisons, on the two as they were shown, left and right; with those of a
+comparison as a review names them, for the pair (left, right)."""
 DECLINED = ("skip", "conflict")
 """Answers that leave the pair to somebody else."""
 
@@ -56,7 +61,7 @@ class ReviewMetadata(TypedDict, total=False):
     """The probabilities shown, by candidate; 0.1 recorded them as "odds"."""
     queue: Queued
     answer: str
-    """The answer on the pair: one of ANSWERS."""
+    """The answer on the pair: one of ANSWERS, RATED or one of COMPARED."""
     reason: str | None
     note: str | None
     started: str
@@ -163,7 +168,10 @@ FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "ids_shown": _BOOL,
     "probabilities": (_is_probabilities, "numbers from 0 to 1 by candidate"),
     "queue": (_is_queued, "reason and detail (text), score (a number), place (a whole number from 0)"),
-    "answer": (lambda value: value in ANSWERS, f"one of {', '.join(ANSWERS)}"),
+    "answer": (
+        lambda value: value in (*ANSWERS, RATED, *COMPARED),
+        f"one of {', '.join((*ANSWERS, RATED, *COMPARED))}",
+    ),
     "reason": _TEXT,
     "note": _TEXT,
     "started": _TIME,
@@ -224,13 +232,29 @@ def check_review_metadata(metadata: Mapping[str, Any], review: Mapping[str, Any]
     if both:
         raise InvalidInput(f"an attribute must be either shown or hidden, got {both[0]!r} in both")
     if metadata.get("answer") is not None:
-        _check_answer(metadata["answer"], pair, review)
+        _check_answer(metadata["answer"], pair, sides, review)
 
 
-def _check_answer(answer: str, pair: Sequence[str] | None, review: Mapping[str, Any]) -> None:
+def _check_answer(answer: str, pair: Sequence[str] | None, sides: Sides | None, review: Mapping[str, Any]) -> None:
+    if answer == RATED or answer in COMPARED:
+        _check_rated(answer, pair, sides, review)
+        return
     if review["kind"] != "partial" or pair is None:
         raise InvalidInput(f"answer must be in a partial review with pair or sides, got {answer!r} without")
     for name, judgement in (("unfair", "unfair"), ("fair", "acceptable")):
         if [set(one) for one in review[name]] != ([set(pair)] if answer == judgement else []):
             expected = f"{list(pair)} alone" if answer == judgement else "empty"
             raise InvalidInput(f"{name} must be {expected} with answer {answer!r}, got {review[name]}")
+
+
+def _check_rated(answer: str, pair: Sequence[str] | None, sides: Sides | None, review: Mapping[str, Any]) -> None:
+    """Refuse an answer with which the ratings or comparisons of its review do not agree."""
+    if answer == RATED:
+        if review["kind"] != "ratings" or pair is None or set(review["ratings"]) != set(pair):
+            raise InvalidInput(f"answer must be in a review with ratings of the two of pair, got {answer!r} without")
+        return
+    if review["kind"] != "comparisons" or sides is None:
+        raise InvalidInput(f"answer must be in a comparisons review with sides, got {answer!r} without")
+    expected = [{"pair": [sides["left"], sides["right"]], "answer": COMPARED[answer]}]
+    if review["comparisons"] != expected:
+        raise InvalidInput(f"comparisons must be {expected} with answer {answer!r}, got {review['comparisons']}")

@@ -190,7 +190,7 @@ class InterviewSessions:
             "probabilities": [question.probabilities[side] for side in sides],
             "gap": question.gap,
             "digits": max(0, len(str(steps_in_one(talk.interview.epsilon))) - 3),
-            "instruction": INSTRUCTION,
+            "instruction": INSTRUCTION["verdicts"],
         }
 
     @staticmethod
@@ -227,7 +227,7 @@ class InterviewSessions:
             "shown": content["names"],
             "hidden": content["hidden"],
             "left": content["left"],
-            "instruction": INSTRUCTION,
+            "instruction": INSTRUCTION["verdicts"],
             "answer": answer,
             **remarks,
         }

@@ -6,6 +6,8 @@ import hashlib
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from evenhand.desk.review_rules import Ask
+
 WHY = {
     "most telling": "of all waiting pairs, the answer on this one was expected to teach most.",
     "planned overlap": "two reviewers are asked about this pair on purpose, to measure agreement.",
@@ -41,6 +43,10 @@ class Item:
     hidden: tuple[str, ...] = ()
     ids: bool = False
     """Whether the candidates' ids were shown."""
+    ask: Ask = "verdicts"
+    """What is asked about the two."""
+    scale: tuple[int, int] = (1, 5)
+    """The lowest and the highest rating, where those are asked for."""
 
     @property
     def pair(self) -> frozenset[str]:
@@ -60,4 +66,5 @@ class Item:
     @classmethod
     def from_dict(cls, record: dict[str, Any]) -> Item:
         """The item that `to_dict` wrote."""
-        return cls(**{**record, "hidden": tuple(record["hidden"])})
+        scale = record.get("scale", (1, 5))  # items of earlier versions have none
+        return cls(**{**record, "hidden": tuple(record["hidden"]), "scale": (scale[0], scale[1])})

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import math
 import time
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -19,18 +19,23 @@ from evenhand.desk.commands import GiveReview
 from evenhand.desk.desk import Desk
 from evenhand.desk.event_records import ReviewAnswer
 from evenhand.desk.queue import MOST_WAITING
+from evenhand.desk.review_rules import Ask
+from evenhand.errors import InvalidInput
 from evenhand.ledger.event import Event
 from evenhand.ledger.waiting_pairs import Answered, WaitingPair
 from evenhand.metrics.verdicts import Pairs
 from evenhand.records.decision import PROBABILITY_TOLERANCE
-from evenhand.records.review_metadata import ANSWERS, DECLINED
+from evenhand.records.review_metadata import COMPARED, DECLINED, JUDGEMENTS, PASSED, RATED
 from evenhand.review.display import features_of, rows_of, shown_and_hidden
 from evenhand.review.encryption import Encryption
 from evenhand.review.item import Item
 from evenhand.review.review_book import ReviewBook
 
-INSTRUCTION = "3"
-"""Version of the question and the help on the page; raised whenever their meaning changes."""
+INSTRUCTION: dict[Ask, str] = {"verdicts": "3", "ratings": "ratings 1", "comparisons": "comparisons 1"}
+"""Version of each question and the help on the page; raised whenever their meaning changes."""
+
+OF_ASK: dict[Ask, tuple[str, ...]] = {"verdicts": JUDGEMENTS, "ratings": (RATED,), "comparisons": tuple(COMPARED)}
+"""Answers to each question, beside those that pass the pair."""
 
 TOP_PRIORITY = 10.0
 """Priority of random controls and returned pairs: above all others, so that the next reviewer gets them."""
@@ -95,7 +100,8 @@ class ReviewSessions:
         return Item(reviewer, number, earlier.decision, left, right, why, **known, **self._display_rules())
 
     def _display_rules(self) -> dict[str, Any]:
-        return {"hidden": self.book.rules.hidden, "ids": self.book.rules.ids}
+        rules = self.book.rules
+        return {"hidden": rules.hidden, "ids": rules.ids, "ask": rules.ask, "scale": rules.scale}
 
     def _claim(self, undone: ReviewAnswer, reviewer: str) -> bool:
         """Lease a withdrawn answer's pair to its reviewer again; a skipped one may be leased to somebody else."""
@@ -204,20 +210,25 @@ class ReviewSessions:
     # How it is displayed.
 
     def display(self, item: Item) -> dict[str, Any]:
-        """An item for the page: no distance, no answers of others, and not why it is shown."""
+        """An item for the page: no distance, no answers of others, and not why it is shown.
+
+        Probabilities are shown where the question is about their gap; a rating or a comparison is about the people.
+        """
         body = self.desk.event(item.decision).body
         left, right = features_of(body, [item.left, item.right], self.desk.settings)
-        probabilities = list(_probabilities(body, item).values())
+        probabilities = list(_probabilities(body, item).values()) if item.ask == "verdicts" else None
         return {
+            "ask": item.ask,
+            "scale": list(item.scale) if item.ask == "ratings" else None,
             "item": self._encryption.encrypt(item.to_dict(), item.reviewer),
             "draft": self._encryption.digest(item.key),
             "names": [item.left, item.right] if item.ids else None,
             "rows": rows_of(left, right, self.desk.settings, item.hidden),
             "withheld": bool(shown_and_hidden(left, self.desk.settings, item.hidden)[1]),
             "probabilities": probabilities,
-            "gap": abs(probabilities[0] - probabilities[1]),
+            "gap": None if probabilities is None else abs(probabilities[0] - probabilities[1]),
             "digits": 1,
-            "instruction": INSTRUCTION,
+            "instruction": INSTRUCTION[item.ask],
         }
 
     # What becomes of the answer.
@@ -226,16 +237,18 @@ class ReviewSessions:
         """The item that a page returns; InvalidInput if it is not this reviewer's."""
         return Item.from_dict(self._encryption.decrypt(token, reviewer))
 
-    def command(self, item: Item, answer: str, remarks: Mapping[str, Any]) -> GiveReview:
-        """The review to record, with its metadata: of the pair if it was judged, else of no pair."""
-        check_one_of("answer", answer, ANSWERS)
+    def command(
+        self, item: Item, answer: str, remarks: Mapping[str, Any], ratings: Sequence[float] | None = None
+    ) -> GiveReview:
+        """The review to record, with its metadata: of the pair if it was judged, rated or compared, else of no pair.
+
+        ratings: of the person on the left and of the one on the right, where the answer is "rated".
+        """
+        check_one_of("answer", answer, (*OF_ASK[item.ask], *PASSED))
         self.book.refresh()
-        pair = [item.left, item.right]
         return GiveReview(
             item.decision,
-            "partial",
-            unfair=[pair] if answer == "unfair" else [],
-            fair=[pair] if answer == "acceptable" else [],
+            **_answer_fields(item, answer, ratings),
             reviewer=item.reviewer,
             circumstances={**self._metadata(item), "answer": answer, **remarks},
             actor=item.reviewer,
@@ -253,10 +266,11 @@ class ReviewSessions:
             "shown": shown,
             "hidden": hidden,
             "ids_shown": item.ids,
-            "probabilities": _probabilities(body, item),
             "queue": {"reason": item.why, "detail": item.detail, "score": item.score, "place": item.place},
-            "instruction": INSTRUCTION,
+            "instruction": INSTRUCTION[item.ask],
         }
+        if item.ask == "verdicts":
+            metadata |= {"probabilities": _probabilities(body, item)}
         if item.repeat_of is not None:
             metadata |= {"repeat": True, "repeat_of": item.repeat_of}
         if item.again_of is not None:
@@ -291,6 +305,21 @@ class ReviewSessions:
             number = self.desk.ledger.pairs.count(self.desk.name)
             self._counted = (number, time.monotonic())
         return number
+
+
+def _answer_fields(item: Item, answer: str, ratings: Sequence[float] | None) -> dict[str, Any]:
+    """The fields of a review that hold the answer."""
+    pair = [item.left, item.right]
+    if (answer == RATED) != (ratings is not None):
+        raise InvalidInput(f"ratings must come with the answer {RATED!r}, and with no other, got {ratings!r}")
+    if ratings is not None:
+        if len(ratings) != 2:
+            raise InvalidInput(f"ratings must be two, of the left and of the right, got {len(ratings)}")
+        return {"kind": "ratings", "ratings": dict(zip(pair, ratings, strict=True)), "scale": item.scale}
+    if answer in COMPARED:
+        return {"kind": "comparisons", "comparisons": [{"pair": pair, "answer": COMPARED[answer]}]}
+    unfair, fair = ([pair] if answer == judgement else [] for judgement in JUDGEMENTS)
+    return {"kind": "partial", "unfair": unfair, "fair": fair}
 
 
 def _probabilities(body: Mapping[str, Any], item: Item) -> dict[str, float]:

@@ -12,6 +12,7 @@ from typing import (
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
+from evenhand.desk.rated_reviews import ANSWER_FIELDS
 from evenhand.desk.settings import MOST_CAPACITY, MOST_FEATURES, MOST_ROUNDS
 from evenhand.ledger.event import DESK_NAME, DESK_NAME_IN_WORDS, LONGEST
 from evenhand.records.review_metadata import LONGEST_TEXT, NAMES, times
@@ -30,7 +31,10 @@ Pair = Annotated[list[Id], Field(min_length=2, max_length=2, description="Two di
 Moment = Annotated[str, Field(min_length=10, max_length=40, description="ISO 8601, with a time zone.")]
 Attributes = Annotated[list[Id], Field(max_length=MOST_FEATURES, description="Names of attributes.")]
 Number = Annotated[float, Field(allow_inf_nan=False)]
-Answer = Literal["unfair", "acceptable", "unsure", "skip", "conflict"]
+PairAnswer = Literal["unfair", "acceptable", "unsure", "skip", "conflict", "rated", "alike", "left", "right"]
+"""Answers on a pair, however the desk asks."""
+Scale = Annotated[list[int], Field(min_length=2, max_length=2)]
+Tolerance = Annotated[float, Field(ge=0, lt=1)]
 Share = Annotated[float, Field(ge=0, le=0.5)]
 Count = Annotated[int, Field(ge=1, le=100_000)]
 
@@ -66,6 +70,14 @@ class DecisionRequest(RequestModel):
 class RulesInput(RequestModel):
     """How reviewers are asked about pairs. Omitted rules keep their values."""
 
+    ask: Annotated[
+        Literal["verdicts", "ratings", "comparisons"],
+        Field(description="Whether a gap is unfair, a rating of both candidates, or which of them comes first."),
+    ] = OMITTED
+    scale: Annotated[Scale, Field(description="The lowest and the highest rating: whole numbers, 1 to 9 apart.")] = (
+        OMITTED
+    )
+    tolerance: Annotated[Tolerance, Field(description="Acceptable gap between two who are rated the same.")] = OMITTED
     hidden: Annotated[list[Id], Field(description="Attributes that reviewers do not see.")] = OMITTED
     ids: Annotated[bool, Field(description="Whether reviewers see the ids of candidates.")] = OMITTED
     controls: Annotated[Share, Field(description="The share of pairs drawn at random.")] = OMITTED
@@ -129,21 +141,37 @@ class QueuedInput(RequestModel):
     place: Annotated[int, Field(ge=0, le=1_000_000)] = 0
 
 
+class ComparisonInput(RequestModel):
+    """What a reviewer said of two candidates: to be treated alike, or which of them comes first."""
+
+    pair: Pair
+    answer: Literal["alike", "first", "second"]
+
+
 class ReviewRequest(RequestModel):
     """A reviewer's answer on a decision.
 
     complete: every pair was examined, those named were unfair and all others fine. partial: only the pairs named were
-    examined. one_bit: only whether anything was unfair. Metadata of the review goes beside, under the names of
+    examined. one_bit: only whether anything was unfair. ratings: candidates were rated on a scale. comparisons: two who
+    should be treated alike, or one of them first. Metadata of the review goes beside, under the names of
     `evenhand.records.review_metadata`; other metadata goes into circumstances.
     """
 
-    kind: Literal["complete", "partial", "one_bit"]
+    kind: Literal["complete", "partial", "one_bit", "ratings", "comparisons"]
     unfair: list[Pair] = []
     fair: list[Pair] = []
     any_unfair: bool | None = None
     reviewer: Id | None = None
     circumstances: Annotated[dict[str, Any] | None, Field(description="Other metadata to keep.")] = None
     supersedes: Id | None = None
+    ratings: Annotated[dict[Id, Number], Field(min_length=1, description="A score by candidate.")] = OMITTED
+    scale: Annotated[
+        list[Number], Field(min_length=2, max_length=2, description="Lowest and highest rating; else the desk's.")
+    ] = OMITTED
+    comparisons: Annotated[list[ComparisonInput], Field(min_length=1)] = OMITTED
+    tolerance: Annotated[
+        Tolerance, Field(description="Acceptable gap between two who are rated the same or alike; else the desk's.")
+    ] = OMITTED
     pair: Pair = OMITTED
     sides: SidesInput = OMITTED
     shown: Attributes = OMITTED
@@ -151,7 +179,7 @@ class ReviewRequest(RequestModel):
     ids_shown: bool = OMITTED
     probabilities: dict[Id, Annotated[Number, Field(ge=0, le=1)]] = OMITTED
     queue: QueuedInput = OMITTED
-    answer: Answer = OMITTED
+    answer: PairAnswer = OMITTED
     reason: Text = OMITTED
     note: Text = OMITTED
     started: Moment = OMITTED
@@ -161,6 +189,10 @@ class ReviewRequest(RequestModel):
     def metadata(self) -> dict[str, Any]:
         """The metadata that the request names."""
         return self.model_dump(include=set(NAMES), exclude_unset=True)
+
+    def rated(self) -> dict[str, Any]:
+        """The fields of ratings and comparisons that the request names."""
+        return self.model_dump(include=set(ANSWER_FIELDS), exclude_unset=True)
 
 
 class OverrideRequest(RequestModel):
@@ -200,7 +232,8 @@ class PageAnswer(RequestModel):
     """A reviewer's answer on the pair or the question that the page shows."""
 
     item: Annotated[str, Field(min_length=1, max_length=MAX_ITEM, description="As it came with the pair.")]
-    answer: Answer
+    answer: PairAnswer
+    ratings: Annotated[list[Number], Field(description="With answer rated: of the left and the right.")] | None = None
     started: Moment
     ended: Moment
     reason: Annotated[str, Field(max_length=LONGEST)] | None = None

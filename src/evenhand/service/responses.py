@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import orjson
 from pydantic import BaseModel
@@ -118,10 +118,13 @@ class DecisionRecord(BaseModel):
 
 
 class QueuePage(BaseModel):
-    """Pairs that wait for a review, the most informative first."""
+    """Pairs that wait for a review, the most informative first, and how the desk asks about them."""
 
     pairs: list[dict[str, Any]]
     next: str | None
+    ask: Literal["verdicts", "ratings", "comparisons"]
+    scale: list[int]
+    tolerance: float
 
 
 class LearnedMetric(BaseModel):

@@ -6,7 +6,7 @@
 ...     ReviewRequest.model_validate({"kind": "full"})
 ... except ValidationError as error:
 ...     sentence([{**one, "loc": ("body", *one["loc"])} for one in error.errors()])
-"kind must be 'complete', 'partial' or 'one_bit', got 'full'"
+"kind must be 'complete', 'partial', 'one_bit', 'ratings' or 'comparisons', got 'full'"
 """
 
 from __future__ import annotations

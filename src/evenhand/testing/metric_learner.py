@@ -9,7 +9,7 @@ import pytest
 
 from evenhand._internal.factorisations import eigvalsh
 from evenhand.errors import InvalidInput
-from evenhand.metrics import MetricLearner, Pairs, Verdicts
+from evenhand.metrics import Comparisons, MetricLearner, Pairs, Ratings, Verdicts
 from evenhand.testing.metric_worlds import (
     played_rounds,
     random_A,
@@ -69,6 +69,15 @@ class MetricLearnerContract:
             chances = np.array([learner.chance_flagged(pairs, np.full(6, gap), reviewer) for gap in (0.1, 0.4, 0.9)])
             assert np.all((chances >= 0) & (chances <= 1))
             assert np.all(np.diff(chances, axis=0) >= -1e-12)
+
+    def test_two_who_are_rated_the_same_come_no_farther_apart(self) -> None:
+        """Equal ratings, and comparisons that call a pair alike, lengthen no estimate; nothing else is required."""
+        learner, contexts = self.make(2, epsilon=0.05), np.array([[0.5, 0.0], [-0.5, 0.0]])
+        pairs = Pairs.of(contexts)
+        before = learner.estimate(pairs)
+        learner.learn_ratings(Ratings(contexts, np.array([0.25, 0.25]), reviewer="Ada"))
+        learner.learn_comparisons(Comparisons(pairs, np.array([0]), reviewer="Ada"))
+        assert np.all(learner.estimate(pairs) <= before + 1e-9)
 
     def test_queries_change_nothing(self) -> None:
         """Guesses, estimates and ends leave the learner as it was, to the bit: the paper's roll-back."""

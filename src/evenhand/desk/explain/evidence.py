@@ -148,7 +148,8 @@ class StandingReviews:
         """The review with this verdict on a pair; None if it was withdrawn."""
         decision = self.decisions[number]
         for row in self._reviews[decision.id]:
-            review = review_of(row.event.body, decision.event.body["candidates"])
+            body = decision.event.body
+            review = review_of(row.event.body, body["candidates"]).as_verdicts(body["probabilities"])
             is_learned = not is_repeat(row.event.body)
             if review.reviewer == reviewer and is_learned and _has_verdict(review, pair, unfair=unfair):
                 return row
@@ -274,7 +275,8 @@ def _sources_in(
         return
     for review in body["reviews"]:
         if review["reviewer"] in reviewers:
-            yield from _sources_in_review(row, body, review_of(review, body["candidates"]), wanted)
+            verdicts = review_of(review, body["candidates"]).as_verdicts(body["probabilities"])
+            yield from _sources_in_review(row, body, verdicts, wanted)
 
 
 def _sources_in_review(

@@ -11,14 +11,16 @@ from evenhand._internal.checks import check_number, check_share, refusal
 from evenhand.desk.event_records import indices_of, review_of
 from evenhand.desk.parsing import read_candidates, read_review
 from evenhand.desk.projection.projection import QuietBandit
+from evenhand.desk.rated_reviews import ANSWER_FIELDS, RATED_KINDS, implied_fields, read_answers
+from evenhand.desk.review_rules import ReviewRules
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import InvalidInput
 from evenhand.records.contexts import as_contexts
 from evenhand.rewards import RewardModel
 
 FIELDS = ("candidates", "probabilities", "rewards", "reviews", "source")
-REVIEW_FIELDS = ("kind", "unfair", "fair", "any_unfair", "reviewer")
-LEDGER_FIELDS = ("decision", "circumstances", "supersedes")
+REVIEW_FIELDS = ("kind", "unfair", "fair", "any_unfair", "reviewer", *ANSWER_FIELDS)
+LEDGER_FIELDS = ("decision", "circumstances", "supersedes", "reversed")
 """Further fields of reviews in an exported ledger; nothing is learned from them."""
 
 
@@ -27,8 +29,8 @@ def read_past(record: Mapping[str, Any], settings: DeskSettings) -> dict[str, An
 
     record: {"candidates": [{"id", "context" | "features"}], "probabilities": {id: p} | [p], "rewards": {id: number},
     "reviews": [{"kind", "unfair": [[id, id]], "fair": [[id, id]], "reviewer"}], "source": anything}. Rewards and
-    reviews are optional; reviews need the probabilities of the decision. Any other field is refused: it may be one of
-    these misspelt.
+    reviews are optional; reviews need the probabilities of the decision. Reviews with ratings or comparisons are as in
+    an event. Any other field is refused: it may be one of these misspelt.
     """
     if not isinstance(record, Mapping) or not isinstance(record.get("candidates"), list):
         raise InvalidInput('a past decision must be {"candidates": [...], "probabilities", "rewards", "reviews"}')
@@ -36,9 +38,10 @@ def read_past(record: Mapping[str, Any], settings: DeskSettings) -> dict[str, An
     candidates = read_candidates(record["candidates"], settings)
     probabilities = _read_probabilities(record.get("probabilities"), candidates.ids)
     rewards = _read_rewards(record.get("rewards") or {}, candidates.ids)
-    reviews = [_read_review(review, candidates.ids) for review in record.get("reviews") or ()]
-    if reviews and probabilities is None:
+    if record.get("reviews") and probabilities is None:
         raise InvalidInput("a past decision with reviews must have probabilities, got none")
+    known = (candidates.ids, probabilities or [], settings.reviewing)
+    reviews = [_read_review(review, *known) for review in record.get("reviews") or ()]
     contexts = as_contexts(candidates.contexts, settings.n_features)
     body = {"candidates": candidates.ids, "contexts": contexts, "probabilities": probabilities}
     if candidates.features is not None:
@@ -69,14 +72,17 @@ def _read_rewards(value: Any, ids: list[str]) -> dict[str, float]:
     return {str(name): check_number(f"the reward of candidate {name!r}", reward) for name, reward in value.items()}
 
 
-def _read_review(value: Any, ids: list[str]) -> dict[str, Any]:
+def _read_review(value: Any, ids: list[str], probabilities: list[float], rules: ReviewRules) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise refusal("a review", "a dict with kind, unfair, fair and reviewer", value)
     _refuse_others("a review", value, REVIEW_FIELDS, LEDGER_FIELDS)
-    pairs = (value.get("unfair") or (), value.get("fair") or ())
-    body = read_review(value.get("kind", "partial"), *pairs, value.get("any_unfair"), value.get("reviewer"))
-    review_of(body, ids)  # checks the rest
-    return body
+    kind = value.get("kind", "partial")
+    is_rated = kind in RATED_KINDS
+    pairs = ((), ()) if is_rated else (value.get("unfair") or (), value.get("fair") or ())  # of ratings, implied ones
+    body = read_review(kind, *pairs, value.get("any_unfair"), value.get("reviewer"))
+    body |= read_answers(kind, {name: value[name] for name in ANSWER_FIELDS if value.get(name) is not None}, rules)
+    review = review_of(body, ids)  # checks the rest
+    return body | implied_fields(review, ids, probabilities) if is_rated else body
 
 
 def learn_rewards(model: RewardModel, body: Mapping[str, Any]) -> None:

@@ -60,13 +60,13 @@ class QuietBandit(FairBandit):
         past = Decision("", 0, table, np.array(probabilities, dtype=np.float64), (), None, np.zeros(len(table)))
         verdicts = Verdicts.of(past, review)
         verdicts = replace(verdicts, tight=np.ones(len(verdicts), dtype=np.bool_))
-        if len(verdicts) == 0:
+        if len(verdicts) == 0 and review.kind not in ("ratings", "comparisons"):
             return
         if review.any_unfair:
             with contextlib.suppress(UnsupportedReview):
                 self._report(self.metric.learn_bit(verdicts, any_unfair=True))
             return
-        learned = self.metric.learn(verdicts)
+        learned = self._learn_distances(past, review, verdicts)
         self.safeguards.add_evidence(verdicts)
         self._report(learned)
 

@@ -53,7 +53,7 @@ async def answer_item(access: DeskOfReviewer, body: PageAnswer) -> Response:
 
     def prepare() -> tuple[Any, Any]:
         item = sessions.decrypt(body.item, reviewer)
-        return item, sessions.command(item, body.answer, body.remarks())
+        return item, sessions.command(item, body.answer, body.remarks(), body.ratings)
 
     item, command = await asyncio.to_thread(prepare)
     try:
@@ -91,9 +91,11 @@ def _last(sessions: ReviewSessions, reviewer: str) -> dict[str, Any] | None:
     last = next((answer for answer in reversed(sessions.today(reviewer)) if answer.item is not None), None)
     if last is None:
         return None
-    metadata = sessions.desk.event(last.review).body["circumstances"]
-    remarks = {"reason": metadata.get("reason"), "note": metadata.get("note")}
-    return {"review": last.review, "answer": last.answer, **remarks}
+    body = sessions.desk.event(last.review).body
+    metadata = body["circumstances"]
+    said = {name: metadata.get(name) for name in ("answer", "reason", "note")}
+    ratings = [body["ratings"][metadata["sides"][side]] for side in ("left", "right")] if "ratings" in body else None
+    return {"review": last.review, **said, "ratings": ratings}
 
 
 def _progress(sessions: ReviewSessions, reviewer: str, *, over: bool) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
 from evenhand.desk.commands import AnswerQuestion, GiveReview, Withdraw
+from evenhand.desk.rated_reviews import ANSWER_FIELDS
 from evenhand.ledger.event import LONGEST
 from evenhand.records.review_metadata import LONGEST_TEXT, joined
 from evenhand.review.encryption import LONGEST_CURSOR, QueueCursors
@@ -68,7 +69,9 @@ async def give_review(
         await check_own(access.caller, access.opened.desk, body.supersedes)
     review = (body.kind, body.unfair, body.fair, body.any_unfair, reviewer)
     metadata = joined(body.circumstances, body.metadata())
-    return event_response(await access.record(GiveReview, decision, *review, metadata, body.supersedes, key=key))
+    answers = (body.rated().get(name) for name in ANSWER_FIELDS)
+    command = (decision, *review, metadata, body.supersedes, *answers)
+    return event_response(await access.record(GiveReview, *command, key=key))
 
 
 @router.delete("/reviews/{review}", response_model=Recorded, responses=WRITE, dependencies=UNIQUE_QUERY)
@@ -106,6 +109,9 @@ async def show_queue(access: DeskOfReviewer, query: Annotated[QueueQuery, Query(
         after = None if query.after is None else cursors.place(query.after)
         found = desk.queue(limit + (reviewer is None), reviewer=reviewer, after=after)
         page = [visible_pair(caller, pair) for pair in found[:limit]]
-        return {"pairs": page, "next": cursors.cursor(found[limit - 1].position) if len(found) > limit else None}
+        rules = desk.settings.reviewing
+        asked = {"ask": rules.ask, "scale": list(rules.scale), "tolerance": rules.tolerance}
+        following = cursors.cursor(found[limit - 1].position) if len(found) > limit else None
+        return {"pairs": page, "next": following, **asked}
 
     return json_response(await asyncio.to_thread(read))

@@ -7,8 +7,13 @@ export const ANSWERS = {
   acceptable: { label: "Acceptable", keys: ["a"], kind: "judgement", past: "acceptable" },
   unsure: { label: "Unsure", keys: ["n", "?"], kind: "aside", past: "unsure" },
   skip: { label: "Skip", keys: ["s"], kind: "aside", past: "skipped" },
+  alike: { label: "Alike", keys: ["a"], kind: "judgement", past: "alike" },
+  left: { label: "Left first", keys: ["l"], kind: "judgement", past: "left first" },
+  right: { label: "Right first", keys: ["r"], kind: "judgement", past: "right first" },
   conflict: { label: "Conflict of interest", keys: ["c"], kind: "aside", past: "conflict of interest" },
 };
+
+const ABOUT_THE_GAP = ["gap", "small"];
 
 export const REASONS = [
   ["alike", "They are alike in what matters"],
@@ -33,10 +38,14 @@ export function answerButtons(names, answer) {
   }));
 }
 
-/** Handlers for keys.js: every key of these answers. */
-export function answerKeys(names, answer) {
-  return Object.fromEntries(names.flatMap((name) => ANSWERS[name].keys.map((key) => [key, () => answer(name)])));
-}
+/** Every key of any answer; which answer it gives depends on what is asked. */
+export const ANSWER_KEYS = [...new Set(Object.values(ANSWERS).flatMap(({ keys }) => keys))];
+
+/** The answer among these names that a key gives. */
+export const answerOf = (key, names) => names.find((name) => ANSWERS[name].keys.includes(key));
+
+/** An answer as it is told afterwards; ratings: of the left and the right person, if it was one. */
+export const past = (name, ratings = null) => (ratings ? `rated ${ratings.join(" and ")}` : ANSWERS[name].past);
 
 export function remarksForm() {
   const reasons = el("select", { class: "input", id: "reason" },
@@ -47,6 +56,11 @@ export function remarksForm() {
       el("div", { class: "field" }, el("label", { for: "reason" }, "Reason"), reasons),
       el("div", { class: "field" }, el("label", { for: "note" }, "Note"), note,
         el("span", { class: "hint" }, "Recorded with your answer. Ctrl+Enter returns to the answers."))));
+}
+
+/** Offers the reasons that fit the question: those about the gap only where it is shown. */
+export function offerReasons(ask) {
+  for (const option of $("#reason").options) option.hidden = ask !== "verdicts" && ABOUT_THE_GAP.includes(option.value);
 }
 
 export function readRemarks() {

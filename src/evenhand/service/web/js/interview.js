@@ -16,7 +16,7 @@ const ALONE = "Each of this desk's latest decisions had a single candidate, so t
   + "If decisions with several candidates are to come, upload people like them below: the interview then asks about those.";
 
 const page = new PairPage({
-  desk, here: "interview", title: "Interview", help: interviewHelp(), path: "/interview/answers", noun: "question", next, accept, ahead: () => null,
+  desk, here: "interview", title: "Interview", help: interviewHelp, path: "/interview/answers", noun: "question", next, accept, ahead: () => null,
   answering: () => {}, countUnsent: () => {},
   nothing: "you have not answered about these people.",
 });

@@ -1,7 +1,8 @@
 // What the review page and the interview share: a pair, an answer, the next pair; undo; errors; working offline.
 
 import { deskPath, goToSignIn, Refused, session } from "./api.js";
-import { ANSWERS, answerButtons, answerKeys, readRemarks, remarksForm } from "./answers.js";
+import { ANSWER_KEYS, answerButtons, answerOf, offerReasons, past, readRemarks, remarksForm } from "./answers.js";
+import { ASKS, showQuestion } from "./asks.js";
 import { clearError, offlineBanner, showError } from "./banners.js";
 import { $, announce, el, show } from "./dom.js";
 import { Drafts } from "./drafts.js";
@@ -11,9 +12,10 @@ import { LastAnswer } from "./last-answer.js";
 import { masthead } from "./masthead.js";
 import { Outbox } from "./outbox.js";
 import { likeness, pairInWords, scrollToTop, showPair } from "./pair.js";
+import { RatingsInput } from "./ratings.js";
 import { keep, recall } from "./storage.js";
 
-const NAMES = Object.keys(ANSWERS);
+const DIGITS = [..."0123456789"];
 const SETTLE = 250; // milliseconds before a new pair can be answered: a second press was meant for the pair before
 const SLOW = 2000; // milliseconds until the page says that the service is slow
 const INTRO_READ = "evenhand-intro-read"; // kept after the first answer: small screens then fold the long question
@@ -30,13 +32,15 @@ export class PairPage {
     this.page = page;
     this.current = null; // the pair on the screen
     this.started = null;
-    this.answers = []; // of this visit, oldest first: {key, pair, name, remarks}, and {review} once recorded
+    this.answers = []; // of this visit, oldest first: {key, pair, name, ratings, remarks}, and {review} once recorded
     this.seen = new Set(); // pairs of this visit, by likeness
     this.busy = true;
     this.settled = false; // whether the pair has been on the screen for SETTLE
     this.undone = null; // the answer that is being undone: its pair is announced as the same one
     this.resting = false; // at the end of a session
-    this.question = $("#question").textContent;
+    this.own = { question: $("#question").textContent, intro: $("#intro").textContent };
+    this.question = this.own.question;
+    this.asks = null; // in which way the page asks now: a key of ASKS
     this.last = new LastAnswer(() => this.undo());
     this.erredAt = 0; // when the last error was shown
     this.pending = ""; // what to announce before the next pair
@@ -44,19 +48,19 @@ export class PairPage {
 
   /** Sets up everything but the pair, and signs in. */
   async begin() {
-    const { desk, here, help, title } = this.page;
+    const { desk, here, title } = this.page;
     document.title = `${title} · ${desk} · evenhand`;
     masthead({ desk, here });
-    document.body.append(help);
-    const openHelp = () => help.showModal();
+    const openHelp = () => this.help.showModal();
     $("#open-help").addEventListener("click", openHelp);
     foldIntro();
-    show($("#answers"), answerButtons(NAMES, (name) => this.answer(name)));
     show($("#remarks-place"), remarksForm());
+    this.setAsk("verdicts");
     $("#remarks").addEventListener("input", () => this.current && this.drafts.keep(this.current.draft));
-    $("#note").addEventListener("keydown", (event) => { if (event.key === "Enter" && event.ctrlKey) $("#answer-unfair").focus(); });
+    $("#note").addEventListener("keydown", (event) => { if (event.key === "Enter" && event.ctrlKey) $("#answers button").focus(); });
     const undo = () => this.undo();
-    listen({ ...answerKeys(NAMES, (name) => this.answer(name)), Backspace: undo, z: undo, h: openHelp, F1: openHelp });
+    const keys = [...ANSWER_KEYS, ...DIGITS].map((key) => [key, () => this.press(key)]);
+    listen({ ...Object.fromEntries(keys), Backspace: undo, z: undo, h: openHelp, F1: openHelp });
     const banner = offlineBanner($("#banners"), () => this.outbox.tryNow());
     this.outbox = new Outbox("", banner);
     const person = await this.outbox.persist(session);
@@ -73,6 +77,26 @@ export class PairPage {
       this.last.say(this.pending, "good");
     }
     await this.page.next();
+  }
+
+  /** Asks in this way from now on: question, help and answers. */
+  setAsk(ask) {
+    if (this.asks === ask) return;
+    this.asks = ask;
+    this.question = showQuestion(ask, this.own);
+    offerReasons(ask);
+    this.help?.remove();
+    this.help = this.page.help(ask);
+    document.body.append(this.help);
+    const ratings = el("div");
+    this.ratings = ask === "ratings" ? new RatingsInput(ratings, (given) => this.answer("rated", given), (words) => announce($("#announcer"), words)) : null;
+    show($("#answers"), this.ratings && ratings, answerButtons(ASKS[ask].names, (name) => this.answer(name)));
+  }
+
+  press(key) {
+    const name = answerOf(key, ASKS[this.asks].names);
+    if (name) return this.answer(name);
+    if (this.isAnswerable) this.ratings?.press(key);
   }
 
   /** Shows what the service refused, or goes to signing in; returns whether the page stays. */
@@ -101,6 +125,8 @@ export class PairPage {
     const again = this.undone !== null && isPairOf(pair, this.undone);
     this.current = pair;
     this.seen.add(likeness(pair));
+    this.setAsk(pair.ask ?? "verdicts");
+    this.ratings?.reset(pair.scale);
     this.rest(false);
     this.ask(true);
     showPair($("#pair"), $("#gap-place"), pair);
@@ -147,15 +173,20 @@ export class PairPage {
     if (moved) $(on ? "#ending-title" : "#question").focus();
   }
 
-  async answer(name) {
-    if (this.busy || this.resting || !this.settled || this.current === null) return;
+  get isAnswerable() {
+    return !this.busy && !this.resting && this.settled && this.current !== null;
+  }
+
+  /** ratings: of the left and the right person, with the answer "rated". */
+  async answer(name, ratings = null) {
+    if (!this.isAnswerable) return this.ratings?.reset(this.current?.scale ?? [1, 5]);
     this.work(true);
     this.page.answering();
     const pair = this.current;
     const key = pair.item.slice(-64);
     const remarks = readRemarks();
-    const body = { item: pair.item, answer: name, ...remarks, started: this.started, ended: new Date().toISOString() };
-    const answer = { key, pair, name, remarks, at: performance.now() };
+    const body = { item: pair.item, answer: name, ...(ratings && { ratings }), ...remarks, started: this.started, ended: new Date().toISOString() };
+    const answer = { key, pair, name, ratings, remarks, at: performance.now() };
     this.answers.push(answer);
     const sent = this.outbox.send("POST", deskPath(this.page.desk, this.page.path), body, key);
     this.drafts.drop(pair.draft);
@@ -165,14 +196,14 @@ export class PairPage {
     }
     sent.then((response) => this.recorded(answer, response), (error) => this.refused(error, answer));
     await Promise.race([sent.catch(() => null), this.outbox.away()]);
-    if (this.outbox.isAway && this.busy && this.current === pair) this.continueOffline(name);
+    if (this.outbox.isAway && this.busy && this.current === pair) this.continueOffline(answer);
   }
 
   /** The service has an answer. A reviewer who continued offline keeps the pair on the screen. */
   recorded(answer, response) {
     answer.review = response.review;
     if (answer.at > this.erredAt) clearError($("#banners"));
-    this.showAnswer(answer.name, `Why you were asked: ${response.why}`);
+    this.showAnswer(answer, `Why you were asked: ${response.why}`);
     if (this.busy && !this.unsent) return this.page.accept(response.next);
     this.countUnsent(response.next);
     if (!this.busy) this.announce("");
@@ -186,10 +217,10 @@ export class PairPage {
     this.page.countUnsent(this.unsent, response);
   }
 
-  continueOffline(name) {
+  continueOffline(answer) {
     const pair = this.page.ahead((one) => !this.seen.has(likeness(one)));
     this.countUnsent();
-    this.showAnswer(name, "It is saved in this browser until the service is back.", "Saved");
+    this.showAnswer(answer, "It is saved in this browser until the service is back.", "Saved");
     if (pair) return this.reveal(pair, "The service is unreachable. Next pair.");
     this.ask(false);
     show($("#pair"), el("p", { class: "card flat", id: "none-at-hand" }, NO_PAIR));
@@ -197,20 +228,21 @@ export class PairPage {
     this.announce(NO_PAIR);
   }
 
-  showAnswer(name, more, state = "Recorded") {
-    this.pending = `${state}: ${ANSWERS[name].past}.`;
+  showAnswer({ name, ratings }, more, state = "Recorded") {
+    this.pending = `${state}: ${past(name, ratings)}.`;
     this.last.offer(this.pending, more);
   }
 
   /** Makes the last answer of an earlier visit undoable. */
   restoreLast(last) {
     if (!last || this.answers.length) return;
-    const { review, answer, reason, note } = last;
-    this.answers = [{ review, name: answer, pair: null, remarks: { reason, note } }];
-    if (this.undone === null) this.last.offer(`${this.last.words} Your last answer: ${ANSWERS[answer].past}.`.trim());
+    const { review, answer, ratings, reason, note } = last;
+    this.answers = [{ review, name: answer, ratings, pair: null, remarks: { reason, note } }];
+    if (this.undone === null) this.last.offer(`${this.last.words} Your last answer: ${past(answer, ratings)}.`.trim());
   }
 
   async undo() {
+    if (this.ratings?.isHalfGiven && this.isAnswerable) return this.ratings.reset(this.current.scale);
     const last = this.answers.at(-1);
     if (last === undefined) return this.busy || this.nothingToUndo();
     if (last.review === undefined) return this.undoUnsent(last);
@@ -243,7 +275,7 @@ export class PairPage {
   undoUnsent(last) {
     if (!this.outbox.isAway) return;
     if (!this.outbox.drop(last.key)) {
-      this.showAnswer(last.name, SENDING, "Saved");
+      this.showAnswer(last, SENDING, "Saved");
       return this.announce(SENDING);
     }
     this.answers.pop();
@@ -271,7 +303,10 @@ export class PairPage {
     if (!this.showError(error)) return;
     if (!this.busy || this.unsent) return;
     if (error.status === 409 || error.status === 422) await this.page.next();
-    else this.work(false);
+    else {
+      this.ratings?.reset(this.current.scale);
+      this.work(false);
+    }
   }
 
   /** The page cannot be used at all. */

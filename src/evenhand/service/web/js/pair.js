@@ -13,13 +13,14 @@ const MANY = 12; // if more rows are the same, they are folded below those that 
 
 let unfolded = false; // whether the fold stays open from pair to pair
 
-/** pair: {names: [l, r] or null, rows: [{name, left, right, differs, more}], withheld, probabilities: [l, r], gap, digits}. */
+/** pair: {names: [l, r] or null, rows: [{name, left, right, differs, more}], withheld, probabilities: [l, r], gap, digits}.
+ * Where the question is not about the gap, probabilities and gap are null. */
 export function showPair(place, gapPlace, pair) {
   const same = pair.rows.filter((row) => !row.differs);
   const folds = same.length > MANY;
   show(place, table(pair, folds ? pair.rows.filter((row) => row.differs) : pair.rows), folds ? fold(same) : null,
     pair.withheld ? el("p", { class: "small muted withheld", id: "withheld" }, "Some attributes are not shown here.") : null);
-  show(gapPlace, gapBar(pair));
+  show(gapPlace, pair.probabilities && gapBar(pair));
 }
 
 /** Scrolls back to the start of a new pair. */
@@ -32,7 +33,7 @@ function table(pair, rows) {
   return el("table", { class: "pair", role: "table", "aria-label": "The two people, attribute by attribute" },
     columns(),
     el("thead", { role: "rowgroup" }, sides(pair.names)),
-    el("tbody", { role: "rowgroup", class: "chances" }, chancesRow(pair)),
+    pair.probabilities && el("tbody", { role: "rowgroup", class: "chances" }, chancesRow(pair)),
     el("tbody", { role: "rowgroup" }, rows.map(attributeRow)));
 }
 
@@ -96,14 +97,15 @@ function gapBar(pair) {
 
 /** The same for the same two people with the same probabilities, whichever side they are on. */
 export function likeness({ rows, probabilities }) {
-  return PLACES.map((side, i) => JSON.stringify([probabilities[i], rows.map((row) => [row.name, row[side]])])).sort().join("\n");
+  return PLACES.map((side, i) => JSON.stringify([probabilities?.[i], rows.map((row) => [row.name, row[side]])])).sort().join("\n");
 }
 
 /** A new pair for screen readers. */
 export function pairInWords(pair) {
   const different = pair.rows.filter((row) => row.differs).map((row) => named(row.name));
+  const differ = different.length ? `They differ in ${different.join(", ")}.` : "All attributes shown are the same.";
+  if (pair.probabilities === null) return differ;
   const digits = digitsFor(pair.probabilities, pair.digits);
   const [left, right] = pair.probabilities.map((probability) => chance(probability, digits));
-  const differ = different.length ? `They differ in ${different.join(", ")}.` : "All attributes shown are the same.";
   return `${differ} Chances: left ${left}, right ${right}, a gap of ${gapOf(pair)}.`;
 }

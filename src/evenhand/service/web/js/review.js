@@ -16,7 +16,7 @@ const CHECK = 15000; // milliseconds between checks whether the lease must be re
 let leasedAt = 0;
 
 const page = new PairPage({
-  desk, here: "review", title: "Review", help: reviewHelp(), path: "/review/answers", noun: "pair", next, accept,
+  desk, here: "review", title: "Review", help: reviewHelp, path: "/review/answers", noun: "pair", next, accept,
   answering: () => reserve.hold(),
   nothing: "you have not answered today.",
   ahead: (fits) => reserve.take(fits),

@@ -27,6 +27,8 @@ function review(body, actor) {
   const who = own(body.reviewer ?? actor);
   const answer = body.circumstances?.answer;
   const pairs = (some) => joined(some.map(both), "; ");
+  if (body.kind === "ratings") return [who, " rated ", ...joined(Object.entries(body.ratings).map(([name, score]) => [own(name), ` ${number(score, 3)}`]), ", "), ` on a scale from ${body.scale.join(" to ")}.`, ...implied(body, pairs)];
+  if (body.kind === "comparisons") return [who, ": ", ...joined(body.comparisons.map(comparison), "; "), ".", ...implied(body, pairs)];
   if (answer && !["unfair", "acceptable"].includes(answer)) return [who, " was asked about ", ...pairs([body.circumstances.pair]), ` and answered “${answer}”.`];
   if (body.kind === "one_bit") return [who, ` called ${body.any_unfair ? "something" : "nothing"} unfair.`];
   const again = body.circumstances?.repeat ? " (repeated pair; not counted again)" : "";
@@ -35,6 +37,20 @@ function review(body, actor) {
   if (body.fair.length) parts.push(["called acceptable: ", ...pairs(body.fair)]);
   if (body.kind === "complete") parts.push([body.unfair.length ? "all others acceptable" : "found all pairs acceptable"]);
   return [who, " ", ...(parts.length ? joined(parts, ", ") : ["named no pair"]), `${again}.`];
+}
+
+function comparison({ pair, answer }) {
+  if (answer === "alike") return ["treat ", ...joined(pair.map(own), " and "), " alike"];
+  const [first, second] = answer === "first" ? pair : pair.toReversed();
+  return [own(first), " before ", own(second)];
+}
+
+/** What ratings and comparisons imply for the chances of this decision. */
+function implied({ unfair, reversed }, pairs) {
+  const parts = [];
+  if (unfair.length) parts.push([" So this is unfair: ", ...pairs(unfair), "."]);
+  if (reversed.length) parts.push([" The second had the higher chance: ", ...pairs(reversed), "."]);
+  return parts.flat();
 }
 
 function remarks({ body }) {

@@ -134,7 +134,9 @@ class AnsweredPairs:
     def _of(self, name: str) -> Answers:
         rows = np.array(self._study.persons) == name
         n = int(rows.sum())
-        return Answers(np.zeros((n, 2), np.int64), self._differences[rows], np.full(n, ONE_GAP), self._study.alike[rows])
+        return Answers(
+            np.zeros((n, 2), np.int64), self._differences[rows], np.full(n, ONE_GAP), self._study.alike[rows]
+        )
 
     def training(self, fold: int) -> Answers:
         """The answers of other folds, in random order."""

@@ -9,9 +9,6 @@ from evenhand._internal.arrays import Floats
 from evenhand.lab.people.answers import Answers, Panel
 from evenhand.metrics import BayesPoint, MetricLearner, VersionSpace
 
-EPSILON = 0.05
-"""What a desk takes by default, too."""
-
 Make = Callable[[int, float, int], MetricLearner]
 """A learner from the number of features, the quantile it plays, and a seed."""
 
@@ -28,7 +25,8 @@ def taught(learner: MetricLearner, panel: Panel) -> MetricLearner:
 class Contender:
     """A learner, the quantiles that draw its frontier, and how it starts from a panel.
 
-    cautions: the first is the usual one. plays: whether it takes part in decisions; offline: in prediction.
+    cautions: the first is the usual one. plays, predicts: whether it takes part online and offline. most_answers: from
+    how many answers of a person it learns offline; fewer where it is slow.
     """
 
     make: Make
@@ -36,21 +34,25 @@ class Contender:
     with_panel: Callable[[MetricLearner, Panel], MetricLearner] | None = None
     plays: bool = True
     predicts: bool = True
+    most_answers: int = 1000
 
 
 LEARNERS: dict[str, Contender] = {
-    "BayesPoint": Contender(
-        lambda d, q, seed: BayesPoint(d, epsilon=EPSILON, caution=q), (0.1, 0.02, 0.05, 0.2, 0.3), taught
+    "BayesPoint": Contender(lambda d, q, seed: BayesPoint(d, caution=q), (0.1, 0.02, 0.05, 0.2, 0.3), taught),
+    "BayesPoint, epsilon 0.05": Contender(
+        lambda d, q, seed: BayesPoint(d, epsilon=0.05, caution=q), (0.1, 0.02, 0.05, 0.2, 0.3), taught, predicts=False
     ),
     "BayesPoint, rate learned": Contender(
-        lambda d, q, seed: BayesPoint(d, epsilon=EPSILON, caution=q, error_rate=None), (0.1, 0.02, 0.05, 0.2), taught
+        lambda d, q, seed: BayesPoint(d, caution=q, error_rate=None), (0.1, 0.01, 0.02, 0.05), taught
     ),
-    "BayesPoint, no epsilon": Contender(lambda d, q, seed: BayesPoint(d, caution=q), predicts=False),
-    "VersionSpace": Contender(lambda d, q, seed: VersionSpace(d, epsilon=EPSILON, quantile=q, seed=seed)),
+    "VersionSpace, rate learned": Contender(
+        lambda d, q, seed: VersionSpace(d, quantile=q, error_rate=None, seed=seed), plays=False, most_answers=300
+    ),
 }
-"""By name; the checks are about DEFAULT."""
+"""By name. The first two differ in epsilon alone, which changes what is played and not what is believed."""
 
 DEFAULT = "BayesPoint"
+"""FairBandit's own learner: the one that the checks are about."""
 
 QUICK = ("BayesPoint",)
 """Those of a quick run."""

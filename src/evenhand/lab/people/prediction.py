@@ -19,6 +19,9 @@ from evenhand.schema.scales import Scale
 VOTES = "panel's votes"
 """Predicts the share of the panel that would flag; it takes people who rated the same candidates."""
 
+ANSWERS = {"ratings": (0, 10, 30, 100, 300, 1000), "pairs": (0, 10, 20, 1000)}
+"""After how many answers of their own people are predicted; more than there are count as all."""
+
 
 def predict(
     studies: Studies,
@@ -27,12 +30,15 @@ def predict(
     contender: str,
     panel: bool,
     person: int,
-    answers: Sequence[int],
+    most_answers: int,
     n_folds: int,
     scale: Scale,
     seed: int,
 ) -> Columns:
-    """The scores of one contender on one person, for each number of answers that there are; more count as all."""
+    """The scores of one contender on one person, after each number of answers; one row each.
+
+    panel: whether the learner starts from what others answered. most_answers: larger numbers are left out.
+    """
     people: RatedPairs | AnsweredPairs
     if study == "ratings":
         assert studies.ratings is not None
@@ -41,13 +47,14 @@ def predict(
         assert studies.pairs is not None
         people = AnsweredPairs(studies.pairs, person, scale, n_folds=n_folds, seed=seed)
     taught = people.panel() if panel else None
-    make = _maker(contender, taught, people, scale_seed=seed)
+    make = _maker(contender, taught, people, seed=seed)
+    there = min(len(people.training(fold)) for fold in range(n_folds))
+    steps = sorted({n for n in (min(n, there) for n in ANSWERS[study]) if n <= most_answers})
     held_out: dict[int, list[tuple[Answers, Floats]]] = defaultdict(list)
     for fold in range(n_folds):
         training, test = people.training(fold), people.test(fold)
         predictor, known = make(training.differences.shape[1]), 0
-        most = max(len(people.training(each)) for each in range(n_folds))
-        for n in sorted({min(n, most) for n in answers}):
+        for n in steps:
             predictor.learn(training.take(slice(known, n)))
             known = n
             held_out[n].append((test, predictor.chance_flagged(test)))
@@ -56,7 +63,7 @@ def predict(
 
 
 def _maker(
-    contender: str, panel: Panel | None, people: RatedPairs | AnsweredPairs, *, scale_seed: int
+    contender: str, panel: Panel | None, people: RatedPairs | AnsweredPairs, *, seed: int
 ) -> Callable[[int], Predictor]:
     if contender == VOTES:
         assert isinstance(people, RatedPairs)
@@ -66,7 +73,7 @@ def _maker(
     entry = LEARNERS[contender]
 
     def made(d: int) -> Predictor:
-        learner = entry.make(d, entry.cautions[0], scale_seed)
+        learner = entry.make(d, entry.cautions[0], seed)
         if panel is not None:
             assert entry.with_panel is not None
             learner = entry.with_panel(learner, panel)

@@ -165,7 +165,9 @@ def rating_study(table: pl.DataFrame, source: str) -> RatingStudy:
 
 def pair_study(table: pl.DataFrame, source: str) -> PairStudy:
     """The study in a table of answers on pairs; `source` names it in errors."""
-    sides = [sorted(name[len(side) :] for name in table.columns if name.startswith(side)) for side in ("left_", "right_")]
+    sides = [
+        sorted(name[len(side) :] for name in table.columns if name.startswith(side)) for side in ("left_", "right_")
+    ]
     if not sides[0] or sides[0] != sides[1]:
         got = ", ".join(table.columns)
         raise InvalidInput(f"{source} must have the same features as left_* and as right_* columns, got {got}")
@@ -173,7 +175,9 @@ def pair_study(table: pl.DataFrame, source: str) -> PairStudy:
     answers = table["answer"].to_list()
     if other := [answer for answer in answers if answer not in ANSWERS]:
         raise InvalidInput(f"{source}: answer must be {', '.join(ANSWERS[:-1])} or {ANSWERS[-1]}, got {other[0]!r}")
-    left, right = (table.select(pl.col(f"{side}_{name}").alias(name) for name in sides[0]) for side in ("left", "right"))
+    left, right = (
+        table.select(pl.col(f"{side}_{name}").alias(name) for name in sides[0]) for side in ("left", "right")
+    )
     alike = np.array([answer == "alike" for answer in answers], dtype=np.bool_)
     study = PairStudy(left, right, tuple(map(str, table["person"].to_list())), alike)
     if len(study.people) < 2:

@@ -55,8 +55,7 @@ def sweep(studies: Studies, scale: Scale, quick: bool) -> list[Case]:
             cases += _predictions(name, entries, people, quick, common)
     if studies.ratings is not None:
         people = range(min(3, len(studies.ratings.people)) if quick else len(studies.ratings.people))
-        shape = {"part": "online", "person": people, "n_folds": N_FOLDS, "rounds": 100 if quick else 500}
-        shape |= {"seed": range(1 if quick else 2)}
+        shape = {"part": "online", "person": people, "n_folds": N_FOLDS, "rounds": 100 if quick else 500, "seed": 0}
         cases += _decisions(entries, quick, common | shape)
         cases += _scales(entries, scale, common | shape)
     return cases
@@ -84,7 +83,7 @@ def _decisions(entries: Mapping[str, Contender], quick: bool, shape: Mapping[str
     """Floors and ceilings, and each learner at each caution; fewer contenders under a model of the person."""
     cases = []
     for reviewer in REVIEWERS:
-        own = {**shape, "reviewer": reviewer, "seed": shape["seed"] if reviewer == REVIEWERS[0] else 0}
+        own = {**shape, "reviewer": reviewer}
         cases += grid(NAME, contender=FAVOURITE, panel=False, caution=BONUSES, **own)
         cases += grid(NAME, contender=KNOWN_PERSON, panel=False, caution=1.0, **own)
         cases += grid(NAME, contender=NEAREST_METRIC, panel=False, caution=FACTORS, **own)
@@ -92,7 +91,7 @@ def _decisions(entries: Mapping[str, Contender], quick: bool, shape: Mapping[str
             cases += grid(NAME, contender=KNOWN_MODEL, panel=False, caution=QUANTILES, **own)
         for name, entry in entries.items():
             if entry.plays and (reviewer == REVIEWERS[0] or entry.with_panel is not None):
-                cautions = entry.cautions[:2] if quick else entry.cautions
+                cautions = entry.cautions[: 2 if quick else None if reviewer == REVIEWERS[0] else 3]
                 cases += grid(NAME, contender=name, panel=False, caution=cautions, **own)
                 if entry.with_panel is not None and reviewer == REVIEWERS[0]:
                     cases += grid(NAME, contender=name, panel=True, caution=cautions[:3], **own)

@@ -101,12 +101,10 @@ def test_known_distances_are_those_of_the_candidates_present() -> None:
 def test_floors_and_ceilings(study: RatingStudy) -> None:
     """Equal probabilities gain nothing and are fair; who knows the person is fair and gains; a bonus gains too."""
     common = {"panel": False, "reviewer": "ratings", "person": 0, "rounds": 60, "n_folds": 3, "scale": "log", "seed": 0}
-    found = {
-        (name, size): {
-            key: value[0] for key, value in play_person(study, contender=name, caution=size, **common).items()
-        }  # type: ignore[arg-type]
-        for name, size in ((FAVOURITE, 0.0), (FAVOURITE, 0.3), (KNOWN_PERSON, 1.0), (NEAREST_METRIC, 1.0))
-    }
+    found = {}
+    for name, size in ((FAVOURITE, 0.0), (FAVOURITE, 0.3), (KNOWN_PERSON, 1.0), (NEAREST_METRIC, 1.0)):
+        row = play_person(study, contender=name, caution=size, **common)  # type: ignore[arg-type]
+        found[name, size] = {key: value[0] for key, value in row.items()}
     assert found[FAVOURITE, 0.0]["late"] == found[FAVOURITE, 0.0]["early"] == 0.0
     assert found[FAVOURITE, 0.0]["gain"] == pytest.approx(0.0, abs=1e-9)
     assert found[KNOWN_PERSON, 1.0]["late"] == found[KNOWN_PERSON, 1.0]["early"] == 0.0
@@ -139,7 +137,7 @@ def test_a_model_of_a_person_draws_what_it_says(study: RatingStudy) -> None:
 
 @pytest.mark.parametrize("quantile", [0.05, 0.2])
 def test_cautious_distances_are_quantiles(study: RatingStudy, quantile: float) -> None:
-    """A person's distance is below the cautious one with at most that probability; below the next level, with more."""
+    """A distance is below the cautious one with at most that probability, and below the next level with more."""
     model = PersonModel.linear(study.contexts("log"), study.ratings[:, 0], LEVELS)
     cautious, rng = model.cautious_distances(quantile), np.random.default_rng(1)
     tables = np.array([distances_of(model.drawn(rng)) for _ in range(1500)])

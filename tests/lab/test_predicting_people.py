@@ -51,7 +51,7 @@ def test_only_pairs_of_one_stratum_are_compared() -> None:
 def test_reliability_counts_what_was_predicted_and_what_happened() -> None:
     """By hand: two predictions in the third bin, one at the very end."""
     table = reliability(np.array([True, False, True]), np.array([0.21, 0.29, 1.0]))
-    assert [table.count[at] for at in (2, BINS - 1)] == [2, 1]
+    assert [table.number[at] for at in (2, BINS - 1)] == [2, 1]
     assert table.predicted[2] == pytest.approx(0.5)
     assert (table.flagged[2], table.flagged[BINS - 1]) == (1, 1)
     assert calibration_error([table]) == pytest.approx(0.5 / 3)

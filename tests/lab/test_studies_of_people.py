@@ -41,7 +41,7 @@ def test_a_folder_above_the_files_will_do(tmp_path: Path) -> None:
 
 def test_other_content_has_another_digest(tmp_path: Path) -> None:
     """Results of other people are never taken for those of these."""
-    digests = []
+    digests: list[str] = []
     for seed in (0, 1, 0):
         folder = tmp_path / str(len(digests))
         folder.mkdir()

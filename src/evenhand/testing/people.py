@@ -9,6 +9,8 @@ import polars as pl
 
 STEPS = 4
 """Ratings are whole numbers from 0 to this."""
+ALIKE = 0.35
+"""Patients whose scores differ by less are alike."""
 
 
 def made_up_ratings(
@@ -44,14 +46,14 @@ def made_up_pairs(n_people: int, n_answers: int, *, residual: float = 0.2, seed:
     for person in range(n_people):
         weights = np.array([-1.0, -0.7, 0.5]) + 0.2 * rng.normal(size=3)
         for order in range(n_answers):
-            sides = [(rng.integers(25, 71), rng.integers(1, 6), rng.integers(0, 3)) for _ in range(2)]
+            sides = [[int(rng.integers(25, 71)), int(rng.integers(1, 6)), int(rng.integers(0, 3))] for _ in range(2)]
             left, right = (weights @ [(age - 25) / 45, (drinks - 1) / 4, kids / 2] for age, drinks, kids in sides)
             margin = left - right + residual * rng.normal()
-            answer = "alike" if abs(margin) < 0.35 else ("left" if margin > 0 else "right")
-            row = {"person": person, "order": order}
+            row: dict[str, int | str] = {"person": person, "order": order}
             for side, (age, drinks, kids) in zip(("left", "right"), sides, strict=True):
                 row |= {f"{side}_age": age, f"{side}_drinks": drinks, f"{side}_dependents": kids}
-            rows.append({name: int(value) for name, value in row.items()} | {"answer": answer})
+            row["answer"] = "alike" if abs(margin) < ALIKE else ("left" if margin > 0 else "right")
+            rows.append(row)
     return pl.DataFrame(rows)
 
 

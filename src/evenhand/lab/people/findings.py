@@ -18,6 +18,7 @@ from evenhand.lab.people.prediction import VOTES
 from evenhand.lab.people.scores import Reliability, calibration_error
 
 PANEL = " after the panel"
+BIN_COLUMNS = ("count", "predicted", "flagged")
 SCORES = ("area", "area_within", "log_loss")
 ONLINE = ("early", "late", "gain", "binding_flagged")
 
@@ -92,7 +93,7 @@ def _bins(predicted: pl.DataFrame) -> dict[tuple[str, str, int], Reliability]:
     """The reliability of each contender on each study, after each number of answers, over all people."""
     found = {}
     for (study, who, n), rows in predicted.group_by(["study", "who", "answers"], maintain_order=True):
-        count, chance, flagged = (np.sum(rows[f"bin_{name}"].to_list(), axis=0) for name in Reliability._fields)
+        count, chance, flagged = (np.sum(rows[f"bin_{name}"].to_list(), axis=0) for name in BIN_COLUMNS)
         found[str(study), str(who), int(str(n))] = Reliability(count.tolist(), chance.tolist(), flagged.tolist())
     return found
 

@@ -74,7 +74,11 @@ def _frontier(panel: figure.Axes, means: pl.DataFrame, title: str) -> None:
     for who in in_order(means["who"]):
         rows = means.filter(pl.col("who") == who).sort("caution")
         error = rows.select(pl.col("late_se", "gain_se").fill_null(0.0))
-        errors = {"xerr": error["late_se"].to_numpy(), "yerr": error["gain_se"].to_numpy(), "elinewidth": 0.8}
+        errors: dict[str, Any] = {
+            "xerr": error["late_se"].to_numpy(),
+            "yerr": error["gain_se"].to_numpy(),
+            "elinewidth": 0.8,
+        }
         panel.errorbar(rows["late"].to_numpy(), rows["gain"].to_numpy(), label=who, **errors, **style_of(who))
     panel.set(title=title, xlabel="unfair pairs a round, late", ylabel="share of the attainable gain, late")
     panel.set_xlim(left=-0.2)

@@ -115,7 +115,7 @@ def _scored(n: int, parts: Sequence[tuple[Answers, Floats]]) -> dict[str, object
         "area": area_under_curve(flagged, chance, fold),
         "area_within": area_under_curve(flagged, chance, fold * len(gaps) + gap),
         "log_loss": log_loss(flagged, chance),
-        "bin_count": table.count,
+        "bin_count": table.number,
         "bin_predicted": table.predicted,
         "bin_flagged": table.flagged,
     }

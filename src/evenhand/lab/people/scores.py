@@ -18,7 +18,7 @@ BINS = 10
 class Reliability(NamedTuple):
     """Predictions in BINS bins of equal width: how many, and the sums of predictions and of flags, each (BINS,)."""
 
-    count: list[int]
+    number: list[int]
     predicted: list[float]
     flagged: list[int]
 

@@ -114,6 +114,15 @@ def _add_lab(parser: argparse.ArgumentParser) -> None:
     run.add_argument("--jobs", type=_at_least(1, "jobs"), default=None, help="processes (one for each core)")
     run.add_argument("--cluster", metavar="ADDRESS", help="address of a Dask scheduler")
     run.add_argument("--results", type=Path, default=Path("results"), help="folder of the results (%(default)s)")
+    run.add_argument(
+        "--data", type=Path, metavar="DIR", help="folder of the data, for experiments that need some: people"
+    )
+    run.add_argument(
+        "--scale",
+        choices=("linear", "log", "quantile", "auto"),
+        default="log",
+        help="scale of the numbers in the data (%(default)s)",
+    )
     run.set_defaults(run=_run)
     report = actions.add_parser("report", help="write one HTML page of results")
     report.add_argument("folders", nargs="+", type=Path, metavar="RESULTS", help="folders written by `lab run`")
@@ -160,11 +169,13 @@ def _list(options: argparse.Namespace) -> None:
 
 
 def _run(options: argparse.Namespace) -> None:
+    from evenhand.lab.experiment import Data
     from evenhand.lab.runner import run_experiments
     from evenhand.lab.sweep import default_jobs
 
     jobs = options.jobs or default_jobs()
-    run_experiments(options.names, options.results, quick=options.quick, jobs=jobs, cluster=options.cluster)
+    data = None if options.data is None else Data(options.data.resolve(), options.scale)
+    run_experiments(options.names, options.results, quick=options.quick, jobs=jobs, cluster=options.cluster, data=data)
 
 
 def _report(options: argparse.Namespace) -> None:

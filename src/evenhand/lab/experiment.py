@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -12,6 +13,16 @@ from evenhand.lab.store import Case, Columns
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from evenhand.schema.scales import Scale
+
+
+@dataclass(frozen=True)
+class Data:
+    """Data that a user brings: a folder of files, and the scale on which their numbers become contexts."""
+
+    folder: Path
+    scale: Scale = "log"
 
 
 @dataclass(frozen=True)
@@ -47,3 +58,5 @@ class Experiment:
     """One case: settings in, columns out. Must depend on its settings alone."""
     analyse: Callable[[pl.DataFrame], Findings]
     draw: Callable[[pl.DataFrame, Findings], Figure]
+    on: Callable[[Data], Experiment] | None = None
+    """For an experiment that needs a user's data: the same experiment on these; its own sweep asks for them."""

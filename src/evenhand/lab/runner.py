@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from evenhand.errors import InvalidInput
-from evenhand.lab.experiment import Experiment, Findings
+from evenhand.lab.experiment import Data, Experiment, Findings
 from evenhand.lab.experiments import EXPERIMENTS
 from evenhand.lab.report import section, write_report
 from evenhand.lab.store import Store, run_record
@@ -26,18 +26,22 @@ from evenhand.lab.sweep import sweep
 ALL = "all"
 
 
-def named(names: Sequence[str]) -> list[Experiment]:
-    """The experiments of these names, each once; "all" is every one."""
+def named(names: Sequence[str], *, data: bool = False) -> list[Experiment]:
+    """The experiments of these names, each once; "all" is every one, of those that need data only if there are any."""
     for name in names:
         if name != ALL and name not in EXPERIMENTS:
             raise InvalidInput(f"unknown experiment {name!r}; there are {', '.join([*EXPERIMENTS, ALL])}")
-    wanted = list(EXPERIMENTS) if ALL in names else list(dict.fromkeys(names))
-    return [EXPERIMENTS[name] for name in wanted]
+    every = [name for name, experiment in EXPERIMENTS.items() if data or experiment.on is None]
+    wanted = list(dict.fromkeys([*every, *names] if ALL in names else names))
+    return [EXPERIMENTS[name] for name in wanted if name != ALL]
 
 
-def run_experiments(names: Sequence[str], results: Path, **options: Any) -> dict[str, Findings]:
+def run_experiments(
+    names: Sequence[str], results: Path, *, data: Data | None = None, **options: Any
+) -> dict[str, Findings]:
     """Run the experiments of these names, one after the other; options: those of `run_experiment`."""
-    return {experiment.name: run_experiment(experiment, results, **options) for experiment in named(names)}
+    wanted = named(names, data=data is not None)
+    return {one.name: run_experiment(one, results, data=data, **options) for one in wanted}
 
 
 def run_experiment(
@@ -48,9 +52,15 @@ def run_experiment(
     jobs: int = 1,
     cluster: str | None = None,
     console: Console | None = None,
+    data: Data | None = None,
 ) -> Findings:
-    """Run one experiment into `results/NAME`, with a progress bar; finished cases are not run again."""
+    """Run one experiment into `results/NAME`, with a progress bar; finished cases are not run again.
+
+    data: for experiments that need some; others do not read it.
+    """
     console = console or Console()
+    if experiment.on is not None and data is not None:
+        experiment = experiment.on(data)
     started = time.perf_counter()
     store = Store(results / experiment.name)
     cases = experiment.sweep(quick)

@@ -17,6 +17,7 @@ from evenhand.lab.experiments import (
     not_mahalanobis,
     one_bit,
     partial_reviews,
+    people,
     price_of_fairness,
     promise,
     promise_with_errors,
@@ -27,8 +28,10 @@ from evenhand.lab.experiments import (
 _THEOREMS = (fairness_loss, regret, known_reward, many_actions, scaling)
 _COMPARISONS = (adversaries, price_of_fairness, compare, learners, metric_recovery)
 _REVIEWERS = (partial_reviews, one_bit, mistaken_reviewers, adversarial_answers, not_mahalanobis)
+_DATA = (people,)
+"""Those that need data of the user's."""
 _SAFEGUARDS = (capped, interview, everything_at_once, promise, promise_with_errors)
 
 EXPERIMENTS: dict[str, Experiment] = {
-    module.NAME: module.EXPERIMENT for module in (*_THEOREMS, *_COMPARISONS, *_REVIEWERS, *_SAFEGUARDS)
+    module.NAME: module.EXPERIMENT for module in (*_THEOREMS, *_COMPARISONS, *_REVIEWERS, *_SAFEGUARDS, *_DATA)
 }

@@ -1,0 +1,1 @@
+"""Judgements of real people as an experiment: prediction from their answers, and decisions under their review."""

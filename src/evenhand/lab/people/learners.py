@@ -1,0 +1,74 @@
+"""The learners of evenhand that are tried on people. To try another one, add a line to LEARNERS."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from evenhand._internal.arrays import Floats
+from evenhand.lab.people.answers import Answers, Panel
+from evenhand.metrics import BayesPoint, MetricLearner, VersionSpace
+
+Make = Callable[[int, float, int], MetricLearner]
+"""A learner from the number of features, the quantile it plays, and a seed."""
+
+
+def taught(learner: MetricLearner, panel: Panel) -> MetricLearner:
+    """The learner after all answers of the panel, each member a reviewer of their own."""
+    for name, answers in panel:
+        for verdicts in answers.reviews(name):
+            learner.learn(verdicts)
+    return learner
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A learner, the quantiles that draw its frontier, and how it starts from a panel.
+
+    cautions: the first is the usual one. plays, predicts: whether it takes part online and offline. most_answers: from
+    how many answers of a person it learns offline; fewer where it is slow.
+    """
+
+    make: Make
+    cautions: tuple[float, ...] = (0.1,)
+    with_panel: Callable[[MetricLearner, Panel], MetricLearner] | None = None
+    plays: bool = True
+    predicts: bool = True
+    most_answers: int = 1000
+
+
+LEARNERS: dict[str, Contender] = {
+    "BayesPoint": Contender(lambda d, q, seed: BayesPoint(d, caution=q), (0.1, 0.02, 0.05, 0.2, 0.3), taught),
+    "BayesPoint, epsilon 0.05": Contender(
+        lambda d, q, seed: BayesPoint(d, epsilon=0.05, caution=q), (0.1, 0.02, 0.05, 0.2, 0.3), taught, predicts=False
+    ),
+    "BayesPoint, rate learned": Contender(
+        lambda d, q, seed: BayesPoint(d, caution=q, error_rate=None), (0.1, 0.01, 0.02, 0.05), taught
+    ),
+    "VersionSpace, rate learned": Contender(
+        lambda d, q, seed: VersionSpace(d, quantile=q, error_rate=None, seed=seed), plays=False, most_answers=300
+    ),
+}
+"""By name. The first two differ in epsilon alone, which changes what is played and not what is believed."""
+
+DEFAULT = "BayesPoint"
+"""FairBandit's own learner: the one that the checks are about."""
+
+QUICK = ("BayesPoint",)
+"""Those of a quick run."""
+
+
+class LearnerPredictor:
+    """A metric learner as a predictor of one person's flags."""
+
+    def __init__(self, learner: MetricLearner, person: str) -> None:
+        self.learner, self.person = learner, person
+
+    def learn(self, answers: Answers) -> None:
+        """Learn further answers of the person."""
+        for verdicts in answers.reviews(self.person):
+            self.learner.learn(verdicts)
+
+    def chance_flagged(self, answers: Answers) -> Floats:
+        """The probability that the person flags each pair, (n,)."""
+        return self.learner.chance_flagged(answers.pairs, answers.gaps, self.person)

@@ -216,6 +216,6 @@ def metric_of(projection: Projection, settings: DeskSettings) -> Metric:
         sentences,
         projection.bandit.conflicts,
         sorted(str(name) for name in projection.bandit.misleading),
-        learner.flags_left,
-        learner.promise,
+        projection.bandit.flags_left,
+        projection.bandit.promise,
     )

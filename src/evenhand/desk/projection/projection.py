@@ -66,8 +66,10 @@ class QuietBandit(FairBandit):
             with contextlib.suppress(UnsupportedReview):
                 self._report(self.metric.learn_bit(verdicts, any_unfair=True))
             return
+        check = self.fit_check.after(verdicts, self.metric)
         learned = self.metric.learn(verdicts)
         self.safeguards.add_evidence(verdicts)
+        self.fit_check = check
         self._report(learned)
 
     def published(self, previous: Self | None = None) -> Self:

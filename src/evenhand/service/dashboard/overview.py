@@ -74,7 +74,7 @@ class Overview:
             "waiting": self._count(),
             "capacity": settings.capacity,
             "flags_left": projection.bandit.flags_left,
-            "promise": projection.bandit.metric.promise,
+            "promise": projection.bandit.promise,
             "rounds": rounds_part(projection, settings),
             "latest": latest_decisions(self._desk, head, projection),
         }

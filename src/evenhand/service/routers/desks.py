@@ -93,7 +93,7 @@ async def show_desk(access: DeskOfAny) -> Response:
             "head": head.hash,
             "state": projection.seq,
             "flags_left": projection.bandit.flags_left,
-            "promise": projection.bandit.metric.promise,
+            "promise": projection.bandit.promise,
             "ledger": access.service.verification.result(desk.name),
         }
     )

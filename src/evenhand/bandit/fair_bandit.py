@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -258,12 +258,17 @@ class FairBandit:
         verdict, protection = self.fit().sentences[:2]
         return f"Withdrawn: {verdict[0].lower()}{verdict[1:]} {protection}"
 
-    def fit(self, schema: Schema | None = None) -> FitReport:
-        """Whether the answers follow a metric, and what is left where they do not; with a schema, by feature."""
-        if schema is not None and (not isinstance(schema, Schema) or schema.n_features != self.n_features):
-            raise refusal("schema", f"a Schema with {self.n_features} coordinates", schema)
+    def fit(self, features: Schema | Sequence[str] | None = None) -> FitReport:
+        """Whether the answers follow a metric, and what is left where they do not.
+
+        features: a schema or the names of the coordinates, for the words; without, coordinates are numbered from 0.
+        """
+        if features is not None:
+            named = features.coordinates if isinstance(features, Schema) else features
+            if isinstance(named, str) or len(named) != self.n_features:
+                raise refusal("features", f"a Schema, or names, of {self.n_features} coordinates", features)
         target = self.safeguards.margin.target
-        return report_on_fit(self.fit_check, error_rate=self.metric.error_rate, target=target, schema=schema)
+        return report_on_fit(self.fit_check, error_rate=self.metric.error_rate, target=target, features=features)
 
     def distances(self, contexts: Any) -> Distances:
         """The distances between candidates: estimate, lower and upper end, each (k, k)."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -14,15 +14,19 @@ from evenhand._internal.arrays import Floats
 from evenhand.bandit.fit_check import FIRST_LOOK, Answers, FitCheck
 from evenhand.schema import Schema
 
+Features: TypeAlias = "Schema | Sequence[str] | None"
+
 EDGES = (0.0, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
 """Of the predicted probabilities, for calibration."""
 
-NEAR = 0.1
-"""Two candidates are near-twins if they differ by less than this share of the median difference."""
+NEAR, WIDE = 0.1, 0.5
+"""Two candidates are near-twins if they differ by less than this share of the median difference, and a gap between
+them is wide from this share of the median gap on."""
 
 SCORE = 1.96  # of a 95% interval
 NOTABLE = 4.0  # how much more of the residuals features must explain than chance would
 FEW = 5  # near-twins; fewer say nothing
+SURPRISING = 1.5  # how many times more answers than expected must go against the predictions
 
 
 @dataclass(frozen=True)
@@ -40,13 +44,11 @@ class CalibrationBin:
 
 @dataclass(frozen=True)
 class Twins:
-    """Pairs of candidates who hardly differ: a metric finds any notable gap between them unfair."""
+    """Wide gaps between candidates who hardly differ: a metric finds all of them unfair."""
 
     answers: int
     accepted: int
-    """How many of their gaps were accepted."""
-    median_gap: float
-    """The median of the gaps that were accepted; 0 if none was."""
+    """How many of them were accepted."""
 
 
 @dataclass(frozen=True)
@@ -106,20 +108,23 @@ class FitReport:
 
 
 def report_on_fit(
-    check: FitCheck, *, error_rate: float | None, target: float | None, schema: Schema | None = None
+    check: FitCheck, *, error_rate: float | None, target: float | None, features: Features = None
 ) -> FitReport:
-    """The report of a check. error_rate: of the metric learner. target: the bandit's `target_unfair_share`."""
+    """The report of a check. error_rate: of the metric learner. target: the bandit's `target_unfair_share`.
+
+    features: a schema, the names of the coordinates, or None: they are numbered.
+    """
     answers = check.answers
     n, p, unfair = len(answers), answers.chances, answers.unfair
-    against = np.count_nonzero((p > 0.5) != unfair) / n if n else 0.0
+    against = int(np.count_nonzero((p > 0.5) != unfair)) / n if n else 0.0
     expected = float(np.mean(np.minimum(p, 1.0 - p))) if n else 0.0
     lower, upper = _wilson(against, n)
-    twins, depends_on = _twins(answers), _dependences(answers, schema)
+    twins, depends_on = _twins(answers), _dependences(answers, features)
     sentences = [
         _verdict(check),
         *([_protection(target)] if check.speaks_up else _rate(check, error_rate, lower, against, expected)),
         *_words_on_twins(twins),
-        *_words_on_features(depends_on),
+        *(_words_on_features(depends_on) if check.speaks_up else ()),
     ]
     return FitReport(
         answers=check.seen,
@@ -130,7 +135,7 @@ def report_on_fit(
         best_wrong=check.wrong_share,
         evidence=check.evidence,
         threshold=check.threshold,
-        unexplained=float(against),
+        unexplained=against,
         lower=lower,
         upper=upper,
         expected=expected,
@@ -167,24 +172,25 @@ def _calibration(answers: Answers) -> tuple[CalibrationBin, ...]:
 
 def _twins(answers: Answers) -> Twins:
     if len(answers) == 0:
-        return Twins(0, 0, 0.0)
+        return Twins(0, 0)
     z = answers.differences
     scale = np.sqrt(np.mean(z**2, axis=0))
     size = np.linalg.norm(z / np.where(scale > 0.0, scale, 1.0), axis=1)
-    near = size <= NEAR * np.median(size)
-    accepted = near & ~answers.unfair
-    gap = float(np.median(answers.gaps[accepted])) if accepted.any() else 0.0
-    return Twins(int(np.count_nonzero(near)), int(np.count_nonzero(accepted)), gap)
+    here = (size <= NEAR * np.median(size)) & (answers.gaps >= WIDE * np.median(answers.gaps))
+    return Twins(int(np.count_nonzero(here)), int(np.count_nonzero(here & ~answers.unfair)))
 
 
-def _dependences(answers: Answers, schema: Schema | None) -> tuple[Dependence, ...]:
+def _dependences(answers: Answers, features: Features) -> tuple[Dependence, ...]:
     """Forward selection: each step takes the feature that explains most of what is left of the residuals.
 
     A feature enters by the size of the difference in it; the gap enters first, and does not count as a feature.
     """
     n, d = answers.differences.shape
-    blocks = [slice(i, i + 1) for i in range(d)] if schema is None else list(schema.blocks.values())
-    names = [f"feature {i}" for i in range(d)] if schema is None else list(schema.names)
+    if isinstance(features, Schema):
+        names, blocks = list(features.names), list(features.blocks.values())
+    else:
+        names, blocks = [f"feature {i}" for i in range(d)], [slice(i, i + 1) for i in range(d)]
+        names = names if features is None else list(features)
     sizes = [np.linalg.norm(answers.differences[:, block], axis=1) for block in blocks]
     columns = {name: size for name, size in zip(names, sizes, strict=True) if n and np.ptp(size) > 0.0}
     if n < FIRST_LOOK or not columns:
@@ -192,7 +198,7 @@ def _dependences(answers: Answers, schema: Schema | None) -> tuple[Dependence, .
     left = answers.unfair - answers.chances
     basis: list[Floats] = []
     for column in (np.ones(n), answers.gaps):
-        _orthogonalised(column, basis)
+        basis.append(_direction(column, basis))
     for q in basis:
         left = left - (q @ left) * q
     total, gains = float(left @ left), {}
@@ -219,10 +225,6 @@ def _direction(column: Floats, basis: Sequence[Floats]) -> Floats:
     return np.asarray(rest / length if length > 1e-9 * float(np.linalg.norm(column)) else np.zeros_like(rest))
 
 
-def _orthogonalised(column: Floats, basis: list[Floats]) -> None:
-    basis.append(_direction(column, basis))
-
-
 # Words.
 
 
@@ -234,7 +236,7 @@ def _verdict(check: FitCheck) -> str:
         )
     if check.wrong_share is None:
         return f"Too few answers to tell whether they follow a metric: {check.seen} so far, {FIRST_LOOK} are needed."
-    return f"A metric explains all but {check.wrong_share:.0%} of the answers, {check.seen} so far."
+    return f"A metric fits the answers, {check.seen} so far: one was found that gets {check.wrong_share:.0%} wrong."
 
 
 def _protection(target: float | None) -> str:
@@ -246,9 +248,7 @@ def _protection(target: float | None) -> str:
 
 def _rate(check: FitCheck, error_rate: float | None, lower: float, against: float, expected: float) -> list[str]:
     """Where a metric fits, but not with the error rate that was set."""
-    if error_rate is None or check.wrong_share is None or lower <= expected:
-        return []
-    if check.wrong_share <= 2.0 * error_rate:
+    if error_rate is None or check.wrong_share is None or lower <= SURPRISING * expected:
         return []
     return [
         f"But {against:.0%} of the answers went against the predictions, where {expected:.0%} were expected: "
@@ -259,10 +259,7 @@ def _rate(check: FitCheck, error_rate: float | None, lower: float, against: floa
 def _words_on_twins(twins: Twins) -> list[str]:
     if twins.answers < FEW or twins.accepted == 0:
         return []
-    return [
-        f"Of {twins.answers} gaps between candidates who hardly differ, {twins.accepted} were accepted, "
-        f"{twins.median_gap:.2f} in the median."
-    ]
+    return [f"Of {twins.answers} wide gaps between candidates who hardly differ, {twins.accepted} were accepted."]
 
 
 def _words_on_features(depends_on: tuple[Dependence, ...]) -> list[str]:

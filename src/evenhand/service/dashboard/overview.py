@@ -106,6 +106,8 @@ def metric_part(projection: Projection, settings: DeskSettings) -> dict[str, Any
         "matrix": [row[:shown] for row in metric.matrix[:shown]],
         "reviews_in_conflict": metric.reviews_in_conflict,
         "misleading_reviewers": metric.misleading_reviewers,
+        "no_metric_fits": metric.no_metric_fits,
+        "fit": list(metric.fit),
     }
 
 

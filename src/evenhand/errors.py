@@ -74,6 +74,10 @@ class MisleadingReviewer(EvenhandError, UserWarning):
     """A warning: a reviewer is wrong more often than right."""
 
 
+class NoMetricFits(EvenhandError, UserWarning):
+    """A warning: the answers of reviewers follow no metric; `FairBandit.fit()` says more."""
+
+
 # Errors of desks and ledgers.
 
 

@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
 
 from evenhand._internal.archive import load_archive, write_archive
-from evenhand._internal.checks import check_whole, check_whole_or_none, refusal
+from evenhand._internal.checks import check_bool, check_share, check_whole, check_whole_or_none, refusal
 from evenhand._internal.randomness import Seed, as_generator, generator_from
 from evenhand.allocation import BoundedDistances, draw_from, fair_distribution, fair_distribution_within
+from evenhand.bandit.fit_check import FitCheck
+from evenhand.bandit.fit_report import FitReport, report_on_fit
 from evenhand.bandit.pairs_to_review import PairToReview, pairs_to_review
 from evenhand.bandit.safeguards import Margin, Safeguards, Target
 from evenhand.certificates import Certificate, certify
-from evenhand.errors import ForeignDecision, InconsistentReviews, InvalidInput, MisleadingReviewer
+from evenhand.errors import ForeignDecision, InconsistentReviews, InvalidInput, MisleadingReviewer, NoMetricFits
 from evenhand.metrics import (
     BayesPoint,
     Comparisons,
@@ -36,6 +38,7 @@ from evenhand.metrics.learner_settings import check_error_rate
 from evenhand.records.contexts import as_contexts
 from evenhand.records.decision import Decision, Review, check_reviewer, key_for, sign
 from evenhand.rewards import RewardModel, RidgeUCB
+from evenhand.schema import Schema
 
 FORMAT = 3  # The version of the file format, raised whenever an older evenhand could not read the file.
 
@@ -60,7 +63,8 @@ class FairBandit:
     - rewards.RidgeUCB: regret O(d sqrt(T) log T) from learning the rewards, with probability 0.95 once its estimate of
       the noise scale has settled; pass `noise` to have that from the start.
 
-    Two more promises hold for any reviewer, even one who follows no metric:
+    Whether the answers follow any metric is checked all the time: `fit()` reports, and a NoMetricFits warning comes
+    when they do not. Two more promises hold for any reviewer, even one who follows no metric:
 
     - target_unfair_share: the share of flagged rounds stays at or below it in the long run; `Margin` has the proof.
       Mistaken flags use it up, so with reviewers who err pass target="estimated": each flag counts by the probability
@@ -107,6 +111,8 @@ class FairBandit:
         """The reviewers found to be wrong more often than right, at some time."""
         margin = Margin.counting(target, target_unfair_share)
         self.safeguards = Safeguards(self.metric.space, margin, max_unfair_rounds, target)
+        self.fit_check = FitCheck.of(self.metric)
+        self._is_misfit_told = False
         self._rng = as_generator(seed)
         # Bandits with the same seed and settings share a key; any difference between them gives another key.
         self._key = key_for(self._rng.bytes(16), self._parts())
@@ -170,11 +176,12 @@ class FairBandit:
         return learned
 
     def _learn_review(self, decision: Decision, review: Review) -> Learned:
-        """Update metric and safeguards, or neither. Pairs with equal probabilities carry no information."""
+        """Update metric, safeguards and check, or none. Pairs with equal probabilities carry no information."""
         verdicts = Verdicts.of(decision, review)
         safeguards = self.safeguards.after_review(decision, review, verdicts, self.metric)
+        check = self.fit_check if review.any_unfair else self.fit_check.after(verdicts, self.metric)
         learned = self._learn_distances(decision, review, verdicts)
-        self.safeguards = safeguards
+        self.safeguards, self.fit_check = safeguards, check
         return learned
 
     def _learn_distances(self, decision: Decision, review: Review, verdicts: Verdicts) -> Learned:
@@ -193,14 +200,19 @@ class FairBandit:
         Such verdicts prove as much as those of reviews; they flag no round.
         """
         check_reviewer(reviewer)
+        both = as_contexts([np.asarray(x), np.asarray(y)], self.n_features)
+        unfair, gap = check_bool("unfair", unfair), check_share("gap", gap)
+        verdicts = Verdicts.between(both[0], both[1], gap=gap, unfair=unfair, reviewer=reviewer)
+        check = self.fit_check.after(verdicts, self.metric)
         learned = self.metric.learn_pair(x, y, gap=gap, unfair=unfair, reviewer=reviewer)
         # Nothing below can fail: the arguments have been checked, and evidence is computed when it is needed.
-        self.safeguards.add_evidence(Verdicts.between(x, y, gap=gap, unfair=bool(unfair), reviewer=reviewer))
+        self.safeguards.add_evidence(verdicts)
+        self.fit_check = check
         self._report(learned)
         return learned
 
     def _report(self, learned: Learned) -> None:
-        """Count conflicts and misleading reviewers, then warn of new ones."""
+        """Count conflicts and misleading reviewers, then warn of new ones, and once if no metric fits."""
         self.conflicts += len(learned.conflicts)
         reports = self.metric.reviewers()
         new = {name for name, report in reports.items() if report.misleads} - self.misleading
@@ -213,6 +225,9 @@ class FairBandit:
             share = f"{reports[name].lower:.0%} to {reports[name].upper:.0%} of {reports[name].answers} verdicts"
             text = f"{who} is wrong more often than right, in {share}; their verdicts are ignored while that is so"
             self._warn(MisleadingReviewer(text))
+        if self.fit_check.speaks_up and not self._is_misfit_told:
+            self._is_misfit_told = True
+            self._warn(NoMetricFits(self.fit().explain()))
 
     def _warn(self, warning: Warning) -> None:
         """Warn the caller of `learn` or `learn_pair`."""
@@ -233,7 +248,7 @@ class FairBandit:
         self._check_own(decision)
         metric, log = self.metric, self.safeguards.log
         evidence = (log.evidence, metric.chance_unfair, log.flagged(decision.id))
-        return certify(decision, *evidence, flags_left=metric.flags_left, promise=metric.promise)
+        return certify(decision, *evidence, flags_left=self.flags_left, promise=self.promise)
 
     def reviewers(self) -> dict[str | None, ReviewerReport]:
         """The estimated error rate of each reviewer, by name; empty unless reviewer_error is None."""
@@ -241,11 +256,35 @@ class FairBandit:
 
     @property
     def flags_left(self) -> int | None:
-        """A proved number of rounds that can still be flagged at most; None if the metric learner has no theorem.
+        """A proved number of rounds that can still be flagged at most; None without a theorem, or if no metric fits.
 
-        `bandit.metric.promise` says it in a sentence, and under which conditions.
+        `promise` says it in a sentence, and under which conditions.
         """
-        return self.metric.flags_left
+        return None if self.fit_check.speaks_up else self.metric.flags_left
+
+    @property
+    def promise(self) -> str | None:
+        """What the metric learner promises, in a sentence; None for learners without a theorem.
+
+        Withdrawn when the answers turn out to follow no metric: every theorem is about a metric.
+        """
+        promise = self.metric.promise
+        if promise is None or not self.fit_check.speaks_up:
+            return promise
+        verdict, protection = self.fit().sentences[:2]
+        return f"Withdrawn: {verdict[0].lower()}{verdict[1:]} {protection}"
+
+    def fit(self, features: Schema | Sequence[str] | None = None) -> FitReport:
+        """Whether the answers follow a metric, and what is left where they do not.
+
+        features: a schema or the names of the coordinates, for the words; without, coordinates are numbered from 0.
+        """
+        if features is not None:
+            named = features.coordinates if isinstance(features, Schema) else features
+            if isinstance(named, str) or len(named) != self.n_features:
+                raise refusal("features", f"a Schema, or names, of {self.n_features} coordinates", features)
+        target = self.safeguards.margin.target
+        return report_on_fit(self.fit_check, error_rate=self.metric.error_rate, target=target, features=features)
 
     def distances(self, contexts: Any) -> Distances:
         """The distances between candidates: estimate, lower and upper end, each (k, k)."""
@@ -276,6 +315,7 @@ class FairBandit:
             "key": self._key.hex(),
             "rng": self._rng.bit_generator.state,
             "safeguards": self.safeguards.state(),
+            "fit": self.fit_check.state(),
             **self._parts(),
         }
 
@@ -304,6 +344,9 @@ class FairBandit:
         bandit.safeguards = Safeguards.from_state(state["safeguards"])
         bandit.rounds, bandit.conflicts = int(state["rounds"]), int(state["conflicts"])
         bandit.misleading = frozenset(state["found_out"])
+        if "fit" in state:  # not in states of version 0.1
+            bandit.fit_check = FitCheck.from_state(state["fit"])
+        bandit._is_misfit_told = bandit.fit_check.speaks_up
         bandit._key = bytes.fromhex(state["key"])
         bandit._rng = generator_from(state["rng"])
         return bandit

@@ -190,7 +190,7 @@ def _summarise(interview: Interview, desk: Path, screen: TextIO) -> None:
             f"Answers: {len(interview.answers)}, saved in {desk}. Still unknown: {interview.unknown:.0%}. "
             f"Unfair pairs expected live: {expected:.1f}. {done}"
         ),
-        *wrapped(interview.bandit.metric.promise or ""),
+        *wrapped(interview.bandit.promise or ""),
         *wrapped(f"To go live, only {desk} is needed. In Python:"),
         f"    bandit = evenhand.Interview.load({str(desk)!r}).bandit",
     ]

@@ -34,6 +34,9 @@ def add_ledger(parser: argparse.ArgumentParser) -> None:
     replay = actions.add_parser("replay", help="make every decision again from the first event on, and compare")
     replay.add_argument("desk", help="a desk's name")
     replay.set_defaults(run=run_replay)
+    fit = actions.add_parser("fit", help="whether the reviewers' answers of a desk follow a metric")
+    fit.add_argument("desk", help="a desk's name")
+    fit.set_defaults(run=run_fit)
     export = actions.add_parser("export", help="write a ledger as lines of JSON")
     export.add_argument("desk", help="a desk's name")
     export.add_argument("--format", choices=("jsonl", "dsjson"), default="jsonl", help="dsjson: for Vowpal Wabbit")
@@ -42,7 +45,7 @@ def add_ledger(parser: argparse.ArgumentParser) -> None:
     export.set_defaults(run=run_export)
     importing = actions.add_parser("import", help="a warm start from past decisions, outcomes and reviews")
     add_import(importing)
-    for action in (listing, verify, replay, export, importing):
+    for action in (listing, verify, replay, fit, export, importing):
         add_database(action)
 
 
@@ -88,6 +91,20 @@ def run_replay(options: argparse.Namespace) -> None:
     if not result.is_same:
         raise DamagedLedger(_what_differs(result))
     print(f"desk {result.desk}: {result.decisions} decisions replayed from {result.lines} events, the same to the bit")
+
+
+def run_fit(options: argparse.Namespace) -> None:
+    """Print how well a metric explains the answers of a desk, one sentence a line."""
+    from evenhand.desk.explain.explanation import metric_of
+    from evenhand.desk.replay import projected
+
+    with opened_ledger(options) as ledger:
+        metric = metric_of(*projected(ledger, options.desk))
+    print(f"desk {options.desk}, up to event {metric.state}:")
+    for sentence in metric.fit:
+        print(f"  {sentence}")
+    if metric.promise is not None:
+        print(f"  {metric.promise}")
 
 
 def _what_differs(result: Replayed) -> str:

@@ -12,7 +12,8 @@ import numpy as np
 import orjson
 
 from evenhand.desk._batch import Draws, decision_fields
-from evenhand.desk.opening import first_settings
+from evenhand.desk.opening import first_settings, settings_in
+from evenhand.desk.projection.projection import Projection
 from evenhand.desk.projection.reducer import Reducer, Withdrawals, newest_start, reaches
 from evenhand.desk.projection.snapshots import checked, from_bytes, has_checksum, to_drop
 from evenhand.desk.settings import DeskSettings
@@ -75,6 +76,15 @@ def replay(ledger: Ledger, desk: str) -> Replayed:
     result.state = digest_of(walk.reducer.bandit.state())
     result.snapshots = _wrong_snapshots(ledger, desk, head.seq, withdrawals)
     return result
+
+
+def projected(ledger: Ledger, desk: str) -> tuple[Projection, DeskSettings]:
+    """The projection of a whole ledger, from its first event on, and the settings in force; nothing is written."""
+    verify(ledger, desk)
+    with ledger.reading(desk) as view:
+        head, withdrawals, settings = view.head, view.withdrawals(), settings_in(view)
+    reducer = Walk(ledger, desk, withdrawals).to(head.seq)
+    return Projection(head.seq, reducer.bandit, len(reducer.skipped), reducer.history), settings
 
 
 def digest_of(state: dict[str, Any]) -> str:

@@ -13,7 +13,7 @@ from scipy.special import ndtr, ndtri
 from evenhand._internal.arrays import Floats
 from evenhand._internal.factorisations import rank
 from evenhand.bandit import FairBandit
-from evenhand.errors import InconsistentReviews, MisleadingReviewer
+from evenhand.errors import InconsistentReviews, MisleadingReviewer, NoMetricFits
 from evenhand.interview.question import uncertainties
 from evenhand.metrics import MetricLearner
 from evenhand.metrics.verdicts import Pairs
@@ -119,6 +119,7 @@ def unfair_pairs_live(
     with warnings.catch_warnings():  # a belief may be wrong about a metric sampled from it
         warnings.simplefilter("ignore", InconsistentReviews)
         warnings.simplefilter("ignore", MisleadingReviewer)
+        warnings.simplefilter("ignore", NoMetricFits)
         for _ in range(rounds):
             decision = trial.decide(candidates[rng.choice(len(candidates), n_candidates, replace=False)])
             review, unfair = _reviewed(decision, G, epsilon)

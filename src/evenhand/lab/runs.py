@@ -21,7 +21,7 @@ from evenhand.bandit.safeguards import Target
 from evenhand.baselines import Facts, Policy
 from evenhand.environments import FairEnvironment, make_world
 from evenhand.environments.truths import random_metric
-from evenhand.errors import InconsistentReviews, InvalidInput, MisleadingReviewer
+from evenhand.errors import InconsistentReviews, InvalidInput, MisleadingReviewer, NoMetricFits
 from evenhand.interview import Interview
 from evenhand.lab._attack import CloudAttacker
 from evenhand.lab.account import checkpoints
@@ -272,6 +272,7 @@ def _unwarned() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InconsistentReviews)
         warnings.simplefilter("ignore", MisleadingReviewer)
+        warnings.simplefilter("ignore", NoMetricFits)
         yield
 
 

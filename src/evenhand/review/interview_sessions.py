@@ -205,7 +205,7 @@ class InterviewSessions:
             "epsilon": interview.epsilon,
             "flags_left": interview.flags_left,
             "flags_first": talk.flags_first,
-            "promise": interview.bandit.metric.promise,
+            "promise": interview.bandit.promise,
         }
 
     # Answers.

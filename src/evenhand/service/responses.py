@@ -67,6 +67,8 @@ class DeskStatus(BaseModel):
     flags_left: int | None
     """A proved number of decisions that can still be flagged at most; null without a theorem."""
     promise: str | None
+    no_metric_fits: bool
+    """Whether the reviewers' answers were found to follow no metric; then no number of flags is promised."""
     ledger: str
 
 
@@ -142,6 +144,9 @@ class LearnedMetric(BaseModel):
     misleading_reviewers: list[str]
     flags_left: int | None
     promise: str | None
+    no_metric_fits: bool
+    fit: list[str]
+    """How well a metric explains the reviewers' answers, in sentences."""
 
 
 class Health(BaseModel):

@@ -110,6 +110,10 @@ class Metric:
     """A proved number of decisions that can still be flagged at most; None if the metric learner has no theorem."""
     promise: str | None = None
     """The same in a sentence, with its conditions."""
+    no_metric_fits: bool = False
+    """Whether the reviewers' answers were found to follow no metric."""
+    fit: tuple[str, ...] = ()
+    """How well a metric explains the answers, in sentences."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dicts, lists and numbers."""
@@ -206,6 +210,7 @@ def metric_of(projection: Projection, settings: DeskSettings) -> Metric:
         sentences = settings.schema.explain(matrix, ends=learner.ends_of).sentences
     else:
         sentences = sentences_of_names(named, matrix, ends=learner.ends_of)
+    fit = projection.bandit.fit(settings.schema or named)
     return Metric(
         projection.seq,
         matrix.tolist(),
@@ -216,6 +221,8 @@ def metric_of(projection: Projection, settings: DeskSettings) -> Metric:
         sentences,
         projection.bandit.conflicts,
         sorted(str(name) for name in projection.bandit.misleading),
-        learner.flags_left,
-        learner.promise,
+        projection.bandit.flags_left,
+        projection.bandit.promise,
+        fit.speaks_up,
+        fit.sentences,
     )

@@ -52,6 +52,8 @@ def from_bytes(blob: bytes, chain: str | None = None) -> Reducer | None:
                 "ledger against a hash noted elsewhere (if it is intact, delete its snapshots)"
             )
         content = from_archive(found.content, "snapshot", kind=KIND, version=FORMAT)
+        if "fit" not in content["bandit"]:  # older than the check of the fit, which needs the answers before it
+            return None
         skipped, history = [int(seq) for seq in content["passed_over"]], RoundHistory.from_state(content["history"])
         return Reducer(QuietBandit.from_state(content["bandit"]), found.stamp, skipped, history=history)
     except DamagedLedger:

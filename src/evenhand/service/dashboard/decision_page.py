@@ -52,9 +52,9 @@ class Prover:
             if self._copy is None or self._copy[0] != projection.history.news:
                 self._copy = (projection.history.news, Safeguards.from_state(projection.bandit.safeguards.state()))
             safeguards = self._copy[1]
-            metric, log = projection.bandit.metric, safeguards.log
-            evidence = (log.evidence, metric.chance_unfair, log.flagged(decision.id))
-            return certify(decision, *evidence, flags_left=metric.flags_left, promise=metric.promise)
+            bandit, log = projection.bandit, safeguards.log
+            evidence = (log.evidence, bandit.metric.chance_unfair, log.flagged(decision.id))
+            return certify(decision, *evidence, flags_left=bandit.flags_left, promise=bandit.promise)
 
 
 def proofs_page(desk: Desk, event: Event, certificate: Certificate) -> dict[str, Any]:

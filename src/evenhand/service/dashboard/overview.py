@@ -74,7 +74,7 @@ class Overview:
             "waiting": self._count(),
             "capacity": settings.capacity,
             "flags_left": projection.bandit.flags_left,
-            "promise": projection.bandit.metric.promise,
+            "promise": projection.bandit.promise,
             "rounds": rounds_part(projection, settings),
             "latest": latest_decisions(self._desk, head, projection),
         }
@@ -106,6 +106,8 @@ def metric_part(projection: Projection, settings: DeskSettings) -> dict[str, Any
         "matrix": [row[:shown] for row in metric.matrix[:shown]],
         "reviews_in_conflict": metric.reviews_in_conflict,
         "misleading_reviewers": metric.misleading_reviewers,
+        "no_metric_fits": metric.no_metric_fits,
+        "fit": list(metric.fit),
     }
 
 

@@ -79,7 +79,8 @@ async def show_desk(access: DeskOfAny) -> Response:
     """A desk: its settings in force, the length of its ledger, and the last event that decisions are based on.
 
     `flags_left`: a proved number of decisions that can still be flagged at most, and `promise` says under which
-    conditions; null unless the desk's metric is VersionSpace.
+    conditions; null unless the desk's metric is VersionSpace. Both are withdrawn if `no_metric_fits`: the reviewers'
+    answers follow no metric.
     `ledger` is the result of verifying the whole ledger after the start: checked, being checked, or damaged at event N.
     """
     desk = access.opened.desk
@@ -93,7 +94,8 @@ async def show_desk(access: DeskOfAny) -> Response:
             "head": head.hash,
             "state": projection.seq,
             "flags_left": projection.bandit.flags_left,
-            "promise": projection.bandit.metric.promise,
+            "promise": projection.bandit.promise,
+            "no_metric_fits": projection.bandit.fit_check.speaks_up,
             "ledger": access.service.verification.result(desk.name),
         }
     )

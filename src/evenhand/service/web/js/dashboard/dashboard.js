@@ -7,6 +7,7 @@ import { masthead } from "../masthead.js";
 import { decisionList } from "./decision-list.js";
 import { downloads } from "./downloads.js";
 import { figures } from "./figures.js";
+import { fitLine } from "./fit.js";
 import { follow } from "./live.js";
 import { metricView } from "./metric.js";
 import { promiseLine } from "./promise.js";
@@ -29,7 +30,7 @@ async function begin() {
   const list = decisionList($("#latest"), desk, all);
   const viewsOf = {
     desk: [figures($("#figures"), all ? list.showUnfair : null), list, promiseLine($("#promise")), downloads($("#downloads"), desk, person), roundCharts($("#charts"), desk)],
-    metric: all ? [metricView($("#metric"), $("#metric-from"), `${person.name}:${desk}`)] : [],
+    metric: all ? [fitLine($("#fit")), metricView($("#metric"), $("#metric-from"), `${person.name}:${desk}`)] : [],
     reviewers: all ? [reviewersView($("#reviewers"))] : [],
   };
   const take = (parts) => {

@@ -1,0 +1,173 @@
+"""FitCheck: whether the answers of reviewers follow any metric at all, checked all the time."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from evenhand._internal.arrays import Floats, Indices, Mask
+from evenhand._internal.checks import check_whole
+from evenhand._internal.factorisations import eigh
+from evenhand.bandit._best_metric import TOLERATED, best_metric
+from evenhand.errors import InvalidInput, SolverFailed
+from evenhand.metrics import MetricLearner, Verdicts
+
+FALSE_ALARM = 0.02
+"""The probability that the check ever speaks up about a reviewer who follows a metric and slips in a tenth of answers.
+It holds if the search finds a metric no worse than hers."""
+
+MEMORY = 1500
+"""The number of answers that are remembered, the newest ones."""
+
+PER_REVIEW = 5
+"""The number of answers taken from one review: pairs of one decision share candidates, and say little more."""
+
+FIRST_LOOK, GROWTH = 150, 1.4
+"""The answers before the first look, and their growth from look to look while all are remembered."""
+
+LATE = 500
+"""The answers from look to look after that."""
+
+MOST_TOLERATED = 0.4  # a reviewer with a higher rate says so little that nothing can be found out
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """Answers on pairs: what was asked, what was predicted, and what was said."""
+
+    differences: Floats
+    """Of the two contexts, (n, d)."""
+    gaps: Floats
+    chances: Floats
+    """The probability of a flag that the learner predicted, before it learned the answer, (n,)."""
+    unfair: Mask
+
+    @classmethod
+    def none(cls, n_features: int) -> Answers:
+        """No answers."""
+        return cls(np.zeros((0, n_features)), np.zeros(0), np.zeros(0), np.zeros(0, np.bool_))
+
+    def __len__(self) -> int:
+        return len(self.gaps)
+
+    def joined(self, more: Answers, most: int) -> Answers:
+        """These answers and more, the last `most` of them."""
+        kept = max(most - len(more), 0)
+        start = max(len(self) - kept, 0)
+        pairs = ((getattr(self, name), getattr(more, name)) for name in self.__dataclass_fields__)
+        return Answers(*(np.concatenate([old[start:], new])[-most:] for old, new in pairs))
+
+
+@dataclass(frozen=True, eq=False)
+class FitCheck:
+    """Remembers answers, and looks now and then for a metric that explains them, until it has spoken up.
+
+    It speaks up when answers speak strongly against every metric that a search finds: docs/mathematics.md says why a
+    reviewer who follows one is hardly ever accused. Checks are values: `after` gives the next one.
+    """
+
+    answers: Answers
+    tolerated: float = TOLERATED
+    """The share of answers that may be wrong: TOLERATED, or the learner's error rate if that is higher."""
+    seen: int = 0
+    """The number of answers looked at, remembered or not."""
+    next_look: int = FIRST_LOOK
+    late_looks: int = 0
+    """Looks since answers were first forgotten; each has its own share of the probability of a false alarm."""
+    factor: Floats | None = None
+    """A of the best metric at the last look, (d, d)."""
+    evidence: float = 0.0
+    """The log of the e-value against that metric."""
+    wrong_share: float | None = None
+    """The share of the remembered answers that it got wrong."""
+    spoke_at: int | None = None
+    """The number of answers after which the check spoke up first."""
+
+    @classmethod
+    def of(cls, metric: MetricLearner) -> FitCheck:
+        """A check of the answers that this learner will learn from."""
+        rate = max(TOLERATED, min(metric.error_rate or 0.0, MOST_TOLERATED))
+        return cls(Answers.none(metric.n_features), rate)
+
+    @property
+    def speaks_up(self) -> bool:
+        """Whether the answers were found to follow no metric, at some time."""
+        return self.spoke_at is not None
+
+    @property
+    def threshold(self) -> float:
+        """The evidence from which the check speaks up: log(1/alpha), more from late look to late look.
+
+        Half of alpha is for all looks before answers are forgotten, half for all later ones, 1/(k(k + 1)) for the k-th.
+        """
+        k = self.late_looks
+        return math.log(2.0 / FALSE_ALARM) + (math.log(k * (k + 1.0)) if k else 0.0)
+
+    def after(self, verdicts: Verdicts, metric: MetricLearner) -> FitCheck:
+        """The check after these verdicts; metric: the learner before it learns them."""
+        n = len(verdicts)
+        if n == 0:
+            return self
+        if n > PER_REVIEW:
+            verdicts = verdicts.take(_some(n, self.seen))
+        chances = metric.chance_flagged(verdicts.pairs, verdicts.gaps, verdicts.reviewer)
+        new = Answers(verdicts.pairs.differences, verdicts.gaps, np.clip(chances, 0.0, 1.0), verdicts.unfair)
+        check = replace(self, answers=self.answers.joined(new, MEMORY), seen=self.seen + len(new))
+        return check if check.seen < check.next_look or check.speaks_up else check.looked(metric)
+
+    def looked(self, metric: MetricLearner) -> FitCheck:
+        """The check after looking for a metric that explains the answers."""
+        late = self.late_looks + (self.seen > MEMORY)
+        next_look = min(math.ceil(GROWTH * self.seen), MEMORY) if self.seen < MEMORY else self.seen + LATE
+        check = replace(self, next_look=next_look, late_looks=late)
+        answers = self.answers
+        try:
+            starts = [_factor(metric), *([] if self.factor is None else [self.factor])]
+            best = best_metric(
+                answers.differences,
+                answers.gaps,
+                answers.unfair,
+                starts=starts,
+                tolerated=self.tolerated,
+                enough=check.threshold,
+            )
+        except SolverFailed:  # nothing was found out; the next look tries again
+            return check
+        spoke_at = self.seen if best.evidence >= check.threshold else None
+        share = best.wrong / len(answers)
+        return replace(check, factor=best.factor, evidence=best.evidence, wrong_share=share, spoke_at=spoke_at)
+
+    # Saving.
+
+    def state(self) -> dict[str, Any]:
+        """Everything the check consists of."""
+        answers = {name: getattr(self.answers, name) for name in self.answers.__dataclass_fields__}
+        plain = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "answers"}
+        return {"answers": answers, **plain}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """The check with this `state`, to the bit."""
+        answers = Answers(**{name: np.array(column) for name, column in state["answers"].items()})
+        n, d = answers.differences.shape
+        if any(len(column) != n for column in (answers.gaps, answers.chances, answers.unfair)) or n > MEMORY:
+            raise InvalidInput(f"the answers of a fit check must be columns of one length up to {MEMORY}, got {n}")
+        rest = {name: value for name, value in state.items() if name != "answers"}
+        check_whole("seen", rest["seen"], least=n)
+        if rest["factor"] is not None and np.shape(rest["factor"]) != (d, d):
+            raise InvalidInput(f"the metric of a fit check must be ({d}, {d}), got {np.shape(rest['factor'])}")
+        return cls(answers, **rest)
+
+
+def _some(n: int, offset: int) -> Indices:
+    """PER_REVIEW of n rows, evenly spread, others from review to review; whatever was said about them."""
+    return np.sort((offset + np.arange(PER_REVIEW) * n // PER_REVIEW) % n)
+
+
+def _factor(metric: MetricLearner) -> Floats:
+    """A, (d, d), with A'A the learner's matrix."""
+    values, vectors = eigh(metric.get_mahalanobis_matrix())
+    return np.asarray(np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T)

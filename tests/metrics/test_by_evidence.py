@@ -105,3 +105,34 @@ def test_bad_settings_are_refused() -> None:
         ByEvidence(["BayesPoint"])  # type: ignore[list-item]
     with pytest.raises(InvalidInput, match="margin must be"):
         ByEvidence([BayesPoint(2)], margin=-1)
+
+
+def test_a_person_who_follows_no_metric_is_found_out() -> None:
+    """Scores with a residual: the model of such people takes over within 900 answers; an exact reviewer's never does.
+
+    Three pairs of five candidates a round, at the distances played; two seeds.
+    """
+    for seed in range(2):
+        rng, learner = np.random.default_rng(seed), ByEvidence.usual(4)
+        weights = np.array([2.0, -1.0, 0.5, 0.0])
+        for _ in range(300):
+            contexts = random_contexts(rng, 5, 4)
+            said = np.round(4.0 * np.clip(0.5 + contexts @ weights / 4 + rng.normal(0.0, 0.15, 5), 0, 1)) / 4
+            rows = rng.choice(10, 3, replace=False)
+            pairs = Pairs.of(contexts).take(rows)
+            gaps = np.minimum(np.sqrt(learner.guess(pairs)), 1.0)
+            unfair = gaps > np.abs(said[pairs.indices[:, 0]] - said[pairs.indices[:, 1]]) + 0.05
+            verdicts = Verdicts(pairs, gaps, unfair, np.ones(3, np.bool_))
+            learner.learn(verdicts.take(gaps > 1e-9))
+        assert type(learner.playing).__name__ == "Score"
+        exact = ByEvidence.usual(3, epsilon=0.02)
+        for _ in played_rounds(exact, random_A(rng, 3), n=60, k=4, seed=seed, adversary=False):
+            assert exact.playing is exact.learners[0]
+
+
+def test_reviewers_are_reported_by_whoever_knows_them() -> None:
+    """While the learner of exact reviewers plays, the error rates are those of the learner that learns them."""
+    learner = ByEvidence.usual(2)
+    learner.learn_pair([1.0, 0.0], [0.0, 0.0], gap=0.5, unfair=True, reviewer="Ada")
+    assert learner.playing.error_rate == 1e-3
+    assert list(learner.reviewers()) == ["Ada"]

@@ -18,7 +18,7 @@ from evenhand.desk.projection.projection import QuietBandit
 from evenhand.desk.review_rules import ReviewRules, check_hidden
 from evenhand.errors import EvenhandError, InvalidInput
 from evenhand.ledger.event import check_name
-from evenhand.metrics import BayesPoint, Ellipsoid, Guarded, MetricLearner, ProjectedVolume, VersionSpace
+from evenhand.metrics import BayesPoint, ByEvidence, Ellipsoid, Guarded, MetricLearner, ProjectedVolume, VersionSpace
 from evenhand.metrics.features import Structure
 from evenhand.schema import Schema
 
@@ -40,7 +40,7 @@ MOST_WITH_VERSION_SPACE = {"full": 15, "diagonal": 120}
 """Features with metric "VersionSpace", by structure: either has 120 unknowns. Its time grows with their cube, and with
 that many a review takes a second or two."""
 
-METRICS = ("BayesPoint", "ProjectedVolume", "Ellipsoid", "Guarded", "VersionSpace")
+METRICS = ("BayesPoint", "ProjectedVolume", "Ellipsoid", "Guarded", "VersionSpace", "ByEvidence")
 STRUCTURES = ("full", "diagonal")
 
 LIBRARY: dict[str, Any] = {name: parameter.default for name, parameter in signature(FairBandit).parameters.items()}
@@ -185,6 +185,8 @@ class DeskSettings:
             return Ellipsoid(d, **common)
         if self.metric == "ProjectedVolume":
             return ProjectedVolume(d, seed=rng, **common)
+        if self.metric == "ByEvidence":
+            return ByEvidence.usual(d, **common)
         if self.metric == "VersionSpace":
             return VersionSpace(d, error_rate=self.reviewer_error, seed=rng, **common)
         fast = BayesPoint(d, error_rate=self.reviewer_error, **common)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -12,8 +12,13 @@ import numpy as np
 from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_number, check_whole
 from evenhand.errors import InvalidInput, UnsupportedReview
+from evenhand.metrics.bayes_point import BayesPoint
+from evenhand.metrics.features import Structure
+from evenhand.metrics.gaussian.error_rates import ReviewerReport
 from evenhand.metrics.learner import Learned, MetricLearner
 from evenhand.metrics.played_by_another import PlayedByAnother
+from evenhand.metrics.ratings import Comparisons, Ratings
+from evenhand.metrics.score import Score
 from evenhand.metrics.verdicts import Verdicts
 
 LEAST_CHANCE = 1e-4  # No answer counts as less likely: one slip must not outweigh a hundred good predictions.
@@ -28,7 +33,6 @@ class ByEvidence(PlayedByAnother):
     So the choice needs no test set and no tuning: a learner that is wrong about the reviewer pays for it answer by
     answer. One-bit reviews are learned by those who can, and count for nothing.
 
-    >>> from evenhand.metrics.bayes_point import BayesPoint
     >>> learner = ByEvidence([BayesPoint(2, structure="diagonal"), BayesPoint(2)])
     >>> _ = learner.learn_pair([1.0, 0.0], [0.0, 0.0], gap=0.5, unfair=True)
     >>> learner.playing.space.structure, bool(np.all(learner.evidence < 0.0))
@@ -58,17 +62,46 @@ class ByEvidence(PlayedByAnother):
         self.playing = learners[number]
         self.space, self.error_rate = self.playing.space, self.playing.error_rate
 
+    @classmethod
+    def usual(
+        cls, n_features: int, *, structure: Structure = "full", epsilon: float | None = None, quantile: float = 0.1
+    ) -> Self:
+        """Three learners: of an exact reviewer, of one who errs or wobbles, and of one who follows no metric.
+
+        quantile: what the last two play. It is the share of binding reviewed pairs that people flag.
+        """
+        settings: dict[str, Any] = {"structure": structure, "epsilon": epsilon}
+        erring = BayesPoint(n_features, error_rate=None, softness=None, caution=quantile, **settings)
+        return cls([BayesPoint(n_features, **settings), erring, Score(n_features, quantile=quantile)])
+
+    def reviewers(self) -> dict[str | None, ReviewerReport]:
+        """The reports of the learner in play, or, if it learns nothing of reviewers, of the first one that does."""
+        reports = (learner.reviewers() for learner in (self.playing, *self.learners))
+        return next((report for report in reports if report), {})
+
+    # Learning: all of it, or nothing.
+
     def learn(self, verdicts: Verdicts) -> Learned:
-        """All learn from the verdicts; the result is that of the learner in play. All of it, or nothing."""
-        learners = copy.deepcopy(self.learners)
-        foretold = np.array([_log_chance(learner, verdicts) for learner in learners])
-        learned = [learner.learn(verdicts) for learner in learners]
-        evidence = self.evidence * math.exp(-len(verdicts) / self.horizon) + foretold
-        best = int(np.argmax(evidence))
-        takes_over = evidence[best] > evidence[self._number] + self.margin
-        result = learned[self._number]
-        self._set(learners, evidence, best if takes_over else self._number)
-        return result
+        """All learn from the verdicts; the result is that of the learner in play."""
+        return self._learn(verdicts, lambda learner: learner.learn(verdicts))
+
+    def learn_ratings(self, ratings: Ratings) -> Learned:
+        """All learn from the ratings, each in its own way; evidence is what they foretold of the implied verdicts."""
+        return self._learn(ratings.implied, lambda learner: learner.learn_ratings(ratings))
+
+    def learn_comparisons(self, comparisons: Comparisons) -> Learned:
+        """All learn from the comparisons, each in its own way, as from ratings."""
+        return self._learn(comparisons.implied, lambda learner: learner.learn_comparisons(comparisons))
+
+    def _learn(self, foretold: Verdicts | None, learn: Callable[[MetricLearner], Learned]) -> Learned:
+        learners, evidence = copy.deepcopy(self.learners), self.evidence
+        if foretold is not None:
+            logs = np.array([_log_chance(learner, foretold) for learner in learners])
+            evidence = evidence * math.exp(-len(foretold) / self.horizon) + logs
+        learned = [learn(learner) for learner in learners]
+        best, now = int(np.argmax(evidence)), self._number
+        self._set(learners, evidence, best if evidence[best] > evidence[now] + self.margin else now)
+        return learned[now]
 
     def learn_bit(self, verdicts: Verdicts, *, any_unfair: bool) -> Learned:
         """Those who can learn from one bit do; if the one in play cannot, nobody does."""

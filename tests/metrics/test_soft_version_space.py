@@ -104,10 +104,11 @@ def test_softness_and_errors_are_told_apart(softness: float, lapses: float) -> N
 def test_predictions_are_calibrated() -> None:
     """Of answers foretold as flags with a chance in each fifth, the share flagged is within 0.07 of the mean chance.
 
-    Two seeds, the later half of 1,600 answers of a reviewer who lapses in 5% and has a threshold of softness 0.1.
+    Eight seeds, the later half of 1,600 answers of a reviewer who lapses in 5% and has a threshold of softness 0.1;
+    fifths with 200 answers. Flags are foretold too often by 0.005 to 0.055.
     """
     chances, flags = [], []
-    for seed in range(2):
+    for seed in range(8):
         learner = VersionSpace(2, epsilon=0.02, error_rate=None, softness=None, seed=seed)
         _, foretold, flagged = answers_of(learner, softness=0.1, lapses=0.05, rounds=160, seed=seed)
         chances.append(foretold[800:])
@@ -116,7 +117,7 @@ def test_predictions_are_calibrated() -> None:
     fifths = np.minimum((chance * 5).astype(int), 4)
     for fifth in range(5):
         here = fifths == fifth
-        if np.sum(here) >= 100:
+        if np.sum(here) >= 200:
             assert abs(np.mean(flag[here]) - np.mean(chance[here])) < 0.07
 
 

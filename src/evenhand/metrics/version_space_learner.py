@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import math
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -14,7 +15,7 @@ from evenhand._internal.append_only import GrowingList
 from evenhand._internal.arrays import Floats, Indices
 from evenhand._internal.checks import check_number, check_number_or_none, check_whole
 from evenhand._internal.randomness import Seed, as_generator, generator_from
-from evenhand.errors import InvalidInput, SolverFailed
+from evenhand.errors import InvalidInput
 from evenhand.metrics.features import Structure
 from evenhand.metrics.gaussian.error_rates import ReviewerReport, report_on_rates
 from evenhand.metrics.gaussian.tuning import BayesPointTuning
@@ -34,10 +35,7 @@ from evenhand.metrics.version_space import remembered
 from evenhand.metrics.version_space._products import values_at, weighted_sums
 from evenhand.metrics.version_space.constraints import Constraints
 from evenhand.metrics.version_space.density import Density
-from evenhand.metrics.version_space.extents import Outline, deepest_point
 from evenhand.metrics.version_space.hard_density import HardDensity
-from evenhand.metrics.version_space.hit_and_run import Cloud
-from evenhand.metrics.version_space.knowledge_set import KnowledgeSet, at_least_zero
 from evenhand.metrics.version_space.likelihood import Likelihood, likelihood_of
 from evenhand.metrics.version_space.promise import CREDIBLE, Promise
 from evenhand.metrics.version_space.soft_density import HARD, SoftDensity
@@ -119,6 +117,7 @@ class VersionSpace(MetricLearner):
         self._names: tuple[str | None, ...] = ()
         self._pairs_per_flag = 1  # More than one after one-bit reviews: which of these pairs was unfair is not known.
         self._remembered: remembered.Remembered = GrowingList()
+        self._redrawn_at = 0
         bound = max(first_bound(bound, self.epsilon), WIDEST_KNOWN * self._set_back(0) / self.quantile)
         self._max_bound = bound * 2.0**self.tuning.max_doublings
         self._density = self._prior(bound)
@@ -181,23 +180,12 @@ class VersionSpace(MetricLearner):
         """The ends of each pair's squared distance, each (n,): certain for hard answers, credible for soft ones."""
         normals = self.space.features(pairs.differences)
         if isinstance(self._density, HardDensity):
-            outline = Outline(self._polyhedron(normals), self._cloud())
-            lower, upper = np.array([outline.extent(u) for u in normals]).reshape(-1, 2).T
+            lower, upper = self._density.extents(normals)
         else:
             set_back = self._set_back(self.rounds)
             lower, upper = (self._density.quantiles(normals, q) for q in (CREDIBLE, 1.0 - CREDIBLE))
             lower, upper = lower - set_back, upper + set_back
         return np.maximum(lower, 0.0), np.maximum(upper, 0.0)
-
-    def _polyhedron(self, directions: Floats) -> KnowledgeSet:
-        """A set that holds all metrics left: the answers of one row each, and the cone as seen in these directions."""
-        known = KnowledgeSet.initial(self.space, self.bound)
-        return known.joined(at_least_zero(directions)).joined(self._density.answers.half_spaces())
-
-    def _cloud(self) -> Cloud:
-        centre, shape = self._density.frame()
-        m = len(centre)
-        return Cloud(centre, shape, np.zeros((0, m)), np.zeros(m))
 
     def matrix(self) -> Floats:
         """The mean of G, (d, d), positive semidefinite."""
@@ -288,12 +276,14 @@ class VersionSpace(MetricLearner):
                 kept[refused] = False
             memory = self._memory_with(new.take(kept))
             density = self._within_bound(density, memory)
+            density, redrawn_at = self._redrawn(density, memory)
         except BaseException:
             self._rng.bit_generator.state = before
             raise
         if self.error_rate is None and len(new) and reviewer not in self._names:
             self._names = (*self._names, reviewer)
         self._density, self._remembered, self.rounds = density, memory, self.rounds + 1
+        self._redrawn_at = redrawn_at
         self.is_refuted = self.is_refuted or (self.error_rate == 0.0 and len(refused) > 0)
         return refused
 
@@ -304,28 +294,21 @@ class VersionSpace(MetricLearner):
             is_slip = self.error_rate is not None and 0.0 < self.error_rate < self.tuning.slip_rate
             is_slip = is_slip and self.softness == 0.0
             return after, self._density.contradicting(new) if is_slip else none
-        if self._may_fit(new) and 2.0 * self.bound <= self._max_bound:
+        assert isinstance(self._density, HardDensity)  # the others never run out of metrics
+        if self._density.may_fit(new) and 2.0 * self.bound <= self._max_bound:
             larger = self._restarted(2.0 * self.bound, self._memory_with(new))
             if larger is not None:
                 return larger, none
-        density, refused = self._density, []
+        density: Density = self._density
+        refused = []
         for row in range(len(new)):  # one by one, the first ones first
             one = new.take(np.arange(len(new)) == row)
-            after = density.after(one, self._rng) if self._may_fit(one) else None
+            after = density.after(one, self._rng) if self._density.may_fit(one) else None
             if after is None:
                 refused.append(row)
             else:
                 density = after
         return density, np.array(refused, np.int64)
-
-    def _may_fit(self, new: Constraints) -> bool:
-        """Whether some alpha near those left, of any norm, agrees with hard answers new and old: a linear program."""
-        known = self._polyhedron(np.zeros((0, self.space.n_unknowns))).joined(new.half_spaces())
-        try:
-            inside = deepest_point(known, self._cloud(), known.tuning.box)
-        except SolverFailed:
-            return True
-        return inside is not None and inside.radius >= -known.tuning.touching
 
     def _memory_with(self, new: Constraints) -> remembered.Remembered:
         """All informative answers so far, to start again from should the bound grow; beyond a maximum, the newest."""
@@ -339,10 +322,25 @@ class VersionSpace(MetricLearner):
             return density
         return self._restarted(2.0 * bound, memory) or density
 
-    def _restarted(self, bound: float, memory: remembered.Remembered) -> Density | None:
-        """The density with another bound after all remembered answers; None if they fit no metric."""
-        density: Density | None = self._prior(bound)
+    def _redrawn(self, density: Density, memory: remembered.Remembered) -> tuple[Density, int]:
+        """The density, or one drawn anew if that has more mass: points may have lost the way to the truth.
+
+        Tried when more answers are wrong than usual at a fixed error rate, in another order of the reviews. Also the
+        number of answers at the last try.
+        """
+        if not self.error_rate or not isinstance(density, SoftDensity):
+            return density, 0
+        n = int(np.sum(density.n_answers))
+        if n < self.tuning.redraw_growth * self._redrawn_at or not density.is_doubtful(self.error_rate):
+            return density, self._redrawn_at
         parts = list(memory)
+        other = self._restarted(density.bound, [parts[i] for i in self._rng.permutation(len(parts))])
+        return other if other is not None and other.log_mass > density.log_mass else density, n
+
+    def _restarted(self, bound: float, reviews: Iterable[Constraints]) -> Density | None:
+        """The density with this bound after the answers of these reviews; None if they fit no metric."""
+        density: Density | None = self._prior(bound)
+        parts = list(reviews)
         if self.error_rate == 0.0 and parts:
             parts = [functools.reduce(Constraints.joined, parts)]
         for part in parts:
@@ -361,6 +359,7 @@ class VersionSpace(MetricLearner):
             "rounds": self.rounds,
             "is_refuted": self.is_refuted,
             "names": list(self._names),
+            "redrawn_at": self._redrawn_at,
             "thresholds": self._thresholds.state(),
             "pairs_per_flag": self._pairs_per_flag,
             "density": self._density.state() if self.rounds else None,
@@ -378,7 +377,7 @@ class VersionSpace(MetricLearner):
             state["thresholds"]
         )
         learner._max_bound, learner._names = float(state["max_bound"]), tuple(state["names"])
-        learner._pairs_per_flag = int(state["pairs_per_flag"])
+        learner._pairs_per_flag, learner._redrawn_at = int(state["pairs_per_flag"]), int(state["redrawn_at"])
         learner._rng, learner._first_rng = generator_from(state["rng"]), state["rng"]
         learner._remembered = remembered.from_state(state)
         if state["density"] is None:

@@ -8,9 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evenhand._internal.arrays import Floats, Mask
+from evenhand.errors import SolverFailed
 from evenhand.metrics.version_space._products import values_at
 from evenhand.metrics.version_space.constraints import Constraints
 from evenhand.metrics.version_space.density import Density
+from evenhand.metrics.version_space.extents import Outline, deepest_point
+from evenhand.metrics.version_space.hit_and_run import Cloud
+from evenhand.metrics.version_space.knowledge_set import KnowledgeSet, at_least_zero
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -34,6 +38,30 @@ class HardDensity(Density):
     def refutes(self, error_rate: float) -> bool:
         """No: answers that are never wrong are refuted by one that leaves no metric."""
         return False
+
+    def extents(self, normals: Floats) -> Floats:
+        """The ends of <alpha, u> over all metrics left, normals (n, m) -> (2, n): certain, by linear programs."""
+        outline = Outline(self._polyhedron(normals), self._cloud())
+        return np.array([outline.extent(u) for u in normals]).reshape(-1, 2).T
+
+    def may_fit(self, new: Constraints) -> bool:
+        """Whether some alpha near those left, of any norm, agrees with answers new and old: a linear program."""
+        known = self._polyhedron(np.zeros((0, self.space.n_unknowns))).joined(new.half_spaces())
+        try:
+            inside = deepest_point(known, self._cloud(), known.tuning.box)
+        except SolverFailed:
+            return True
+        return inside is not None and inside.radius >= -known.tuning.touching
+
+    def _polyhedron(self, directions: Floats) -> KnowledgeSet:
+        """A set that holds all metrics left: the answers of one row each, and the cone as seen in these directions."""
+        known = KnowledgeSet.initial(self.space, self.bound)
+        return known.joined(at_least_zero(directions)).joined(self.answers.half_spaces())
+
+    def _cloud(self) -> Cloud:
+        centre, shape = self.frame()
+        m = len(centre)
+        return Cloud(centre, shape, np.zeros((0, m)), np.zeros(m))
 
     def _log_weights(self, size: int) -> Floats:
         return np.zeros((0, 1))

@@ -50,8 +50,8 @@ class LearnedRates:
 
     def log_joint(self, rates: Floats, n_answers: Indices, wrong: Indices) -> Floats:
         """The log of prior times likelihood at each rate: (r, c, g)."""
-        wrong, right = wrong[:, :, None] / self.steps, (n_answers - wrong)[:, :, None] / self.steps
-        return np.asarray(self.log_prior + wrong * np.log(rates) + right * np.log1p(-rates))
+        are_wrong, are_right = (count[:, :, None] / self.steps for count in (wrong, n_answers - wrong))
+        return np.asarray(self.log_prior + are_wrong * np.log(rates) + are_right * np.log1p(-rates))
 
 
 def likelihood_of(error_rate: float | None, steps: int = 1) -> Likelihood:

@@ -62,8 +62,8 @@ class SoftDensity(Density):
         return np.asarray(values[order[last, columns], columns])
 
     def informative(self, new: Constraints) -> Mask:
-        """Which of these answers change the density, (a,)."""
-        return self._near(new.slacks(self.points))
+        """Which of these answers some of the density disagrees with, (a,)."""
+        return np.asarray(weighted_sums(self.weights, new.slacks(self.points) < 0.0) > self.tuning.min_cut)
 
     def _near(self, slacks: Floats) -> Mask:
         """Which soft answers with these slacks (N, a) still tell metrics apart, (a,)."""
@@ -79,10 +79,18 @@ class SoftDensity(Density):
 
     def refutes(self, error_rate: float) -> bool:
         """Whether under every metric more answers are wrong than this error rate explains, but for one case in 10^6."""
-        from scipy.special import bdtrc  # only a promise needs it; deciding should not wait for it
+        return self._chance_of_wrong(self.n_wrong(tail=1.0), error_rate) < self.tuning.refuting_chance
 
-        chance = bdtrc(self.n_wrong(tail=1.0) - 1, int(np.sum(self.n_answers)), error_rate)
-        return bool(chance < self.tuning.refuting_chance)
+    def is_doubtful(self, error_rate: float) -> bool:
+        """Whether under most metrics more answers are wrong than is usual with this error rate."""
+        return self._chance_of_wrong(self.n_wrong(tail=0.5), error_rate) < self.tuning.doubtful_chance
+
+    def _chance_of_wrong(self, n_wrong: int, error_rate: float) -> float:
+        """How likely so many answers are wrong, or more."""
+        from scipy.special import bdtrc  # deciding should not wait for it
+
+        n_answers = int(np.sum(self.n_answers))
+        return 1.0 if n_wrong <= error_rate * n_answers else float(bdtrc(n_wrong - 1, n_answers, error_rate))
 
     def rates(self) -> tuple[Floats, Floats]:
         """A grid of error rates, and the log of how likely each is for each reviewer: (g,), (r, g)."""

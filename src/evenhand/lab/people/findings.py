@@ -110,14 +110,19 @@ def _calibration(predicted: pl.DataFrame) -> pl.DataFrame:
 
 
 def _prediction_checks(means: pl.DataFrame) -> list[Check]:
-    checks = []
+    checks: list[Check | None] = []
     for study in means["study"].unique(maintain_order=True):
         here = means.filter(pl.col("study") == study)
         own = here.filter(pl.col("who") == DEFAULT)
         rivals = here.filter(pl.col("who").is_in([name for name in PEERS if name != "constant"]))
-        within = "area_within" if study == "ratings" else "area"
+        areas = {"area": "area under the curve"}
+        if study == "ratings":  # pairs were judged at one gap
+            areas["area_within"] = "area under the curve within a gap"
         checks += [
-            _near_best(f"{study}: area under the curve", own, rivals, within, most=-NEAR_AREA, start=FROM_ANSWERS),
+            _near_best(f"{study}: {what}", own, rivals, area, most=-NEAR_AREA, start=FROM_ANSWERS)
+            for area, what in areas.items()
+        ]
+        checks += [
             _near_best(f"{study}: log-loss", own, rivals, "log_loss", most=NEAR_LOSS, start=LOSS_FROM),
             _near_best(
                 f"{study}: log-loss against a constant", own, here.filter(pl.col("who") == "constant"), "log_loss"
@@ -125,8 +130,8 @@ def _prediction_checks(means: pl.DataFrame) -> list[Check]:
         ]
         if study == "ratings":
             first = here.filter((pl.col("who") == DEFAULT + PANEL) & (pl.col("answers") == 0))
-            area = float(first[within][0]) if len(first) else math.nan
-            what = f"{study}: area under the curve within a gap, without own answers, after the panel"
+            area = float(first["area"][0]) if len(first) else math.nan
+            what = f"{study}: area under the curve without own answers, after the panel"
             checks.append(Check(what, f"{area:.3f}", f"at least {PANEL_AREA}", area >= PANEL_AREA))
     return [check for check in checks if check is not None]
 
@@ -152,7 +157,7 @@ def _near_best(
 def unfair_at(points: Mapping[float, float], gain: float) -> float:
     """The unfair pairs at this gain, linear between the points (gain: unfair pairs); NaN beyond them.
 
-    >>> unfair_at({0.2: 1.0, 0.4: 3.0}, 0.3)
+    >>> unfair_at({0.25: 1.0, 0.75: 3.0}, 0.5)
     2.0
     """
     gains = sorted(points)

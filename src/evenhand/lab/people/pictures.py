@@ -22,6 +22,7 @@ PANEL_DASH = (0, (4, 2))
 RELIABLE_AT = 300
 """The number of answers at which reliability is drawn, or the most there are."""
 FEWEST_IN_BIN = 20
+WHAT = {"area": "area under the curve", "area_within": "area under the curve within a gap", "log_loss": "log-loss"}
 TITLES = {REVIEWERS[0]: "Own ratings review", REVIEWERS[1]: "A model of the person reviews"}
 
 
@@ -30,19 +31,17 @@ def draw(table: pl.DataFrame, findings: Findings) -> figure.Figure:
     played, predicted = findings.numbers.get("played"), findings.numbers.get("predicted")
     studies = [] if predicted is None else list(predicted["study"].unique(maintain_order=True))
     reviewers = [] if played is None else list(played["reviewer"].unique(maintain_order=True))
-    n_panels = len(reviewers) + 2 * len(studies) + bool(studies)
+    curves = [(study, value) for study in studies for value in WHAT if value != "area_within" or study == "ratings"]
+    n_panels = len(reviewers) + len(curves) + bool(studies)
     picture, axes = figure.panels(n_panels, columns=min(n_panels, 4 if n_panels > 6 else 3), width=5.4, height=4.4)
     left = iter(axes)
     for reviewer in reviewers:
         assert played is not None
         _frontier(next(left), played.filter(pl.col("reviewer") == reviewer), TITLES[str(reviewer)])
-    for study in studies:
+    for study, value in curves:
         assert predicted is not None
         here = predicted.filter(pl.col("study") == study)
-        area = "area_within" if study == "ratings" else "area"
-        what = "area under the curve" + (" within a gap" if study == "ratings" else "")
-        _curves(next(left), here, area, title=f"Prediction, {study}", ylabel=what)
-        _curves(next(left), here, "log_loss", title=f"Prediction, {study}", ylabel="log-loss")
+        _curves(next(left), here, value, title=f"Prediction, {study}", ylabel=WHAT[value])
     if studies:
         _reliability(next(left), findings.numbers["bins"], str(studies[0]))
     title = "Real people: mean over people, bars are standard errors"

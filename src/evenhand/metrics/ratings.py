@@ -4,7 +4,7 @@ Learners without a method of their own learn the verdicts that they imply. Ratin
 decision's gaps: whatever the gap was, they say from which one on it would be unfair. So each pair of rated candidates
 is learned twice: at the gap it had, and as unfair just above the gap that its ratings accept. That a narrower gap would
 be acceptable is not learned unless it was played: a scale of five rounds, and two who are rated differently may be all
-but alike. docs/decisions/0031-ratings-are-learned-as-verdicts.md has figures.
+but alike. docs/decisions/0032-ratings-are-learned-as-verdicts.md has figures.
 """
 
 from __future__ import annotations

@@ -215,6 +215,24 @@ def test_a_higher_error_rate_is_tolerated_where_it_was_set() -> None:
     assert FitCheck.of(BayesPoint(2, error_rate=None)).tolerated == 0.1
 
 
+def test_reviewers_who_mislead_are_left_out() -> None:
+    """The learner ignores them, and so does the check: Ada follows a metric, Bob says the opposite."""
+    truth, rng = Slipping(5, 0.0), np.random.default_rng(0)
+    bandit = eh.FairBandit(4, reviewer_error=None, seed=0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(700):
+            shown, pair = rng.choice(200, 2, replace=False), np.array([[0, 1]])
+            gap = float(rng.uniform(0.1, 0.6))
+            unfair, x = bool(truth.flags(shown, pair, np.array([gap]))[0]), truth.contexts[shown]
+            for name, said in (("Ada", unfair), ("Bob", not unfair)):
+                bandit.learn_pair(x[0], x[1], gap=gap, unfair=said, reviewer=name)
+    assert bandit.misleading == {"Bob"}
+    assert [warning.category for warning in caught] == [eh.errors.MisleadingReviewer]
+    assert bandit.fit().best_wrong is not None
+    assert not bandit.fit().speaks_up
+
+
 # The report.
 
 
@@ -232,7 +250,7 @@ def test_the_residuals_are_traced_to_a_feature_by_name() -> None:
     ]
     z = schema.encode(rows[:400]) - schema.encode(rows[400:])
     unfair = np.abs(z[:, 0]) < 0.3
-    answers = Answers(z, rng.uniform(0.1, 0.5, 400), np.full(400, unfair.mean()), unfair)
+    answers = Answers(z, rng.uniform(0.1, 0.5, 400), np.full(400, unfair.mean()), unfair, np.zeros(400, int))
     spoken = _check(answers, spoke_at=400, wrong_share=0.2)
     report = report_on_fit(spoken, error_rate=None, target=None, features=schema)
     assert report.depends_on[0].feature == "age"
@@ -247,7 +265,7 @@ def test_calibration_and_shares_are_counted() -> None:
     """Predictions and flags by interval; what went against the predictions, and what was expected to."""
     chances = np.r_[np.full(60, 0.02), np.full(40, 0.9)]
     unfair = np.r_[np.arange(60) < 6, np.arange(40) < 30]
-    answers = Answers(np.ones((100, 1)), np.full(100, 0.2), chances, unfair)
+    answers = Answers(np.ones((100, 1)), np.full(100, 0.2), chances, unfair, np.zeros(100, int))
     report = report_on_fit(_check(answers), error_rate=None, target=None)
     assert [(b.answers, b.lower, b.upper) for b in report.calibration] == [(60, 0.0, 0.05), (40, 0.75, 1.0)]
     assert [round(b.flagged, 3) for b in report.calibration] == [0.1, 0.75]
@@ -261,7 +279,7 @@ def test_wide_gaps_between_near_twins_are_counted() -> None:
     z, gaps = np.ones((50, 2)), np.full(50, 0.3)
     z[:15] *= 1e-3
     gaps[10:15] = 0.01
-    answers = Answers(z, gaps, np.full(50, 0.5), np.arange(50) < 6)
+    answers = Answers(z, gaps, np.full(50, 0.5), np.arange(50) < 6, np.zeros(50, int))
     report = report_on_fit(_check(answers), error_rate=None, target=None)
     assert (report.twins.answers, report.twins.accepted) == (10, 4)
     assert "Of 10 wide gaps between candidates who hardly differ, 4 were accepted." in report.sentences

@@ -9,7 +9,6 @@ import numpy as np
 
 import evenhand as eh
 from evenhand._internal.arrays import Floats, Indices, Mask
-from evenhand.errors import EvenhandError
 
 Flags = Callable[[Indices, Indices, Floats], Mask]
 """Who was shown, pairs of them, gaps -> which pairs are flagged."""
@@ -57,7 +56,7 @@ def play(
     """Let the reviewer answer on the proposed pairs of each round; return the categories of warnings."""
     rng = np.random.default_rng(seed)
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", EvenhandError)
+        warnings.simplefilter("always", UserWarning)
         for _ in range(rounds):
             shown = rng.choice(len(reviewer.contexts), k, replace=False)
             decision = bandit.decide(reviewer.contexts[shown])

@@ -49,11 +49,13 @@ class Answers:
     chances: Floats
     """The probability of a flag that the learner predicted, before it learned the answer, (n,); UNKNOWN for most."""
     unfair: Mask
+    reviewers: Indices
+    """Who answered: a number of `FitCheck.names`, (n,)."""
 
     @classmethod
     def none(cls, n_features: int) -> Answers:
         """No answers."""
-        return cls(np.zeros((0, n_features)), np.zeros(0), np.zeros(0), np.zeros(0, np.bool_))
+        return cls(np.zeros((0, n_features)), np.zeros(0), np.zeros(0), np.zeros(0, np.bool_), np.zeros(0, np.int64))
 
     def __len__(self) -> int:
         return len(self.gaps)
@@ -80,6 +82,8 @@ class FitCheck:
     older: Answers
     newer: tuple[Answers, ...] = ()
     """Answers of the last reviews, not yet joined to the older ones."""
+    names: tuple[str | None, ...] = ()
+    """The reviewers, in the order of their first answer."""
     tolerated: float = TOLERATED
     """The share of answers that may be wrong: TOLERATED, or the learner's error rate if that is higher."""
     seen: int = 0
@@ -133,13 +137,15 @@ class FitCheck:
             chances = np.clip(metric.chance_flagged(verdicts.pairs, verdicts.gaps, verdicts.reviewer), 0.0, 1.0)
         else:
             chances = np.full(len(verdicts), UNKNOWN)
-        new = Answers(verdicts.pairs.differences, verdicts.gaps, chances, verdicts.unfair)
+        names = self.names if verdicts.reviewer in self.names else (*self.names, verdicts.reviewer)
+        who = np.full(len(verdicts), names.index(verdicts.reviewer))
+        new = Answers(verdicts.pairs.differences, verdicts.gaps, chances, verdicts.unfair, who)
         older, newer = self.older, (*self.newer, new)
         if len(newer) == CHUNKS:
             older, newer = older.joined(newer), ()
         seen = self.seen + len(new)
         check = shallow_copy(self)  # `replace` would take as long as all the rest of this
-        check.__dict__.update(older=older, newer=newer, seen=seen, reviews=self.reviews + 1)
+        check.__dict__.update(older=older, newer=newer, names=names, seen=seen, reviews=self.reviews + 1)
         return check if seen < check.next_look or check.speaks_up else check.looked(metric)
 
     def looked(self, metric: MetricLearner) -> FitCheck:
@@ -147,7 +153,9 @@ class FitCheck:
         late = self.late_looks + (self.seen > MEMORY)
         next_look = min(math.ceil(GROWTH * self.seen), MEMORY) if self.seen < MEMORY else self.seen + MEMORY
         check = replace(self, next_look=next_look, late_looks=late)
-        answers = self.answers
+        answers = self._of_honest(metric)
+        if len(answers) < FIRST_LOOK:
+            return check
         try:
             starts = [_factor(metric), *([] if self.factor is None else [self.factor])]
             best = best_metric(
@@ -164,6 +172,12 @@ class FitCheck:
         share = best.wrong / len(answers)
         return replace(check, factor=best.factor, evidence=best.evidence, wrong_share=share, spoke_at=spoke_at)
 
+    def _of_honest(self, metric: MetricLearner) -> Answers:
+        """The remembered answers, without those of reviewers whom the learner ignores."""
+        reports, answers = metric.reviewers(), self.answers
+        misleading = [row for row, name in enumerate(self.names) if name in reports and reports[name].misleads]
+        return answers.take(~np.isin(answers.reviewers, misleading)) if misleading else answers
+
     # Saving.
 
     def state(self) -> dict[str, Any]:
@@ -171,16 +185,20 @@ class FitCheck:
         answers = self.answers
         columns = {name: getattr(answers, name) for name in answers.__dataclass_fields__}
         plain = {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in ("older", "newer")}
-        return {"answers": columns, **plain}
+        return {"answers": columns, **plain, "names": list(self.names)}
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
         """The check with this `state`, to the bit."""
         answers = Answers(**{name: np.array(column) for name, column in state["answers"].items()})
         n, d = answers.differences.shape
-        if any(len(column) != n for column in (answers.gaps, answers.chances, answers.unfair)) or n > MEMORY:
+        if (
+            any(len(column) != n for column in (answers.gaps, answers.chances, answers.unfair, answers.reviewers))
+            or n > MEMORY
+        ):
             raise InvalidInput(f"the answers of a fit check must be columns of one length up to {MEMORY}, got {n}")
         rest = {name: value for name, value in state.items() if name != "answers"}
+        rest["names"] = tuple(rest["names"])
         check_whole("seen", rest["seen"], least=n)
         if rest["factor"] is not None and np.shape(rest["factor"]) != (d, d):
             raise InvalidInput(f"the metric of a fit check must be ({d}, {d}), got {np.shape(rest['factor'])}")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 
+from evenhand._internal.append_only import shallow_copy
 from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand._internal.checks import check_whole
 from evenhand._internal.factorisations import eigh
@@ -25,11 +27,14 @@ MEMORY = 1500
 PER_REVIEW = 5
 """The number of answers taken from one review: pairs of one decision share candidates, and say little more."""
 
-FIRST_LOOK, GROWTH = 150, 1.4
+FIRST_LOOK, GROWTH = 150, 1.6
 """The answers before the first look, and their growth from look to look while all are remembered."""
 
-LATE = 500
-"""The answers from look to look after that."""
+PREDICTED = 4
+"""Of so many reviews one has its predictions noted: they take longer than all the rest, for the report alone."""
+
+UNKNOWN = -1.0  # in place of a prediction that was not noted
+CHUNKS = 64  # reviews that are kept apart before they are joined: joining copies everything
 
 MOST_TOLERATED = 0.4  # a reviewer with a higher rate says so little that nothing can be found out
 
@@ -42,23 +47,28 @@ class Answers:
     """Of the two contexts, (n, d)."""
     gaps: Floats
     chances: Floats
-    """The probability of a flag that the learner predicted, before it learned the answer, (n,)."""
+    """The probability of a flag that the learner predicted, before it learned the answer, (n,); UNKNOWN for most."""
     unfair: Mask
+    reviewers: Indices
+    """Who answered: a number of `FitCheck.names`, (n,)."""
 
     @classmethod
     def none(cls, n_features: int) -> Answers:
         """No answers."""
-        return cls(np.zeros((0, n_features)), np.zeros(0), np.zeros(0), np.zeros(0, np.bool_))
+        return cls(np.zeros((0, n_features)), np.zeros(0), np.zeros(0), np.zeros(0, np.bool_), np.zeros(0, np.int64))
 
     def __len__(self) -> int:
         return len(self.gaps)
 
-    def joined(self, more: Answers, most: int) -> Answers:
-        """These answers and more, the last `most` of them."""
-        kept = max(most - len(more), 0)
-        start = max(len(self) - kept, 0)
-        pairs = ((getattr(self, name), getattr(more, name)) for name in self.__dataclass_fields__)
-        return Answers(*(np.concatenate([old[start:], new])[-most:] for old, new in pairs))
+    def take(self, rows: Mask) -> Answers:
+        """Some of the answers."""
+        return Answers(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
+
+    def joined(self, more: Sequence[Answers]) -> Answers:
+        """These answers and more, the last MEMORY of them."""
+        parts = (self, *more)
+        columns = ([getattr(part, name) for part in parts] for name in self.__dataclass_fields__)
+        return Answers(*(np.concatenate(column)[-MEMORY:] for column in columns))
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,11 +79,16 @@ class FitCheck:
     reviewer who follows one is hardly ever accused. Checks are values: `after` gives the next one.
     """
 
-    answers: Answers
+    older: Answers
+    newer: tuple[Answers, ...] = ()
+    """Answers of the last reviews, not yet joined to the older ones."""
+    names: tuple[str | None, ...] = ()
+    """The reviewers, in the order of their first answer."""
     tolerated: float = TOLERATED
     """The share of answers that may be wrong: TOLERATED, or the learner's error rate if that is higher."""
     seen: int = 0
     """The number of answers looked at, remembered or not."""
+    reviews: int = 0
     next_look: int = FIRST_LOOK
     late_looks: int = 0
     """Looks since answers were first forgotten; each has its own share of the probability of a false alarm."""
@@ -90,7 +105,12 @@ class FitCheck:
     def of(cls, metric: MetricLearner) -> FitCheck:
         """A check of the answers that this learner will learn from."""
         rate = max(TOLERATED, min(metric.error_rate or 0.0, MOST_TOLERATED))
-        return cls(Answers.none(metric.n_features), rate)
+        return cls(Answers.none(metric.n_features), tolerated=rate)
+
+    @property
+    def answers(self) -> Answers:
+        """The answers that are remembered."""
+        return self.older.joined(self.newer) if self.newer else self.older
 
     @property
     def speaks_up(self) -> bool:
@@ -113,17 +133,29 @@ class FitCheck:
             return self
         if n > PER_REVIEW:
             verdicts = verdicts.take(_some(n, self.seen))
-        chances = metric.chance_flagged(verdicts.pairs, verdicts.gaps, verdicts.reviewer)
-        new = Answers(verdicts.pairs.differences, verdicts.gaps, np.clip(chances, 0.0, 1.0), verdicts.unfair)
-        check = replace(self, answers=self.answers.joined(new, MEMORY), seen=self.seen + len(new))
-        return check if check.seen < check.next_look or check.speaks_up else check.looked(metric)
+        if self.reviews % PREDICTED == 0:
+            chances = np.clip(metric.chance_flagged(verdicts.pairs, verdicts.gaps, verdicts.reviewer), 0.0, 1.0)
+        else:
+            chances = np.full(len(verdicts), UNKNOWN)
+        names = self.names if verdicts.reviewer in self.names else (*self.names, verdicts.reviewer)
+        who = np.full(len(verdicts), names.index(verdicts.reviewer))
+        new = Answers(verdicts.pairs.differences, verdicts.gaps, chances, verdicts.unfair, who)
+        older, newer = self.older, (*self.newer, new)
+        if len(newer) == CHUNKS:
+            older, newer = older.joined(newer), ()
+        seen = self.seen + len(new)
+        check = shallow_copy(self)  # `replace` would take as long as all the rest of this
+        check.__dict__.update(older=older, newer=newer, names=names, seen=seen, reviews=self.reviews + 1)
+        return check if seen < check.next_look or check.speaks_up else check.looked(metric)
 
     def looked(self, metric: MetricLearner) -> FitCheck:
         """The check after looking for a metric that explains the answers."""
         late = self.late_looks + (self.seen > MEMORY)
-        next_look = min(math.ceil(GROWTH * self.seen), MEMORY) if self.seen < MEMORY else self.seen + LATE
+        next_look = min(math.ceil(GROWTH * self.seen), MEMORY) if self.seen < MEMORY else self.seen + MEMORY
         check = replace(self, next_look=next_look, late_looks=late)
-        answers = self.answers
+        answers = self._of_honest(metric)
+        if len(answers) < FIRST_LOOK:
+            return check
         try:
             starts = [_factor(metric), *([] if self.factor is None else [self.factor])]
             best = best_metric(
@@ -140,26 +172,37 @@ class FitCheck:
         share = best.wrong / len(answers)
         return replace(check, factor=best.factor, evidence=best.evidence, wrong_share=share, spoke_at=spoke_at)
 
+    def _of_honest(self, metric: MetricLearner) -> Answers:
+        """The remembered answers, without those of reviewers whom the learner ignores."""
+        reports, answers = metric.reviewers(), self.answers
+        misleading = [row for row, name in enumerate(self.names) if name in reports and reports[name].misleads]
+        return answers.take(~np.isin(answers.reviewers, misleading)) if misleading else answers
+
     # Saving.
 
     def state(self) -> dict[str, Any]:
         """Everything the check consists of."""
-        answers = {name: getattr(self.answers, name) for name in self.answers.__dataclass_fields__}
-        plain = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "answers"}
-        return {"answers": answers, **plain}
+        answers = self.answers
+        columns = {name: getattr(answers, name) for name in answers.__dataclass_fields__}
+        plain = {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in ("older", "newer")}
+        return {"answers": columns, **plain, "names": list(self.names)}
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
         """The check with this `state`, to the bit."""
         answers = Answers(**{name: np.array(column) for name, column in state["answers"].items()})
         n, d = answers.differences.shape
-        if any(len(column) != n for column in (answers.gaps, answers.chances, answers.unfair)) or n > MEMORY:
+        if (
+            any(len(column) != n for column in (answers.gaps, answers.chances, answers.unfair, answers.reviewers))
+            or n > MEMORY
+        ):
             raise InvalidInput(f"the answers of a fit check must be columns of one length up to {MEMORY}, got {n}")
         rest = {name: value for name, value in state.items() if name != "answers"}
+        rest["names"] = tuple(rest["names"])
         check_whole("seen", rest["seen"], least=n)
         if rest["factor"] is not None and np.shape(rest["factor"]) != (d, d):
             raise InvalidInput(f"the metric of a fit check must be ({d}, {d}), got {np.shape(rest['factor'])}")
-        return cls(answers, **rest)
+        return cls(answers, (), **rest)
 
 
 def _some(n: int, offset: int) -> Indices:

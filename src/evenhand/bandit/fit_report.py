@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from evenhand._internal.arrays import Floats
-from evenhand.bandit.fit_check import FIRST_LOOK, Answers, FitCheck
+from evenhand.bandit.fit_check import FIRST_LOOK, UNKNOWN, Answers, FitCheck
 from evenhand.schema import Schema
 
 Features: TypeAlias = "Schema | Sequence[str] | None"
@@ -25,6 +25,7 @@ them is wide from this share of the median gap on."""
 
 SCORE = 1.96  # of a 95% interval
 NOTABLE = 4.0  # how much more of the residuals features must explain than chance would
+MANY = 50  # answers; features explain too much of fewer
 FEW = 5  # near-twins; fewer say nothing
 SURPRISING = 1.5  # how many times more answers than expected must go against the predictions
 
@@ -69,6 +70,8 @@ class FitReport:
     answers: int
     """The number of answers looked at: up to five a review."""
     remembered: int
+    predicted: int
+    """How many of these have their predictions noted: those of one review in four."""
     speaks_up: bool
     """Whether no metric explains the answers, however it is chosen, with the tolerated share of slips."""
     spoke_at: int | None
@@ -114,12 +117,13 @@ def report_on_fit(
 
     features: a schema, the names of the coordinates, or None: they are numbered.
     """
-    answers = check.answers
+    everything = check.answers
+    answers = everything.take(everything.chances != UNKNOWN)
     n, p, unfair = len(answers), answers.chances, answers.unfair
     against = int(np.count_nonzero((p > 0.5) != unfair)) / n if n else 0.0
     expected = float(np.mean(np.minimum(p, 1.0 - p))) if n else 0.0
     lower, upper = _wilson(against, n)
-    twins, depends_on = _twins(answers), _dependences(answers, features)
+    twins, depends_on = _twins(everything), _dependences(answers, features)
     sentences = [
         _verdict(check),
         *([_protection(target)] if check.speaks_up else _rate(check, error_rate, lower, against, expected)),
@@ -128,7 +132,8 @@ def report_on_fit(
     ]
     return FitReport(
         answers=check.seen,
-        remembered=n,
+        remembered=len(everything),
+        predicted=n,
         speaks_up=check.speaks_up,
         spoke_at=check.spoke_at,
         tolerated=check.tolerated,
@@ -193,7 +198,7 @@ def _dependences(answers: Answers, features: Features) -> tuple[Dependence, ...]
         names = names if features is None else list(features)
     sizes = [np.linalg.norm(answers.differences[:, block], axis=1) for block in blocks]
     columns = {name: size for name, size in zip(names, sizes, strict=True) if n and np.ptp(size) > 0.0}
-    if n < FIRST_LOOK or not columns:
+    if n < MANY or not columns:
         return ()
     left = answers.unfair - answers.chances
     basis: list[Floats] = []

@@ -86,7 +86,7 @@ class TestScore(MetricLearnerContract):
         """Settings out of range raise an error that quotes them."""
         for bad in ({"quantile": 0.0}, {"quantile": 1.5}, {"seed": -1}, {"play": ""}):
             with pytest.raises(InvalidInput, match=next(iter(bad))):
-                Score(3, **bad)  # type: ignore[arg-type]
+                Score(3, **bad)
         with pytest.raises(InvalidInput, match="n_features"):
             Score(0)
         with pytest.raises(InvalidInput, match="panel must have 3 features, got 2"):

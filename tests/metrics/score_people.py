@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evenhand._internal.arrays import Floats
+from evenhand._internal.arrays import Floats, Mask
 from evenhand.metrics import Pairs, Ratings, Verdicts
 
 TOLERANCE = 0.05
@@ -42,13 +42,13 @@ def random_people(rng: np.random.Generator, n: int, d: int) -> Floats:
     return np.asarray(rng.uniform(-1.0, 1.0, (n, d)) / np.sqrt(d))
 
 
-def area_under_curve(chances: Floats, flags: Floats) -> float:
+def area_under_curve(chances: Floats, flags: Mask) -> float:
     """The probability that a flagged pair has a higher chance than one that is not."""
     order = np.argsort(np.argsort(chances, kind="stable"), kind="stable")
     n, total = int(flags.sum()), len(flags)
     return float((order[flags].sum() - n * (n - 1) / 2) / (n * (total - n)))
 
 
-def log_loss(chances: Floats, flags: Floats) -> float:
+def log_loss(chances: Floats, flags: Mask) -> float:
     """The mean surprise about flags."""
     return float(-np.mean(np.log(np.where(flags, chances, 1.0 - chances))))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evenhand.metrics import Comparisons, Pairs, Panel, Score
+from evenhand.errors import InvalidInput
+from evenhand.metrics import Comparisons, Pairs, Panel, Ratings, Score
 from tests.metrics.score_people import MadeUpPerson, area_under_curve, random_people
 
 SHARED = np.array([4.0, -3.0, 1.0, 0.0])
@@ -159,3 +160,16 @@ def test_panel_with_the_other_sign_helps_a_rater(panel: Panel) -> None:
         values.append(quality(learner, person))
     assert values[0] == pytest.approx(values[1], abs=0.02)
     assert min(values) > 0.84
+
+
+def test_invalid_ratings_and_comparisons_are_refused() -> None:
+    """Scores beyond the scale, tables of the wrong shape and answers other than -1, 0, 1 change nothing."""
+    learner, contexts = Score(2), np.eye(2)
+    for scores in (np.array([0.5, 1.5]), np.array([0.5, np.nan]), np.array([0.5])):
+        with pytest.raises(InvalidInput, match="scores must be 2 numbers from 0 to 1"):
+            learner.learn_ratings(Ratings(contexts, scores))
+    with pytest.raises(InvalidInput, match="contexts must be"):
+        learner.learn_ratings(Ratings(np.eye(3), np.zeros(3)))
+    with pytest.raises(InvalidInput, match="answers must be -1, 0 or 1"):
+        learner.learn_comparisons(Comparisons(Pairs.of(contexts), np.array([2])))
+    assert learner.reviewers() == {}

@@ -9,7 +9,7 @@ import numpy as np
 
 from evenhand._internal.append_only import shallow_copy
 from evenhand._internal.arrays import Floats
-from evenhand._internal.checks import check_number, check_text, check_whole
+from evenhand._internal.checks import check_matrix, check_number, check_text, check_whole, refusal
 from evenhand.errors import InvalidInput
 from evenhand.metrics.gaussian.error_rates import ReviewerReport
 from evenhand.metrics.learner import Learned, MetricLearner
@@ -45,8 +45,9 @@ class Score(MetricLearner):
     a flag by a random member; "minimum" the narrowest gap of all members, since any of them may object; any other name
     is that of the reviewer who is played.
 
-    Guarantee: none; ends are credible, not certain. Cost: fits take 5 to 200 ms, whenever a reviewer's answers have
-    grown by an eighth; all else costs O(k^2 d^2).
+    Guarantee: none; ends are credible, not certain. Cost: a fit takes up to 0.3 s with 46 features and 200 answers, and
+    less than 0.1 s with more; it is due whenever a reviewer's answers have grown by an eighth. Guesses cost O(k^2 d) for
+    each of 64 draws up to 200 answers, and O(k^2 d^2) from there on.
 
     >>> learner = Score(2, quantile=0.1)
     >>> rng = np.random.default_rng(0)
@@ -177,12 +178,19 @@ class Score(MetricLearner):
 
     def learn_comparisons(self, comparisons: Comparisons) -> Learned:
         """Learn from comparisons of pairs: alike, or which of the two comes first."""
+        check_matrix("differences", comparisons.pairs.differences, columns=self.n_features)
+        if not np.isin(comparisons.answers, (-1, 0, 1)).all():
+            raise refusal("answers", "-1, 0 or 1", comparisons.answers)
         answers = Answers.of_comparisons(comparisons)
         self._learn(comparisons.reviewer, lambda member: member.with_answers(answers, self.tuning))
         return Learned(len(comparisons))
 
     def learn_ratings(self, ratings: Ratings) -> Learned:
         """Learn from ratings of candidates, each compared with earlier ratings of the same reviewer."""
+        contexts = check_matrix("contexts", ratings.contexts, columns=self.n_features)
+        scores = np.asarray(ratings.scores, dtype=np.float64)
+        if scores.shape != (len(contexts),) or not np.all((scores >= 0.0) & (scores <= 1.0)):
+            raise refusal("scores", f"{len(contexts)} numbers from 0 to 1", ratings.scores)
 
         def rated(member: Member) -> Member:
             table = member.rated.followed_by(ratings, self.tuning.max_answers)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -78,7 +80,7 @@ def test_swapping_the_two_of_a_pair_changes_nothing() -> None:
     """A verdict on (x, y) is one on (y, x), and w and -w say the same of verdicts."""
     rng = np.random.default_rng(3)
     answers = Answers.of_verdicts(MadeUpPerson(np.array([1.0, -2.0, 0.5])).verdicts(30, rng))
-    swapped = Answers(-answers.differences, *list(answers)[1:])
+    swapped = replace(answers, differences=-answers.differences)
     table = rng.normal(size=(3 + N_OTHERS, 5))
     turned = np.vstack([-table[:3], table[3:]])
     expected = Likelihood(answers).logs(Parameters(table))
@@ -92,10 +94,10 @@ def test_fisher_information_is_the_mean_curvature() -> None:
     verdicts = MadeUpPerson(np.array([1.5, -1.0])).verdicts(5, rng)
     parameters = Parameters(np.append(rng.normal(size=2), [*np.full(8, -1.0), -3.0])[:, None])
     asked = Answers.of_verdicts(verdicts)
-    chances = Likelihood(Answers(*list(asked)[:3], np.ones(5, np.bool_), *list(asked)[4:])).chances(parameters)[:, 0]
+    chances = Likelihood(replace(asked, inside=np.ones(5, np.bool_))).chances(parameters)[:, 0]
     gradients, weights = [], []
     for flags in np.array(np.meshgrid(*[[False, True]] * 5)).reshape(5, -1).T:
-        gradients.append(Likelihood(Answers(*list(asked)[:3], flags, *list(asked)[4:])).gradient(parameters)[1])
+        gradients.append(Likelihood(replace(asked, inside=flags)).gradient(parameters)[1])
         weights.append(np.prod(np.where(flags, chances, 1 - chances)))
     table = np.array(gradients)
     expected = (table * np.array(weights)[:, None]).T @ table

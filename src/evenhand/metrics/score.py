@@ -46,8 +46,8 @@ class Score(MetricLearner):
     is that of the reviewer who is played.
 
     Guarantee: none; ends are credible, not certain. Cost: a fit takes up to 0.3 s with 46 features and 200 answers, and
-    less than 0.1 s with more; it is due whenever a reviewer's answers have grown by an eighth. Guesses cost O(k^2 d) for
-    each of 64 draws up to 200 answers, and O(k^2 d^2) from there on.
+    less than 0.1 s with more; it is due whenever a reviewer's answers have grown by an eighth. Guesses cost O(k^2 d)
+    for each of 64 draws up to 200 answers, and O(k^2 d^2) from there on.
 
     >>> learner = Score(2, quantile=0.1)
     >>> rng = np.random.default_rng(0)

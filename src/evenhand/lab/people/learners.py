@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from evenhand._internal.arrays import Floats
 from evenhand.lab.people.answers import Answers, Panel
-from evenhand.metrics import BayesPoint, MetricLearner, VersionSpace
+from evenhand.metrics import BayesPoint, ByEvidence, MetricLearner, Score, VersionSpace
 
 Make = Callable[[int, float, int], MetricLearner]
 """A learner from the number of features, the quantile it plays, and a seed."""
@@ -19,6 +19,14 @@ def taught(learner: MetricLearner, panel: Panel) -> MetricLearner:
         for verdicts in answers.reviews(name):
             learner.learn(verdicts)
     return learner
+
+
+def before_them(learner: MetricLearner, panel: Panel) -> MetricLearner:
+    """A Score that knows the panel's members as people fitted elsewhere."""
+    assert isinstance(learner, Score)
+    known = taught(learner, panel)
+    assert isinstance(known, Score)
+    return Score(learner.n_features, quantile=learner.quantile, panel=known.panel(), seed=learner.seed)
 
 
 @dataclass(frozen=True)
@@ -45,6 +53,11 @@ LEARNERS: dict[str, Contender] = {
     "BayesPoint, rate learned": Contender(
         lambda d, q, seed: BayesPoint(d, caution=q, error_rate=None), (0.1, 0.01, 0.02, 0.05), taught
     ),
+    "BayesPoint, rate and softness learned": Contender(
+        lambda d, q, seed: BayesPoint(d, caution=q, error_rate=None, softness=None), (0.1, 0.05)
+    ),
+    "Score": Contender(lambda d, q, seed: Score(d, quantile=q, seed=seed), (0.1, 0.05, 0.15, 0.2), before_them),
+    "ByEvidence": Contender(lambda d, q, seed: ByEvidence.usual(d, quantile=q), (0.1, 0.05, 0.15, 0.2)),
     "VersionSpace, rate learned": Contender(
         lambda d, q, seed: VersionSpace(d, quantile=q, error_rate=None, seed=seed), plays=False, most_answers=300
     ),

@@ -141,8 +141,7 @@ class DensityTuning(MemoryTuning):
     soft_sweeps: int = 6
     """How often a walk takes every point along every axis, after cuts and where answers are soft."""
     promised_soft_sweeps: int = 12
-    """The same where the error rate is fixed, and a number of flags promised: with 6 sweeps one of 60 runs under lies
-    had 54 flagged rounds where 50 were proved, with 12 none had more (`lab run promise-with-errors`)."""
+    """The same where the error rate is fixed, and a number of flags promised."""
     first_sweeps: int = 30
     """The same to fill the set of all metrics from a point inside it."""
     window: float = 8.0

@@ -88,6 +88,7 @@ def best_metric(
     known = [np.ascontiguousarray(factor * unit) for factor in starts]
     for factor in known:
         search.look_at(factor)
+        search.look_at(search.scaled(factor))  # a learner's metric is often right but for its scale
     if known:
         search.anneal(search.best, WIDTHS[CLOSE:], BIASES[0])
     for bias in BIASES:

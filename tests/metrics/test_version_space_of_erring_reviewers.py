@@ -11,7 +11,7 @@ import pytest
 import evenhand as eh
 from evenhand._internal.arrays import Floats
 from evenhand.auditors import Auditor, MahalanobisAuditor, NoisyAuditor, PureNoiseAuditor
-from evenhand.errors import InconsistentReviews
+from evenhand.errors import InconsistentReviews, NoMetricFits
 from evenhand.lab.runs import promised_run
 from evenhand.metrics import Pairs, VersionSpace
 from evenhand.metrics.version_space.tuning import DensityTuning
@@ -53,6 +53,7 @@ def test_a_rate_that_answers_refute_promises_nothing() -> None:
         bandit = eh.FairBandit(3, metric=learner, seed=0)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", InconsistentReviews)
+            warnings.simplefilter("ignore", NoMetricFits)
             for _ in range(60):
                 decision = bandit.decide(random_contexts(rng, 8, 3))
                 bandit.learn(decision, review=reviewer.review(decision))

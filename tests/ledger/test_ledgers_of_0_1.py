@@ -64,6 +64,7 @@ def test_it_replays_to_the_bit(old: Ledger, name: str) -> None:
     with Desk.open(old, name) as desk:
         desk.catch_up(wait=True)
         state = {**desk.projection.bandit.state(), "first_metric": None, "history": None}  # 0.1 kept both, empty
+        del state["fit"]  # and did not check whether a metric fits
     assert digest_of(state) == EXPECTED["desks"][name]["state_digest"]
 
 

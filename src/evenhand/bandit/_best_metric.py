@@ -57,7 +57,7 @@ def log_evidence(squares: Floats, gaps: Floats, unfair: Mask, tolerated: float) 
 
     >>> squares, gaps = np.full(50, 0.04), np.full(50, 0.3)
     >>> [round(log_evidence(squares, gaps, np.arange(50) >= wrong, 0.1), 1) for wrong in (5, 15)]
-    [-0.9, 5.5]
+    [-0.5, 6.0]
     """
     says, wrong = gaps**2 > squares, (gaps**2 > squares) != unfair
     total = 0.0

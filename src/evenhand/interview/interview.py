@@ -196,13 +196,14 @@ class Interview:
             self._learn(bandit, answer)
         again = copy.deepcopy(bandit)
         self._learn(again, last)
-        if not _same(again.state(), self.bandit.state()):
+        # An interview of version 0.1 has no check of its answers; to have one changes no decision.
+        if not _same(*({**bandit.state(), "fit": None} for bandit in (again, self.bandit))):
             raise InvalidInput(
                 "an answer cannot be undone: the bandit has decided or learned elsewhere since the interview began, or "
                 "another version of evenhand began it"
             )
         self.bandit.metric, self.bandit.safeguards = bandit.metric, bandit.safeguards
-        self.bandit.conflicts = bandit.conflicts
+        self.bandit.conflicts, self.bandit.fit_check = bandit.conflicts, bandit.fit_check
         self._answers, self._question = earlier, last.question
         return last.question
 
@@ -324,4 +325,6 @@ def _same(a: Any, b: Any) -> bool:
         return isinstance(b, dict) and a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
     if isinstance(a, (list, tuple)):
         return isinstance(b, (list, tuple)) and len(a) == len(b) and all(map(_same, a, b))
-    return bool(np.array_equal(a, b)) if isinstance(a, np.ndarray) else bool(a == b)
+    if isinstance(a, np.ndarray):
+        return bool(np.array_equal(a, b, equal_nan=a.dtype.kind == "f"))
+    return bool(a == b)

@@ -320,6 +320,10 @@ class BayesPoint(MetricLearner):
         memo[id(self)] = twin = shallow_copy(self)
         return twin
 
+    def settings(self) -> dict[str, Any]:
+        """The settings; a sharp threshold goes without saying, as in version 0.1."""
+        return {name: value for name, value in super().settings().items() if name != "softness" or value != 0.0}
+
     def state(self) -> dict[str, Any]:
         """Settings, belief and memory."""
         base = {} if self._base is None else {"base": {"mean": self._base.mean, "cov": self._base.cov}}

@@ -217,13 +217,14 @@ class FixedLagSmoother:
 
     def state(self) -> dict[str, Any]:
         """All of it, in arrays, numbers and strings."""
+        softness = {"used_softness": self._used_softness} if np.any(self.rates.grid.widths) else {}
         return {
             "errors": self.rates.state(),
             "base": {"mean": self.base.mean, "cov": self.base.cov},
             "open": self.open.state(),
             "memory": Answers.none(len(self.base.mean)).state(),  # version 0.1 kept closed answers there
             "used": self._used,
-            "used_softness": self._used_softness,
+            **softness,
             "new": self._new,
             "may_widen": self._may_widen,
         }

@@ -98,6 +98,7 @@ def test_known_distances_are_those_of_the_candidates_present() -> None:
         assert decision.gap(0, 1) <= table[rows[0], rows[1]] + 1e-9
 
 
+@pytest.mark.statistical
 def test_floors_and_ceilings(study: RatingStudy) -> None:
     """Equal probabilities gain nothing and are fair; who knows the person is fair and gains; a bonus gains too."""
     common = {"panel": False, "reviewer": "ratings", "person": 0, "rounds": 60, "n_folds": 3, "scale": "log", "seed": 0}

@@ -107,6 +107,7 @@ def test_bad_settings_are_refused() -> None:
         ByEvidence([BayesPoint(2)], margin=-1)
 
 
+@pytest.mark.statistical
 def test_a_person_who_follows_no_metric_is_found_out() -> None:
     """Scores with a residual: the model of such people takes over within 900 answers; an exact reviewer's never does.
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from evenhand._internal.arrays import Floats
 from evenhand.metrics import BayesPoint, Guarded, Pairs
+from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.gaussian.belief import Belief
 from evenhand.metrics.gaussian.guess_bounds import GuessBounds, shape_of
 from evenhand.metrics.gaussian.truncated_normal import quantile_above_zero
@@ -84,7 +85,7 @@ def test_a_diagonal_matrix_needs_no_eigenvalues(monkeypatch: pytest.MonkeyPatch)
     rng = np.random.default_rng(0)
     learner, contexts = BayesPoint(300, epsilon=0.02, structure="diagonal"), random_contexts(rng, 30, 300)
     learner._belief = Belief(rng.normal(size=300) * 0.1, np.eye(300) * 1e-4)
-    full, alpha = BayesPoint(300, epsilon=0.02).space, learner._belief.mean
+    full, alpha = MetricSpace(300, "full"), learner._belief.mean
     as_full = GuessBounds(contexts, full, full.flatten(np.diag(alpha)), learner._belief.widest, learner._caution())
 
     def decompose(matrix: Floats) -> None:

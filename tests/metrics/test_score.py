@@ -93,6 +93,7 @@ class TestScore(MetricLearnerContract):
             Score(3, panel=Score(2).panel())
 
 
+@pytest.mark.statistical
 def test_one_feature_is_learned() -> None:
     """With one feature and a sharp reviewer the estimate comes near the distance, also past the switch to a mode."""
     rng, learner = np.random.default_rng(1), Score(1)
@@ -104,6 +105,7 @@ def test_one_feature_is_learned() -> None:
             assert learner.distances(x).estimate[0, 1] == pytest.approx(0.4, abs=0.06)
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize("n", [150, 600])
 def test_predictions_are_calibrated(n: int) -> None:
     """Of new pairs with similar chances of a flag, about that share is flagged; log-loss beats a constant's by far."""
@@ -138,6 +140,7 @@ def test_weights_are_recovered() -> None:
     assert WEIGHTS @ G @ WEIGHTS / (WEIGHTS @ WEIGHTS * np.trace(G)) > 0.97
 
 
+@pytest.mark.statistical
 def test_few_answers_are_no_worse_than_none() -> None:
     """At no number of answers is the mean log-loss worse than a constant's, and ranking improves."""
     ns, losses, areas = (0, 5, 20, 80), [], []

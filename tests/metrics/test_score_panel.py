@@ -44,6 +44,7 @@ def test_new_reviewer_starts_from_the_panel(panel: Panel) -> None:
     assert quality(fresh, person) > 0.84
 
 
+@pytest.mark.statistical
 def test_reviewers_of_one_learner_help_each_other() -> None:
     """A reviewer with ten answers is predicted better beside others than alone, and a new one from the others."""
     *others, last = people(6, seed=3)
@@ -76,6 +77,7 @@ def test_who_is_played() -> None:
     np.testing.assert_allclose(learners["mean"].chance_flagged(pairs, gaps), np.mean(chances, axis=0))
 
 
+@pytest.mark.statistical
 def test_report_names_the_odd_one_out() -> None:
     """Whoever judges by something else deviates most and agrees least; nobody is taken to lapse."""
     rng, learner = np.random.default_rng(7), Score(4)
@@ -100,6 +102,7 @@ def test_one_reviewer_has_no_panel_to_agree_with() -> None:
     assert (report.deviation, report.agreement) == (None, None)
 
 
+@pytest.mark.statistical
 def test_ratings_teach_more_than_verdicts() -> None:
     """24 ratings predict verdicts better than 24 verdicts do, and find the sign of the weights."""
     gains = []
@@ -115,6 +118,7 @@ def test_ratings_teach_more_than_verdicts() -> None:
     assert np.mean(gains) > 0.02
 
 
+@pytest.mark.statistical
 def test_ratings_are_calibrated() -> None:
     """Of pairs played at the quantile after ratings only, about that share is flagged, many equal ratings or not."""
     person, rng, learner = MadeUpPerson(SHARED, seed=1), np.random.default_rng(1), Score(4, quantile=0.1)

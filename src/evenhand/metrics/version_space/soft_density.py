@@ -82,8 +82,9 @@ class SoftDensity(Density):
         return self._chance_of_wrong(self.n_wrong(tail=1.0), error_rate) < self.tuning.refuting_chance
 
     def is_doubtful(self, error_rate: float) -> bool:
-        """Whether under most metrics more answers are wrong than is usual with this error rate."""
-        return self._chance_of_wrong(self.n_wrong(tail=0.5), error_rate) < self.tuning.doubtful_chance
+        """Whether under most metrics more answers are wrong than usual at this rate, which may yet be right."""
+        is_unusual = self._chance_of_wrong(self.n_wrong(tail=0.5), error_rate) < self.tuning.doubtful_chance
+        return is_unusual and not self.refutes(error_rate)
 
     def _chance_of_wrong(self, n_wrong: int, error_rate: float) -> float:
         """How likely so many answers are wrong, or more."""

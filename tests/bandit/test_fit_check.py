@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import evenhand as eh
-from evenhand.bandit.fit_check import MEMORY, PER_REVIEW, Answers, FitCheck
+from evenhand.bandit.fit_check import MEMORY, PER_REVIEW, CheckedAnswers, FitCheck
 from evenhand.bandit.fit_report import report_on_fit
 from evenhand.errors import InvalidInput, NoMetricFits, SolverFailed
 from evenhand.metrics import BayesPoint, Pairs, Verdicts, VersionSpace
@@ -236,7 +236,7 @@ def test_reviewers_who_mislead_are_left_out() -> None:
 # The report.
 
 
-def _check(answers: Answers, **known: Any) -> FitCheck:
+def _check(answers: CheckedAnswers, **known: Any) -> FitCheck:
     return FitCheck(answers, seen=len(answers), **known)
 
 
@@ -250,7 +250,7 @@ def test_the_residuals_are_traced_to_a_feature_by_name() -> None:
     ]
     z = schema.encode(rows[:400]) - schema.encode(rows[400:])
     unfair = np.abs(z[:, 0]) < 0.3
-    answers = Answers(z, rng.uniform(0.1, 0.5, 400), np.full(400, unfair.mean()), unfair, np.zeros(400, int))
+    answers = CheckedAnswers(z, rng.uniform(0.1, 0.5, 400), np.full(400, unfair.mean()), unfair, np.zeros(400, int))
     spoken = _check(answers, spoke_at=400, wrong_share=0.2)
     report = report_on_fit(spoken, error_rate=None, target=None, features=schema)
     assert report.depends_on[0].feature == "age"
@@ -265,7 +265,7 @@ def test_calibration_and_shares_are_counted() -> None:
     """Predictions and flags by interval; what went against the predictions, and what was expected to."""
     chances = np.r_[np.full(60, 0.02), np.full(40, 0.9)]
     unfair = np.r_[np.arange(60) < 6, np.arange(40) < 30]
-    answers = Answers(np.ones((100, 1)), np.full(100, 0.2), chances, unfair, np.zeros(100, int))
+    answers = CheckedAnswers(np.ones((100, 1)), np.full(100, 0.2), chances, unfair, np.zeros(100, int))
     report = report_on_fit(_check(answers), error_rate=None, target=None)
     assert [(b.answers, b.lower, b.upper) for b in report.calibration] == [(60, 0.0, 0.05), (40, 0.75, 1.0)]
     assert [round(b.flagged, 3) for b in report.calibration] == [0.1, 0.75]
@@ -279,7 +279,7 @@ def test_wide_gaps_between_near_twins_are_counted() -> None:
     z, gaps = np.ones((50, 2)), np.full(50, 0.3)
     z[:15] *= 1e-3
     gaps[10:15] = 0.01
-    answers = Answers(z, gaps, np.full(50, 0.5), np.arange(50) < 6, np.zeros(50, int))
+    answers = CheckedAnswers(z, gaps, np.full(50, 0.5), np.arange(50) < 6, np.zeros(50, int))
     report = report_on_fit(_check(answers), error_rate=None, target=None)
     assert (report.twins.answers, report.twins.accepted) == (10, 4)
     assert "Of 10 wide gaps between candidates who hardly differ, 4 were accepted." in report.sentences

@@ -40,7 +40,7 @@ MOST_TOLERATED = 0.4  # a reviewer with a higher rate says so little that nothin
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class CheckedAnswers:
     """Answers on pairs: what was asked, what was predicted, and what was said."""
 
     differences: Floats
@@ -53,22 +53,22 @@ class Answers:
     """Who answered: a number of `FitCheck.names`, (n,)."""
 
     @classmethod
-    def none(cls, n_features: int) -> Answers:
+    def none(cls, n_features: int) -> CheckedAnswers:
         """No answers."""
         return cls(np.zeros((0, n_features)), np.zeros(0), np.zeros(0), np.zeros(0, np.bool_), np.zeros(0, np.int64))
 
     def __len__(self) -> int:
         return len(self.gaps)
 
-    def take(self, rows: Mask) -> Answers:
+    def take(self, rows: Mask) -> CheckedAnswers:
         """Some of the answers."""
-        return Answers(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
+        return CheckedAnswers(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
 
-    def joined(self, more: Sequence[Answers]) -> Answers:
+    def joined(self, more: Sequence[CheckedAnswers]) -> CheckedAnswers:
         """These answers and more, the last MEMORY of them."""
         parts = (self, *more)
         columns = ([getattr(part, name) for part in parts] for name in self.__dataclass_fields__)
-        return Answers(*(np.concatenate(column)[-MEMORY:] for column in columns))
+        return CheckedAnswers(*(np.concatenate(column)[-MEMORY:] for column in columns))
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +79,8 @@ class FitCheck:
     reviewer who follows one is hardly ever accused. Checks are values: `after` gives the next one.
     """
 
-    older: Answers
-    newer: tuple[Answers, ...] = ()
+    older: CheckedAnswers
+    newer: tuple[CheckedAnswers, ...] = ()
     """Answers of the last reviews, not yet joined to the older ones."""
     names: tuple[str | None, ...] = ()
     """The reviewers, in the order of their first answer."""
@@ -105,10 +105,10 @@ class FitCheck:
     def of(cls, metric: MetricLearner) -> FitCheck:
         """A check of the answers that this learner will learn from."""
         rate = max(TOLERATED, min(metric.error_rate or 0.0, MOST_TOLERATED))
-        return cls(Answers.none(metric.n_features), tolerated=rate)
+        return cls(CheckedAnswers.none(metric.n_features), tolerated=rate)
 
     @property
-    def answers(self) -> Answers:
+    def answers(self) -> CheckedAnswers:
         """The answers that are remembered."""
         return self.older.joined(self.newer) if self.newer else self.older
 
@@ -139,7 +139,7 @@ class FitCheck:
             chances = np.full(len(verdicts), UNKNOWN)
         names = self.names if verdicts.reviewer in self.names else (*self.names, verdicts.reviewer)
         who = np.full(len(verdicts), names.index(verdicts.reviewer))
-        new = Answers(verdicts.pairs.differences, verdicts.gaps, chances, verdicts.unfair, who)
+        new = CheckedAnswers(verdicts.pairs.differences, verdicts.gaps, chances, verdicts.unfair, who)
         older, newer = self.older, (*self.newer, new)
         if len(newer) == CHUNKS:
             older, newer = older.joined(newer), ()
@@ -172,7 +172,7 @@ class FitCheck:
         share = best.wrong / len(answers)
         return replace(check, factor=best.factor, evidence=best.evidence, wrong_share=share, spoke_at=spoke_at)
 
-    def _of_honest(self, metric: MetricLearner) -> Answers:
+    def _of_honest(self, metric: MetricLearner) -> CheckedAnswers:
         """The remembered answers, without those of reviewers whom the learner ignores."""
         reports, answers = metric.reviewers(), self.answers
         misleading = [row for row, name in enumerate(self.names) if name in reports and reports[name].misleads]
@@ -190,7 +190,7 @@ class FitCheck:
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
         """The check with this `state`, to the bit."""
-        answers = Answers(**{name: np.array(column) for name, column in state["answers"].items()})
+        answers = CheckedAnswers(**{name: np.array(column) for name, column in state["answers"].items()})
         n, d = answers.differences.shape
         if (
             any(len(column) != n for column in (answers.gaps, answers.chances, answers.unfair, answers.reviewers))

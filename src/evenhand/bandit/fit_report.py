@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from evenhand._internal.arrays import Floats
-from evenhand.bandit.fit_check import FIRST_LOOK, UNKNOWN, Answers, FitCheck
+from evenhand.bandit.fit_check import FIRST_LOOK, UNKNOWN, CheckedAnswers, FitCheck
 from evenhand.schema import Schema
 
 Features: TypeAlias = "Schema | Sequence[str] | None"
@@ -163,7 +163,7 @@ def _wilson(share: float, n: int) -> tuple[float, float]:
     return max(middle - half, 0.0), min(middle + half, 1.0)
 
 
-def _calibration(answers: Answers) -> tuple[CalibrationBin, ...]:
+def _calibration(answers: CheckedAnswers) -> tuple[CalibrationBin, ...]:
     """Predictions and answers, by intervals of the prediction; empty intervals are left out."""
     row = np.clip(np.searchsorted(EDGES, answers.chances, side="right") - 1, 0, len(EDGES) - 2)
     bins = []
@@ -175,7 +175,7 @@ def _calibration(answers: Answers) -> tuple[CalibrationBin, ...]:
     return tuple(bins)
 
 
-def _twins(answers: Answers) -> Twins:
+def _twins(answers: CheckedAnswers) -> Twins:
     if len(answers) == 0:
         return Twins(0, 0)
     z = answers.differences
@@ -185,7 +185,7 @@ def _twins(answers: Answers) -> Twins:
     return Twins(int(np.count_nonzero(here)), int(np.count_nonzero(here & ~answers.unfair)))
 
 
-def _dependences(answers: Answers, features: Features) -> tuple[Dependence, ...]:
+def _dependences(answers: CheckedAnswers, features: Features) -> tuple[Dependence, ...]:
     """Forward selection: each step takes the feature that explains most of what is left of the residuals.
 
     A feature enters by the size of the difference in it; the gap enters first, and does not count as a feature.

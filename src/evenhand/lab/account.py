@@ -31,7 +31,7 @@ def checkpoints(rounds: int) -> list[int]:
     return sorted(found | {rounds})
 
 
-class Score(NamedTuple):
+class RoundScore(NamedTuple):
     """One round: regret <r-bar, p*> - <r-bar, p>, expected reward, pairs unfair beyond epsilon, and unfair at all."""
 
     regret: float
@@ -40,7 +40,7 @@ class Score(NamedTuple):
     flagged: int
 
 
-def score(decision: Decision, expected_rewards: Floats, truth: Truth, epsilon: float) -> Score:
+def score(decision: Decision, expected_rewards: Floats, truth: Truth, epsilon: float) -> RoundScore:
     """The score of one decision, by its candidates' expected rewards (k,) and the true distances."""
     excess = truth.excess(decision)
     # The distances of this decision's round: a moving truth knows them by the decision, not by the contexts.
@@ -49,7 +49,7 @@ def score(decision: Decision, expected_rewards: Floats, truth: Truth, epsilon: f
     reward = float(expected_rewards @ decision.probabilities)
     excess = np.triu(excess, 1)
     unfair = int(np.sum(excess > max(epsilon, PROBABILITY_TOLERANCE)))
-    return Score(best.value - reward, reward, unfair, int(np.sum(excess > PROBABILITY_TOLERANCE)))
+    return RoundScore(best.value - reward, reward, unfair, int(np.sum(excess > PROBABILITY_TOLERANCE)))
 
 
 def is_flag(decision: Decision, review: Review) -> bool:

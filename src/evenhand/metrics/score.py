@@ -14,7 +14,7 @@ from evenhand.errors import InvalidInput
 from evenhand.metrics.gaussian.error_rates import ReviewerReport
 from evenhand.metrics.learner import Learned, MetricLearner
 from evenhand.metrics.ratings import Comparisons, Ratings
-from evenhand.metrics.score_model.answers import Answers
+from evenhand.metrics.score_model.answers import ScoreAnswers
 from evenhand.metrics.score_model.belief import Chances, ScoreBelief, widest_gaps
 from evenhand.metrics.score_model.fitting import Fitted
 from evenhand.metrics.score_model.member import Member
@@ -173,7 +173,9 @@ class Score(MetricLearner):
 
     def learn(self, verdicts: Verdicts) -> Learned:
         """Learn from the verdicts of one round."""
-        self._learn(verdicts.reviewer, lambda member: member.with_answers(Answers.of_verdicts(verdicts), self.tuning))
+        self._learn(
+            verdicts.reviewer, lambda member: member.with_answers(ScoreAnswers.of_verdicts(verdicts), self.tuning)
+        )
         return Learned(len(verdicts))
 
     def learn_comparisons(self, comparisons: Comparisons) -> Learned:
@@ -181,7 +183,7 @@ class Score(MetricLearner):
         check_matrix("differences", comparisons.pairs.differences, columns=self.n_features)
         if not np.isin(comparisons.answers, (-1, 0, 1)).all():
             raise refusal("answers", "-1, 0 or 1", comparisons.answers)
-        answers = Answers.of_comparisons(comparisons)
+        answers = ScoreAnswers.of_comparisons(comparisons)
         self._learn(comparisons.reviewer, lambda member: member.with_answers(answers, self.tuning))
         return Learned(len(comparisons))
 

@@ -28,7 +28,7 @@ REVIEW = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class PersonAnswers:
     """Pairs with their differences (n, d), gaps (n,), and whether each was flagged (n,)."""
 
     rows: Indices
@@ -40,9 +40,9 @@ class Answers:
     def __len__(self) -> int:
         return len(self.gaps)
 
-    def take(self, rows: Rows) -> Answers:
+    def take(self, rows: Rows) -> PersonAnswers:
         """Some of the answers."""
-        return Answers(self.rows[rows], self.differences[rows], self.gaps[rows], self.flagged[rows])
+        return PersonAnswers(self.rows[rows], self.differences[rows], self.gaps[rows], self.flagged[rows])
 
     @property
     def pairs(self) -> Pairs:
@@ -56,7 +56,7 @@ class Answers:
             yield Verdicts(part.pairs, part.gaps, part.flagged, np.ones(len(part), dtype=np.bool_), reviewer)
 
 
-Panel = tuple[tuple[str, Answers], ...]
+Panel = tuple[tuple[str, PersonAnswers], ...]
 """The members by name, with what they answered."""
 
 
@@ -89,16 +89,16 @@ class RatedPairs:
         self._gaps = rng.uniform(*GAPS, len(self._pool))
         self.folds = folds(len(self._pool), n_folds, rng)
 
-    def _asked(self, person: int, rows: Indices, gaps: Floats) -> Answers:
+    def _asked(self, person: int, rows: Indices, gaps: Floats) -> PersonAnswers:
         differences = self.contexts[rows[:, 0]] - self.contexts[rows[:, 1]]
-        return Answers(rows, differences, gaps, gaps > self.study.distances(person)[rows[:, 0], rows[:, 1]])
+        return PersonAnswers(rows, differences, gaps, gaps > self.study.distances(person)[rows[:, 0], rows[:, 1]])
 
-    def training(self, fold: int) -> Answers:
+    def training(self, fold: int) -> PersonAnswers:
         """The answers on all pairs of other folds, in the order in which they are learned."""
         rows = self.folds != fold
         return self._asked(self.person, self._pool[rows], self._gaps[rows])
 
-    def test(self, fold: int) -> Answers:
+    def test(self, fold: int) -> PersonAnswers:
         """The answers on the pairs of this fold, each at every test gap."""
         rows = self._pool[self.folds == fold]
         gaps = np.repeat(TEST_GAPS, len(rows))
@@ -108,13 +108,13 @@ class RatedPairs:
         """The answers of the others, on pairs of their own."""
         return tuple((self.study.people[member], self._answers_of(member)) for member in self.panel_members)
 
-    def _answers_of(self, member: int) -> Answers:
+    def _answers_of(self, member: int) -> PersonAnswers:
         rng, n = np.random.default_rng([self._seed, member, 1]), len(self.contexts)
         first = rng.integers(0, n, MEMBER_ANSWERS)
         second = (first + rng.integers(1, n, MEMBER_ANSWERS)) % n
         return self._asked(member, np.stack([first, second], axis=1), rng.uniform(*GAPS, MEMBER_ANSWERS))
 
-    def votes(self, answers: Answers) -> Floats:
+    def votes(self, answers: PersonAnswers) -> Floats:
         """The share of the panel that would flag each answer's pair, (n,)."""
         flags = [self._asked(member, answers.rows, answers.gaps).flagged for member in self.panel_members]
         return np.asarray(np.mean(flags, axis=0))
@@ -131,18 +131,18 @@ class AnsweredPairs:
         self.folds = folds(len(self._own), n_folds, rng)
         self._order = rng.permutation(len(self._own))
 
-    def _of(self, name: str) -> Answers:
+    def _of(self, name: str) -> PersonAnswers:
         rows = np.array(self._study.persons) == name
         n = int(rows.sum())
-        return Answers(
+        return PersonAnswers(
             np.zeros((n, 2), np.int64), self._differences[rows], np.full(n, ONE_GAP), self._study.alike[rows]
         )
 
-    def training(self, fold: int) -> Answers:
+    def training(self, fold: int) -> PersonAnswers:
         """The answers of other folds, in random order."""
         return self._own.take(self._order[self.folds[self._order] != fold])
 
-    def test(self, fold: int) -> Answers:
+    def test(self, fold: int) -> PersonAnswers:
         """The answers of this fold."""
         return self._own.take(self.folds == fold)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from evenhand._internal.arrays import Floats
-from evenhand.lab.people.answers import Answers, Panel
+from evenhand.lab.people.answers import Panel, PersonAnswers
 from evenhand.metrics import BayesPoint, ByEvidence, MetricLearner, Score, VersionSpace
 
 Make = Callable[[int, float, int], MetricLearner]
@@ -77,11 +77,11 @@ class LearnerPredictor:
     def __init__(self, learner: MetricLearner, person: str) -> None:
         self.learner, self.person = learner, person
 
-    def learn(self, answers: Answers) -> None:
+    def learn(self, answers: PersonAnswers) -> None:
         """Learn further answers of the person."""
         for verdicts in answers.reviews(self.person):
             self.learner.learn(verdicts)
 
-    def chance_flagged(self, answers: Answers) -> Floats:
+    def chance_flagged(self, answers: PersonAnswers) -> Floats:
         """The probability that the person flags each pair, (n,)."""
         return self.learner.chance_flagged(answers.pairs, answers.gaps, self.person)

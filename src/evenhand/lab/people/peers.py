@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from evenhand._internal.arrays import Floats
-from evenhand.lab.people.answers import Answers
+from evenhand.lab.people.answers import PersonAnswers
 
 PIECES = 8
 """A gap enters as this many linear pieces, so that a model may follow steps in it."""
@@ -25,11 +25,11 @@ EXTRA = "pip install 'evenhand[peers]'"
 class Predictor(Protocol):
     """Predicts whether one person flags a pair."""
 
-    def learn(self, answers: Answers) -> None:
+    def learn(self, answers: PersonAnswers) -> None:
         """Learn further answers."""
         ...
 
-    def chance_flagged(self, answers: Answers) -> Floats:
+    def chance_flagged(self, answers: PersonAnswers) -> Floats:
         """The probability that the person flags each pair, (n,)."""
         ...
 
@@ -38,18 +38,18 @@ class BatchPredictor(ABC):
     """Collects answers and is fitted to all of them when asked; the share of flags where all are the same."""
 
     def __init__(self) -> None:
-        self._parts: list[Answers] = []
+        self._parts: list[PersonAnswers] = []
 
-    def learn(self, answers: Answers) -> None:
+    def learn(self, answers: PersonAnswers) -> None:
         """Keep further answers."""
         if len(answers):
             self._parts.append(answers)
 
-    def chance_flagged(self, answers: Answers) -> Floats:
+    def chance_flagged(self, answers: PersonAnswers) -> Floats:
         """The prediction of a model fitted to all answers so far, (n,)."""
         if not self._parts:
             return np.full(len(answers), 0.5)
-        known = Answers(
+        known = PersonAnswers(
             *(
                 np.concatenate([getattr(part, name) for part in self._parts])
                 for name in ("rows", "differences", "gaps", "flagged")
@@ -63,14 +63,14 @@ class BatchPredictor(ABC):
             return self.fitted(known, answers)
 
     @abstractmethod
-    def fitted(self, known: Answers, asked: Answers) -> Floats:
+    def fitted(self, known: PersonAnswers, asked: PersonAnswers) -> Floats:
         """Fit to answers with flags and without, and predict others, (n,)."""
 
 
 class Constant(BatchPredictor):
     """The share of flags among the answers, each kind counted once more."""
 
-    def fitted(self, known: Answers, asked: Answers) -> Floats:
+    def fitted(self, known: PersonAnswers, asked: PersonAnswers) -> Floats:
         """The same number for each."""
         return np.full(len(asked), (np.sum(known.flagged) + 1) / (len(known) + 2))
 
@@ -82,20 +82,20 @@ class Logistic(BatchPredictor):
         super().__init__()
         self.features, self.C = features, C
 
-    def fitted(self, known: Answers, asked: Answers) -> Floats:
+    def fitted(self, known: PersonAnswers, asked: PersonAnswers) -> Floats:
         """scikit-learn's."""
         model: Any = importlib.import_module("sklearn.linear_model").LogisticRegression(C=self.C, max_iter=500)
         model.fit(self._table(known), known.flagged)
         return np.asarray(model.predict_proba(self._table(asked))[:, 1])
 
-    def _table(self, answers: Answers) -> Floats:
+    def _table(self, answers: PersonAnswers) -> Floats:
         return np.hstack([gap_pieces(answers.gaps), self.features(answers.differences)])
 
 
 class Boosting(BatchPredictor):
     """Gradient boosting on the gap and the absolute differences."""
 
-    def fitted(self, known: Answers, asked: Answers) -> Floats:
+    def fitted(self, known: PersonAnswers, asked: PersonAnswers) -> Floats:
         """scikit-learn's, small trees for few answers."""
         ensemble: Any = importlib.import_module("sklearn.ensemble")
         small = {"max_iter": 80, "learning_rate": 0.08, "max_leaf_nodes": 8, "min_samples_leaf": 10}
@@ -103,7 +103,7 @@ class Boosting(BatchPredictor):
         model.fit(self._table(known), known.flagged)
         return np.asarray(model.predict_proba(self._table(asked))[:, 1])
 
-    def _table(self, answers: Answers) -> Floats:
+    def _table(self, answers: PersonAnswers) -> Floats:
         return np.hstack([answers.gaps[:, None], np.abs(answers.differences)])
 
 
@@ -117,7 +117,7 @@ class MetricLearn(BatchPredictor):
         super().__init__()
         self.learner, self.settings = learner, settings
 
-    def fitted(self, known: Answers, asked: Answers) -> Floats:
+    def fitted(self, known: PersonAnswers, asked: PersonAnswers) -> Floats:
         """The metric is fitted to pairs of different contexts; Euclidean distances stand in where a fit fails."""
         apart = np.linalg.norm(known.differences, axis=1) > SHORTEST
         usable = known.take(apart)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from evenhand._internal.arrays import Floats
-from evenhand.lab.people.answers import POOL, AnsweredPairs, Answers, Panel, RatedPairs
+from evenhand.lab.people.answers import POOL, AnsweredPairs, Panel, PersonAnswers, RatedPairs
 from evenhand.lab.people.learners import LEARNERS, LearnerPredictor
 from evenhand.lab.people.peers import PEERS, Predictor
 from evenhand.lab.people.scores import area_under_curve, log_loss, reliability
@@ -50,7 +50,7 @@ def predict(
     make = _maker(contender, taught, people, seed=seed)
     there = min(len(people.training(fold)) for fold in range(n_folds))
     steps = sorted({n for n in (min(n, there) for n in ANSWERS[study]) if n <= most_answers})
-    held_out: dict[int, list[tuple[Answers, Floats]]] = defaultdict(list)
+    held_out: dict[int, list[tuple[PersonAnswers, Floats]]] = defaultdict(list)
     for fold in range(n_folds):
         training, test = people.training(fold), people.test(fold)
         predictor, known = make(training.differences.shape[1]), 0
@@ -88,16 +88,16 @@ class Votes:
     def __init__(self, people: RatedPairs) -> None:
         self.people = people
 
-    def learn(self, answers: Answers) -> None:
+    def learn(self, answers: PersonAnswers) -> None:
         """Nothing."""
 
-    def chance_flagged(self, answers: Answers) -> Floats:
+    def chance_flagged(self, answers: PersonAnswers) -> Floats:
         """The share of votes, (n,)."""
         n = len(self.people.panel_members)
         return np.asarray((self.people.votes(answers) * n + 1) / (n + 2))
 
 
-def _scored(n: int, parts: Sequence[tuple[Answers, Floats]]) -> dict[str, object]:
+def _scored(n: int, parts: Sequence[tuple[PersonAnswers, Floats]]) -> dict[str, object]:
     """Scores of held-out predictions; only those of one fold are compared, since one model made them."""
     flagged, chance, gaps, fold = (
         np.concatenate(column)

@@ -18,7 +18,7 @@ from evenhand.metrics.half_spaces import HalfSpaces
 
 
 @dataclass(frozen=True, eq=False)
-class Answers(HalfSpaces):
+class AttributedHalfSpaces(HalfSpaces):
     """Half-spaces, and the row of the reviewer who gave each, (n,)."""
 
     reviewers: Indices
@@ -52,7 +52,7 @@ class FixedLagSmoother:
     def __init__(self, base: Belief, grid: ReviewerGrid | None = None) -> None:
         self.rates = ErrorRates(base.tuning, grid)
         self.base = base
-        self.open = Answers.none(len(base.mean))
+        self.open = AttributedHalfSpaces.none(len(base.mean))
         self._used = np.zeros(0)
         self._used_softness = np.zeros(0)
         self._new = 0
@@ -79,7 +79,7 @@ class FixedLagSmoother:
         self._used_softness = np.append(self._used_softness, softness[len(self._used_softness) :])
         rate = np.minimum(means[[row]], tuning.max_rate)
         belief = project(belief.update(half_spaces, rate, blur=blur, softness=softness[[row]]).belief)
-        self.open = self.open.joined(Answers(**half_spaces.state(), reviewers=np.full(n, row)))
+        self.open = self.open.joined(AttributedHalfSpaces(**half_spaces.state(), reviewers=np.full(n, row)))
         self._new += n
         most = min(tuning.open_answers, max(tuning.max_open_numbers // len(belief.mean), 1))
         n_open = len(self.open)
@@ -172,7 +172,7 @@ class FixedLagSmoother:
                 chances[i] = self._chances(own, self.open, blur, widths[[i]])[0]
         return chances
 
-    def _chances(self, belief: Belief, answers: Answers, blur: float, widths: Floats) -> Floats:
+    def _chances(self, belief: Belief, answers: AttributedHalfSpaces, blur: float, widths: Floats) -> Floats:
         """How likely each answer is right at each softness, (s, n)."""
         from scipy.special import ndtr  # takes longer to load than a first decision may take
 
@@ -194,7 +194,7 @@ class FixedLagSmoother:
     def _processed(
         self,
         belief: Belief,
-        answers: Answers,
+        answers: AttributedHalfSpaces,
         rates: Floats,
         blur: float,
         *,
@@ -222,7 +222,7 @@ class FixedLagSmoother:
             "errors": self.rates.state(),
             "base": {"mean": self.base.mean, "cov": self.base.cov},
             "open": self.open.state(),
-            "memory": Answers.none(len(self.base.mean)).state(),  # version 0.1 kept closed answers there
+            "memory": AttributedHalfSpaces.none(len(self.base.mean)).state(),  # version 0.1 kept closed answers there
             "used": self._used,
             **softness,
             "new": self._new,
@@ -234,7 +234,7 @@ class FixedLagSmoother:
         """The smoother with this `state`, to the bit."""
         smoother = cls(Belief(state["base"]["mean"].copy(), state["base"]["cov"].copy(), tuning), grid)
         smoother.rates = ErrorRates.from_state(state["errors"], tuning, grid)
-        smoother.open = Answers.from_state(state["open"])
+        smoother.open = AttributedHalfSpaces.from_state(state["open"])
         smoother._used, smoother._new = state["used"].copy(), int(state["new"])
         smoother._used_softness = state.get("used_softness", np.zeros_like(smoother._used)).copy()
         smoother._may_widen = bool(state["may_widen"])

@@ -13,7 +13,7 @@ from evenhand.metrics.verdicts import Verdicts
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class ScoreAnswers:
     """Rows are answers. An end of an interval is a signed gap s, which stands for sign(s) h(|s|); it may be infinite.
 
     A flag at gap g says that the difference lies in (-g, g); no flag, that it lies outside.
@@ -62,13 +62,13 @@ class Answers:
         """Which answers are verdicts on a gap, (n,)."""
         return np.asarray((self.lower == -self.upper) & (self.by_chance == 0.5))
 
-    def followed_by(self, later: Answers, most: int) -> Answers:
+    def followed_by(self, later: ScoreAnswers, most: int) -> ScoreAnswers:
         """These and later answers, the newest `most` of them."""
-        return Answers(*(np.concatenate([mine, theirs])[-most:] for mine, theirs in zip(self, later, strict=True)))
+        return ScoreAnswers(*(np.concatenate([mine, theirs])[-most:] for mine, theirs in zip(self, later, strict=True)))
 
-    def take(self, rows: Mask) -> Answers:
+    def take(self, rows: Mask) -> ScoreAnswers:
         """Some of the answers."""
-        return Answers(*(column[rows] for column in self))
+        return ScoreAnswers(*(column[rows] for column in self))
 
     def __iter__(self) -> Any:
         return (getattr(self, field.name) for field in fields(self))

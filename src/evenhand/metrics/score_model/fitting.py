@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evenhand._internal.arrays import Floats
-from evenhand.metrics.score_model.answers import Answers
+from evenhand.metrics.score_model.answers import ScoreAnswers
 from evenhand.metrics.score_model.belief import ScoreBelief
-from evenhand.metrics.score_model.likelihood import Likelihood
+from evenhand.metrics.score_model.likelihood import ScoreLikelihood
 from evenhand.metrics.score_model.mode import Mode, Posterior
 from evenhand.metrics.score_model.parameters import Parameters
 from evenhand.metrics.score_model.prior import ScorePrior
@@ -40,16 +40,16 @@ class Fitted:
         return self.belief.covariance is not None
 
 
-def fit(answers: Answers, prior: ScorePrior, last: Fitted | None, tuning: ScoreTuning, seed: list[int]) -> Fitted:
+def fit(answers: ScoreAnswers, prior: ScorePrior, last: Fitted | None, tuning: ScoreTuning, seed: list[int]) -> Fitted:
     """The belief after these answers. `last`: an earlier fit to start from; None if there is none, or a poor one."""
-    likelihood, rng = Likelihood(answers), np.random.default_rng(seed)
+    likelihood, rng = ScoreLikelihood(answers), np.random.default_rng(seed)
     prior = _oriented(prior, likelihood)
     if float(answers.shares.sum()) <= tuning.sampled_up_to:
         return _sampled(likelihood, prior, last, tuning, rng)
     return _gaussian(likelihood, prior, last, tuning, rng)
 
 
-def _oriented(prior: ScorePrior, likelihood: Likelihood) -> ScorePrior:
+def _oriented(prior: ScorePrior, likelihood: ScoreLikelihood) -> ScorePrior:
     """The prior with the sign of its weights that fits better. Flags do not know the sign; ratings do."""
     d = len(prior.root)
     turned = np.concatenate([-prior.centre[:d], prior.centre[d:]])
@@ -58,7 +58,7 @@ def _oriented(prior: ScorePrior, likelihood: Likelihood) -> ScorePrior:
 
 
 def _sampled(
-    likelihood: Likelihood, prior: ScorePrior, last: Fitted | None, tuning: ScoreTuning, rng: np.random.Generator
+    likelihood: ScoreLikelihood, prior: ScorePrior, last: Fitted | None, tuning: ScoreTuning, rng: np.random.Generator
 ) -> Fitted:
     """Draws by elliptical slice sampling: the newest states of all chains."""
     n, steps = tuning.chains, tuning.steps
@@ -81,7 +81,7 @@ def _sampled(
 
 
 def _gaussian(
-    likelihood: Likelihood, prior: ScorePrior, last: Fitted | None, tuning: ScoreTuning, rng: np.random.Generator
+    likelihood: ScoreLikelihood, prior: ScorePrior, last: Fitted | None, tuning: ScoreTuning, rng: np.random.Generator
 ) -> Fitted:
     """The Gaussian around the largest mode found.
 
@@ -102,11 +102,11 @@ def _gaussian(
     return Fitted(belief, np.array([scale]))
 
 
-def _mode(likelihood: Likelihood, prior: ScorePrior, scale: float, starts: Floats, tuning: ScoreTuning) -> Mode:
+def _mode(likelihood: ScoreLikelihood, prior: ScorePrior, scale: float, starts: Floats, tuning: ScoreTuning) -> Mode:
     return Posterior(prior, likelihood, scale).mode_from(starts, tuning.iterations)
 
 
-def _best_points(likelihood: Likelihood, prior: ScorePrior, last: Fitted, scale: float, most: int = 3) -> Floats:
+def _best_points(likelihood: ScoreLikelihood, prior: ScorePrior, last: Fitted, scale: float, most: int = 3) -> Floats:
     """The points of the earlier fit with the largest posterior now, as starts, (d + 9, S)."""
     parameters = last.belief.parameters
     points = prior.points(parameters, np.full(len(parameters), scale))[:-1]
@@ -114,8 +114,8 @@ def _best_points(likelihood: Likelihood, prior: ScorePrior, last: Fitted, scale:
     return np.asarray(points[:, np.argsort(losses, kind="stable")[:most]])
 
 
-def point_alone(answers: Answers, usual: ScorePrior, last: Fitted, tuning: ScoreTuning) -> Parameters:
+def point_alone(answers: ScoreAnswers, usual: ScorePrior, last: Fitted, tuning: ScoreTuning) -> Parameters:
     """The mode of a reviewer's parameters under a weak prior, without what others said: what the panel is made of."""
-    likelihood, scale = Likelihood(answers), usual.scale + usual.scale_sd
+    likelihood, scale = ScoreLikelihood(answers), usual.scale + usual.scale_sd
     starts = _best_points(likelihood, usual, last, scale)
     return _mode(likelihood, usual, scale, starts, tuning).parameters

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from evenhand._internal.arrays import Floats
-from evenhand.metrics.score_model.answers import Answers
+from evenhand.metrics.score_model.answers import ScoreAnswers
 from evenhand.metrics.score_model.parameters import Parameters
 from evenhand.metrics.score_model.threshold import MAX_LOG_RISE, ramps, rises
 
@@ -21,10 +21,10 @@ LEAST = 1e-9
 ROOT_2_PI = float(np.sqrt(2.0 * np.pi))
 
 
-class Likelihood:
+class ScoreLikelihood:
     """The likelihood of one reviewer's answers, for N sets of parameters at once."""
 
-    def __init__(self, answers: Answers) -> None:
+    def __init__(self, answers: ScoreAnswers) -> None:
         self._answers = answers
         self._lower = _Cuts(answers.lower)
         self._upper = _Cuts(answers.upper)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from evenhand.metrics.score_model.answers import Answers
+from evenhand.metrics.score_model.answers import ScoreAnswers
 from evenhand.metrics.score_model.belief import ScoreBelief
 from evenhand.metrics.score_model.fitting import Fitted, fit, point_alone
 from evenhand.metrics.score_model.panel import Panel
@@ -22,7 +22,7 @@ JUMP = 1.5
 class Member:
     """One reviewer. Methods return another one."""
 
-    answers: Answers
+    answers: ScoreAnswers
     """The newest answers."""
     rated: Rated
     fitted: Fitted
@@ -39,14 +39,14 @@ class Member:
     def new(cls, prior: ScorePrior) -> Self:
         """A reviewer without an answer."""
         d = len(prior.root)
-        return cls(Answers.none(d), Rated.nobody(d), Fitted.to_nothing(prior))
+        return cls(ScoreAnswers.none(d), Rated.nobody(d), Fitted.to_nothing(prior))
 
     @property
     def belief(self) -> ScoreBelief:
         """What is believed of the reviewer since the last fit."""
         return self.fitted.belief
 
-    def with_answers(self, new: Answers, tuning: ScoreTuning, rated: Rated | None = None) -> Member:
+    def with_answers(self, new: ScoreAnswers, tuning: ScoreTuning, rated: Rated | None = None) -> Member:
         """The same with more answers, the belief as it was."""
         answers = self.answers.followed_by(new, tuning.max_answers)
         return replace(self, answers=answers, rated=rated or self.rated, count=self.count + len(new))
@@ -86,5 +86,5 @@ class Member:
         fitted = Fitted(ScoreBelief.from_state(state["belief"]), state["log_scales"].copy())
         count, fitted_count, panel_size = (int(state[name]) for name in ("count", "fitted_count", "panel_size"))
         point = None if state["point"] is None else Parameters(state["point"].copy())
-        records = Answers.from_state(state["answers"]), Rated.from_state(state["rated"])
+        records = ScoreAnswers.from_state(state["answers"]), Rated.from_state(state["rated"])
         return cls(*records, fitted, count, fitted_count, panel_size, point)

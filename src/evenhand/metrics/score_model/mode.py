@@ -9,7 +9,7 @@ import numpy as np
 from evenhand._internal.arrays import Floats
 from evenhand._internal.factorisations import cholesky, inverse_of_lower
 from evenhand.errors import SolverFailed
-from evenhand.metrics.score_model.likelihood import Likelihood
+from evenhand.metrics.score_model.likelihood import ScoreLikelihood
 from evenhand.metrics.score_model.parameters import Parameters
 from evenhand.metrics.score_model.prior import ScorePrior
 
@@ -28,7 +28,7 @@ class Mode(NamedTuple):
 class Posterior:
     """The posterior of one reviewer's parameters at a fixed scale of the weights."""
 
-    def __init__(self, prior: ScorePrior, likelihood: Likelihood, log_scale: float) -> None:
+    def __init__(self, prior: ScorePrior, likelihood: ScoreLikelihood, log_scale: float) -> None:
         self._prior, self._likelihood, self._log_scale = prior, likelihood, log_scale
         self._last = (log_scale - prior.scale) / prior.scale_sd
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from evenhand._internal.arrays import Floats
 from evenhand.metrics.ratings import Ratings
-from evenhand.metrics.score_model.answers import Answers
+from evenhand.metrics.score_model.answers import ScoreAnswers
 from evenhand.metrics.score_model.tuning import ScoreTuning
 
 LEAST_STEP = 0.01
@@ -33,7 +33,7 @@ class Rated:
         contexts = np.vstack([self.contexts, np.asarray(ratings.contexts, dtype=np.float64)])[-most:]
         return Rated(contexts, np.append(self.scores, np.asarray(ratings.scores, dtype=np.float64))[-most:])
 
-    def answers(self, n_new: int, tolerance: float, tuning: ScoreTuning) -> Answers:
+    def answers(self, n_new: int, tolerance: float, tuning: ScoreTuning) -> ScoreAnswers:
         """What the newest `n_new` ratings say of pairs: each is compared with some before it, and counts once.
 
         Ratings are rounded, so that many are equal: a difference of s says that the gaps that this reviewer accepts end
@@ -41,7 +41,7 @@ class Rated:
         """
         rows = [(i, j) for i in range(len(self.scores) - n_new, len(self.scores)) for j in _partners(i, tuning)]
         if not rows:
-            return Answers.none(self.contexts.shape[1])
+            return ScoreAnswers.none(self.contexts.shape[1])
         first, second = np.array(rows).T
         shares = 1.0 / np.bincount(first)[first]
         step = self._step(tuning)
@@ -53,7 +53,7 @@ class Rated:
         lower, upper = np.where(moved < 0.0, -wide, narrow), np.where(moved < 0.0, -narrow, wide)
         n = len(rows)
         by_chance = np.full(n, min(0.5 * step, 0.4))
-        return Answers(
+        return ScoreAnswers(
             self.contexts[first] - self.contexts[second], lower, upper, np.ones(n, np.bool_), shares, by_chance
         )
 

@@ -36,7 +36,10 @@ def rate(page: Page, keys: str) -> None:
 
 
 def test_ratings_by_keyboard(page: Page, serving: Serving, screenshots: Path) -> None:
-    """Two digits rate the left and the right person; the ledger has both scores, and the metric is another one."""
+    """Two digits rate the left and the right person; the ledger has both scores, and the metric is another one.
+
+    The page of the decision tells in words what was said.
+    """
     set_rules(serving, ask="ratings", scale=[1, 5])
     before = serving.metric()
     enter(page, serving, "Kim", "/review/loans")
@@ -73,6 +76,9 @@ def test_ratings_by_keyboard(page: Page, serving: Serving, screenshots: Path) ->
     wait_for(lambda: serving.metric()["matrix"] != before["matrix"], what="another metric", pause=0.1)
     page.reload()
     expect(page.locator("#last")).to_contain_text("Your last answer: skipped.")
+    enter(page, serving, "owner", f"/desks/loans/decisions/{review['decision']}")
+    expect(page.locator("#since")).to_contain_text("Kim rated ")
+    expect(page.locator("#since")).to_contain_text("on a scale from 1 to 5.")
 
 
 def test_ratings_by_mouse_and_with_ten_steps(page: Page, serving: Serving) -> None:
@@ -125,11 +131,3 @@ def test_what_the_desk_asks_may_change_from_pair_to_pair(page: Page, serving: Se
     expect(page.locator("#gap")).to_be_visible()
     answer(page, "a")
     assert [review["kind"] for review in reviews_of(serving, "Max")] == ["comparisons", "partial"]
-
-
-def test_the_page_of_a_decision_tells_what_was_said(page: Page, serving: Serving) -> None:
-    """Ratings and comparisons are told in words, with what they imply."""
-    review = reviews_of(serving, "Kim")[0]
-    enter(page, serving, "owner", f"/desks/loans/decisions/{review['decision']}")
-    expect(page.locator("#since")).to_contain_text("Kim rated ")
-    expect(page.locator("#since")).to_contain_text("on a scale from 1 to 5.")

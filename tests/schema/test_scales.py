@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from evenhand.desk import Desk
@@ -42,6 +42,7 @@ def fitted_numbers(draw: st.DrawFn) -> Number:
     return number.fitted(holes) if number.is_open else number
 
 
+@example(Number("x", low=0.0, high=937918261.7422929, scale="log", step=1e7), 0)
 @given(fitted_numbers(), st.integers(0, 2**32 - 1))
 @settings(max_examples=200, deadline=None)
 def test_every_scale_increases_within_its_range_and_comes_back(number: Number, seed: int) -> None:

@@ -43,7 +43,8 @@ def log_shares(values: Floats, low: float, high: float, unit: float) -> Floats:
     >>> log_shares(np.array([-1.0, 8.0, 98.0]), low=-1.0, high=98.0, unit=1.0).round(6).tolist()
     [0.0, 0.5, 1.0]
     """
-    return np.asarray(np.log1p((values - low) / unit) / math.log1p((high - low) / unit))
+    shares = np.log1p((values - low) / unit) / math.log1p((high - low) / unit)
+    return np.where(values >= high, 1.0, np.minimum(shares, 1.0))  # the two logarithms differ in their last bit
 
 
 def log_value(share: float, low: float, high: float, unit: float) -> float:

@@ -10,12 +10,11 @@ import numpy as np
 
 from evenhand._internal.checks import check_number, check_share, refusal
 from evenhand.desk import commands as cmd
-from evenhand.desk.commands import Command
+from evenhand.desk.commands import ANSWER_FIELDS, Command
 from evenhand.desk.event_records import decision_of, indices_of, is_repeat, refuse_second_answer, review_of
 from evenhand.desk.imports.past import learn_rewards, read_past
 from evenhand.desk.parsing import as_numbers, as_text, read_review, with_origins
 from evenhand.desk.projection.projection import QuietBandit
-from evenhand.desk.rated_reviews import ANSWER_FIELDS, RATED_KINDS, implied_fields, read_answers
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import AlreadyRecorded, InvalidInput, NotChosen, UnknownRecord
 from evenhand.ledger.event import Row, check_name, is_name
@@ -96,12 +95,8 @@ class Handlers:
     def _review(self, command: cmd.GiveReview) -> Draft:
         row = self._decision_row(command.decision)
         candidates = row.event.body["candidates"]
-        content = read_review(command.kind, command.unfair, command.fair, command.any_unfair, command.reviewer)
-        given = {name: getattr(command, name) for name in ANSWER_FIELDS if getattr(command, name) is not None}
-        content |= read_answers(command.kind, given, self.settings.reviewing)
-        review = review_of(content, candidates)
-        if command.kind in RATED_KINDS:
-            content |= implied_fields(review, candidates, row.event.body["probabilities"])
+        given = {name: value for name, value in vars(command).items() if value is not None or name not in ANSWER_FIELDS}
+        review, content = read_review(given, candidates, row.event.body["probabilities"], self.settings.reviewing)
         body = {"decision": row.id, **content, "supersedes": command.supersedes}
         metadata = read_metadata(command.circumstances)
         if metadata is not None:

@@ -62,6 +62,12 @@ class GiveReview(Command):
     tolerance: float | None = None
 
 
+RATED_FIELDS = {"ratings": ("ratings", "scale", "tolerance"), "comparisons": ("comparisons", "tolerance")}
+"""The fields of a review that only these kinds have."""
+ANSWER_FIELDS = ("ratings", "scale", "comparisons", "tolerance")
+"""All of them, in the order of `GiveReview`."""
+
+
 @dataclass(frozen=True)
 class Withdraw(Command):
     """Withdraw a review, an interview answer or an imported record: as if the desk had never learned from it."""

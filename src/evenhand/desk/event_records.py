@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.desk.rated_reviews import RATED_KINDS, rated_review_of
+from evenhand.desk.commands import RATED_FIELDS
 from evenhand.errors import AlreadyRecorded, ContradictoryReview, UnknownPair
 from evenhand.ledger.event import Event, Row
 from evenhand.records.decision import Decision, Pair, Review
@@ -39,14 +39,35 @@ def decision_of(body: Mapping[str, Any]) -> Decision:
 
 def review_of(body: Mapping[str, Any], candidates: Sequence[str]) -> Review:
     """The review of an event of kind "review", with indices in place of ids; of ratings, as they were given."""
-    if body["kind"] in RATED_KINDS:
-        return rated_review_of(body, candidates)
+    if body["kind"] in RATED_FIELDS:
+        return _rated_review_of(body, candidates)
     unfair, fair = _pairs(body["unfair"], candidates), _pairs(body["fair"], candidates)
     both = {frozenset(pair) for pair in unfair} & {frozenset(pair) for pair in fair}
     if both:
         names = [candidates[i] for i in sorted(min(both, key=sorted))]
         raise ContradictoryReview(f"a pair must be either fair or unfair, got {names} in both")
     return Review(body["kind"], unfair=unfair, fair=fair, any_unfair=body["any_unfair"], reviewer=body["reviewer"])
+
+
+def _rated_review_of(body: Mapping[str, Any], candidates: Sequence[str]) -> Review:
+    """The review of an event with ratings or comparisons."""
+    common = {"tolerance": body["tolerance"], "reviewer": body["reviewer"]}
+    if body["kind"] == "ratings":
+        scores = dict(zip(indices_of(list(body["ratings"]), candidates), body["ratings"].values(), strict=True))
+        return Review.ratings(scores, scale=(body["scale"][0], body["scale"][1]), **common)
+    triples = [(*indices_of(one["pair"], candidates), one["answer"]) for one in body["comparisons"]]
+    return Review("comparisons", compared=tuple(triples), **common)
+
+
+def implied_fields(review: Review, candidates: Sequence[str], probabilities: Sequence[float]) -> dict[str, Any]:
+    """What ratings or comparisons imply, for the event: unfair, fair and reversed, as pairs of ids.
+
+    An event has the answers as they were given, which the bandit learns from, and beside them what they imply for the
+    decision's probabilities: whoever counts flags need not know how the reviewer was asked.
+    """
+    verdicts = review.as_verdicts(probabilities)
+    pairs = {"unfair": verdicts.unfair, "fair": verdicts.fair, "reversed": review.reversed_pairs(probabilities)}
+    return {name: [[candidates[i], candidates[j]] for i, j in found] for name, found in pairs.items()}
 
 
 def _pairs(pairs: Sequence[Sequence[str]], candidates: Sequence[str]) -> tuple[Pair, ...]:

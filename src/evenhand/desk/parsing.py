@@ -12,13 +12,16 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from evenhand._internal.checks import is_number, refusal
-from evenhand.desk.commands import Command, Decide, Origin
-from evenhand.desk.rated_reviews import ANSWER_FIELDS, RATED_KINDS
+from evenhand._internal.checks import check_one_of, is_number, refusal
+from evenhand.desk.commands import ANSWER_FIELDS, RATED_FIELDS, Command, Decide, Origin
+from evenhand.desk.event_records import implied_fields, review_of
+from evenhand.desk.review_rules import ReviewRules
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import EvenhandError, InvalidInput
 from evenhand.ledger.event import CANONICAL, LONGEST, check_name, is_name
 from evenhand.records.contexts import as_contexts
+from evenhand.records.decision import Review
+from evenhand.records.ratings import PREFERENCES, check_scale, check_score, check_tolerance
 from evenhand.records.review_metadata import LONGEST_TEXT
 
 log = logging.getLogger(__name__)
@@ -197,26 +200,85 @@ def as_pairs(name: str, value: Any) -> list[list[str]]:
     return pairs
 
 
-def read_review(kind: Any, unfair: Any, fair: Any, any_unfair: Any, reviewer: Any) -> dict[str, Any]:
-    """The fields of a review; InvalidInput for one that its kind does not have. `Review` refuses unknown kinds."""
+def read_review(
+    given: Mapping[str, Any], candidates: Sequence[str], probabilities: Sequence[float], rules: ReviewRules
+) -> tuple[Review, dict[str, Any]]:
+    """A review of a decision, and its fields in an event; scale and tolerance default to the desk's.
+
+    given: kind, unfair, fair, any_unfair, reviewer, and those of ANSWER_FIELDS that are not None.
+    """
+    kind, reviewer = given["kind"], given["reviewer"]
     if reviewer is not None:
         check_name(reviewer, "reviewer")
-    pairs = {"unfair": as_pairs("unfair", unfair), "fair": as_pairs("fair", fair)}
+    body = {"kind": kind, **_read_verdicts(given), "reviewer": reviewer, **_read_answers(given, rules)}
+    review = review_of(body, candidates)  # which refuses unknown kinds and candidates
+    return review, body | implied_fields(review, candidates, probabilities) if kind in RATED_FIELDS else body
+
+
+def _read_verdicts(given: Mapping[str, Any]) -> dict[str, Any]:
+    """unfair, fair and any_unfair; InvalidInput for one that a review of this kind does not have."""
+    kind, any_unfair = given["kind"], given["any_unfair"]
+    pairs = {name: as_pairs(name, given[name]) for name in ("unfair", "fair")}
     if kind == "complete" and pairs["fair"]:
         raise InvalidInput(
             f"fair must be empty in a complete review, which names unfair pairs only, got {pairs['fair']}"
         )
-    if kind in ("complete", "partial", *RATED_KINDS) and any_unfair is not None:
-        names = "has answers of its own" if kind in RATED_KINDS else "names pairs"
+    if kind in ("complete", "partial", *RATED_FIELDS) and any_unfair is not None:
+        names = "has answers of its own" if kind in RATED_FIELDS else "names pairs"
         raise InvalidInput(f"any_unfair must be None in a {kind} review, which {names}, got {any_unfair!r}")
     for name, named in pairs.items():
         if kind == "one_bit" and named:
             raise InvalidInput(f"{name} must be empty in a one_bit review, which has any_unfair, got {named}")
-        if kind in RATED_KINDS and named:
+        if kind in RATED_FIELDS and named:
             raise InvalidInput(
                 f"{name} must be empty in a {kind} review, whose answers imply the verdicts, got {named}"
             )
-    return {"kind": kind, **pairs, "any_unfair": any_unfair, "reviewer": reviewer}
+    return {**pairs, "any_unfair": any_unfair}
+
+
+def _read_answers(given: Mapping[str, Any], rules: ReviewRules) -> dict[str, Any]:
+    """The fields of ratings or comparisons; InvalidInput for one that a review of this kind does not have."""
+    kind = given["kind"]
+    fields = RATED_FIELDS.get(kind, ())
+    others = [name for name in ANSWER_FIELDS if name in given and name not in fields]
+    if others:
+        raise InvalidInput(f"{others[0]} must be None in a {kind} review, got {given[others[0]]!r}")
+    if not fields:
+        return {}
+    tolerance = check_tolerance(given.get("tolerance", rules.tolerance))
+    if kind == "ratings":
+        scale = check_scale(given.get("scale", rules.scale))
+        return {"ratings": _read_ratings(given.get("ratings"), scale), "scale": list(scale), "tolerance": tolerance}
+    return {"comparisons": _read_comparisons(given.get("comparisons")), "tolerance": tolerance}
+
+
+def _read_ratings(value: Any, scale: tuple[float, float]) -> dict[str, float]:
+    if not isinstance(value, Mapping) or not value or not all(isinstance(name, str) for name in value):
+        raise refusal("ratings", "a dict from candidates' ids to scores", value)
+    return {name: check_score(score, scale, f"the rating of candidate {name!r}") for name, score in value.items()}
+
+
+def _read_comparisons(value: Any) -> list[dict[str, Any]]:
+    """From a dict by pair, or from a list as in events."""
+    expected = 'a dict from pairs of candidates\' ids to "alike", "first" or "second", or a list of {"pair", "answer"}'
+    if isinstance(value, Mapping):
+        entries = [{"pair": pair, "answer": answer} for pair, answer in value.items()]
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        entries = list(value)
+    else:
+        entries = []
+    if not entries:
+        raise refusal("comparisons", expected, value)
+    found = []
+    for entry in entries:
+        pair = entry.get("pair") if isinstance(entry, Mapping) and set(entry) == {"pair", "answer"} else None
+        if not isinstance(pair, Sequence) or isinstance(pair, str) or len(pair) != 2:
+            raise refusal("comparisons", expected, entry)
+        if not all(isinstance(name, str) for name in pair) or pair[0] == pair[1]:
+            raise InvalidInput(f"comparisons must be of two different candidates' ids, got {list(pair)!r} in it")
+        check_one_of(f"the comparison of {pair[0]!r} and {pair[1]!r}", entry["answer"], PREFERENCES)
+        found.append({"pair": list(pair), "answer": entry["answer"]})
+    return found
 
 
 def as_numbers(name: str, value: Any, length: int) -> list[float]:

@@ -83,9 +83,10 @@ class DeskAccess:
     caller: Caller
     opened: OpenDesk
 
-    async def record(self, command: type[Command], *fields: Any, key: str | None) -> Event:
+    async def record(self, command: type[Command], *fields: Any, key: str | None, **named: Any) -> Event:
         """The event of a command of the caller, once it is durable."""
-        return await self.opened.commits.submit(command(*fields, actor=self.caller.name, idempotency_key=key))
+        done_by = {"actor": self.caller.name, "idempotency_key": key}
+        return await self.opened.commits.submit(command(*fields, **named, **done_by))
 
 
 class RequireDesk(RequireRole):

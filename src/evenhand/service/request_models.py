@@ -12,7 +12,7 @@ from typing import (
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
-from evenhand.desk.rated_reviews import ANSWER_FIELDS
+from evenhand.desk.commands import ANSWER_FIELDS
 from evenhand.desk.settings import MOST_CAPACITY, MOST_FEATURES, MOST_ROUNDS
 from evenhand.ledger.event import DESK_NAME, DESK_NAME_IN_WORDS, LONGEST
 from evenhand.records.review_metadata import LONGEST_TEXT, NAMES, times
@@ -190,7 +190,7 @@ class ReviewRequest(RequestModel):
         """The metadata that the request names."""
         return self.model_dump(include=set(NAMES), exclude_unset=True)
 
-    def rated(self) -> dict[str, Any]:
+    def answers(self) -> dict[str, Any]:
         """The fields of ratings and comparisons that the request names."""
         return self.model_dump(include=set(ANSWER_FIELDS), exclude_unset=True)
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from evenhand._internal.checks import check_number, check_share, refusal
+from evenhand.desk.commands import ANSWER_FIELDS, RATED_FIELDS
 from evenhand.desk.event_records import indices_of, review_of
 from evenhand.desk.parsing import read_candidates, read_review
 from evenhand.desk.projection.projection import QuietBandit
-from evenhand.desk.rated_reviews import ANSWER_FIELDS, RATED_KINDS, implied_fields, read_answers
 from evenhand.desk.review_rules import ReviewRules
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import InvalidInput
@@ -77,12 +77,11 @@ def _read_review(value: Any, ids: list[str], probabilities: list[float], rules: 
         raise refusal("a review", "a dict with kind, unfair, fair and reviewer", value)
     _refuse_others("a review", value, REVIEW_FIELDS, LEDGER_FIELDS)
     kind = value.get("kind", "partial")
-    is_rated = kind in RATED_KINDS
-    pairs = ((), ()) if is_rated else (value.get("unfair") or (), value.get("fair") or ())  # of ratings, implied ones
-    body = read_review(kind, *pairs, value.get("any_unfair"), value.get("reviewer"))
-    body |= read_answers(kind, {name: value[name] for name in ANSWER_FIELDS if value.get(name) is not None}, rules)
-    review = review_of(body, ids)  # checks the rest
-    return body | implied_fields(review, ids, probabilities) if is_rated else body
+    is_rated = kind in RATED_FIELDS  # whose pairs are implied ones
+    given = {name: () if is_rated else value.get(name) or () for name in ("unfair", "fair")}
+    given |= {"kind": kind, "any_unfair": value.get("any_unfair"), "reviewer": value.get("reviewer")}
+    given |= {name: value[name] for name in ANSWER_FIELDS if value.get(name) is not None}
+    return read_review(given, ids, probabilities, rules)[1]
 
 
 def learn_rewards(model: RewardModel, body: Mapping[str, Any]) -> None:

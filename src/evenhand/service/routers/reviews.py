@@ -9,7 +9,6 @@ from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
 from evenhand.desk.commands import AnswerQuestion, GiveReview, Withdraw
-from evenhand.desk.rated_reviews import ANSWER_FIELDS
 from evenhand.ledger.event import LONGEST
 from evenhand.records.review_metadata import LONGEST_TEXT, joined
 from evenhand.review.encryption import LONGEST_CURSOR, QueueCursors
@@ -69,9 +68,8 @@ async def give_review(
         await check_own(access.caller, access.opened.desk, body.supersedes)
     review = (body.kind, body.unfair, body.fair, body.any_unfair, reviewer)
     metadata = joined(body.circumstances, body.metadata())
-    answers = (body.rated().get(name) for name in ANSWER_FIELDS)
-    command = (decision, *review, metadata, body.supersedes, *answers)
-    return event_response(await access.record(GiveReview, *command, key=key))
+    command = (decision, *review, metadata, body.supersedes)
+    return event_response(await access.record(GiveReview, *command, key=key, **body.answers()))
 
 
 @router.delete("/reviews/{review}", response_model=Recorded, responses=WRITE, dependencies=UNIQUE_QUERY)

@@ -12,7 +12,6 @@ import numpy as np
 from evenhand._internal.append_only import shallow_copy
 from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand._internal.checks import check_whole
-from evenhand._internal.factorisations import eigh
 from evenhand.bandit._best_metric import TOLERATED, best_metric
 from evenhand.errors import InvalidInput, SolverFailed
 from evenhand.metrics import MetricLearner, Verdicts
@@ -128,22 +127,22 @@ class FitCheck:
 
     def after(self, verdicts: Verdicts, metric: MetricLearner) -> FitCheck:
         """The check after these verdicts; metric: the learner before it learns them."""
-        n = len(verdicts)
+        n = len(verdicts.gaps)
         if n == 0:
             return self
         if n > PER_REVIEW:
-            verdicts = verdicts.take(_some(n, self.seen))
+            n, verdicts = PER_REVIEW, verdicts.take(_some(n, self.seen))
         if self.reviews % PREDICTED == 0:
             chances = np.clip(metric.chance_flagged(verdicts.pairs, verdicts.gaps, verdicts.reviewer), 0.0, 1.0)
         else:
-            chances = np.full(len(verdicts), UNKNOWN)
+            chances = np.full(n, UNKNOWN)
         names = self.names if verdicts.reviewer in self.names else (*self.names, verdicts.reviewer)
-        who = np.full(len(verdicts), names.index(verdicts.reviewer))
+        who = np.full(n, names.index(verdicts.reviewer))
         new = CheckedAnswers(verdicts.pairs.differences, verdicts.gaps, chances, verdicts.unfair, who)
         older, newer = self.older, (*self.newer, new)
         if len(newer) == CHUNKS:
             older, newer = older.joined(newer), ()
-        seen = self.seen + len(new)
+        seen = self.seen + n
         check = shallow_copy(self)  # `replace` would take as long as all the rest of this
         check.__dict__.update(older=older, newer=newer, names=names, seen=seen, reviews=self.reviews + 1)
         return check if seen < check.next_look or check.speaks_up else check.looked(metric)
@@ -211,6 +210,5 @@ def _some(n: int, offset: int) -> Indices:
 
 
 def _factor(metric: MetricLearner) -> Floats:
-    """A, (d, d), with A'A the learner's matrix."""
-    values, vectors = eigh(metric.get_mahalanobis_matrix())
-    return np.asarray(np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T)
+    """A, (d, d), with A'A the positive part of the learner's matrix."""
+    return metric.space.embedded(metric.space.flatten(metric.matrix()), np.eye(metric.n_features))[0].T

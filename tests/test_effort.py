@@ -24,8 +24,8 @@ from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.gaussian import _moment_matching, belief
 from evenhand.metrics.gaussian.belief import Belief
 from evenhand.metrics.gaussian.tuning import DEFAULT
-from evenhand.metrics.half_spaces import HalfSpaces
 from evenhand.metrics.learner import as_square
+from evenhand.metrics.verdicts import HalfSpaces
 
 
 class _Rounds:

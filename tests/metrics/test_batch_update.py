@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from evenhand.metrics.gaussian._moment_matching import repeated_rows, update_in_batches
 from evenhand.metrics.gaussian.belief import Belief
 from evenhand.metrics.gaussian.tuning import DEFAULT, BayesPointTuning
-from evenhand.metrics.half_spaces import HalfSpaces
+from evenhand.metrics.verdicts import HalfSpaces
 
 Floats = NDArray[np.float64]
 

@@ -10,7 +10,7 @@ from evenhand._internal.arrays import Floats
 from evenhand.metrics import BayesPoint, Pairs, Verdicts
 from evenhand.metrics.gaussian.belief import Belief
 from evenhand.metrics.gaussian.truncated_normal import quantile_above_zero
-from evenhand.metrics.half_spaces import HalfSpaces
+from evenhand.metrics.verdicts import HalfSpaces
 from evenhand.testing.metric_worlds import played_rounds, random_A, random_contexts, true_squares, verdicts_at_the_guess
 
 

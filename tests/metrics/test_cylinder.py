@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from evenhand.metrics.features import MetricSpace
-from evenhand.metrics.half_spaces import HalfSpaces
+from evenhand.metrics.verdicts import HalfSpaces
 from evenhand.metrics.version_space.cylinder import cylinder_centroid, thinned
 from evenhand.metrics.version_space.hit_and_run import Cloud, grown
 from evenhand.metrics.version_space.knowledge_set import KnowledgeSet

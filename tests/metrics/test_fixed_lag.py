@@ -22,7 +22,7 @@ from evenhand.metrics.gaussian.belief import Belief, project_psd
 from evenhand.metrics.gaussian.error_rates import ErrorRates, ReviewerReport
 from evenhand.metrics.gaussian.fixed_lag import FixedLagSmoother
 from evenhand.metrics.gaussian.tuning import DEFAULT
-from evenhand.metrics.half_spaces import HalfSpaces
+from evenhand.metrics.verdicts import HalfSpaces
 from evenhand.testing.metric_worlds import random_A, random_contexts, true_squares, verdicts_at_the_guess
 from tests.support.simulation import same, standard_world
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from evenhand.metrics.ellipsoid import fits
 from evenhand.metrics.features import MetricSpace
-from evenhand.metrics.half_spaces import HalfSpaces, Memory, MemoryTuning
-from evenhand.metrics.verdicts import Pairs, Verdicts
+from evenhand.metrics.verdicts import HalfSpaces, Memory, MemoryTuning, Pairs, Verdicts
 from evenhand.records.decision import PROBABILITY_TOLERANCE
 
 
@@ -31,7 +30,7 @@ def test_the_newest_are_remembered() -> None:
     """Beyond the limit the oldest half-spaces can be split off; many unknowns are remembered less often each."""
     tuning = MemoryTuning()
     most = tuning.max_rows(2)
-    memory = Memory(2, most)
+    memory = Memory.empty(2, most)
     for value in range(most + 40):
         new = HalfSpaces(np.ones((2, 2)), np.full(2, float(value)), np.ones(2))
         memory = memory.extended(new, np.zeros(2))
@@ -47,7 +46,7 @@ def test_the_newest_are_remembered() -> None:
 
 def test_only_scores_in_between_are_remembered() -> None:
     """Rows are remembered whose score lies strictly between the limits, and the original does not change."""
-    empty = Memory(1, 10)
+    empty = Memory.empty(1, 10)
     rows = HalfSpaces(np.array([[1.0], [2.0], [3.0]]), np.array([4.0, 5.0, 6.0]), np.array([1.0, -1.0, 1.0]))
     memory = empty.extended(rows, np.array([-5.0, 0.0, 3.0]), -5.0, 3.0)
     assert [part.tolist() for part in memory.all().state().values()] == [[[2.0]], [5.0], [-1.0]]

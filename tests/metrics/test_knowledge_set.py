@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from evenhand.metrics.features import MetricSpace
-from evenhand.metrics.half_spaces import HalfSpaces
+from evenhand.metrics.verdicts import HalfSpaces
 from evenhand.metrics.version_space.extents import Outline, deepest_point, pruned, widest_inside
 from evenhand.metrics.version_space.hit_and_run import Cloud
 from evenhand.metrics.version_space.knowledge_set import KnowledgeSet, face_distances

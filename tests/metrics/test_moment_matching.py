@@ -16,7 +16,7 @@ from scipy.stats import norm
 from evenhand.metrics.gaussian._moment_matching import repeated_rows, update_rows
 from evenhand.metrics.gaussian.belief import Belief
 from evenhand.metrics.gaussian.tuning import DEFAULT
-from evenhand.metrics.half_spaces import HalfSpaces
+from evenhand.metrics.verdicts import HalfSpaces
 
 Floats = NDArray[np.float64]
 

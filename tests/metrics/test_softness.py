@@ -21,7 +21,7 @@ from evenhand.metrics.gaussian.reviewer_grid import ReviewerGrid
 from evenhand.metrics.gaussian.soft_threshold import chance_exceeded
 from evenhand.metrics.gaussian.truncated_normal import truncated_mean
 from evenhand.metrics.gaussian.tuning import DEFAULT
-from evenhand.metrics.half_spaces import HalfSpaces
+from evenhand.metrics.verdicts import HalfSpaces
 from evenhand.testing.metric_worlds import random_A, random_contexts, true_squares
 from tests.support.simulation import same
 

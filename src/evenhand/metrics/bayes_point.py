@@ -23,10 +23,9 @@ from evenhand.metrics.gaussian.reviewer_grid import ReviewerGrid
 from evenhand.metrics.gaussian.soft_threshold import chance_exceeded
 from evenhand.metrics.gaussian.truncated_normal import chance_below
 from evenhand.metrics.gaussian.tuning import DEFAULT, BayesPointTuning
-from evenhand.metrics.half_spaces import HalfSpaces, Memory
 from evenhand.metrics.learner import Learned, MetricLearner
 from evenhand.metrics.learner_settings import accuracy, check_epsilon, check_error_rate, check_softness, first_bound
-from evenhand.metrics.verdicts import Pairs, Verdicts
+from evenhand.metrics.verdicts import HalfSpaces, Memory, Pairs, Verdicts
 
 
 class BayesPoint(MetricLearner):
@@ -89,7 +88,7 @@ class BayesPoint(MetricLearner):
         self._count_reviews(0)
         self._contradictions = 0.0
         m = self.space.n_unknowns
-        self._memory = Memory(m, self.tuning.max_rows(m))
+        self._memory = Memory.empty(m, self.tuning.max_rows(m))
         self._belief = self._prior(self.bound)
         self._base: Belief | None = None  # what was learned before the memory; None for the prior
         learns_reviewers = self.error_rate is None or self.softness is None
@@ -245,8 +244,9 @@ class BayesPoint(MetricLearner):
         """Whether to compare the belief with what is remembered: a few times in each doubling of the reviews."""
         reviews, tuning = self.rounds + 1, self.tuning
         step = max(tuning.min_reviews_to_check, (1 << reviews.bit_length() - 1) // tuning.checks_per_doubling)
-        products = len(self._memory) * self.space.n_unknowns**2
-        return reviews % step == 0 and self._rate < tuning.slip_rate and products <= tuning.max_products_to_refit
+        if reviews % step or self._rate >= tuning.slip_rate:
+            return False
+        return len(self._memory) * self.space.n_unknowns**2 <= tuning.max_products_to_refit
 
     def _agreeing(self, belief: Belief) -> Belief:
         """The belief, or a refitted one if what is remembered contradicts the belief and not the refitted one."""

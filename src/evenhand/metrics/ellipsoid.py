@@ -12,10 +12,9 @@ from evenhand._internal.arrays import Floats
 from evenhand._internal.linear_program import LinearProgram
 from evenhand.errors import SolverFailed
 from evenhand.metrics.features import MetricSpace, Structure
-from evenhand.metrics.half_spaces import HalfSpaces, MemoryTuning
 from evenhand.metrics.learner import Learned, MetricLearner
 from evenhand.metrics.learner_settings import accuracy, check_epsilon, first_bound
-from evenhand.metrics.verdicts import Pairs, Verdicts
+from evenhand.metrics.verdicts import HalfSpaces, MemoryTuning, Pairs, Verdicts
 from evenhand.records.decision import Pair
 
 

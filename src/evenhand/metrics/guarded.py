@@ -11,11 +11,10 @@ import numpy as np
 
 from evenhand._internal.checks import check_whole_or_none
 from evenhand.errors import InvalidInput, UnsupportedReview
-from evenhand.metrics.half_spaces import MAX_SQUARED
 from evenhand.metrics.learner import Learned, MetricLearner
 from evenhand.metrics.played_by_another import PlayedByAnother
 from evenhand.metrics.projected_volume import ProjectedVolume
-from evenhand.metrics.verdicts import Pairs, Verdicts
+from evenhand.metrics.verdicts import MAX_SQUARED, Pairs, Verdicts
 from evenhand.metrics.version_space.knowledge_set import KnowledgeSet
 from evenhand.metrics.version_space_learner import VersionSpace
 from evenhand.records.decision import PROBABILITY_TOLERANCE

@@ -10,10 +10,9 @@ from evenhand._internal.arrays import Floats, Indices
 from evenhand._internal.checks import check_number_or_none, check_whole
 from evenhand._internal.randomness import Seed, as_generator, generator_from
 from evenhand.metrics.features import MetricSpace, Structure
-from evenhand.metrics.half_spaces import HalfSpaces
 from evenhand.metrics.learner import Learned, MetricLearner
 from evenhand.metrics.learner_settings import accuracy, check_epsilon, first_bound
-from evenhand.metrics.verdicts import Pairs, Verdicts
+from evenhand.metrics.verdicts import HalfSpaces, Pairs, Verdicts
 from evenhand.metrics.version_space.cylinder import cylinder_centroid, thinned
 from evenhand.metrics.version_space.extents import Outline
 from evenhand.metrics.version_space.hit_and_run import Cloud

@@ -19,7 +19,6 @@ from evenhand.errors import InvalidInput
 from evenhand.metrics.features import Structure
 from evenhand.metrics.gaussian.error_rates import ReviewerReport, report_on_rates
 from evenhand.metrics.gaussian.tuning import BayesPointTuning
-from evenhand.metrics.half_spaces import HalfSpaces
 from evenhand.metrics.learner import Learned, MetricLearner
 from evenhand.metrics.learner_settings import (
     FINEST_SQUARE,
@@ -30,7 +29,7 @@ from evenhand.metrics.learner_settings import (
     default_set_back,
     first_bound,
 )
-from evenhand.metrics.verdicts import Pairs, Verdicts
+from evenhand.metrics.verdicts import HalfSpaces, Pairs, Verdicts
 from evenhand.metrics.version_space import remembered
 from evenhand.metrics.version_space._products import values_at, weighted_sums
 from evenhand.metrics.version_space.constraints import Constraints

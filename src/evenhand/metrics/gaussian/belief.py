@@ -22,7 +22,7 @@ from evenhand.metrics.gaussian._moment_matching import (
 )
 from evenhand.metrics.gaussian.truncated_normal import quantile_above_zero
 from evenhand.metrics.gaussian.tuning import DEFAULT, BayesPointTuning
-from evenhand.metrics.half_spaces import HalfSpaces
+from evenhand.metrics.verdicts import HalfSpaces
 
 Project = Callable[["Belief"], "Belief"]
 

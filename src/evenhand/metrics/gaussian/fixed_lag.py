@@ -14,7 +14,7 @@ from evenhand.metrics.gaussian.belief import Belief, Project
 from evenhand.metrics.gaussian.error_rates import TINY, ErrorRates
 from evenhand.metrics.gaussian.reviewer_grid import ReviewerGrid
 from evenhand.metrics.gaussian.tuning import BayesPointTuning
-from evenhand.metrics.half_spaces import HalfSpaces
+from evenhand.metrics.verdicts import HalfSpaces
 
 
 @dataclass(frozen=True, eq=False)

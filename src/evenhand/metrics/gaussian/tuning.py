@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from evenhand.metrics.half_spaces import MemoryTuning
+from evenhand.metrics.verdicts import MemoryTuning
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from evenhand._internal.arrays import Floats, Indices, Mask
-from evenhand.metrics.half_spaces import HalfSpaces
+from evenhand.metrics.verdicts import HalfSpaces
 from evenhand.metrics.version_space._products import values_at
 
 

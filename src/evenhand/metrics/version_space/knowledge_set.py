@@ -11,7 +11,7 @@ from evenhand import theory
 from evenhand._internal.arrays import Floats, Mask
 from evenhand._internal.factorisations import eigh
 from evenhand.metrics.features import MetricSpace
-from evenhand.metrics.half_spaces import MAX_SQUARED, HalfSpaces
+from evenhand.metrics.verdicts import MAX_SQUARED, HalfSpaces
 from evenhand.metrics.version_space.hit_and_run import Cloud
 from evenhand.metrics.version_space.tuning import DEFAULT, ProjectedVolumeTuning
 from evenhand.records.decision import PROBABILITY_TOLERANCE

@@ -11,7 +11,7 @@ from evenhand._internal.arrays import Floats
 from evenhand._internal.factorisations import singular_values
 from evenhand.errors import SolverFailed
 from evenhand.metrics.features import MetricSpace
-from evenhand.metrics.half_spaces import HalfSpaces
+from evenhand.metrics.verdicts import HalfSpaces
 from evenhand.metrics.version_space.extents import deepest_point, pruned, widest_inside
 from evenhand.metrics.version_space.hit_and_run import Cloud, grown, walked
 from evenhand.metrics.version_space.knowledge_set import KnowledgeSet, holding

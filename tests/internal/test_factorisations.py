@@ -13,10 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evenhand
-from evenhand._internal import factorisation_checks as checks
 from evenhand._internal import factorisations
 from evenhand._internal.arrays import Floats
-from evenhand._internal.factorisation_checks import Eigen
+from evenhand._internal.factorisations import Eigen
 from evenhand.errors import SolverFailed
 from evenhand.metrics import BayesPoint, Pairs, Verdicts
 from tests.support.failing_factorisations import refuse
@@ -181,13 +180,13 @@ class TestNoSoundAnswer:
         """In values or vectors, in any place, down to 1e-8 of the scale."""
         A, rng = symmetric(size, seed), np.random.default_rng(seed)
         values, vectors = np.linalg.eigh(A)
-        assert checks.is_eigen(A, Eigen(values, vectors))
+        assert factorisations.is_eigen(A, Eigen(values, vectors))
         place, changed = rng.integers(size), values.copy()
         changed[place] += change * (1.0 + np.max(np.abs(A))) * size**2 / max(abs(float(vectors[:, place].sum())), 1e-2)
-        assert not checks.is_eigen(A, Eigen(changed, vectors))
+        assert not factorisations.is_eigen(A, Eigen(changed, vectors))
         turned = vectors.copy()
         turned[place, rng.integers(size)] += max(change, 1e-6) * size
-        assert not checks.is_eigen(A, Eigen(values, turned)) or size == 1
+        assert not factorisations.is_eigen(A, Eigen(values, turned)) or size == 1
 
 
 class TestNobodyElseCallsDrivers:

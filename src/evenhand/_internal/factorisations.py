@@ -3,25 +3,57 @@
 LAPACK's divide and conquer, numpy's only driver for eigenvectors, does not converge on some sound, well-conditioned
 matrices; other drivers do. No other module calls them directly, which ruff enforces; kernels have their own.
 
-The usual driver comes first, so answers are numpy's to the bit wherever numpy's are right; `factorisation_checks` says
-what is right. If no driver has a right answer, SolverFailed is raised.
+The usual driver comes first, so answers are numpy's to the bit wherever numpy's are right. A check multiplies matrix
+and answer by one fixed vector: as good as certain, in O(m^2) (Freivalds 1977). It is False where one of them is not
+finite. If no driver has a right answer, SolverFailed is raised.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Literal, TypeVar
+from functools import lru_cache
+from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
 import scipy.linalg
 
-from evenhand._internal import factorisation_checks as checks
-from evenhand._internal.arrays import Floats
-from evenhand._internal.factorisation_checks import Eigen, PivotedQR, Singular
+from evenhand._internal.arrays import Floats, Indices
+from evenhand._internal.jit import jit
 from evenhand.errors import SolverFailed
 
 Answer = TypeVar("Answer")
+
+RESIDUAL_TOLERANCE = 1e-11
+"""Largest accepted error of Ax, relative to x, the largest entry of A and the larger of its dimensions."""
+
+ORTHOGONALITY_TOLERANCE = 1e-11
+"""Largest accepted error of V'Vx, relative to x and to the larger dimension of V."""
+
+TINY = float(np.finfo(np.float64).tiny)  # Errors below this are accepted always: there are no digits left.
+
+
+class Eigen(NamedTuple):
+    """A = V diag(w) V', the eigenvalues w ascending, (m,), the eigenvectors the columns of V, (m, m)."""
+
+    values: Floats
+    vectors: Floats
+
+
+class Singular(NamedTuple):
+    """A = U diag(s) V', the singular values s descending; `right` is V', a singular vector a row."""
+
+    left: Floats
+    values: Floats
+    right: Floats
+
+
+class PivotedQR(NamedTuple):
+    """A[:, order] = Q R, Q orthonormal, the diagonal of R descending in size."""
+
+    q: Floats
+    r: Floats
+    order: Indices
 
 
 def eigh(matrix: Floats) -> Eigen:
@@ -31,23 +63,24 @@ def eigh(matrix: Floats) -> Eigen:
     >>> values.round(12).tolist(), bool(np.allclose(vectors @ np.diag(values) @ vectors.T, [[2.0, 1.0], [1.0, 2.0]]))
     ([1.0, 3.0], True)
     """
-    return _first_sound("eigenvectors", matrix, EIGEN_DRIVERS, checks.is_eigen)
+    return _first_sound("eigenvectors", matrix, EIGEN_DRIVERS, is_eigen)
 
 
 def eigvalsh(matrix: Floats) -> Floats:
     """The eigenvalues of a symmetric matrix (m, m), whose lower triangle is read, ascending, (m,). O(m^3)."""
-    return _first_sound("eigenvalues", _symmetric(matrix), EIGENVALUE_DRIVERS, checks.are_eigenvalues)
+    symmetric = np.asarray(np.tril(matrix) + np.tril(matrix, -1).T)
+    return _first_sound("eigenvalues", symmetric, EIGENVALUE_DRIVERS, are_eigenvalues)
 
 
 def svd(matrix: Floats, *, full_matrices: bool = False) -> Singular:
     """Singular values and vectors of a matrix (p, q): r = min(p, q) of them, or bases of both spaces. O(p q r)."""
     drivers = FULL_SINGULAR_DRIVERS if full_matrices else SINGULAR_DRIVERS
-    return _first_sound("singular vectors", matrix, drivers, checks.is_svd)
+    return _first_sound("singular vectors", matrix, drivers, is_svd)
 
 
 def singular_values(matrix: Floats) -> Floats:
     """The singular values of a matrix (p, q), descending, (min(p, q),)."""
-    return _first_sound("singular values", matrix, SINGULAR_VALUE_DRIVERS, checks.are_singular_values)
+    return _first_sound("singular values", matrix, SINGULAR_VALUE_DRIVERS, are_singular_values)
 
 
 def rank(matrix: Floats) -> int:
@@ -63,27 +96,27 @@ def rank(matrix: Floats) -> int:
 
 def cholesky(matrix: Floats) -> Floats:
     """The lower triangular L with LL' = matrix (m, m), which must be symmetric and positive definite. O(m^3)."""
-    return _first_sound("Cholesky factor", matrix, CHOLESKY_DRIVERS, checks.is_cholesky)
+    return _first_sound("Cholesky factor", matrix, CHOLESKY_DRIVERS, is_cholesky)
 
 
 def inverse_of_lower(L: Floats) -> Floats:
     """The inverse of a lower triangular matrix (m, m) without zeros on its diagonal. O(m^3)."""
-    return _first_sound("inverse", L, INVERSE_DRIVERS, checks.is_inverse)
+    return _first_sound("inverse", L, INVERSE_DRIVERS, is_inverse)
 
 
 def orthonormal(matrix: Floats) -> Floats:
     """Orthonormal columns that span those of a matrix (p, q), p >= q, of rank q: (p, q)."""
-    return _first_sound("orthonormal basis", matrix, BASIS_DRIVERS, checks.is_basis)
+    return _first_sound("orthonormal basis", matrix, BASIS_DRIVERS, is_basis)
 
 
 def orthonormal_complement(matrix: Floats) -> Floats:
     """An orthonormal basis of what is orthogonal to the columns of a matrix (p, q), p >= q, of rank q: (p, p - q)."""
-    return _first_sound("orthonormal complement", matrix, COMPLEMENT_DRIVERS, checks.is_complement)
+    return _first_sound("orthonormal complement", matrix, COMPLEMENT_DRIVERS, is_complement)
 
 
 def pivoted_qr(matrix: Floats) -> PivotedQR:
     """Q, R and the order of the columns of a matrix (p, q), the columns that add most to the span first."""
-    return _first_sound("QR factors", matrix, QR_DRIVERS, checks.is_qr)
+    return _first_sound("QR factors", matrix, QR_DRIVERS, is_qr)
 
 
 # Trying one driver after the other.
@@ -99,31 +132,19 @@ def _first_sound(
     if not np.isfinite(matrix).all():
         raise SolverFailed(f"entries must be finite to find the {name} of a {matrix.shape} matrix")
     for driver in drivers:
-        answer = _attempted(driver, matrix)
-        if answer is not None and is_sound(matrix, answer):
+        try:
+            answer = driver(matrix)
+        except (np.linalg.LinAlgError, ValueError):  # scipy has a ValueError for some failures
+            continue
+        if is_sound(matrix, answer):
             return answer
-    scale = float(np.abs(matrix).max(initial=0.0))
-    raise SolverFailed(f"no driver found the {name} of a {matrix.shape} matrix with entries up to {scale:.3g}")
-
-
-def _attempted(driver: Callable[[Floats], Answer], matrix: Floats) -> Answer | None:
-    """The driver's answer; None if it found none."""
-    try:
-        return driver(matrix)
-    except (np.linalg.LinAlgError, ValueError):  # scipy has a ValueError for some failures
-        return None
+    raise SolverFailed(f"no driver found the {name} of a {matrix.shape} matrix with entries up to {_scale(matrix):.3g}")
 
 
 def _unit(matrix: Floats) -> float:
-    """The power of two next to the largest entry: to divide by it loses no digits."""
-    scale = float(np.abs(matrix).max(initial=0.0))
+    """The power of two next to the largest entry: dividing by it loses no digits."""
+    scale = _scale(matrix)
     return math.ldexp(1.0, math.frexp(scale)[1] - 1) if scale > 0.0 else 1.0
-
-
-def _symmetric(matrix: Floats) -> Floats:
-    """The symmetric matrix with this lower triangle."""
-    lower = np.tril(matrix)
-    return np.asarray(lower + np.tril(matrix, -1).T)
 
 
 # Drivers, the usual one first. The others work on entries of size one.
@@ -151,12 +172,8 @@ def _scipy_eigvalsh(matrix: Floats) -> Floats:
     return np.asarray(scipy.linalg.eigh(matrix / unit, eigvals_only=True, driver="evr") * unit)
 
 
-def _numpy_svd(matrix: Floats) -> Singular:
-    return Singular(*np.linalg.svd(matrix, full_matrices=False))
-
-
-def _numpy_full_svd(matrix: Floats) -> Singular:
-    return Singular(*np.linalg.svd(matrix, full_matrices=True))
+def _numpy_svd(*, full_matrices: bool) -> Callable[[Floats], Singular]:
+    return lambda matrix: Singular(*np.linalg.svd(matrix, full_matrices=full_matrices))
 
 
 def _scipy_svd(*, full_matrices: bool) -> Callable[[Floats], Singular]:
@@ -227,11 +244,152 @@ def _scaled_qr(matrix: Floats) -> PivotedQR:
 
 EIGEN_DRIVERS = (_numpy_eigh, _scipy_eigh("evr"), _scipy_eigh("ev"))
 EIGENVALUE_DRIVERS = (_numpy_eigvalsh, _scipy_eigvalsh)
-SINGULAR_DRIVERS = (_numpy_svd, _scipy_svd(full_matrices=False))
-FULL_SINGULAR_DRIVERS = (_numpy_full_svd, _scipy_svd(full_matrices=True))
+SINGULAR_DRIVERS = (_numpy_svd(full_matrices=False), _scipy_svd(full_matrices=False))
+FULL_SINGULAR_DRIVERS = (_numpy_svd(full_matrices=True), _scipy_svd(full_matrices=True))
 SINGULAR_VALUE_DRIVERS = (_numpy_singular_values, _scipy_singular_values)
 CHOLESKY_DRIVERS = (_numpy_cholesky, _cholesky_by_eigenvalues)
 INVERSE_DRIVERS = (_numpy_inverse, _inverse_by_substitution)
 BASIS_DRIVERS = (_numpy_basis, _basis_by_svd)
 COMPLEMENT_DRIVERS = (_numpy_complement, _complement_by_svd)
 QR_DRIVERS = (_scipy_qr, _scaled_qr)
+
+
+# Checks of answers.
+
+
+def is_eigen(matrix: Floats, answer: Eigen) -> bool:
+    """Whether V diag(w) V' is the symmetric matrix with this lower triangle, and V orthogonal."""
+    values, vectors = answer
+    wrong, skew, scale = _eigen_errors(matrix, values, vectors, _probe(len(values)))
+    return wrong <= _limit(RESIDUAL_TOLERANCE, scale, matrix) and skew <= _limit(ORTHOGONALITY_TOLERANCE, 1.0, matrix)
+
+
+def are_eigenvalues(matrix: Floats, values: Floats) -> bool:
+    """Whether sum and sum of squares are those of the matrix's eigenvalues, and the order is ascending."""
+    unit = _scale(matrix) or 1.0
+    with np.errstate(all="ignore"):
+        wrong = float(np.trace(matrix) - np.sum(values)) / unit
+        wrong_squares = float(np.sum((matrix / unit) ** 2) - np.sum((values / unit) ** 2)) / max(len(matrix), 1)
+    is_ascending = bool(np.all(values[1:] >= values[:-1]))
+    return is_ascending and _is_small(np.array([wrong, wrong_squares]), RESIDUAL_TOLERANCE, 1.0, matrix)
+
+
+def is_svd(matrix: Floats, answer: Singular) -> bool:
+    """Whether U diag(s) V' is the matrix, both factors orthogonal, and s descending and not negative."""
+    left, values, right = answer
+    x, r = _probe(matrix.shape[1]), len(values)
+    with np.errstate(all="ignore"):
+        wrong = matrix @ x - left[:, :r] @ (values * (right[:r] @ x))
+    is_right = _is_descending(values) and _is_small(wrong, RESIDUAL_TOLERANCE, _scale(matrix), matrix)
+    return is_right and _has_orthonormal_columns(left) and _has_orthonormal_columns(right.T)
+
+
+def are_singular_values(matrix: Floats, values: Floats) -> bool:
+    """Whether the sum of squares is that of the matrix's entries, and s descending and not negative."""
+    unit = _scale(matrix) or 1.0
+    with np.errstate(all="ignore"):
+        wrong = float(np.sum((matrix / unit) ** 2) - np.sum((values / unit) ** 2)) / max(min(matrix.shape), 1)
+    return _is_descending(values) and _is_small(np.array([wrong]), RESIDUAL_TOLERANCE, 1.0, matrix)
+
+
+def _is_descending(values: Floats) -> bool:
+    """Whether singular values are in order, and none is negative."""
+    return bool(np.all(values[1:] <= values[:-1]) and np.all(values >= 0.0))
+
+
+def is_cholesky(matrix: Floats, L: Floats) -> bool:
+    """Whether LL' is the matrix, and the diagonal of L positive."""
+    x = _probe(len(matrix))
+    with np.errstate(all="ignore"):
+        wrong = matrix @ x - L @ (L.T @ x)
+    return bool(np.all(np.diag(L) > 0.0)) and _is_small(wrong, RESIDUAL_TOLERANCE, _scale(matrix), matrix)
+
+
+def is_inverse(L: Floats, inverse: Floats) -> bool:
+    """Whether L times the inverse is the identity, as far as the condition of L allows."""
+    x = _probe(len(L))
+    with np.errstate(all="ignore"):
+        condition = _scale(L) * _scale(inverse)
+        wrong = L @ (inverse @ x) - x
+    return _is_small(wrong, RESIDUAL_TOLERANCE, max(condition, 1.0), L)
+
+
+def is_basis(matrix: Floats, basis: Floats) -> bool:
+    """Whether the columns are orthonormal and span those of the matrix."""
+    with np.errstate(all="ignore"):
+        y = matrix @ _probe(matrix.shape[1])
+        wrong = y - basis @ (basis.T @ y)
+    return _is_small(wrong, RESIDUAL_TOLERANCE, _scale(matrix), matrix) and _has_orthonormal_columns(basis)
+
+
+def is_complement(matrix: Floats, basis: Floats) -> bool:
+    """Whether the columns are orthonormal and orthogonal to those of the matrix."""
+    with np.errstate(all="ignore"):
+        along = basis.T @ (matrix @ _probe(matrix.shape[1]))
+    return _is_small(along, RESIDUAL_TOLERANCE, _scale(matrix), matrix) and _has_orthonormal_columns(basis)
+
+
+def is_qr(matrix: Floats, answer: PivotedQR) -> bool:
+    """Whether QR is the matrix in this order, and the columns of Q orthonormal."""
+    x = _probe(matrix.shape[1])
+    with np.errstate(all="ignore"):
+        wrong = matrix[:, answer.order] @ x - answer.q @ (answer.r @ x)
+    return _is_small(wrong, RESIDUAL_TOLERANCE, _scale(matrix), matrix) and _has_orthonormal_columns(answer.q)
+
+
+def _has_orthonormal_columns(table: Floats) -> bool:
+    x = _probe(table.shape[1])
+    with np.errstate(all="ignore"):
+        skew = table.T @ (table @ x) - x
+    return _is_small(skew, ORTHOGONALITY_TOLERANCE, 1.0, table)
+
+
+def _is_small(error: Floats, tolerance: float, scale: float, matrix: Floats) -> bool:
+    """Whether no error exceeds the tolerance; False if one is not a number."""
+    return _scale(error) <= _limit(tolerance, scale, matrix)
+
+
+def _limit(tolerance: float, scale: float, matrix: Floats) -> float:
+    """The largest accepted error; NaN, which no error is below, if it is infinite or not a number."""
+    limit = tolerance * scale * max(matrix.shape) + TINY
+    return limit if limit < math.inf else math.nan
+
+
+def _scale(table: Floats) -> float:
+    """The size of the largest entry."""
+    return float(np.abs(table).max(initial=0.0))
+
+
+@lru_cache(maxsize=256)
+def _probe(n: int) -> Floats:
+    """A vector (n,) of numbers from a half to three halves, without a pattern."""
+    x = np.random.default_rng(n).uniform(0.5, 1.5, n)
+    x.flags.writeable = False
+    return x
+
+
+@jit
+def _eigen_errors(matrix: Floats, values: Floats, vectors: Floats, x: Floats) -> tuple[float, float, float]:
+    """The sums of |Ax - V(w(V'x))| and of |VV'x - x|, and the largest entry of A, of which the lower triangle is read.
+
+    A kernel, since numpy would take longer than for the eigenvalues of a small matrix. O(m^2).
+    """
+    m = len(values)
+    image, turned, wrong, skew, scale = np.zeros(m), np.zeros(m), 0.0, 0.0, 0.0
+    for i in range(m):
+        for j in range(m):
+            turned[j] += vectors[i, j] * x[i]
+        for j in range(i):
+            image[i] += matrix[i, j] * x[j]
+            image[j] += matrix[i, j] * x[i]
+            scale = max(scale, abs(matrix[i, j]))
+        image[i] += matrix[i, i] * x[i]
+        scale = max(scale, abs(matrix[i, i]))
+    for i in range(m):
+        back, product = 0.0, 0.0
+        for j in range(m):
+            back += vectors[i, j] * turned[j]
+            product += vectors[i, j] * (values[j] * turned[j])
+        wrong += abs(image[i] - product)  # a sum keeps what is not a number
+        skew += abs(back - x[i])
+    return wrong, skew, scale

@@ -9,7 +9,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from evenhand._internal.append_only import shallow_copy
 from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand._internal.checks import check_whole
 from evenhand.bandit._best_metric import TOLERATED, best_metric
@@ -143,8 +142,7 @@ class FitCheck:
         if len(newer) == CHUNKS:
             older, newer = older.joined(newer), ()
         seen = self.seen + n
-        check = shallow_copy(self)  # `replace` would take as long as all the rest of this
-        check.__dict__.update(older=older, newer=newer, names=names, seen=seen, reviews=self.reviews + 1)
+        check = replace(self, older=older, newer=newer, names=names, seen=seen, reviews=self.reviews + 1)
         return check if seen < check.next_look or check.speaks_up else check.looked(metric)
 
     def looked(self, metric: MetricLearner) -> FitCheck:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, Self
 
 import numpy as np
 
-from evenhand._internal.append_only import GrowingMap, GrowingSet, shallow_copy
+from evenhand._internal.append_only import GrowingMap, GrowingSet
 from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand._internal.checks import check_number_or_none, check_one_of, check_whole_or_none
 from evenhand.allocation import BoundedDistances
@@ -241,7 +242,7 @@ class Safeguards:
 
     def copied(self) -> Safeguards:
         """A copy that changes on its own. O(1)."""
-        return shallow_copy(self)
+        return copy.copy(self)
 
     # Saving.
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from evenhand._internal.append_only import GrowingList, GrowingRows, shallow_copy
+from evenhand._internal.append_only import GrowingList, GrowingRows
 from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand._internal.jit import jit
 from evenhand.certificates._sourced_verdicts import SourcedVerdicts
@@ -61,7 +62,7 @@ class VerdictLog:
         n = _write(*columns, keep_all, rows)
         if n == 0:
             return self
-        log = shallow_copy(self)
+        log = copy.copy(self)
         log._table = self._table.plus(rows[:n])
         log._entries = self._entries.plus(Entry(source, verdicts.reviewer, start + n))
         if start + n > 2 * (FAIR_PER_UNKNOWN + UNFAIR_PER_UNKNOWN) * m:

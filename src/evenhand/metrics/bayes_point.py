@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from dataclasses import replace
 from functools import partial
@@ -9,7 +10,6 @@ from typing import Any, ClassVar, Self, overload
 
 import numpy as np
 
-from evenhand._internal.append_only import shallow_copy
 from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_number
 from evenhand._internal.jit import frozen
@@ -317,7 +317,7 @@ class BayesPoint(MetricLearner):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """Learning replaces what a learner holds and never writes into it, so a copy may share it."""
-        memo[id(self)] = twin = shallow_copy(self)
+        memo[id(self)] = twin = copy.copy(self)
         return twin
 
     def settings(self) -> dict[str, Any]:

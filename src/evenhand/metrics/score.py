@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from evenhand._internal.append_only import shallow_copy
 from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_matrix, check_number, check_text, check_whole, refusal
 from evenhand.errors import InvalidInput
@@ -226,7 +226,7 @@ class Score(MetricLearner):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """Learning replaces what a learner holds and never writes into it, so a copy may share it."""
-        memo[id(self)] = twin = shallow_copy(self)
+        memo[id(self)] = twin = copy.copy(self)
         return twin
 
     def state(self) -> dict[str, Any]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from typing import Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 
-from evenhand._internal.append_only import shallow_copy
 from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_number, check_number_or_none, check_one_of, check_whole
 from evenhand._internal.factorisations import cholesky, inverse_of_lower
@@ -188,7 +188,7 @@ class RidgeUCB(RewardModel):
 
     def copied(self) -> Self:
         """A copy that learns on its own. It shares arrays, which are replaced and never written into."""
-        return shallow_copy(self)
+        return copy.copy(self)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         memo[id(self)] = twin = self.copied()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Any, Self
 
 import numpy as np
 
-from evenhand._internal.append_only import shallow_copy
 from evenhand._internal.arrays import Floats
 from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.gaussian.error_rates import ErrorRates
@@ -109,7 +109,7 @@ class Thresholds:
         """The thresholds after these verdicts, not yet learned by the density."""
         if self.learned is None or not len(verdicts):
             return self
-        learned, normals = shallow_copy(self.learned), space.features(verdicts.pairs.differences)
+        learned, normals = copy.copy(self.learned), space.features(verdicts.pairs.differences)
         row = learned.row(verdicts.reviewer, n_new=len(verdicts))
         exceeded = np.array([chance_exceeded(density, normals, verdicts.gaps, s) for s in learned.grid.widths])
         learned.close(np.where(verdicts.unfair, exceeded, 1.0 - exceeded), np.full(len(verdicts), row))

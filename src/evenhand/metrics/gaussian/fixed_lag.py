@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
-from evenhand._internal.append_only import shallow_copy
 from evenhand._internal.arrays import Floats, Indices
 from evenhand.metrics.gaussian._moment_matching import repeated_rows
 from evenhand.metrics.gaussian.belief import Belief, Project
@@ -62,8 +62,8 @@ class FixedLagSmoother:
         self, belief: Belief, half_spaces: HalfSpaces, reviewer: str | None, *, blur: float, project: Project
     ) -> tuple[FixedLagSmoother, Belief]:
         """The smoother and the belief after one reviewer's answers."""
-        smoother = shallow_copy(self)
-        smoother.rates = shallow_copy(self.rates)
+        smoother = copy.copy(self)
+        smoother.rates = copy.copy(self.rates)
         belief = smoother._update(belief, half_spaces, reviewer, blur, project)
         return smoother, belief
 
@@ -187,7 +187,7 @@ class FixedLagSmoother:
 
     def with_base(self, base: Belief) -> FixedLagSmoother:
         """The same smoother with another base."""
-        smoother = shallow_copy(self)
+        smoother = copy.copy(self)
         smoother.base = base
         return smoother
 

@@ -8,7 +8,7 @@ import threading
 import time
 
 from evenhand.desk import Desk, open_ledger
-from evenhand.desk.projection.projectors import Projectors
+from evenhand.desk.projection.projector import Projectors
 
 
 def main(desks: int, seconds: float) -> None:

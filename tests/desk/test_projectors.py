@@ -14,8 +14,7 @@ import pytest
 
 from evenhand.desk import Decide, Desk, Ledger, open_ledger
 from evenhand.desk.projection import projector as projector_module
-from evenhand.desk.projection.projector import Projector
-from evenhand.desk.projection.projectors import THREADS, Projectors
+from evenhand.desk.projection.projector import THREADS, Projector, Projectors
 from evenhand.desk.projection.reducer import Reducer
 from evenhand.errors import DamagedLedger, LedgerUnavailable
 from tests.support.desk_play import D, done, people, play

@@ -18,7 +18,7 @@ try:
     from evenhand.desk.event_records import DeskDecision
     from evenhand.desk.explain.explanation import Explanation, Metric
     from evenhand.desk.projection.projection import Projection
-    from evenhand.desk.projection.projectors import Projectors
+    from evenhand.desk.projection.projector import Projectors
     from evenhand.desk.settings import DeskSettings
     from evenhand.ledger.event import Event, Head
     from evenhand.ledger.ledger import Ledger, open_ledger

@@ -94,9 +94,10 @@ class Handlers:
 
     def _review(self, command: cmd.GiveReview) -> Draft:
         row = self._decision_row(command.decision)
-        candidates = row.event.body["candidates"]
+        decision = row.event.body
+        candidates = decision["candidates"]
         given = {name: value for name, value in vars(command).items() if value is not None or name not in ANSWER_FIELDS}
-        review, content = read_review(given, candidates, row.event.body["probabilities"], self.settings.reviewing)
+        review, content = read_review(given, candidates, decision["probabilities"], self.settings.reviewing)
         body = {"decision": row.id, **content, "supersedes": command.supersedes}
         metadata = read_metadata(command.circumstances)
         if metadata is not None:

@@ -15,8 +15,7 @@ from evenhand.desk.explain.evidence import VerdictSources
 from evenhand.desk.explain.explanation import Explanation, Metric, explain, metric_of
 from evenhand.desk.opening import create_desk, first_settings
 from evenhand.desk.projection.projection import Projection
-from evenhand.desk.projection.projector import Projector
-from evenhand.desk.projection.projectors import Projectors
+from evenhand.desk.projection.projector import Projector, Projectors
 from evenhand.desk.queue import LEASE
 from evenhand.desk.settings import MOST_EVENTS, MOST_QUEUED, DeskSettings
 from evenhand.errors import EvenhandError, InvalidInput, UnknownRecord

@@ -260,7 +260,8 @@ class FairBandit:
 
         `promise` says it in a sentence, and under which conditions.
         """
-        return None if self.fit_check.speaks_up else self.metric.flags_left
+        left = self.metric.flags_left
+        return left if left is None or not self.fit_check.speaks_up else None
 
     @property
     def promise(self) -> str | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any
 from urllib.parse import parse_qsl
 
@@ -14,10 +13,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from starlette.requests import HTTPConnection
 
 from evenhand._internal.client_requests import MAX_KEY
-from evenhand.desk.commands import Command
-from evenhand.ledger.event import DESK_NAME, LONGEST, Event
+from evenhand.ledger.event import DESK_NAME, LONGEST
 from evenhand.service.authentication import Caller
-from evenhand.service.open_desks import OpenDesk
+from evenhand.service.open_desks import DeskAccess
 from evenhand.service.problems import Problem
 from evenhand.service.service import Service
 
@@ -73,20 +71,6 @@ class RequireRole(HTTPBearer):
         if desk is not None and not caller.sees(desk):
             raise Problem("forbidden", "this token is not for this desk")
         return caller
-
-
-@dataclass(frozen=True)
-class DeskAccess:
-    """An open desk and the caller, who may use it."""
-
-    service: Service
-    caller: Caller
-    opened: OpenDesk
-
-    async def record(self, command: type[Command], *fields: Any, key: str | None, **named: Any) -> Event:
-        """The event of a command of the caller, once it is durable."""
-        done_by = {"actor": self.caller.name, "idempotency_key": key}
-        return await self.opened.commits.submit(command(*fields, **named, **done_by))
 
 
 class RequireDesk(RequireRole):

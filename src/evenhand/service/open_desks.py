@@ -8,6 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
     from evenhand.desk.commands import Command
     from evenhand.ledger.event import Event
     from evenhand.ledger.ledger import Ledger
+    from evenhand.service.authentication import Caller
     from evenhand.service.metrics import Metrics
+    from evenhand.service.service import Service
     from evenhand.service.settings import ServiceSettings
 
 WRITE_THREADS = 8
@@ -129,6 +132,20 @@ class OpenDesk:
     def prover(self) -> Prover:
         """Makes certificates."""
         return Prover(self.desk)
+
+
+@dataclass(frozen=True)
+class DeskAccess:
+    """An open desk and the caller, who may use it."""
+
+    service: Service
+    caller: Caller
+    opened: OpenDesk
+
+    async def record(self, command: type[Command], *fields: Any, key: str | None, **named: Any) -> Event:
+        """The event of a command of the caller, once it is durable."""
+        done_by = {"actor": self.caller.name, "idempotency_key": key}
+        return await self.opened.commits.submit(command(*fields, **named, **done_by))
 
 
 class OpenDesks:

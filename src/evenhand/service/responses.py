@@ -23,13 +23,14 @@ def json_response(
     return Response(orjson.dumps(content), status, PRIVATE | dict(headers or {}), media_type)
 
 
-def event_response(event: Event, status: int = 201) -> Response:
-    """The response to a command: depends on its event alone, so a repeated request gets the same one."""
+def event_response(event: Event, status: int = 201, model: type[BaseModel] | None = None) -> Response:
+    """The response to a command: depends on its event alone, so a repeated request gets the same one.
+
+    model: which fields of the event it has; `Recorded` unless another is named.
+    """
     content = event.content
-    summary = {name: content[name] for name in ("id", "desk", "seq", "time", "kind")}
-    if "decision" in content["body"]:
-        summary["decision"] = content["body"]["decision"]
-    return json_response(summary, status)
+    known = {**content["body"], **content}
+    return json_response({name: known[name] for name in (model or Recorded).model_fields if name in known}, status)
 
 
 def attachment(name: str) -> dict[str, str]:

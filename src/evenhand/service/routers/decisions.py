@@ -23,15 +23,7 @@ async def decide(access: DeskOfDecider, body: DecisionRequest, key: IdempotencyK
     most = access.service.settings.max_candidates
     if len(body.candidates) > most:
         raise Problem("invalid", f"candidates must be at most {most}, got {len(body.candidates)}")
-    event = await access.record(Decide, body.candidates, key=key)
-    content, decision = event.content, event.body
-    return json_response(
-        {
-            **{name: content[name] for name in ("id", "desk", "seq", "time")},
-            **{name: decision[name] for name in ("number", "state", "candidates", "probabilities", "chosen")},
-        },
-        201,
-    )
+    return event_response(await access.record(Decide, body.candidates, key=key), model=MadeDecision)
 
 
 @router.get("/{decision}", response_model=DecisionRecord, responses=AT_DESK, dependencies=NO_QUERY)

@@ -144,8 +144,8 @@ class DeskAccess:
 
     async def record(self, command: type[Command], *fields: Any, key: str | None, **named: Any) -> Event:
         """The event of a command of the caller, once it is durable."""
-        done_by = {"actor": self.caller.name, "idempotency_key": key}
-        return await self.opened.commits.submit(command(*fields, **named, **done_by))
+        made = command(*fields, actor=self.caller.name, idempotency_key=key, **named)
+        return await self.opened.commits.submit(made)
 
 
 class OpenDesks:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,7 @@ from evenhand.desk import (
     Withdraw,
 )
 from evenhand.desk.event_records import decision_of
-from evenhand.desk.settings import METRICS, DeskSettings
+from evenhand.desk.settings import DeskSettings, MetricName
 from evenhand.errors import (
     AlreadyRecorded,
     ContradictoryReview,
@@ -233,7 +233,7 @@ def test_one_bit_that_the_learner_cannot_use_is_refused(ledger: Ledger, name: st
         assert done(desk.execute([GiveReview(event.id, "one_bit", any_unfair=False)]))
 
 
-@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("metric", get_args(MetricName))
 def test_every_metric_learner_works_at_a_desk(metric: str) -> None:
     """A few days with each learner; the next desk object comes to the same state."""
     with Desk.open("memory:", "loans", n_features=D, seed=1, metric=metric, epsilon=0.05) as desk:

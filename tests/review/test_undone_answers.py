@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from evenhand.desk import Desk, Withdraw
-from evenhand.desk.queue import LEASE
+from evenhand.desk.review_rules import ReviewRules
 from evenhand.review.item import Item
 from evenhand.review.review_sessions import ReviewSessions
 from tests.support.review_steps import next_item, opened, submit
@@ -27,7 +27,7 @@ def let_leases_end(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Moves the clock beyond all leases."""
 
     def move() -> None:
-        later = time.time() + 2 * LEASE
+        later = time.time() + 2 * ReviewRules.lease
         monkeypatch.setattr(time, "time", lambda: later)
 
     return move

@@ -14,7 +14,7 @@ import numpy as np
 from evenhand.bandit import FairBandit
 from evenhand.bandit.safeguards import Target
 from evenhand.errors import InvalidInput
-from evenhand.interview.interview import Interview
+from evenhand.interview.interview import EPSILON_OF_PEOPLE, Interview
 from evenhand.interview.people import PeopleTable, load_people, load_schema
 from evenhand.interview.question import Judgement, Question, steps_in_one
 from evenhand.metrics import BayesPoint, MetricLearner, VersionSpace
@@ -46,9 +46,6 @@ ANSWERS: dict[str, Judgement] = {"u": "unfair", "a": "acceptable", "?": "unsure"
 
 KEY_OF = {judgement: key for key, judgement in ANSWERS.items()} | {"back": "b", "quit": "q", "stop": "q"}
 """Whole words are accepted as well."""
-
-EPSILON = 0.05
-"""The default epsilon: few people judge probabilities more finely than five percentage points."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +90,7 @@ def interview_in_terminal(options: InterviewOptions, answers: TextIO, screen: Te
 def _begun(options: InterviewOptions, people: PeopleTable) -> Interview:
     settings: dict[str, Any] = {
         "structure": options.structure or "full",
-        "epsilon": EPSILON if options.epsilon is None else options.epsilon,
+        "epsilon": EPSILON_OF_PEOPLE if options.epsilon is None else options.epsilon,
         "error_rate": options.reviewer_error,  # None: error rates of people are learned
     }
     d = people.contexts.shape[1]

@@ -16,7 +16,7 @@ from evenhand.desk.explain.explanation import Explanation, Metric, explain, metr
 from evenhand.desk.opening import create_desk, first_settings
 from evenhand.desk.projection.projection import Projection
 from evenhand.desk.projection.projector import Projector, Projectors
-from evenhand.desk.queue import LEASE
+from evenhand.desk.review_rules import ReviewRules
 from evenhand.desk.settings import MOST_EVENTS, MOST_QUEUED, DeskSettings
 from evenhand.errors import EvenhandError, InvalidInput, UnknownRecord
 from evenhand.ledger.event import Event, Head, check_name, is_name
@@ -75,7 +75,7 @@ class Desk:
             desk = cls(ledger, name, owns_ledger=ledger is not url)
             differ = desk.settings.differences(settings) if settings else []
             if differ:
-                raise InvalidInput(f"desk {name!r} has other settings of {', '.join(differ)}; leave them out")
+                raise InvalidInput(f"desk {name!r} has other values of {', '.join(differ)}; leave them out")
         except BaseException:
             if ledger is not url:
                 ledger.close()
@@ -218,7 +218,12 @@ class Desk:
         return explain(event, projection, self.ledger, self._sources, self.name)
 
     def queue(
-        self, n: int, *, reviewer: str | None = None, lease: float = LEASE, after: QueuePosition | None = None
+        self,
+        n: int,
+        *,
+        reviewer: str | None = None,
+        lease: float = ReviewRules.lease,
+        after: QueuePosition | None = None,
     ) -> list[WaitingPair]:
         """The n pairs with the highest priority, leased to this reviewer for `lease` seconds; see `WaitingPairs`.
 

@@ -16,9 +16,6 @@ from evenhand.ledger.waiting_pairs import Answered, WaitingPair
 from evenhand.records.decision import Decision
 from evenhand.records.review_metadata import DECLINED
 
-LEASE = 900.0
-"""Default seconds for which a pair is leased to a reviewer."""
-
 MOST_WAITING = 100_000
 """Maximum number of pairs in a desk's queue: those with the lowest priority are dropped."""
 

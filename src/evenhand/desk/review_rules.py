@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 from evenhand._internal.checks import check_bool, check_number, check_one_of, check_whole, is_whole, refusal
 from evenhand.errors import InvalidInput
 from evenhand.ledger.event import check_name
-from evenhand.records.ratings import TOLERANCE, check_tolerance
+from evenhand.records.ratings import SCALE, TOLERANCE, check_tolerance
 
 Ask = Literal["verdicts", "ratings", "comparisons"]
 ASKS: tuple[Ask, ...] = get_args(Ask)
@@ -30,7 +30,7 @@ class ReviewRules:
 
     ask: Ask = "verdicts"
     """What reviewers are asked: whether the gap is unfair, to rate both candidates, or to compare them."""
-    scale: tuple[int, int] = (1, 5)
+    scale: tuple[int, int] = (int(SCALE[0]), int(SCALE[1]))
     """The lowest and the highest rating: whole numbers, a button for each."""
     tolerance: float = TOLERANCE
     """The gap that is acceptable between two who are rated the same, or to be treated alike."""
@@ -105,7 +105,7 @@ def _read_scale(scale: Any) -> tuple[int, int]:
     """
     ends = tuple(scale) if isinstance(scale, list | tuple) else ()
     if len(ends) != 2 or not all(map(is_whole, ends)) or not 1 <= ends[1] - ends[0] < MOST_RATINGS:
-        raise refusal("reviewing.scale", "two whole numbers from 1 to 9 apart, as in [1, 5]", scale)
+        raise refusal("reviewing.scale", f"two whole numbers from 1 to {MOST_RATINGS - 1} apart, as in [1, 5]", scale)
     return int(ends[0]), int(ends[1])
 
 

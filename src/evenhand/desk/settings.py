@@ -6,11 +6,11 @@ import secrets
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 from inspect import signature
-from typing import Any, cast
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 
-from evenhand._internal.checks import check_number_or_none, check_one_of, check_share, check_whole, refusal
+from evenhand._internal.checks import check_one_of, check_share, check_whole, refusal
 from evenhand._internal.checks import check_whole_or_none as whole_or_none
 from evenhand.bandit import FairBandit
 from evenhand.bandit.safeguards import STEPS, Margin, Safeguards, Target
@@ -20,6 +20,7 @@ from evenhand.errors import EvenhandError, InvalidInput
 from evenhand.ledger.event import check_name
 from evenhand.metrics import BayesPoint, ByEvidence, Ellipsoid, Guarded, MetricLearner, ProjectedVolume, VersionSpace
 from evenhand.metrics.features import Structure
+from evenhand.metrics.learner_settings import check_error_rate
 from evenhand.schema import Schema
 
 MOST_EVENTS = 10_000
@@ -40,8 +41,7 @@ MOST_WITH_VERSION_SPACE = {"full": 15, "diagonal": 120}
 """Features with metric "VersionSpace", by structure: either has 120 unknowns. Its time grows with their cube, and with
 that many a review takes a second or two."""
 
-METRICS = ("BayesPoint", "ProjectedVolume", "Ellipsoid", "Guarded", "VersionSpace", "ByEvidence")
-STRUCTURES = ("full", "diagonal")
+MetricName = Literal["BayesPoint", "ProjectedVolume", "Ellipsoid", "Guarded", "VersionSpace", "ByEvidence"]
 
 LIBRARY: dict[str, Any] = {name: parameter.default for name, parameter in signature(FairBandit).parameters.items()}
 """The defaults of FairBandit. A desk has the same, but for `reviewer_error`."""
@@ -76,7 +76,7 @@ class DeskSettings:
     target: Target = LIBRARY["target"]
     """What the share limits: "flagged" rounds, or "estimated" truly unfair ones."""
     max_unfair_rounds: int | None = LIBRARY["max_unfair_rounds"]
-    metric: str = "BayesPoint"
+    metric: MetricName = "BayesPoint"
     overlap: float = 0.0
     """The share of queued pairs that two reviewers are asked about, to measure agreement."""
     pairs_per_decision: int = 3
@@ -107,14 +107,14 @@ class DeskSettings:
             "reviewing": ReviewRules.create(values.get("reviewing")),
         }
         settings = cls(**{**values, **read})
-        check_one_of("metric", settings.metric, METRICS)
-        check_one_of("structure", settings.structure, STRUCTURES)
+        check_one_of("metric", settings.metric, get_args(MetricName))
+        check_one_of("structure", settings.structure, get_args(Structure))
         if is_new and settings.n_features > MOST_FULL and settings.structure == "full":
             raise InvalidInput(
                 f"n_features must be at most {MOST_FULL} with structure 'full', or {MOST_FEATURES} with 'diagonal', "
                 f"got {settings.n_features}"
             )
-        check_number_or_none("reviewer_error", settings.reviewer_error, least=0, below=0.5)
+        check_error_rate(settings.reviewer_error, "reviewer_error")
         settings._check_changeable()
         is_slow = settings.metric == "VersionSpace"
         most = MOST_WITH_VERSION_SPACE[settings.structure]
@@ -192,7 +192,7 @@ class DeskSettings:
         fast = BayesPoint(d, error_rate=self.reviewer_error, **common)
         if self.metric == "BayesPoint":
             return fast
-        epsilon = 0.01 if self.epsilon is None else self.epsilon
+        epsilon = Guarded.tuning.epsilon if self.epsilon is None else self.epsilon
         return Guarded(fast, ProjectedVolume(d, structure=self.structure, epsilon=epsilon, seed=rng))
 
     def apply_to(self, bandit: QuietBandit) -> None:

@@ -36,6 +36,7 @@ from evenhand.records.decision import check_reviewer
 
 FORMAT = 2  # The version of the file format, raised whenever an older evenhand could not read the file.
 EPSILON = 0.01  # The default epsilon when the metric learner has none.
+EPSILON_OF_PEOPLE = 0.05  # The default for people, few of whom judge probabilities to within five percentage points.
 N_PAIRS = 2000  # Number of random pairs from which each question is chosen.
 METER_PAIRS = 1000  # Sample size of the meter.
 

@@ -11,6 +11,8 @@ FINEST = 1e-6  # The accuracy at which sharpening stops: probabilities, and so g
 
 FINEST_SQUARE = 2e-8  # Squared distances finer than this cannot be known, for the same reason.
 
+HIGHEST_ERROR_RATE = 0.5  # Not reached: verdicts that are wrong half of the time say nothing.
+
 
 def check_epsilon(epsilon: float | None) -> float | None:
     """`epsilon` itself if it is None or a number from FINEST to 1."""
@@ -35,18 +37,18 @@ def accuracy(epsilon: float | None, rounds: int) -> float:
 
 
 def default_set_back(epsilon: float, error_rate: float | None = 0.0) -> float:
-    """A quarter of epsilon squared: it costs half of epsilon in a distance at most. No finer than can be known.
+    """A quarter of epsilon squared, which costs at most half of epsilon in a distance; never below FINEST_SQUARE.
 
-    The finest where error rates are learned, and no number of flags is proved: what is played lies within the set-back
-    of right and of wrong answers alike, which fits it better than the truth, and so it fell by and by (with 10% wrong
-    by 0.005 in 6,000 rounds, and by nothing with the finest).
+    FINEST_SQUARE where error rates are learned, since no number of flags is proved then. Right and wrong answers about
+    the distance played are both within a larger set-back, so they fit that distance better than the true one, and
+    distances drifted down: by 0.005 in 6,000 rounds with 10% wrong answers, and not at all with FINEST_SQUARE.
     """
     return FINEST_SQUARE if error_rate is None else max(epsilon**2 / 4.0, FINEST_SQUARE)
 
 
 def check_error_rate(error_rate: float | None, name: str = "error_rate") -> float | None:
-    """`error_rate` itself if it is None or a number from 0 to below 0.5; `name` is what an error calls it."""
-    return check_number_or_none(name, error_rate, least=0, below=0.5)
+    """`error_rate` itself if it is None or a number from 0 to below a half; `name` is what an error calls it."""
+    return check_number_or_none(name, error_rate, least=0, below=HIGHEST_ERROR_RATE)
 
 
 def check_softness(softness: float | None) -> float | None:

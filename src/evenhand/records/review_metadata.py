@@ -29,6 +29,9 @@ DECLINED = ("skip", "conflict")
 LONGEST_TEXT = 2_000
 """Maximum length of reasons and notes, in characters."""
 
+MOST_PLACES = 1_000_000
+"""Maximum number of a pair's place in the queue."""
+
 
 class Sides(TypedDict):
     """Which of the two candidates was shown where."""
@@ -150,7 +153,7 @@ def _is_queued(value: object) -> bool:
         all(text is None or _is_text(text) for text in texts)
         and (score is None or is_number(score))
         and is_whole(place)
-        and 0 <= place <= 1_000_000
+        and 0 <= place <= MOST_PLACES
     )
 
 

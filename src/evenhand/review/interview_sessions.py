@@ -22,6 +22,7 @@ from evenhand.desk.commands import AnswerQuestion
 from evenhand.desk.desk import Desk
 from evenhand.desk.projection.projection import QuietBandit
 from evenhand.interview import Interview
+from evenhand.interview.interview import EPSILON_OF_PEOPLE
 from evenhand.interview.question import Question, check_judgement, steps_in_one
 from evenhand.records.review_metadata import ANSWERS, JUDGEMENTS
 from evenhand.review._interview_history import ANSWERS_BY_VERDICT, AnsweredQuestion, InterviewHistory, read_history
@@ -30,9 +31,6 @@ from evenhand.review.display import rows_of, shown_and_hidden
 from evenhand.review.encryption import Encryption
 from evenhand.review.review_book import ReviewBook
 from evenhand.review.review_sessions import INSTRUCTION
-
-EPSILON = 0.05
-"""Default precision, five percentage points: few people judge chances more finely."""
 
 SYNC_SECONDS = 30.0
 """How often the answers of others are taken over."""
@@ -119,7 +117,7 @@ class InterviewSessions:
             interview = Interview(
                 settings.first_bandit(),
                 people.contexts,
-                epsilon=EPSILON if settings.epsilon is None else settings.epsilon,
+                epsilon=EPSILON_OF_PEOPLE if settings.epsilon is None else settings.epsilon,
                 seed=int.from_bytes(self._draw(f"{self.desk.head.seq} {reviewer}", 8)),
                 answers=history.answers,
             )

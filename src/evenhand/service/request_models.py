@@ -12,10 +12,16 @@ from typing import (
 from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
+from evenhand.bandit.safeguards import Target
 from evenhand.desk.commands import ANSWER_FIELDS
-from evenhand.desk.settings import MOST_CAPACITY, MOST_FEATURES, MOST_ROUNDS
+from evenhand.desk.review_rules import LEASE_SECONDS, MOST_ANSWERS, MOST_RATINGS, MOST_SHARE, Ask
+from evenhand.desk.settings import MOST_CAPACITY, MOST_FEATURES, MOST_PAIRS_PER_DECISION, MOST_ROUNDS, MetricName
 from evenhand.ledger.event import DESK_NAME, DESK_NAME_IN_WORDS, LONGEST
-from evenhand.records.review_metadata import LONGEST_TEXT, NAMES, times
+from evenhand.metrics.features import Structure
+from evenhand.metrics.learner_settings import FINEST, HIGHEST_ERROR_RATE
+from evenhand.records.decision import ReviewKind
+from evenhand.records.ratings import Preference
+from evenhand.records.review_metadata import LONGEST_TEXT, MOST_PLACES, NAMES, times
 from evenhand.rewards import RidgeUCB
 
 MAX_REWARD = RidgeUCB(1).largest_reward
@@ -35,8 +41,8 @@ PairAnswer = Literal["unfair", "acceptable", "unsure", "skip", "conflict", "rate
 """Answers on a pair, however the desk asks."""
 Scale = Annotated[list[int], Field(min_length=2, max_length=2)]
 Tolerance = Annotated[float, Field(ge=0, lt=1)]
-Share = Annotated[float, Field(ge=0, le=0.5)]
-Count = Annotated[int, Field(ge=1, le=100_000)]
+Share = Annotated[float, Field(ge=0, le=MOST_SHARE)]
+Count = Annotated[int, Field(ge=1, le=MOST_ANSWERS)]
 
 
 class RequestModel(BaseModel):
@@ -71,12 +77,12 @@ class RulesInput(RequestModel):
     """How reviewers are asked about pairs. Omitted rules keep their values."""
 
     ask: Annotated[
-        Literal["verdicts", "ratings", "comparisons"],
+        Ask,
         Field(description="Whether a gap is unfair, a rating of both candidates, or which of them comes first."),
     ] = OMITTED
-    scale: Annotated[Scale, Field(description="The lowest and the highest rating: whole numbers, 1 to 9 apart.")] = (
-        OMITTED
-    )
+    scale: Annotated[
+        Scale, Field(description=f"The lowest and the highest rating: whole numbers, 1 to {MOST_RATINGS - 1} apart.")
+    ] = OMITTED
     tolerance: Annotated[Tolerance, Field(description="Acceptable gap between two who are rated the same.")] = OMITTED
     hidden: Annotated[list[Id], Field(description="Attributes that reviewers do not see.")] = OMITTED
     ids: Annotated[bool, Field(description="Whether reviewers see the ids of candidates.")] = OMITTED
@@ -84,7 +90,9 @@ class RulesInput(RequestModel):
     repeats: Annotated[Share, Field(description="The share of pairs asked a second time.")] = OMITTED
     repeat_after: Annotated[Count, Field(description="Other answers before a pair is repeated.")] = OMITTED
     session: Annotated[Count, Field(description="Answers after which the page proposes a break.")] = OMITTED
-    lease: Annotated[float, Field(ge=1, le=86400, description="Seconds a pair is reserved for.")] = OMITTED
+    lease: Annotated[
+        float, Field(ge=LEASE_SECONDS[0], le=LEASE_SECONDS[1], description="Seconds a pair is reserved for.")
+    ] = OMITTED
 
 
 class DeskRequest(RequestModel):
@@ -99,19 +107,19 @@ class DeskRequest(RequestModel):
     features: Annotated[list[Id], Field(min_length=1, max_length=MOST_FEATURES)] = OMITTED
     schema_: Annotated[dict[str, Any], Field(alias="schema", description="From evenhand.Schema.to_dict().")] = OMITTED
     capacity: Annotated[int | None, Field(ge=1, le=MOST_CAPACITY)] = OMITTED
-    epsilon: Annotated[float | None, Field(gt=0, lt=1)] = OMITTED
-    structure: Literal["full", "diagonal"] = OMITTED
+    epsilon: Annotated[float | None, Field(ge=FINEST, le=1)] = OMITTED
+    structure: Structure = OMITTED
     seed: Annotated[int, Field(ge=0, le=2**63 - 1)] = OMITTED
-    reviewer_error: Annotated[float | None, Field(ge=0, lt=0.5)] = OMITTED
+    reviewer_error: Annotated[float | None, Field(ge=0, lt=HIGHEST_ERROR_RATE)] = OMITTED
     target_unfair_share: Annotated[float | None, Field(gt=0, lt=1)] = OMITTED
     target: Annotated[
-        Literal["flagged", "estimated"],
+        Target,
         Field(description="Whether a flagged decision counts in full, or by the probability that its flags are right."),
     ] = OMITTED
     max_unfair_rounds: Annotated[int | None, Field(ge=0, le=MOST_ROUNDS)] = OMITTED
-    metric: Literal["BayesPoint", "ProjectedVolume", "Ellipsoid", "Guarded", "VersionSpace", "ByEvidence"] = OMITTED
+    metric: MetricName = OMITTED
     overlap: Annotated[float, Field(ge=0, le=1, description="The share of pairs for two reviewers.")] = OMITTED
-    pairs_per_decision: Annotated[int, Field(ge=0, le=1000)] = OMITTED
+    pairs_per_decision: Annotated[int, Field(ge=0, le=MOST_PAIRS_PER_DECISION)] = OMITTED
     reviewing: RulesInput = OMITTED
 
     def settings(self) -> dict[str, Any]:
@@ -138,14 +146,14 @@ class QueuedInput(RequestModel):
     reason: Text
     detail: Text | None = None
     score: Number | None = None
-    place: Annotated[int, Field(ge=0, le=1_000_000)] = 0
+    place: Annotated[int, Field(ge=0, le=MOST_PLACES)] = 0
 
 
 class ComparisonInput(RequestModel):
     """What a reviewer said of two candidates: to be treated alike, or which of them comes first."""
 
     pair: Pair
-    answer: Literal["alike", "first", "second"]
+    answer: Preference
 
 
 class ReviewRequest(RequestModel):
@@ -157,7 +165,7 @@ class ReviewRequest(RequestModel):
     `evenhand.records.review_metadata`; other metadata goes into circumstances.
     """
 
-    kind: Literal["complete", "partial", "one_bit", "ratings", "comparisons"]
+    kind: ReviewKind
     unfair: list[Pair] = []
     fair: list[Pair] = []
     any_unfair: bool | None = None

@@ -175,8 +175,8 @@ class DeskClient:
         rest |= {"ratings": None if ratings is None else as_dict(ratings, "ratings"), "tolerance": tolerance}
         rest |= {"scale": None if scale is None else as_list(scale, "scale")}
         if comparisons is not None:
-            said = as_dict(comparisons, "comparisons").items()
-            rest["comparisons"] = [{"pair": as_list(pair, "comparisons"), "answer": answer} for pair, answer in said]
+            answers = as_dict(comparisons, "comparisons").items()
+            rest["comparisons"] = [{"pair": as_list(pair, "comparisons"), "answer": answer} for pair, answer in answers]
         body = {name: value for name, value in (rest | {"reviewer": reviewer}).items() if value is not None}
         path = as_path(desk, "decisions", decision, "reviews")
         return self._post(path, {"kind": kind, **pairs, **body, **metadata}, key)

@@ -14,7 +14,7 @@ from evenhand.desk.replay import replay
 from evenhand.errors import DamagedLedger
 from evenhand.ledger.event import Head, Row
 from evenhand.ledger.ledger import INSERT
-from evenhand.ledger.verify import standing, to_jsonl, verify
+from evenhand.ledger.verify import head_and_stray, to_jsonl, verify
 from evenhand.service.verification import PENDING, Verification
 from tests.support.desk_play import D, done, people, play
 from tests.support.tampering import tampered
@@ -86,7 +86,7 @@ def test_events_that_do_not_belong_are_reported(desk: Desk, change: str) -> None
 
 def test_a_whole_ledger_has_no_lines_beyond(desk: Desk) -> None:
     """Nothing is reported of one that is as it was written."""
-    head, stray = standing(desk.ledger, desk.name)
+    head, stray = head_and_stray(desk.ledger, desk.name)
     assert (head, stray) == (desk.head, None)
     assert verify(desk.ledger, desk.name).seq == head.seq
 

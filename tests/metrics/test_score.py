@@ -49,7 +49,7 @@ def same(a: Any, b: Any) -> bool:
 class BriefScore(Score):
     """Score with short chains: what it does is the same, and the contract asks for many rounds."""
 
-    tuning = replace(DEFAULT, chains=8, steps=6, first_steps=12, apart=2, max_answers=600, starts=2, restarts=1)
+    tuning = replace(DEFAULT, chains=8, steps=6, first_steps=12, thinning=2, max_answers=600, starts=2, restarts=1)
 
 
 class TestScore(MetricLearnerContract):

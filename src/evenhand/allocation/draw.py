@@ -40,7 +40,7 @@ def draw_from(p: Floats, limit: float, rng: np.random.Generator) -> tuple[int, .
         return tuple(np.flatnonzero(rng.random(len(p)) < p).tolist())
     places = math.ceil(limit)
     order = rng.permutation(len(p))
-    # The sum may exceed the number of places by a rounding error, and would then rarely meet one mark too many.
+    # The sum may exceed the number of places by a rounding error; in rare cases it would then hit one mark too many.
     edges = np.minimum(np.cumsum(p[order]), places)
     marks = np.ceil(edges - rng.random())
     return tuple(sorted(order[np.diff(marks, prepend=0.0) > 0.0].tolist()))

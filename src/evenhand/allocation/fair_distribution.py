@@ -57,7 +57,7 @@ def fair_distribution(
     The paper's LP(a, c). rewards: a (k,), finite, of any sign. distances: c (k, k), >= 0, inf where two candidates
     have nothing to do with each other; of c_ij and c_ji the smaller counts, since a gap has no direction, and the
     diagonal is ignored. They need not be a metric. capacity: B > 0, any real number, or None for no limit; what is
-    missing to it means "nobody". method: "combinatorial" (exact: water-filling or network simplex), "highs" (a general
+    left of it means "nobody". method: "combinatorial" (exact: water-filling or network simplex), "highs" (a general
     solver), or "auto": combinatorial, with HiGHS as a fallback should that take too long. Cost: some microseconds for
     k = 10, tens of them for k = 100 and capacity 1, milliseconds for k = 1000; without a capacity a tenth of a second
     for k = 1000 at worst.

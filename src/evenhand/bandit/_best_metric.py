@@ -24,13 +24,13 @@ WIDTHS = tuple(0.5**k for k in range(12))
 """The widths of the threshold, as shares of the gap, from the first to the last."""
 
 CLOSE = 3
-"""How many widths are skipped from a metric that is nearly right."""
+"""Number of widths skipped when starting from a metric that is nearly right."""
 
 BIASES = (1.0, 2.0)
 """How much a gap that was accepted weighs, compared with one that was flagged."""
 
 RESTARTS = 10
-"""Searches from random metrics before all are given up: in one of 40 runs the others missed the reviewer's own."""
+"""Number of searches from random metrics: in one of 40 runs the other starts missed the reviewer's metric."""
 
 ITERATIONS = 25  # of L-BFGS at each width
 FLOOR = 1e-12  # of a distance
@@ -94,7 +94,7 @@ def best_metric(
     for bias in BIASES:
         search.anneal(search.scaled(np.eye(len(unit))), WIDTHS, bias)
     rng = np.random.default_rng(0)
-    for k in range(RESTARTS):  # each at once done if a metric is good enough
+    for k in range(RESTARTS):  # returns at once if a metric is good enough
         search.anneal(search.scaled(rng.normal(size=(len(unit), len(unit)))), WIDTHS, BIASES[-1 - k % len(BIASES)])
     return BestMetric(search.best / unit, search.least, search.wrong(search.best))
 

@@ -112,7 +112,7 @@ class FairBandit:
         margin = Margin.counting(target, target_unfair_share)
         self.safeguards = Safeguards(self.metric.space, margin, max_unfair_rounds, target)
         self.fit_check = FitCheck.of(self.metric)
-        self._is_misfit_told = False
+        self._has_warned_of_misfit = False
         self._rng = as_generator(seed)
         # Bandits with the same seed and settings share a key; any difference between them gives another key.
         self._key = key_for(self._rng.bytes(16), self._parts())
@@ -225,8 +225,8 @@ class FairBandit:
             share = f"{reports[name].lower:.0%} to {reports[name].upper:.0%} of {reports[name].answers} verdicts"
             text = f"{who} is wrong more often than right, in {share}; their verdicts are ignored while that is so"
             self._warn(MisleadingReviewer(text))
-        if self.fit_check.speaks_up and not self._is_misfit_told:
-            self._is_misfit_told = True
+        if self.fit_check.speaks_up and not self._has_warned_of_misfit:
+            self._has_warned_of_misfit = True
             self._warn(NoMetricFits(self.fit().explain()))
 
     def _warn(self, warning: Warning) -> None:
@@ -347,7 +347,7 @@ class FairBandit:
         bandit.misleading = frozenset(state["found_out"])
         if "fit" in state:  # not in states of version 0.1
             bandit.fit_check = FitCheck.from_state(state["fit"])
-        bandit._is_misfit_told = bandit.fit_check.speaks_up
+        bandit._has_warned_of_misfit = bandit.fit_check.speaks_up
         bandit._key = bytes.fromhex(state["key"])
         bandit._rng = generator_from(state["rng"])
         return bandit

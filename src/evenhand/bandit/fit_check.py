@@ -16,11 +16,11 @@ from evenhand.errors import InvalidInput, SolverFailed
 from evenhand.metrics import MetricLearner, Verdicts
 
 FALSE_ALARM = 0.02
-"""The probability that the check ever speaks up about a reviewer who follows a metric and slips in a tenth of answers.
-It holds if the search finds a metric no worse than hers."""
+"""The probability that the check ever speaks up about a reviewer who follows a metric and is wrong in a tenth of the
+answers, provided that the search finds a metric no worse than the reviewer's."""
 
 MEMORY = 1500
-"""The number of answers that are remembered, the newest ones."""
+"""Maximum number of answers remembered, the newest ones."""
 
 PER_REVIEW = 5
 """The number of answers taken from one review: pairs of one decision share candidates, and say little more."""
@@ -29,17 +29,18 @@ FIRST_LOOK, GROWTH = 150, 1.6
 """The answers before the first look, and their growth from look to look while all are remembered."""
 
 PREDICTED = 4
-"""Of so many reviews one has its predictions noted: they take longer than all the rest, for the report alone."""
+"""Predictions are recorded for one review in this many. Only the report uses them, and they take longer than all the
+rest."""
 
 UNKNOWN = -1.0  # in place of a prediction that was not noted
 CHUNKS = 64  # reviews that are kept apart before they are joined: joining copies everything
 
-MOST_TOLERATED = 0.4  # a reviewer with a higher rate says so little that nothing can be found out
+MOST_TOLERATED = 0.4  # at higher error rates answers carry too little information for the check
 
 
 @dataclass(frozen=True, eq=False)
 class CheckedAnswers:
-    """Answers on pairs: what was asked, what was predicted, and what was said."""
+    """Answers on pairs: the question, the prediction and the answer."""
 
     differences: Floats
     """Of the two contexts, (n, d)."""
@@ -117,7 +118,7 @@ class FitCheck:
 
     @property
     def threshold(self) -> float:
-        """The evidence from which the check speaks up: log(1/alpha), more from late look to late look.
+        """The evidence at which the check speaks up: log(1/alpha), and more with every late look.
 
         Half of alpha is for all looks before answers are forgotten, half for all later ones, 1/(k(k + 1)) for the k-th.
         """
@@ -163,7 +164,7 @@ class FitCheck:
                 tolerated=self.tolerated,
                 enough=check.threshold,
             )
-        except SolverFailed:  # nothing was found out; the next look tries again
+        except SolverFailed:  # no result; the next look tries again
             return check
         spoke_at = self.seen if best.evidence >= check.threshold else None
         share = best.wrong / len(answers)
@@ -203,7 +204,7 @@ class FitCheck:
 
 
 def _some(n: int, offset: int) -> Indices:
-    """PER_REVIEW of n rows, evenly spread, others from review to review; whatever was said about them."""
+    """PER_REVIEW of n rows, evenly spread, a different choice for each review; the answers play no part in it."""
     return np.sort((offset + np.arange(PER_REVIEW) * n // PER_REVIEW) % n)
 
 

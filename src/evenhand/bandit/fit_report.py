@@ -20,8 +20,8 @@ EDGES = (0.0, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
 """Of the predicted probabilities, for calibration."""
 
 NEAR, WIDE = 0.1, 0.5
-"""Two candidates are near-twins if they differ by less than this share of the median difference, and a gap between
-them is wide from this share of the median gap on."""
+"""Two candidates are near-twins if they differ by less than this share of the median difference; a gap between them is
+wide if it is at least this share of the median gap."""
 
 SCORE = 1.96  # of a 95% interval
 NOTABLE = 4.0  # how much more of the residuals features must explain than chance would

@@ -116,7 +116,7 @@ def chance_of_any(chances: Floats) -> float:
 def chance_truly_unfair(metric: MetricLearner, review: Review, verdicts: Verdicts) -> float:
     """The probability that at least one flag of a review is right, by what `metric` believes before it learns them.
 
-    Pairs count as independent. Their distances are often too long together, so this is rather too much than too little.
+    Pairs count as independent. Errors in their distances are correlated, so this tends to be too high.
     """
     error_rate = metric.error_rate_of(verdicts.reviewer)
     if review.any_unfair:
@@ -252,7 +252,7 @@ class Safeguards:
         return settings if self.target == "flagged" else {**settings, "target": self.target}
 
     def state(self) -> dict[str, Any]:
-        """Settings, counts and verdicts. Where every flagged round counts in full, as in 0.1."""
+        """Settings, counts and verdicts; the same as in 0.1 if every flagged round counts in full."""
         counts = np.array(self._counts.items(), dtype=np.float64).reshape(-1, 2)
         estimated = {"target": self.target, "counted": self.counted, "counts": counts}
         return {

@@ -98,7 +98,7 @@ class Descent:
         self._add(direction, low, high, row)
 
     def _start(self, goal: Floats) -> Indices:
-        """The basis of the best of all ends so far: near it the new one is to be found."""
+        """The basis of the best of all ends so far: the new end is likely to be near it."""
         if not self._ends:
             return np.arange(self.known.inner.n_unknowns)
         return self._bases[int(np.argmin(np.array(self._ends) @ goal))].copy()

@@ -223,10 +223,10 @@ def _rated(review: Record, pair: list[int], lead: float) -> bool | None:
 
 def _compared(review: Record, pair: list[int], lead: float) -> bool | None:
     """Whether comparisons do; where the one who comes first has the lower probability, there is no verdict."""
-    said = next((answer for i, j, answer in review["compared"] if [i, j] == pair), None)
-    if said in (None, "alike"):
-        return None if said is None else bool(abs(lead) > review["tolerance"] + TOLERANCE)
-    return False if (lead if said == "first" else -lead) >= -TOLERANCE else None
+    answer_on_pair = next((answer for i, j, answer in review["compared"] if [i, j] == pair), None)
+    if answer_on_pair in (None, "alike"):
+        return None if answer_on_pair is None else bool(abs(lead) > review["tolerance"] + TOLERANCE)
+    return False if (lead if answer_on_pair == "first" else -lead) >= -TOLERANCE else None
 
 
 def _number(value: Any) -> Fraction:

@@ -70,9 +70,9 @@ def run_list(options: argparse.Namespace) -> int:
 
 
 def _summary(ledger: Ledger, name: str) -> str:
-    from evenhand.ledger.verify import standing
+    from evenhand.ledger.verify import head_and_stray
 
-    head, stray = standing(ledger, name)
+    head, stray = head_and_stray(ledger, name)
     if stray is not None:
         raise stray
     with ledger.reading(name) as view:

@@ -101,8 +101,8 @@ def _check_same_features(settings: dict[str, Any], desk: Desk) -> None:
             shown = "another schema" if name == "schema" else f"{name} {_shown(there)}"
             here = "one of its own" if name == "schema" else _shown(own[name])
             raise InvalidInput(
-                f"the file is of a desk with {shown}, but desk {desk.name!r} has {here}; if its numbers mean the same "
-                "all the same, pass --set features=... as this desk has them"
+                f"the file is of a desk with {shown}, but desk {desk.name!r} has {here}; if the numbers mean the "
+                "same nevertheless, pass --set features=... as this desk has them"
             )
 
 

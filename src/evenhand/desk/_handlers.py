@@ -96,8 +96,9 @@ class Handlers:
         row = self._decision_row(command.decision)
         decision = row.event.body
         candidates = decision["candidates"]
-        given = {name: value for name, value in vars(command).items() if value is not None or name not in ANSWER_FIELDS}
-        review, content = read_review(given, candidates, decision["probabilities"], self.settings.reviewing)
+        named = vars(command).items()
+        values = {name: value for name, value in named if value is not None or name not in ANSWER_FIELDS}
+        review, content = read_review(values, candidates, decision["probabilities"], self.settings.reviewing)
         body = {"decision": row.id, **content, "supersedes": command.supersedes}
         metadata = read_metadata(command.circumstances)
         if metadata is not None:

@@ -80,7 +80,7 @@ class Withdraw(Command):
 class Override(Command):
     """Somebody chose other candidates than the draw did: none, or up to the decision's capacity.
 
-    From then on outcomes are accepted of these candidates only. The last override counts. Earlier outcomes stay.
+    From then on outcomes are accepted for these candidates only. The last override counts. Earlier outcomes stay.
     """
 
     decision: str

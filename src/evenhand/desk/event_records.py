@@ -141,8 +141,8 @@ def answers_in(row: Row) -> list[ReviewAnswer]:
             left=(metadata.get("sides") or {}).get("left"),
         )
         return [answer]
-    said = (("unfair", body["unfair"]), ("acceptable", body["fair"]), (REVERSED, body.get("reversed", ())))
-    return [ReviewAnswer(*common, frozenset(pair), answer) for answer, pairs in said for pair in pairs]
+    named = (("unfair", body["unfair"]), ("acceptable", body["fair"]), (REVERSED, body.get("reversed", ())))
+    return [ReviewAnswer(*common, frozenset(pair), answer) for answer, pairs in named for pair in pairs]
 
 
 def _judgement(answer: str, body: Mapping[str, Any]) -> str:

@@ -30,9 +30,8 @@ UNREADABLE = (TypeError, ValueError, AttributeError, KeyError, IndexError, Recur
 """Raised by commands of the wrong shape; other commands of the batch must not suffer from one."""
 
 NOT_COMPARED = ("idempotency_key", "origins")
-"""Fields in which two commands with the same key may differ. ANSWER_FIELDS count where they are used only: commands of
-earlier versions have none.
-"""
+"""Fields in which two commands with the same key may differ. ANSWER_FIELDS count only where they are used: commands of
+earlier versions have none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,24 +200,24 @@ def as_pairs(name: str, value: Any) -> list[list[str]]:
 
 
 def read_review(
-    given: Mapping[str, Any], candidates: Sequence[str], probabilities: Sequence[float], rules: ReviewRules
+    values: Mapping[str, Any], candidates: Sequence[str], probabilities: Sequence[float], rules: ReviewRules
 ) -> tuple[Review, dict[str, Any]]:
     """A review of a decision, and its fields in an event; scale and tolerance default to the desk's.
 
-    given: kind, unfair, fair, any_unfair, reviewer, and those of ANSWER_FIELDS that are not None.
+    values: kind, unfair, fair, any_unfair, reviewer, and those of ANSWER_FIELDS that are not None.
     """
-    kind, reviewer = given["kind"], given["reviewer"]
+    kind, reviewer = values["kind"], values["reviewer"]
     if reviewer is not None:
         check_name(reviewer, "reviewer")
-    body = {"kind": kind, **_read_verdicts(given), "reviewer": reviewer, **_read_answers(given, rules)}
+    body = {"kind": kind, **_read_verdicts(values), "reviewer": reviewer, **_read_answers(values, rules)}
     review = review_of(body, candidates)  # which refuses unknown kinds and candidates
     return review, body | implied_fields(review, candidates, probabilities) if kind in RATED_FIELDS else body
 
 
-def _read_verdicts(given: Mapping[str, Any]) -> dict[str, Any]:
+def _read_verdicts(values: Mapping[str, Any]) -> dict[str, Any]:
     """unfair, fair and any_unfair; InvalidInput for one that a review of this kind does not have."""
-    kind, any_unfair = given["kind"], given["any_unfair"]
-    pairs = {name: as_pairs(name, given[name]) for name in ("unfair", "fair")}
+    kind, any_unfair = values["kind"], values["any_unfair"]
+    pairs = {name: as_pairs(name, values[name]) for name in ("unfair", "fair")}
     if kind == "complete" and pairs["fair"]:
         raise InvalidInput(
             f"fair must be empty in a complete review, which names unfair pairs only, got {pairs['fair']}"
@@ -236,20 +235,20 @@ def _read_verdicts(given: Mapping[str, Any]) -> dict[str, Any]:
     return {**pairs, "any_unfair": any_unfair}
 
 
-def _read_answers(given: Mapping[str, Any], rules: ReviewRules) -> dict[str, Any]:
+def _read_answers(values: Mapping[str, Any], rules: ReviewRules) -> dict[str, Any]:
     """The fields of ratings or comparisons; InvalidInput for one that a review of this kind does not have."""
-    kind = given["kind"]
+    kind = values["kind"]
     fields = RATED_FIELDS.get(kind, ())
-    others = [name for name in ANSWER_FIELDS if name in given and name not in fields]
+    others = [name for name in ANSWER_FIELDS if name in values and name not in fields]
     if others:
-        raise InvalidInput(f"{others[0]} must be None in a {kind} review, got {given[others[0]]!r}")
+        raise InvalidInput(f"{others[0]} must be None in a {kind} review, got {values[others[0]]!r}")
     if not fields:
         return {}
-    tolerance = check_tolerance(given.get("tolerance", rules.tolerance))
+    tolerance = check_tolerance(values.get("tolerance", rules.tolerance))
     if kind == "ratings":
-        scale = check_scale(given.get("scale", rules.scale))
-        return {"ratings": _read_ratings(given.get("ratings"), scale), "scale": list(scale), "tolerance": tolerance}
-    return {"comparisons": _read_comparisons(given.get("comparisons")), "tolerance": tolerance}
+        scale = check_scale(values.get("scale", rules.scale))
+        return {"ratings": _read_ratings(values.get("ratings"), scale), "scale": list(scale), "tolerance": tolerance}
+    return {"comparisons": _read_comparisons(values.get("comparisons")), "tolerance": tolerance}
 
 
 def _read_ratings(value: Any, scale: tuple[float, float]) -> dict[str, float]:

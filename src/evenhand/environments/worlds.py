@@ -102,7 +102,7 @@ def make_world(
     """The world of this name, from standard parts.
 
     n_candidates, n_features: k and d, both 5 by default. metric: one of METRIC_KINDS ("full"), or A itself, (r, d).
-    norm: ||A'A||_F, 0.7. reward: one of REWARD_KINDS, or an OutcomeModel. noise: its sub-contexts.Gaussian scale, 0.1.
+    norm: ||A'A||_F, 0.7. reward: one of REWARD_KINDS, or an OutcomeModel. noise: its sub-Gaussian scale, 0.1.
     settings: those of the population.
 
     seed fixes the truth (theta, of norm 1, A, centres of groups) and the first `reset` without a seed. The default is

@@ -25,7 +25,7 @@ def verify(ledger: Ledger, desk: str, *, known: tuple[int, str] | None = None) -
     known: the seq and hash of an event as noted before. Without it, somebody who can write to the database could remove
     the newest events, or rewrite the whole ledger.
     """
-    head, stray = standing(ledger, desk)
+    head, stray = head_and_stray(ledger, desk)
     chain = Chain(desk)
     for row in ledger.rows(desk, until=head.seq):
         chain.add(row)
@@ -41,7 +41,7 @@ def verify(ledger: Ledger, desk: str, *, known: tuple[int, str] | None = None) -
     return head
 
 
-def standing(ledger: Ledger, desk: str) -> tuple[Head, DamagedLedger | None]:
+def head_and_stray(ledger: Ledger, desk: str) -> tuple[Head, DamagedLedger | None]:
     """The head of a desk's ledger; and an error if there are events after it, or before the first."""
     with ledger.reading(desk) as view:
         return view.head, view.stray()
@@ -49,7 +49,7 @@ def standing(ledger: Ledger, desk: str) -> tuple[Head, DamagedLedger | None]:
 
 def check_end(ledger: Ledger, desk: str, after: int) -> None:
     """Check the events from `after` on, of a long ledger only the newest: those that opening a desk relies on."""
-    head, stray = standing(ledger, desk)
+    head, stray = head_and_stray(ledger, desk)
     if stray is not None:
         raise stray
     chain = None
@@ -173,7 +173,7 @@ def to_jsonl(ledger: Ledger, desk: str, *, damaged: Callable[[DamagedLedger], No
             raise error
         damaged(error)
 
-    head, stray = standing(ledger, desk)
+    head, stray = head_and_stray(ledger, desk)
     if stray is not None:
         report(stray)
     chain, is_whole = Chain(desk), True

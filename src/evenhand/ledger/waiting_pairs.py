@@ -43,7 +43,7 @@ class WaitingPair:
     gap: float
     distance: float
     """The estimated distance when the pair was queued."""
-    doubt: float
+    uncertainty: float
     chance_unfair: float
     priority: float
     """Pairs with the highest priority come first."""
@@ -57,7 +57,8 @@ class WaitingPair:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain strings and numbers."""
-        return asdict(self)
+        fields = asdict(self)
+        return {("doubt" if name == "uncertainty" else name): value for name, value in fields.items()}
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,7 @@ class WaitingPairs:
         update = f"({PLACE}) DO UPDATE SET reason = excluded.reason, priority = excluded.priority"
         rows = [
             (desk, p.decision, p.first, p.second, p.copy)  # noqa: RUF005 - two groups of columns
-            + (p.reason, p.gap, p.distance, p.doubt, p.chance_unfair, p.priority, 0.0)
+            + (p.reason, p.gap, p.distance, p.uncertainty, p.chance_unfair, p.priority, 0.0)
             for p in pairs
         ]
         with self._exclusively(desk) as connection:

@@ -321,7 +321,7 @@ class BayesPoint(MetricLearner):
         return twin
 
     def settings(self) -> dict[str, Any]:
-        """The settings; a sharp threshold goes without saying, as in version 0.1."""
+        """The settings; `softness` is left out for a sharp threshold, as in version 0.1."""
         return {name: value for name, value in super().settings().items() if name != "softness" or value != 0.0}
 
     def state(self) -> dict[str, Any]:

@@ -58,7 +58,7 @@ class Decision:
     contexts: Floats
     """(k, d)."""
     probabilities: Floats
-    """(k,), the real sampling probabilities; what is missing to 1 means "nobody" when the capacity is 1."""
+    """(k,), the real sampling probabilities; what is left to 1 means "nobody" when the capacity is 1."""
     chosen: tuple[int, ...]
     """The candidates drawn, in order; () means nobody."""
     capacity: int | None

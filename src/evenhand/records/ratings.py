@@ -122,7 +122,7 @@ def as_compared(comparisons: Any) -> Compared:
 
 def _triples(comparisons: Any) -> Iterator[tuple[Any, Any, Any]]:
     expected = "a dict from pairs of candidates to 'alike', 'first' or 'second'"
-    entries = [(pair, said) for pair, said in comparisons.items()] if isinstance(comparisons, Mapping) else comparisons
+    entries = list(comparisons.items()) if isinstance(comparisons, Mapping) else comparisons
     if isinstance(entries, str) or not isinstance(entries, Iterable):
         raise refusal("comparisons", expected, comparisons)
     for entry in entries:

@@ -88,7 +88,7 @@ def serve_demo(
     if not is_loopback(host):
         raise InvalidInput(f"host must be a loopback address for the demo, whose link signs anybody in, got {host!r}")
 
-    def tell(text: str) -> None:
+    def announce(text: str) -> None:
         say(text)
         sys.stdout.flush()
 
@@ -97,18 +97,18 @@ def serve_demo(
         _exiting_on_sigterm(),
         tempfile.TemporaryDirectory(prefix=f"evenhand-demo-{os.getpid()}-", dir=_memory_folder()) as folder,
     ):
-        tell("Preparing a lending desk with a past. This takes a few seconds, the first time half a minute.")
+        announce("Preparing a lending desk with a past. This takes a few seconds, the first time half a minute.")
         url, base = f"sqlite:///{Path(folder) / 'ledger.db'}", address_of(listening, host)
         world = make_past(url, decisions=decisions)
         secrets = _create_tokens(url)
         app = create_app(ServiceSettings(database_url=url, log_requests=False))
         link = f"{base}/welcome/{add_welcome(app, secrets[VISITOR])}"
         welcome = WELCOME.format(link=link, token=secrets[VISITOR])
-        server = AnnouncingServer(config_of(app), lambda: tell(welcome))
+        server = AnnouncingServer(config_of(app), lambda: announce(welcome))
         # uvicorn raises the signal again after it has stopped.
         with suppress(KeyboardInterrupt), arrivals(base, secrets["intake"], world):
             server.run(sockets=[listening])
-    tell("The demo has ended; nothing was kept.")
+    announce("The demo has ended; nothing was kept.")
 
 
 def _memory_folder() -> str | None:

@@ -9,7 +9,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from evenhand.errors import DamagedLedger
-from evenhand.ledger.verify import Chain, standing
+from evenhand.ledger.verify import Chain, head_and_stray
 from evenhand.service.logs import about
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Verification:
     def _verify(self, desk: str) -> None:
         chain, last = Chain(desk), 1
         try:
-            head, stray = standing(self._ledger, desk)
+            head, stray = head_and_stray(self._ledger, desk)
             last = max(last, head.seq + (stray is not None))
             while chain.seq < head.seq and self._advance(desk, chain, head.seq):
                 pass

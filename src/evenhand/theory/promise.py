@@ -65,8 +65,8 @@ def flags_left(
 
     None if they have left less than any metric with n_wrong wrong answers keeps: then no such metric exists.
 
-    confidence: None if log_mass and quantiles are exact. Otherwise half of the doubt goes to log_mass, the log of an
-    unbiased estimate with this variance, and half to quantiles that leave the share q only on average.
+    confidence: None if log_mass and quantiles are exact. Otherwise half of the error probability is for log_mass, the
+    log of an unbiased estimate with this variance, and half for quantiles that leave the share q only on average.
 
     >>> flags_left(15, bound=1.0, set_back=1e-4, quantile=0.03, log_mass=-70.0)
     25
@@ -77,8 +77,8 @@ def flags_left(
     """
     budget = _promise_budget(m, bound, set_back, error_rate, n_wrong) + log_mass
     if confidence is not None:
-        doubt = (1.0 - check_number("confidence", confidence, above=0, below=1)) / 2.0
-        budget += variance / 2.0 + NormalDist().inv_cdf(1.0 - doubt) * math.sqrt(variance) + math.log(1.0 / doubt)
+        failure = (1.0 - check_number("confidence", confidence, above=0, below=1)) / 2.0
+        budget += variance / 2.0 + NormalDist().inv_cdf(1.0 - failure) * math.sqrt(variance) + math.log(1.0 / failure)
     return None if budget < 0.0 else math.floor(budget / math.log(1.0 / share_kept(quantile, error_rate)))
 
 

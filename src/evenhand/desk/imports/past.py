@@ -78,10 +78,10 @@ def _read_review(value: Any, ids: list[str], probabilities: list[float], rules: 
     _refuse_others("a review", value, REVIEW_FIELDS, LEDGER_FIELDS)
     kind = value.get("kind", "partial")
     is_rated = kind in RATED_FIELDS  # whose pairs are implied ones
-    given = {name: () if is_rated else value.get(name) or () for name in ("unfair", "fair")}
-    given |= {"kind": kind, "any_unfair": value.get("any_unfair"), "reviewer": value.get("reviewer")}
-    given |= {name: value[name] for name in ANSWER_FIELDS if value.get(name) is not None}
-    return read_review(given, ids, probabilities, rules)[1]
+    values = {name: () if is_rated else value.get(name) or () for name in ("unfair", "fair")}
+    values |= {"kind": kind, "any_unfair": value.get("any_unfair"), "reviewer": value.get("reviewer")}
+    values |= {name: value[name] for name in ANSWER_FIELDS if value.get(name) is not None}
+    return read_review(values, ids, probabilities, rules)[1]
 
 
 def learn_rewards(model: RewardModel, body: Mapping[str, Any]) -> None:

@@ -123,7 +123,7 @@ class RoundHistory:
         """Per span, by the number of decisions made when they were first flagged: flagged decisions, and how many of
         those the margin made no promise about, since it had no target or all probabilities were equal."""
         self.targets: list[tuple[int, float | None]] = []
-        """From which decision on which share of unfair decisions was the target."""
+        """The targets for the share of unfair decisions, each with the number of the first decision it applied to."""
 
     def count(self, seq: int, kind: str) -> None:
         """An event was applied."""

@@ -1,4 +1,4 @@
-"""Projector keeps the published projection of one desk up to date with its ledger; Projectors, those of all desks."""
+"""Projector keeps the projection of one desk up to date with its ledger; Projectors does so for all open desks."""
 
 from __future__ import annotations
 
@@ -88,8 +88,8 @@ class Projector:
     def catch_up(self, *, wait: bool, keep_lock: bool) -> float | None:
         """Apply events up to the head; without `wait`, never waits for another projector.
 
-        Returns the seconds after which more is to be done without a new event (a snapshot, pairs for the queue; another
-        try, where somebody looked at the projection at that moment), or None.
+        Returns the seconds until there is more to do even without a new event (a snapshot, pairs for the queue, or
+        another attempt if another thread was projecting), or None.
         """
         if not self._turn.acquire(blocking=wait):
             return RETRY_SECONDS
@@ -123,7 +123,7 @@ class Projector:
         if head.seq > self._reducer.stamp.seq:
             self._start_nearest(head.seq, withdrawals, stamps)
             before, self._kept_at = self.projection, self._reducer.stamp.seq
-            self._reducer.advance(self._ledger, self._name, head.seq, withdrawals, self._keep_on_the_way)
+            self._reducer.advance(self._ledger, self._name, head.seq, withdrawals, self._keep_intermediate)
             if self._reducer.bandit.rounds != head.decisions:
                 counted = self._reducer.bandit.rounds
                 self._reducer = Reducer.initial(self._opened)  # what was projected cannot be trusted
@@ -222,8 +222,8 @@ class Projector:
         self._snapshot_at, self._snapshot_seq = time.monotonic(), reducer.stamp.seq
         self._snapshot_cost = self._snapshot_at - begun
 
-    def _keep_on_the_way(self, reducer: Reducer) -> None:
-        """On a long way snapshots are kept at falling distances, so that the next withdrawal is cheap."""
+    def _keep_intermediate(self, reducer: Reducer) -> None:
+        """During a long run keep snapshots, closer and closer together, so that the next withdrawal is cheap."""
         done, left = reducer.stamp.seq - self._kept_at, reducer.stamp.until - reducer.stamp.seq
         if left > 0 and done >= max(16 * CLOSEST, left // 4):
             self._keep_snapshot(reducer)

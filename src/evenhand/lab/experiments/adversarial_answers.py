@@ -56,7 +56,7 @@ def analyse(table: pl.DataFrame) -> Findings:
             for cost, words in COSTS.items():
                 lies, paid = by_seed(here, cost, along="lies")
                 extra = lies[1:], paid[:, 1:] - paid[:, :1]  # beyond the same seed without a lie
-                checks.append(_no_dearer(f"{words}, aimed at {aim}, lies {pace}", extra))
+                checks.append(_no_costlier(f"{words}, aimed at {aim}, lies {pace}", extra))
                 row |= {
                     f"{words}, no lie": str(estimate(paid[:, 0])),
                     f"{words}, {int(lies[-1])} lies": str(estimate(paid[:, -1])),
@@ -68,19 +68,19 @@ def analyse(table: pl.DataFrame) -> Findings:
     return Findings(tuple(checks), pl.DataFrame(rows))
 
 
-def _no_dearer(what: str, extra: growth.Points) -> Check:
-    """Growth faster than linear makes each of many lies dearer than each of few: the slope of cost/C on log2 C.
+def _no_costlier(what: str, extra: growth.Points) -> Check:
+    """Growth faster than linear makes each of many lies costlier than each of few: the slope of cost/C on log2 C.
 
     An exponent would say the same, but the extra cost may be zero or negative.
     """
     lies, paid = extra
     each = paid / lies
-    dearer = slope(np.log2(lies), each)
+    increase = slope(np.log2(lies), each)
     return Check(
         f"{what}: many lies cost no more each than few",
-        f"{estimate(each[:, -1])} for each of {int(lies[-1])}; a doubling of C adds {dearer} to it",
+        f"{estimate(each[:, -1])} for each of {int(lies[-1])}; a doubling of C adds {increase} to it",
         "nothing added",
-        bool(dearer.lower <= growth.NEGLIGIBLE),
+        bool(increase.lower <= growth.NEGLIGIBLE),
     )
 
 

@@ -47,10 +47,10 @@ class ScoreAnswers:
     @classmethod
     def of_comparisons(cls, comparisons: Comparisons) -> Self:
         """One answer a comparison: alike within the tolerance, or one of the two tails."""
-        said, reach = np.asarray(comparisons.answers), float(comparisons.tolerance)
-        lower = np.where(said > 0, reach, np.where(said < 0, -np.inf, -reach))
-        upper = np.where(said < 0, -reach, np.where(said > 0, np.inf, reach))
-        n = len(said)
+        answers, reach = np.asarray(comparisons.answers), float(comparisons.tolerance)
+        lower = np.where(answers > 0, reach, np.where(answers < 0, -np.inf, -reach))
+        upper = np.where(answers < 0, -reach, np.where(answers > 0, np.inf, reach))
+        n = len(answers)
         differences = np.array(comparisons.pairs.differences, dtype=np.float64)
         return cls(differences, lower, upper, np.ones(n, np.bool_), np.ones(n), np.full(n, 1.0 / 3.0))
 

@@ -74,7 +74,7 @@ def _sampled(
     states, values = [], logs(points)
     for step in range(steps):
         points, values = elliptical_slice_step(logs, points, values, rng)
-        if (steps - 1 - step) % tuning.apart == 0:
+        if (steps - 1 - step) % tuning.thinning == 0:
             states.append(points)
     kept = np.hstack(states[-tuning.kept_states :])
     return Fitted(ScoreBelief(prior.parameters(kept)), prior.log_scales(kept))

@@ -30,8 +30,8 @@ class ScoreTuning:
     steps: int = 60
     """Number of chains of the sampler, and of steps at each fit."""
     kept_states: int = 2
-    apart: int = 15
-    """How many states of each chain are draws, and how many steps apart."""
+    thinning: int = 15
+    """Number of states of each chain that are draws, and the number of steps between them."""
     first_steps: int = 150
     """Number of steps where the answers have grown by more than half since the last fit."""
     starts: int = 8

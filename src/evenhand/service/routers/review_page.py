@@ -93,9 +93,9 @@ def _last(sessions: ReviewSessions, reviewer: str) -> dict[str, Any] | None:
         return None
     body = sessions.desk.event(last.review).body
     metadata = body["circumstances"]
-    said = {name: metadata.get(name) for name in ("answer", "reason", "note")}
+    remarks = {name: metadata.get(name) for name in ("answer", "reason", "note")}
     ratings = [body["ratings"][metadata["sides"][side]] for side in ("left", "right")] if "ratings" in body else None
-    return {"review": last.review, **said, "ratings": ratings}
+    return {"review": last.review, **remarks, "ratings": ratings}
 
 
 def _progress(sessions: ReviewSessions, reviewer: str, *, over: bool) -> dict[str, Any]:

@@ -10,7 +10,8 @@ import pytest
 
 from evenhand.environments import names
 from evenhand.lab.experiments import EXPERIMENTS, learners
-from evenhand.lab.store import Case, Store
+from evenhand.lab.store import Case
+from tests.support.tiny_results import tiny_results
 
 
 def made_up(setting: dict[str, Any], label: str, seed: int, *, pairs: float, regret: float) -> pl.DataFrame:
@@ -65,15 +66,8 @@ def test_every_case_belongs_to_one_setting() -> None:
 
 def test_real_runs_are_analysed_and_drawn(tmp_path: Path) -> None:
     """A few rounds of each quick setting; the experiment is registered under its name."""
-    experiment, store = EXPERIMENTS["learners"], Store(tmp_path)
-    cases = [
-        Case(case.experiment, {**case.settings, "rounds": 6}, case.label)
-        for case in experiment.sweep(True)
-        if case.settings["seed"] < 2
-    ]
-    for case in cases:
-        store.put(case, experiment.run(**case.settings), 0.0)
-    table = store.gather(cases)
+    experiment = EXPERIMENTS["learners"]
+    table = tiny_results(experiment, tmp_path, rounds=6)
     findings = experiment.analyse(table)
     assert len(findings.table) == 2 * (2 + 2 + 2)
     experiment.draw(table, findings).canvas.draw()

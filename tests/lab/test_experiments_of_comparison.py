@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +15,9 @@ from evenhand.lab.experiment import Experiment
 from evenhand.lab.experiments import EXPERIMENTS, adversaries, compare, metric_recovery, price_of_fairness
 from evenhand.lab.runs import measure, recovery_run, standard_run
 from evenhand.lab.statistics import ends_of_runs
-from evenhand.lab.store import Case, Store
+from evenhand.lab.store import Case
 from evenhand.metrics import KnownMetric
+from tests.support.tiny_results import check_analysis, tiny_results
 
 MINE = (adversaries.EXPERIMENT, price_of_fairness.EXPERIMENT, compare.EXPERIMENT, metric_recovery.EXPERIMENT)
 
@@ -32,19 +32,6 @@ def curve(settings: dict[str, Any], **ends: float) -> pl.DataFrame:
         totals["unfair_pairs"] = [ends["unfair_pairs"] - ends["late_unfair_pairs"], ends["unfair_pairs"]]
     table = pl.DataFrame({"round": [50.0, 100.0], "conflicts": [0.0, 0.0]} | totals)
     return table.with_columns(**{name: pl.lit(value) for name, value in settings.items()}, case=pl.lit(case.key))
-
-
-def tiny(experiment: Experiment, folder: Path, *, rounds: int, **wanted: Any) -> pl.DataFrame:
-    """Real results: the quick sweep's cases with these settings, first two seeds, few rounds."""
-    store = Store(folder)
-    cases = [
-        replace(case, settings={**case.settings, "rounds": rounds})
-        for case in experiment.sweep(True)
-        if case.settings["seed"] < 2 and all(case.settings.get(name) in kept for name, kept in wanted.items())
-    ]
-    for case in cases:
-        store.put(case, experiment.run(**case.settings), 0.0)
-    return store.gather(cases)
 
 
 def holds(experiment: Experiment, table: pl.DataFrame) -> dict[str, bool]:
@@ -295,12 +282,5 @@ def test_the_lending_world_and_the_hider_can_be_played() -> None:
 )
 def test_tiny_results_can_be_analysed_and_drawn(experiment: Experiment, wanted: dict[str, Any], tmp_path: Path) -> None:
     """Two seeds of a few rounds give verdicts, a table and a figure whose axes all have a name."""
-    table = tiny(experiment, tmp_path / "results", rounds=8, **wanted)
-    findings = experiment.analyse(table)
-    figure = experiment.draw(table, findings)
-    figure.savefig(tmp_path / "figure.png", dpi=40)
-    assert findings.checks
-    assert len(findings.table) > 0
-    assert (tmp_path / "figure.png").stat().st_size > 5_000
-    assert all(panel.get_title() for panel in figure.axes)
-    assert figure.axes[-1].get_xlabel()
+    table = tiny_results(experiment, tmp_path / "results", rounds=8, **wanted)
+    check_analysis(experiment, table, tmp_path)

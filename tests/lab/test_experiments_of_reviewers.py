@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +26,7 @@ from evenhand.lab.experiments import (
     promise_with_errors,
 )
 from evenhand.lab.reviewers import PANELS, ReviewerSetting
-from evenhand.lab.store import Store
+from tests.support.tiny_results import check_analysis, tiny_results
 
 MODULES = (
     partial_reviews,
@@ -431,23 +430,8 @@ def test_promise_with_errors_flags_each_broken_promise(
 @pytest.mark.parametrize("experiment", EACH)
 def test_tiny_results_can_be_analysed_and_drawn(experiment: Experiment, tmp_path: Path) -> None:
     """Two seeds of a few rounds of every case of the quick sweep: verdicts, a table, a figure with named axes."""
-    store = Store(tmp_path / "results")
-    cases = [
-        replace(case, settings={**case.settings, "rounds": 6})
-        for case in experiment.sweep(True)
-        if case.settings["seed"] < 2
-    ]
-    for case in cases:
-        store.put(case, experiment.run(**case.settings), 0.0)
-    table = store.gather(cases)
-    findings = experiment.analyse(table)
-    figure = experiment.draw(table, findings)
-    figure.savefig(tmp_path / "figure.png", dpi=40)
-    assert findings.checks
-    assert len(findings.table) > 0
-    assert (tmp_path / "figure.png").stat().st_size > 5_000
-    assert all(panel.get_title() for panel in figure.axes)
-    assert figure.axes[-1].get_xlabel()
+    table = tiny_results(experiment, tmp_path / "results", rounds=6)
+    check_analysis(experiment, table, tmp_path)
 
 
 @pytest.mark.parametrize("experiment", EACH)

@@ -44,7 +44,7 @@ export const ANSWER_KEYS = [...new Set(Object.values(ANSWERS).flatMap(({ keys })
 /** The answer among these names that a key gives. */
 export const answerOf = (key, names) => names.find((name) => ANSWERS[name].keys.includes(key));
 
-/** An answer as it is told afterwards; ratings: of the left and the right person, if it was one. */
+/** An answer in the past tense; ratings: of the left and the right person, if it was one. */
 export const past = (name, ratings = null) => (ratings ? `rated ${ratings.join(" and ")}` : ANSWERS[name].past);
 
 export function remarksForm() {

@@ -181,13 +181,7 @@ def promised_run(
     """
     of_truth, of_world, of_policy, of_reviewer, of_metric, of_learner, of_interview = separate_streams(seed, 7)
     A = np.zeros((1, d)) if rank == 0 else random_metric(d, rank=rank, seed=of_metric)
-    named = "sphere" if world == "attacker" else world
-    truth_of_world: dict[str, Any] = {"n_features": d, "metric": A}
-    if named in ("proxy", "lending"):  # they have metrics of their own
-        truth_of_world = {"n_features": d} if named == "proxy" else {}
-    place = make_world(named, n_candidates=k, seed=of_truth, **truth_of_world, **_reveal(reveal_at))
-    if world == "attacker":
-        place.source = CloudAttacker(d)
+    place = _attackable_world(world, A, n_candidates=k, seed=of_truth, **_reveal(reveal_at))
     if policy == "version-space":
         metric = VersionSpace(d, epsilon=epsilon, quantile=quantile, error_rate=error_rate, seed=of_learner)
         bandit = FairBandit(d, metric=metric, seed=of_policy)
@@ -218,6 +212,17 @@ def promised_run(
     }
     at = np.array(checkpoints(rounds)) - 1
     return _with_ends(account.curve() | {"flags_left": np.array(left)[at].tolist()}, **ends)
+
+
+def _attackable_world(world: str, A: Floats, **settings: Any) -> FairEnvironment:
+    """The world of this name, or the attacker's, with the metric A (r, d); "proxy" and "lending" have their own."""
+    d = A.shape[1]
+    if world == "attacker":
+        place = make_world("sphere", n_features=d, metric=A, **settings)
+        place.source = CloudAttacker(d)
+        return place
+    truth: dict[str, Any] = {"proxy": {"n_features": d}, "lending": {}}.get(world, {"n_features": d, "metric": A})
+    return make_world(world, **truth, **settings)
 
 
 def recovery_run(*, policy: str, d: int, k: int, rounds: int, epsilon: float, seed: int) -> Columns:

@@ -30,8 +30,9 @@ from evenhand.lab.policies import make_policy
 from evenhand.lab.reviewers import PANELS, ReviewerSetting
 from evenhand.lab.store import Columns
 from evenhand.metrics import MetricLearner, ReviewerReport, VersionSpace
+from evenhand.metrics.learner_settings import ASSUMED_ERROR_RATE
 
-ASSUMED_ERROR = 1e-3
+ASSUMED_ERROR = ASSUMED_ERROR_RATE
 """FairBandit's default of `reviewer_error`."""
 
 POOL = 500

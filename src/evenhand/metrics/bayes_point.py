@@ -24,7 +24,14 @@ from evenhand.metrics.gaussian.soft_threshold import chance_exceeded
 from evenhand.metrics.gaussian.truncated_normal import chance_below
 from evenhand.metrics.gaussian.tuning import DEFAULT, BayesPointTuning
 from evenhand.metrics.learner import Learned, MetricLearner
-from evenhand.metrics.learner_settings import accuracy, check_epsilon, check_error_rate, check_softness, first_bound
+from evenhand.metrics.learner_settings import (
+    ASSUMED_ERROR_RATE,
+    accuracy,
+    check_epsilon,
+    check_error_rate,
+    check_softness,
+    first_bound,
+)
 from evenhand.metrics.verdicts import HalfSpaces, Memory, Pairs, Verdicts
 
 
@@ -71,7 +78,7 @@ class BayesPoint(MetricLearner):
         structure: Structure = "full",
         bound: float = 1.0,
         epsilon: float | None = None,
-        error_rate: float | None = 1e-3,
+        error_rate: float | None = ASSUMED_ERROR_RATE,
         softness: float | None = 0.0,
         caution: float = 0.1,
     ) -> None:

@@ -11,6 +11,7 @@ FINEST = 1e-6  # The accuracy at which sharpening stops: probabilities, and so g
 
 FINEST_SQUARE = 2e-8  # Squared distances finer than this cannot be known, for the same reason.
 
+ASSUMED_ERROR_RATE = 1e-3  # The default where error rates are not learned: a slip now and then.
 HIGHEST_ERROR_RATE = 0.5  # Not reached: verdicts that are wrong half of the time say nothing.
 
 

@@ -21,6 +21,7 @@ from evenhand.metrics.gaussian.error_rates import ReviewerReport, report_on_rate
 from evenhand.metrics.gaussian.tuning import BayesPointTuning
 from evenhand.metrics.learner import Learned, MetricLearner
 from evenhand.metrics.learner_settings import (
+    ASSUMED_ERROR_RATE,
     FINEST_SQUARE,
     accuracy,
     check_epsilon,
@@ -88,7 +89,7 @@ class VersionSpace(MetricLearner):
         epsilon: float | None = None,
         quantile: float | None = None,
         set_back: float | None = None,
-        error_rate: float | None = 1e-3,
+        error_rate: float | None = ASSUMED_ERROR_RATE,
         softness: float | None = 0.0,
         bound: float = 1.0,
         n_points: int | None = None,

@@ -257,7 +257,7 @@ def _rate(check: FitCheck, error_rate: float | None, lower: float, against: floa
         return []
     return [
         f"But {against:.0%} of the answers went against the predictions, where {expected:.0%} were expected: "
-        f"the error rate is set to {error_rate:.1%}, and more answers are wrong. Let it be learned, with None."
+        f"the error rate is set to {error_rate:.1%}, but more answers are wrong. Set it to None to have it learned."
     ]
 
 
@@ -271,4 +271,4 @@ def _words_on_features(depends_on: tuple[Dependence, ...]) -> list[str]:
     if not depends_on:
         return []
     first = depends_on[0]
-    return [f"Of what is left and goes with the features, {first.share:.0%} goes with {first.feature}."]
+    return [f"Of the unexplained variation that goes with features, {first.share:.0%} goes with {first.feature}."]

@@ -9,8 +9,7 @@ from typing import Any
 
 from evenhand.cli._database_options import add_database, database_of, database_to_make, names_database
 from evenhand.errors import InvalidInput
-
-ROLES = ("decide", "review", "admin")
+from evenhand.service.settings import ROLES, ServiceSettings
 
 
 def add_serve(parser: argparse.ArgumentParser) -> None:
@@ -20,11 +19,14 @@ def add_serve(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--port", type=int, default=8000, help="the port, 0 for any that is free (%(default)s)")
     parser.add_argument("--workers", type=int, default=1, help="number of processes (%(default)s)")
     parser.add_argument("--without-tokens", action="store_true", help="allow every request everything; loopback only")
-    parser.add_argument("--max-body", type=int, metavar="BYTES", help="of a request body (1048576)")
-    parser.add_argument("--max-candidates", type=int, metavar="N", help="of one decision (500)")
-    parser.add_argument("--rate", type=float, metavar="N", help="requests per second of one token (1000)")
-    parser.add_argument("--burst", type=float, metavar="N", help="requests of one token at once (2000)")
-    parser.add_argument("--wrong-tokens", type=float, metavar="N", help="per minute from one address (30)")
+    limits = ServiceSettings
+    parser.add_argument("--max-body", type=int, metavar="BYTES", help=f"of a request body ({limits.max_body})")
+    parser.add_argument("--max-candidates", type=int, metavar="N", help=f"of one decision ({limits.max_candidates})")
+    parser.add_argument("--rate", type=float, metavar="N", help=f"requests per second of one token ({limits.rate:g})")
+    parser.add_argument("--burst", type=float, metavar="N", help=f"requests of one token at once ({limits.burst:g})")
+    parser.add_argument(
+        "--wrong-tokens", type=float, metavar="N", help=f"per minute from one address ({limits.wrong_tokens:g})"
+    )
     parser.add_argument("--demo", action="store_true", help="serve a sample lending desk; nothing is kept")
     parser.add_argument("--no-request-log", action="store_true", help="do not log requests")
     parser.set_defaults(run=run_serve)

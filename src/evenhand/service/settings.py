@@ -10,6 +10,9 @@ from typing import Any, Self, get_type_hints
 
 from evenhand.errors import InvalidInput
 
+ROLES = ("decide", "review", "admin")
+"""What a token may be for."""
+
 MIN_TOKEN_LENGTH = 20
 """Characters of a token from the settings; shorter ones can be guessed."""
 

@@ -17,11 +17,11 @@ from evenhand.errors import EvenhandError, InvalidInput
 from evenhand.ledger.event import now
 from evenhand.ledger.ledger import open_ledger
 from evenhand.ledger.tables import tokens
+from evenhand.service.settings import ROLES
 
 if TYPE_CHECKING:
     from evenhand.ledger.ledger import Ledger
 
-ROLES = ("decide", "review", "admin")
 PREFIX = "eh_"
 MAX_NAME = 100
 RESERVED = ("admin", "metrics", "local")

@@ -18,7 +18,7 @@ from evenhand.metrics import MetricLearner, Pairs, Score, Verdicts
 from evenhand.metrics.score_model import member
 from evenhand.metrics.score_model.tuning import DEFAULT
 from evenhand.testing import MetricLearnerContract
-from tests.metrics.score_people import MadeUpPerson, area_under_curve, log_loss, random_people
+from tests.support.score_people import MadeUpPerson, area_under_curve, log_loss, random_people
 
 WEIGHTS = np.array([4.0, -2.5, 0.0])
 

@@ -7,7 +7,7 @@ import pytest
 
 from evenhand.errors import InvalidInput
 from evenhand.metrics import Comparisons, Pairs, Panel, Ratings, Score
-from tests.metrics.score_people import MadeUpPerson, area_under_curve, random_people
+from tests.support.score_people import MadeUpPerson, area_under_curve, random_people
 
 SHARED = np.array([4.0, -3.0, 1.0, 0.0])
 

@@ -19,7 +19,7 @@ from evenhand.metrics.score_model.prior import ScorePrior
 from evenhand.metrics.score_model.rated import Rated
 from evenhand.metrics.score_model.threshold import ramps
 from evenhand.metrics.score_model.tuning import DEFAULT
-from tests.metrics.score_people import MadeUpPerson, random_people
+from tests.support.score_people import MadeUpPerson, random_people
 
 
 def all_kinds(seed: int, d: int) -> ScoreAnswers:

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given as drawn
 from hypothesis import strategies as st
 
+from evenhand._internal.intervals import wilson
 from evenhand.desk.event_records import ReviewAnswer
-from evenhand.review.agreement import agreement, cohen, consistency, fleiss, wilson
+from evenhand.review.agreement import agreement, cohen, consistency, fleiss
 
 JUDGED = st.sampled_from(["unfair", "acceptable"])
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
@@ -11,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from evenhand._internal.arrays import Floats
+from evenhand._internal.intervals import wilson
 from evenhand.bandit.fit_check import FIRST_LOOK, UNKNOWN, CheckedAnswers, FitCheck
 from evenhand.schema import Schema
 
@@ -23,7 +23,6 @@ NEAR, WIDE = 0.1, 0.5
 """Two candidates are near-twins if they differ by less than this share of the median difference; a gap between them is
 wide if it is at least this share of the median gap."""
 
-SCORE = 1.96  # of a 95% interval
 NOTABLE = 4.0  # how much more of the residuals features must explain than chance would
 MANY = 50  # answers; features explain too much of fewer
 FEW = 5  # near-twins; fewer say nothing
@@ -120,9 +119,10 @@ def report_on_fit(
     everything = check.answers
     answers = everything.take(everything.chances != UNKNOWN)
     n, p, unfair = len(answers), answers.chances, answers.unfair
-    against = int(np.count_nonzero((p > 0.5) != unfair)) / n if n else 0.0
+    surprises = int(np.count_nonzero((p > 0.5) != unfair))
+    against = surprises / n if n else 0.0
     expected = float(np.mean(np.minimum(p, 1.0 - p))) if n else 0.0
-    lower, upper = _wilson(against, n)
+    lower, upper = wilson(surprises, n)
     twins, depends_on = _twins(everything), _dependences(answers, features)
     sentences = [
         _verdict(check),
@@ -152,15 +152,6 @@ def report_on_fit(
 
 
 # Numbers.
-
-
-def _wilson(share: float, n: int) -> tuple[float, float]:
-    """The 95% interval of a share of n answers, by Wilson's score."""
-    if n == 0:
-        return 0.0, 1.0
-    middle = (share + SCORE**2 / (2 * n)) / (1 + SCORE**2 / n)
-    half = SCORE * math.sqrt(share * (1 - share) / n + SCORE**2 / (4 * n * n)) / (1 + SCORE**2 / n)
-    return max(middle - half, 0.0), min(middle + half, 1.0)
 
 
 def _calibration(answers: CheckedAnswers) -> tuple[CalibrationBin, ...]:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from evenhand._internal.intervals import wilson
 from evenhand.desk.event_records import ReviewAnswer
 from evenhand.records.review_metadata import JUDGEMENTS
 
@@ -78,18 +79,6 @@ def consistency(answers: Iterable[ReviewAnswer]) -> Consistency:
     if n == 0:
         return Consistency(0, 0, None, None, None)
     return Consistency(n, same, same / n, *wilson(same, n))
-
-
-def wilson(successes: int, n: int) -> tuple[float, float]:
-    """95% Wilson interval of a share.
-
-    >>> [round(end, 3) for end in wilson(9, 10)]
-    [0.596, 0.982]
-    """
-    from scipy.stats import binomtest  # takes a second to import, and only repeats need it
-
-    low, high = binomtest(successes, n).proportion_ci(0.95, method="wilson")
-    return float(low), float(high)
 
 
 def agreement(answers: Iterable[ReviewAnswer], whole: Iterable[ReviewAnswer] = ()) -> Agreement:

@@ -74,6 +74,16 @@ def test_the_walks_name_files_that_exist(path: str) -> None:
     assert (PACKAGE / path).is_file()
 
 
+def test_the_changelog_names_modules_that_exist() -> None:
+    """Every module in the second column of its table of moved modules is in the package."""
+    table = (ROOT / "CHANGELOG.md").read_text().partition("Modules, all below `evenhand`.")[2].partition("\n\nJSON")[0]
+    named = re.findall(r"`([a-z_.]+)`", "\n".join(re.findall(r"(?m)^\|.*\|(.*)\|$", table)))
+    modules = {".".join(file.relative_to(PACKAGE).with_suffix("").parts) for file in PACKAGE.rglob("*.py")}
+    packages = {module.removesuffix(".__init__") for module in modules}
+    assert len(named) > 50
+    assert set(named) <= packages
+
+
 @pytest.mark.parametrize(
     "folder", sorted(str(file.parent.relative_to(PACKAGE)) for file in PACKAGE.glob("*/**/__init__.py"))
 )

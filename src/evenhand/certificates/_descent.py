@@ -147,7 +147,7 @@ class Descent:
 
 
 def _is_stuck(values: list[float]) -> bool:
-    # One refinement may gain nothing because the optimum was not the only one; two in a row seldom.
+    # One refinement may gain nothing because the optimum was not the only one; two in a row rarely do.
     return len(values) > 2 and values[-1] > 0.0 and values[-1] - values[-3] < WORTHWHILE * values[-1]
 
 

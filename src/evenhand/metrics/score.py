@@ -38,12 +38,12 @@ class Score(MetricLearner):
     averaged over what is believed of w, h and l. So people who are alike in every feature may still be judged
     differently, and a flag becomes likely gradually. The distance played is the widest gap at which a flag is no
     likelier than `quantile`, lapses left out: of the binding pairs that are reviewed, about this share is flagged.
-    There is no distance beyond 1: no gap is wider.
+    Distances end at 1: no gap is wider.
 
-    Each reviewer, by name, has parameters of their own; what the others have in common is the prior of each one, and of
-    a new one. panel: people fitted elsewhere (`learner.panel()`), who count as others. play: "mean" plays the chance of
-    a flag by a random member; "minimum" the narrowest gap of all members, since any of them may object; any other name
-    is that of the reviewer who is played.
+    Each reviewer, by name, has their own parameters; their prior comes from what the other reviewers have in common.
+    panel: people fitted by another learner (`learner.panel()`), who count as other reviewers. play: "mean" plays the
+    probability of a flag by a random member, "minimum" the narrowest gap of all members, since any of them may object;
+    any other name is that of the reviewer to play.
 
     Guarantee: none; ends are credible, not certain. Cost: a fit takes up to 0.3 s with 46 features and 200 answers, and
     less than 0.1 s with more; it is due whenever a reviewer's answers have grown by an eighth. Guesses cost O(k^2 d)

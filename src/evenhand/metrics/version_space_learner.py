@@ -323,10 +323,10 @@ class VersionSpace(MetricLearner):
         return self._restarted(2.0 * bound, memory) or density
 
     def _redrawn(self, density: Density, memory: remembered.Remembered) -> tuple[Density, int]:
-        """The density, or one drawn anew if that has more mass: points may have lost the way to the truth.
+        """The density, or one drawn again if that has more mass: points may have been misled. And the number of answers
+        at the last attempt.
 
-        Tried when more answers are wrong than usual at a fixed error rate, in another order of the reviews. Also the
-        number of answers at the last try.
+        Attempted when more answers are wrong than usual at a fixed error rate, with the reviews in another order.
         """
         if not self.error_rate or not isinstance(density, SoftDensity):
             return density, 0

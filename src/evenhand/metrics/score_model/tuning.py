@@ -38,7 +38,7 @@ class ScoreTuning:
     """Number of random starts of the search for the largest mode, where no earlier fit is known."""
     restarts: int = 3
     restarted_up_to: int = 600
-    """Number of random starts beside an earlier fit, and up to how many answers there are any."""
+    """Number of random starts beside an earlier fit, and the number of answers up to which they are used."""
     iterations: int = 60
     """Maximum number of iterations of a search."""
     min_panel_answers: int = 50

@@ -57,7 +57,7 @@ class Outline:
         for _ in range(self._tuning.refinements):
             top, where = self._top(direction)
             values.append(min(top, values[-1]))
-            # One cut may gain nothing because the optimum was not the only one; two in a row seldom.
+            # One cut may gain nothing because the optimum was not the only one; two in a row rarely do.
             stuck = len(values) > 3 and values[-3] - values[-1] < self._tuning.worthwhile * abs(values[-1])
             if where is None or stuck or not self._refine(where):
                 break

@@ -1,7 +1,7 @@
 """Uniform points of a convex body: coordinate hit-and-run, in coordinates in which the body is round.
 
 The body is {alpha : A alpha >= b, ||alpha|| <= radius}. A cloud of points walks in it, all points one sweep over all
-coordinates at a time, and after each sweep the coordinates are chosen anew so that the cloud's covariance is the
+coordinates at a time, and after each sweep the coordinates are chosen again so that the cloud's covariance is the
 identity. Points are stored in those coordinates, so bodies of any elongation keep their digits: the covariance
 of alpha itself is never formed.
 """

@@ -66,7 +66,7 @@ class KnowledgeSet:
 
     @property
     def max_faces(self) -> int:
-        """Up to so many faces none is tested for whether the others imply it."""
+        """Up to this many faces, none is tested for redundancy."""
         return max(self.tuning.min_faces, self.tuning.faces_per_unknown * self.n_unknowns)
 
     def signed(self) -> tuple[Floats, Floats]:

@@ -8,8 +8,8 @@ from evenhand.metrics.version_space.density import Density
 from evenhand.theory.promise import flagged_rounds_per_wrong_answer, flags_in_words, flags_left
 
 CONFIDENCE = 0.95
-"""Of the number: what is taken off for sampling."""
-CREDIBLE = 0.005  # What a credible number leaves out of the density, on a side.
+"""The confidence of the promised number, which points only estimate."""
+CREDIBLE = 0.005  # The share of the density that a credible number leaves out, on each side.
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -73,7 +73,7 @@ class SampledSet:
         return SampledSet(self.known, cloud)._refilled(faces, rng)
 
     def _refilled(self, faces: HalfSpaces, rng: np.random.Generator) -> SampledSet | None:
-        """K with more faces, its points grown anew from a ball inside it; None if there is no such ball."""
+        """K with more faces, its points grown again from a ball inside it; None if there is no such ball."""
         known, tuning = self.known.joined(faces), self.known.tuning
         inside = widest_inside(known, self.cloud)
         if inside is not None and -tuning.touching <= inside.radius < tuning.sliver:

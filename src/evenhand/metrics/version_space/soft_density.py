@@ -251,7 +251,7 @@ class SoftDensity(Density):
         weights = np.full(self.n_points, 1.0 / self.n_points)
         slacks = self.answers.slacks(points)
         are_wrong, sd = slacks < 0.0, np.std(slacks, axis=0)
-        # What all agree on by far tells nothing; on the way to an extra answer keep all.
+        # Answers on which all points agree by far carry no information; while approaching an extra answer keep all.
         near = np.any(are_wrong != are_wrong[0], axis=0) | (extra is not None)
         far = np.abs(np.mean(slacks, axis=0)) / np.maximum(sd, np.finfo(np.float64).tiny)
         near |= far < self.tuning.near_soft
@@ -262,8 +262,8 @@ class SoftDensity(Density):
         after = replace(walked, answers=self.answers.take(kept))
         if np.array_equal(kept, near):
             return after
-        # Beyond the maximum the farthest are forgotten, as if they had never been given. Metrics may gain by it that no
-        # point stands for: those of one point more are reckoned with.
+        # Beyond the maximum the farthest answers are forgotten. That may add mass to metrics that no point represents:
+        # the mass of one more point is allowed for.
         n_forgotten = np.bincount(self.answers.reviewers[near & ~kept], minlength=len(agreed))
         gains = [
             n * math.log1p((1.0 / self._factor(row) - 1.0) / (self.n_points + 1)) for row, n in enumerate(n_forgotten)

@@ -70,8 +70,8 @@ def threshold_quantiles(density: Density, normals: Floats, quantile: float, soft
 class Thresholds:
     """How soft the thresholds of reviewers are: a setting, or learned for each of them by name. Immutable.
 
-    Learned by comparing each answer with what the density foretold of it at every softness of a grid, and at every
-    error rate: errors are as likely far from the threshold as near it, softness shows only near it.
+    Learned by comparing each answer with its probability under the density, for every softness and every error rate of
+    a grid: errors are as likely far from the threshold as near it, softness shows only near it.
     """
 
     error_rate: float | None

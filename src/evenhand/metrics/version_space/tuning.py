@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from evenhand.metrics.learner_settings import FINEST_SQUARE
 from evenhand.metrics.verdicts import MemoryTuning
 
 
@@ -43,13 +44,12 @@ class ProjectedVolumeTuning:
     which with 3 m points may be a quarter of the true one; but only the tip of a cone reaches as far as that."""
     min_faces: int = 150
     faces_per_unknown: int = 4
-    """Up to so many faces are kept without a test: the first, or the second times m if that is more."""
+    """Number of faces kept without a test: the first, or the second times m if that is more."""
     redundancy_tests: int = 16
-    """Where there are a quarter more, so many of the farthest are tested after each cut, and dropped if redundant."""
-    finest_square: float = 2e-8
-    """Squared distances finer than this cannot be known: probabilities are exact to 1e-9. Without this limit, and with
-    the farthest faces dropped, flags of 1e-9 went on until a face went that held K: its width rose from 1e-9 to 0.3,
-    and pairs were unfair in bursts (d = 2, epsilon 1.5e-5)."""
+    """If there are a quarter more, this many of the farthest are tested after each cut, and dropped if redundant."""
+    finest_square: float = FINEST_SQUARE
+    """Without this limit, and with the farthest faces dropped, flags of 1e-9 continued until a face that held K was
+    dropped: the width of K rose from 1e-9 to 0.3, and pairs were unfair in bursts (d = 2, epsilon 1.5e-5)."""
 
     # Cutting K.
 
@@ -58,7 +58,7 @@ class ProjectedVolumeTuning:
     stage_survivors: float = 0.25
     """If fewer do, the faces are first moved to where this share survives, in stages."""
     max_stages: int = 40
-    """After so many stages the walk restarts from a point inside, found by a linear program."""
+    """After this many stages the walk restarts from a point inside, found by a linear program."""
     sliver: float = 1e-6
     """A cut that leaves less than this, in standard deviations before it, is loosened until it does."""
     near_bound: float = 0.9
@@ -119,24 +119,24 @@ class DensityTuning(MemoryTuning):
 
     quantile: float = 0.05
     quantile_of_learned_rates: float = 0.1
-    """What is played by default. Answers that are often wrong teach little where hardly any metric disagrees: with 30%
-    wrong 0.05, 0.1 and 0.2 had 186, 113 and 142 unfair pairs at a regret of 29, 11 and 4 (d = 5, k = 10, 1,200
-    rounds); with 10% wrong 27, 28 and 33 at 5.8, 4.4 and 3.1."""
+    """The default quantiles to play. Answers that are often wrong teach little where hardly any metric disagrees: with
+    30% wrong answers 0.05, 0.1 and 0.2 had 186, 113 and 142 unfair pairs at a regret of 29, 11 and 4 (d = 5, k = 10,
+    1,200 rounds); with 10% wrong 27, 28 and 33 at 5.8, 4.4 and 3.1."""
     min_points: int = 300
     points_per_unknown: int = 3
     points_below: int = 10
-    """Points: the first, or the second times m if that is more, or so many that the third lie below the quantile. The
-    0.05-quantile of 300 rests on 15 of them."""
+    """Number of points: the first, the second times m, or enough for the third to lie below the quantile, whichever is
+    largest. The 0.05-quantile of 300 points rests on 15 of them."""
     least_below: int = 4
-    """Least number of points below the quantile; half of them may be gone before the points walk."""
+    """Minimum number of points below the quantile; half of them may be gone before the points walk."""
     effective_share: float = 0.5
-    """The points walk once fewer than this share of them counts."""
+    """The points walk when their effective number falls below this share."""
     enough_survivors: float = 0.1
     """A hard cut that fewer points survive is approached in stages,"""
     stage_survivors: float = 0.25
     """each of which this share survives,"""
     max_stages: int = 40
-    """at most so many."""
+    """up to this many stages."""
     sweeps: int = 2
     soft_sweeps: int = 6
     """How often a walk takes every point along every axis, after cuts and where answers are soft."""
@@ -145,13 +145,13 @@ class DensityTuning(MemoryTuning):
     first_sweeps: int = 30
     """The same to fill the set of all metrics from a point inside it."""
     window: float = 8.0
-    """How far one move may lead where answers are soft, in standard deviations: further places are seldom accepted."""
+    """How far one move may lead where answers are soft, in standard deviations: farther places are rarely accepted."""
     max_tries: int = 200
     """Places tried on a chord. Each rejection halves it on average: a point that finds none stays where it is."""
     min_cut: float = 0.01
     min_cut_of_quantile: float = 0.2
-    """An answer that cuts off less is not laid on: nothing is lost but a sliver of knowledge. The first, or the second
-    times the quantile if that is less: a tight pair without a flag cuts off the quantile at most."""
+    """An answer that cuts off less than this share is skipped, which loses little. The first, or the second times the
+    quantile if that is less: a tight pair without a flag cuts off at most the quantile."""
     near: float = 10.0
     """A hard face farther than this many standard deviations from all points is dropped,"""
     dropped: float = math.exp(-9.0)
@@ -159,25 +159,25 @@ class DensityTuning(MemoryTuning):
     near_soft: float = 6.0
     """A soft answer farther than this many standard deviations from the mean is settled: right for all, or wrong."""
     far_less: float = 3.0
-    """Points that agree with an answer are given up when their log-mass is lower by this than that of the others."""
+    """Points that agree with an answer are dropped when their log-mass is lower by this than that of the others."""
     max_soft: int = 5000
     """Maximum soft answers that a walk looks at: those nearest to the mean, in standard deviations. With the newest
-    instead, what kept the density together was forgotten: 884 pairs were unfair where 86 are (30% of answers wrong,
-    d = 5, k = 10, 1,500 rounds); with 2,500 it happened once, in one of five runs of 6,000 rounds."""
+    instead, answers that kept the density together were forgotten: 884 pairs were unfair instead of 86 (30% of answers
+    wrong, d = 5, k = 10, 1,500 rounds). With 2,500 it happened in one of five runs of 6,000 rounds."""
     min_scale: float = 1e-12
-    """Least length of an axis, relative to the bound."""
+    """Minimum length of an axis, relative to the bound."""
     near_bound: float = 0.5
     """The mean norm of all metrics of norm <= B is B - B / (m + 1). When that of the density comes nearer to B than
     this share of the difference, it leans on the ball, and the truth may lie outside: the bound is doubled,"""
     max_doublings: int = 40
-    """at most so many times."""
+    """up to this many times."""
     refuting_chance: float = 1e-6
-    """An error rate is refuted when so many wrong answers, or more, have a smaller probability than this."""
+    """An error rate is refuted when the probability of as many wrong answers, or more, is below this."""
     doubtful_chance: float = 0.05
     redraw_growth: float = 1.2
-    """The density is drawn anew when so many answers are wrong that it has a smaller probability than the first, and
-    there are more answers by the second than at the last try. Points that lies led astray had a mass e^25 times too
-    small, and 102 rounds were flagged where 86 were proved; 49 with points drawn anew."""
+    """The density is drawn again when the probability of as many wrong answers is below the first, and the number of
+    answers has grown by the factor of the second since the last attempt. Points misled by lies had a mass e^25 times
+    too small, and 102 rounds were flagged where 86 were proved; 49 with points drawn again."""
     slip_rate: float = 0.01
     """Below this error rate a wrong answer is a slip that is reported; above, it is expected."""
 

@@ -109,7 +109,7 @@ class DeskRequest(RequestModel):
         Field(description="Whether a flagged decision counts in full, or by the probability that its flags are right."),
     ] = OMITTED
     max_unfair_rounds: Annotated[int | None, Field(ge=0, le=MOST_ROUNDS)] = OMITTED
-    metric: Literal["BayesPoint", "ProjectedVolume", "Ellipsoid", "Guarded", "VersionSpace", "ByEvidence"] = OMITTED
+    metric: Literal["auto", "BayesPoint", "ProjectedVolume", "Ellipsoid", "Guarded", "VersionSpace"] = OMITTED
     overlap: Annotated[float, Field(ge=0, le=1, description="The share of pairs for two reviewers.")] = OMITTED
     pairs_per_decision: Annotated[int, Field(ge=0, le=1000)] = OMITTED
     reviewing: RulesInput = OMITTED

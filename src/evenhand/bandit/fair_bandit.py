@@ -24,7 +24,6 @@ from evenhand.bandit.safeguards import Margin, Safeguards, Target
 from evenhand.certificates import Certificate, certify
 from evenhand.errors import ForeignDecision, InconsistentReviews, InvalidInput, MisleadingReviewer, NoMetricFits
 from evenhand.metrics import (
-    BayesPoint,
     Comparisons,
     Distances,
     Learned,
@@ -32,6 +31,7 @@ from evenhand.metrics import (
     Ratings,
     ReviewerReport,
     Verdicts,
+    default_learner,
 )
 from evenhand.metrics.features import Structure
 from evenhand.metrics.learner_settings import check_error_rate
@@ -49,22 +49,24 @@ class FairBandit:
     n_features: the length d of a context. capacity: how many candidates may be chosen at most, or None for everybody.
     epsilon: unfairness up to this does not matter; None lowers it as rounds go by. structure: "full", or "diagonal" if
     features count separately. seed: an int, a Generator or None. reviewer_error: the share of wrong verdicts, or None
-    to learn it for each reviewer; verdicts of a reviewer who is wrong more often than right are then ignored
-    (`reviewers()`, a MisleadingReviewer warning). metric, reward: parts that replace the default ones; `epsilon`,
-    `structure` and `reviewer_error` are settings of the default metric.
+    to learn from the answers what the reviewers are like, how often each of them errs above all; verdicts of a reviewer
+    who is wrong more often than right are then ignored (`reviewers()`, a MisleadingReviewer warning). metric, reward:
+    parts that replace the default ones; `epsilon`, `structure` and `reviewer_error` are settings of the default metric.
 
     The default parts, and what each guarantees:
 
     - allocation: exact. No probabilities of higher optimistic reward keep to the distances played.
-    - metrics.BayesPoint: no worst-case guarantee; `flags_left` is None. metrics.VersionSpace has one: with answers that
-      fit a metric at most m log(4 bound / set_back) / log(1 / quantile) rounds are ever flagged, m = d(d+1)/2, whatever
-      the contexts: 61 at five features and epsilon 0.01. `flags_left` is what remains. It also has half the unfair
-      pairs where reviewers follow a metric, and takes more time.
+    - metrics.default_learner: depends on the reviewers. While their answers follow a metric, with up to five features
+      (15 unknowns), metrics.VersionSpace plays: at most m log(4 bound / set_back) / log(1 / quantile) rounds are ever
+      flagged, m = d(d+1)/2, whatever the contexts, each wrong answer adding a few; `flags_left` is what remains. With
+      more features, or when reviewers err or hesitate, metrics.BayesPoint plays, without a worst-case guarantee, and
+      `flags_left` is None. With a number as reviewer_error it is BayesPoint with that error rate.
     - rewards.RidgeUCB: regret O(d sqrt(T) log T) from learning the rewards, with probability 0.95 once its estimate of
       the noise scale has settled; pass `noise` to have that from the start.
 
-    Whether the answers follow any metric is checked all the time: `fit()` reports, and a NoMetricFits warning comes
-    when they do not. Two more promises hold for any reviewer, even one who follows no metric:
+    Whether the answers follow any metric is checked all the time. When they do not, `fit()` reports it, a NoMetricFits
+    warning comes, and the default metric becomes metrics.Score, which plays gaps that each reviewer is predicted to
+    flag one time in ten. Two more promises hold for any reviewer, even one who follows no metric:
 
     - target_unfair_share: the share of flagged rounds stays at or below it in the long run; `Margin` has the proof.
       Mistaken flags use it up, so with reviewers who err pass target="estimated": each flag counts by the probability
@@ -91,15 +93,19 @@ class FairBandit:
         seed: Seed = None,
         metric: MetricLearner | None = None,
         reward: RewardModel | None = None,
-        reviewer_error: float | None = 1e-3,
+        reviewer_error: float | None = None,
         target_unfair_share: float | None = None,
         target: Target = "flagged",
         max_unfair_rounds: int | None = None,
     ) -> None:
         self.capacity = check_whole_or_none("capacity", capacity, least=1)
         check_error_rate(reviewer_error, "reviewer_error")
+        self._rng = as_generator(seed)
         if metric is None:
-            metric = BayesPoint(n_features, structure=structure, epsilon=epsilon, error_rate=reviewer_error)
+            (own,) = self._rng.spawn(1)
+            metric = default_learner(
+                n_features, structure=structure, epsilon=epsilon, error_rate=reviewer_error, seed=own
+            )
         self.metric = metric
         self.reward = RidgeUCB(n_features) if reward is None else reward
         _check_part("metric", self.metric, MetricLearner, n_features)
@@ -113,7 +119,6 @@ class FairBandit:
         self.safeguards = Safeguards(self.metric.space, margin, max_unfair_rounds, target)
         self.fit_check = FitCheck.of(self.metric)
         self._has_warned_of_misfit = False
-        self._rng = as_generator(seed)
         # Bandits with the same seed and settings share a key; any difference between them gives another key.
         self._key = key_for(self._rng.bytes(16), self._parts())
 
@@ -179,20 +184,29 @@ class FairBandit:
         """Update metric, safeguards and check, or none. Pairs with equal probabilities carry no information."""
         verdicts = Verdicts.of(decision, review)
         safeguards = self.safeguards.after_review(decision, review, verdicts, self.metric)
-        check = self.fit_check if review.any_unfair else self.fit_check.after(verdicts, self.metric)
         learned = self._learn_distances(decision, review, verdicts)
-        self.safeguards, self.fit_check = safeguards, check
+        self.safeguards = safeguards
         return learned
 
     def _learn_distances(self, decision: Decision, review: Review, verdicts: Verdicts) -> Learned:
-        """Update the metric; verdicts: those in the review, or implied by it."""
+        """Update metric and check, or neither; verdicts: those in the review, or implied by it."""
+        check = self.fit_check if review.any_unfair else self.fit_check.after(verdicts, self.metric)
+        metric = self._metric_after(check)
         if review.kind == "ratings":
-            return self.metric.learn_ratings(Ratings.of(decision, review, verdicts))
-        if review.kind == "comparisons":
-            return self.metric.learn_comparisons(Comparisons.of(decision, review, verdicts))
-        if review.any_unfair is None:
-            return self.metric.learn(verdicts)
-        return self.metric.learn_bit(verdicts, any_unfair=review.any_unfair) if len(verdicts) else Learned()
+            learned = metric.learn_ratings(Ratings.of(decision, review, verdicts))
+        elif review.kind == "comparisons":
+            learned = metric.learn_comparisons(Comparisons.of(decision, review, verdicts))
+        elif review.any_unfair is None:
+            learned = metric.learn(verdicts)
+        else:
+            learned = metric.learn_bit(verdicts, any_unfair=review.any_unfair) if len(verdicts) else Learned()
+        self.metric, self.fit_check = metric, check
+        return learned
+
+    def _metric_after(self, check: FitCheck) -> MetricLearner:
+        """The learner to go on with: another one from the review on that shows that no metric fits."""
+        is_news = check.speaks_up and not self.fit_check.speaks_up
+        return self.metric.when_no_metric_fits(self.fit_check.verdicts()) if is_news else self.metric
 
     def learn_pair(self, x: Any, y: Any, *, gap: float, unfair: bool, reviewer: str | None = None) -> Learned:
         """Learn that a gap between two contexts would be unfair, or would not: a verdict without a decision.
@@ -204,10 +218,11 @@ class FairBandit:
         unfair, gap = check_bool("unfair", unfair), check_share("gap", gap)
         verdicts = Verdicts.between(both[0], both[1], gap=gap, unfair=unfair, reviewer=reviewer)
         check = self.fit_check.after(verdicts, self.metric)
-        learned = self.metric.learn_pair(x, y, gap=gap, unfair=unfair, reviewer=reviewer)
+        metric = self._metric_after(check)
+        learned = metric.learn_pair(x, y, gap=gap, unfair=unfair, reviewer=reviewer)
         # Nothing below can fail: the arguments have been checked, and evidence is computed when it is needed.
         self.safeguards.add_evidence(verdicts)
-        self.fit_check = check
+        self.metric, self.fit_check = metric, check
         self._report(learned)
         return learned
 

@@ -13,7 +13,7 @@ from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand._internal.checks import check_whole
 from evenhand.bandit._best_metric import TOLERATED, best_metric
 from evenhand.errors import InvalidInput, SolverFailed
-from evenhand.metrics import MetricLearner, Verdicts
+from evenhand.metrics import MetricLearner, Pairs, Verdicts
 
 FALSE_ALARM = 0.02
 """The probability that the check ever speaks up about a reviewer who follows a metric and is wrong in a tenth of the
@@ -25,7 +25,7 @@ MEMORY = 1500
 PER_REVIEW = 5
 """The number of answers taken from one review: pairs of one decision share candidates, and say little more."""
 
-FIRST_LOOK, GROWTH = 150, 1.6
+FIRST_LOOK, GROWTH = 150, 1.3
 """The answers before the first look, and their growth from look to look while all are remembered."""
 
 PREDICTED = 4
@@ -110,6 +110,15 @@ class FitCheck:
     def answers(self) -> CheckedAnswers:
         """The answers that are remembered."""
         return self.older.joined(self.newer) if self.newer else self.older
+
+    def verdicts(self) -> list[Verdicts]:
+        """The remembered answers, those of one reviewer together."""
+        answers, found = self.answers, []
+        for row, name in enumerate(self.names):
+            own = answers.take(answers.reviewers == row)
+            pairs = Pairs(np.tile([0, 1], (len(own), 1)), own.differences)
+            found.append(Verdicts(pairs, own.gaps, own.unfair, np.ones(len(own), np.bool_), name))
+        return [verdicts for verdicts in found if len(verdicts)]
 
     @property
     def speaks_up(self) -> bool:

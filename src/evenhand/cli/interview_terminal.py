@@ -17,7 +17,7 @@ from evenhand.errors import InvalidInput
 from evenhand.interview.interview import EPSILON_OF_PEOPLE, Interview
 from evenhand.interview.people import PeopleTable, load_people, load_schema
 from evenhand.interview.question import Judgement, Question, steps_in_one
-from evenhand.metrics import BayesPoint, MetricLearner, VersionSpace
+from evenhand.metrics import BayesPoint, ByEvidence, MetricLearner, VersionSpace, default_learner
 from evenhand.metrics.features import Structure
 from evenhand.schema import Number, Schema
 
@@ -91,12 +91,15 @@ def _begun(options: InterviewOptions, people: PeopleTable) -> Interview:
     settings: dict[str, Any] = {
         "structure": options.structure or "full",
         "epsilon": EPSILON_OF_PEOPLE if options.epsilon is None else options.epsilon,
-        "error_rate": options.reviewer_error,  # None: error rates of people are learned
+        "error_rate": options.reviewer_error,
     }
     d = people.contexts.shape[1]
-    metric: MetricLearner = BayesPoint(d, **settings)
-    if options.metric == "VersionSpace":
-        metric = VersionSpace(d, seed=np.random.default_rng(options.seed).spawn(1)[0], **settings)
+    (seed,) = np.random.default_rng(options.seed).spawn(1)
+    metric: MetricLearner = default_learner(d, seed=seed, **settings)
+    if options.metric == "BayesPoint":
+        metric = BayesPoint(d, **settings)
+    elif options.metric == "VersionSpace":
+        metric = VersionSpace(d, seed=seed, **settings)
     bandit = FairBandit(
         d,
         capacity=1 if options.capacity is None else options.capacity,
@@ -121,7 +124,7 @@ def _continued(options: InterviewOptions, people: PeopleTable) -> Interview:
         ("epsilon", options.epsilon, interview.epsilon),
         ("capacity", options.capacity, bandit.capacity),
         ("structure", options.structure, bandit.metric.space.structure),
-        ("metric", options.metric, type(bandit.metric).__name__),
+        ("metric", options.metric, "auto" if isinstance(bandit.metric, ByEvidence) else type(bandit.metric).__name__),
         ("reviewer-error", options.reviewer_error, getattr(bandit.metric, "error_rate", None)),
         ("max-unfair-rounds", options.max_unfair_rounds, bandit.safeguards.max_unfair_rounds),
         ("target-unfair-share", options.target_unfair_share, bandit.safeguards.margin.target),

@@ -74,8 +74,8 @@ def _add_interview(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--structure", choices=("full", "diagonal"), help="diagonal: features count separately (full)")
     parser.add_argument(
         "--metric",
-        choices=("BayesPoint", "VersionSpace"),
-        help="the metric learner; VersionSpace with --reviewer-error bounds all flags to come (BayesPoint)",
+        choices=("auto", "BayesPoint", "VersionSpace"),
+        help="the metric learner; VersionSpace with --reviewer-error bounds all flags to come (auto)",
     )
     parser.add_argument(
         "--reviewer-error", type=float, metavar="RATE", help="the share of wrong answers, 0 for none (learned)"

@@ -18,7 +18,15 @@ from evenhand.desk.projection.projection import QuietBandit
 from evenhand.desk.review_rules import ReviewRules, check_hidden
 from evenhand.errors import EvenhandError, InvalidInput
 from evenhand.ledger.event import check_name
-from evenhand.metrics import BayesPoint, ByEvidence, Ellipsoid, Guarded, MetricLearner, ProjectedVolume, VersionSpace
+from evenhand.metrics import (
+    BayesPoint,
+    Ellipsoid,
+    Guarded,
+    MetricLearner,
+    ProjectedVolume,
+    VersionSpace,
+    default_learner,
+)
 from evenhand.metrics.features import Structure
 from evenhand.metrics.learner_settings import check_error_rate
 from evenhand.schema import Schema
@@ -41,10 +49,10 @@ MOST_WITH_VERSION_SPACE = {"full": 15, "diagonal": 120}
 """Features with metric "VersionSpace", by structure: either has 120 unknowns. Its time grows with their cube, and with
 that many a review takes a second or two."""
 
-MetricName = Literal["BayesPoint", "ProjectedVolume", "Ellipsoid", "Guarded", "VersionSpace", "ByEvidence"]
+MetricName = Literal["auto", "BayesPoint", "ProjectedVolume", "Ellipsoid", "Guarded", "VersionSpace"]
 
 LIBRARY: dict[str, Any] = {name: parameter.default for name, parameter in signature(FairBandit).parameters.items()}
-"""The defaults of FairBandit. A desk has the same, but for `reviewer_error`."""
+"""The defaults of FairBandit. A desk has the same."""
 
 MAY_CHANGE = (
     "capacity",
@@ -70,13 +78,14 @@ class DeskSettings:
     capacity: int | None = LIBRARY["capacity"]
     epsilon: float | None = LIBRARY["epsilon"]
     structure: Structure = LIBRARY["structure"]
-    reviewer_error: float | None = None
-    """Share of wrong answers; None learns it. FairBandit's default is 1e-3: which of the two is right is open."""
+    reviewer_error: float | None = LIBRARY["reviewer_error"]
+    """Share of wrong answers; None learns it."""
     target_unfair_share: float | None = LIBRARY["target_unfair_share"]
     target: Target = LIBRARY["target"]
     """What the share limits: "flagged" rounds, or "estimated" truly unfair ones."""
     max_unfair_rounds: int | None = LIBRARY["max_unfair_rounds"]
-    metric: MetricName = "BayesPoint"
+    metric: MetricName = "auto"
+    """"auto" is FairBandit's default."""
     overlap: float = 0.0
     """The share of queued pairs that two reviewers are asked about, to measure agreement."""
     pairs_per_decision: int = 3
@@ -116,14 +125,14 @@ class DeskSettings:
             )
         check_error_rate(settings.reviewer_error, "reviewer_error")
         settings._check_changeable()
-        is_slow = settings.metric == "VersionSpace"
         most = MOST_WITH_VERSION_SPACE[settings.structure]
-        if is_new and is_slow and settings.n_features > most:
+        if is_new and settings.metric == "VersionSpace" and settings.n_features > most:
             raise InvalidInput(
                 f"n_features must be at most {most} with metric 'VersionSpace' and structure '{settings.structure}', "
                 f"got {settings.n_features}"
             )
         try:  # the parts check the rest: epsilon, as all metric learners do
+            is_slow = settings.metric in ("auto", "VersionSpace")
             (replace(settings, metric="BayesPoint") if is_slow else settings).first_bandit()
         except EvenhandError:
             raise
@@ -185,8 +194,8 @@ class DeskSettings:
             return Ellipsoid(d, **common)
         if self.metric == "ProjectedVolume":
             return ProjectedVolume(d, seed=rng, **common)
-        if self.metric == "ByEvidence":
-            return ByEvidence.usual(d, **common)
+        if self.metric == "auto":
+            return default_learner(d, error_rate=self.reviewer_error, seed=rng, **common)
         if self.metric == "VersionSpace":
             return VersionSpace(d, error_rate=self.reviewer_error, seed=rng, **common)
         fast = BayesPoint(d, error_rate=self.reviewer_error, **common)

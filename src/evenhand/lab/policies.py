@@ -9,13 +9,22 @@ from evenhand._internal.randomness import Seed, as_generator
 from evenhand.bandit import FairBandit
 from evenhand.baselines import BASELINES, Facts, Policy
 from evenhand.errors import InvalidInput
-from evenhand.metrics import BayesPoint, Ellipsoid, MetricLearner, PerPair, ProjectedVolume, VersionSpace
+from evenhand.metrics import (
+    BayesPoint,
+    Ellipsoid,
+    MetricLearner,
+    PerPair,
+    ProjectedVolume,
+    VersionSpace,
+    default_learner,
+)
 from evenhand.rewards import KnownReward
 
 Make = Callable[[Facts, Seed], Policy]
 
 LEARNERS: dict[str, Callable[[Facts, Seed], MetricLearner]] = {
-    "evenhand": lambda facts, seed: BayesPoint(facts.n_features, epsilon=facts.epsilon),
+    "evenhand": lambda facts, seed: default_learner(facts.n_features, epsilon=facts.epsilon, seed=seed),
+    "bayes-point": lambda facts, seed: BayesPoint(facts.n_features, epsilon=facts.epsilon),
     "projected-volume": lambda facts, seed: ProjectedVolume(facts.n_features, epsilon=facts.epsilon, seed=seed),
     "version-space": lambda facts, seed: VersionSpace(facts.n_features, epsilon=facts.epsilon, seed=seed),
     "ellipsoid": lambda facts, seed: Ellipsoid(facts.n_features, epsilon=facts.epsilon),

@@ -29,11 +29,11 @@ from evenhand.lab.play import play
 from evenhand.lab.policies import make_policy
 from evenhand.lab.reviewers import PANELS, ReviewerSetting
 from evenhand.lab.store import Columns
-from evenhand.metrics import MetricLearner, ReviewerReport, VersionSpace
+from evenhand.metrics import BayesPoint, MetricLearner, ReviewerReport, VersionSpace, default_learner
 from evenhand.metrics.learner_settings import ASSUMED_ERROR_RATE
 
 ASSUMED_ERROR = ASSUMED_ERROR_RATE
-"""FairBandit's default of `reviewer_error`."""
+"""The error rate of learners that take a reviewer to be exact, but for slips."""
 
 POOL = 500
 """Candidates that an interview may ask about; none of them takes part in the rounds."""
@@ -86,7 +86,7 @@ def reviewed_run(
     world: str = "sphere",
     norm: float = 0.7,
     reveal_at: int | None = None,
-    reviewer_error: float | None = ASSUMED_ERROR,
+    reviewer_error: float | None = None,
     target_unfair_share: float | None = None,
     target: Target = "flagged",
     max_unfair_rounds: int | None = None,
@@ -167,9 +167,9 @@ def promised_run(
 ) -> Columns:
     """Play FairBandit under a reviewer, and compare the number of flagged rounds with every earlier promise.
 
-    policy: "version-space" or "evenhand", which has no `quantile`. error_rate: the learner's. world: any world, or
-    "attacker", a CloudAttacker. rank: of the true metric, full by default. questions: asked before the first round.
-    reviewer: the fields of ReviewerSetting.
+    policy: "version-space"; "bayes-point", which has no `quantile`; or "evenhand", FairBandit's default, which learns
+    the `error_rate` itself. world: any world, or "attacker", a CloudAttacker. rank: of the true metric, full by
+    default. questions: asked before the first round. reviewer: the fields of ReviewerSetting.
 
     Columns besides the curve: `flags_left` after the round. For the whole run: `left_at_start`, `left_after_interview`,
     `allowed`, the least number of flagged rounds in all that was promised at any time; not a number where nothing is
@@ -183,11 +183,12 @@ def promised_run(
     of_truth, of_world, of_policy, of_reviewer, of_metric, of_learner, of_interview = separate_streams(seed, 7)
     A = np.zeros((1, d)) if rank == 0 else random_metric(d, rank=rank, seed=of_metric)
     place = _attackable_world(world, A, n_candidates=k, seed=of_truth, **_reveal(reveal_at))
+    metric = default_learner(d, epsilon=epsilon, seed=of_learner)
     if policy == "version-space":
         metric = VersionSpace(d, epsilon=epsilon, quantile=quantile, error_rate=error_rate, seed=of_learner)
-        bandit = FairBandit(d, metric=metric, seed=of_policy)
-    else:
-        bandit = FairBandit(d, epsilon=epsilon, reviewer_error=error_rate, seed=of_policy)
+    elif policy == "bayes-point":
+        metric = BayesPoint(d, epsilon=epsilon, error_rate=error_rate)
+    bandit = FairBandit(d, metric=metric, seed=of_policy)
     auditor, truth = ReviewerSetting(**reviewer).made(place.A, bandit, of_reviewer)
     at_start = _flags_left(bandit)
     if questions:

@@ -2,6 +2,7 @@
 
 from evenhand.metrics.bayes_point import BayesPoint
 from evenhand.metrics.by_evidence import ByEvidence
+from evenhand.metrics.default import default_learner
 from evenhand.metrics.ellipsoid import Ellipsoid
 from evenhand.metrics.gaussian.error_rates import ReviewerReport
 from evenhand.metrics.guarded import Guarded
@@ -34,4 +35,5 @@ __all__ = [
     "Score",
     "Verdicts",
     "VersionSpace",
+    "default_learner",
 ]

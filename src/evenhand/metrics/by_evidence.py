@@ -1,38 +1,38 @@
-"""ByEvidence: several learners learn from every answer; whoever foretells the answers best is played."""
+"""ByEvidence: several learners learn from every answer; the most specific one that predicts well enough is played."""
 
 from __future__ import annotations
 
 import copy
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self
 
 import numpy as np
 
 from evenhand._internal.arrays import Floats
-from evenhand._internal.checks import check_number, check_whole
+from evenhand._internal.checks import check_number
 from evenhand.errors import InvalidInput, UnsupportedReview
-from evenhand.metrics.bayes_point import BayesPoint
-from evenhand.metrics.features import Structure
 from evenhand.metrics.gaussian.error_rates import ReviewerReport
 from evenhand.metrics.learner import Learned, MetricLearner
 from evenhand.metrics.played_by_another import PlayedByAnother
 from evenhand.metrics.ratings import Comparisons, Ratings
-from evenhand.metrics.score import Score
 from evenhand.metrics.verdicts import Verdicts
 
-LEAST_CHANCE = 1e-4  # No answer counts as less likely: one slip must not outweigh a hundred good predictions.
+LEAST_CHANCE = 0.02
+"""No answer counts as less likely, so two slips do not yet outweigh a margin of 7."""
+
+HOPELESS = 20.0
+"""A learner that is behind a later one by this much evidence is dropped: learners that are refuted are slow."""
 
 
 class ByEvidence(PlayedByAnother):
-    """Plays the learner with the most evidence: the log-probability it gave to the answers before it learned them.
+    """Plays the first learner that no later one beats by more evidence than `margin`.
 
-    learners: copied; the first one plays at the start. margin: how much more evidence another one needs to take over,
-    in natural logs. horizon: the number of answers over which evidence is forgotten by a factor e.
+    Evidence is the log-probability that a learner gave to the answers before it learned them; so the choice needs no
+    test set. learners: copied, from the most specific assumption about reviewers to the most general one; a learner
+    that is refuted is dropped. One-bit reviews are learned by those who can, and count for nothing. last_resort: takes
+    over when the answers turn out to follow no metric at all, which `FairBandit` checks (`when_no_metric_fits`).
 
-    So the choice needs no test set and no tuning: a learner that is wrong about the reviewer pays for it answer by
-    answer. One-bit reviews are learned by those who can, and count for nothing.
-
+    >>> from evenhand.metrics.bayes_point import BayesPoint
     >>> learner = ByEvidence([BayesPoint(2, structure="diagonal"), BayesPoint(2)])
     >>> _ = learner.learn_pair([1.0, 0.0], [0.0, 0.0], gap=0.5, unfair=True)
     >>> learner.playing.space.structure, bool(np.all(learner.evidence < 0.0))
@@ -42,42 +42,45 @@ class ByEvidence(PlayedByAnother):
     evidence: Floats
     """Of each learner, (n,)."""
 
-    def __init__(self, learners: Sequence[MetricLearner], *, margin: float = 7.0, horizon: int = 1000) -> None:
-        for learner in learners:
+    def __init__(
+        self, learners: Sequence[MetricLearner], *, last_resort: MetricLearner | None = None, margin: float = 7.0
+    ) -> None:
+        everybody = [*learners, *([] if last_resort is None else [last_resort])]
+        for learner in everybody:
             if not isinstance(learner, MetricLearner):
                 raise InvalidInput(f"learners must be metric learners, got {learner!r}")
-        sizes = {learner.n_features for learner in learners}
-        if len(sizes) != 1:
+        sizes = {learner.n_features for learner in everybody}
+        if not learners or len(sizes) != 1:
             raise InvalidInput(f"learners must be at least one, all with the same features, got {sorted(sizes)}")
         self.margin = check_number("margin", margin, least=0)
-        self.horizon = check_whole("horizon", horizon, least=1)
+        self.last_resort = copy.deepcopy(last_resort)
         super().__init__(learners[0].n_features, learners[0].space.structure)
-        self._set(tuple(copy.deepcopy(learner) for learner in learners), np.zeros(len(learners)), 0)
+        self._promised = learners[0].promise is not None
+        self._set(tuple(copy.deepcopy(learner) for learner in learners), np.zeros(len(learners)))
 
     def __repr__(self) -> str:
         return f"ByEvidence({list(self.learners)!r})"
 
-    def _set(self, learners: tuple[MetricLearner, ...], evidence: Floats, number: int) -> None:
-        self.learners, self.evidence, self._number = learners, evidence, number
-        self.playing = learners[number]
+    def _set(self, learners: tuple[MetricLearner, ...], evidence: Floats) -> None:
+        """Take these learners, without those that are refuted, and decide who plays."""
+        best_behind = np.maximum.accumulate(evidence[::-1])[::-1]
+        kept = evidence > best_behind - HOPELESS
+        self.learners = tuple(learner for learner, keep in zip(learners, kept, strict=True) if keep)
+        self.evidence = evidence[kept]
+        self.playing = self.learners[int(np.argmax(evidence[kept] >= best_behind[kept] - self.margin))]
         self.space, self.error_rate = self.playing.space, self.playing.error_rate
-
-    @classmethod
-    def usual(
-        cls, n_features: int, *, structure: Structure = "full", epsilon: float | None = None, quantile: float = 0.1
-    ) -> Self:
-        """Three learners: of an exact reviewer, of one who errs or wobbles, and of one who follows no metric.
-
-        quantile: what the last two play. It is the share of binding reviewed pairs that people flag.
-        """
-        settings: dict[str, Any] = {"structure": structure, "epsilon": epsilon}
-        erring = BayesPoint(n_features, error_rate=None, softness=None, caution=quantile, **settings)
-        return cls([BayesPoint(n_features, **settings), erring, Score(n_features, quantile=quantile)])
 
     def reviewers(self) -> dict[str | None, ReviewerReport]:
         """The reports of the learner in play, or, if it learns nothing of reviewers, of the first one that does."""
         reports = (learner.reviewers() for learner in (self.playing, *self.learners))
         return next((report for report in reports if report), {})
+
+    @property
+    def promise(self) -> str | None:
+        """What the learner in play promises; that the promise is withdrawn, if the first learner made one."""
+        if self.playing.promise is not None or not self._promised:
+            return self.playing.promise
+        return "Withdrawn: the answers are those of reviewers who err or hesitate, and no theorem limits their flags."
 
     # Learning: all of it, or nothing.
 
@@ -86,56 +89,67 @@ class ByEvidence(PlayedByAnother):
         return self._learn(verdicts, lambda learner: learner.learn(verdicts))
 
     def learn_ratings(self, ratings: Ratings) -> Learned:
-        """All learn from the ratings, each in its own way; evidence is what they foretold of the implied verdicts."""
+        """All learn from the ratings, each in its own way; evidence is what they predicted of the implied verdicts."""
         return self._learn(ratings.implied, lambda learner: learner.learn_ratings(ratings))
 
     def learn_comparisons(self, comparisons: Comparisons) -> Learned:
         """All learn from the comparisons, each in its own way, as from ratings."""
         return self._learn(comparisons.implied, lambda learner: learner.learn_comparisons(comparisons))
 
-    def _learn(self, foretold: Verdicts | None, learn: Callable[[MetricLearner], Learned]) -> Learned:
+    def _learn(self, predicted: Verdicts | None, learn: Callable[[MetricLearner], Learned]) -> Learned:
         learners, evidence = copy.deepcopy(self.learners), self.evidence
-        if foretold is not None:
-            logs = np.array([_log_chance(learner, foretold) for learner in learners])
-            evidence = evidence * math.exp(-len(foretold) / self.horizon) + logs
+        now = self.learners.index(self.playing)
+        if predicted is not None and len(learners) > 1:
+            evidence = evidence + np.array([_log_chance(learner, predicted) for learner in learners])
         learned = [learn(learner) for learner in learners]
-        best, now = int(np.argmax(evidence)), self._number
-        self._set(learners, evidence, best if evidence[best] > evidence[now] + self.margin else now)
+        self._set(learners, evidence)
         return learned[now]
 
     def learn_bit(self, verdicts: Verdicts, *, any_unfair: bool) -> Learned:
         """Those who can learn from one bit do; if the one in play cannot, nobody does."""
         learners, result = copy.deepcopy(self.learners), Learned()
-        for number, learner in enumerate(learners):
+        for before, learner in zip(self.learners, learners, strict=True):
             try:
                 learned = learner.learn_bit(verdicts, any_unfair=any_unfair)
             except UnsupportedReview:
-                if number == self._number:
+                if before is self.playing:
                     raise
                 continue
-            result = learned if number == self._number else result
-        self._set(learners, self.evidence, self._number)
+            result = learned if before is self.playing else result
+        self._set(learners, self.evidence)
         return result
+
+    def when_no_metric_fits(self, answers: Iterable[Verdicts]) -> MetricLearner:
+        """The last resort, after these answers, in place of all learners; without one, the learner as it is."""
+        if self.last_resort is None:
+            return self
+        other = copy.deepcopy(self.last_resort)
+        for verdicts in answers:
+            other.learn(verdicts)
+        twin = copy.deepcopy(self)
+        twin.last_resort = None
+        twin._set((other,), np.zeros(1))
+        return twin
 
     # Saving.
 
     def state(self) -> dict[str, Any]:
-        """All learners, the evidence, and who plays."""
+        """All learners, and the evidence of each."""
         return {
             "learners": [learner.saved() for learner in self.learners],
+            "last_resort": None if self.last_resort is None else self.last_resort.saved(),
             "evidence": self.evidence,
-            "playing": self._number,
             "margin": self.margin,
-            "horizon": self.horizon,
+            "promised": self._promised,
         }
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
         """The learner with this `state`, to the bit."""
-        learner = cls.__new__(cls)
-        learner.margin, learner.horizon = float(state["margin"]), int(state["horizon"])
-        learners = tuple(MetricLearner.restored(saved) for saved in state["learners"])
-        learner._set(learners, state["evidence"].copy(), int(state["playing"]))
+        learner, last = cls.__new__(cls), state["last_resort"]
+        learner.margin, learner._promised = float(state["margin"]), bool(state["promised"])
+        learner.last_resort = None if last is None else MetricLearner.restored(last)
+        learner._set(tuple(MetricLearner.restored(saved) for saved in state["learners"]), state["evidence"].copy())
         return learner
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -136,6 +136,13 @@ class MetricLearner(SavedPart, part="metric learner"):
     def learn_comparisons(self, comparisons: Comparisons) -> Learned:
         """Learn from comparisons of pairs; by default the verdicts they imply."""
         return self.learn(comparisons.verdicts())
+
+    def when_no_metric_fits(self, answers: Iterable[Verdicts]) -> MetricLearner:
+        """The learner to go on with, once the answers have turned out to follow no metric; by default this one.
+
+        answers: those remembered, of one reviewer each. The learner itself does not change.
+        """
+        return self
 
     @property
     def flags_left(self) -> int | None:

@@ -69,3 +69,13 @@ class PlayedByAnother(MetricLearner):
     def error_rate_of(self, reviewer: str | None) -> float:
         """The error rate that the learner in play takes this reviewer to have."""
         return self.playing.error_rate_of(reviewer)
+
+    @property
+    def flags_left(self) -> int | None:
+        """A proved number of rounds that can still be flagged at most while the learner in play stays in play."""
+        return self.playing.flags_left
+
+    @property
+    def promise(self) -> str | None:
+        """What the learner in play promises, in a sentence."""
+        return self.playing.promise

@@ -66,10 +66,8 @@ class QuietBandit(FairBandit):
             with contextlib.suppress(UnsupportedReview):
                 self._report(self.metric.learn_bit(verdicts, any_unfair=True))
             return
-        check = self.fit_check.after(verdicts, self.metric)
         learned = self._learn_distances(past, review, verdicts)
         self.safeguards.add_evidence(verdicts)
-        self.fit_check = check
         self._report(learned)
 
     def published(self, previous: Self | None = None) -> Self:

@@ -21,7 +21,7 @@ QUICK_QUANTILES = (0.05, 0.2)
 QUANTILE = 0.05
 """The learner's default."""
 
-DEFAULT, ATTACKED, INTERVIEWED = "FairBandit's default", "attacked", "interviewed"
+DEFAULT, BAYES, ATTACKED, INTERVIEWED = "FairBandit's default", "BayesPoint", "attacked", "interviewed"
 
 WORLDS = ("attacker", "violation-hunter", "regret-hunter", "direction-hider")
 """The attacker sees the points of the learner and shows two candidates; the others show four."""
@@ -57,7 +57,10 @@ def sweep(quick: bool) -> list[Case]:
     seeds = range(3 if quick else 5)
     shape: dict[str, Any] = {"d": d, "k": 5, "rounds": rounds, "epsilon": 0.01, "seed": seeds}
     ours: dict[str, Any] = {"policy": "version-space", "error_rate": 0.0}
-    contenders: dict[str, dict[str, Any]] = {DEFAULT: {"policy": "evenhand", "error_rate": ASSUMED_ERROR}}
+    contenders: dict[str, dict[str, Any]] = {
+        DEFAULT: {"policy": "evenhand", "error_rate": None},
+        BAYES: {"policy": "bayes-point", "error_rate": ASSUMED_ERROR},
+    }
     contenders |= {hard(q): ours | {"quantile": q} for q in quantiles}
     contenders |= {soft(q): ours | {"quantile": q, "error_rate": ASSUMED_ERROR} for q in quantiles if q in (0.05, 0.1)}
     interviewed = grid(NAME, label=INTERVIEWED, **ours, quantile=QUANTILE, questions=questions, **shape)
@@ -84,12 +87,12 @@ def analyse(table: pl.DataFrame) -> Findings:
     played = runs.filter(~pl.col("label").is_in([ATTACKED, INTERVIEWED]))
     attacked, interviewed = (runs.filter(pl.col("label") == label) for label in (ATTACKED, INTERVIEWED))
     checks = []
-    for label in (hard(QUANTILE), soft(QUANTILE)):
+    for label in (DEFAULT, hard(QUANTILE), soft(QUANTILE)):
         pairs = estimate(played.filter(pl.col("label") == label)["unfair_pairs"])
-        more = difference(played, "regret", by="label", first=label, second=DEFAULT)
+        more = difference(played, "regret", by="label", first=label, second=BAYES)
         claim = f"{label}: unfair pairs, mean over seeds"
         checks.append(Check(claim, str(pairs), f"at most {MOST_PAIRS}", pairs.value <= MOST_PAIRS))
-        claim = f"{label}: no more regret than {DEFAULT}, seed by seed"
+        claim = f"{label}: no more regret than {BAYES}, seed by seed"
         checks.append(Check(claim, f"{more} more", "none", bool(more.lower <= 0)))
     start = float(runs.filter(pl.col("quantile") == QUANTILE)["left_at_start"].max())  # type: ignore[arg-type]
     checks.append(

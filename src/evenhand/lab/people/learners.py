@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from evenhand._internal.arrays import Floats
 from evenhand.lab.people.answers import Panel, PersonAnswers
-from evenhand.metrics import BayesPoint, ByEvidence, MetricLearner, Score, VersionSpace
+from evenhand.metrics import BayesPoint, MetricLearner, Score, VersionSpace, default_learner
 
 Make = Callable[[int, float, int], MetricLearner]
 """A learner from the number of features, the quantile it plays, and a seed."""
@@ -57,7 +57,7 @@ LEARNERS: dict[str, Contender] = {
         lambda d, q, seed: BayesPoint(d, caution=q, error_rate=None, softness=None), (0.1, 0.05)
     ),
     "Score": Contender(lambda d, q, seed: Score(d, quantile=q, seed=seed), (0.1, 0.05, 0.15, 0.2), before_them),
-    "ByEvidence": Contender(lambda d, q, seed: ByEvidence.usual(d, quantile=q), (0.1, 0.05, 0.15, 0.2)),
+    "the default": Contender(lambda d, q, seed: default_learner(d, seed=seed)),
     "VersionSpace, rate learned": Contender(
         lambda d, q, seed: VersionSpace(d, quantile=q, error_rate=None, seed=seed), plays=False, most_answers=300
     ),

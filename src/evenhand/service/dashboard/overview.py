@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 COUNT_SECONDS = 2.0
 """Waiting pairs are counted at most this often: counting reads all of them."""
 
-LEARN_ERRORS = ("BayesPoint", "ByEvidence", "Guarded", "VersionSpace")
+LEARN_ERRORS = ("auto", "BayesPoint", "Guarded", "VersionSpace")
 """Metric learners that can learn the error rates of reviewers."""
 
 

@@ -1,0 +1,51 @@
+"""The metric learner that FairBandit and desks have unless another one is passed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evenhand._internal.randomness import Seed, as_generator
+from evenhand.metrics.bayes_point import BayesPoint
+from evenhand.metrics.by_evidence import ByEvidence
+from evenhand.metrics.features import Structure
+from evenhand.metrics.learner import MetricLearner
+from evenhand.metrics.learner_settings import ASSUMED_ERROR_RATE
+from evenhand.metrics.score import Score
+from evenhand.metrics.version_space_learner import VersionSpace
+
+MOST_SAMPLED = 15
+"""Up to this many unknowns, five features, VersionSpace is worth its time: a review takes milliseconds there."""
+
+
+def default_learner(
+    n_features: int,
+    *,
+    structure: Structure = "full",
+    epsilon: float | None = None,
+    error_rate: float | None = None,
+    seed: Seed = None,
+) -> MetricLearner:
+    """A learner for reviewers of whom nothing is known; with an error rate, BayesPoint with that rate.
+
+    Each kind of reviewer has the learner that serves them best: those who apply a rule VersionSpace with its promise,
+    those who err VersionSpace with error rates that are learned, those whose threshold moves BayesPoint, and people who
+    follow no metric Score, from the moment when their answers show it. Beyond MOST_SAMPLED unknowns BayesPoint serves
+    the first three.
+
+    >>> learner = default_learner(3, seed=0)
+    >>> [type(each).__name__ for each in learner.learners], type(learner.last_resort).__name__
+    (['VersionSpace', 'VersionSpace', 'BayesPoint'], 'Score')
+    """
+    settings: dict[str, Any] = {"structure": structure, "epsilon": epsilon}
+    if error_rate is not None:
+        return BayesPoint(n_features, error_rate=error_rate, **settings)
+    moving = BayesPoint(n_features, error_rate=None, softness=None, **settings)
+    last_resort = Score(n_features)
+    if moving.space.n_unknowns > MOST_SAMPLED:
+        return ByEvidence([moving], last_resort=last_resort)
+    seeds = as_generator(seed).spawn(2)
+    exact, erring = (
+        VersionSpace(n_features, error_rate=rate, seed=own, **settings)
+        for rate, own in zip((ASSUMED_ERROR_RATE, None), seeds, strict=True)
+    )
+    return ByEvidence([exact, erring, moving], last_resort=last_resort)

@@ -117,15 +117,15 @@ def changed(change: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
         ),
         (
             changed(lambda c: c["features"].append(3)),
-            "feature 4 of the schema is damaged: its kind must be one of number, category, yes/no, got 3",
+            "feature 4 of the schema is damaged: its kind must be one of number, category, yes/no, ordinal, date, got 3",
         ),
         (
-            changed(lambda c: c["features"][1].update(kind="date")),
-            "feature 1 of the schema is damaged: its kind must be one of number, category, yes/no, got 'date'",
+            changed(lambda c: c["features"][1].update(kind="colour")),
+            "feature 1 of the schema is damaged: its kind must be one of number, category, yes/no, ordinal, date, got 'colour'",
         ),
         (
             changed(lambda c: c["features"][1].update(kind=[])),
-            "feature 1 of the schema is damaged: its kind must be one of number, category, yes/no, got []",
+            "feature 1 of the schema is damaged: its kind must be one of number, category, yes/no, ordinal, date, got []",
         ),
         (
             changed(lambda c: c["features"][0].pop("high")),

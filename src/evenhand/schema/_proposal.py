@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from evenhand._internal.arrays import Floats
+from evenhand._internal.checks import check_one_of
 from evenhand.errors import InvalidInput
 from evenhand.schema._coordinate import UNKNOWN, as_level
 from evenhand.schema.category import Category, Ordinal
@@ -32,7 +33,7 @@ FEW_VALUES = 12
 SAME = 1.0 - 1e-9
 """Columns with at least this correlation, of either sign, say the same."""
 
-MAY_BE_CODES = "few different whole numbers: if they are codes, make it a Category, if grades, an Ordinal"
+MAY_BE_CODES = 'few different whole numbers: if they are codes, say kinds={column: "category"}; if grades, "ordinal"'
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,18 @@ class Proposal:
     notes: list[Note]
 
 
-def propose(columns: Mapping[str, Sequence[object]], carry: Iterable[str], orders: Mapping[str, Any]) -> Proposal:
-    """A feature for every column that tells people apart. orders: the levels of columns that have an order."""
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a table, the levels of those that have an order, and those that hold codes."""
+
+    values: dict[str, Sequence[object]]
+    orders: dict[str, list[str]]
+    codes: set[str]
+
+
+def propose(table: Columns, carry: Iterable[str]) -> Proposal:
+    """A feature for every column that tells people apart."""
+    columns = table.values
     wanted = list(carry)
     for name in wanted:
         if name not in columns:
@@ -65,7 +76,7 @@ def propose(columns: Mapping[str, Sequence[object]], carry: Iterable[str], order
     for name, values in columns.items():
         if name in wanted:
             continue
-        feature, notes = _feature(name, values, orders.get(name))
+        feature, notes = _feature(name, values, table)
         found.notes.extend(Note(name, note) for note in notes)
         if feature is None:
             found.carry.append(name)
@@ -78,15 +89,15 @@ def propose(columns: Mapping[str, Sequence[object]], carry: Iterable[str], order
     return found
 
 
-def _feature(name: str, values: Sequence[object], order: Any) -> tuple[Feature | None, list[str]]:
+def _feature(name: str, values: Sequence[object], table: Columns) -> tuple[Feature | None, list[str]]:
     """The feature of a column, or None if it should be carried, and what to look at."""
     known = [value for value in values if not is_missing(value)]
     gaps = len(values) - len(known)
     missing: Any = UNKNOWN if gaps else None
     if not known:
         return None, ["no values; carried, not used"]
-    if order is not None and len(order) > 1:
-        return Ordinal(name, tuple(order), missing=missing), []
+    if len(table.orders.get(name, ())) > 1:
+        return Ordinal(name, tuple(table.orders[name]), missing=missing), []
     try:
         distinct = len(set(known))
     except TypeError:
@@ -96,17 +107,17 @@ def _feature(name: str, values: Sequence[object], order: Any) -> tuple[Feature |
     if distinct == 1 and not (gaps and texts):
         also = f" and {gaps} missing ones; if a gap means no, make it yes or no" if gaps else ""
         return None, [f"one value only, {shown(known[0])}{also}; carried, not used"]
-    if _is_yes_no(known):
+    if _is_yes_no(known) and name not in table.codes:
         return YesNo(name, missing=missing), []
     if len(numbers) == len(known):
         return _number(name, numbers, missing, rows=len(values), counted=not isinstance(known[0], float | np.floating))
-    if all(as_day(value) is not None for value in known):
+    if all(as_day(value) is not None for value in known) and name not in table.codes:
         days = [day.isoformat() for value in known if (day := as_day(value)) is not None]
         if min(days) == max(days):
             return None, [f"one day only, {days[0]}; carried, not used"]
         return Date(name, low=min(days), high=max(days), missing=missing), []
     if len(texts) == len(known):
-        return _category(name, texts, missing, rows=len(values))
+        return _category(name, texts, missing, rows=len(values), are_codes=name in table.codes)
     return None, [_mixed(known)]
 
 
@@ -184,9 +195,11 @@ def nice_range(lowest: float, highest: float, *, whole: bool) -> tuple[float, fl
     return min(low, lowest), max(high, highest)
 
 
-def _category(name: str, texts: list[str], missing: Any, *, rows: int) -> tuple[Feature | None, list[str]]:
+def _category(
+    name: str, texts: list[str], missing: Any, *, rows: int, are_codes: bool
+) -> tuple[Feature | None, list[str]]:
     counts = Counter(texts)
-    numerals = [text for text in counts if _is_numeral(text)]
+    numerals = [text for text in counts if _is_numeral(text) and not are_codes]
     if len(numerals) == len(counts) and len(counts) > 2:
         return None, [f"numbers written as text, such as {shown(texts[0])}; carried: make them numbers to use them"]
     if len(numerals) > len(counts) / 2 and len(counts) > 2:
@@ -243,29 +256,54 @@ def _finite(values: Sequence[Any]) -> list[Any]:
     return [value for value in values if isinstance(value, str) or math.isfinite(float(value))]
 
 
-def columns_of(frame: Any) -> tuple[dict[str, Sequence[object]], dict[str, Any]]:
-    """The columns of a pandas or polars frame or of a list of dicts, and the levels of those that have an order."""
+def columns_of(frame: Any, kinds: Mapping[str, str]) -> Columns:
+    """The columns of a pandas or polars frame or of a list of dicts. kinds: see `Schema.from_frame`."""
+    table = _columns(frame)
+    if len(frame) < 2:
+        raise InvalidInput(f"a table must have at least 2 rows to propose a schema, got {len(frame)}")
+    for name, kind in kinds.items():
+        if name not in table.values:
+            raise InvalidInput(f"kinds must name columns of the table, got {shown(name)}")
+        check_one_of(f"the kind of {name}", kind, (Category.kind, Ordinal.kind))
+        if kind == Category.kind:
+            table.orders.pop(name, None)
+            table.codes.add(name)
+        elif name not in table.orders:
+            table.orders[name] = _in_order(table.values[name])
+        table.values[name] = _as_levels(table.values[name])
+    return table
+
+
+def _columns(frame: Any) -> Columns:
     if hasattr(type(frame), "collect") and hasattr(type(frame), "columns"):
         raise InvalidInput("frame must be an eager frame, got a lazy one; call its collect() first")
-    orders: dict[str, Any] = {}
     if hasattr(type(frame), "columns") and hasattr(type(frame), "__getitem__"):
         names = list(frame.columns)
         _check_names(names)
         columns: dict[str, Sequence[object]] = {name: frame[name].to_list() for name in names}
-        for name in names:
-            dtype = frame[name].dtype
-            if getattr(dtype, "ordered", False) is True:  # pandas' ordered categories
-                orders[name] = [as_level(level) or str(level) for level in dtype.categories]
-                columns[name] = [v if is_missing(v) else as_level(v) or str(v) for v in columns[name]]
-    elif isinstance(frame, Sequence) and not isinstance(frame, str) and all(isinstance(row, Mapping) for row in frame):
+        ordered = [name for name in names if getattr(frame[name].dtype, "ordered", False) is True]  # by pandas
+        orders = {name: _as_levels(frame[name].dtype.categories.to_list()) for name in ordered}
+        return Columns(columns | {name: _as_levels(columns[name]) for name in ordered}, orders, set())
+    if isinstance(frame, Sequence) and not isinstance(frame, str) and all(isinstance(row, Mapping) for row in frame):
         names = list(dict.fromkeys(name for row in frame for name in row))
-        _check_names(names)
-        columns = {name: [row.get(name) for row in frame] for name in names}
-    else:
-        raise InvalidInput(f"frame must be a pandas or polars frame, or a list of dicts, got {shown(frame)}")
-    if len(frame) < 2:
-        raise InvalidInput(f"a table must have at least 2 rows to propose a schema, got {len(frame)}")
-    return columns, orders
+        if frame:
+            _check_names(names)
+        return Columns({name: [row.get(name) for row in frame] for name in names}, {}, set())
+    raise InvalidInput(f"frame must be a pandas or polars frame, or a list of dicts, got {shown(frame)}")
+
+
+def _as_levels(values: Sequence[Any]) -> list[Any]:
+    """Values as the texts of levels; missing ones as they are."""
+    return [value if is_missing(value) else as_level(value) or str(value) for value in values]
+
+
+def _in_order(values: Sequence[Any]) -> list[str]:
+    """The different values in order, as levels: numbers by size, texts by the alphabet."""
+    known = [value for value in values if not is_missing(value)]
+    numbers = {number: value for value in known if (number := as_number(value)) is not None}
+    if all(as_number(value) is not None for value in known):
+        return _as_levels([numbers[number] for number in sorted(numbers)])
+    return sorted(set(_as_levels(known)))
 
 
 def _check_names(names: Sequence[object]) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from evenhand._internal.text_table import aligned
 from evenhand.schema.category import Category, Ordinal
 from evenhand.schema.date import Date
 from evenhand.schema.features import Feature
@@ -33,16 +33,6 @@ def text_of(schema: Schema) -> str:
     if by_text:
         lines += ["look at:", *(f"  {', '.join(columns)}: {text}" for text, columns in by_text.items())]
     return "\n".join(lines)
-
-
-def aligned(table: Sequence[Sequence[str]]) -> list[str]:
-    """Rows of cells as lines, in columns two blanks apart.
-
-    >>> aligned([("a", "b"), ("long", "c")])
-    ['a     b', 'long  c']
-    """
-    widths = [max(len(row[column]) for row in table) for column in range(len(table[0]))]
-    return ["  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in table]
 
 
 def _count(number: int, what: str) -> str:

@@ -127,7 +127,7 @@ def encode_rows(schema: Schema, table: RawColumns, mode: OnInvalid) -> EncodedRo
         carried=tuple(carried),
         places=tuple(places),
         left_out=left_out,
-        counted_as=tuple(_counted_as(schema, table, kept, places)),
+        counted_as=tuple(_counted_as(schema, table, kept, places, clip=mode == "clip")),
     )
 
 
@@ -140,16 +140,22 @@ def blocks_of(schema: Schema, columns: list[list[object]]) -> Floats:
 
 
 def _counted_as(
-    schema: Schema, table: RawColumns, columns: list[list[object]], places: Sequence[int]
+    schema: Schema, table: RawColumns, columns: list[list[object]], places: Sequence[int], *, clip: bool
 ) -> list[CountedAs]:
     """Every value that counts as another, candidate by candidate."""
     found = []
+    pairs = [pair for pair in zip(schema.features, columns, strict=True) if clip or _may_replace(pair[0])]
     for at, row in enumerate(places):
-        for feature, column in zip(schema.features, columns, strict=True):
+        for feature, column in pairs:
             given, value = table.columns[feature.name][row], column[at]
             if is_replaced(feature, given, value):
                 found.append(CountedAs(table.ids[row], feature.name, plain(given), value))  # type: ignore[arg-type]
     return found
+
+
+def _may_replace(feature: Feature) -> bool:
+    """Whether a feature reads any value as another one."""
+    return feature.missing is not None or bool(getattr(feature, "clip", False) or getattr(feature, "other", None))
 
 
 def is_replaced(feature: Feature, given: object, value: object) -> bool:

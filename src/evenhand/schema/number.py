@@ -111,7 +111,9 @@ class Number(OneCoordinate):
         if not is_table or not np.all(np.diff(table, axis=0) > 0.0):
             raise InvalidInput(f"{self.name}: knots must be {wanted}, got {shown(self.knots)}")
         if table[0].tolist() != [self.low, 0.0] or table[-1].tolist() != [self.high, 1.0]:
-            raise InvalidInput(f"{self.name}: knots must be {wanted}, got {table[0].tolist()} to {table[-1].tolist()}")
+            got = f"{table[0].tolist()} to {table[-1].tolist()}"
+            again = "after a change of the range leave them out, and fit the scale again with schema.fitted(rows)"
+            raise InvalidInput(f"{self.name}: knots must be {wanted}, got {got}; {again}")
         return tuple((float(at), float(share)) for at, share in table)
 
     @property

@@ -169,6 +169,14 @@ def _as_id(value: object) -> str:
     return str(int(number)) if number is not None and number.is_integer() else str(value)
 
 
+def checked_carry(carry: Any) -> tuple[str, ...]:
+    """Names of carried columns."""
+    names = () if isinstance(carry, str) or not hasattr(carry, "__iter__") else tuple(carry)
+    if isinstance(carry, str) or not hasattr(carry, "__iter__") or not all(isinstance(name, str) for name in names):
+        raise InvalidInput(f"carry must be a list of names of columns, got {shown(carry)}")
+    return names
+
+
 def _from_frame(names: Sequence[str], frame: Any, extra: Extra, carry: Sequence[str]) -> RawColumns:
     present = list(frame.columns)
     problems: list[RowProblem] = []
@@ -182,7 +190,7 @@ def _from_frame(names: Sequence[str], frame: Any, extra: Extra, carry: Sequence[
     others = [name for name in present if name not in names and name not in carry]
     if extra == "error":
         problems += [RowProblem(None, None, _unknown(name, names)) for name in others]
-    elif extra == "warn" and others:
+    elif extra == "warn" and others and not problems:
         unused = ExtraColumns(f"columns that the schema does not have are not used: {', '.join(map(str, others))}")
         warnings.warn(unused, stacklevel=4)
     carried = {name: tuple(frame[name].to_list()) for name in carry if present.count(name) == 1}
@@ -243,10 +251,12 @@ def is_missing(value: object) -> bool:
     >>> [is_missing(value) for value in (None, float("nan"), " ", 0, False)]
     [True, True, True, False, False]
     """
-    if value is None or value is ABSENT or type(value).__name__ in _MISSING_TYPES:
-        return True
     if isinstance(value, str):
         return not value.strip()
+    if isinstance(value, int):  # the common case, before the slower ones
+        return False
+    if value is None or value is ABSENT or type(value).__name__ in _MISSING_TYPES:
+        return True
     if isinstance(value, Decimal):
         return value.is_nan()
     return isinstance(value, float | np.floating) and math.isnan(value)
@@ -274,8 +284,8 @@ def plain(value: Any) -> Any:
     >>> plain(np.int64(3)), plain(float("nan")), plain(datetime.datetime(2026, 3, 31)), plain("car")
     (3, None, '2026-03-31', 'car')
     """
-    if is_missing(value):
-        return None
+    if type(value) in (bool, int, str) or is_missing(value):
+        return None if is_missing(value) else value
     if isinstance(value, np.datetime64):
         value = value.astype("datetime64[us]").item()
     if isinstance(value, np.generic):

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,6 +33,7 @@ from evenhand.schema.rows import (
     RowProblem,
     Rows,
     as_floats,
+    checked_carry,
     is_missing,
     read_rows,
     shown,
@@ -95,7 +96,7 @@ class Schema:
         check_bool("intercept", intercept)
         object.__setattr__(self, "features", tuple(features))
         object.__setattr__(self, "intercept", intercept)
-        object.__setattr__(self, "carry", _checked_carry(carry))
+        object.__setattr__(self, "carry", checked_carry(carry))
         object.__setattr__(self, "notes", tuple(notes))
         if not self.features:
             raise InvalidInput("a schema must have at least 1 feature, got 0")
@@ -293,13 +294,20 @@ class Schema:
         return any(isinstance(feature, Number) and feature.is_open for feature in self.features)
 
     @classmethod
-    def from_frame(cls, frame: Frame | Sequence[Mapping[str, Any]], *, carry: Iterable[str] = ()) -> Schema:
+    def from_frame(
+        cls,
+        frame: Frame | Sequence[Mapping[str, Any]],
+        *,
+        kinds: Mapping[str, Literal["category", "ordinal"]] | None = None,
+        carry: Iterable[str] = (),
+    ) -> Schema:
         """A schema for a table of people: kinds, ranges, levels, scales and missing values, to look at and to edit.
 
-        frame: a pandas or polars frame, or a list of dicts. carry: columns to carry and not to use, beside those that
-        look like ids or tell nobody apart. Every row of the table fits, but for values that no range can hold. Where
-        values are missing, they become a level of their own, "unknown". `print(schema)` shows it, with notes on what
-        to look at; change it with `replace` and `without`, or save it and edit the JSON.
+        frame: a pandas or polars frame, or a list of dicts. kinds: columns of numbers that are codes ("category") or
+        grades ("ordinal"). carry: columns to carry and not to use, beside those that look like ids or tell nobody
+        apart. Every row of the table fits, but for infinite numbers. Missing values become a level of their own,
+        "unknown". `print(schema)` shows it, with notes on what to look at; change it with `replace` and `without`, or
+        save it and edit the JSON.
 
         >>> table = [{"age": 20 + 7 * n % 30, "job": ("clerk", "nurse")[n % 2], "member": n > 9} for n in range(30)]
         >>> print(Schema.from_frame(table))
@@ -309,8 +317,7 @@ class Schema:
         member   yes/no    yes or no        refused
         3 features, 5 coordinates with the intercept
         """
-        columns, orders = columns_of(frame)
-        found = propose(columns, _checked_carry(carry), orders)
+        found = propose(columns_of(frame, kinds or {}), checked_carry(carry))
         return cls(found.features, carry=found.carry, notes=found.notes)
 
     def fitted(self, rows: Rows, *, extra: Extra | None = None) -> Schema:
@@ -370,7 +377,8 @@ class Schema:
         except InvalidInput as error:
             raise DamagedFile(f"the schema is damaged: {error}") from error
         if digest not in (None, schema.digest):
-            raise DamagedFile("the schema was changed since it was saved: its digest does not match")
+            again = "if it was meant, remove the digest"
+            raise DamagedFile(f"the schema was changed since it was saved: its digest does not match; {again}")
         return schema
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -390,11 +398,3 @@ class Schema:
             return cls.from_dict(content)
         except (DamagedFile, NewerFile) as error:
             raise type(error)(f"{os.fspath(path)}: {error}") from error
-
-
-def _checked_carry(carry: Any) -> tuple[str, ...]:
-    """Names of carried columns."""
-    names = () if isinstance(carry, str) or not hasattr(carry, "__iter__") else tuple(carry)
-    if isinstance(carry, str) or not hasattr(carry, "__iter__") or not all(isinstance(name, str) for name in names):
-        raise InvalidInput(f"carry must be a list of names of columns, got {shown(carry)}")
-    return names

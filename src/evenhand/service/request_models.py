@@ -17,6 +17,7 @@ from evenhand.desk.settings import MOST_CAPACITY, MOST_FEATURES, MOST_ROUNDS
 from evenhand.ledger.event import DESK_NAME, DESK_NAME_IN_WORDS, LONGEST
 from evenhand.records.review_metadata import LONGEST_TEXT, NAMES, times
 from evenhand.rewards import RidgeUCB
+from evenhand.schema.encoded_rows import OnInvalid
 
 MAX_REWARD = RidgeUCB(1).largest_reward
 MAX_ITEM = 20_000
@@ -65,6 +66,15 @@ class DecisionRequest(RequestModel):
     """Candidates to choose among."""
 
     candidates: Annotated[list[CandidateInput], Field(min_length=1)]
+    on_invalid: Annotated[
+        Literal["refuse", "skip", "clip"],
+        Field(description="Whether candidates who do not fit are refused with the request, left out, or clipped."),
+    ] = "refuse"
+
+    @property
+    def mode(self) -> OnInvalid | None:
+        """How the desk treats candidates who do not fit; None for its default."""
+        return None if self.on_invalid == "refuse" else self.on_invalid
 
 
 class RulesInput(RequestModel):

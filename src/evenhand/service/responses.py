@@ -79,6 +79,21 @@ class DeskPage(BaseModel):
     next: str | None
 
 
+class LeftOutCandidate(BaseModel):
+    """A candidate who does not fit the desk's features, and why."""
+
+    id: str
+    reasons: list[str]
+
+
+class CountedValue(BaseModel):
+    """A value that counts as another: clipped, not listed, or missing."""
+
+    id: str
+    feature: str
+    value: float | str | bool
+
+
 class MadeDecision(BaseModel):
     """A decision: the probabilities of the candidates, in their order, and which of them were drawn."""
 
@@ -91,6 +106,10 @@ class MadeDecision(BaseModel):
     candidates: list[str]
     probabilities: list[float]
     chosen: list[str]
+    left_out: list[LeftOutCandidate]
+    """Candidates who do not fit: they took no part."""
+    counted_as: list[CountedValue]
+    """Values that the decision counted as another, as the schema or on_invalid says."""
 
 
 class Recorded(BaseModel):

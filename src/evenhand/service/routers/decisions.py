@@ -19,16 +19,21 @@ router = APIRouter(prefix="/api/desks/{desk}/decisions", tags=["desk"], route_cl
 
 @router.post("", status_code=201, response_model=MadeDecision, responses=WRITE)
 async def decide(access: DeskOfDecider, body: DecisionRequest, key: IdempotencyKey = None) -> Response:
-    """Choose among candidates: the probability of each, in their order, and which of them were drawn."""
+    """Choose among candidates: the probability of each, in their order, and which of them were drawn.
+
+    Candidates who do not fit the desk's features are refused with the whole request, unless on_invalid is skip or clip:
+    then they are left out, and the response names them and the reasons.
+    """
     most = access.service.settings.max_candidates
     if len(body.candidates) > most:
         raise Problem("invalid", f"candidates must be at most {most}, got {len(body.candidates)}")
-    event = await access.record(Decide, body.candidates, key=key)
+    event = await access.record(Decide, body.candidates, body.mode, key=key)
     content, decision = event.content, event.body
     return json_response(
         {
             **{name: content[name] for name in ("id", "desk", "seq", "time")},
             **{name: decision[name] for name in ("number", "state", "candidates", "probabilities", "chosen")},
+            **{name: decision.get(name, []) for name in ("left_out", "counted_as")},
         },
         201,
     )

@@ -62,7 +62,8 @@ def read_table(text: Iterable[str], columns: Sequence[str], name: str) -> CsvTab
     starts = [1, *(end + 1 for _, end in ends)]
     lines = [(start, line) for start, (line, _) in zip(starts, ends, strict=False) if line]
     if not lines:
-        raise InvalidInput(f"{name} must have a header with {', '.join(columns)}, got an empty file")
+        named = f" with {', '.join(columns)}" if columns else ""
+        raise InvalidInput(f"{name} must have a header{named}, got an empty file")
     (_, header), *body = lines
     table = CsvTable(name, [column.strip() for column in header], body)
     _check_shape(table, columns)

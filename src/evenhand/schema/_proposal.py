@@ -105,7 +105,7 @@ def _feature(name: str, values: Sequence[object], table: Columns) -> tuple[Featu
     numbers = [number for value in known if (number := as_number(value)) is not None]
     texts = [value for value in known if isinstance(value, str)]
     if distinct == 1 and not (gaps and texts):
-        also = f" and {gaps} missing ones; if a gap means no, make it yes or no" if gaps else ""
+        also = f", and {gaps} missing; if a gap means no, make it yes or no" if gaps else ""
         return None, [f"one value only, {shown(known[0])}{also}; carried, not used"]
     if _is_yes_no(known) and name not in table.codes:
         return YesNo(name, missing=missing), []

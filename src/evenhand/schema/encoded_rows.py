@@ -15,7 +15,7 @@ from evenhand.schema._coordinate import as_level
 from evenhand.schema.date import as_day
 from evenhand.schema.features import Category, Date, Feature, Number
 from evenhand.schema.number import RANGE_TOLERANCE
-from evenhand.schema.rows import DoesNotFit, RawColumns, RowProblem, as_number, is_missing, plain, shown
+from evenhand.schema.rows import DoesNotFit, RawColumns, RowProblem, as_number, is_missing, numeral, plain, shown
 
 if TYPE_CHECKING:
     from evenhand.schema.schema import Schema
@@ -88,12 +88,13 @@ def read_columns(
     columns: list[list[object]] = []
     for feature in schema.features:
         column: list[object] = []
+        has_numerals = table.is_frame and isinstance(feature, Number)
         for row, value in enumerate(table.columns[feature.name]):
             column.append(None)
             if row in table.unread:
                 continue
             try:
-                column[row] = feature.read(value, clip=clip)
+                column[row] = feature.read(numeral(value) if has_numerals else value, clip=clip)
             except InvalidInput as error:
                 problems.append(RowProblem(row, feature.name, str(error)))
         columns.append(column)
@@ -168,7 +169,7 @@ def is_replaced(feature: Feature, given: object, value: object) -> bool:
     if is_missing(given):
         return value is not None and not (isinstance(feature, Category) and value not in feature.levels)
     if isinstance(feature, Number):
-        number, room = as_number(given), RANGE_TOLERANCE * max(abs(feature.low), abs(feature.high))
+        number, room = as_number(numeral(given)), RANGE_TOLERANCE * max(abs(feature.low), abs(feature.high))
         return number is None or abs(number - float(value)) > room  # type: ignore[arg-type]
     if isinstance(feature, Category):
         return as_level(given) != value

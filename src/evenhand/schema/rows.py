@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime
 import math
+import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,6 +23,7 @@ from evenhand._internal.checks import check_one_of
 from evenhand.errors import ExtraColumns, InvalidInput
 
 SHOWN = 50  # How many problems an error message lists.
+NUMERAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 ID = "id"
 """The carried column that holds the ids of candidates."""
 
@@ -117,6 +119,8 @@ class RawColumns:
     """The values of carried columns that are there."""
     ids: tuple[str, ...] = ()
     """Ids of candidates, one per row."""
+    is_frame: bool = False
+    """Whether numerals count as numbers: one bad cell, and a frame reads a whole column as text."""
 
 
 def read_rows(
@@ -195,7 +199,7 @@ def _from_frame(names: Sequence[str], frame: Any, extra: Extra, carry: Sequence[
         warnings.warn(unused, stacklevel=4)
     carried = {name: tuple(frame[name].to_list()) for name in carry if present.count(name) == 1}
     ids = tuple(str(label) for label in getattr(frame, "index", range(len(frame))))
-    return RawColumns(columns, tuple(problems), carried=carried, ids=ids)
+    return RawColumns(columns, tuple(problems), carried=carried, ids=ids, is_frame=True)
 
 
 def _from_rows(names: Sequence[str], rows: Sequence[object], extra: Extra, carry: Sequence[str]) -> RawColumns:
@@ -276,6 +280,15 @@ def as_number(value: object) -> float | None:
         return math.inf if abs(value) == value else -math.inf
     except ValueError:  # a signalling NaN
         return math.nan
+
+
+def numeral(value: object) -> object:
+    """The number that a text is the numeral of, in digits with a point; anything else as it is.
+
+    >>> numeral("20"), numeral(" -1.5e3 "), numeral("1,5"), numeral("1_000"), numeral("nan")
+    (20.0, -1500.0, '1,5', '1_000', 'nan')
+    """
+    return float(value) if isinstance(value, str) and NUMERAL.fullmatch(value.strip()) else value
 
 
 def plain(value: Any) -> Any:

@@ -98,7 +98,7 @@ class DeskClient:
 
     def open_desk(self, name: str, *, key: str | None = None, **settings: Any) -> dict[str, Any]:
         """Open a new desk: schema (a Schema, or its dict), features or n_features, capacity, epsilon, seed, ..."""
-        schema = settings.get("schema")
+        schema: Any = settings.get("schema")
         if hasattr(schema, "to_dict"):
             settings["schema"] = schema.to_dict()
         return self._post("/api/desks", {"name": name, **settings}, key)

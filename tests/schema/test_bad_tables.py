@@ -1,6 +1,6 @@
 """Bad tables: each file gets one plain sentence, and nothing is lost.
 
-Every table is written to a CSV file. For REFUSED there is no schema; NOTED get one that keeps every column, with a note;
+Every table is written to a CSV file. REFUSED get no schema; NOTED get one that keeps every column, with a note;
 MISFITS are people for a schema that is there already.
 """
 

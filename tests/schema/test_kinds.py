@@ -57,7 +57,7 @@ def test_every_row_has_norm_at_most_one_and_comes_back(rows: list[dict[str, Any]
 @pytest.mark.parametrize("feature", OWN, ids=lambda feature: feature.name)
 def test_a_missing_value_of_its_own_level_is_no_known_value(feature: Feature) -> None:
     """Its block differs from that of every known value; without the level it is refused."""
-    known = {"income": [0, 50, 100], "debt": [0, 50, 100], "member": [True, False]}
+    known: dict[str, list[Any]] = {"income": [0, 50, 100], "debt": [0, 50, 100], "member": [True, False]}
     values = known.get(feature.name) or [feature.contrasts()[0][0], feature.contrasts()[0][1]]
     block = feature.encode([feature.read(None)])[0]
     assert all(np.linalg.norm(block - feature.encode([feature.read(value)])[0]) > 0.9 for value in values)
@@ -81,6 +81,8 @@ def test_a_missing_value_of_its_own_level_is_no_known_value(feature: Feature) ->
         (Date("d", low="2020-01-01", high="2020-12-31"), np.datetime64("2020-03-01"), "2020-03-01"),
         (Date("d", low="2020-01-01", high="2020-12-31"), datetime.date(2020, 3, 1), "2020-03-01"),
         (YesNo("y"), "TRUE", True),
+        (Category("c", ("a", "b"), other="b", missing="a"), " ", "a"),
+        (Category("c", (" ", "b"), other="b", missing="b"), " ", " "),
         (YesNo("y"), "n", False),
     ],
 )

@@ -81,12 +81,12 @@ class Category:
 
     def read(self, value: object, *, clip: bool = False) -> str:
         """The level, or InvalidInput; whole numbers are read as their digits. clip changes nothing: there is no end."""
-        if is_missing(value) and self.missing is not None:
-            return self.missing
         level = as_level(value)
         if level in self.all_levels:
             return str(level)
-        if self.other is not None and level:
+        if is_missing(value) and self.missing is not None:
+            return self.missing
+        if self.other is not None and level and not is_missing(value):
             return self.other
         raise invalid(f"one of {self.expected}", value)
 

@@ -297,8 +297,10 @@ def plain(value: Any) -> Any:
     >>> plain(np.int64(3)), plain(float("nan")), plain(datetime.datetime(2026, 3, 31)), plain("car")
     (3, None, '2026-03-31', 'car')
     """
-    if type(value) in (bool, int, str) or is_missing(value):
-        return None if is_missing(value) else value
+    if type(value) in (bool, int, str):
+        return value
+    if is_missing(value):
+        return None
     if isinstance(value, np.datetime64):
         value = value.astype("datetime64[us]").item()
     if isinstance(value, np.generic):

@@ -167,3 +167,12 @@ def test_a_table_that_is_fine_has_no_notes(tmp_path: Path) -> None:
     text = '\ufeffage;job\n20;nurse\n\n31;"clerk,\nhalf time"\n45;nurse\n'
     schema = Schema.from_frame(rows_of(written(tmp_path, text)))
     assert (schema.names, schema.carry, schema.notes) == (("age", "job"), (), ())
+
+
+def test_whole_numbers_with_gaps_come_back_from_a_file(tmp_path: Path) -> None:
+    """pandas writes them as 1.0 and 3.0: yes, and the code 3."""
+    frame = pd.DataFrame({"member": [1, None, 0], "code": [3, 1, None], "grade": [None, 2, 1], "age": [20, 31, 45]})
+    schema = Schema.from_frame(frame, kinds={"code": "category", "grade": "ordinal"})
+    people = load_people(written(tmp_path, frame.to_csv(index=False)), schema)
+    assert people.rows[0] == {"member": True, "code": "3", "grade": None, "age": 20.0}
+    assert (people.contexts == schema.encode(frame)).all()

@@ -10,9 +10,9 @@ from typing import Any
 
 from evenhand._internal.arrays import Floats
 from evenhand.errors import InvalidInput
-from evenhand.schema import Feature, Number, Schema, YesNo
+from evenhand.schema import Category, Feature, Number, Ordinal, Schema, YesNo
 from evenhand.schema.encoded_rows import is_replaced
-from evenhand.schema.rows import DoesNotFit
+from evenhand.schema.rows import DoesNotFit, numeral
 
 SEPARATORS = (",", ";", "\t")  # Accepted separators; the most frequent one in the header is used.
 MOST_COMPLAINTS = 10  # Maximum number of problems in an error message.
@@ -167,12 +167,17 @@ def _shown(feature: Feature, given: object) -> Any:
     return given if is_replaced(feature, given, value) else value
 
 
-def _value(feature: object, text: str) -> object:
-    """A cell in the type of the feature, or the text itself, which the feature then refuses."""
+def _value(feature: Feature, text: str) -> object:
+    """A cell in the type of the feature, or the text itself, which the feature then refuses.
+
+    Columns of whole numbers with gaps are written as 1.0 and 3.0: these are yes, and the code 3.
+    """
     if not text:
         return None
     if isinstance(feature, YesNo):
-        return TRUTHS.get(text.lower(), text)
+        return TRUTHS.get(text.lower(), numeral(text))
+    if isinstance(feature, Category | Ordinal):
+        return text if text in feature.levels else numeral(text)
     if isinstance(feature, Number):
         try:
             return float(text)

@@ -35,6 +35,8 @@ SAME = 1.0 - 1e-9
 
 MAY_BE_CODES = 'few different whole numbers: if they are codes, say kinds={column: "category"}; if grades, "ordinal"'
 
+LATER_DATES = "later dates do not fit: set a later end, or clip=True"
+
 
 @dataclass(frozen=True)
 class Note:
@@ -115,7 +117,7 @@ def _feature(name: str, values: Sequence[object], table: Columns) -> tuple[Featu
         days = [day.isoformat() for value in known if (day := as_day(value)) is not None]
         if min(days) == max(days):
             return None, [f"one day only, {days[0]}; carried, not used"]
-        return Date(name, low=min(days), high=max(days), missing=missing), []
+        return Date(name, low=min(days), high=max(days), missing=missing), [LATER_DATES]
     if len(texts) == len(known):
         return _category(name, texts, missing, rows=len(values), are_codes=name in table.codes)
     return None, [_mixed(known)]

@@ -167,7 +167,9 @@ def is_replaced(feature: Feature, given: object, value: object) -> bool:
     (True, False)
     """
     if is_missing(given):
-        return value is not None and value != given and not (isinstance(feature, Category) and value not in feature.levels)
+        return (
+            value is not None and value != given and not (isinstance(feature, Category) and value not in feature.levels)
+        )
     if isinstance(feature, Number):
         number, room = as_number(numeral(given)), RANGE_TOLERANCE * max(abs(feature.low), abs(feature.high))
         return number is None or abs(number - float(value)) > room  # type: ignore[arg-type]

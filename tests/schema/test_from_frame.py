@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from evenhand.errors import InvalidInput
 from evenhand.schema import Category, Date, Number, Ordinal, Schema, YesNo
+from evenhand.schema._proposal import nice_range
 
 N = 200
 
@@ -115,6 +116,7 @@ def test_columns_that_say_the_same_are_noted() -> None:
 NUMBERS = st.none() | st.integers(-(10**9), 10**9) | st.floats(-1e12, 1e12)
 COLUMNS = st.one_of(
     st.lists(NUMBERS, min_size=8, max_size=8),
+    st.lists(st.none() | st.floats(-1.0, 1.0), min_size=8, max_size=8),
     st.lists(st.none() | st.sampled_from(["a", "b", "c", "Yes", "no", "7", " "]), min_size=8, max_size=8),
     st.lists(st.none() | st.booleans() | st.sampled_from([0, 1]), min_size=8, max_size=8),
     st.lists(st.none() | st.dates(), min_size=8, max_size=8),
@@ -140,3 +142,17 @@ def test_every_row_of_the_table_fits_the_proposal(columns: dict[str, list[Any]])
     assert len(set(map(tuple, contexts))) > 1 or len(schema.features) == 0
     assert Schema.from_frame(rows) == schema == Schema.from_dict(json.loads(json.dumps(schema.to_dict())))
     assert str(schema)
+
+
+@given(st.floats(-1e15, 1e15), st.floats(1e-9, 1e15), st.booleans())
+def test_a_range_has_round_ends_around_the_values(lowest: float, span: float, whole: bool) -> None:
+    """It holds both values, and is wider by no more than a tenth at each end, or by one whole number."""
+    highest = lowest + span
+    if whole:
+        lowest, highest = float(round(lowest)), float(round(highest))
+    if not lowest < highest:
+        return
+    low, high = nice_range(lowest, highest, whole=whole)
+    room = max(0.11 * (highest - lowest), 1.0 * whole) + 1e-9 * max(abs(lowest), abs(highest))
+    assert lowest - room <= low <= lowest < highest <= high <= highest + room
+    assert not whole or (low.is_integer() and high.is_integer())

@@ -188,6 +188,7 @@ def test_what_0_1_knows_is_written_as_0_1_wrote_it() -> None:
         {"kind", "name", "levels"},
         {"kind", "name"},
     ]
+    assert Schema([YesNo("y")], carry=("id",)).to_dict()["version"] == 2
     assert (old["version"], set(old)) == (1, {"format", "version", "intercept", "features"})
 
 

@@ -119,7 +119,7 @@ def test_ids_come_from_the_index_or_are_numbered() -> None:
 @pytest.mark.parametrize(
     ("rows", "options", "sentence"),
     [
-        ([GOOD, GOOD], {}, "id must be unique, got 'ada' twice"),
+        ([GOOD, RICH, RICH], {}, "id must be unique, got 'bob' twice"),
         ([GOOD, {**GOOD, "id": None}], {}, "id must have a value in every row, got none in row 1"),
         ([GOOD], {"ids": ["a", "b"]}, "ids must be one for each of 1 rows, got 2"),
         ([GOOD], {"on_invalid": "drop"}, "on_invalid must be 'refuse', 'skip' or 'clip', got 'drop'"),

@@ -158,7 +158,8 @@ def read_people(text: Iterable[str], schema: Schema, name: str) -> PeopleTable:
             [(problem.row or 0, problem.feature, problem.reason) for problem in error.problems]
         ) from None
     read = tuple({feature.name: _shown(feature, row[feature.name]) for feature in schema.features} for row in rows)
-    return PeopleTable(read, contexts, tuple(column for column in table.header if column not in schema.names))
+    known = (*schema.names, *schema.carry)
+    return PeopleTable(read, contexts, tuple(column for column in table.header if column not in known))
 
 
 def _shown(feature: Feature, given: object) -> Any:

@@ -27,8 +27,8 @@ print(draft)  # the notes say what to look at
 schema = draft.without("case_id")
 
 today = past.sample(8, random_state=1).set_index("case_id").drop(columns="approved")
-today.iloc[2, today.columns.get_loc("income")] = 9e9
-today.iloc[5, today.columns.get_loc("purpose")] = "helicopter"
+today.loc[today.index[2], "income"] = 9e9
+today.loc[today.index[5], "purpose"] = "helicopter"
 
 people = schema.read(today, on_invalid="skip")
 print(*people.left_out, *people.counted_as, sep="\n")

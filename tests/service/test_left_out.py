@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterator
 from typing import Any
 
+import pandas as pd
+import polars as pl
 import pytest
 
 from evenhand.client import DeskClient, ServiceProblem
@@ -91,3 +94,27 @@ def test_reviewers_see_values_as_given_and_nothing_that_is_carried(client: DeskC
     page = ask("GET", f"{DECISIONS}/{made['id']}", by="kim").text
     assert "250" not in page
     assert "got no value" not in page
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+def test_the_client_takes_a_frame(client: DeskClient, make: Any) -> None:
+    """Rows are candidates: ids by the column "id", gaps as null, dates in ISO form; the same decision as from dicts."""
+    frame = make(
+        {
+            "id": ["ada", "bob", "cyn"],
+            "income": [20.0, 250.0, float("nan")],
+            "job": ["nurse", "spy", "clerk"],
+            "since": [datetime.datetime(2020, 3, 1), None, datetime.datetime(2020, 3, 1)],
+            "branch": ["Bern", "Rome", None],
+        }
+    )
+    made, same = (client.decide("tables", people, on_invalid="clip") for people in (frame, PEOPLE))
+    assert made["candidates"] == same["candidates"] == ["ada", "bob"]
+    assert made["left_out"] == same["left_out"]
+    assert made["counted_as"] == same["counted_as"]
+
+
+def test_a_frame_may_have_its_ids_in_the_index(client: DeskClient) -> None:
+    """As at a desk in this process."""
+    frame = pd.DataFrame([one["features"] for one in PEOPLE[:1]], index=["ada"])
+    assert client.decide("tables", frame)["candidates"] == ["ada"]

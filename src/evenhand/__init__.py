@@ -9,7 +9,7 @@ from evenhand.bandit import FairBandit
 from evenhand.errors import EvenhandError
 from evenhand.metrics import Distances, Learned
 from evenhand.records.decision import Decision, Review
-from evenhand.schema import Category, Number, Schema, YesNo
+from evenhand.schema import Category, Date, Number, Ordinal, Schema, YesNo
 from evenhand.version import __version__
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Allocation",
     "Category",
+    "Date",
     "Decision",
     "Desk",
     "Distances",
@@ -28,6 +29,7 @@ __all__ = [
     "Interview",
     "Learned",
     "Number",
+    "Ordinal",
     "Review",
     "Schema",
     "YesNo",

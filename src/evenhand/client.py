@@ -25,7 +25,7 @@ except ModuleNotFoundError as error:  # pragma: no cover - depends on how it was
     raise MissingExtra("the client needs httpx: pip install 'evenhand[service]'") from error
 
 from evenhand._internal.checks import is_whole
-from evenhand._internal.client_requests import as_dict, as_json, as_key, as_list, as_path, as_query
+from evenhand._internal.client_requests import as_candidates, as_dict, as_json, as_key, as_list, as_path, as_query
 from evenhand.errors import EvenhandError, InvalidInput
 from evenhand.records.review_metadata import ReviewMetadata
 from evenhand.version import __version__
@@ -97,7 +97,10 @@ class DeskClient:
     # Desks.
 
     def open_desk(self, name: str, *, key: str | None = None, **settings: Any) -> dict[str, Any]:
-        """Open a new desk: features or n_features, capacity, epsilon, seed, ..."""
+        """Open a new desk: schema (a Schema, or its dict), features or n_features, capacity, epsilon, seed, ..."""
+        schema: Any = settings.get("schema")
+        if hasattr(schema, "to_dict"):
+            settings["schema"] = schema.to_dict()
         return self._post("/api/desks", {"name": name, **settings}, key)
 
     def desks(self) -> Iterator[str]:
@@ -122,9 +125,21 @@ class DeskClient:
 
     # Decisions.
 
-    def decide(self, desk: str, candidates: Sequence[Mapping[str, Any]], *, key: str | None = None) -> dict[str, Any]:
-        """Choose among candidates, each {"id", "context"} or {"id", "features"}."""
-        return self._post(as_path(desk, "decisions"), {"candidates": as_list(candidates, "candidates")}, key)
+    def decide(
+        self,
+        desk: str,
+        candidates: Any,
+        *,
+        on_invalid: str | None = None,
+        key: str | None = None,
+    ) -> dict[str, Any]:
+        """Choose among candidates, each {"id", "context"} or {"id", "features"}, or the rows of a data frame.
+
+        on_invalid: "skip" leaves out candidates who do not fit, "clip" first counts numbers and dates beyond a range as
+        its end; `left_out` and `counted_as` of the response say who and what. "refuse", the default, raises.
+        """
+        body = {"candidates": as_candidates(candidates)}
+        return self._post(as_path(desk, "decisions"), body | ({"on_invalid": on_invalid} if on_invalid else {}), key)
 
     def decision(self, desk: str, decision: str) -> dict[str, Any]:
         """The record of a decision with its explanation."""

@@ -78,6 +78,10 @@ class NoMetricFits(EvenhandError, UserWarning):
     """A warning: the answers of reviewers follow no metric; `FairBandit.fit()` says more."""
 
 
+class ExtraColumns(EvenhandError, UserWarning):
+    """A warning: columns of a table that the schema does not have are not used."""
+
+
 # Errors of desks and ledgers.
 
 

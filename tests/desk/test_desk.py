@@ -28,6 +28,7 @@ from evenhand.errors import (
     AlreadyRecorded,
     ContradictoryReview,
     EvenhandError,
+    ExtraColumns,
     IdempotencyConflict,
     InvalidInput,
     NotChosen,
@@ -353,13 +354,15 @@ def test_people_who_err_are_found_out_by_default(ledger: Ledger, name: str) -> N
 
 
 def test_a_frame_is_read_by_its_columns() -> None:
-    """Columns in another order mean the same; other columns are refused: a debt must never pass for an income."""
+    """Columns in another order mean the same; a column that is not there is refused: no debt passes for an income."""
     with Desk.open("memory:", "frames", features=["income", "debt"], capacity=1, seed=1) as desk:
         decision = desk.decide(pd.DataFrame({"debt": [0.9, 0.2], "income": [0.1, 0.3]}))
         record = desk.decision(decision.id)["body"]
         assert record["contexts"] == [[0.1, 0.9], [0.3, 0.2]]
-        with pytest.raises(InvalidInput, match="must be income, debt, got"):
+        with pytest.raises(InvalidInput, match="must be income, debt, got debt, inc"):
             desk.decide(pd.DataFrame({"debt": [0.9, 0.2], "inc": [0.1, 0.3]}))
+        with pytest.warns(ExtraColumns, match="are not used: name"):
+            desk.decide(pd.DataFrame({"debt": [0.9, 0.2], "income": [0.1, 0.3], "name": ["Ada", "Bob"]}))
 
 
 @pytest.mark.parametrize(

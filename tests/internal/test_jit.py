@@ -139,3 +139,22 @@ def test_long_compilations_are_logged_once(
             listener.on_end(Compiled)
             listener.on_end(Compiled)
     assert caplog.messages == [module.COMPILING] * count
+
+
+def test_another_process_does_not_say_it_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The first one leaves a mark beside the kernels; where that cannot be made, every process says it."""
+
+    class Compiled:
+        data: ClassVar = {"dispatcher": _Kernel()}
+
+    monkeypatch.setattr(_Kernel.py_func, "__module__", "evenhand.x")
+    monkeypatch.setattr(module, "PATIENCE_SECONDS", 0.0)
+    with caplog.at_level(logging.INFO):
+        for marker, count in ((tmp_path / "said", 1), (tmp_path / "nowhere" / "said", 2)):
+            caplog.clear()
+            for listener in (CompilationLog(marker), CompilationLog(marker)):
+                listener.on_start(Compiled)
+                listener.on_end(Compiled)
+            assert caplog.messages == [module.COMPILING] * count

@@ -171,3 +171,17 @@ def test_a_reviewer_has_a_name_or_none(name: Any) -> None:
     with pytest.raises(errors.InvalidInput, match="reviewer must be a name or None, got "):
         bandit.learn_pair([1.0, 0.0], [0.0, 1.0], gap=0.5, unfair=True, reviewer=name)
     assert same(bandit.state(), before)
+
+
+def test_a_decision_prints_as_a_line_and_a_small_table() -> None:
+    """The repr is one line; print adds candidates by probability, all chosen ones among them, and counts the rest."""
+    probabilities = np.linspace(0.0, 0.5, 30)
+    decision = eh.Decision("x", 3, np.zeros((30, 2)), probabilities, (29, 2), 2, np.zeros(30))
+    assert repr(decision) == "Decision(round 3, 30 candidates, capacity 2, chosen (29, 2))"
+    headline, head, *rows, rest = str(decision).split("\n")
+    assert headline == "2 of 30 candidates chosen in round 3"
+    assert head.split() == ["candidate", "probability"]
+    assert [row.split()[0] for row in rows] == [str(i) for i in (*range(29, 19, -1), 2)]
+    assert [row.split()[0] for row in rows if row.endswith("chosen")] == ["29", "2"]
+    assert rest == "and 19 more"
+    assert decision.to_rows()[29] == {"candidate": 29, "probability": 0.5, "chosen": True, "optimistic_reward": 0.0}

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+KINDS = "number, category, yes/no, ordinal, date"
 SCHEMA = Schema(
     [
         Number("income", low=0, high=200_000, unit="EUR", step=5_000),
@@ -117,15 +118,15 @@ def changed(change: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
         ),
         (
             changed(lambda c: c["features"].append(3)),
-            "feature 4 of the schema is damaged: its kind must be one of number, category, yes/no, got 3",
+            f"feature 4 of the schema is damaged: its kind must be one of {KINDS}, got 3",
         ),
         (
-            changed(lambda c: c["features"][1].update(kind="date")),
-            "feature 1 of the schema is damaged: its kind must be one of number, category, yes/no, got 'date'",
+            changed(lambda c: c["features"][1].update(kind="colour")),
+            f"feature 1 of the schema is damaged: its kind must be one of {KINDS}, got 'colour'",
         ),
         (
             changed(lambda c: c["features"][1].update(kind=[])),
-            "feature 1 of the schema is damaged: its kind must be one of number, category, yes/no, got []",
+            f"feature 1 of the schema is damaged: its kind must be one of {KINDS}, got []",
         ),
         (
             changed(lambda c: c["features"][0].pop("high")),

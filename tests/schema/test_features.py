@@ -52,8 +52,8 @@ loose: Any = SimpleNamespace(Number=Number, Category=Category, YesNo=YesNo, Sche
         (lambda: loose.Category("c", {"a"}), "c: levels must be a sequence of strings, got {'a'}"),
         (lambda: loose.Category("c", 5), "c: levels must be a sequence of strings, got 5"),
         (lambda: loose.Schema([]), "a schema must have at least 1 feature, got 0"),
-        (lambda: loose.Schema(4), "features must be a list of Number, Category or YesNo, got 4"),
-        (lambda: loose.Schema(["age"]), "a feature must be a Number, Category or YesNo, got 'age'"),
+        (lambda: loose.Schema(4), "features must be a list of Number, Category, YesNo, Ordinal or Date, got 4"),
+        (lambda: loose.Schema(["age"]), "a feature must be a Number, Category, YesNo, Ordinal or Date, got 'age'"),
         (
             lambda: loose.Schema([YesNo("a"), YesNo("a")]),
             "names of features must be unique, got 'a' twice",

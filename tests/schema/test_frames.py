@@ -11,6 +11,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
+from evenhand.errors import ExtraColumns
 from evenhand.schema import Category, DoesNotFit, Number, Schema, YesNo
 
 SCHEMA = Schema(
@@ -65,10 +66,10 @@ def test_arrays_are_rows_in_the_order_of_the_schema() -> None:
 
 @MAKERS
 def test_problems_of_a_frame(make: Any) -> None:
-    """A column that is not there or not known is one problem; wrong values are named by row."""
+    """A column that is not there, or not known if that is an error, is one problem; wrong values are named by row."""
     frame = make({"income": [1.0, None], "purpose": ["car", "boat"], "age": [3, 4]})
     with pytest.raises(DoesNotFit) as caught:
-        SCHEMA.encode(frame)
+        SCHEMA.encode(frame, extra="error")
     assert str(caught.value).split("\n") == [
         "unknown feature 'age'; the schema has income, purpose, has_guarantor (extra='ignore' skips others)",
         "has_guarantor must be one column of the frame, got 0",
@@ -78,9 +79,11 @@ def test_problems_of_a_frame(make: Any) -> None:
 
 
 @MAKERS
-def test_extra_columns_are_ignored_on_request(make: Any) -> None:
-    """`extra="ignore"` passes over columns that are no feature."""
+def test_extra_columns_are_named_or_ignored(make: Any) -> None:
+    """Columns that are no feature are named in a warning; `extra="ignore"` passes over them."""
     frame = make([{**row, "name": "Ada"} for row in ROWS])
+    with pytest.warns(ExtraColumns, match="columns that the schema does not have are not used: name"):
+        np.testing.assert_array_equal(SCHEMA.encode(frame), SCHEMA.encode(ROWS))
     np.testing.assert_array_equal(SCHEMA.encode(frame, extra="ignore"), SCHEMA.encode(ROWS))
 
 
@@ -95,7 +98,7 @@ def test_a_column_that_is_there_twice_is_refused() -> None:
 def test_columns_named_by_numbers_are_no_features() -> None:
     """A column 0 is not the feature "0"."""
     with pytest.raises(DoesNotFit, match=r"unknown feature 0; the schema has 0 \(extra='ignore' skips others\)"):
-        Schema([YesNo("0")]).encode(pd.DataFrame([[True]]))
+        Schema([YesNo("0")]).encode(pd.DataFrame([[True]]), extra="error")
 
 
 def test_an_empty_frame_gives_no_contexts() -> None:

@@ -41,6 +41,7 @@ def values(feature: Feature) -> st.SearchStrategy[Any]:
         return st.booleans()
     if isinstance(feature, Category):
         return st.sampled_from(feature.levels)
+    assert isinstance(feature, Number)
     ends = st.sampled_from([feature.low, feature.high])
     if feature.integer:
         return st.integers(int(feature.low), int(feature.high)) | ends.map(int)

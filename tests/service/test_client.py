@@ -185,7 +185,7 @@ def test_other_things_that_cannot_be_sent_are_refused() -> None:
     """Names, queries, tokens, addresses, and what is no list or dict."""
     client, keys, _ = scripted([])
     wrong: list[Callable[[], object]] = [
-        lambda: client.decide("loans", 5),  # type: ignore[arg-type]
+        lambda: client.decide("loans", 5),
         lambda: client.decide("\ud800", []),
         lambda: client.decide(None, []),  # type: ignore[arg-type]
         lambda: client.outcome("loans", "dec_1", 0.5),  # type: ignore[arg-type]

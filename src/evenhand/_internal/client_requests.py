@@ -125,6 +125,25 @@ def as_list(value: Any, name: str) -> list[Any]:
     raise InvalidInput(f"{name} must be a list, got {value!r}")
 
 
+def as_candidates(value: Any) -> list[Any]:
+    """A list of candidates; of a pandas or polars frame {"id", "features"}: ids by the column "id" or the index.
+
+    Missing values are None, dates and times in ISO form.
+    """
+    if not (hasattr(value, "columns") and hasattr(value, "to_numpy")):
+        return as_list(value, "candidates")
+    rows = value.to_dicts() if hasattr(value, "to_dicts") else value.to_dict(orient="records")
+    labels = value["id"].to_list() if "id" in value.columns else list(getattr(value, "index", range(len(value))))
+    features = [{str(name): _cell(cell) for name, cell in row.items() if name != "id"} for row in rows]
+    return [{"id": str(label), "features": row} for label, row in zip(labels, features, strict=True)]
+
+
+def _cell(value: Any) -> Any:
+    if value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value):
+        return None
+    return value.isoformat() if hasattr(value, "isoformat") else value
+
+
 def as_dict(value: Any, name: str) -> dict[Any, Any]:
     """A dict of the value's entries."""
     try:

@@ -6,6 +6,7 @@ import logging
 import os
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
@@ -14,6 +15,7 @@ import scipy.linalg  # noqa: F401, TID251  numba loads it with the first kernel:
 from numba.core import caching, event
 
 from evenhand._internal.arrays import Floats
+from evenhand.version import __version__
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -90,9 +92,13 @@ def _ignore_literals(dispatcher: Any) -> None:
 
 
 class CompilationLog(event.Listener):
-    """Logs, once per process, that our kernels are being compiled when that takes long."""
+    """Logs that our kernels are being compiled when that takes long: once per installation.
 
-    def __init__(self) -> None:
+    marker: a file that tells other processes that it was said; where it cannot be made, every process says it once.
+    """
+
+    def __init__(self, marker: Path | None = None) -> None:
+        self._marker = marker
         self._depth, self._began, self._seconds, self._is_logged = 0, 0.0, 0.0, False
 
     def on_start(self, started: Any) -> None:
@@ -110,10 +116,29 @@ class CompilationLog(event.Listener):
         is_ours = str(ended.data["dispatcher"].py_func.__module__).startswith("evenhand.")
         if is_ours and not self._is_logged and seconds > PATIENCE_SECONDS:
             self._is_logged = True
-            log.warning(COMPILING)
+            if self._is_first():
+                log.warning(COMPILING)
+
+    def _is_first(self) -> bool:
+        """Whether no other process has said it before, as far as can be known."""
+        if self._marker is None:
+            return True
+        try:
+            self._marker.touch(exist_ok=False)
+        except FileExistsError:
+            return False
+        except OSError:  # nowhere to note it
+            return True
+        return True
 
 
-event.register("numba:compile", CompilationLog())  # type: ignore[no-untyped-call]
+def _marker() -> Path:
+    """A file beside the compiled kernels of these versions: where they are removed, they are compiled again."""
+    folder = os.environ.get("NUMBA_CACHE_DIR") or Path(__file__).parent / "__pycache__"
+    return Path(folder) / f"evenhand-{__version__}-numba-{numba.__version__}.compiled"
+
+
+event.register("numba:compile", CompilationLog(_marker()))  # type: ignore[no-untyped-call]
 
 
 def frozen(array: Floats) -> Floats:

@@ -251,6 +251,8 @@ def side_by_side(schema: Schema, first: Mapping[str, Any], second: Mapping[str, 
 
 def _words(feature: object, value: Any) -> str:
     """A value with its unit, to six digits."""
+    if value is None:
+        return "not known"
     if isinstance(feature, Number):
         number = f"{value:,.0f}" if float(value).is_integer() else f"{value:,.6g}"
         return f"{number} {feature.unit}".strip()

@@ -35,8 +35,8 @@ def add_import(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="NAME=VALUE",
         dest="settings",
-        help="a setting of a new desk, such as features=income,debt, capacity=2 or reviewing.ask=ratings; may be "
-        "repeated, and takes precedence over those in the file",
+        help="a setting of a new desk, such as schema=schema.json, features=income,debt, capacity=2 or "
+        "reviewing.ask=ratings; may be repeated, and takes precedence over those in the file",
     )
     parser.add_argument(
         "--even-if-damaged", action="store_true", help="import an exported ledger with changed or missing lines"
@@ -83,8 +83,9 @@ def _desk_to_fill(ledger: Ledger, past: PastFile, options: argparse.Namespace) -
         return desk
     if not of_file and not own:
         raise InvalidInput(
-            f"there is no desk {options.desk!r}, and no settings to create one: pass --set features=NAME,NAME or "
-            '--set n_features=N, or begin the file with a line such as {"settings": {"n_features": 3, "capacity": 1}}'
+            f"there is no desk {options.desk!r}, and no settings to create one: pass --set schema=FILE, "
+            "--set features=NAME,NAME or --set n_features=N, "
+            'or begin the file with a line such as {"settings": {"n_features": 3, "capacity": 1}}'
         )
     desk = Desk.open(ledger, options.desk, **{**of_file, **own})
     print(f"desk {desk.name}: created, {desk.settings.n_features} features, capacity {desk.settings.capacity}")
@@ -111,7 +112,7 @@ def _shown(value: Any) -> str:
 
 
 def _setting(text: str) -> tuple[str, Any]:
-    """A setting from NAME=VALUE: the value as JSON, or else as text, features split at commas.
+    """A setting from NAME=VALUE: the value as JSON, or else as text; features split at commas, a schema from its file.
 
     >>> _setting("capacity=2"), _setting("reviewing.ask=ratings")
     (('capacity', 2), ('reviewing.ask', 'ratings'))
@@ -119,6 +120,10 @@ def _setting(text: str) -> tuple[str, Any]:
     name, is_there, value = text.partition("=")
     if not is_there:
         raise InvalidInput(f"--set must be NAME=VALUE, as in --set capacity=2, got {text!r}")
+    if name == "schema" and not value.lstrip().startswith("{"):
+        from evenhand.interview.people import load_schema
+
+        return name, load_schema(value)
     try:
         return name, json.loads(value)
     except json.JSONDecodeError:

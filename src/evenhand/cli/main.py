@@ -1,4 +1,4 @@
-"""The command line: `evenhand demo`, `interview`, `serve`, `token`, `ledger`, `lab` and `warm-up`."""
+"""The command line: `evenhand demo`, `schema`, `interview`, `serve`, `token`, `ledger`, `lab` and `warm-up`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 
 from evenhand.cli._output import discard_stdout
 from evenhand.cli.ledger import add_ledger
+from evenhand.cli.schema import add_schema
 from evenhand.cli.serve import add_serve, add_token
 from evenhand.errors import CannotListen, CannotWrite, DamagedLedger, EvenhandError, LedgerUnavailable, NewerFile
 from evenhand.version import __version__
@@ -29,6 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--version", action="version", version=f"evenhand {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     _add_demo(commands.add_parser("demo", help="a simulated lending desk: a table and a picture"))
+    add_schema(commands.add_parser("schema", help="the features of people: propose from a table, show, check"))
     _add_interview(commands.add_parser("interview", help="questions to a reviewer before a desk goes live"))
     add_serve(commands.add_parser("serve", help="decisions and reviews over HTTP, with pages; --demo to try it"))
     add_token(commands.add_parser("token", help="access tokens of the service: create, revoke, list"))

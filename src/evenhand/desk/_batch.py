@@ -10,9 +10,10 @@ import numpy as np
 
 from evenhand.bandit.warm_up import warm_up
 from evenhand.desk._handlers import Draft, Handlers
+from evenhand.desk.candidates import Candidates
 from evenhand.desk.commands import Command
 from evenhand.desk.opening import settings_in
-from evenhand.desk.parsing import UNREADABLE, Candidates, ParsedCommand, parse, unreadable
+from evenhand.desk.parsing import UNREADABLE, ParsedCommand, parse, unreadable
 from evenhand.desk.projection.projection import Projection, QuietBandit
 from evenhand.desk.projection.projector import Projector
 from evenhand.desk.settings import DeskSettings
@@ -216,6 +217,7 @@ class Batch:
         body["candidates"] = candidates.ids
         if candidates.features is not None:
             body["features"] = candidates.features
+        body |= candidates.beside
         return "decision", body, {"number": number}
 
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from evenhand.schema.encoded_rows import OnInvalid
+
 ChosenPairs = Sequence[Sequence[str]]
 """Pairs of candidates' ids."""
 
@@ -24,9 +26,15 @@ class Command:
 
 @dataclass(frozen=True)
 class Decide(Command):
-    """Choose among candidates: a (k, d) array, a data frame, or a list of {"id", "context"} or {"id", "features"}."""
+    """Choose among candidates: a (k, d) array, a data frame, or a list of {"id", "context"} or {"id", "features"}.
+
+    on_invalid: what becomes of those who do not fit. "refuse", or None: the command is refused, and the error names
+    them; "skip": they are left out, and the decision's event names them; "clip": numbers and dates beyond the range of
+    a schema count as its end, and whoever still does not fit is left out.
+    """
 
     candidates: Any
+    on_invalid: OnInvalid | None = None
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from evenhand.ledger.ledger import Ledger, open_ledger
 from evenhand.ledger.verify import check_end, check_text
 from evenhand.ledger.waiting_pairs import QueuePosition, WaitingPair
 from evenhand.records.review_metadata import ReviewMetadata, joined
+from evenhand.schema.encoded_rows import OnInvalid
 
 
 class Desk:
@@ -108,9 +109,21 @@ class Desk:
             self.catch_up()
         return result
 
-    def decide(self, candidates: Any, *, actor: str = "desk", idempotency_key: str | None = None) -> DeskDecision:
-        """Choose among candidates: a (k, d) array, a data frame, or a list of {"id", "context" | "features"}."""
-        return DeskDecision(self._execute_one(cmd.Decide(candidates, actor=actor, idempotency_key=idempotency_key)))
+    def decide(
+        self,
+        candidates: Any,
+        *,
+        on_invalid: OnInvalid = "refuse",
+        actor: str = "desk",
+        idempotency_key: str | None = None,
+    ) -> DeskDecision:
+        """Choose among candidates: a (k, d) array, a data frame, or a list of {"id", "context" | "features"}.
+
+        on_invalid: "refuse", "skip" or "clip" those who do not fit; see `Decide`.
+        """
+        mode = None if on_invalid == "refuse" else on_invalid
+        command = cmd.Decide(candidates, mode, actor=actor, idempotency_key=idempotency_key)
+        return DeskDecision(self._execute_one(command))
 
     def outcome(self, decision: str, rewards: Mapping[str, float], **rest: Any) -> Event:
         """Record the rewards of chosen candidates, by id. rest: actor, idempotency_key."""

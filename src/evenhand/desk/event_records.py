@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from evenhand._internal.text_table import probability_table
 from evenhand.desk.commands import RATED_FIELDS
 from evenhand.errors import AlreadyRecorded, ContradictoryReview, UnknownPair
 from evenhand.ledger.event import Event, Row
@@ -182,6 +183,19 @@ class DeskDecision:
             f"DeskDecision({self.id}, number {self.number}, probabilities {{{', '.join(shown)}}}, chosen {self.chosen})"
         )
 
+    def __str__(self) -> str:
+        ids, chosen = self.candidates, set(self.chosen)
+        places = [place for place, name in enumerate(ids) if name in chosen]
+        rows = probability_table(ids, self.event.body["probabilities"], places)
+        left_out = [f"left out: {name}: {'; '.join(reasons)}" for name, reasons in self.left_out.items()]
+        headline = f"{len(chosen)} of {len(ids)} candidates chosen in decision {self.number}, {self.id}"
+        return "\n".join([headline, *rows, *left_out])
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """A dict for each candidate, as in `pandas.DataFrame(decision.to_rows())`."""
+        chosen = set(self.chosen)
+        return [{"id": name, "probability": p, "chosen": name in chosen} for name, p in self.probabilities.items()]
+
     @property
     def id(self) -> str:
         """The id of the decision, for outcomes and reviews."""
@@ -206,3 +220,13 @@ class DeskDecision:
     def chosen(self) -> list[str]:
         """The ids of the candidates drawn."""
         return list(self.event.body["chosen"])
+
+    @property
+    def left_out(self) -> dict[str, list[str]]:
+        """The ids of candidates who do not fit and took no part, each with the reasons."""
+        return {one["id"]: list(one["reasons"]) for one in self.event.body.get("left_out", ())}
+
+    @property
+    def counted_as(self) -> list[dict[str, Any]]:
+        """Values that were counted as another - clipped, not listed, or missing - by candidate and feature."""
+        return [dict(one) for one in self.event.body.get("counted_as", ())]

@@ -1,4 +1,4 @@
-"""Parsing: what can be read and checked of a command without the ledger; candidates, pairs, numbers and text."""
+"""Parsing: what can be read and checked of a command without the ledger; pairs, numbers and text."""
 
 from __future__ import annotations
 
@@ -8,18 +8,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-import numpy as np
 import orjson
-from numpy.typing import NDArray
 
 from evenhand._internal.checks import check_one_of, is_number, refusal
+from evenhand.desk.candidates import Candidates, read_candidates
 from evenhand.desk.commands import ANSWER_FIELDS, RATED_FIELDS, Command, Decide, Origin
 from evenhand.desk.event_records import implied_fields, review_of
 from evenhand.desk.review_rules import ReviewRules
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import EvenhandError, InvalidInput
-from evenhand.ledger.event import CANONICAL, LONGEST, check_name, is_name
-from evenhand.records.contexts import as_contexts
+from evenhand.ledger.event import CANONICAL, check_name, is_name
 from evenhand.records.decision import Review
 from evenhand.records.ratings import PREFERENCES, check_scale, check_score, check_tolerance
 from evenhand.records.review_metadata import LONGEST_TEXT
@@ -30,18 +28,10 @@ UNREADABLE = (TypeError, ValueError, AttributeError, KeyError, IndexError, Recur
 """Raised by commands of the wrong shape; other commands of the batch must not suffer from one."""
 
 NOT_COMPARED = ("idempotency_key", "origins")
-"""Fields in which two commands with the same key may differ. ANSWER_FIELDS count only where they are used: commands of
-earlier versions have none."""
+"""Fields in which two commands with the same key may differ."""
 
-
-@dataclass(frozen=True, eq=False)
-class Candidates:
-    """Ids, which should be pseudonyms; contexts (k, d); and the features by name, if the caller passed them."""
-
-    ids: list[str]
-    contexts: Any
-    """(k, d) numbers, not checked yet: the bandit does."""
-    features: list[dict[str, Any]] | None = None
+LATER_FIELDS = (*ANSWER_FIELDS, "on_invalid")
+"""Fields that count where they are used only: commands of earlier versions have none."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +50,9 @@ def parse(command: Command, settings: DeskSettings) -> ParsedCommand | EvenhandE
         if not isinstance(command, Command):
             raise InvalidInput(f"a command must be one of evenhand.desk.commands, got {command!r}")
         check_name(command.actor, "actor")
-        candidates = read_candidates(command.candidates, settings) if isinstance(command, Decide) else None
+        candidates = None
+        if isinstance(command, Decide):
+            candidates = read_candidates(command.candidates, settings, command.on_invalid)
         if command.idempotency_key is None:
             return ParsedCommand(command, candidates)
         check_name(command.idempotency_key, "idempotency_key")
@@ -76,12 +68,13 @@ def _fingerprint(command: Command, candidates: Candidates | None) -> str:
         field.name: getattr(command, field.name)
         for field in fields(command)
         if field.name not in NOT_COMPARED
-        and (field.name not in ANSWER_FIELDS or getattr(command, field.name) is not None)
+        and (field.name not in LATER_FIELDS or getattr(command, field.name) is not None)
     }
     if isinstance(content.get("comparisons"), Mapping):  # JSON has no keys that are pairs
         content["comparisons"] = list(content["comparisons"].items())
     if candidates is not None:
         content["candidates"] = [candidates.ids, candidates.contexts, candidates.features]
+        content |= {name: candidates.beside[name] for name in ("left_out", "carried") if name in candidates.beside}
     try:
         text = orjson.dumps([type(command).__name__, content], default=_plain, option=CANONICAL)
     except TypeError as error:
@@ -101,88 +94,6 @@ def unreadable(error: Exception) -> EvenhandError:
     """The error of a command of the wrong shape."""
     log.debug("a command could not be read", exc_info=error)
     return InvalidInput(f"the command cannot be read: {error}")
-
-
-# Candidates.
-
-
-def read_candidates(value: Any, settings: DeskSettings) -> Candidates:
-    """Candidates from an array, a data frame, or a list of {"id", "context"} or {"id", "features"}."""
-    if isinstance(value, Candidates):
-        return value
-    if hasattr(value, "columns") and hasattr(value, "to_numpy"):
-        return _from_frame(value, settings)
-    if isinstance(value, Sequence) and not isinstance(value, str) and value and isinstance(value[0], Mapping):
-        return _from_entries(value, settings)
-    contexts = as_contexts(value, settings.n_features)
-    return Candidates([str(i) for i in range(len(contexts))], contexts)
-
-
-def _from_frame(frame: Any, settings: DeskSettings) -> Candidates:
-    """Rows of a pandas or polars frame; pandas' index gives the ids."""
-    k = len(frame)
-    ids = [str(label) for label in getattr(frame, "index", range(k))]
-    if settings.schema is None and settings.features is None:
-        return Candidates(_checked(ids), as_contexts(frame, settings.n_features))
-    rows = frame.to_dicts() if hasattr(frame, "to_dicts") else frame.to_dict(orient="records")
-    features = [_by_name(row) for row in rows]
-    contexts = encode(features, settings) if settings.schema is None else settings.schema.encode(frame)
-    return Candidates(_checked(ids), contexts, features)
-
-
-def _by_name(row: Mapping[Any, Any]) -> dict[str, Any]:
-    return {str(name): value.item() if isinstance(value, np.generic) else value for name, value in row.items()}
-
-
-def _from_entries(entries: Sequence[Any], settings: DeskSettings) -> Candidates:
-    try:
-        ids = [entry["id"] for entry in entries]
-        if "context" in entries[0]:
-            contexts, features = [entry["context"] for entry in entries], None
-        else:
-            contexts, features = None, [entry["features"] for entry in entries]
-    except (KeyError, TypeError, IndexError):
-        expected = {"id", "context" if "context" in entries[0] else "features"}
-        misfits = [(i, e) for i, e in enumerate(entries) if not isinstance(e, Mapping) or not expected <= set(e)]
-        at, entry = misfits[0] if misfits else (0, entries[0])
-        fields = (", ".join(map(str, entry)) or "no field") if isinstance(entry, Mapping) else repr(entry)
-        raise InvalidInput(
-            f'candidate {at} must be {{"id": ..., "context": [...]}}, or, like all the others, '
-            f'{{"id": ..., "features": {{...}}}}, got {fields}'
-        ) from None
-    for at, entry in enumerate(entries):
-        if "context" in entry and "features" in entry:
-            raise InvalidInput(f"candidate {at} must have a context or features, got both")
-    if contexts is not None:
-        return Candidates(_checked(ids), contexts)
-    return Candidates(_checked(ids), encode(features, settings), features)
-
-
-def encode(features: Any, settings: DeskSettings) -> NDArray[np.float64]:
-    """Contexts from named features: as the schema encodes them, or in the order of the names."""
-    if settings.schema is not None:
-        return as_contexts(settings.schema.encode(features), settings.n_features)
-    if settings.features is None:
-        raise InvalidInput("this desk has no feature names; pass each candidate with a context, a list of numbers")
-    for row in features:
-        if not isinstance(row, Mapping) or set(row) != set(settings.features):
-            named = ", ".join(map(str, row)) if isinstance(row, Mapping) else repr(row)
-            raise InvalidInput(f"the features of a candidate must be {', '.join(settings.features)}, got {named}")
-    return as_contexts([[row[name] for name in settings.features] for row in features], settings.n_features)
-
-
-def _checked(ids: list[Any]) -> list[str]:
-    try:
-        fine = "".join(ids).isprintable() and min(map(len, ids)) > 0 and max(map(len, ids)) <= LONGEST
-    except TypeError:
-        fine = False
-    if not fine:
-        for name in ids:
-            check_name(name, "the id of a candidate")
-    if len(set(ids)) < len(ids):
-        twice = next(name for name in ids if ids.count(name) > 1)
-        raise InvalidInput(f"the ids of candidates must be unique within a decision, got {twice!r} twice")
-    return ids
 
 
 # Fields of other commands.

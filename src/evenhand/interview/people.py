@@ -10,8 +10,9 @@ from typing import Any
 
 from evenhand._internal.arrays import Floats
 from evenhand.errors import InvalidInput
-from evenhand.schema import Number, Schema, YesNo
-from evenhand.schema.rows import DoesNotFit
+from evenhand.schema import Category, Feature, Number, Ordinal, Schema, YesNo
+from evenhand.schema.encoded_rows import is_replaced
+from evenhand.schema.rows import DoesNotFit, numeral
 
 SEPARATORS = (",", ";", "\t")  # Accepted separators; the most frequent one in the header is used.
 MOST_COMPLAINTS = 10  # Maximum number of problems in an error message.
@@ -61,7 +62,8 @@ def read_table(text: Iterable[str], columns: Sequence[str], name: str) -> CsvTab
     starts = [1, *(end + 1 for _, end in ends)]
     lines = [(start, line) for start, (line, _) in zip(starts, ends, strict=False) if line]
     if not lines:
-        raise InvalidInput(f"{name} must have a header with {', '.join(columns)}, got an empty file")
+        named = f" with {', '.join(columns)}" if columns else ""
+        raise InvalidInput(f"{name} must have a header{named}, got an empty file")
     (_, header), *body = lines
     table = CsvTable(name, [column.strip() for column in header], body)
     _check_shape(table, columns)
@@ -91,7 +93,7 @@ class PeopleTable:
     """PeopleTable as rows and as contexts."""
 
     rows: tuple[dict[str, Any], ...]
-    """The validated values of the schema's features."""
+    """The values of the schema's features; those that count as another, as they were given."""
     contexts: Floats
     ignored: tuple[str, ...]
     """Columns of the file that are not in the schema."""
@@ -114,6 +116,36 @@ def load_people(path: str | os.PathLike[str], schema: Schema) -> PeopleTable:
         raise InvalidInput(f"{os.fspath(path)} cannot be read: {error.strerror}") from None
 
 
+def load_columns(path: str | os.PathLike[str]) -> dict[str, list[Any]]:
+    """All columns of a CSV file: those of numerals as numbers, blanks as None, others as texts."""
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            table = read_table(file, (), os.fspath(path))
+    except OSError as error:
+        raise InvalidInput(f"{os.fspath(path)} cannot be read: {error.strerror}") from None
+    for number, name in enumerate(table.header):
+        if not name:
+            raise InvalidInput(f"{table.name}: the header must name every column, got no name for column {number + 1}")
+        if table.header.count(name) > 1:
+            count = table.header.count(name)
+            raise InvalidInput(f"{table.name}: the names of columns must be unique, got {name!r} {count} times")
+    return {name: _typed([line[place].strip() for _, line in table.lines]) for place, name in enumerate(table.header)}
+
+
+def _typed(texts: list[str]) -> list[Any]:
+    """A column in one type: whole numbers if all are, else numbers if all are, else texts; None for blanks.
+
+    >>> _typed(["1", "", "3"]), _typed(["1", "2.5"]), _typed(["1", "n/a"])
+    ([1, None, 3], [1.0, 2.5], ['1', 'n/a'])
+    """
+    for kind in (int, float):
+        try:
+            return [kind(text) if text else None for text in texts]
+        except ValueError:
+            continue
+    return [text or None for text in texts]
+
+
 def read_people(text: Iterable[str], schema: Schema, name: str) -> PeopleTable:
     """The people in lines of separated values; `name` is the file's name in error messages."""
     table = read_table(text, schema.names, name)
@@ -125,16 +157,28 @@ def read_people(text: Iterable[str], schema: Schema, name: str) -> PeopleTable:
         raise table.misfit(
             [(problem.row or 0, problem.feature, problem.reason) for problem in error.problems]
         ) from None
-    read = tuple({feature.name: feature.read(row[feature.name]) for feature in schema.features} for row in rows)
-    return PeopleTable(read, contexts, tuple(column for column in table.header if column not in schema.names))
+    read = tuple({feature.name: _shown(feature, row[feature.name]) for feature in schema.features} for row in rows)
+    known = (*schema.names, *schema.carry)
+    return PeopleTable(read, contexts, tuple(column for column in table.header if column not in known))
 
 
-def _value(feature: object, text: str) -> object:
-    """A cell in the type of the feature, or the text itself, which the feature then refuses."""
+def _shown(feature: Feature, given: object) -> Any:
+    """A value as it is read, or as it was given if it counts as another."""
+    value = feature.read(given)
+    return given if is_replaced(feature, given, value) else value
+
+
+def _value(feature: Feature, text: str) -> object:
+    """A cell in the type of the feature, or the text itself, which the feature then refuses.
+
+    Columns of whole numbers with gaps are written as 1.0 and 3.0: these are yes, and the code 3.
+    """
     if not text:
         return None
     if isinstance(feature, YesNo):
-        return TRUTHS.get(text.lower(), text)
+        return TRUTHS.get(text.lower(), numeral(text))
+    if isinstance(feature, Category | Ordinal):
+        return text if text in feature.levels else numeral(text)
     if isinstance(feature, Number):
         try:
             return float(text)

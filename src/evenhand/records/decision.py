@@ -19,6 +19,7 @@ import numpy as np
 from evenhand._internal.arrays import Floats, Indices
 from evenhand._internal.checks import check_bool, check_one_of, is_number, refusal
 from evenhand._internal.jit import frozen
+from evenhand._internal.text_table import probability_table
 from evenhand.errors import ContradictoryReview, InvalidInput, NotChosen, UnknownPair
 from evenhand.records.contexts import as_contexts
 from evenhand.records.ratings import (
@@ -48,9 +49,12 @@ PROBABILITY_TOLERANCE = EQUAL
 ARRAYS = ("contexts", "probabilities", "optimistic_rewards")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Decision:
-    """The probabilities played in one round, the candidates chosen, and why: the paper's pi^t and i^t."""
+    """The probabilities played in one round, the candidates chosen, and why: the paper's pi^t and i^t.
+
+    `print(decision)` shows a line and a small table; `to_rows()` goes into any data frame.
+    """
 
     id: str
     """The signature of the decision: a bandit learns from decisions with its own signature only."""
@@ -73,6 +77,22 @@ class Decision:
     def __post_init__(self) -> None:
         for name in ARRAYS:  # read-only, as kernels expect them
             object.__setattr__(self, name, frozen(getattr(self, name)))
+
+    def __repr__(self) -> str:
+        capacity = f"capacity {self.capacity}"
+        return f"Decision(round {self.round}, {self.n_candidates} candidates, {capacity}, chosen {self.chosen})"
+
+    def __str__(self) -> str:
+        rows = probability_table([str(i) for i in range(self.n_candidates)], self.probabilities.tolist(), self.chosen)
+        return "\n".join([f"{len(self.chosen)} of {self.n_candidates} candidates chosen in round {self.round}", *rows])
+
+    def to_rows(self) -> list[dict[str, Any]]:
+        """A dict for each candidate, as in `pandas.DataFrame(decision.to_rows())`."""
+        columns = zip(self.probabilities.tolist(), self.optimistic_rewards.tolist(), strict=True)
+        return [
+            {"candidate": i, "probability": p, "chosen": i in self.chosen, "optimistic_reward": reward}
+            for i, (p, reward) in enumerate(columns)
+        ]
 
     @property
     def n_candidates(self) -> int:

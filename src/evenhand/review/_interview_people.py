@@ -13,7 +13,7 @@ import orjson
 from numpy.typing import NDArray
 from sqlalchemy import delete, insert, select
 
-from evenhand.desk.parsing import encode
+from evenhand.desk.candidates import encode
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import EvenhandError, InvalidInput
 from evenhand.interview.people import read_people, read_table

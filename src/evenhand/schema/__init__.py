@@ -6,21 +6,27 @@
 """
 
 from evenhand.schema.effects import Comparison, Distance, Equivalence, FeatureEffect, Interaction, MetricExplanation
-from evenhand.schema.features import Category, Feature, Number, YesNo
+from evenhand.schema.encoded_rows import CountedAs, EncodedRows, LeftOut
+from evenhand.schema.features import Category, Date, Feature, Number, Ordinal, YesNo
 from evenhand.schema.rows import DoesNotFit, RowProblem
 from evenhand.schema.schema import Schema
 
 __all__ = [
     "Category",
     "Comparison",
+    "CountedAs",
+    "Date",
     "Distance",
     "DoesNotFit",
+    "EncodedRows",
     "Equivalence",
     "Feature",
     "FeatureEffect",
     "Interaction",
+    "LeftOut",
     "MetricExplanation",
     "Number",
+    "Ordinal",
     "RowProblem",
     "Schema",
     "YesNo",

@@ -28,6 +28,7 @@ from evenhand.schema.effects import (
     FeatureEffect,
     Interaction,
     MetricExplanation,
+    Value,
     with_ends,
 )
 from evenhand.schema.features import Feature, Number
@@ -37,7 +38,7 @@ from evenhand.schema.words import sentences_of
 if TYPE_CHECKING:
     from evenhand.schema.schema import Schema
 
-Contrast: TypeAlias = tuple[Feature, float | str | bool, float | str | bool]
+Contrast: TypeAlias = tuple[Feature, Value, Value]
 
 MATRIX_TOLERANCE = 1e-6
 """How asymmetric or negative a matrix may be, relative to its largest entry: what rounding and sampling leave."""
@@ -104,7 +105,7 @@ def _in_proportion(comparisons: Sequence[Comparison]) -> list[Comparison]:
     bound each step, and vice versa."""
     tightest: dict[str, tuple[float, float]] = {}
     for one in comparisons:
-        if isinstance(one.feature, Number) and one.distance.lower is not None and one.distance.upper is not None:
+        if _is_in_range(one) and one.distance.lower is not None and one.distance.upper is not None:
             lower, upper = tightest.get(one.feature.name, (0.0, math.inf))
             ends = (one.distance.lower / _span(one), one.distance.upper / _span(one))
             tightest[one.feature.name] = (max(lower, ends[0]), min(upper, ends[1]))
@@ -114,18 +115,23 @@ def _in_proportion(comparisons: Sequence[Comparison]) -> list[Comparison]:
 def _tightened(comparison: Comparison, lower: float, upper: float) -> Comparison:
     """The comparison with its bounds narrowed to these, per unit; contradictory bounds stay as they are."""
     distance = comparison.distance
-    if distance.lower is None or distance.upper is None or not isinstance(comparison.feature, Number) or lower > upper:
+    if distance.lower is None or distance.upper is None or not _is_in_range(comparison) or lower > upper:
         return comparison
     ends = (max(distance.lower, lower * _span(comparison)), min(distance.upper, upper * _span(comparison)))
     return replace(comparison, distance=Distance(distance.value, *ends))
 
 
+def _is_in_range(comparison: Comparison) -> bool:
+    """Whether distances are in proportion to how far apart the values are: not with a missing one."""
+    return isinstance(comparison.feature, Number) and comparison.second is not None
+
+
 def _span(comparison: Comparison) -> float:
     """How far apart two values of a number are, on its scale: distances are in proportion to it."""
-    feature, first, second = comparison.feature, float(comparison.first), float(comparison.second)
+    feature, first, second = comparison.feature, comparison.first, comparison.second
     if not isinstance(feature, Number) or feature.scale == "linear":
-        return abs(second - first)
-    return abs(float(np.diff(feature.encode([first, second]), axis=0)[0, 0]))
+        return abs(float(second or 0.0) - float(first or 0.0))
+    return abs(float(np.diff(feature.encode([first, second])[:, 0])[0]))
 
 
 def _strongest(
@@ -184,8 +190,9 @@ def _equivalences(effects: Sequence[FeatureEffect], negligible: float) -> tuple[
     span = reference.feature.high - reference.feature.low
     found = []
     for effect in counting:
-        compared = effect.nearest if isinstance(effect.feature, Number) else effect.farthest
-        same = Equivalence.of(compared, reference.feature, span, reference.distance)
+        is_number = isinstance(effect.feature, Number)
+        compared = min(effect.known, key=lambda one: one.distance.value) if is_number else effect.farthest
+        same = Equivalence.of(compared, reference.feature, span, reference.known[0].distance)
         if effect is not reference and same.amount <= span and math.isfinite(same.amount):
             found.append(same)
     return tuple(found)

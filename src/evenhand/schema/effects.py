@@ -18,6 +18,10 @@ Ends: TypeAlias = Callable[[Floats], tuple[ArrayLike, ArrayLike]]
 """Lower and upper bounds, each (m,), on the distances of differences (m, n_features)."""
 
 
+Value: TypeAlias = float | str | bool | None
+"""A value of a feature; None for a missing one that has a level of its own."""
+
+
 @dataclass(frozen=True)
 class Distance:
     """A distance, sqrt(z'Gz) of a difference z of contexts, with its bounds if known.
@@ -52,11 +56,11 @@ def with_ends(values: Floats, differences: Floats, ends: Ends | None) -> list[Di
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two values of one feature, and the distance of candidates who differ only in that."""
+    """Two values of one feature, and the distance of candidates who differ only in that; None: the missing value."""
 
     feature: Feature
-    first: float | str | bool
-    second: float | str | bool
+    first: Value
+    second: Value
     distance: Distance
 
 
@@ -65,7 +69,8 @@ class FeatureEffect:
     """How much distance one feature makes when all others are the same.
 
     The comparisons of a number are its whole range and one step, on other scales than the linear one the first step
-    and the last; of a yes/no, no and yes; of a category, every two levels.
+    and the last; of a date or an ordinal, the whole range and one step; of a yes/no, no and yes; of a category, every
+    two levels. Where missing values have a level of their own, they are compared with both ends at last.
     """
 
     feature: Feature
@@ -75,6 +80,11 @@ class FeatureEffect:
     def name(self) -> str:
         """The name of the feature."""
         return self.feature.name
+
+    @property
+    def known(self) -> tuple[Comparison, ...]:
+        """The comparisons of two values that are known."""
+        return tuple(one for one in self.comparisons if one.second is not None)
 
     @property
     def farthest(self) -> Comparison:

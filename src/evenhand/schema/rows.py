@@ -5,21 +5,27 @@ Also whether a raw value is missing or a number, and how error messages show it.
 
 from __future__ import annotations
 
+import datetime
 import math
+import re
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from numbers import Real
-from typing import Any, Final, Literal, Protocol, TypeAlias, cast
+from typing import Any, Final, Literal, Protocol, TypeAlias, cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_one_of
-from evenhand.errors import InvalidInput
+from evenhand.errors import ExtraColumns, InvalidInput
 
 SHOWN = 50  # How many problems an error message lists.
+NUMERAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+ID = "id"
+"""The carried column that holds the ids of candidates."""
 
 
 class _Absent:
@@ -48,11 +54,18 @@ class RowProblem:
     feature: str | None
     """None for the whole row or table."""
     reason: str
+    id: str | None = None
+    """The candidate of the row, where rows have ids."""
+
+    @property
+    def what(self) -> str:
+        """The sentence without the place."""
+        return self.reason if self.feature is None else f"{self.feature} {self.reason}"
 
     def __str__(self) -> str:
-        where = "" if self.row is None else f"row {self.row}: "
-        what = "" if self.feature is None else f"{self.feature} "
-        return f"{where}{what}{self.reason}"
+        if self.id is not None:
+            return f"candidate {self.id}: {self.what}"
+        return self.what if self.row is None else f"row {self.row}: {self.what}"
 
 
 class DoesNotFit(InvalidInput):
@@ -65,18 +78,18 @@ class DoesNotFit(InvalidInput):
 
     problems: tuple[RowProblem, ...]
 
-    def __init__(self, problems: list[RowProblem] | tuple[RowProblem, ...]) -> None:
-        self.problems = tuple(problems)
-        super().__init__(self.problems)  # the argument itself, so that the error can be pickled between processes
+    def __init__(self, problems: Sequence[RowProblem], hint: str = "") -> None:
+        self.problems, self.hint = tuple(problems), hint
+        super().__init__(self.problems, hint)  # the arguments themselves, so that it can be pickled between processes
 
     def __str__(self) -> str:
         lines = [str(problem) for problem in self.problems[:SHOWN]]
         if len(self.problems) > SHOWN:
             lines.append(f"and {len(self.problems) - SHOWN} more, see .problems")
-        return "\n".join(lines)
+        return "\n".join([*lines, *([f"({self.hint})"] * bool(self.hint))])
 
 
-Extra: TypeAlias = Literal["error", "ignore"]
+Extra: TypeAlias = Literal["error", "warn", "ignore"]
 
 
 class Frame(Protocol):
@@ -102,28 +115,73 @@ class RawColumns:
     problems: tuple[RowProblem, ...]
     unread: frozenset[int] = frozenset()
     """Rows of the wrong shape: already in `problems`, their values are skipped."""
+    carried: Mapping[str, Sequence[object]] = field(default_factory=dict)
+    """The values of carried columns that are there."""
+    ids: tuple[str, ...] = ()
+    """Ids of candidates, one per row."""
+    is_frame: bool = False
+    """Whether numerals count as numbers: one bad cell, and a frame reads a whole column as text."""
 
 
-def read_rows(names: Sequence[str], rows: Rows, *, extra: Extra = "error") -> RawColumns:
-    """The values of rows; the shape of every row is checked, the values are not.
+def read_rows(
+    names: Sequence[str],
+    rows: Rows,
+    *,
+    extra: Extra | None = None,
+    carry: Sequence[str] = (),
+    ids: Sequence[str] | None = None,
+) -> RawColumns:
+    """The values of rows; the shape of every row is checked, the values are not. See `Schema.read` for the rest.
 
     >>> raw = read_rows(["age", "city"], [{"age": 30, "city": "Bern"}, (40, "Rome")])
     >>> raw.columns
     {'age': (30, 40), 'city': ('Bern', 'Rome')}
     """
-    check_one_of("extra", extra, ("error", "ignore"))
+    if extra is not None:
+        check_one_of("extra", extra, get_args(Extra))
     if isinstance(rows, Mapping):
         raise InvalidInput("rows must be a list of rows, got one dict; pass [row] for a single one")
     if hasattr(type(rows), "collect") and hasattr(type(rows), "columns"):
         raise InvalidInput("rows must be an eager frame, got a lazy one; call its collect() first")
     if hasattr(type(rows), "columns") and hasattr(type(rows), "__getitem__"):
-        return _from_frame(names, rows, extra)
+        return _with_ids(_from_frame(names, rows, extra or "warn", carry), ids)
     if isinstance(rows, str | bytes) or not hasattr(type(rows), "__iter__") or getattr(rows, "ndim", 1) == 0:
         raise InvalidInput(f"rows must be a list of dicts or sequences, or a data frame, got {shown(rows)}")
-    return _from_rows(names, list(cast("Iterable[object]", rows)), extra)
+    return _with_ids(_from_rows(names, list(cast("Iterable[object]", rows)), extra or "error", carry), ids)
 
 
-def _from_frame(names: Sequence[str], frame: Any, extra: Extra) -> RawColumns:
+def _with_ids(table: RawColumns, ids: Sequence[str] | None) -> RawColumns:
+    """With ids: those passed, those of the carried column "id", or else those that the table has."""
+    if ids is not None:
+        if len(ids) != len(table.ids):
+            raise InvalidInput(f"ids must be one for each of {len(table.ids)} rows, got {len(ids)}")
+        return replace(table, ids=tuple(ids))
+    values = table.carried.get(ID)
+    if values is None:
+        return table
+    without = [row for row, value in enumerate(values) if is_missing(value) or value == ""]
+    if without:
+        raise InvalidInput(f"{ID} must have a value in every row, got none in row {without[0]}")
+    names = tuple(_as_id(value) for value in values)
+    if len(set(names)) < len(names):
+        raise InvalidInput(f"{ID} must be unique, got {next(name for name in names if names.count(name) > 1)!r} twice")
+    return replace(table, ids=names)
+
+
+def _as_id(value: object) -> str:
+    number = as_number(value)
+    return str(int(number)) if number is not None and number.is_integer() else str(value)
+
+
+def checked_carry(carry: Any) -> tuple[str, ...]:
+    """Names of carried columns."""
+    names = () if isinstance(carry, str) or not hasattr(carry, "__iter__") else tuple(carry)
+    if isinstance(carry, str) or not hasattr(carry, "__iter__") or not all(isinstance(name, str) for name in names):
+        raise InvalidInput(f"carry must be a list of names of columns, got {shown(carry)}")
+    return names
+
+
+def _from_frame(names: Sequence[str], frame: Any, extra: Extra, carry: Sequence[str]) -> RawColumns:
     present = list(frame.columns)
     problems: list[RowProblem] = []
     columns: dict[str, Sequence[object]] = {}
@@ -133,21 +191,30 @@ def _from_frame(names: Sequence[str], frame: Any, extra: Extra) -> RawColumns:
             continue
         columns[name] = ()
         problems.append(RowProblem(None, name, f"must be one column of the frame, got {present.count(name)}"))
+    others = [name for name in present if name not in names and name not in carry]
     if extra == "error":
-        problems += [RowProblem(None, None, _unknown(name, names)) for name in present if name not in names]
-    return RawColumns(columns, tuple(problems))
+        problems += [RowProblem(None, None, _unknown(name, names)) for name in others]
+    elif extra == "warn" and others and not problems:
+        unused = ExtraColumns(f"columns that the schema does not have are not used: {', '.join(map(str, others))}")
+        warnings.warn(unused, stacklevel=4)
+    carried = {name: tuple(frame[name].to_list()) for name in carry if present.count(name) == 1}
+    ids = tuple(str(label) for label in getattr(frame, "index", range(len(frame))))
+    return RawColumns(columns, tuple(problems), carried=carried, ids=ids, is_frame=True)
 
 
-def _from_rows(names: Sequence[str], rows: Sequence[object], extra: Extra) -> RawColumns:
+def _from_rows(names: Sequence[str], rows: Sequence[object], extra: Extra, carry: Sequence[str]) -> RawColumns:
     columns: dict[str, list[object]] = {name: [] for name in names}
     problems: list[RowProblem] = []
     unread: set[int] = set()
+    unused: dict[object, None] = {}
     for number, row in enumerate(rows):
         values: Sequence[object] = [ABSENT] * len(names)
         if isinstance(row, Mapping):
             values = [row.get(name, ABSENT) for name in names]
+            others = [key for key in row if key not in columns and key not in carry] if extra != "ignore" else []
             if extra == "error":
-                problems += [RowProblem(number, None, _unknown(key, names)) for key in row if key not in columns]
+                problems += [RowProblem(number, None, _unknown(key, names)) for key in others]
+            unused |= dict.fromkeys(others)
         elif reason := _wrong_sequence(row, names):
             problems.append(RowProblem(number, None, reason))
             unread.add(number)
@@ -155,7 +222,18 @@ def _from_rows(names: Sequence[str], rows: Sequence[object], extra: Extra) -> Ra
             values = list(row)  # type: ignore[call-overload]  # a sequence or an array, just checked
         for name, value in zip(names, values, strict=True):
             columns[name].append(value)
-    return RawColumns({name: tuple(values) for name, values in columns.items()}, tuple(problems), frozenset(unread))
+    if extra == "warn" and unused:
+        sentence = f"keys that the schema does not have are not used: {', '.join(map(str, unused))}"
+        warnings.warn(ExtraColumns(sentence), stacklevel=4)
+    named = [row if isinstance(row, Mapping) else {} for row in rows]
+    there = [name for name in carry if any(name in row for row in named)]
+    return RawColumns(
+        {name: tuple(values) for name, values in columns.items()},
+        tuple(problems),
+        frozenset(unread),
+        carried={name: tuple(row.get(name) for row in named) for name in there},
+        ids=tuple(map(str, range(len(rows)))),
+    )
 
 
 def _wrong_sequence(row: object, names: Sequence[str]) -> str:
@@ -172,11 +250,15 @@ def _unknown(key: object, names: Sequence[str]) -> str:
 
 
 def is_missing(value: object) -> bool:
-    """Whether a value is absent, None, NaN, or pandas' NA or NaT.
+    """Whether a value is absent, None, NaN, pandas' NA or NaT, or a blank text.
 
-    >>> [is_missing(value) for value in (None, float("nan"), 0, "", False)]
-    [True, True, False, False, False]
+    >>> [is_missing(value) for value in (None, float("nan"), " ", 0, False)]
+    [True, True, True, False, False]
     """
+    if isinstance(value, str):
+        return not value.strip()
+    if isinstance(value, int):  # the common case, before the slower ones
+        return False
     if value is None or value is ABSENT or type(value).__name__ in _MISSING_TYPES:
         return True
     if isinstance(value, Decimal):
@@ -198,6 +280,37 @@ def as_number(value: object) -> float | None:
         return math.inf if abs(value) == value else -math.inf
     except ValueError:  # a signalling NaN
         return math.nan
+
+
+def numeral(value: object) -> object:
+    """The number that a text is the numeral of, in digits with a point; anything else as it is.
+
+    >>> numeral("20"), numeral(" -1.5e3 "), numeral("1,5"), numeral("1_000"), numeral("nan")
+    (20.0, -1500.0, '1,5', '1_000', 'nan')
+    """
+    return float(value) if isinstance(value, str) and NUMERAL.fullmatch(value.strip()) else value
+
+
+def plain(value: Any) -> Any:
+    """A raw value in JSON types, for records: None for a missing one, dates and times in ISO form.
+
+    >>> plain(np.int64(3)), plain(float("nan")), plain(datetime.datetime(2026, 3, 31)), plain("car")
+    (3, None, '2026-03-31', 'car')
+    """
+    if type(value) in (bool, int, str):
+        return value
+    if is_missing(value):
+        return None
+    if isinstance(value, np.datetime64):
+        value = value.astype("datetime64[us]").item()
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, datetime.datetime):
+        return value.date().isoformat() if value.time() == datetime.time() else value.isoformat()
+    if isinstance(value, datetime.date):
+        return value.isoformat()
+    number = as_number(value) if isinstance(value, Decimal) else None
+    return value if number is None else number
 
 
 def as_floats(value: ArrayLike, what: str) -> Floats:

@@ -6,38 +6,39 @@ import hashlib
 import json
 import math
 import os
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from evenhand._internal.arrays import Floats
 from evenhand._internal.atomic_write import atomic_write
-from evenhand._internal.checks import check_bool, is_whole
+from evenhand._internal.checks import check_bool
 from evenhand.errors import DamagedFile, InvalidInput, NewerFile
 from evenhand.schema._explain import explain
+from evenhand.schema._files import FORMAT, read_content, version_of, write_feature
+from evenhand.schema._proposal import Note, columns_of, propose
+from evenhand.schema._text import text_of
 from evenhand.schema.effects import Ends, MetricExplanation
-from evenhand.schema.features import Category, Feature, Number, YesNo
+from evenhand.schema.encoded_rows import EncodedRows, OnInvalid, blocks_of, encode_rows, read_columns
+from evenhand.schema.features import NAMES, Category, Date, Feature, Number, Ordinal, YesNo
 from evenhand.schema.rows import (
     DoesNotFit,
     Extra,
-    RawColumns,
+    Frame,
     RowProblem,
     Rows,
     as_floats,
+    checked_carry,
     is_missing,
     read_rows,
     shown,
 )
 from evenhand.schema.words import NEGLIGIBLE
-
-FORMAT = "evenhand schema"
-VERSION = 2  # Written only if a number has another scale than the linear one: 0.1 reads the others.
-KINDS: dict[str, type[Feature]] = {kind.kind: kind for kind in (Number, Category, YesNo)}
 
 INTERCEPT = "intercept"  # The name of the constant coordinate.
 
@@ -59,6 +60,9 @@ class Schema:
     The intercept is a coordinate that is the same for everybody and gives linear rewards their offset. The
     difference of two candidates is zero there, so the metric never sees it.
 
+    carry: columns that are kept with a candidate and not used: neither encoded nor shown to reviewers. One called "id"
+    holds the ids of candidates. `Schema.from_frame` proposes a schema for a table; `print(schema)` shows it.
+
     >>> schema = Schema([
     ...     Number("income", low=0, high=200_000, unit="EUR"),
     ...     Category("purpose", levels=("car", "home", "study")),
@@ -75,19 +79,32 @@ class Schema:
 
     features: tuple[Feature, ...]
     intercept: bool
+    carry: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = field(default=(), compare=False, repr=False)
+    """What `from_frame` found to look at; not saved."""
 
-    def __init__(self, features: Iterable[Feature], *, intercept: bool = True) -> None:
+    def __init__(
+        self,
+        features: Iterable[Feature],
+        *,
+        intercept: bool = True,
+        carry: Iterable[str] = (),
+        notes: Iterable[Note] = (),
+    ) -> None:
         if not hasattr(features, "__iter__"):
-            raise InvalidInput(f"features must be a list of Number, Category or YesNo, got {shown(features)}")
+            raise InvalidInput(f"features must be a list of {NAMES}, got {shown(features)}")
         check_bool("intercept", intercept)
         object.__setattr__(self, "features", tuple(features))
         object.__setattr__(self, "intercept", intercept)
+        object.__setattr__(self, "carry", checked_carry(carry))
+        object.__setattr__(self, "notes", tuple(notes))
         if not self.features:
             raise InvalidInput("a schema must have at least 1 feature, got 0")
         for feature in self.features:
-            if not isinstance(feature, Number | Category | YesNo):
-                raise InvalidInput(f"a feature must be a Number, Category or YesNo, got {shown(feature)}")
-        for names, what in ((self.names, "feature"), (self.coordinates, "coordinate")):
+            if not isinstance(feature, Number | Category | YesNo | Ordinal | Date):
+                raise InvalidInput(f"a feature must be a {NAMES}, got {shown(feature)}")
+        columns = (*self.names, *self.carry)
+        for names, what in ((self.names, "feature"), (self.coordinates, "coordinate"), (columns, "column")):
             if len(set(names)) < len(names):
                 twice = next(name for name in names if names.count(name) > 1)
                 raise InvalidInput(f"names of {what}s must be unique, got {twice!r} twice")
@@ -131,49 +148,85 @@ class Schema:
                 return feature
         raise InvalidInput(f"unknown feature {shown(name)}; the schema has {', '.join(self.names)}")
 
-    def encode(self, rows: Rows, *, extra: Extra = "error") -> Floats:
+    def replace(self, *features: Feature) -> Schema:
+        """The schema with these features in the place of those of the same names; others are added at the end.
+
+        >>> print(*Schema([Number("grade", low=1, high=3)]).replace(Category("grade", ("1", "2", "3"))).coordinates)
+        grade=1 grade=2 grade=3 intercept
+        """
+        new = {feature.name: feature for feature in Schema(features).features}
+        changed = [new.pop(feature.name, feature) for feature in self.features]
+        return self._with([*changed, *new.values()], self.carry, {feature.name for feature in features})
+
+    def without(self, *names: str, carry: bool = False) -> Schema:
+        """The schema without these features or carried columns; carry: carry the features instead.
+
+        >>> Schema([YesNo("member"), YesNo("approved")]).without("approved").names
+        ('member',)
+        """
+        for name in names:
+            if name not in self.carry:
+                self.feature(name)
+        kept = [feature for feature in self.features if feature.name not in names]
+        moved = [feature.name for feature in self.features if feature.name in names] if carry else []
+        return self._with(kept, [*(name for name in self.carry if name not in names), *moved], set(names))
+
+    def _with(self, features: Iterable[Feature], carry: Iterable[str], changed: set[str]) -> Schema:
+        """With other columns; notes on those that have changed are dropped."""
+        notes = [note for note in self.notes if note.column not in changed]
+        return Schema(features, intercept=self.intercept, carry=carry, notes=notes)
+
+    def __str__(self) -> str:
+        return text_of(self)
+
+    def encode(self, rows: Rows, *, extra: Extra | None = None) -> Floats:
         """Rows to contexts (k, n_features) of norm <= 1; raises DoesNotFit with every problem of every row.
 
         rows: a list of dicts, a list of sequences in the order of the schema, or a pandas or polars data frame; a
-        single candidate is a list of one. extra: "error" refuses unknown keys and columns, "ignore" skips them.
+        single candidate is a list of one. extra: "error" refuses unknown keys and columns, "warn" names them in a
+        warning, "ignore" skips them. None refuses unknown keys of dicts, which may be misspelt, and warns of columns.
 
         >>> Schema([Number("age", low=18, high=98)], intercept=False).encode([[38], {"age": 108}])
         Traceback (most recent call last):
         ...
         evenhand.schema.rows.DoesNotFit: row 1: age must be a number from 18 to 98, got 108
         """
-        values, problems = self._read(read_rows(self.names, rows, extra=extra))
+        values, problems = read_columns(self, read_rows(self.names, rows, extra=extra, carry=self.carry))
         if problems:
             raise DoesNotFit(problems)
-        blocks = [feature.encode(column) for feature, column in zip(self.features, values, strict=True)]
-        if self.intercept:
-            blocks.append(np.ones((len(blocks[0]), 1)))
-        return np.hstack(blocks) * self.scale
+        return blocks_of(self, values)
 
-    def problems(self, rows: Rows, *, extra: Extra = "error") -> tuple[RowProblem, ...]:
+    def read(
+        self,
+        rows: Rows,
+        *,
+        on_invalid: OnInvalid = "refuse",
+        ids: Sequence[str] | None = None,
+        extra: Extra | None = None,
+    ) -> EncodedRows:
+        """Contexts of the rows that fit, with the ids of candidates, who was left out and why, and what counts as what.
+
+        on_invalid: "refuse" raises DoesNotFit if any row does not fit; "skip" leaves such rows out; "clip" counts
+        numbers and dates beyond a range as its end, and leaves out whoever still does not fit. ids: of the rows; None
+        takes them from the carried column "id", or else from the index of a pandas frame, or numbers the rows.
+
+        >>> schema = Schema([Number("age", low=18, high=98)], carry=("id",))
+        >>> people = schema.read([{"id": "ada", "age": 38}, {"id": "bob", "age": 180}], on_invalid="skip")
+        >>> people.ids, people.contexts.shape
+        (('ada',), (1, 2))
+        >>> print(people.left_out[0])
+        bob: age must be a number from 18 to 98, got 180
+        """
+        table = read_rows(self.names, rows, extra=extra, carry=self.carry, ids=ids)
+        return encode_rows(self, table, on_invalid)
+
+    def problems(self, rows: Rows, *, extra: Extra | None = None) -> tuple[RowProblem, ...]:
         """All problems of the rows; empty when `encode` accepts them.
 
         >>> [problem.feature for problem in Schema([YesNo("member")]).problems([{"member": "perhaps"}])]
         ['member']
         """
-        return self._read(read_rows(self.names, rows, extra=extra))[1]
-
-    def _read(self, table: RawColumns) -> tuple[list[list[object]], tuple[RowProblem, ...]]:
-        problems = list(table.problems)
-        columns: list[list[object]] = []
-        for feature in self.features:
-            column: list[object] = []
-            for row, value in enumerate(table.columns[feature.name]):
-                if row in table.unread:
-                    continue
-                try:
-                    column.append(feature.read(value))
-                except InvalidInput as error:
-                    problems.append(RowProblem(row, feature.name, str(error)))
-            columns.append(column)
-        order = {name: number for number, name in enumerate(self.names)}
-        problems.sort(key=lambda p: (-1 if p.row is None else p.row, order.get(p.feature or "", -1)))
-        return columns, tuple(problems)
+        return read_columns(self, read_rows(self.names, rows, extra=extra, carry=self.carry))[1]
 
     def decode(self, contexts: ArrayLike) -> list[dict[str, Any]]:
         """Contexts (k, n_features) back to rows as dicts; raises DoesNotFit for a context that is not an encoded row.
@@ -240,7 +293,34 @@ class Schema:
         """Whether the scale of a number still has to be taken from a table, with `fitted`."""
         return any(isinstance(feature, Number) and feature.is_open for feature in self.features)
 
-    def fitted(self, rows: Rows, *, extra: Extra = "error") -> Schema:
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Frame | Sequence[Mapping[str, Any]],
+        *,
+        kinds: Mapping[str, Literal["category", "ordinal"]] | None = None,
+        carry: Iterable[str] = (),
+    ) -> Schema:
+        """A schema for a table of people: kinds, ranges, levels, scales and missing values, to look at and to edit.
+
+        frame: a pandas or polars frame, or a list of dicts. kinds: columns of numbers that are codes ("category") or
+        grades ("ordinal"). carry: columns to carry and not to use, beside those that look like ids or tell nobody
+        apart. Every row of the table fits, but for infinite numbers. Missing values become a level of their own,
+        "unknown". `print(schema)` shows it, with notes on what to look at; change it with `replace` and `without`, or
+        save it and edit the JSON.
+
+        >>> table = [{"age": 20 + 7 * n % 30, "job": ("clerk", "nurse")[n % 2], "member": n > 9} for n in range(30)]
+        >>> print(Schema.from_frame(table))
+        feature  kind      values           missing
+        age      number    20 to 50, whole  refused
+        job      category  clerk, nurse     refused
+        member   yes/no    yes or no        refused
+        3 features, 5 coordinates with the intercept
+        """
+        found = propose(columns_of(frame, kinds or {}), checked_carry(carry))
+        return cls(found.features, carry=found.carry, notes=found.notes)
+
+    def fitted(self, rows: Rows, *, extra: Extra | None = None) -> Schema:
         """The schema with a scale for every number that has "auto", or "quantile" without knots, from a table.
 
         Missing values are skipped; other values of these numbers must fit, or DoesNotFit is raised. Other features may
@@ -251,7 +331,7 @@ class Schema:
         >>> schema.fitted(table).feature("debt").scale
         'log'
         """
-        table = read_rows(self.names, rows, extra=extra)
+        table = read_rows(self.names, rows, extra=extra, carry=self.carry)
         problems = list(table.problems)
         features: list[Feature] = []
         for feature in self.features:
@@ -268,50 +348,37 @@ class Schema:
             features.append(feature.fitted(column))
         if problems:
             raise DoesNotFit(problems)
-        return Schema(features, intercept=self.intercept)
+        return self._with(features, self.carry, set())
 
     @cached_property
     def digest(self) -> str:
-        """The SHA-256 of the features and the intercept, as 64 hexadecimal digits, the same on every machine.
+        """The SHA-256 of features, intercept and carried columns, as 64 hexadecimal digits, the same on every machine.
 
         Without the format version: the same schema in a later format keeps its digest.
         """
         content = self.to_dict()
-        part = {"intercept": content["intercept"], "features": content["features"]}
+        part = {name: content[name] for name in ("intercept", "features", "carry") if name in content}
         text = json.dumps(part, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
         return hashlib.sha256(text.encode("ascii")).hexdigest()
 
     def to_dict(self) -> dict[str, Any]:
         """The schema in JSON types."""
-        features = [_write_feature(feature) for feature in self.features]
-        version = VERSION if any("scale" in feature for feature in features) else 1
-        return {"format": FORMAT, "version": version, "intercept": self.intercept, "features": features}
+        features = [write_feature(feature) for feature in self.features]
+        version = version_of(features, carry=bool(self.carry))
+        carry = {"carry": list(self.carry)} if self.carry else {}
+        return {"format": FORMAT, "version": version, "intercept": self.intercept, "features": features, **carry}
 
     @classmethod
     def from_dict(cls, content: object) -> Schema:
         """The schema that `to_dict` wrote; raises DamagedFile or NewerFile."""
-        if not isinstance(content, dict):
-            raise DamagedFile(f"a saved schema must be a JSON object, got {shown(content)}")
-        if content.get("format") != FORMAT:
-            raise DamagedFile(f"the format of a saved schema must be {FORMAT!r}, got {shown(content.get('format'))}")
-        version: Any = content.get("version")
-        if not is_whole(version) or version < 1:
-            raise DamagedFile(f"the version of a schema must be a whole number >= 1, got {shown(version)}")
-        if version > VERSION:
-            raise NewerFile(
-                f"the schema has format {version}, written by a newer evenhand; this one reads up to {VERSION}"
-            )
-        listed, intercept = content.get("features"), content.get("intercept")
-        if not isinstance(listed, list) or not isinstance(intercept, bool):
-            kinds = f"{type(listed).__name__} and {shown(intercept)}"
-            raise DamagedFile(f"the schema is damaged: features must be a list and intercept a bool, got {kinds}")
-        features = [_read_feature(number, entry) for number, entry in enumerate(listed)]
+        features, intercept, carry, digest = read_content(content)
         try:
-            schema = cls(features, intercept=intercept)
+            schema = cls(features, intercept=intercept, carry=carry)
         except InvalidInput as error:
             raise DamagedFile(f"the schema is damaged: {error}") from error
-        if content.get("digest") not in (None, schema.digest):
-            raise DamagedFile("the schema was changed since it was saved: its digest does not match")
+        if digest not in (None, schema.digest):
+            again = "if it was meant, remove the digest"
+            raise DamagedFile(f"the schema was changed since it was saved: its digest does not match; {again}")
         return schema
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -331,24 +398,3 @@ class Schema:
             return cls.from_dict(content)
         except (DamagedFile, NewerFile) as error:
             raise type(error)(f"{os.fspath(path)}: {error}") from error
-
-
-def _write_feature(feature: Feature) -> dict[str, Any]:
-    values = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(feature).items()}
-    if isinstance(feature, Number):  # the linear scale is left out, so that such schemas keep the digests of 0.1
-        scale: dict[str, Any] = {} if feature.scale == "linear" else {"scale": feature.scale}
-        knots = {} if feature.knots is None else {"knots": [list(knot) for knot in feature.knots]}
-        values = {name: value for name, value in values.items() if name not in ("scale", "knots")} | scale | knots
-    return {"kind": feature.kind} | values
-
-
-def _read_feature(number: int, entry: object) -> Feature:
-    found = entry.get("kind") if isinstance(entry, dict) else entry
-    if not isinstance(entry, dict) or found not in list(KINDS):
-        expected = f"its kind must be one of {', '.join(KINDS)}, got {shown(found)}"
-        raise DamagedFile(f"feature {number} of the schema is damaged: {expected}")
-    kind = KINDS[entry["kind"]]
-    try:
-        return kind(**{name: value for name, value in entry.items() if name != "kind"})
-    except (InvalidInput, TypeError) as error:  # TypeError: an entry that is missing or unknown
-        raise DamagedFile(f"feature {number} of the schema is damaged: {error}") from error

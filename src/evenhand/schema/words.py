@@ -8,8 +8,17 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evenhand.schema.effects import Comparison, Distance, Ends, Equivalence, FeatureEffect, Interaction, with_ends
-from evenhand.schema.features import Category, Feature, Number
+from evenhand.schema.effects import (
+    Comparison,
+    Distance,
+    Ends,
+    Equivalence,
+    FeatureEffect,
+    Interaction,
+    Value,
+    with_ends,
+)
+from evenhand.schema.features import Category, Date, Feature, Number, Ordinal, YesNo
 
 NEGLIGIBLE = 0.01
 """Smaller distances count as no difference: probabilities within one percentage point."""
@@ -74,12 +83,14 @@ def label(name: str) -> str:
     return name.replace("_", " ").strip() or name
 
 
-def value_words(feature: Feature, value: float | str | bool) -> str:
+def value_words(feature: Feature, value: Value) -> str:
     """A value of a feature in words.
 
     >>> value_words(Number("age", low=18, high=99, unit="years"), 18.0)
     '18 years'
     """
+    if value is None:
+        return "not known"
     if isinstance(feature, Number):
         return amount(float(value), feature.unit)
     if isinstance(value, bool):
@@ -144,15 +155,33 @@ def _ranking(effects: Sequence[FeatureEffect]) -> str:
 
 
 def _effect(effect: FeatureEffect) -> list[str]:
-    if isinstance(effect.feature, Number):
-        return _number(effect.feature, effect)
     if isinstance(effect.feature, Category):
         return _category(effect)
-    return [f"{label(effect.name)}, yes or no, {_makes(effect.distance)}"]
+    if isinstance(effect.feature, Number):
+        sentences = _number(effect.feature, effect)
+    elif isinstance(effect.feature, Date | Ordinal):
+        sentences = _range(effect)
+    else:
+        sentences = [f"{label(effect.name)}, yes or no, {_makes(effect.known[0].distance)}"]
+    missing = [one for one in effect.comparisons if one.second is None]
+    if missing:
+        made = " and ".join(
+            f"{distance_words(one.distance)} to {value_words(one.feature, one.first)}" for one in missing
+        )
+        sentences.append(f"Where {label(effect.name)} is not known, the distance is {made}.")
+    return sentences
+
+
+def _range(effect: FeatureEffect) -> list[str]:
+    """Sentences about a feature whose values are in order: its range, and one step."""
+    whole, *steps = effect.known
+    ends = f"{value_words(effect.feature, whole.first)} to {value_words(effect.feature, whole.second)}"
+    sentences = [f"{_amount_of(step)} {_makes(step.distance)}" for step in steps]
+    return [*sentences, f"The whole range of {label(effect.name)}, {ends}, {_makes(whole.distance)}"]
 
 
 def _number(feature: Number, effect: FeatureEffect) -> list[str]:
-    whole, *steps = effect.comparisons
+    whole, *steps = effect.known
     ends = f"{value_words(feature, feature.low)} to {value_words(feature, feature.high)}"
     sentences = [f"The whole range of {label(feature.name)}, {ends}, {_makes(whole.distance)}"]
     if feature.step != feature.high - feature.low:
@@ -192,8 +221,13 @@ def _amount_of(comparison: Comparison) -> str:
     if isinstance(feature, Number):
         assert feature.step is not None
         return f"A difference of {amount(feature.step, feature.unit)} in {label(feature.name)}"
-    if isinstance(feature, Category):
-        return f"In {label(feature.name)}, {comparison.first} or {comparison.second}"
+    if isinstance(feature, Date) and comparison.second not in (feature.high, None):
+        return f"A difference of {feature.step} {unit_of(str(feature.step), 'days')} in {label(feature.name)}"
+    if isinstance(feature, Ordinal) and comparison.second not in (feature.levels[-1], None):
+        return f"One level of {label(feature.name)}"
+    if not isinstance(feature, YesNo) or comparison.second is None:
+        first, second = (value_words(feature, value) for value in (comparison.first, comparison.second))
+        return f"In {label(feature.name)}, {first} or {second}"
     return f"{label(feature.name)}, yes or no,"
 
 

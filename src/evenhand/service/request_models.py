@@ -23,6 +23,7 @@ from evenhand.records.decision import ReviewKind
 from evenhand.records.ratings import Preference
 from evenhand.records.review_metadata import LONGEST_TEXT, MOST_PLACES, NAMES, times
 from evenhand.rewards import RidgeUCB
+from evenhand.schema.encoded_rows import OnInvalid
 
 MAX_REWARD = RidgeUCB(1).largest_reward
 MAX_ITEM = 20_000
@@ -71,6 +72,15 @@ class DecisionRequest(RequestModel):
     """Candidates to choose among."""
 
     candidates: Annotated[list[CandidateInput], Field(min_length=1)]
+    on_invalid: Annotated[
+        Literal["refuse", "skip", "clip"],
+        Field(description="Whether candidates who do not fit are refused with the request, left out, or clipped."),
+    ] = "refuse"
+
+    @property
+    def mode(self) -> OnInvalid | None:
+        """How the desk treats candidates who do not fit; None for its default."""
+        return None if self.on_invalid == "refuse" else self.on_invalid
 
 
 class RulesInput(RequestModel):

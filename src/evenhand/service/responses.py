@@ -26,11 +26,12 @@ def json_response(
 def event_response(event: Event, status: int = 201, model: type[BaseModel] | None = None) -> Response:
     """The response to a command: depends on its event alone, so a repeated request gets the same one.
 
-    model: which fields of the event it has; `Recorded` unless another is named.
+    model: which fields of the event it has, and their defaults; `Recorded` unless another is named.
     """
-    content = event.content
-    known = {**content["body"], **content}
-    return json_response({name: known[name] for name in (model or Recorded).model_fields if name in known}, status)
+    content, shape = event.content, model or Recorded
+    defaults = {name: field.default for name, field in shape.model_fields.items() if not field.is_required()}
+    known = {**defaults, **content["body"], **content}
+    return json_response({name: known[name] for name in shape.model_fields if name in known}, status)
 
 
 def attachment(name: str) -> dict[str, str]:
@@ -80,6 +81,21 @@ class DeskPage(BaseModel):
     next: str | None
 
 
+class LeftOutCandidate(BaseModel):
+    """A candidate who does not fit the desk's features, and why."""
+
+    id: str
+    reasons: list[str]
+
+
+class CountedValue(BaseModel):
+    """A value that counts as another: clipped, not listed, or missing."""
+
+    id: str
+    feature: str
+    value: float | str | bool
+
+
 class MadeDecision(BaseModel):
     """A decision: the probabilities of the candidates, in their order, and which of them were drawn."""
 
@@ -92,6 +108,10 @@ class MadeDecision(BaseModel):
     candidates: list[str]
     probabilities: list[float]
     chosen: list[str]
+    left_out: list[LeftOutCandidate] = []
+    """Candidates who do not fit: they took no part."""
+    counted_as: list[CountedValue] = []
+    """Values that the decision counted as another, as the schema or on_invalid says."""
 
 
 class Recorded(BaseModel):

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 WITHDRAWABLE = ("review", "answer", "imported")
 PAIR_FIELDS = ("decision", "first", "second", "gap", "copy")
 """What a reviewer sees of a waiting pair: not why it waits, nor how the desk would answer."""
-FROM_ALL_ATTRIBUTES = ("contexts", "estimated_rewards", "optimistic_rewards")
-"""Parts of a decision's record that are computed from all attributes, hidden ones too."""
+FROM_ALL_ATTRIBUTES = ("contexts", "estimated_rewards", "optimistic_rewards", "left_out", "counted_as")
+"""Parts of a decision's record that are computed from all attributes, or quote them, hidden ones too."""
 LINE_FIELDS = ("id", "number", "time", "candidates", "chosen", "overridden")
 """What a reviewer sees in the list of decisions: no probabilities, no reviews."""
 
@@ -83,7 +83,7 @@ def visible_decision(caller: Caller, decision: dict[str, Any], settings: DeskSet
     record, hides = decision["record"], bool(settings.reviewing.hidden)
     events = _own_events(caller, record["followed_by"])
     visible = {
-        **(_without_hashes(record) if hides else record),
+        **(_without_hashes(record) if hides or "carried" in record["body"] else record),
         "body": {**_without_hidden(record["body"], settings), "tight_pairs": []},
         "followed_by": [_without_hashes(event) for event in events] if hides else events,
     }
@@ -114,6 +114,7 @@ def _without_hidden(body: dict[str, Any], settings: DeskSettings) -> dict[str, A
     Candidates that came as contexts get their visible attributes by name, so that the decision can be reviewed.
     """
     hidden = settings.reviewing.hidden
+    body = {name: value for name, value in body.items() if name != "carried"}  # no reviewer sees what is not used
     if not hidden:
         return body
     rows = features_of(body, body["candidates"], settings)

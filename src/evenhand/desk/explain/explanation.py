@@ -136,7 +136,13 @@ def explain(event: Event, projection: Projection, ledger: Ledger, sources: Verdi
     pairs = _binding_pairs(ids, decision, projection, quoted)
     price = _price(decision, ids, estimated)
     where = (event.id, decision.round, body["state"], projection.seq)
-    return Explanation(*where, shares, pairs, price, _sentences(shares, pairs, price), decision.worst_residual)
+    sentences = (*_sentences(shares, pairs, price), *_left_out(body.get("left_out", ())))
+    return Explanation(*where, shares, pairs, price, sentences, decision.worst_residual)
+
+
+def _left_out(people: Sequence[dict[str, Any]]) -> list[str]:
+    """Sentences about candidates who took no part."""
+    return [f"Candidate {one['id']} was left out: {'; '.join(one['reasons'])}." for one in people]
 
 
 def _binding_pairs(

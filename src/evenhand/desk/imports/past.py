@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from evenhand._internal.checks import check_number, check_share, refusal
+from evenhand.desk.candidates import read_candidates
 from evenhand.desk.commands import ANSWER_FIELDS, RATED_FIELDS
 from evenhand.desk.event_records import indices_of, review_of
-from evenhand.desk.parsing import read_candidates, read_review
+from evenhand.desk.parsing import read_review
 from evenhand.desk.projection.projection import QuietBandit
 from evenhand.desk.review_rules import ReviewRules
 from evenhand.desk.settings import DeskSettings

@@ -19,11 +19,15 @@ router = APIRouter(prefix="/api/desks/{desk}/decisions", tags=["desk"], route_cl
 
 @router.post("", status_code=201, response_model=MadeDecision, responses=WRITE)
 async def decide(access: DeskOfDecider, body: DecisionRequest, key: IdempotencyKey = None) -> Response:
-    """Choose among candidates: the probability of each, in their order, and which of them were drawn."""
+    """Choose among candidates: the probability of each, in their order, and which of them were drawn.
+
+    Candidates who do not fit the desk's features are refused with the whole request, unless on_invalid is skip or clip:
+    then they are left out, and the response names them and the reasons.
+    """
     most = access.service.settings.max_candidates
     if len(body.candidates) > most:
         raise Problem("invalid", f"candidates must be at most {most}, got {len(body.candidates)}")
-    return event_response(await access.record(Decide, body.candidates, key=key), model=MadeDecision)
+    return event_response(await access.record(Decide, body.candidates, body.mode, key=key), model=MadeDecision)
 
 
 @router.get("/{decision}", response_model=DecisionRecord, responses=AT_DESK, dependencies=NO_QUERY)

@@ -42,6 +42,8 @@ INSTRUCTIONS = (
     "are they different enough to make it acceptable?"
 )
 
+FITTED = "The schema's open scales were fitted to {0}. Encode candidates with the fitted schema, {1}."
+
 ANSWERS: dict[str, Judgement] = {"u": "unfair", "a": "acceptable", "?": "unsure"}
 
 KEY_OF = {judgement: key for key, judgement in ANSWERS.items()} | {"back": "b", "quit": "q", "stop": "q"}
@@ -78,12 +80,15 @@ def interview_in_terminal(options: InterviewOptions, answers: TextIO, screen: Te
     continues = options.desk.exists()
     interview = _continued(options, people) if continues else _begun(options, people)
     interview.save(options.desk)
+    if schema.is_open:
+        people.schema.save(fitted := options.desk.with_suffix(".schema.json"))
+        print("\n".join(wrapped(FITTED.format(options.candidates, fitted))), file=screen)
     if people.ignored:
         print(f"Not in the schema, and not shown: {', '.join(people.ignored)}.", file=screen)
     if continues:
         print(f"Continuing {options.desk}, {len(interview.answers)} answers so far.", file=screen)
     try:
-        _run(interview, schema, people, options, answers, screen)
+        _run(interview, people, options, answers, screen)
     except KeyboardInterrupt:
         print(file=screen)
     _summarise(interview, options.desk, screen)
@@ -137,21 +142,14 @@ def _continued(options: InterviewOptions, people: PeopleTable) -> Interview:
     return interview
 
 
-def _run(
-    interview: Interview,
-    schema: Schema,
-    people: PeopleTable,
-    options: InterviewOptions,
-    answers: TextIO,
-    screen: TextIO,
-) -> None:
+def _run(interview: Interview, people: PeopleTable, options: InterviewOptions, answers: TextIO, screen: TextIO) -> None:
     while True:
         question = interview.question
         if question is None:
             title = "The interview is over" if interview.answers else "No questions are needed"
             text = "\n".join(["", *wrapped(f"{title}: {interview.ended}."), LAST])
         else:
-            text = question_text(interview, schema, people.rows, question)
+            text = question_text(interview, people.schema, people.rows, question)
         print(text, file=screen)
         key = _key(answers, screen, over=question is None)
         if key == "q":

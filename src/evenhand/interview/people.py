@@ -95,6 +95,8 @@ class PeopleTable:
     contexts: Floats
     ignored: tuple[str, ...]
     """Columns of the file that are not in the schema."""
+    schema: Schema
+    """The schema that encoded them: scales that were open are fitted to these people."""
 
 
 def load_schema(path: str | os.PathLike[str]) -> Schema:
@@ -120,13 +122,15 @@ def read_people(text: Iterable[str], schema: Schema, name: str) -> PeopleTable:
     raw = table.values(schema.names)
     rows = [{feature.name: _value(feature, row[feature.name]) for feature in schema.features} for row in raw]
     try:
+        schema = schema.fitted(rows) if schema.is_open else schema
         contexts = schema.encode(rows)
     except DoesNotFit as error:
         raise table.misfit(
             [(problem.row or 0, problem.feature, problem.reason) for problem in error.problems]
         ) from None
     read = tuple({feature.name: feature.read(row[feature.name]) for feature in schema.features} for row in rows)
-    return PeopleTable(read, contexts, tuple(column for column in table.header if column not in schema.names))
+    ignored = tuple(column for column in table.header if column not in schema.names)
+    return PeopleTable(read, contexts, ignored, schema)
 
 
 def _value(feature: object, text: str) -> object:

@@ -17,8 +17,9 @@ from evenhand.errors import InvalidInput
 from evenhand.interview.interview import Interview
 from evenhand.interview.people import PeopleTable, load_people, load_schema
 from evenhand.interview.question import Judgement, Question, steps_in_one
-from evenhand.metrics import BayesPoint, MetricLearner, VersionSpace
+from evenhand.metrics import BayesPoint, MetricLearner, VersionSpace, WithoutIntercept
 from evenhand.metrics.features import Structure
+from evenhand.metrics.learner_settings import bound_for
 from evenhand.schema import Number, Schema
 
 BAR = 40
@@ -101,14 +102,15 @@ def _begun(options: InterviewOptions, people: PeopleTable) -> Interview:
         "epsilon": EPSILON if options.epsilon is None else options.epsilon,
         "error_rate": options.reviewer_error,  # None: error rates of people are learned
     }
-    d = people.contexts.shape[1]
-    metric: MetricLearner = BayesPoint(d, **settings)
+    varying = people.contexts.shape[1] - people.schema.intercept
+    settings["bound"] = bound_for(varying, people.schema.farthest)
+    metric: MetricLearner = BayesPoint(varying, **settings)
     if options.metric == "VersionSpace":
-        metric = VersionSpace(d, seed=np.random.default_rng(options.seed).spawn(1)[0], **settings)
+        metric = VersionSpace(varying, seed=np.random.default_rng(options.seed).spawn(1)[0], **settings)
     bandit = FairBandit(
-        d,
+        people.contexts.shape[1],
         capacity=1 if options.capacity is None else options.capacity,
-        metric=metric,
+        metric=WithoutIntercept(metric) if people.schema.intercept else metric,
         seed=options.seed,
         max_unfair_rounds=options.max_unfair_rounds,
         target_unfair_share=options.target_unfair_share,
@@ -124,13 +126,14 @@ def _continued(options: InterviewOptions, people: PeopleTable) -> Interview:
             f"candidates and schema must be those that {options.desk} was begun with, got {options.candidates} and "
             f"{options.schema}; pass the same files, or begin with another --desk"
         )
-    bandit = interview.bandit
+    bandit, metric = interview.bandit, interview.bandit.metric
+    learner = metric.learner if isinstance(metric, WithoutIntercept) else metric
     fixed = (
         ("epsilon", options.epsilon, interview.epsilon),
         ("capacity", options.capacity, bandit.capacity),
-        ("structure", options.structure, bandit.metric.space.structure),
-        ("metric", options.metric, type(bandit.metric).__name__),
-        ("reviewer-error", options.reviewer_error, getattr(bandit.metric, "error_rate", None)),
+        ("structure", options.structure, metric.space.structure),
+        ("metric", options.metric, type(learner).__name__),
+        ("reviewer-error", options.reviewer_error, metric.error_rate),
         ("max-unfair-rounds", options.max_unfair_rounds, bandit.safeguards.max_unfair_rounds),
         ("target-unfair-share", options.target_unfair_share, bandit.safeguards.margin.target),
         ("target", options.target, bandit.safeguards.target),

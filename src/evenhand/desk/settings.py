@@ -10,7 +10,15 @@ from typing import Any, cast
 
 import numpy as np
 
-from evenhand._internal.checks import check_number_or_none, check_one_of, check_share, check_whole, refusal
+from evenhand._internal.checks import (
+    check_bool,
+    check_number_or_none,
+    check_one_of,
+    check_share,
+    check_text,
+    check_whole,
+    refusal,
+)
 from evenhand._internal.checks import check_whole_or_none as whole_or_none
 from evenhand.bandit import FairBandit
 from evenhand.bandit.safeguards import STEPS, Margin, Safeguards, Target
@@ -18,8 +26,19 @@ from evenhand.desk.projection.projection import QuietBandit
 from evenhand.desk.review_rules import ReviewRules, check_hidden
 from evenhand.errors import EvenhandError, InvalidInput
 from evenhand.ledger.event import check_name
-from evenhand.metrics import BayesPoint, ByEvidence, Ellipsoid, Guarded, MetricLearner, ProjectedVolume, VersionSpace
+from evenhand.metrics import (
+    BayesPoint,
+    ByEvidence,
+    Ellipsoid,
+    Guarded,
+    MetricLearner,
+    ProjectedVolume,
+    Score,
+    VersionSpace,
+    WithoutIntercept,
+)
 from evenhand.metrics.features import Structure
+from evenhand.metrics.learner_settings import bound_for
 from evenhand.schema import Schema
 
 MOST_EVENTS = 10_000
@@ -40,7 +59,7 @@ MOST_WITH_VERSION_SPACE = {"full": 15, "diagonal": 120}
 """Features with metric "VersionSpace", by structure: either has 120 unknowns. Its time grows with their cube, and with
 that many a review takes a second or two."""
 
-METRICS = ("BayesPoint", "ProjectedVolume", "Ellipsoid", "Guarded", "VersionSpace", "ByEvidence")
+METRICS = ("BayesPoint", "ProjectedVolume", "Ellipsoid", "Guarded", "VersionSpace", "ByEvidence", "Score")
 STRUCTURES = ("full", "diagonal")
 
 LIBRARY: dict[str, Any] = {name: parameter.default for name, parameter in signature(FairBandit).parameters.items()}
@@ -77,6 +96,13 @@ class DeskSettings:
     """What the share limits: "flagged" rounds, or "estimated" truly unfair ones."""
     max_unfair_rounds: int | None = LIBRARY["max_unfair_rounds"]
     metric: str = "BayesPoint"
+    bound: float = 1.0
+    """The first bound on the metric. A new desk with a schema takes it from there: see `bound_for`."""
+    intercept_in_metric: bool = True
+    """Whether the metric has unknowns for the last feature. A new desk whose schema has an intercept needs none."""
+    play: str = "mean"
+    """Whose judgement is played where reviewers are modelled one by one (metric "ByEvidence" or "Score"): the "mean" of
+    all, their "minimum", as any of them may object, or that of the reviewer with this name."""
     overlap: float = 0.0
     """The share of queued pairs that two reviewers are asked about, to measure agreement."""
     pairs_per_decision: int = 3
@@ -106,6 +132,10 @@ class DeskSettings:
             "seed": _read_seed(values.get("seed")),
             "reviewing": ReviewRules.create(values.get("reviewing")),
         }
+        if is_new and schema is not None:
+            varying = schema.n_features - schema.intercept
+            chosen = {"intercept_in_metric": not schema.intercept, "bound": bound_for(varying, schema.farthest)}
+            values = {**chosen, **values}
         settings = cls(**{**values, **read})
         check_one_of("metric", settings.metric, METRICS)
         check_one_of("structure", settings.structure, STRUCTURES)
@@ -115,6 +145,8 @@ class DeskSettings:
                 f"got {settings.n_features}"
             )
         check_number_or_none("reviewer_error", settings.reviewer_error, least=0, below=0.5)
+        check_bool("intercept_in_metric", settings.intercept_in_metric)
+        check_text("play", settings.play)
         settings._check_changeable()
         is_slow = settings.metric == "VersionSpace"
         most = MOST_WITH_VERSION_SPACE[settings.structure]
@@ -180,20 +212,38 @@ class DeskSettings:
         )
 
     def _metric(self, rng: np.random.Generator) -> MetricLearner:
-        d, common = self.n_features, cast("dict[str, Any]", {"structure": self.structure, "epsilon": self.epsilon})
+        if self.intercept_in_metric:
+            return self._learner(self.n_features, rng)
+        return WithoutIntercept(self._learner(self.n_features - 1, rng))
+
+    def _learner(self, d: int, rng: np.random.Generator) -> MetricLearner:
+        common = cast("dict[str, Any]", {"structure": self.structure, "epsilon": self.epsilon, "bound": self.bound})
+        if self.metric == "Score":
+            return Score(d, play=self.play)
         if self.metric == "Ellipsoid":
             return Ellipsoid(d, **common)
         if self.metric == "ProjectedVolume":
             return ProjectedVolume(d, seed=rng, **common)
         if self.metric == "ByEvidence":
-            return ByEvidence.usual(d, **common)
+            return self._by_evidence(ByEvidence.usual(d, structure=self.structure, epsilon=self.epsilon))
         if self.metric == "VersionSpace":
             return VersionSpace(d, error_rate=self.reviewer_error, seed=rng, **common)
         fast = BayesPoint(d, error_rate=self.reviewer_error, **common)
         if self.metric == "BayesPoint":
             return fast
-        epsilon = 0.01 if self.epsilon is None else self.epsilon
-        return Guarded(fast, ProjectedVolume(d, structure=self.structure, epsilon=epsilon, seed=rng))
+        common["epsilon"] = 0.01 if self.epsilon is None else self.epsilon
+        return Guarded(fast, ProjectedVolume(d, seed=rng, **common))
+
+    def _by_evidence(self, usual: ByEvidence) -> ByEvidence:
+        """The usual learners, with the desk's bound, and with whose judgement it plays."""
+        learners: list[MetricLearner] = []
+        for each in usual.learners:
+            if isinstance(each, BayesPoint):
+                each = BayesPoint.with_settings({"softness": 0.0, **each.settings(), "bound": self.bound})
+            elif isinstance(each, Score):
+                each = Score.with_settings({**each.settings(), "play": self.play})
+            learners.append(each)
+        return ByEvidence(learners, margin=usual.margin, horizon=usual.horizon)
 
     def apply_to(self, bandit: QuietBandit) -> None:
         """Apply the settings that may change to a running bandit."""

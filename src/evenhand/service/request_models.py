@@ -109,7 +109,18 @@ class DeskRequest(RequestModel):
         Field(description="Whether a flagged decision counts in full, or by the probability that its flags are right."),
     ] = OMITTED
     max_unfair_rounds: Annotated[int | None, Field(ge=0, le=MOST_ROUNDS)] = OMITTED
-    metric: Literal["BayesPoint", "ProjectedVolume", "Ellipsoid", "Guarded", "VersionSpace", "ByEvidence"] = OMITTED
+    metric: Literal["BayesPoint", "ProjectedVolume", "Ellipsoid", "Guarded", "VersionSpace", "ByEvidence", "Score"] = (
+        OMITTED
+    )
+    bound: Annotated[float, Field(gt=0, description="The first bound on the metric; from the schema if left out.")] = (
+        OMITTED
+    )
+    play: Annotated[
+        Id,
+        Field(
+            description="With ByEvidence and Score: the reviewers' 'mean', their 'minimum' (any may object), or a name."
+        ),
+    ] = OMITTED
     overlap: Annotated[float, Field(ge=0, le=1, description="The share of pairs for two reviewers.")] = OMITTED
     pairs_per_decision: Annotated[int, Field(ge=0, le=1000)] = OMITTED
     reviewing: RulesInput = OMITTED

@@ -172,9 +172,9 @@ class BayesPointTuning(MemoryTuning):
     """Log-likelihood by which another bound must explain the open answers better than errors do, and the share of the
     errors that may be left under it.
 
-    An exact reviewer of a metric of norm 0.3 was taken to err in up to 15% of answers, and had 495 unfair pairs in three
-    runs of 300 rounds (d = 5, k = 10, three pairs a round); now in 1%, with 181. With 10% wrong: 865 and 279, 20%: 1,823
-    and 495. With norm 1 the same as before; with a margin of 20 instead, 213, 375 and 703.
+    An exact reviewer of a metric of norm 0.3 was taken to err in up to 15% of answers, and had 495 unfair pairs in
+    three runs of 300 rounds (d = 5, k = 10, three pairs a round); now in 1%, with 181. With 10% wrong: 865 and 279,
+    20%: 1,823 and 495. With norm 1 the same as before. With a margin of 20: 213, 375 and 703.
     """
     better_fit: float = 20.0
     """Log-likelihood by which one explanation must beat another; plus 1 per unknown, which fit more by chance."""

@@ -27,6 +27,8 @@ NEAR_AREA, NEAR_LOSS = 0.01, 0.03
 FROM_ANSWERS = 10
 LOSS_FROM = 300
 PANEL_AREA = 0.85
+CALIBRATED = 0.05
+"""How far predicted chances may be from the shares that were flagged, on average."""
 FRONTIER = {0.38: 1.8, 0.46: 2.6}
 """At this share of the attainable gain, the most unfair pairs a round in the late rounds."""
 FELL = 0.9
@@ -128,6 +130,12 @@ def _prediction_checks(means: pl.DataFrame) -> list[Check]:
                 f"{study}: log-loss against a constant", own, here.filter(pl.col("who") == "constant"), "log_loss"
             ),
         ]
+        late = own.filter(pl.col("answers") >= LOSS_FROM).sort("answers")
+        if len(late):
+            off = dict(late.select("answers", "calibration_error").iter_rows())
+            what = f"{study}: mean distance of predicted chances from the shares flagged"
+            measured = "; ".join(f"n = {n}: {each:.3f}" for n, each in off.items())
+            checks.append(Check(what, measured, f"at most {CALIBRATED}", max(off.values()) <= CALIBRATED))
         if study == "ratings":
             first = here.filter((pl.col("who") == DEFAULT + PANEL) & (pl.col("answers") == 0))
             area = float(first["area"][0]) if len(first) else math.nan

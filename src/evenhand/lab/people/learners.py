@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from evenhand._internal.arrays import Floats
-from evenhand.lab.people.answers import Panel, PersonAnswers
+from evenhand.lab.people.answers import MEMBER_REVIEW, Panel, PersonAnswers
 from evenhand.metrics import BayesPoint, ByEvidence, MetricLearner, Score, VersionSpace
 
 Make = Callable[[int, float, int], MetricLearner]
@@ -16,7 +16,7 @@ Make = Callable[[int, float, int], MetricLearner]
 def taught(learner: MetricLearner, panel: Panel) -> MetricLearner:
     """The learner after all answers of the panel, each member a reviewer of their own."""
     for name, answers in panel:
-        for verdicts in answers.reviews(name):
+        for verdicts in answers.reviews(name, MEMBER_REVIEW):
             learner.learn(verdicts)
     return learner
 
@@ -26,7 +26,25 @@ def before_them(learner: MetricLearner, panel: Panel) -> MetricLearner:
     assert isinstance(learner, Score)
     known = taught(learner, panel)
     assert isinstance(known, Score)
-    return Score(learner.n_features, quantile=learner.quantile, panel=known.panel(), seed=learner.seed)
+    return _knowing_them(known)
+
+
+def one_before_them(learner: MetricLearner, panel: Panel) -> MetricLearner:
+    """A ByEvidence after all answers of the panel, whose Score knows the members as people fitted elsewhere.
+
+    The evidence stays: who foretold the panel's answers best plays first.
+    """
+    known = taught(learner, panel)
+    assert isinstance(known, ByEvidence)
+    state = known.state()
+    for place, each in enumerate(known.learners):
+        if isinstance(each, Score):
+            state["learners"][place] = _knowing_them(each).saved()
+    return ByEvidence.from_state(state)
+
+
+def _knowing_them(score: Score) -> Score:
+    return Score(score.n_features, quantile=score.quantile, panel=score.panel(), seed=score.seed)
 
 
 @dataclass(frozen=True)
@@ -57,17 +75,19 @@ LEARNERS: dict[str, Contender] = {
         lambda d, q, seed: BayesPoint(d, caution=q, error_rate=None, softness=None), (0.1, 0.05)
     ),
     "Score": Contender(lambda d, q, seed: Score(d, quantile=q, seed=seed), (0.1, 0.05, 0.15, 0.2), before_them),
-    "ByEvidence": Contender(lambda d, q, seed: ByEvidence.usual(d, quantile=q), (0.1, 0.05, 0.15, 0.2)),
+    "ByEvidence": Contender(
+        lambda d, q, seed: ByEvidence.usual(d, quantile=q), (0.1, 0.05, 0.15, 0.2), one_before_them
+    ),
     "VersionSpace, rate learned": Contender(
         lambda d, q, seed: VersionSpace(d, quantile=q, error_rate=None, seed=seed), plays=False, most_answers=300
     ),
 }
 """By name. The first two differ in epsilon alone, which changes what is played and not what is believed."""
 
-DEFAULT = "BayesPoint"
-"""FairBandit's own learner: the one that the checks are about."""
+DEFAULT = "ByEvidence"
+"""The usual learner: the one that the checks are about."""
 
-QUICK = ("BayesPoint",)
+QUICK = (DEFAULT,)
 """Those of a quick run."""
 
 

@@ -15,7 +15,7 @@ import evenhand as eh
 from evenhand.bandit.fit_check import MEMORY, PER_REVIEW, CheckedAnswers, FitCheck
 from evenhand.bandit.fit_report import report_on_fit
 from evenhand.errors import InvalidInput, NoMetricFits, SolverFailed
-from evenhand.metrics import BayesPoint, Pairs, Verdicts, VersionSpace
+from evenhand.metrics import BayesPoint, ByEvidence, Pairs, Score, Verdicts, VersionSpace, WithoutIntercept
 from tests.support.made_up_people import Rater, Slipping, play
 
 OLD = Path(__file__).parents[1] / "data" / "v0_1" / "bandits"
@@ -94,7 +94,28 @@ def test_the_promise_is_withdrawn_in_words(target: float | None) -> None:
 
 def test_a_learner_without_a_theorem_has_nothing_to_withdraw() -> None:
     """The promise stays None."""
-    assert _spoken(eh.FairBandit(2, seed=0)).promise is None
+    assert _spoken(eh.FairBandit(2, reviewer_error=0.001, seed=0)).promise is None
+
+
+@pytest.mark.parametrize("wrap", [False, True])
+def test_a_model_of_the_reviewers_in_play_is_said_in_words(wrap: bool) -> None:
+    """When ByEvidence changes over to Score, report and promise say that no metric is played, and no number is left."""
+    learner = ByEvidence([BayesPoint(2), Score(2)])
+    metric = WithoutIntercept(learner) if wrap else learner
+    bandit = eh.FairBandit(2 + wrap, metric=metric, target_unfair_share=0.03, seed=0)
+    assert bandit.fit().plays_metric
+    assert bandit.promise is None
+    inner = bandit.metric.learner if isinstance(bandit.metric, WithoutIntercept) else bandit.metric
+    assert isinstance(inner, ByEvidence)
+    inner._set(inner.learners, np.array([-8.0, 0.0]))
+    report = bandit.fit()
+    assert not report.plays_metric
+    assert not report.speaks_up
+    assert "follows no metric but a model of the reviewers" in report.explain()
+    assert bandit.promise is not None
+    assert bandit.promise.startswith("What is played follows no metric")
+    assert "No number of flags can be promised; the target_unfair_share of 0.03 limits them" in bandit.promise
+    assert bandit.flags_left is None
 
 
 def test_the_warning_comes_once_also_after_loading(tmp_path: Path) -> None:

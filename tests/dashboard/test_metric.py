@@ -7,7 +7,7 @@ import pytest
 
 from evenhand.desk import Desk
 from evenhand.service.dashboard.overview import Overview, metric_part
-from tests.support.dashboard_past import SETTINGS, play
+from tests.support.dashboard_past import SETTINGS, judged, play
 
 
 def test_bars_and_words_are_the_schemas() -> None:
@@ -102,3 +102,22 @@ def test_reviews_given_over_http_count() -> None:
     assert people["Ana"]["unsure"] == 1
     (two,) = reviewers["agreement"]["between"]
     assert (two["pairs"], two["same"]) == (3, 2)
+
+
+@pytest.mark.parametrize("metric", ["Score", "ByEvidence", "BayesPoint"])
+def test_each_reviewer_is_compared_with_the_others(metric: str) -> None:
+    """Softness, lapses, deviation and agreement are the bandit's; a desk that models nobody one by one has no panel."""
+    with Desk.open("memory:", "loans", n_features=2, seed=1, metric=metric, reviewer_error=None) as desk:
+        judged(desk, 60)
+        desk.catch_up(wait=True)
+        reports = desk.projection.bandit.reviewers()
+        part = orjson.loads(orjson.dumps(Overview(desk).since(None)["reviewers"]))
+    assert part["errors_are_learned"]
+    assert part["panel_is_learned"] == (metric != "BayesPoint")
+    for person in part["people"]:
+        report, error = reports[person["name"]], person["error"]
+        known = (error["softness"], error["deviation"], error["agreement"])
+        assert known == (report.softness, report.deviation, report.agreement)
+    if metric == "Score":
+        assert all(person["error"]["agreement"] > 0.5 for person in part["people"])
+        assert all(person["error"]["deviation"] is not None for person in part["people"])

@@ -81,6 +81,21 @@ def test_values_are_shown_in_full_with_their_units(command: InterviewOptions) ->
     assert "52,000 EUR" in screen
 
 
+@pytest.mark.parametrize("scale", ["auto", "quantile"])
+def test_open_scales_are_fitted_to_the_people(command: InterviewOptions, scale: eh.schema.scales.Scale) -> None:
+    """Scales taken from a table are taken from the CSV file; the fitted schema is saved, and a second start goes on."""
+    features = [eh.Number("income", low=0, high=100_000, scale=scale), *SCHEMA.features[1:]]
+    eh.Schema(features).save(command.schema)
+    interview, screen = _held(command, "ua")
+    saved = eh.Schema.load(fitted := command.desk.with_suffix(".schema.json"))
+    assert fitted.name in screen.replace("\n", "")
+    assert not saved.is_open
+    assert saved == eh.Schema(features).fitted([{"income": income} for income in (52_000, 31_000.5, 87_000, 12_000)])
+    assert (interview.candidates == load_people(command.candidates, saved).contexts).all()
+    again, _ = _held(command, "u")
+    assert len(again.answers) == 3
+
+
 def test_keys_answer(command: InterviewOptions) -> None:
     """u, a and ? answer, in either case, signed with the reviewer's name; anything else is rejected with a sentence."""
     interview, screen = _held(command, ["u", "A", "maybe", "?", "q"])  # type: ignore[arg-type]

@@ -14,12 +14,23 @@ from evenhand.cli.main import main
 from evenhand.errors import InvalidInput
 from evenhand.lab.experiment import Data, Experiment
 from evenhand.lab.experiments import EXPERIMENTS, people
+from evenhand.lab.people import findings, learners, pictures
 from evenhand.lab.people.findings import PANEL, over_people, unfair_at
-from evenhand.lab.people.learners import DEFAULT, LEARNERS
+from evenhand.lab.people.learners import LEARNERS
 from evenhand.lab.people.online import FAVOURITE
 from evenhand.lab.runner import named, run_experiment
 from evenhand.lab.store import Case
 from evenhand.testing.people import made_up_pairs, write_studies
+
+DEFAULT = "BayesPoint"
+
+
+@pytest.fixture(autouse=True)
+def quick_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The experiment as if its default were the quickest learner: these tests are about the experiment."""
+    for module in (findings, learners, pictures, people):
+        monkeypatch.setattr(module, "DEFAULT", DEFAULT)
+    monkeypatch.setattr(learners, "QUICK", (DEFAULT,))
 
 
 @pytest.fixture(scope="module")
@@ -88,9 +99,9 @@ def test_one_study_is_enough(tmp_path: Path) -> None:
     made_up_pairs(3, 40).write_csv(tmp_path / "pairs.csv")
     experiment = people.on(Data(tmp_path))
     cases = [case for case in experiment.sweep(True) if case.settings["contender"] in (DEFAULT, "constant")]
-    findings = run_experiment(replace(experiment, sweep=lambda quick: cases), tmp_path, quick=True, console=_screen())
+    shown = run_experiment(replace(experiment, sweep=lambda quick: cases), tmp_path, quick=True, console=_screen())
     assert {case.settings["part"] for case in cases} == {"predict"}
-    assert "played" not in findings.numbers
+    assert "played" not in shown.numbers
     assert (tmp_path / "people" / "figure.png").exists()
 
 

@@ -75,7 +75,9 @@ def test_pieces_add_up_to_the_gap() -> None:
 
 
 @pytest.mark.parametrize("study", ["ratings", "pairs"])
-@pytest.mark.parametrize("contender", [DEFAULT, "constant", "gap alone", "logistic, squares", "boosting", "MMC"])
+@pytest.mark.parametrize(
+    "contender", [DEFAULT, "BayesPoint", "constant", "gap alone", "logistic, squares", "boosting", "MMC"]
+)
 def test_every_contender_predicts_chances(studies: Studies, contender: str, study: str) -> None:
     """Sound scores after each number of answers, and the same again with the same seed."""
     if contender in PEERS and importlib.util.find_spec(PEERS[contender][0]) is None:
@@ -97,7 +99,7 @@ def test_answers_and_the_panel_teach(studies: Studies) -> None:
     assert regression["area_within"][-1] > regression["area_within"][1] + 0.05
     votes = predict(studies, contender=VOTES, panel=False, **common)  # type: ignore[arg-type]
     alone, after = (
-        predict(studies, contender=DEFAULT, panel=panel, **common)  # type: ignore[arg-type]
+        predict(studies, contender="BayesPoint", panel=panel, **common)  # type: ignore[arg-type]
         for panel in (False, True)
     )
     assert votes["area_within"][0] > 0.6

@@ -46,6 +46,18 @@ def test_candidates_may_be_given_by_named_features(ask: Asking) -> None:
     assert ask("POST", "/api/desks/named/decisions", body).status_code == 422
 
 
+@pytest.mark.parametrize("play", ["minimum", "Kim"])
+def test_whose_judgement_is_played_may_be_set(ask: Asking, play: str) -> None:
+    """With a desk's other settings; a bound, too, else it is the schema's."""
+    body = {"name": f"by-{play}", "n_features": 2, "metric": "auto", "play": play, "bound": 1.5}
+    created = ask("POST", "/api/desks", body)
+    assert created.status_code == 201
+    settings = ask("GET", f"/api/desks/by-{play}").json()["settings"]
+    assert (settings["play"], settings["bound"], settings["metric"]) == (play, 1.5, "auto")
+    refused = ask("POST", "/api/desks", {"name": "nobody", "n_features": 2, "play": ""})
+    assert refused.status_code == 422
+
+
 def test_a_schema_may_scale_its_numbers(ask: Asking) -> None:
     """A scale goes in with the schema and comes out with the settings; one that is not fitted is refused."""
     open_schema = Schema([Number("debt", low=0, high=900, scale="quantile")])

@@ -53,3 +53,13 @@ def past_and_empty() -> bytes:
         open_with_a_past(service.database, "loans")
         service.open_desk("empty", 0)
         return (service.folder / "ledger.db").read_bytes()
+
+
+def judged(desk: Desk, answers: int) -> None:
+    """Answers of Ana and Ben on pairs of two features: both go by the first, Ben a little by the second as well."""
+    rng = np.random.default_rng(0)
+    for _ in range(answers):
+        x, y, gap = rng.uniform(-0.7, 0.7, 2), rng.uniform(-0.7, 0.7, 2), float(rng.uniform(0.05, 0.9))
+        for name, weights in (("Ana", (1.0, 0.0)), ("Ben", (0.9, 0.3))):
+            felt = abs(float(np.dot(weights, x - y))) + 0.1 * float(rng.normal())
+            desk.answer(x.tolist(), y.tolist(), gap=gap, unfair=gap > felt, reviewer=name)

@@ -34,6 +34,8 @@ def same(a: Any, b: Any) -> bool:
     """Whether two nested records of arrays and numbers are equal to the bit."""
     if isinstance(a, dict):
         return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
+    if isinstance(a, list):
+        return isinstance(b, list) and len(a) == len(b) and all(map(same, a, b))
     if isinstance(a, np.ndarray):
         return bool(np.array_equal(a, b, equal_nan=a.dtype.kind == "f"))
     return bool(a == b)

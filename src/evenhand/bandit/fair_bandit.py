@@ -18,7 +18,7 @@ from evenhand._internal.checks import check_bool, check_share, check_whole, chec
 from evenhand._internal.randomness import Seed, as_generator, generator_from
 from evenhand.allocation import BoundedDistances, draw_from, fair_distribution, fair_distribution_within
 from evenhand.bandit.fit_check import FitCheck
-from evenhand.bandit.fit_report import FitReport, report_on_fit
+from evenhand.bandit.fit_report import MODELLED, FitReport, protection, report_on_fit
 from evenhand.bandit.pairs_to_review import PairToReview, pairs_to_review
 from evenhand.bandit.safeguards import Margin, Safeguards, Target
 from evenhand.certificates import Certificate, certify
@@ -275,20 +275,24 @@ class FairBandit:
 
         `promise` says it in a sentence, and under which conditions.
         """
-        left = self.metric.flags_left
-        return left if left is None or not self.fit_check.speaks_up else None
+        if self.fit_check.speaks_up or not self.metric.plays_metric:
+            return None
+        return self.metric.flags_left
 
     @property
     def promise(self) -> str | None:
         """What the metric learner promises, in a sentence; None for learners without a theorem.
 
-        Withdrawn when the answers turn out to follow no metric: every theorem is about a metric.
+        Withdrawn when the answers turn out to follow no metric, or a model of the reviewers is played in its place:
+        every theorem is about a metric.
         """
-        promise = self.metric.promise
-        if promise is None or not self.fit_check.speaks_up:
+        promise, report = self.metric.promise, self.fit() if self.fit_check.speaks_up else None
+        limit = protection(self.safeguards.margin.target)
+        if not self.metric.plays_metric:
+            return f"{MODELLED} {limit}"
+        if promise is None or report is None:
             return promise
-        verdict, protection = self.fit().sentences[:2]
-        return f"Withdrawn: {verdict[0].lower()}{verdict[1:]} {protection}"
+        return f"Withdrawn: {report.sentence[0].lower()}{report.sentence[1:]} {limit}"
 
     def fit(self, features: Schema | Sequence[str] | None = None) -> FitReport:
         """Whether the answers follow a metric, and what is left where they do not.
@@ -300,7 +304,8 @@ class FairBandit:
             if isinstance(named, str) or len(named) != self.n_features:
                 raise refusal("features", f"a Schema, or names, of {self.n_features} coordinates", features)
         target = self.safeguards.margin.target
-        return report_on_fit(self.fit_check, error_rate=self.metric.error_rate, target=target, features=features)
+        learner: dict[str, Any] = {"error_rate": self.metric.error_rate, "plays_metric": self.metric.plays_metric}
+        return report_on_fit(self.fit_check, target=target, features=features, **learner)
 
     def distances(self, contexts: Any) -> Distances:
         """The distances between candidates: estimate, lower and upper end, each (k, k)."""

@@ -94,6 +94,8 @@ class FitReport:
     depends_on: tuple[Dependence, ...]
     """Which features the residuals still depend on, most first; empty if on none."""
     sentences: tuple[str, ...]
+    plays_metric: bool = True
+    """Whether what is played are distances of a metric; not where a model of the reviewers is in play."""
 
     @property
     def sentence(self) -> str:
@@ -110,11 +112,16 @@ class FitReport:
 
 
 def report_on_fit(
-    check: FitCheck, *, error_rate: float | None, target: float | None, features: Features = None
+    check: FitCheck,
+    *,
+    error_rate: float | None,
+    target: float | None,
+    features: Features = None,
+    plays_metric: bool = True,
 ) -> FitReport:
     """The report of a check. error_rate: of the metric learner. target: the bandit's `target_unfair_share`.
 
-    features: a schema, the names of the coordinates, or None: they are numbered.
+    features: a schema, the names of the coordinates, or None: they are numbered. plays_metric: the learner's.
     """
     everything = check.answers
     answers = everything.take(everything.chances != UNKNOWN)
@@ -126,7 +133,8 @@ def report_on_fit(
     twins, depends_on = _twins(everything), _dependences(answers, features)
     sentences = [
         _verdict(check),
-        *([_protection(target)] if check.speaks_up else _rate(check, error_rate, lower, against, expected)),
+        *([] if plays_metric else [MODELLED]),
+        *([protection(target)] if check.speaks_up else _rate(check, error_rate, lower, against, expected)),
         *_words_on_twins(twins),
         *(_words_on_features(depends_on) if check.speaks_up else ()),
     ]
@@ -148,6 +156,7 @@ def report_on_fit(
         twins=twins,
         depends_on=depends_on,
         sentences=tuple(sentences),
+        plays_metric=plays_metric,
     )
 
 
@@ -223,6 +232,11 @@ def _direction(column: Floats, basis: Sequence[Floats]) -> Floats:
 
 # Words.
 
+MODELLED = (
+    "What is played follows no metric but a model of the reviewers: a score, a residual that no feature explains, and "
+    "a threshold."
+)
+
 
 def _verdict(check: FitCheck) -> str:
     if check.speaks_up:
@@ -235,7 +249,8 @@ def _verdict(check: FitCheck) -> str:
     return f"A metric fits the answers, {check.seen} so far: one was found that gets {check.wrong_share:.0%} wrong."
 
 
-def _protection(target: float | None) -> str:
+def protection(target: float | None) -> str:
+    """What limits the flags where no metric does."""
     advice = "Ask for ratings, or add the features that reviewers go by."
     if target is None:
         return f"No number of flags can be promised; only a target_unfair_share limits them, and none is set. {advice}"

@@ -17,8 +17,9 @@ from evenhand.errors import InvalidInput
 from evenhand.interview.interview import EPSILON_OF_PEOPLE, Interview
 from evenhand.interview.people import PeopleTable, load_people, load_schema
 from evenhand.interview.question import Judgement, Question, steps_in_one
-from evenhand.metrics import BayesPoint, ByEvidence, MetricLearner, VersionSpace, default_learner
+from evenhand.metrics import BayesPoint, ByEvidence, MetricLearner, VersionSpace, WithoutIntercept, default_learner
 from evenhand.metrics.features import Structure
+from evenhand.metrics.learner_settings import bound_for
 from evenhand.schema import Number, Schema
 
 BAR = 40
@@ -41,6 +42,8 @@ INSTRUCTIONS = (
     "only how far apart the chances are. Are the two so alike that a gap this wide would be unfair to one of them, or "
     "are they different enough to make it acceptable?"
 )
+
+FITTED = "The schema's open scales were fitted to {0}. Encode candidates with the fitted schema, {1}."
 
 ANSWERS: dict[str, Judgement] = {"u": "unfair", "a": "acceptable", "?": "unsure"}
 
@@ -75,12 +78,15 @@ def interview_in_terminal(options: InterviewOptions, answers: TextIO, screen: Te
     continues = options.desk.exists()
     interview = _continued(options, people) if continues else _begun(options, people)
     interview.save(options.desk)
+    if schema.is_open:
+        people.schema.save(fitted := options.desk.with_suffix(".schema.json"))
+        print("\n".join(wrapped(FITTED.format(options.candidates, fitted))), file=screen)
     if people.ignored:
         print(f"Not in the schema, and not shown: {', '.join(people.ignored)}.", file=screen)
     if continues:
         print(f"Continuing {options.desk}, {len(interview.answers)} answers so far.", file=screen)
     try:
-        _run(interview, schema, people, options, answers, screen)
+        _run(interview, people, options, answers, screen)
     except KeyboardInterrupt:
         print(file=screen)
     _summarise(interview, options.desk, screen)
@@ -93,17 +99,18 @@ def _begun(options: InterviewOptions, people: PeopleTable) -> Interview:
         "epsilon": EPSILON_OF_PEOPLE if options.epsilon is None else options.epsilon,
         "error_rate": options.reviewer_error,
     }
-    d = people.contexts.shape[1]
+    varying = people.contexts.shape[1] - people.schema.intercept
+    settings["bound"] = bound_for(varying, people.schema.farthest)
     (seed,) = np.random.default_rng(options.seed).spawn(1)
-    metric: MetricLearner = default_learner(d, seed=seed, **settings)
+    metric: MetricLearner = default_learner(varying, seed=seed, **settings)
     if options.metric == "BayesPoint":
-        metric = BayesPoint(d, **settings)
+        metric = BayesPoint(varying, **settings)
     elif options.metric == "VersionSpace":
-        metric = VersionSpace(d, seed=seed, **settings)
+        metric = VersionSpace(varying, seed=seed, **settings)
     bandit = FairBandit(
-        d,
+        people.contexts.shape[1],
         capacity=1 if options.capacity is None else options.capacity,
-        metric=metric,
+        metric=WithoutIntercept(metric) if people.schema.intercept else metric,
         seed=options.seed,
         max_unfair_rounds=options.max_unfair_rounds,
         target_unfair_share=options.target_unfair_share,
@@ -119,13 +126,14 @@ def _continued(options: InterviewOptions, people: PeopleTable) -> Interview:
             f"candidates and schema must be those that {options.desk} was begun with, got {options.candidates} and "
             f"{options.schema}; pass the same files, or begin with another --desk"
         )
-    bandit = interview.bandit
+    bandit, metric = interview.bandit, interview.bandit.metric
+    learner = metric.learner if isinstance(metric, WithoutIntercept) else metric
     fixed = (
         ("epsilon", options.epsilon, interview.epsilon),
         ("capacity", options.capacity, bandit.capacity),
-        ("structure", options.structure, bandit.metric.space.structure),
-        ("metric", options.metric, "auto" if isinstance(bandit.metric, ByEvidence) else type(bandit.metric).__name__),
-        ("reviewer-error", options.reviewer_error, getattr(bandit.metric, "error_rate", None)),
+        ("structure", options.structure, metric.space.structure),
+        ("metric", options.metric, "auto" if isinstance(learner, ByEvidence) else type(learner).__name__),
+        ("reviewer-error", options.reviewer_error, metric.error_rate),
         ("max-unfair-rounds", options.max_unfair_rounds, bandit.safeguards.max_unfair_rounds),
         ("target-unfair-share", options.target_unfair_share, bandit.safeguards.margin.target),
         ("target", options.target, bandit.safeguards.target),
@@ -137,21 +145,14 @@ def _continued(options: InterviewOptions, people: PeopleTable) -> Interview:
     return interview
 
 
-def _run(
-    interview: Interview,
-    schema: Schema,
-    people: PeopleTable,
-    options: InterviewOptions,
-    answers: TextIO,
-    screen: TextIO,
-) -> None:
+def _run(interview: Interview, people: PeopleTable, options: InterviewOptions, answers: TextIO, screen: TextIO) -> None:
     while True:
         question = interview.question
         if question is None:
             title = "The interview is over" if interview.answers else "No questions are needed"
             text = "\n".join(["", *wrapped(f"{title}: {interview.ended}."), LAST])
         else:
-            text = question_text(interview, schema, people.rows, question)
+            text = question_text(interview, people.schema, people.rows, question)
         print(text, file=screen)
         key = _key(answers, screen, over=question is None)
         if key == "q":

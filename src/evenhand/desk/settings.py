@@ -10,7 +10,7 @@ from typing import Any, Literal, cast, get_args
 
 import numpy as np
 
-from evenhand._internal.checks import check_one_of, check_share, check_whole, refusal
+from evenhand._internal.checks import check_bool, check_one_of, check_share, check_text, check_whole, refusal
 from evenhand._internal.checks import check_whole_or_none as whole_or_none
 from evenhand.bandit import FairBandit
 from evenhand.bandit.safeguards import STEPS, Margin, Safeguards, Target
@@ -24,11 +24,13 @@ from evenhand.metrics import (
     Guarded,
     MetricLearner,
     ProjectedVolume,
+    Score,
     VersionSpace,
+    WithoutIntercept,
     default_learner,
 )
 from evenhand.metrics.features import Structure
-from evenhand.metrics.learner_settings import check_error_rate
+from evenhand.metrics.learner_settings import bound_for, check_error_rate
 from evenhand.schema import Schema
 
 MOST_EVENTS = 10_000
@@ -49,7 +51,7 @@ MOST_WITH_VERSION_SPACE = {"full": 15, "diagonal": 120}
 """Features with metric "VersionSpace", by structure: either has 120 unknowns. Its time grows with their cube, and with
 that many a review takes a second or two."""
 
-MetricName = Literal["auto", "BayesPoint", "ProjectedVolume", "Ellipsoid", "Guarded", "VersionSpace"]
+MetricName = Literal["auto", "BayesPoint", "ProjectedVolume", "Ellipsoid", "Guarded", "VersionSpace", "Score"]
 
 LIBRARY: dict[str, Any] = {name: parameter.default for name, parameter in signature(FairBandit).parameters.items()}
 """The defaults of FairBandit. A desk has the same."""
@@ -86,6 +88,13 @@ class DeskSettings:
     max_unfair_rounds: int | None = LIBRARY["max_unfair_rounds"]
     metric: MetricName = "auto"
     """"auto" is FairBandit's default."""
+    bound: float = 1.0
+    """The first bound on the metric. A new desk with a schema takes it from there: see `bound_for`."""
+    intercept_in_metric: bool = True
+    """Whether the metric has unknowns for the last feature. A new desk whose schema has an intercept needs none."""
+    play: str = "mean"
+    """Whose judgement is played where reviewers are modelled one by one (metric "auto" or "Score"): the "mean" of all,
+    their "minimum", as any of them may object, or that of the reviewer with this name."""
     overlap: float = 0.0
     """The share of queued pairs that two reviewers are asked about, to measure agreement."""
     pairs_per_decision: int = 3
@@ -115,6 +124,10 @@ class DeskSettings:
             "seed": _read_seed(values.get("seed")),
             "reviewing": ReviewRules.create(values.get("reviewing")),
         }
+        if is_new and schema is not None:
+            varying = schema.n_features - schema.intercept
+            chosen = {"intercept_in_metric": not schema.intercept, "bound": bound_for(varying, schema.farthest)}
+            values = {**chosen, **values}
         settings = cls(**{**values, **read})
         check_one_of("metric", settings.metric, get_args(MetricName))
         check_one_of("structure", settings.structure, get_args(Structure))
@@ -124,6 +137,8 @@ class DeskSettings:
                 f"got {settings.n_features}"
             )
         check_error_rate(settings.reviewer_error, "reviewer_error")
+        check_bool("intercept_in_metric", settings.intercept_in_metric)
+        check_text("play", settings.play)
         settings._check_changeable()
         most = MOST_WITH_VERSION_SPACE[settings.structure]
         if is_new and settings.metric == "VersionSpace" and settings.n_features > most:
@@ -189,20 +204,27 @@ class DeskSettings:
         )
 
     def _metric(self, rng: np.random.Generator) -> MetricLearner:
-        d, common = self.n_features, cast("dict[str, Any]", {"structure": self.structure, "epsilon": self.epsilon})
+        if self.intercept_in_metric:
+            return self._learner(self.n_features, rng)
+        return WithoutIntercept(self._learner(self.n_features - 1, rng))
+
+    def _learner(self, d: int, rng: np.random.Generator) -> MetricLearner:
+        common = cast("dict[str, Any]", {"structure": self.structure, "epsilon": self.epsilon, "bound": self.bound})
+        if self.metric == "Score":
+            return Score(d, play=self.play)
         if self.metric == "Ellipsoid":
             return Ellipsoid(d, **common)
         if self.metric == "ProjectedVolume":
             return ProjectedVolume(d, seed=rng, **common)
         if self.metric == "auto":
-            return default_learner(d, error_rate=self.reviewer_error, seed=rng, **common)
+            return default_learner(d, error_rate=self.reviewer_error, play=self.play, seed=rng, **common)
         if self.metric == "VersionSpace":
             return VersionSpace(d, error_rate=self.reviewer_error, seed=rng, **common)
         fast = BayesPoint(d, error_rate=self.reviewer_error, **common)
         if self.metric == "BayesPoint":
             return fast
-        epsilon = Guarded.tuning.epsilon if self.epsilon is None else self.epsilon
-        return Guarded(fast, ProjectedVolume(d, structure=self.structure, epsilon=epsilon, seed=rng))
+        common["epsilon"] = Guarded.tuning.epsilon if self.epsilon is None else self.epsilon
+        return Guarded(fast, ProjectedVolume(d, seed=rng, **common))
 
     def apply_to(self, bandit: QuietBandit) -> None:
         """Apply the settings that may change to a running bandit."""

@@ -97,6 +97,8 @@ class PeopleTable:
     contexts: Floats
     ignored: tuple[str, ...]
     """Columns of the file that are not in the schema."""
+    schema: Schema
+    """The schema that encoded them: scales that were open are fitted to these people."""
 
 
 def load_schema(path: str | os.PathLike[str]) -> Schema:
@@ -152,6 +154,7 @@ def read_people(text: Iterable[str], schema: Schema, name: str) -> PeopleTable:
     raw = table.values(schema.names)
     rows = [{feature.name: _value(feature, row[feature.name]) for feature in schema.features} for row in raw]
     try:
+        schema = schema.fitted(rows) if schema.is_open else schema
         contexts = schema.encode(rows)
     except DoesNotFit as error:
         raise table.misfit(
@@ -159,7 +162,7 @@ def read_people(text: Iterable[str], schema: Schema, name: str) -> PeopleTable:
         ) from None
     read = tuple({feature.name: _shown(feature, row[feature.name]) for feature in schema.features} for row in rows)
     known = (*schema.names, *schema.carry)
-    return PeopleTable(read, contexts, tuple(column for column in table.header if column not in known))
+    return PeopleTable(read, contexts, tuple(column for column in table.header if column not in known), schema)
 
 
 def _shown(feature: Feature, given: object) -> Any:

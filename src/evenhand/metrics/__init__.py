@@ -15,6 +15,7 @@ from evenhand.metrics.score import Score
 from evenhand.metrics.score_model.panel import Panel
 from evenhand.metrics.verdicts import Pairs, Verdicts
 from evenhand.metrics.version_space_learner import VersionSpace
+from evenhand.metrics.without_intercept import WithoutIntercept
 
 __all__ = [
     "BayesPoint",
@@ -35,5 +36,6 @@ __all__ = [
     "Score",
     "Verdicts",
     "VersionSpace",
+    "WithoutIntercept",
     "default_learner",
 ]

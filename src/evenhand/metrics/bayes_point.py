@@ -15,6 +15,7 @@ from evenhand._internal.checks import check_number
 from evenhand._internal.jit import frozen
 from evenhand.metrics.features import Structure
 from evenhand.metrics.gaussian.belief import Belief, Update, draw_psd, project_psd, refitted
+from evenhand.metrics.gaussian.bound_by_evidence import Explained, best_bound
 from evenhand.metrics.gaussian.caution import Caution, cautious_squares, fill_distances
 from evenhand.metrics.gaussian.error_rates import ReviewerReport
 from evenhand.metrics.gaussian.fixed_lag import FixedLagSmoother
@@ -31,6 +32,7 @@ from evenhand.metrics.learner_settings import (
     check_error_rate,
     check_softness,
     first_bound,
+    least_bound,
 )
 from evenhand.metrics.verdicts import HalfSpaces, Memory, Pairs, Verdicts
 
@@ -290,12 +292,10 @@ class BayesPoint(MetricLearner):
         smoother, belief = smoother.updated(self._belief, half_spaces, reviewer, blur=blur, project=project)
         if sharpens:
             belief, smoother = self._widened(belief), smoother.with_base(self._widened(smoother.base))
-        if belief.surely_exceeds(bound):
-            bound = 2.0 * bound
-            priors = self._prior(self.bound), self._prior(bound)
-            smoother, belief = smoother.restarted(*priors, blur=blur, project=project)
-        self.bound, self._belief, self._smoother = bound, belief, smoother
-        self._widths = np.array([smoother.rates.usual_softness()])
+        now = Explained(bound, smoother, belief)
+        least = least_bound(self._accuracy)
+        self.bound, self._smoother, self._belief = best_bound(now, self._prior, least, blur=blur, project=project)
+        self._widths = np.array([self._smoother.rates.usual_softness()])
 
     def learn_bit(self, verdicts: Verdicts, *, any_unfair: bool) -> Learned:
         """Learn that some pair was unfair, or that none was, and nothing more."""
@@ -349,6 +349,7 @@ class BayesPoint(MetricLearner):
     def from_state(cls, state: dict[str, Any]) -> Self:
         """The learner with this `state`, to the bit."""
         learner = cls.with_settings({"softness": 0.0, **state})  # a state of version 0.1 has none
+        learner.bound = float(state["bound"])  # it may have become smaller than a first one
         learner._count_reviews(int(state["rounds"]))
         learner._contradictions = float(state["surprises"])
         learner._belief = Belief(state["mean"].copy(), state["cov"].copy(), cls.tuning)

@@ -23,6 +23,9 @@ def default_learner(
     structure: Structure = "full",
     epsilon: float | None = None,
     error_rate: float | None = None,
+    bound: float = 1.0,
+    quantile: float = 0.1,
+    play: str = "mean",
     seed: Seed = None,
 ) -> MetricLearner:
     """A learner for reviewers of whom nothing is known; with an error rate, BayesPoint with that rate.
@@ -32,20 +35,21 @@ def default_learner(
     follow no metric Score, from the moment when their answers show it. Beyond MOST_SAMPLED unknowns BayesPoint serves
     the first three.
 
+    structure, epsilon, bound: those of the learners. quantile: what all but the first one play; for people, the share
+    of binding reviewed pairs that they flag. play: whose judgement Score plays.
+
     >>> learner = default_learner(3, seed=0)
     >>> [type(each).__name__ for each in learner.learners], type(learner.last_resort).__name__
     (['VersionSpace', 'VersionSpace', 'BayesPoint'], 'Score')
     """
-    settings: dict[str, Any] = {"structure": structure, "epsilon": epsilon}
+    settings: dict[str, Any] = {"structure": structure, "epsilon": epsilon, "bound": bound}
     if error_rate is not None:
-        return BayesPoint(n_features, error_rate=error_rate, **settings)
-    moving = BayesPoint(n_features, error_rate=None, softness=None, **settings)
-    last_resort = Score(n_features)
+        return BayesPoint(n_features, error_rate=error_rate, caution=quantile, **settings)
+    moving = BayesPoint(n_features, error_rate=None, softness=None, caution=quantile, **settings)
+    last_resort = Score(n_features, quantile=quantile, play=play)
     if moving.space.n_unknowns > MOST_SAMPLED:
         return ByEvidence([moving], last_resort=last_resort)
-    seeds = as_generator(seed).spawn(2)
-    exact, erring = (
-        VersionSpace(n_features, error_rate=rate, seed=own, **settings)
-        for rate, own in zip((ASSUMED_ERROR_RATE, None), seeds, strict=True)
-    )
+    of_exact, of_erring = as_generator(seed).spawn(2)
+    exact = VersionSpace(n_features, error_rate=ASSUMED_ERROR_RATE, seed=of_exact, **settings)
+    erring = VersionSpace(n_features, error_rate=None, quantile=quantile, seed=of_erring, **settings)
     return ByEvidence([exact, erring, moving], last_resort=last_resort)

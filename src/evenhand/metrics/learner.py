@@ -154,6 +154,11 @@ class MetricLearner(SavedPart, part="metric learner"):
         """What this learner promises now, in a sentence; None for learners without a theorem."""
         return None
 
+    @property
+    def plays_metric(self) -> bool:
+        """Whether what is played are distances of a metric; not for a model of what reviewers would say."""
+        return True
+
     def reviewers(self) -> dict[str | None, ReviewerReport]:
         """A report on each reviewer's errors, by name; empty for learners that assume none."""
         return {}

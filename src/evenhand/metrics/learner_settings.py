@@ -70,4 +70,21 @@ def first_bound(bound: float, epsilon: float | None) -> float:
     (1.0, 0.0064)
     """
     bound = check_number("bound", bound, least=SMALLEST_BOUND, most=1 / SMALLEST_BOUND)
-    return max(bound, WIDEST_KNOWN * accuracy(epsilon, 0) ** 2)
+    return max(bound, least_bound(accuracy(epsilon, 0)))
+
+
+def bound_for(n_features: int, farthest: float = 2.0) -> float:
+    """The first bound under which a learner expects the two most different candidates to be at distance 1.
+
+    No gap is wider than 1. farthest: how far apart their contexts are; two of norm 1 at most 2. BayesPoint expects
+    G = B / (2 sqrt d) I, so that farthest^2 B / (2 sqrt d) = 1.
+
+    >>> bound_for(4), round(bound_for(46), 2)
+    (1.0, 3.39)
+    """
+    return 2.0 * math.sqrt(n_features) / farthest**2
+
+
+def least_bound(epsilon: float) -> float:
+    """The smallest bound that leaves something to learn at this accuracy."""
+    return max(WIDEST_KNOWN * epsilon**2, SMALLEST_BOUND)

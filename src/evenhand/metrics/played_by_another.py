@@ -62,6 +62,11 @@ class PlayedByAnother(MetricLearner):
         """A draw of the learner in play, (d, d)."""
         return self.playing.sample_matrix(rng)
 
+    @property
+    def plays_metric(self) -> bool:
+        """Whether the learner in play plays distances of a metric."""
+        return self.playing.plays_metric
+
     def reviewers(self) -> dict[str | None, ReviewerReport]:
         """The reports of the learner in play."""
         return self.playing.reviewers()

@@ -157,6 +157,11 @@ class Score(MetricLearner):
     def _belief_of(self, reviewer: str | None) -> ScoreBelief:
         return self._members[reviewer].belief if reviewer in self._members else self._anybody
 
+    @property
+    def plays_metric(self) -> bool:
+        """No: a quantile of what reviewers would say."""
+        return False
+
     # Reviewers.
 
     def reviewers(self) -> dict[str | None, ReviewerReport]:

@@ -131,6 +131,14 @@ class Schema:
         blocks = len(self.features) + self.intercept
         return (1.0 - 4.0 * (self.n_features + 4) * float(np.finfo(np.float64).eps)) / math.sqrt(blocks)
 
+    @property
+    def farthest(self) -> float:
+        """How far apart the contexts of two candidates are at most: 2 sqrt(f/b), f of the b blocks being features.
+
+        Two levels of a category with more than two differ by less.
+        """
+        return 2.0 * math.sqrt(len(self.features)) * self.scale
+
     @cached_property
     def blocks(self) -> Mapping[str, slice]:
         """The slice of a context that belongs to each feature.

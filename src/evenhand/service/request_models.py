@@ -128,6 +128,13 @@ class DeskRequest(RequestModel):
     ] = OMITTED
     max_unfair_rounds: Annotated[int | None, Field(ge=0, le=MOST_ROUNDS)] = OMITTED
     metric: MetricName = OMITTED
+    bound: Annotated[float, Field(gt=0, description="The first bound on the metric; from the schema if left out.")] = (
+        OMITTED
+    )
+    play: Annotated[
+        Id,
+        Field(description="With auto and Score: the reviewers' 'mean', their 'minimum' (any may object), or a name."),
+    ] = OMITTED
     overlap: Annotated[float, Field(ge=0, le=1, description="The share of pairs for two reviewers.")] = OMITTED
     pairs_per_decision: Annotated[int, Field(ge=0, le=MOST_PAIRS_PER_DECISION)] = OMITTED
     reviewing: RulesInput = OMITTED

@@ -29,7 +29,8 @@ def event_response(event: Event, status: int = 201, model: type[BaseModel] | Non
     model: which fields of the event it has, and their defaults; `Recorded` unless another is named.
     """
     content, shape = event.content, model or Recorded
-    defaults = {name: field.default for name, field in shape.model_fields.items() if not field.is_required()}
+    fields = shape.model_fields.items()
+    defaults = {name: field.default for name, field in fields if not (field.is_required() or field.default is None)}
     known = {**defaults, **content["body"], **content}
     return json_response({name: known[name] for name in shape.model_fields if name in known}, status)
 

@@ -23,8 +23,8 @@ POOL = 1250
 """Pairs of rated candidates about which a person is asked; four fifths of them to learn from."""
 MEMBER_ANSWERS = 250
 """Answers of each member of a panel."""
-REVIEW = 5
-"""Answers that a learner gets at once."""
+REVIEW, MEMBER_REVIEW = 5, 50
+"""Answers that a learner gets at once: of the person, and of a member of a panel, where only the end counts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,10 +49,10 @@ class PersonAnswers:
         """The pairs as learners take them."""
         return Pairs(np.tile([0, 1], (len(self), 1)), self.differences)
 
-    def reviews(self, reviewer: str) -> Iterator[Verdicts]:
-        """The answers as verdicts of this reviewer, REVIEW at a time."""
-        for start in range(0, len(self), REVIEW):
-            part = self.take(slice(start, start + REVIEW))
+    def reviews(self, reviewer: str, size: int = REVIEW) -> Iterator[Verdicts]:
+        """The answers as verdicts of this reviewer, so many at a time."""
+        for start in range(0, len(self), size):
+            part = self.take(slice(start, start + size))
             yield Verdicts(part.pairs, part.gaps, part.flagged, np.ones(len(part), dtype=np.bool_), reviewer)
 
 

@@ -20,18 +20,22 @@ from evenhand.lab.people.scores import Reliability, calibration_error
 PANEL = " after the panel"
 BIN_COLUMNS = ("count", "predicted", "flagged")
 SCORES = ("area", "area_within", "log_loss")
-ONLINE = ("early", "late", "gain", "binding_flagged")
+ONLINE = ("early", "late", "gain", "binding_flagged", "no_metric", "lapses")
 
 NEAR_AREA, NEAR_LOSS = 0.01, 0.03
 """How near to the best peer the area under the curve and the log-loss have to be."""
 FROM_ANSWERS = 10
 LOSS_FROM = 300
 PANEL_AREA = 0.85
+CALIBRATED = 0.05
+"""How far predicted chances may be from the shares that were flagged, on average."""
 FRONTIER = {0.38: 1.8, 0.46: 2.6}
 """At this share of the attainable gain, the most unfair pairs a round in the late rounds."""
 FELL = 0.9
 """The share of people for whom late rounds have fewer unfair pairs than early ones."""
 NEAR_CAUTION = 0.03
+MOST_LAPSES = 0.05
+"""Ratings that are frozen never contradict themselves."""
 
 
 def analyse(table: pl.DataFrame) -> Findings:
@@ -56,6 +60,7 @@ def analyse(table: pl.DataFrame) -> Findings:
         means = means.join(_people_who_fell(played), on=["reviewer", "who", "scale", "caution"], how="left")
         numbers |= {"played": means.filter(pl.col("scale") == usual)}
         checks += _online_checks(numbers["played"])
+        checks += _diagnosis_checks(played)
         shown.append(means)
     checks.append(_all_peers(predicted))
     return Findings(tuple(checks), pl.concat(shown, how="diagonal_relaxed"), numbers)
@@ -128,6 +133,12 @@ def _prediction_checks(means: pl.DataFrame) -> list[Check]:
                 f"{study}: log-loss against a constant", own, here.filter(pl.col("who") == "constant"), "log_loss"
             ),
         ]
+        late = own.filter(pl.col("answers") >= LOSS_FROM).sort("answers")
+        if len(late):
+            off = dict(late.select("answers", "calibration_error").iter_rows())
+            what = f"{study}: mean distance of predicted chances from the shares flagged"
+            measured = "; ".join(f"n = {n}: {each:.3f}" for n, each in off.items())
+            checks.append(Check(what, measured, f"at most {CALIBRATED}", max(off.values()) <= CALIBRATED))
         if study == "ratings":
             first = here.filter((pl.col("who") == DEFAULT + PANEL) & (pl.col("answers") == 0))
             area = float(first["area"][0]) if len(first) else math.nan
@@ -196,6 +207,32 @@ def _online_checks(means: pl.DataFrame) -> list[Check]:
         )
     )
     return checks
+
+
+def _diagnosis_checks(played: pl.DataFrame) -> list[Check]:
+    """Whether the usual learner notices that people follow no metric, and does not call that lapses."""
+    usual = (pl.col("who") == DEFAULT) & (pl.col("reviewer") == REVIEWERS[0])
+    own = played.filter(usual & (pl.col("caution") == LEARNERS[DEFAULT].cautions[0]))
+    each = own.group_by("person").agg(pl.col("no_metric").mean(), pl.col("lapses").fill_nan(None).max())
+    noticed, lapses = (
+        float(np.mean(each["no_metric"].to_numpy() >= 0.5)) if len(each) else 0.0,
+        each["lapses"].drop_nulls(),
+    )
+    most = float(np.max(lapses.to_numpy(), initial=0.0))
+    return [
+        Check(
+            "that no metric fits is noticed",
+            f"for {noticed:.0%} of {len(each)} people",
+            f"for at least {FELL:.0%}",
+            noticed >= FELL,
+        ),
+        Check(
+            "estimated lapses of people with frozen ratings",
+            f"up to {most:.1%}",
+            f"at most {MOST_LAPSES:.0%}",
+            most <= MOST_LAPSES,
+        ),
+    ]
 
 
 def _all_peers(predicted: pl.DataFrame) -> Check:

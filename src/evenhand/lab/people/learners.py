@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from evenhand._internal.arrays import Floats
-from evenhand.lab.people.answers import Panel, PersonAnswers
-from evenhand.metrics import BayesPoint, MetricLearner, Score, VersionSpace, default_learner
+from evenhand.lab.people.answers import MEMBER_REVIEW, Panel, PersonAnswers
+from evenhand.metrics import BayesPoint, ByEvidence, MetricLearner, Score, VersionSpace, default_learner
 
 Make = Callable[[int, float, int], MetricLearner]
 """A learner from the number of features, the quantile it plays, and a seed."""
@@ -16,7 +16,7 @@ Make = Callable[[int, float, int], MetricLearner]
 def taught(learner: MetricLearner, panel: Panel) -> MetricLearner:
     """The learner after all answers of the panel, each member a reviewer of their own."""
     for name, answers in panel:
-        for verdicts in answers.reviews(name):
+        for verdicts in answers.reviews(name, MEMBER_REVIEW):
             learner.learn(verdicts)
     return learner
 
@@ -26,7 +26,20 @@ def before_them(learner: MetricLearner, panel: Panel) -> MetricLearner:
     assert isinstance(learner, Score)
     known = taught(learner, panel)
     assert isinstance(known, Score)
-    return Score(learner.n_features, quantile=learner.quantile, panel=known.panel(), seed=learner.seed)
+    return _knowing_them(known)
+
+
+def one_before_them(learner: MetricLearner, panel: Panel) -> MetricLearner:
+    """The default after all answers of the panel, whose last resort knows the members as people fitted elsewhere."""
+    assert isinstance(learner, ByEvidence)
+    assert isinstance(learner.last_resort, Score)
+    known = taught(learner, panel)
+    assert isinstance(known, ByEvidence)
+    return ByEvidence.from_state(known.state() | {"last_resort": before_them(learner.last_resort, panel).saved()})
+
+
+def _knowing_them(score: Score) -> Score:
+    return Score(score.n_features, quantile=score.quantile, panel=score.panel(), seed=score.seed)
 
 
 @dataclass(frozen=True)
@@ -57,17 +70,19 @@ LEARNERS: dict[str, Contender] = {
         lambda d, q, seed: BayesPoint(d, caution=q, error_rate=None, softness=None), (0.1, 0.05)
     ),
     "Score": Contender(lambda d, q, seed: Score(d, quantile=q, seed=seed), (0.1, 0.05, 0.15, 0.2), before_them),
-    "the default": Contender(lambda d, q, seed: default_learner(d, seed=seed)),
+    "the default": Contender(
+        lambda d, q, seed: default_learner(d, quantile=q, seed=seed), (0.1, 0.05, 0.15, 0.2), one_before_them
+    ),
     "VersionSpace, rate learned": Contender(
         lambda d, q, seed: VersionSpace(d, quantile=q, error_rate=None, seed=seed), plays=False, most_answers=300
     ),
 }
 """By name. The first two differ in epsilon alone, which changes what is played and not what is believed."""
 
-DEFAULT = "BayesPoint"
+DEFAULT = "the default"
 """FairBandit's own learner: the one that the checks are about."""
 
-QUICK = ("BayesPoint",)
+QUICK = (DEFAULT,)
 """Those of a quick run."""
 
 

@@ -12,7 +12,7 @@ from evenhand._internal.arrays import Floats, Indices
 from evenhand.allocation import fair_distribution
 from evenhand.auditors.pairs import gaps
 from evenhand.bandit import FairBandit
-from evenhand.errors import InconsistentReviews, MisleadingReviewer
+from evenhand.errors import InconsistentReviews, MisleadingReviewer, NoMetricFits
 from evenhand.lab.people.answers import POOL, RatedPairs
 from evenhand.lab.people.features import schema_of
 from evenhand.lab.people.learners import LEARNERS
@@ -137,9 +137,16 @@ def play_person(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InconsistentReviews)
         warnings.simplefilter("ignore", MisleadingReviewer)
+        warnings.simplefilter("ignore", NoMetricFits)
         player = Player(contexts, bandit)
         played = play_rounds(player, distances, rewards, study.outcomes, rounds=rounds, seed=[seed, person])
-    return {name: [value] for name, value in totals(played).items()} | {"conflicts": [bandit.conflicts]}
+    report = bandit.reviewers().get(None)
+    found: Columns = {
+        "conflicts": [bandit.conflicts],
+        "no_metric": [float(bandit.fit_check.speaks_up)],
+        "lapses": [float("nan") if report is None else report.error_rate],
+    }
+    return {**{name: [value] for name, value in totals(played).items()}, **found}
 
 
 def _known(contender: str, contexts: Floats, ratings: Floats, study: RatingStudy, size: float) -> Floats:

@@ -32,7 +32,7 @@ def draw(table: pl.DataFrame, findings: Findings) -> figure.Figure:
     studies = [] if predicted is None else list(predicted["study"].unique(maintain_order=True))
     reviewers = [] if played is None else list(played["reviewer"].unique(maintain_order=True))
     curves = [(study, value) for study in studies for value in WHAT if value != "area_within" or study == "ratings"]
-    n_panels = len(reviewers) + len(curves) + bool(studies)
+    n_panels = len(reviewers) + len(curves) + len(studies)
     picture, axes = figure.panels(n_panels, columns=min(n_panels, 4 if n_panels > 6 else 3), width=5.4, height=4.4)
     left = iter(axes)
     for reviewer in reviewers:
@@ -42,8 +42,8 @@ def draw(table: pl.DataFrame, findings: Findings) -> figure.Figure:
         assert predicted is not None
         here = predicted.filter(pl.col("study") == study)
         _curves(next(left), here, value, title=f"Prediction, {study}", ylabel=WHAT[value])
-    if studies:
-        _reliability(next(left), findings.numbers["bins"], str(studies[0]))
+    for study in studies:
+        _reliability(next(left), findings.numbers["bins"], str(study))
     title = "Real people: mean over people, bars are standard errors"
     return figure.finish(picture, axes, title, columns=5)
 

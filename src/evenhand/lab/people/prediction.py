@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 
@@ -14,6 +15,7 @@ from evenhand.lab.people.peers import PEERS, Predictor
 from evenhand.lab.people.scores import area_under_curve, log_loss, reliability
 from evenhand.lab.people.study import Studies
 from evenhand.lab.store import Columns
+from evenhand.metrics import MetricLearner
 from evenhand.schema.scales import Scale
 
 VOTES = "panel's votes"
@@ -71,13 +73,15 @@ def _maker(
     if contender in PEERS:
         return lambda d: PEERS[contender][1]()
     entry = LEARNERS[contender]
+    ready: dict[int, MetricLearner] = {}  # what the panel taught is the same for each fold
 
     def made(d: int) -> Predictor:
-        learner = entry.make(d, entry.cautions[0], seed)
-        if panel is not None:
-            assert entry.with_panel is not None
-            learner = entry.with_panel(learner, panel)
-        return LearnerPredictor(learner, people.name)
+        if d not in ready:
+            ready[d] = entry.make(d, entry.cautions[0], seed)
+            if panel is not None:
+                assert entry.with_panel is not None
+                ready[d] = entry.with_panel(ready[d], panel)
+        return LearnerPredictor(copy.deepcopy(ready[d]), people.name)
 
     return made
 

@@ -144,6 +144,8 @@ class Belief:
 
         Along each principal direction what was learned is the belief's precision less the old prior's.
         """
+        if np.array_equal(self.cov, old.cov) and np.array_equal(self.mean, old.mean):
+            return new  # nothing was learned
         variances, directions = eigh(self.cov)
         variances = np.maximum(variances, np.finfo(np.float64).tiny)
         before, after = 1.0 / old.cov[0, 0], 1.0 / new.cov[0, 0]

@@ -105,6 +105,10 @@ class ErrorRates:
         weights = self._answers * (self.means() <= 0.5)
         return math.sqrt(float(weights @ self.softness() ** 2) / max(float(np.sum(weights)), 1.0))
 
+    def usual_rate(self) -> float:
+        """The mean error rate of an answer so far."""
+        return float(self._answers @ np.minimum(self.means(), 0.5)) / max(float(np.sum(self._answers)), 1.0)
+
     def reopen(self, chances: Floats, reviewers: Indices) -> None:
         """Replace the open answers: the probability that each is right, and the row of its reviewer, (n,)."""
         self._open = self._log_likelihoods(chances, reviewers)

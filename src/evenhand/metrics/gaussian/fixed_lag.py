@@ -126,32 +126,44 @@ class FixedLagSmoother:
                 project(self._processed(self.base, self.open, np.where(own, rate, others), blur, cap=False))
                 for rate in (tuning.trial_rate, means)
             )
-            if self._fit(honest, blur) > self._fit(misleading, blur) + self._margin:
+            if self.fit(honest, blur) > self.fit(misleading, blur) + self._margin:
                 self.rates.forget(int(row))
                 belief = self._iterated(honest, blur, project)
         return belief
 
     def _less_certain(self, belief: Belief, blur: float, project: Project) -> Belief:
         """Widen the base if the newest answers then fit better; once for the same answers."""
-        means, softness, tuning = self.rates.means(), self.rates.softness(), self.base.tuning
-        is_exact = (means < tuning.min_rate_to_explain) & (softness < tuning.min_width_to_explain)
-        if not self._may_widen or np.all(is_exact):
+        means = self.rates.means()
+        if not self._may_widen or not self.finds_errors:
             return belief
         bases = [self.base.widened(factor) for factor in self.base.tuning.trial_widenings]
         trials = [project(self._processed(base, self.open, means, blur)) for base in bases]
-        fits = [self._fit(trial, blur) for trial in trials]
+        fits = [self.fit(trial, blur) for trial in trials]
         best = int(np.argmax(fits))
-        if fits[best] <= self._fit(belief, blur) + self._margin:
+        if fits[best] <= self.fit(belief, blur) + self._margin:
             return belief
         self.base, self._may_widen = bases[best], False
         return self._iterated(trials[best], blur, project)
+
+    @property
+    def looked(self) -> bool:
+        """Whether the reviewers were learned with the newest answer."""
+        return self._new == 0 and len(self.open) > 0
+
+    @property
+    def finds_errors(self) -> bool:
+        """Whether some reviewer seems to err or to have a soft threshold: there is something to explain better."""
+        tuning = self.base.tuning
+        errs = self.rates.means() >= tuning.min_rate_to_explain
+        wobbles = self.rates.softness() >= tuning.min_width_to_explain
+        return bool(np.any(errs | wobbles))
 
     @property
     def _margin(self) -> float:
         """By how much one explanation must fit better than another."""
         return self.base.tuning.better_fit + len(self.base.mean)
 
-    def _fit(self, belief: Belief, blur: float) -> float:
+    def fit(self, belief: Belief, blur: float) -> float:
         """The log-likelihood of the open answers, at the error rate and softness of each reviewer that fit best."""
         chances = self._chances(belief, self.open, max(blur, self.base.tuning.trial_blur), self.rates.grid.widths)
         return self.rates.best_fit(chances, self.open.reviewers)
@@ -184,6 +196,12 @@ class FixedLagSmoother:
         """The smoother and the belief had they started from another prior; open answers are processed again."""
         smoother = self.with_base(project(self.base.with_prior(old_prior, new_prior)))
         return smoother, project(self._processed(smoother.base, self.open, self.rates.means(), blur))
+
+    def relearned(self, belief: Belief, *, blur: float, project: Project) -> tuple[FixedLagSmoother, Belief]:
+        """The smoother and the belief after learning the reviewers once more, under another belief."""
+        smoother = copy.copy(self)
+        smoother.rates = copy.copy(self.rates)
+        return smoother, smoother._iterated(belief, blur, project)
 
     def with_base(self, base: Belief) -> FixedLagSmoother:
         """The same smoother with another base."""

@@ -162,6 +162,20 @@ class BayesPointTuning(MemoryTuning):
     """
     trial_blur: float = 0.01
     """Blur of thresholds, which are squared gaps, when two explanations are compared."""
+    bound_factors: tuple[float, ...] = (2.0, 4.0, 16.0, 0.5, 0.25)
+    """Factors tried on the bound, when a reviewer seems to err and answers are few."""
+    bound_answers: int = 40
+    """Few are up to this many for each unknown. Later a belief hardly depends on the prior, and a trial does harm: with
+    10% wrong at d = 3, one of 8 runs ended with a rate of 0.13."""
+    better_bound: float = 10.0
+    fewer_errors: float = 0.7
+    """Log-likelihood by which another bound must explain the open answers better than errors do, and the share of the
+    errors that may be left under it.
+
+    An exact reviewer of a metric of norm 0.3 was taken to err in up to 15% of answers, and had 495 unfair pairs in
+    three runs of 300 rounds (d = 5, k = 10, three pairs a round); now in 1%, with 181. With 10% wrong: 865 and 279,
+    20%: 1,823 and 495. With norm 1 the same as before. With a margin of 20: 213, 375 and 703.
+    """
     better_fit: float = 20.0
     """Log-likelihood by which one explanation must beat another; plus 1 per unknown, which fit more by chance."""
 

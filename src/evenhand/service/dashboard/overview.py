@@ -31,7 +31,7 @@ COUNT_SECONDS = 2.0
 """Waiting pairs are counted at most this often: counting reads all of them."""
 
 LEARN_ERRORS = ("auto", "BayesPoint", "Guarded", "VersionSpace")
-"""Metric learners that can learn the error rates of reviewers."""
+"""Metric learners that learn the error rates of reviewers if none is set."""
 
 
 class Overview:
@@ -163,11 +163,13 @@ def reviewers_part(book: ReviewBook, projection: Projection, settings: DeskSetti
         | {"consistency": asdict(consistency(compared.get(name, ())))}
         for name, answers in by_name.items()
     ]
+    learns_panel = not projection.bandit.metric.plays_metric  # a model of each reviewer, compared with the others
     return {
         "people": sorted(people, key=lambda person: (-person["answers"], person["name"] or "")),
         "agreement": asdict(agreement(standing, whole)),
         "consistency": asdict(consistency(book.compared())),
-        "errors_are_learned": settings.reviewer_error is None and settings.metric in LEARN_ERRORS,
+        "errors_are_learned": learns_panel or (settings.reviewer_error is None and settings.metric in LEARN_ERRORS),
+        "panel_is_learned": learns_panel,
     }
 
 
@@ -178,7 +180,7 @@ def _person(name: str | None, answers: list[ReviewAnswer], withdrawn: int, repor
     error = None
     if report is not None:
         error = {"rate": report.error_rate, "lower": report.lower, "upper": report.upper, "misleads": report.misleads}
-        error["softness"] = report.softness
+        error |= {name: getattr(report, name) for name in ("softness", "deviation", "agreement")}
     return {
         "name": name,
         "answers": len({one.review for one in answers}),

@@ -7,29 +7,31 @@ import { ago, both, number, own } from "./words.js";
 
 const HEADS = ["Reviewer", "Answers", "Unfair", "Acceptable", "Other", "Withdrawn", "Median seconds", "Consistent on repeats", "Estimated error rate", "Last"];
 
+const PANEL = "“Like the others” is the share of a reviewer’s verdicts that a model of the other reviewers predicts; “weights differ” says how far the weights that the reviewer gives to features are from theirs, as a share of theirs.";
 const FEW = 10; // pairs; with fewer, kappa means little and is left out
 const COUNTED = "This table counts pairs called unfair, including interviews and repeats. “Called unfair” at the top counts decisions, once each, and no flags on equal chances.";
 
 export function reviewersView(place) {
   let view = null;
   return {
-    update({ people, agreement, consistency, errors_are_learned: learned }) {
+    update({ people, agreement, consistency, errors_are_learned: learned, panel_is_learned: panel }) {
       if (!people.length) {
         if (!place.hasChildNodes()) show(place, el("p", { class: "muted" }, "No reviews yet."));
         return;
       }
-      view ??= setUp(place, learned);
+      view ??= setUp(place, learned, panel);
       view(people, agreement, consistency);
     },
   };
 }
 
 /** Elements are created once and filled with each update: an open fold stays open. */
-function setUp(place, learned) {
+function setUp(place, learned, panel) {
   const [sentence, body, list] = [el("p"), el("tbody"), el("ul", { class: "sentences" })];
   const fold = el("details", { class: "fold" }, el("summary", {}, "Agreement by pair of reviewers"), list);
   const frame = table(body, learned);
   show(place, sentence, frame, el("p", { class: "small muted" }, COUNTED),
+    panel ? el("p", { class: "small muted" }, PANEL) : null,
     learned ? null : el("p", { class: "small muted" }, "This desk assumes a fixed reviewer error, so none is estimated. A desk with reviewer_error set to none learns it."));
   const fill = liveRows(body, (person) => JSON.stringify(person.name), (person) => line(person, learned));
   return (people, agreement, consistency) => {
@@ -73,15 +75,28 @@ function table(body, learned) {
 
 function line(person, learned) {
   const cell = (text) => el("td", { class: "right number" }, text);
-  const { consistency, error } = person;
+  const { consistency } = person;
   return el("tr", {},
     el("th", { scope: "row", class: "who" }, person.name === null ? "anonymous" : own(person.name)),
     cell(person.answers.toLocaleString("en")), cell(String(person.unfair)), cell(String(person.acceptable)),
     cell(String(person.unsure + person.skip + person.conflict)), cell(String(person.withdrawn)),
     cell(person.median_seconds === null ? "–" : number(person.median_seconds, 1)),
     cell(consistency.repeats ? `${consistency.same} of ${consistency.repeats}` : "–"),
-    learned && el("td", { class: "right number" }, error === null ? "–" : [percent(error.rate, 0), el("span", { class: "block small muted" }, `${percent(error.lower, 0)} to ${percent(error.upper, 0)}`), error.softness > 0 && el("span", { class: "block small muted" }, `threshold ±${percent(error.softness, 0)}`), error.misleads && el("span", { class: "chip marked" }, "ignored")]),
+    learned && errors(person.error),
     el("td", { class: "brief" }, person.ago));
+}
+
+const below = (text) => el("span", { class: "block small muted" }, text);
+
+/** How often a reviewer errs, how far the threshold moves, and how far the reviewer is from the others. */
+function errors(error) {
+  const parts = error === null ? "–" : [
+    percent(error.rate, 0), below(`${percent(error.lower, 0)} to ${percent(error.upper, 0)}`),
+    error.softness > 0 && below(`threshold ±${percent(error.softness, 0)}`),
+    error.agreement !== null && below(`${percent(error.agreement, 0)} like the others`),
+    error.deviation !== null && below(`weights differ ${percent(error.deviation, 0)}`),
+    error.misleads && el("span", { class: "chip marked" }, "ignored")];
+  return el("td", { class: "right number" }, parts);
 }
 
 function betweenTwo({ reviewers, pairs: n, same, kappa }) {

@@ -1,0 +1,173 @@
+"""WithoutIntercept: a learner for contexts whose last feature is the same for everybody."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from evenhand._internal.arrays import Floats
+from evenhand.errors import InvalidInput
+from evenhand.metrics.gaussian.error_rates import ReviewerReport
+from evenhand.metrics.gaussian.guess_bounds import GuessBounds
+from evenhand.metrics.learner import Learned, MetricLearner
+from evenhand.metrics.ratings import Comparisons, Ratings
+from evenhand.metrics.verdicts import Pairs, Verdicts
+
+
+class WithoutIntercept(MetricLearner):
+    """Passes contexts on to `learner` without their last feature, the intercept that a `Schema` adds for rewards.
+
+    Nobody differs in the intercept, so no answer says anything about it; yet with it the metric has d more unknowns,
+    which make promises weaker (m counts in them), priors narrower and updates slower. Should two differ in it all the
+    same, that counts for nothing. The learner is copied.
+
+    >>> from evenhand.metrics import VersionSpace
+    >>> schema = ["income", "debt", "intercept"]
+    >>> with_it, without = VersionSpace(3, epsilon=0.01), WithoutIntercept(VersionSpace(2, epsilon=0.01))
+    >>> with_it.n_features == without.n_features == len(schema)
+    True
+    >>> with_it.flags_left, without.flags_left
+    (25, 13)
+    """
+
+    def __init__(self, learner: MetricLearner) -> None:
+        if not isinstance(learner, MetricLearner):
+            raise InvalidInput(f"learner must be a metric learner, got {learner!r}")
+        super().__init__(learner.n_features + 1, learner.space.structure)
+        self.learner = copy.deepcopy(learner)
+
+    def __repr__(self) -> str:
+        return f"WithoutIntercept({self.learner!r})"
+
+    @property
+    def error_rate(self) -> float | None:  # type: ignore[override]
+        """The learner's."""
+        return self.learner.error_rate
+
+    @property
+    def epsilon(self) -> float | None:
+        """The learner's."""
+        return getattr(self.learner, "epsilon", None)
+
+    # Queries.
+
+    def estimate(self, pairs: Pairs) -> Floats:
+        """Each pair's squared distance, (n,)."""
+        return self.learner.estimate(_pairs(pairs))
+
+    def guess(self, pairs: Pairs) -> Floats:
+        """Each pair's squared distance to play, (n,)."""
+        return self.learner.guess(_pairs(pairs))
+
+    def ends(self, pairs: Pairs) -> tuple[Floats, Floats]:
+        """Each pair's ends, each (n,)."""
+        return self.learner.ends(_pairs(pairs))
+
+    def ends_of(self, differences: ArrayLike) -> tuple[Floats, Floats]:
+        """The ends of the distance for each difference: (n, d) -> (n,), (n,)."""
+        return self.learner.ends_of(_varying(self._as_differences(differences)))
+
+    def moments(self, pairs: Pairs) -> tuple[Floats, Floats]:
+        """Each pair's mean and standard deviation, each (n,)."""
+        return self.learner.moments(_pairs(pairs))
+
+    def playable_distances(self, contexts: Floats) -> Floats:
+        """The distances to play between the rows of `contexts`, (k, k)."""
+        return self.learner.playable_distances(_varying(contexts))
+
+    def playable_bounds(self, contexts: Floats) -> GuessBounds | None:
+        """Bounds on the distances to play."""
+        return self.learner.playable_bounds(_varying(contexts))
+
+    def chance_unfair(self, pairs: Pairs, gaps: Floats) -> Floats:
+        """The probability that each pair is unfair at this gap, (n,)."""
+        return self.learner.chance_unfair(_pairs(pairs), gaps)
+
+    def chance_flagged(self, pairs: Pairs, gaps: Floats, reviewer: str | None = None) -> Floats:
+        """The probability that this reviewer flags each pair at this gap, (n,)."""
+        return self.learner.chance_flagged(_pairs(pairs), gaps, reviewer)
+
+    def matrix(self) -> Floats:
+        """The estimate of G, (d, d), with zeros for the intercept."""
+        return np.pad(self.learner.matrix(), (0, 1))
+
+    def sample_matrix(self, rng: np.random.Generator) -> Floats:
+        """A draw of the learner, (d, d), with zeros for the intercept."""
+        return np.pad(self.learner.sample_matrix(rng), (0, 1))
+
+    def reviewers(self) -> dict[str | None, ReviewerReport]:
+        """The learner's reports."""
+        return self.learner.reviewers()
+
+    def error_rate_of(self, reviewer: str | None) -> float:
+        """The error rate that the learner takes this reviewer to have."""
+        return self.learner.error_rate_of(reviewer)
+
+    @property
+    def plays_metric(self) -> bool:
+        """Whether the learner plays distances of a metric."""
+        return self.learner.plays_metric
+
+    @property
+    def flags_left(self) -> int | None:
+        """The learner's."""
+        return self.learner.flags_left
+
+    @property
+    def promise(self) -> str | None:
+        """The learner's."""
+        return self.learner.promise
+
+    # Learning.
+
+    def learn(self, verdicts: Verdicts) -> Learned:
+        """Learn from the verdicts of one round."""
+        return self.learner.learn(_verdicts(verdicts))
+
+    def learn_bit(self, verdicts: Verdicts, *, any_unfair: bool) -> Learned:
+        """Learn that at least one of these pairs was unfair, or that none was."""
+        return self.learner.learn_bit(_verdicts(verdicts), any_unfair=any_unfair)
+
+    def learn_ratings(self, ratings: Ratings) -> Learned:
+        """Learn from ratings of candidates."""
+        implied = None if ratings.implied is None else _verdicts(ratings.implied)
+        return self.learner.learn_ratings(replace(ratings, contexts=_varying(ratings.contexts), implied=implied))
+
+    def learn_comparisons(self, comparisons: Comparisons) -> Learned:
+        """Learn from comparisons of pairs."""
+        implied = None if comparisons.implied is None else _verdicts(comparisons.implied)
+        return self.learner.learn_comparisons(replace(comparisons, pairs=_pairs(comparisons.pairs), implied=implied))
+
+    def when_no_metric_fits(self, answers: Iterable[Verdicts]) -> MetricLearner:
+        """What the learner goes on with, without the intercept as well."""
+        other = self.learner.when_no_metric_fits(_verdicts(verdicts) for verdicts in answers)
+        return self if other is self.learner else type(self)(other)
+
+    # Saving.
+
+    def state(self) -> dict[str, Any]:
+        """The learner."""
+        return {"learner": self.learner.saved()}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Self:
+        """The learner with this `state`, to the bit."""
+        return cls(MetricLearner.restored(state["learner"]))
+
+
+def _varying(table: Floats) -> Floats:
+    """All columns but the last."""
+    return np.ascontiguousarray(table[:, :-1])
+
+
+def _pairs(pairs: Pairs) -> Pairs:
+    return Pairs(pairs.indices, _varying(pairs.differences))
+
+
+def _verdicts(verdicts: Verdicts) -> Verdicts:
+    return replace(verdicts, pairs=_pairs(verdicts.pairs))

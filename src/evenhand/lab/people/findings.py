@@ -214,8 +214,8 @@ def _diagnosis_checks(played: pl.DataFrame) -> list[Check]:
     usual = (pl.col("who") == DEFAULT) & (pl.col("reviewer") == REVIEWERS[0])
     own = played.filter(usual & (pl.col("caution") == LEARNERS[DEFAULT].cautions[0]))
     each = own.group_by("person").agg(pl.col("no_metric").mean(), pl.col("lapses").fill_nan(None).max())
-    noticed, lapses = float((each["no_metric"] >= 0.5).mean() or 0.0), each["lapses"].drop_nulls()
-    most = float(max(lapses, default=0.0))
+    noticed = float(np.mean(each["no_metric"].to_numpy() >= 0.5))
+    most = float(max(each["lapses"].drop_nulls(), default=0.0))
     return [
         Check(
             "that no metric fits is noticed",

@@ -91,7 +91,7 @@ def test_bad_rewards_are_refused() -> None:
 def test_a_line_of_strangers_takes_few_steps() -> None:
     """600 people on a line of whom nothing is known: the allocation is asked a few times, not once for each of them."""
     line, steps = np.linspace(0.0, 0.7, 600), 0
-    contexts, bandit = np.column_stack([line, line]), eh.FairBandit(2, seed=0)
+    contexts, bandit = np.column_stack([line, line]), eh.FairBandit(2, seed=0, reviewer_error=1e-3)
     distances = bandit.safeguards.distances_that_matter(bandit.metric, contexts)
     assert isinstance(distances, BoundedDistances)
 

@@ -226,13 +226,16 @@ def test_the_sum_of_estimates_keeps_to_the_target(name: str, error: float | None
 def test_other_targets_are_refused(target: Any) -> None:
     """Two kinds there are."""
     with pytest.raises(InvalidInput, match="target must be 'flagged' or 'estimated', got "):
-        eh.FairBandit(2, target=target)
+        eh.FairBandit(2, target=target, reviewer_error=1e-3)
 
 
 def test_the_default_is_flagged_and_leaves_the_key_as_it_was() -> None:
     """Decisions of bandits with the default keep the signatures of version 0.1; another target has another key."""
-    default, named = eh.FairBandit(2, seed=0), eh.FairBandit(2, seed=0, target="flagged")
-    estimated = eh.FairBandit(2, seed=0, target="estimated")
+    default, named = (
+        eh.FairBandit(2, seed=0, reviewer_error=1e-3),
+        eh.FairBandit(2, seed=0, target="flagged", reviewer_error=1e-3),
+    )
+    estimated = eh.FairBandit(2, seed=0, target="estimated", reviewer_error=1e-3)
     assert "target" not in default.safeguards.settings()
     ids = [bandit.decide(CONTEXTS).id for bandit in (default, named, estimated)]
     assert ids[0] == ids[1] != ids[2]
@@ -257,7 +260,7 @@ def test_saved_and_loaded_to_the_bit(tmp_path: Path) -> None:
 def test_states_without_a_target_counted_every_flag() -> None:
     """Files written before there were two kinds."""
     world = _world()
-    bandit = eh.FairBandit(3, target_unfair_share=0.05, seed=0)
+    bandit = eh.FairBandit(3, target_unfair_share=0.05, seed=0, reviewer_error=1e-3)
     play(bandit, world, MahalanobisAuditor(world.A), rounds=30, epsilon=0.01, seed=4)
     state = bandit.safeguards.state()
     assert not {"target", "counted", "counts"} & set(state)

@@ -58,7 +58,7 @@ def test_a_reviewer_with_a_metric_and_slips_is_not_accused(error: float | None, 
 
 def test_an_exact_reviewer_is_not_accused() -> None:
     """And nothing is said about the rate."""
-    bandit = eh.FairBandit(4, seed=0)
+    bandit = eh.FairBandit(4, seed=0, reviewer_error=1e-3)
     play(bandit, Slipping(3, 0.0), 150)
     report = bandit.fit()
     assert not report.speaks_up
@@ -120,7 +120,7 @@ def test_a_model_of_the_reviewers_in_play_is_said_in_words(wrap: bool) -> None:
 
 def test_the_warning_comes_once_also_after_loading(tmp_path: Path) -> None:
     """A loaded bandit that has spoken does not repeat itself."""
-    bandit = _spoken(eh.FairBandit(2, seed=0))
+    bandit = _spoken(eh.FairBandit(2, seed=0, reviewer_error=1e-3))
     with pytest.warns(NoMetricFits, match="no metric"):
         bandit.learn_pair([1.0, 0.0], [0.0, 1.0], gap=0.4, unfair=True)
     bandit.save(tmp_path / "bandit.eh")
@@ -176,7 +176,7 @@ def test_memory_is_bounded() -> None:
 
 def test_an_error_while_learning_leaves_the_check_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     """All parts learn, or none does."""
-    bandit = eh.FairBandit(2, seed=0)
+    bandit = eh.FairBandit(2, seed=0, reviewer_error=1e-3)
     decision = bandit.decide([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]])
     before = bandit.fit_check
 
@@ -205,7 +205,7 @@ def test_a_look_that_fails_is_made_again_later(monkeypatch: pytest.MonkeyPatch) 
 
 def test_one_bit_reviews_that_found_something_say_nothing_about_a_pair() -> None:
     """They are left out; those that found nothing count for every pair."""
-    bandit = eh.FairBandit(2, seed=0)
+    bandit = eh.FairBandit(2, seed=0, reviewer_error=1e-3)
     for found in (True, False):
         decision = bandit.decide([[1.0, 0.0], [-1.0, 0.0]])
         bandit.learn(decision, review=eh.Review.one_bit(any_unfair=found))
@@ -218,7 +218,7 @@ def test_one_bit_reviews_that_found_something_say_nothing_about_a_pair() -> None
 def test_features_must_fit_the_bandit(features: Any) -> None:
     """One name for each coordinate, or a schema of as many."""
     with pytest.raises(InvalidInput, match="2 coordinates"):
-        eh.FairBandit(2, seed=0).fit(features)
+        eh.FairBandit(2, seed=0, reviewer_error=1e-3).fit(features)
 
 
 def test_a_damaged_state_is_refused() -> None:

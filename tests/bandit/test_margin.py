@@ -141,7 +141,7 @@ def test_saved_and_loaded_to_the_bit() -> None:
 def test_bad_targets_are_refused(target: Any) -> None:
     """A target is a share of rounds, neither none nor all."""
     with pytest.raises(InvalidInput, match="target_unfair_share must be a number > 0 and < 1 or None, got "):
-        eh.FairBandit(2, target_unfair_share=target)
+        eh.FairBandit(2, target_unfair_share=target, reviewer_error=1e-3)
 
 
 # In a bandit.

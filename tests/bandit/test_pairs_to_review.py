@@ -87,7 +87,7 @@ def test_every_learner_can_be_asked(name: str) -> None:
 @given(seed=st.integers(0, 10**6), k=st.integers(1, 12), capacity=st.sampled_from([1, 2, None]), n=st.integers(1, 70))
 def test_more_questions_begin_with_the_same(seed: int, k: int, capacity: int | None, n: int) -> None:
     """The n most informative are the first n of all; binding pairs by uncertainty, others by surprise."""
-    bandit, rng = eh.FairBandit(3, capacity=capacity, seed=seed), np.random.default_rng(seed)
+    bandit, rng = eh.FairBandit(3, capacity=capacity, seed=seed, reviewer_error=1e-3), np.random.default_rng(seed)
     _learn_a_few(bandit, rng, 0.9)  # a new belief is least certain of distant pairs
     decision = bandit.decide(random_contexts(rng, k, 3))
     _learn_a_few(bandit, rng, 0.2)  # and has had no bad news of probabilities that it would play
@@ -110,10 +110,10 @@ def _learn_a_few(bandit: eh.FairBandit, rng: np.random.Generator, widest: float)
 
 def test_equal_probabilities_leave_nothing_to_review() -> None:
     """Copies of one person, a single candidate, and equal probabilities by order of the cap leave nothing to ask."""
-    bandit = eh.FairBandit(2, seed=0)
+    bandit = eh.FairBandit(2, seed=0, reviewer_error=1e-3)
     assert bandit.pairs_to_review(bandit.decide([[0.5, 0.5]] * 4), 3) == ()
     assert bandit.pairs_to_review(bandit.decide([[0.5, 0.5]]), 1) == ()
-    capped = eh.FairBandit(2, max_unfair_rounds=0, seed=0)
+    capped = eh.FairBandit(2, max_unfair_rounds=0, seed=0, reviewer_error=1e-3)
     assert capped.pairs_to_review(capped.decide([[1.0, 0.0], [0.0, 1.0]]), 1) == ()
     mixed = bandit.decide([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
     assert (1, 2) not in [question.pair for question in bandit.pairs_to_review(mixed, 10)]
@@ -151,7 +151,7 @@ def test_a_metric_beyond_all_probabilities() -> None:
 @pytest.mark.parametrize("n", [0, -1, 1.0, 2.5, True, None, "two"])
 def test_bad_numbers_are_refused(n: Any) -> None:
     """n is a whole number of pairs, one at least."""
-    bandit = eh.FairBandit(2, seed=0)
+    bandit = eh.FairBandit(2, seed=0, reviewer_error=1e-3)
     decision = bandit.decide(np.eye(2))
     with pytest.raises(errors.InvalidInput, match="n must be a whole number >= 1, got "):
         bandit.pairs_to_review(decision, n)
@@ -159,7 +159,7 @@ def test_bad_numbers_are_refused(n: Any) -> None:
 
 def test_decisions_of_others_are_refused() -> None:
     """Another bandit's decision is refused, and what is none."""
-    bandit, other = eh.FairBandit(2, seed=0), eh.FairBandit(2, seed=1)
+    bandit, other = eh.FairBandit(2, seed=0, reviewer_error=1e-3), eh.FairBandit(2, seed=1, reviewer_error=1e-3)
     bandit.decide(np.eye(2))
     with pytest.raises(errors.ForeignDecision):
         bandit.pairs_to_review(other.decide(np.eye(2)), 1)
@@ -182,7 +182,7 @@ def test_proposed_pairs_teach_more_than_pairs_by_lot() -> None:
 def _unfair_pairs(way: str, seed: int) -> int:
     rng, order = np.random.default_rng(seed), np.random.default_rng(seed + 1)
     exact = MahalanobisAuditor(random_A(rng, 3))
-    bandit, unfair = eh.FairBandit(3, epsilon=0.02, seed=seed), 0
+    bandit, unfair = eh.FairBandit(3, epsilon=0.02, seed=seed, reviewer_error=1e-3), 0
     for _ in range(250):
         decision = bandit.decide(random_contexts(rng, 6, 3))
         pairs = _unequal(decision)
@@ -202,7 +202,7 @@ def _unfair_pairs(way: str, seed: int) -> int:
 
 def test_a_saved_bandit_asks_the_same() -> None:
     """The proposal depends on what was learned and on the decision, on nothing else."""
-    bandit = eh.FairBandit(3, seed=0)
+    bandit = eh.FairBandit(3, seed=0, reviewer_error=1e-3)
     simulate(bandit, d=3, k=5, rounds=20, seed=0)
     decision = bandit.decide(random_contexts(np.random.default_rng(0), 6, 3))
     loaded = eh.FairBandit.from_state(copy.deepcopy(bandit.state()))

@@ -74,7 +74,7 @@ def test_never_more_than_allowed(world: str, metric: str) -> None:
     """
     for row, cap in enumerate(CAPS):
         capacity = (1, 2, None)[(row + METRICS.index(metric)) % 3]
-        bandit = eh.FairBandit(3, capacity=capacity, epsilon=0.02, max_unfair_rounds=cap, seed=row)
+        bandit = eh.FairBandit(3, capacity=capacity, epsilon=0.02, max_unfair_rounds=cap, seed=row, reviewer_error=1e-3)
         flagged, _ = _flagged_rounds(bandit, world=world, metric=metric, rounds=60, seed=row)
         assert len(flagged) <= cap
         assert flagged == set(bandit.safeguards.flagged_rounds)
@@ -85,7 +85,9 @@ def test_never_more_than_allowed(world: str, metric: str) -> None:
 def test_never_more_than_allowed_with_separate_features(cap: int) -> None:
     """The same with the diagonal structure, for a reviewer whose metric has it."""
     for world in ("sphere", "violation-hunter"):
-        bandit = eh.FairBandit(3, structure="diagonal", epsilon=0.02, max_unfair_rounds=cap, seed=1)
+        bandit = eh.FairBandit(
+            3, structure="diagonal", epsilon=0.02, max_unfair_rounds=cap, seed=1, reviewer_error=1e-3
+        )
         flagged, _ = _flagged_rounds(bandit, world=world, metric="diagonal", rounds=80)
         assert len(flagged) <= cap
 
@@ -120,7 +122,7 @@ def test_no_learner_is_needed_for_it(name: str) -> None:
 def test_a_limit_of_zero_means_equal_probabilities_for_ever() -> None:
     """With N = 0 every decision has equal probabilities, of any capacity, and nobody can be flagged."""
     for capacity in (1, 2, None):
-        bandit = eh.FairBandit(3, capacity=capacity, max_unfair_rounds=0, seed=0)
+        bandit = eh.FairBandit(3, capacity=capacity, max_unfair_rounds=0, seed=0, reviewer_error=1e-3)
         flagged, played = _flagged_rounds(bandit, world="camps", metric="zero", rounds=40)
         assert flagged == set()
         assert all(_gap(decision) <= 1e-9 for decision in played)
@@ -128,7 +130,7 @@ def test_a_limit_of_zero_means_equal_probabilities_for_ever() -> None:
 
 def test_what_is_proved_is_played() -> None:
     """After the cap probabilities still differ where earlier reviews prove it fair, and every pair is certified."""
-    bandit = eh.FairBandit(3, epsilon=0.02, max_unfair_rounds=5, seed=0)
+    bandit = eh.FairBandit(3, epsilon=0.02, max_unfair_rounds=5, seed=0, reviewer_error=1e-3)
     _, played = _flagged_rounds(bandit, world="sphere", metric="full", rounds=80)
     assert bandit.safeguards.is_capped
     late = played[-20:]
@@ -148,7 +150,7 @@ REVIEWERS: dict[str, Any] = {
 def test_other_ways_to_review(name: str) -> None:
     """One bit, a few pairs, several reviewers: what was flagged, in all, is at most N rounds."""
     for cap in (1, 5):
-        bandit = eh.FairBandit(3, epsilon=0.02, max_unfair_rounds=cap, seed=0)
+        bandit = eh.FairBandit(3, epsilon=0.02, max_unfair_rounds=cap, seed=0, reviewer_error=1e-3)
         _flagged_rounds(bandit, world="sphere", metric="full", rounds=80, reviewer=REVIEWERS[name])
         assert len(bandit.safeguards.flagged_rounds) <= cap
 
@@ -157,7 +159,7 @@ def test_other_ways_to_review(name: str) -> None:
 def test_late_reviews_add_what_was_out(delay: int) -> None:
     """Decisions made before the last flag came in may be flagged too: at most as many as were under review."""
     for cap in (0, 1, 5):
-        bandit = eh.FairBandit(3, epsilon=0.02, max_unfair_rounds=cap, seed=0)
+        bandit = eh.FairBandit(3, epsilon=0.02, max_unfair_rounds=cap, seed=0, reviewer_error=1e-3)
         flagged, played = _flagged_rounds(
             bandit, world="sphere", metric="full", rounds=60, reviewer=lambda exact: DelayedAuditor(exact, delay)
         )
@@ -201,7 +203,9 @@ def test_saved_in_the_capped_state_it_goes_on(structure: Structure, reviewer: st
     kind = "full" if structure == "full" else "diagonal"
     exact = MahalanobisAuditor(make_world("sphere", n_features=3, n_candidates=4, metric=kind, seed=0).A)
     auditor: Auditor = exact if reviewer == "all pairs" else REVIEWERS[reviewer](exact)
-    bandit = eh.FairBandit(3, structure=structure, epsilon=0.02, max_unfair_rounds=4, target_unfair_share=0.2, seed=1)
+    bandit = eh.FairBandit(
+        3, structure=structure, epsilon=0.02, max_unfair_rounds=4, target_unfair_share=0.2, seed=1, reviewer_error=1e-3
+    )
     states = []
     for part in range(3):
         bandit.save(tmp_path / "bandit.eh")
@@ -217,7 +221,7 @@ def test_reviews_in_parts_are_saved_in_parts() -> None:
     """A reviewer who says of a decision first this, then that, leaves the same evidence before a stop and after it."""
     world = make_world("sphere", n_features=3, n_candidates=8, seed=0)
     exact, rng = MahalanobisAuditor(world.A), np.random.default_rng(0)
-    bandit = eh.FairBandit(3, epsilon=0.02, max_unfair_rounds=60, seed=0)
+    bandit = eh.FairBandit(3, epsilon=0.02, max_unfair_rounds=60, seed=0, reviewer_error=1e-3)
     contexts, _ = world.reset(seed=1)
     for _ in range(15):
         decision = bandit.decide(contexts)
@@ -243,7 +247,7 @@ def _after(safeguards: Safeguards, decision: eh.Decision, review: eh.Review) -> 
 def test_a_round_counts_once_and_equal_probabilities_never() -> None:
     """Several flags on one round are one flagged round; a flag on equal probabilities, in whatever words, is none."""
     safeguards = Safeguards(MetricSpace(2), Margin(0.1), 2)
-    bandit = eh.FairBandit(2, seed=0)
+    bandit = eh.FairBandit(2, seed=0, reviewer_error=1e-3)
     apart, alike = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]), np.array([[0.5, 0.5]] * 3)
     unequal, equal = bandit.decide(apart), bandit.decide(alike)
     assert unequal.gap(1, 2) == 0 < unequal.gap(0, 1)
@@ -272,7 +276,7 @@ def test_a_round_counts_once_and_equal_probabilities_never() -> None:
 
 def test_one_bit_that_something_was_unfair_is_no_evidence() -> None:
     """It proves nothing of any pair; that nothing was unfair proves something of all."""
-    bandit = eh.FairBandit(2, seed=0)
+    bandit = eh.FairBandit(2, seed=0, reviewer_error=1e-3)
     decision = bandit.decide([[1.0, 0.0], [0.0, 1.0]])
     for any_unfair in (True, False):
         safeguards = _after(Safeguards(MetricSpace(2), Margin(None)), decision, eh.Review.one_bit(any_unfair))
@@ -283,7 +287,7 @@ def test_one_bit_that_something_was_unfair_is_no_evidence() -> None:
 def test_bad_caps_are_refused(cap: Any) -> None:
     """A cap is a whole number of rounds."""
     with pytest.raises(InvalidInput, match=r"max_unfair_rounds must be a whole number >= 0 or None, got "):
-        eh.FairBandit(2, max_unfair_rounds=cap)
+        eh.FairBandit(2, max_unfair_rounds=cap, reviewer_error=1e-3)
 
 
 # At length.
@@ -319,7 +323,11 @@ def test_never_more_than_allowed_at_length(world: str, capacity: int | None) -> 
 @pytest.mark.parametrize("cap", [0, 3])
 def test_whoever_flags_there_is_at_most_one_more(auditor: Auditor, cap: int) -> None:
     """Reviewers who follow no metric: a flag on what was proved is the last; probabilities are equal after it."""
-    bandit, rng, flagged = eh.FairBandit(3, epsilon=0.02, max_unfair_rounds=cap, seed=0), np.random.default_rng(0), 0
+    bandit, rng, flagged = (
+        eh.FairBandit(3, epsilon=0.02, max_unfair_rounds=cap, seed=0, reviewer_error=1e-3),
+        np.random.default_rng(0),
+        0,
+    )
     for _ in range(150):
         decision = bandit.decide(random_contexts(rng, 5, 3))
         review = auditor.review(decision)
@@ -333,7 +341,7 @@ def test_whoever_flags_there_is_at_most_one_more(auditor: Auditor, cap: int) -> 
 def test_a_flagged_pair_is_not_likely_fair() -> None:
     """Whatever the learner believes of it after the flag; nor is the flag forgotten when the bandit is saved."""
     for seed in range(10):
-        rng, bandit = np.random.default_rng(seed), eh.FairBandit(3, seed=seed)
+        rng, bandit = np.random.default_rng(seed), eh.FairBandit(3, seed=seed, reviewer_error=1e-3)
         decision = bandit.decide(random_contexts(rng, 4, 3))
         pair = max(decision.tight_pairs, key=lambda tight: decision.gap(*tight))
         bandit.learn(decision, review=eh.Review.complete(unfair=[pair]))

@@ -16,7 +16,7 @@ from evenhand.errors import InvalidCertificate
 def test_a_proof_from_ratings_is_checked_against_them() -> None:
     """A later decision is proved fair by ratings; with other ratings as sources the checker refuses the proof."""
     rng = np.random.default_rng(3)
-    bandit = eh.FairBandit(2, seed=0, epsilon=0.05)
+    bandit = eh.FairBandit(2, seed=0, epsilon=0.05, reviewer_error=1e-3)
     sources: list[tuple[eh.Decision, list[eh.Review]]] = []
     for _ in range(60):
         contexts = rng.uniform(-0.7, 0.7, (3, 2))

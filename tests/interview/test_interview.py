@@ -23,7 +23,7 @@ JUDGEMENTS = ("unfair", "acceptable", "unsure")
 
 def _interview(n: int = 40, d: int = 3, **options: Any) -> eh.Interview:
     settings = {"seed": 1} | options
-    return eh.Interview(eh.FairBandit(d, epsilon=0.02, seed=0), people(n, d), **settings)
+    return eh.Interview(eh.FairBandit(d, epsilon=0.02, seed=0, reviewer_error=1e-3), people(n, d), **settings)
 
 
 # Questions.
@@ -60,7 +60,9 @@ def test_the_same_seed_and_answers_give_the_same_questions() -> None:
 @settings(max_examples=25, deadline=None)
 def test_probabilities_add_up(judgement: list[Any], epsilon: float, n: int, seed: int) -> None:
     """Whatever is answered: two candidates, probabilities of a draw between them, and their gap from epsilon to 1."""
-    interview = eh.Interview(eh.FairBandit(2, epsilon=epsilon, seed=0), people(n, 2, seed), enough=0.0, seed=seed)
+    interview = eh.Interview(
+        eh.FairBandit(2, epsilon=epsilon, seed=0, reviewer_error=1e-3), people(n, 2, seed), enough=0.0, seed=seed
+    )
     for answer in judgement:
         question = interview.question
         if question is None:
@@ -137,7 +139,10 @@ def test_thousands_of_candidates_are_no_burden() -> None:
 def test_candidates_may_be_a_frame() -> None:
     """A data frame of contexts asks what the array asks."""
     contexts = people(20, 3)
-    frames = [eh.Interview(eh.FairBandit(3, seed=0), x, seed=1) for x in (contexts, pd.DataFrame(contexts))]
+    frames = [
+        eh.Interview(eh.FairBandit(3, seed=0, reviewer_error=1e-3), x, seed=1)
+        for x in (contexts, pd.DataFrame(contexts))
+    ]
     assert frames[0].question == frames[1].question
 
 
@@ -190,7 +195,9 @@ def test_unsure_teaches_nothing_and_the_pair_rests() -> None:
 def test_when_every_pair_rests_the_longest_rested_comes_first() -> None:
     """Three people make three pairs; unsure of all of them, the reviewer meets them in turn, and is not stuck."""
     triangle = [[1.0, 0.0], [-0.5, 0.8], [-0.5, -0.8]]
-    interview = eh.Interview(eh.FairBandit(2, epsilon=0.02, seed=0), triangle, max_questions=9, seed=1)
+    interview = eh.Interview(
+        eh.FairBandit(2, epsilon=0.02, seed=0, reviewer_error=1e-3), triangle, max_questions=9, seed=1
+    )
     pairs = []
     for question in interview:
         pairs.append(question.pair)
@@ -241,7 +248,7 @@ def test_undo_is_as_if_never_answered(judgement: list[Any], back: int) -> None:
 
 def test_undo_restores_the_same_bandit() -> None:
     """The bandit is to the bit what it was before the answer, and stays the same object."""
-    bandit = eh.FairBandit(3, epsilon=0.02, seed=0)
+    bandit = eh.FairBandit(3, epsilon=0.02, seed=0, reviewer_error=1e-3)
     interview = eh.Interview(bandit, people(20, 3), seed=0)
     before = copy.deepcopy(bandit.state())
     interview.answer("unfair")
@@ -301,7 +308,7 @@ def test_it_stops_after_as_many_questions_as_were_wanted() -> None:
     ("bandit", "candidates"),
     [
         (eh.FairBandit(2, metric=eh.metrics.KnownMetric(np.eye(2)), seed=0), people(10, 2)),
-        (eh.FairBandit(2, seed=0), np.tile([[0.6, 0.8]], (5, 1))),
+        (eh.FairBandit(2, seed=0, reviewer_error=1e-3), np.tile([[0.6, 0.8]], (5, 1))),
     ],
     ids=["a known metric", "candidates all alike"],
 )
@@ -331,6 +338,9 @@ def test_with_nothing_to_learn_there_is_nothing_to_ask(bandit: eh.FairBandit, ca
 )
 def test_what_cannot_be_is_a_sentence(options: dict[str, Any], message: str) -> None:
     """Settings that make no sense are refused with what is allowed."""
-    settings: dict[str, Any] = {"bandit": eh.FairBandit(3, seed=0), "candidates": people(5, 3)} | options
+    settings: dict[str, Any] = {
+        "bandit": eh.FairBandit(3, seed=0, reviewer_error=1e-3),
+        "candidates": people(5, 3),
+    } | options
     with pytest.raises(InvalidInput, match=message):
         eh.Interview(settings.pop("bandit"), settings.pop("candidates"), **settings)

@@ -58,7 +58,9 @@ def test_a_long_run_keeps_no_decision() -> None:
     world = make_world("sphere", n_features=2, n_candidates=3, seed=5)
     auditor = eh.auditors.MahalanobisAuditor(world.A)
     seen: list[weakref.ref[eh.Decision]] = []
-    for decision, reviews in decisions(eh.FairBandit(2, epsilon=0.01, seed=0), world, auditor, rounds=60, seed=1):
+    for decision, reviews in decisions(
+        eh.FairBandit(2, epsilon=0.01, seed=0, reviewer_error=1e-3), world, auditor, rounds=60, seed=1
+    ):
         account.add(decision, world.expected_rewards(decision.contexts), auditor, reviews)
         seen.append(weakref.ref(decision))
     del decision, reviews

@@ -20,7 +20,7 @@ def test_the_auditor_flags_exactly_the_unfair_pairs() -> None:
     """Flagged are all pairs whose gap exceeds ||A (x - y)||, and no others."""
     rng = np.random.default_rng(0)
     A = random_metric(3, rank=2, seed=1)
-    bandit = eh.FairBandit(3, seed=0)
+    bandit = eh.FairBandit(3, seed=0, reviewer_error=1e-3)
     auditor = eh.auditors.MahalanobisAuditor(A)
     for _ in range(30):
         contexts = rng.normal(size=(5, 3))

@@ -47,7 +47,7 @@ def test_no_question_makes_the_standard_run_too() -> None:
 
 def test_what_is_taken_for_granted_is_what_the_bandit_takes_for_granted() -> None:
     """Leaving reviewer_error out is leaving it out."""
-    assert eh.FairBandit(2).metric.state()["error_rate"] == ASSUMED_ERROR
+    assert eh.FairBandit(2, reviewer_error=1e-3).metric.state()["error_rate"] == ASSUMED_ERROR
 
 
 @pytest.mark.parametrize("follows", FOLLOWS)
@@ -79,7 +79,7 @@ def test_reviews_are_of_the_configured_kind() -> None:
 
 def test_the_bandit_is_asked_for_proposals() -> None:
     """The two pairs it would have looked at, and no others."""
-    bandit = eh.FairBandit(3, epsilon=0.05, seed=0)
+    bandit = eh.FairBandit(3, epsilon=0.05, seed=0, reviewer_error=1e-3)
     auditor, _ = ReviewerSetting(shows="proposed pairs").made(A, bandit, 0)
     rng = np.random.default_rng(0)
     for _ in range(5):

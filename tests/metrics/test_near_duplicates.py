@@ -19,7 +19,7 @@ def _unfair_pairs(seed: int, *, rounds: int) -> tuple[Floats, float]:
     """Unfair pairs of each round at d = k = 5, epsilon = 0.01, four clusters with noise 1e-3; and the last bound."""
     rng = np.random.default_rng(seed)
     A, theta, centres = random_A(rng, 5, norm=0.8), random_contexts(rng, 1, 5)[0], 0.9 * random_contexts(rng, 4, 5)
-    bandit, auditor = eh.FairBandit(5, epsilon=0.01, seed=seed), MahalanobisAuditor(A)
+    bandit, auditor = eh.FairBandit(5, epsilon=0.01, seed=seed, reviewer_error=1e-3), MahalanobisAuditor(A)
     unfair = np.zeros(rounds)
     for t in range(rounds):
         contexts = centres[rng.integers(4, size=5)] + 1e-3 * rng.normal(size=(5, 5))

@@ -147,7 +147,7 @@ def test_other_reviews_keep_their_record() -> None:
 )
 def test_a_stranger_is_refused_and_nothing_has_changed(review: eh.Review, message: str) -> None:
     """A candidate who was not in the decision is refused before anything is learned."""
-    bandit = eh.FairBandit(2, seed=0)
+    bandit = eh.FairBandit(2, seed=0, reviewer_error=1e-3)
     decision = bandit.decide(np.eye(2))
     before = bandit.metric.matrix().tolist(), bandit.reward.saved()
     with pytest.raises(errors.UnknownPair, match=message):

@@ -48,7 +48,7 @@ def standard(
     """An interview of the default bandit in the standard world of a seed, not yet begun, and its reviewer."""
     _, A = standard_world(d, seed=seed)
     candidates = people(300, d, seed)
-    bandit = eh.FairBandit(d, epsilon=0.01, seed=seed, max_unfair_rounds=max_unfair_rounds)
+    bandit = eh.FairBandit(d, epsilon=0.01, seed=seed, max_unfair_rounds=max_unfair_rounds, reviewer_error=1e-3)
     return eh.Interview(bandit, candidates, seed=seed, **settings), exact(candidates, A)  # type: ignore[arg-type]
 
 

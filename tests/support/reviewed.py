@@ -73,7 +73,7 @@ def played(
     """A bandit in the standard world, the truth A, and all its decisions with their reviews."""
     theta, A = standard_world(d, seed=seed, rank=rank)
     rng, auditor = np.random.default_rng([seed, 1]), MahalanobisAuditor(A)
-    bandit, history = FairBandit(d, epsilon=epsilon, seed=seed), []
+    bandit, history = FairBandit(d, epsilon=epsilon, seed=seed, reviewer_error=1e-3), []
     for _ in range(rounds):
         contexts = random_contexts(rng, k, d)
         decision = bandit.decide(contexts)

@@ -85,7 +85,7 @@ class ByEvidence(PlayedByAnother):
     # Learning: all of it, or nothing.
 
     def learn(self, verdicts: Verdicts) -> Learned:
-        """All learn from the verdicts; the result is that of the learner in play."""
+        """All learn from the verdicts; the result is that of the last learner, to whom the fewest are contradictions."""
         return self._learn(verdicts, lambda learner: learner.learn(verdicts))
 
     def learn_ratings(self, ratings: Ratings) -> Learned:
@@ -98,12 +98,11 @@ class ByEvidence(PlayedByAnother):
 
     def _learn(self, predicted: Verdicts | None, learn: Callable[[MetricLearner], Learned]) -> Learned:
         learners, evidence = copy.deepcopy(self.learners), self.evidence
-        now = self.learners.index(self.playing)
         if predicted is not None and len(learners) > 1:
             evidence = evidence + np.array([_log_chance(learner, predicted) for learner in learners])
         learned = [learn(learner) for learner in learners]
         self._set(learners, evidence)
-        return learned[now]
+        return learned[-1]
 
     def learn_bit(self, verdicts: Verdicts, *, any_unfair: bool) -> Learned:
         """Those who can learn from one bit do; if the one in play cannot, nobody does."""

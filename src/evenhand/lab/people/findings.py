@@ -54,6 +54,8 @@ def analyse(table: pl.DataFrame) -> Findings:
         checks += _prediction_checks(means)
         shown.append(means)
     if len(played):
+        missing = [name for name in ONLINE if name not in played.columns]  # in results of before
+        played = played.with_columns(pl.lit(None, pl.Float64).alias(name) for name in missing)
         played = played.with_columns(fell=(pl.col("late") < pl.col("early")).cast(pl.Float64))
         usual = played["scale"].mode().sort()[0]
         means = over_people(played, ["reviewer", "who", "scale", "caution"], ONLINE)
@@ -212,13 +214,14 @@ def _online_checks(means: pl.DataFrame) -> list[Check]:
 def _diagnosis_checks(played: pl.DataFrame) -> list[Check]:
     """Whether the usual learner notices that people follow no metric, and does not call that lapses."""
     usual = (pl.col("who") == DEFAULT) & (pl.col("reviewer") == REVIEWERS[0])
-    own = played.filter(usual & (pl.col("caution") == LEARNERS[DEFAULT].cautions[0]))
-    each = own.group_by("person").agg(pl.col("no_metric").mean(), pl.col("lapses").fill_nan(None).max())
-    noticed, lapses = (
-        float(np.mean(each["no_metric"].to_numpy() >= 0.5)) if len(each) else 0.0,
-        each["lapses"].drop_nulls(),
+    own = played.filter(
+        usual & (pl.col("caution") == LEARNERS[DEFAULT].cautions[0]) & pl.col("no_metric").is_not_null()
     )
-    most = float(np.max(lapses.to_numpy(), initial=0.0))
+    if not len(own):
+        return []
+    each = own.group_by("person").agg(pl.col("no_metric").mean(), pl.col("lapses").fill_nan(None).max())
+    noticed = float(np.mean(each["no_metric"].to_numpy() >= 0.5))
+    most = float(np.max(each["lapses"].drop_nulls().to_numpy(), initial=0.0))
     return [
         Check(
             "that no metric fits is noticed",

@@ -141,7 +141,7 @@ def play_person(
         player = Player(contexts, bandit)
         played = play_rounds(player, distances, rewards, study.outcomes, rounds=rounds, seed=[seed, person])
     report = bandit.reviewers().get(None)
-    found: Columns = {
+    found: dict[str, list[float]] = {
         "conflicts": [bandit.conflicts],
         "no_metric": [float(bandit.fit_check.speaks_up)],
         "lapses": [float("nan") if report is None else report.error_rate],

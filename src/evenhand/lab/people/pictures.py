@@ -33,7 +33,8 @@ def draw(table: pl.DataFrame, findings: Findings) -> figure.Figure:
     reviewers = [] if played is None else list(played["reviewer"].unique(maintain_order=True))
     curves = [(study, value) for study in studies for value in WHAT if value != "area_within" or study == "ratings"]
     n_panels = len(reviewers) + len(curves) + len(studies)
-    picture, axes = figure.panels(n_panels, columns=min(n_panels, 4 if n_panels > 6 else 3), width=5.4, height=4.4)
+    columns = min(n_panels, 4 if n_panels in (7, 8) else 3)
+    picture, axes = figure.panels(n_panels, columns=columns, width=5.4, height=4.4)
     left = iter(axes)
     for reviewer in reviewers:
         assert played is not None

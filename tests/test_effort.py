@@ -35,7 +35,7 @@ class _Rounds:
         metric = settings.get("structure", "full")
         self.world = make_world("sphere", n_candidates=k, n_features=d, seed=seed, metric=metric, norm=norm)
         self.auditor = MahalanobisAuditor(self.world.A)
-        self.bandit = eh.FairBandit(d, epsilon=0.01, seed=seed, **settings)
+        self.bandit = eh.FairBandit(d, epsilon=0.01, seed=seed, **{"reviewer_error": 1e-3, **settings})
         self.contexts, _ = self.world.reset(seed=seed + 1)
 
     def play(self, n: int) -> None:

@@ -132,13 +132,13 @@ def test_outcomes_and_reviews_may_come_late_from_elsewhere() -> None:
 def test_one_bit_that_all_was_fair_is_a_complete_review_without_flags() -> None:
     """Nothing unfair, in one bit, teaches a learner that doubts nothing just what a complete review without flags does.
 
-    The default allows for errors; it still finds the probabilities that were played less likely to be unfair.
+    BayesPoint allows for errors; it still finds the probabilities that were played less likely to be unfair.
     """
     bandits = [eh.FairBandit(2, metric=eh.metrics.Ellipsoid(2), seed=0) for _ in range(2)]
     for bandit, review in zip(bandits, (eh.Review.one_bit(any_unfair=False), eh.Review.complete()), strict=True):
         bandit.learn(bandit.decide(X), review=review)
     assert same(bandits[0].state(), bandits[1].state())
-    default = _experienced()
+    default = _experienced(reviewer_error=1e-3)
     decision = default.decide(X)
     pairs = eh.metrics.Pairs.of(decision.contexts)
     gaps = np.array([decision.gap(i, j) for i, j in pairs.names()])

@@ -200,7 +200,7 @@ def test_a_look_that_fails_is_made_again_later(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("evenhand.bandit.fit_check.best_metric", failing)
     x, y = np.array([0.5, 0.0]), np.array([0.0, 0.0])
     after = check.after(Verdicts.between(x, y, gap=0.2, unfair=True), learner)
-    assert (after.seen, after.wrong_share, after.next_look) == (150, None, 240)
+    assert (after.seen, after.wrong_share, after.next_look) == (150, None, 195)
 
 
 def test_one_bit_reviews_that_found_something_say_nothing_about_a_pair() -> None:

@@ -210,6 +210,7 @@ def _run(
 
 @pytest.mark.filterwarnings("ignore::evenhand.errors.InconsistentReviews")
 @pytest.mark.filterwarnings("ignore::evenhand.errors.NoMetricFits")
+@pytest.mark.filterwarnings("ignore::evenhand.errors.MisleadingReviewer")
 @pytest.mark.parametrize("delay", [0, 7], ids=["prompt", "late"])
 @pytest.mark.parametrize("name", ["pure noise", "hostile", "hostile, one bit", "provoking", "rotating"])
 def test_flagged_rounds_keep_the_promise(name: str, delay: int) -> None:
@@ -230,6 +231,7 @@ def test_flagged_rounds_keep_the_promise(name: str, delay: int) -> None:
 
 @pytest.mark.filterwarnings("ignore::evenhand.errors.InconsistentReviews")
 @pytest.mark.filterwarnings("ignore::evenhand.errors.NoMetricFits")
+@pytest.mark.filterwarnings("ignore::evenhand.errors.MisleadingReviewer")
 @pytest.mark.parametrize("name", ["pure noise", "hostile", "rotating"])
 def test_without_a_target_there_are_more(name: str) -> None:
     """The same reviewers flag more than the promise where nothing was promised: the margin is what keeps it."""

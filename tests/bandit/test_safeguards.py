@@ -95,7 +95,7 @@ def test_never_more_than_allowed_with_separate_features(cap: int) -> None:
 def test_against_an_adversary_who_sees_the_cap() -> None:
     """One who knows what would really be played, and picks the candidates it hurts most, finds nothing more either."""
     for cap in (1, 4):
-        bandit = _Copied(2, epsilon=0.02, max_unfair_rounds=cap, seed=1)
+        bandit = _Copied(2, epsilon=0.02, max_unfair_rounds=cap, reviewer_error=1e-3, seed=1)
         flagged, played = _flagged_rounds(bandit, world="violation-hunter", metric="full", rounds=50)
         assert len(flagged) <= cap
         assert bandit.safeguards.is_capped
@@ -303,7 +303,13 @@ def test_never_more_than_allowed_at_length(world: str, capacity: int | None) -> 
         for metric in ("zero", "rank-one", "low-rank", "full", "huge", "diagonal"):
             structure: Structure = "diagonal" if metric == "diagonal" else "full"
             bandit = (_Copied if is_hunter else eh.FairBandit)(
-                4, capacity=capacity, structure=structure, epsilon=0.01, max_unfair_rounds=cap, seed=seed
+                4,
+                capacity=capacity,
+                structure=structure,
+                epsilon=0.01,
+                max_unfair_rounds=cap,
+                seed=seed,
+                reviewer_error=1e-3,
             )
             rounds = 60 if is_hunter else 200
             flagged, _ = _flagged_rounds(bandit, world=world, metric=metric, rounds=rounds, k=5, seed=seed)

@@ -55,7 +55,7 @@ class ByEvidence(PlayedByAnother):
         self.margin = check_number("margin", margin, least=0)
         self.last_resort = copy.deepcopy(last_resort)
         super().__init__(learners[0].n_features, learners[0].space.structure)
-        self._promised = learners[0].promise is not None
+        self._promised = type(learners[0]).promise is not MetricLearner.promise  # asking for it takes time
         self._set(tuple(copy.deepcopy(learner) for learner in learners), np.zeros(len(learners)))
 
     def __repr__(self) -> str:
@@ -85,7 +85,7 @@ class ByEvidence(PlayedByAnother):
     # Learning: all of it, or nothing.
 
     def learn(self, verdicts: Verdicts) -> Learned:
-        """All learn from the verdicts; the result is that of the last learner, to whom the fewest are contradictions."""
+        """All learn from the verdicts; the result is the last one's, to whom the fewest are contradictions."""
         return self._learn(verdicts, lambda learner: learner.learn(verdicts))
 
     def learn_ratings(self, ratings: Ratings) -> Learned:

@@ -9,7 +9,7 @@ import datetime
 import math
 import re
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from numbers import Real
@@ -121,6 +121,19 @@ class RawColumns:
     """Ids of candidates, one per row."""
     is_frame: bool = False
     """Whether numerals count as numbers: one bad cell, and a frame reads a whole column as text."""
+
+    def fitting(self, name: str, read: Callable[[object], object]) -> tuple[list[object], list[RowProblem]]:
+        """The values of a column, None for those that `read` refuses, and what is wrong with these."""
+        values = self.columns[name]
+        column = [None if row in self.unread else value for row, value in enumerate(values)]
+        misfits = []
+        for row, value in enumerate(column):
+            try:
+                _ = None if is_missing(value) else read(value)
+            except InvalidInput as error:
+                misfits.append(RowProblem(row, name, str(error)))
+                column[row] = None
+        return column, misfits
 
 
 def read_rows(

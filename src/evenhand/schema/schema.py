@@ -34,7 +34,6 @@ from evenhand.schema.rows import (
     Rows,
     as_floats,
     checked_carry,
-    is_missing,
     read_rows,
     shown,
 )
@@ -133,10 +132,7 @@ class Schema:
 
     @property
     def farthest(self) -> float:
-        """How far apart the contexts of two candidates are at most: 2 sqrt(f/b), f of the b blocks being features.
-
-        Two levels of a category with more than two differ by less.
-        """
+        """How far apart the contexts of two candidates are at most: 2 sqrt(f/b), f of the b blocks being features."""
         return 2.0 * math.sqrt(len(self.features)) * self.scale
 
     @cached_property
@@ -346,13 +342,8 @@ class Schema:
             if not isinstance(feature, Number) or not feature.is_open:
                 features.append(feature)
                 continue
-            column = [None if row in table.unread else value for row, value in enumerate(table.columns[feature.name])]
-            for row, value in enumerate(column):
-                try:
-                    _ = None if is_missing(value) else feature.read(value)
-                except InvalidInput as error:
-                    problems.append(RowProblem(row, feature.name, str(error)))
-                    column[row] = None
+            column, misfits = table.fitting(feature.name, feature.read)
+            problems += misfits
             features.append(feature.fitted(column))
         if problems:
             raise DoesNotFit(problems)

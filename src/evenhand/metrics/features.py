@@ -11,12 +11,17 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from evenhand._internal.arrays import Floats
+from evenhand._internal.arrays import Floats, Indices
 from evenhand._internal.checks import check_one_of, check_whole
 from evenhand._internal.factorisations import eigh
 from evenhand._internal.jit import jit
 
-Structure = Literal["full", "diagonal"]
+Structure = Literal["auto", "full", "diagonal"]
+"""What a user says about G. "auto": any metric, and features are expected to interact little, by as much as answers
+show (`BayesPoint`); learners without such a prior take it for "full"."""
+
+SpaceStructure = Literal["full", "diagonal"]
+"""Which entries of G are unknown."""
 
 
 class MetricSpace:
@@ -32,14 +37,24 @@ class MetricSpace:
     def __init__(self, n_features: int, structure: Structure = "full") -> None:
         self.n_features = check_whole("n_features", n_features, least=1)
         check_one_of("structure", structure, get_args(Structure))
-        self.structure: Structure = structure
-        if structure == "full":
+        self.structure: SpaceStructure = "diagonal" if structure == "diagonal" else "full"
+        if self.structure == "full":
             self._rows, self._columns = np.triu_indices(self.n_features)
         else:
             self._rows = self._columns = np.arange(self.n_features)
         self._weights = np.where(self._rows == self._columns, 1.0, np.sqrt(2.0))
         self.n_unknowns = len(self._rows)
         """The dimension m of alpha."""
+
+    @property
+    def places(self) -> tuple[Indices, Indices]:
+        """The row and the column in G of each entry of alpha, each (m,), row <= column."""
+        return self._rows, self._columns
+
+    def place_of(self, i: Indices, j: Indices) -> Indices:
+        """Where in alpha the entries G_ij of the full structure stand, (n,)."""
+        low, high = np.minimum(i, j), np.maximum(i, j)
+        return np.asarray(low * self.n_features - low * (low - 1) // 2 + high - low)
 
     def features(self, differences: Floats) -> Floats:
         """u of each difference z: (n, d) -> (n, m)."""

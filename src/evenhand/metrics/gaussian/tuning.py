@@ -50,6 +50,8 @@ class BayesPointTuning(MemoryTuning):
     """Below this error rate wrong verdicts are slips, skipped and reported; above, they are expected and weighed."""
     contradiction: float = -5.0
     """A verdict with a lower score, in standard deviations, contradicts earlier ones."""
+    max_doublings: int = 12
+    """Maximum doublings of the bound because of one review that contradicts the prior and nothing else."""
     informative: float = 3.0
     """A verdict with a higher score taught nothing and is not remembered."""
     tolerated_contradictions: int = 3
@@ -85,6 +87,19 @@ class BayesPointTuning(MemoryTuning):
     """An eigenvalue of the mean counts as negative below minus this times the bound."""
     psd_steps: int = 4
     """Maximum steps, per feature, of the projection onto positive semidefinite matrices."""
+
+    # Choosing the shape of the prior by evidence.
+
+    ratios: tuple[float, ...] = (0.1, 0.3, 0.03, 1.0)
+    """Shapes of the prior that are tried side by side with structure "auto"; the first one plays at the start."""
+    min_evidence_rate: float = 1e-3
+    """Least error rate at which evidence is added up: no answer counts as less likely."""
+    max_weighed: int = 16
+    """Answers of one review that count as evidence on the prior's shape."""
+    more_evidence: float = 1.0
+    """Log-evidence by which another shape must lead to be played."""
+    hopeless_evidence: float = 30.0
+    """A shape that lags behind the best by more is dropped for good."""
 
     # Playing a distance.
 

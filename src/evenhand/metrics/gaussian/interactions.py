@@ -1,0 +1,72 @@
+"""Which features count together: the evidence that entries of G off the diagonal are not zero."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations, product
+from typing import Any
+
+import numpy as np
+
+from evenhand._internal.arrays import Floats
+from evenhand._internal.factorisations import eigh
+from evenhand.metrics.gaussian.history import BeliefHistory
+
+KNOWN = 1e-12  # Variances smaller than this share of the prior's count as this share.
+
+
+SOME_SIGN, CLEAR_SIGN = math.log(3.0), math.log(20.0)
+"""The evidence from which there is some sign of an interaction, and a clear one (Kass and Raftery 1995)."""
+
+
+@dataclass(frozen=True)
+class InteractionEvidence:
+    """Whether two features, or two blocks of features, count together and not only each by itself.
+
+    >>> InteractionEvidence("income", "purpose", -0.3, 0.0).sentence
+    'no sign that income and purpose interact'
+    """
+
+    first: Any
+    second: Any
+    """The labels of the blocks, or the numbers of the columns."""
+    evidence: float
+    """The log of the Bayes factor for an interaction against none: above 0 for, below 0 against."""
+    strength: float
+    """The mean of the largest entry of G between the two, with its sign."""
+
+    @property
+    def sentence(self) -> str:
+        """What the evidence says."""
+        sign = "no sign" if self.evidence < SOME_SIGN else "some sign" if self.evidence < CLEAR_SIGN else "a clear sign"
+        return f"{sign} that {self.first} and {self.second} interact"
+
+
+def interactions(history: BeliefHistory[Any], labels: Sequence[Any]) -> list[InteractionEvidence]:
+    """The interaction of each two blocks of columns, the clearest evidence first; labels: of each column's block.
+
+    Evidence is the density at zero of the entries between two blocks, under the prior over under the belief (Savage and
+    Dickey): answers that make zero less likely than it was speak for an interaction.
+    """
+    blocks: dict[Any, list[int]] = {}
+    for column, label in enumerate(labels):
+        blocks.setdefault(label, []).append(column)
+    form, belief, variance = history.form, history.belief, history.form.prior_variance(history.bound)
+    found = []
+    for (first, own), (second, other) in combinations(blocks.items(), 2):
+        i, j = zip(*product(own, other), strict=True)
+        mean, cov, shares = form.entries(belief, i, j)
+        largest = mean[np.argmax(np.abs(mean))] / math.sqrt(2.0)  # svec has sqrt(2) G_ij
+        found.append(InteractionEvidence(first, second, _log_factor(mean, cov, shares * variance), float(largest)))
+    return sorted(found, key=lambda each: -each.evidence)
+
+
+def _log_factor(mean: Floats, cov: Floats, prior: Floats) -> float:
+    """log N(0; 0, diag(prior)) - log N(0; mean, cov)."""
+    deviations = np.sqrt(prior)
+    values, vectors = eigh(cov / np.outer(deviations, deviations))
+    values = np.maximum(values, KNOWN)
+    along = vectors.T @ (mean / deviations)
+    return float(0.5 * (np.sum(np.log(values)) + np.sum(along**2 / values)))

@@ -197,7 +197,7 @@ class BayesPoint(MetricLearner):
         if self.space.structure == "diagonal":
             return []
         labels = check_blocks(blocks, self.n_features) or self.blocks or tuple(range(self.n_features))
-        return interactions(self._history, labels)
+        return interactions(self._history, labels, self._accuracy)
 
     # Learning.
 

@@ -18,7 +18,7 @@ from evenhand.metrics.gaussian._moment_matching import (
     update_in_batches,
     update_rows,
 )
-from evenhand.metrics.gaussian.forms import HARD, Project, Update, scores_of
+from evenhand.metrics.gaussian.forms import HARD, Project, Update, is_beyond, scores_of
 from evenhand.metrics.gaussian.prior_shape import PriorUnits
 from evenhand.metrics.gaussian.truncated_normal import quantile_above_zero
 from evenhand.metrics.gaussian.tuning import DEFAULT, BayesPointTuning
@@ -117,7 +117,14 @@ class Belief:
         floor = self.tuning.min_eigenvalue * max(float(values[-1]), float(np.trace(self.cov)))
         return replace(self, mean=mean, cov=np.asarray((vectors * np.maximum(values, floor)) @ vectors.T))
 
-    def surely_exceeds(self, bound: float) -> bool:
+    def outgrows(self, bound: float) -> bool:
+        """Whether ||alpha|| surely exceeds the bound; if the prior has a shape, along its mean only."""
+        if self.units is None:
+            return self._surely_exceeds(bound)
+        square = float(self.mean @ self.mean)
+        return is_beyond(bound, square, float(self.mean @ (self.cov @ self.mean)))
+
+    def _surely_exceeds(self, bound: float) -> bool:
         """Whether ||alpha|| exceeds the bound, counting along each principal direction all but one deviation.
 
         Directions that no two candidates ever show, such as the sum of a category's levels, drift and stay uncertain.

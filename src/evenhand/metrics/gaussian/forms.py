@@ -56,7 +56,7 @@ class GaussianBelief(Protocol):
     ) -> tuple[Self, float]:
         """Update with one bit, whether all of `fair` hold; also how likely that bit was."""
 
-    def surely_exceeds(self, bound: float) -> bool:
+    def outgrows(self, bound: float) -> bool:
         """Whether ||G||_F surely exceeds the bound."""
 
     def with_prior(self, old: Self, new: Self) -> Self:
@@ -144,6 +144,14 @@ class BeliefForm(Protocol[B]):
 
     def restored(self, state: dict[str, Any], /) -> B:
         """The belief with this state, to the bit."""
+
+
+def is_beyond(bound: float, square: float, variance: float) -> bool:
+    """Whether the mean's length exceeds the bound by a deviation along it; square: of the length.
+
+    variance: mean' cov mean.
+    """
+    return square > bound**2 and math.sqrt(square) - math.sqrt(max(variance, 0.0) / square) > bound
 
 
 def scores_of(mean: Floats, sd: Floats, half_spaces: HalfSpaces, blur: float, softness: Floats) -> Floats:

@@ -137,7 +137,7 @@ class BeliefHistory(Generic[B]):
             base = self.form.project(self._updated(base or self.form.prior(bound), oldest, blur).belief, bound)
         if sharpens:
             belief, base = self._widened(belief), self._widened(base)
-        if belief.surely_exceeds(bound):
+        if belief.outgrows(bound):
             bound = 2.0 * bound
             base = None if base is None else base.with_prior(self.form.prior(self.bound), self.form.prior(bound))
             belief = self._updated(base or self.form.prior(bound), memory.all(), blur).belief
@@ -230,7 +230,7 @@ class BeliefHistory(Generic[B]):
         smoother, belief = smoother.updated(self.belief, half_spaces, reviewer, blur=blur, project=project)
         if sharpens:
             belief, smoother = self._widened(belief), smoother.with_base(self._widened(smoother.base))
-        if belief.surely_exceeds(bound):
+        if belief.outgrows(bound):
             bound = 2.0 * bound
             priors = self.form.prior(self.bound), self.form.prior(bound)
             smoother, belief = smoother.restarted(*priors, blur=blur, project=project)

@@ -14,9 +14,6 @@ from evenhand._internal.arrays import Floats
 from evenhand._internal.factorisations import eigh
 from evenhand.metrics.gaussian.history import BeliefHistory
 
-KNOWN = 1e-12  # Variances smaller than this share of the prior's count as this share.
-
-
 SOME_SIGN, CLEAR_SIGN = math.log(3.0), math.log(20.0)
 """The evidence from which there is some sign of an interaction, and a clear one (Kass and Raftery 1995)."""
 
@@ -44,11 +41,12 @@ class InteractionEvidence:
         return f"{sign} that {self.first} and {self.second} interact"
 
 
-def interactions(history: BeliefHistory[Any], labels: Sequence[Any]) -> list[InteractionEvidence]:
+def interactions(history: BeliefHistory[Any], labels: Sequence[Any], accuracy: float) -> list[InteractionEvidence]:
     """The interaction of each two blocks of columns, the clearest evidence first; labels: of each column's block.
 
     Evidence is the density at zero of the entries between two blocks, under the prior over under the belief (Savage and
-    Dickey): answers that make zero less likely than it was speak for an interaction.
+    Dickey): answers that make zero less likely than it was speak for an interaction. accuracy: the epsilon in force;
+    entries are taken as known to within it, since smaller ones make no difference.
     """
     blocks: dict[Any, list[int]] = {}
     for column, label in enumerate(labels):
@@ -59,14 +57,15 @@ def interactions(history: BeliefHistory[Any], labels: Sequence[Any]) -> list[Int
         i, j = zip(*product(own, other), strict=True)
         mean, cov, shares = form.entries(belief, i, j)
         largest = mean[np.argmax(np.abs(mean))] / math.sqrt(2.0)  # svec has sqrt(2) G_ij
-        found.append(InteractionEvidence(first, second, _log_factor(mean, cov, shares * variance), float(largest)))
+        found.append(
+            InteractionEvidence(first, second, _log_factor(mean, cov, shares * variance, accuracy**2), float(largest))
+        )
     return sorted(found, key=lambda each: -each.evidence)
 
 
-def _log_factor(mean: Floats, cov: Floats, prior: Floats) -> float:
-    """log N(0; 0, diag(prior)) - log N(0; mean, cov)."""
-    deviations = np.sqrt(prior)
-    values, vectors = eigh(cov / np.outer(deviations, deviations))
-    values = np.maximum(values, KNOWN)
+def _log_factor(mean: Floats, cov: Floats, prior: Floats, noise: float) -> float:
+    """log N(0; 0, diag(prior) + noise I) - log N(0; mean, cov + noise I)."""
+    deviations = np.sqrt(prior + noise)
+    values, vectors = eigh((cov + noise * np.eye(len(mean))) / np.outer(deviations, deviations))
     along = vectors.T @ (mean / deviations)
     return float(0.5 * (np.sum(np.log(values)) + np.sum(along**2 / values)))

@@ -74,7 +74,7 @@ def test_another_prior_is_as_if_from_the_start(shape: PriorShape, seed: int) -> 
         prior = form.prior(bound)
         gain = prior.cov @ U.T @ np.linalg.solve(U @ prior.cov @ U.T + noise * np.eye(5), np.eye(5))
         state = {"mean": prior.mean + gain @ (y - U @ prior.mean), "cov": prior.cov - gain @ U @ prior.cov}
-        beliefs.append(form.restored(state))
+        beliefs.append(form.restored(state, bound))
     moved = beliefs[0].with_prior(form.prior(1.0), form.prior(3.0))
     assert np.allclose(moved.mean, beliefs[1].mean, atol=1e-6)
     assert np.allclose(moved.cov, beliefs[1].cov, atol=1e-6)
@@ -84,7 +84,7 @@ def test_nothing_is_wider_than_the_prior() -> None:
     """However often a belief is widened, no direction gets more uncertain than under the prior."""
     form = CovarianceForm(MetricSpace(4), PriorShape.of(4, 0.1), DEFAULT)
     prior, variance = form.prior(1.0), form.prior_variance(1.0)
-    belief = form.restored({"mean": prior.mean, "cov": prior.cov * 0.01})
+    belief = form.restored({"mean": prior.mean, "cov": prior.cov * 0.01}, 1.0)
     for _ in range(10):
         belief = belief.widened(4.0, variance)
     assert np.allclose(belief.cov, prior.cov, atol=1e-12)

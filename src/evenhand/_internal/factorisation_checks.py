@@ -123,6 +123,29 @@ def is_qr(matrix: Floats, answer: PivotedQR) -> bool:
     return _is_small(wrong, RESIDUAL_TOLERANCE, _scale(matrix), matrix) and _has_orthonormal_columns(answer.q)
 
 
+def is_solution(matrix: Floats, X: Floats, table: Floats) -> bool:
+    """Whether matrix X = table, seen on a probe; relative to the size of what is added up."""
+    x = _probe(table.shape[1])
+    with np.errstate(all="ignore"):
+        y = X @ x
+        wrong = matrix @ y - table @ x
+        scale = _scale(matrix) * max(float(np.abs(y).max(initial=0.0)), 1.0) + _scale(table)
+    return _is_small(wrong, RESIDUAL_TOLERANCE, scale, matrix)
+
+
+def is_upper_factor(matrix: Floats, R: Floats) -> bool:
+    """Whether R'R = A'A, seen on a probe; what stands below R's diagonal is zero."""
+    x = _probe(matrix.shape[1])
+    with np.errstate(all="ignore"):
+        wrong = matrix.T @ (matrix @ x) - R.T @ (R @ x)
+    return _is_small(wrong, RESIDUAL_TOLERANCE, _scale(matrix) ** 2, matrix)
+
+
+def are_different(matrix: Floats, rows: Indices) -> bool:
+    """Whether these are different rows of the matrix, at least one."""
+    return bool(0 < len(np.unique(rows)) == len(rows) and rows.min() >= 0 and rows.max() < len(matrix))
+
+
 def _has_orthonormal_columns(table: Floats) -> bool:
     x = _probe(table.shape[1])
     with np.errstate(all="ignore"):

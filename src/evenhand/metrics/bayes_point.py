@@ -19,11 +19,12 @@ from evenhand.metrics.gaussian.forms import BeliefForm
 from evenhand.metrics.gaussian.guess_bounds import GuessBounds
 from evenhand.metrics.gaussian.history import BeliefHistory, ReviewersAssumed
 from evenhand.metrics.gaussian.interactions import InteractionEvidence, interactions
+from evenhand.metrics.gaussian.kernel_form import KernelForm
+from evenhand.metrics.gaussian.last_moments import LastMoments
 from evenhand.metrics.gaussian.prior_shape import PriorShape, check_blocks
 from evenhand.metrics.gaussian.soft_threshold import chance_exceeded
 from evenhand.metrics.gaussian.truncated_normal import chance_below
 from evenhand.metrics.gaussian.tuning import DEFAULT, BayesPointTuning
-from evenhand.metrics.half_spaces import HalfSpaces
 from evenhand.metrics.learner import Learned, MetricLearner
 from evenhand.metrics.learner_settings import accuracy, check_epsilon, check_error_rate, check_softness, first_bound
 from evenhand.metrics.verdicts import Pairs, Verdicts
@@ -93,13 +94,18 @@ class BayesPoint(MetricLearner):
         assumed, bound = ReviewersAssumed(self.error_rate, self.softness, self.tuning), first_bound(bound, self.epsilon)
         self._history, *rivals = (BeliefHistory(form, assumed, bound) for form in self._forms())
         self._rivals: tuple[BeliefHistory[Any], ...] = tuple(rivals)
+        self._last = LastMoments()
 
     def _forms(self) -> list[BeliefForm[Any]]:
         """The forms of belief that are learned side by side, the one to play at the start first."""
         if self._structure != "auto" or self.n_features == 1:
             return [CovarianceForm(self.space, None, self.tuning)]
-        shapes = (PriorShape.of(self.n_features, ratio, self.blocks) for ratio in self.tuning.ratios)
-        return [CovarianceForm(self.space, shape, self.tuning) for shape in shapes]
+        tuning, is_large = self.tuning, self.space.n_unknowns > self.tuning.max_kernel_free
+        ratios = tuning.kernel_ratios if is_large else tuning.ratios
+        shapes = [PriorShape.of(self.n_features, ratio, self.blocks) for ratio in ratios]
+        if is_large:
+            return [KernelForm(self.space, shape, tuning) for shape in shapes]
+        return [CovarianceForm(self.space, shape, tuning) for shape in shapes]
 
     @property
     def structure(self) -> Structure:
@@ -135,8 +141,11 @@ class BayesPoint(MetricLearner):
     def moments(self, pairs: Pairs) -> tuple[Floats, Floats]:
         """The belief's mean and standard deviation of each pair's squared distance, each (n,)."""
         history = self._history
-        mean, sd = history.belief.moments(history.form.rows(pairs.differences))
-        return mean, sd
+        found = self._last.look_up(history.belief, pairs)
+        if found is None:
+            found = history.belief.moments(history.form.rows(pairs.differences))
+            self._last = LastMoments.of(history.belief, pairs, *found)
+        return found
 
     def chance_unfair(self, pairs: Pairs, gaps: Floats) -> Floats:
         """The probability that each pair's squared distance, truncated at zero, is below its squared gap, (n,)."""
@@ -163,7 +172,8 @@ class BayesPoint(MetricLearner):
         """The distances to play between the rows of checked `contexts` (k, d), (k, k)."""
         if type(self).guess is not BayesPoint.guess:  # a subclass with its own guesses
             return super().playable_distances(contexts)
-        return self._history.form.distances(self._history.belief, contexts, self._caution())
+        table = self._history.form.distances(self._history.belief, contexts, self._caution())
+        return super().playable_distances(contexts) if table is None else table
 
     def playable_bounds(self, contexts: Floats) -> GuessBounds | None:
         """Bounds on the distances to play; None for so few pairs and unknowns that guesses take no longer."""
@@ -203,7 +213,10 @@ class BayesPoint(MetricLearner):
 
     def learn(self, verdicts: Verdicts) -> Learned:
         """Learn from each verdict in turn; with a fixed error rate, report those that contradict the belief."""
-        half_spaces = HalfSpaces.of(self.space, verdicts)
+        half_spaces = self._history.form.half_spaces(verdicts)
+        telling = self._history.form.telling(self._history.belief, half_spaces)
+        if telling is not None:
+            half_spaces = half_spaces.take(telling)
         sharper = accuracy(self.epsilon, self.rounds + 1)
         now: dict[str, Any] = {"accuracy": self._accuracy, "sharpens": sharper < self._accuracy, "reviews": self.rounds}
         histories = [self._history, *self._rivals]
@@ -212,7 +225,8 @@ class BayesPoint(MetricLearner):
         (history, contradicting), *rivals = (each.updated(half_spaces, verdicts.reviewer, **now) for each in histories)
         self._choose(history, [rival for rival, _ in rivals])
         self.rounds, self._accuracy = self.rounds + 1, sharper
-        conflicts = tuple(verdicts.pairs.take(np.array(contradicting)).names()) if contradicting else ()
+        skipped = np.array(contradicting, dtype=np.int64) if telling is None else telling[contradicting]
+        conflicts = tuple(verdicts.pairs.take(skipped).names()) if contradicting else ()
         return Learned(len(verdicts.gaps) - len(contradicting), conflicts)
 
     def _choose(self, history: BeliefHistory[Any], rivals: list[BeliefHistory[Any]]) -> None:
@@ -228,7 +242,7 @@ class BayesPoint(MetricLearner):
 
     def learn_bit(self, verdicts: Verdicts, *, any_unfair: bool) -> Learned:
         """Learn that some pair was unfair, or that none was, and nothing more. No evidence on the prior's shape."""
-        fair = HalfSpaces.of(self.space, replace(verdicts, unfair=np.zeros(len(verdicts), dtype=np.bool_)))
+        fair = self._history.form.half_spaces(replace(verdicts, unfair=np.zeros(len(verdicts), dtype=np.bool_)))
         history, *rivals = (
             each.updated_bit(fair, any_unfair=any_unfair, accuracy=self._accuracy)
             for each in (self._history, *self._rivals)
@@ -268,7 +282,7 @@ class BayesPoint(MetricLearner):
         histories = []
         for each in (state, *state["rivals"]):
             history = new[float(each["ratio"])].restored(each)
-            history.bound, history.evidence = float(each["bound"]), float(each["evidence"])
+            history.evidence = float(each["evidence"])
             histories.append(history)
         learner._history, learner._rivals = histories[0], tuple(histories[1:])
         return learner

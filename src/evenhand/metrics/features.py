@@ -7,6 +7,7 @@ that ||alpha|| = ||G||_F and m = d(d+1)/2. Diagonal structure: alpha = diag(G), 
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Literal, get_args
 
 import numpy as np
@@ -38,18 +39,22 @@ class MetricSpace:
         self.n_features = check_whole("n_features", n_features, least=1)
         check_one_of("structure", structure, get_args(Structure))
         self.structure: SpaceStructure = "diagonal" if structure == "diagonal" else "full"
-        if self.structure == "full":
-            self._rows, self._columns = np.triu_indices(self.n_features)
-        else:
-            self._rows = self._columns = np.arange(self.n_features)
-        self._weights = np.where(self._rows == self._columns, 1.0, np.sqrt(2.0))
-        self.n_unknowns = len(self._rows)
+        d = self.n_features
+        self.n_unknowns = d * (d + 1) // 2 if self.structure == "full" else d
         """The dimension m of alpha."""
 
-    @property
+    @cached_property
     def places(self) -> tuple[Indices, Indices]:
         """The row and the column in G of each entry of alpha, each (m,), row <= column."""
-        return self._rows, self._columns
+        if self.structure == "full":
+            rows, columns = np.triu_indices(self.n_features)
+            return rows, columns
+        return np.arange(self.n_features), np.arange(self.n_features)
+
+    @cached_property
+    def _weights(self) -> Floats:
+        rows, columns = self.places
+        return np.where(rows == columns, 1.0, np.sqrt(2.0))
 
     def place_of(self, i: Indices, j: Indices) -> Indices:
         """Where in alpha the entries G_ij of the full structure stand, (n,)."""
@@ -64,13 +69,14 @@ class MetricSpace:
 
     def flatten(self, matrix: Floats) -> Floats:
         """alpha of a symmetric matrix G: (d, d) -> (m,)."""
-        return np.asarray(matrix[self._rows, self._columns] * self._weights)
+        return np.asarray(matrix[self.places] * self._weights)
 
     def unflatten(self, alpha: Floats) -> Floats:
         """G of alpha: (m,) -> (d, d), symmetric."""
         matrix = np.zeros((self.n_features, self.n_features))
-        matrix[self._rows, self._columns] = alpha / self._weights
-        matrix[self._columns, self._rows] = matrix[self._rows, self._columns]
+        rows, columns = self.places
+        matrix[rows, columns] = alpha / self._weights
+        matrix[columns, rows] = matrix[rows, columns]
         return matrix
 
     def embedded(self, alpha: Floats, contexts: Floats) -> tuple[Floats, Floats]:

@@ -18,7 +18,7 @@ from evenhand.metrics.gaussian._moment_matching import (
     update_in_batches,
     update_rows,
 )
-from evenhand.metrics.gaussian.forms import HARD, Project, Update, is_beyond, scores_of
+from evenhand.metrics.gaussian.forms import HARD, LEAST_LEARNED, Project, Update, is_beyond, scores_of
 from evenhand.metrics.gaussian.prior_shape import PriorUnits
 from evenhand.metrics.gaussian.truncated_normal import quantile_above_zero
 from evenhand.metrics.gaussian.tuning import DEFAULT, BayesPointTuning
@@ -153,6 +153,8 @@ class Belief:
         variances = np.maximum(variances, np.finfo(np.float64).tiny)
         before, after = (1.0 / prior._in_units(prior.cov)[0, 0] for prior in (old, new))
         learned = np.maximum(1.0 / variances - before, 0.0)
+        if self.units is not None:
+            learned[learned < LEAST_LEARNED * before] = 0.0
         shift = (directions.T @ self._in_units(self.mean)) / variances
         shift = shift - before * (directions.T @ old._in_units(old.mean))
         shift = np.where(learned > 0.0, shift, 0.0) + after * (directions.T @ new._in_units(new.mean))

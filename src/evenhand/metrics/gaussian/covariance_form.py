@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from evenhand._internal.arrays import Floats
+from evenhand._internal.arrays import Floats, Indices
 from evenhand._internal.jit import frozen
 from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.gaussian.belief import Belief, draw_psd, project_psd, refitted
@@ -18,6 +17,7 @@ from evenhand.metrics.gaussian.guess_bounds import GuessBounds
 from evenhand.metrics.gaussian.prior_shape import PriorShape
 from evenhand.metrics.gaussian.tuning import BayesPointTuning
 from evenhand.metrics.half_spaces import HalfSpaces
+from evenhand.metrics.verdicts import Verdicts
 
 
 class CovarianceForm:
@@ -25,12 +25,20 @@ class CovarianceForm:
 
     def __init__(self, space: MetricSpace, shape: PriorShape | None, tuning: BayesPointTuning) -> None:
         self.space, self.shape, self.tuning = space, shape, tuning
-        self.width = space.n_unknowns
+        self.width = self.answer_size = space.n_unknowns
         self._units = None if shape is None else shape.units(space)
 
     def rows(self, differences: Floats) -> Floats:
         """The features u, (n, d) -> (n, m)."""
         return self.space.features(differences)
+
+    def half_spaces(self, verdicts: Verdicts) -> HalfSpaces:
+        """The verdicts as half-spaces of alpha."""
+        return HalfSpaces.of(self.space, verdicts)
+
+    def telling(self, belief: Belief, half_spaces: HalfSpaces) -> None:
+        """All of them."""
+        return None
 
     def prior(self, bound: float) -> Belief:
         """Mean svec(I) B / (2 sqrt d); variances as in the shape, or B^2 / m."""
@@ -94,12 +102,12 @@ class CovarianceForm:
         """See `belief.refitted`."""
         return refitted(belief, memory, rates, softness, blur, project)
 
-    def entries(self, belief: Belief, i: Sequence[int], j: Sequence[int]) -> tuple[Floats, Floats, Floats]:
+    def entries(self, belief: Belief, i: Indices, j: Indices) -> tuple[Floats, Floats, Floats]:
         """Mean, covariance and prior variances, in units of the widest, of off-diagonal entries of svec(G)."""
-        places = self.space.place_of(np.asarray(i), np.asarray(j))
+        places = self.space.place_of(i, j)
         scales = np.ones(len(places)) if self._units is None else self._units.scales[places]
         return belief.mean[places], belief.cov[np.ix_(places, places)], scales**2
 
-    def restored(self, state: dict[str, Any]) -> Belief:
+    def restored(self, state: dict[str, Any], bound: float) -> Belief:
         """The belief with this state, to the bit."""
         return Belief(state["mean"].copy(), state["cov"].copy(), self.tuning, self._units)

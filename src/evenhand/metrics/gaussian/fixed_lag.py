@@ -47,12 +47,13 @@ class FixedLagSmoother(Generic[B]):
     rate or a softness has changed. Answers leave the window into the base at those known by then; memory stays flat.
 
     Every method that updates a belief takes `blur`, of thresholds, and `project`, onto positive semidefinite metrics.
-    width: the number of numbers in a row of half-spaces.
+    width: the number of numbers in a row of half-spaces. answer_size: how many an answer counts for where their number
+    is limited; by default the same.
     """
 
-    def __init__(self, base: B, width: int, grid: ReviewerGrid | None = None) -> None:
+    def __init__(self, base: B, width: int, grid: ReviewerGrid | None = None, answer_size: int | None = None) -> None:
         self.rates = ErrorRates(base.tuning, grid)
-        self.base, self.width = base, width
+        self.base, self.width, self._answer_size = base, width, answer_size or width
         self.open = AttributedHalfSpaces.none(width)
         self._used = np.zeros(0)
         self._used_softness = np.zeros(0)
@@ -88,7 +89,7 @@ class FixedLagSmoother(Generic[B]):
         belief = project(belief.update(half_spaces, rate, blur=blur, softness=softness[[row]]).belief)
         self.open = self.open.joined(AttributedHalfSpaces(**half_spaces.state(), reviewers=np.full(n, row)))
         self._new += n
-        most = min(tuning.open_answers, max(tuning.max_open_numbers // self.width, 1))
+        most = min(tuning.open_answers, max(tuning.max_open_numbers // self._answer_size, 1))
         n_open = len(self.open)
         if n_open > 2 * most:
             self._close(belief, n_open - most, blur, project)

@@ -7,20 +7,25 @@ covariance is kept, (n, m), z itself where it is not, (n, d).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
-from evenhand._internal.arrays import Floats
+from evenhand._internal.arrays import Floats, Indices
 from evenhand.metrics.gaussian.caution import Caution
 from evenhand.metrics.gaussian.guess_bounds import GuessBounds
 from evenhand.metrics.gaussian.prior_shape import PriorShape
 from evenhand.metrics.gaussian.tuning import BayesPointTuning
 from evenhand.metrics.half_spaces import HalfSpaces
+from evenhand.metrics.verdicts import Verdicts
 
 HARD = np.zeros(1)
 """The softness of thresholds that have none."""
+
+LEAST_LEARNED = 1e-6
+"""A direction in which answers added less than this share of the prior's precision counts as not learned: a belief
+that was widened up to the prior is at it, but for rounding."""
 
 
 class GaussianBelief(Protocol):
@@ -101,6 +106,16 @@ class BeliefForm(Protocol[B]):
     def rows(self, differences: Floats, /) -> Floats:
         """The row of each difference of two contexts, (n, d) -> (n, width)."""
 
+    @property
+    def answer_size(self) -> int:
+        """How many numbers an answer that may be reprocessed counts for."""
+
+    def half_spaces(self, verdicts: Verdicts, /) -> HalfSpaces:
+        """Verdicts as half-spaces, with rows for normals."""
+
+    def telling(self, belief: B, half_spaces: HalfSpaces, /) -> Indices | None:
+        """The rows of a review that tell most, where it has more than can be learned; None for all."""
+
     def prior(self, bound: float, /) -> B:
         """The belief before the first answer."""
 
@@ -122,8 +137,8 @@ class BeliefForm(Protocol[B]):
     def matrix(self, belief: B, /) -> Floats:
         """The mean of G, (d, d)."""
 
-    def distances(self, belief: B, contexts: Floats, caution: Caution, /) -> Floats:
-        """The distances to play between the rows of `contexts` (k, d), (k, k)."""
+    def distances(self, belief: B, contexts: Floats, caution: Caution, /) -> Floats | None:
+        """The distances to play between the rows of `contexts` (k, d), (k, k); None if guesses take no longer."""
 
     def bounds(self, belief: B, contexts: Floats, caution: Caution, /) -> GuessBounds | None:
         """Bounds on these distances; None where the distances themselves take no longer."""
@@ -136,14 +151,14 @@ class BeliefForm(Protocol[B]):
     ) -> B:
         """The belief updated until it agrees with what is remembered."""
 
-    def entries(self, belief: B, i: Sequence[int], j: Sequence[int], /) -> tuple[Floats, Floats, Floats]:
+    def entries(self, belief: B, i: Indices, j: Indices, /) -> tuple[Floats, Floats, Floats]:
         """Mean (n,), covariance (n, n) and prior variances (n,) of entries of svec(G), each i_k != j_k.
 
         Prior variances are in units of `prior_variance`.
         """
 
-    def restored(self, state: dict[str, Any], /) -> B:
-        """The belief with this state, to the bit."""
+    def restored(self, state: dict[str, Any], bound: float, /) -> B:
+        """The belief with this state, to the bit; bound: of its prior."""
 
 
 def is_beyond(bound: float, square: float, variance: float) -> bool:

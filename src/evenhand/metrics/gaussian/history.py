@@ -74,8 +74,10 @@ class BeliefHistory(Generic[B]):
         self.memory = Memory(form.width, assumed.tuning.max_rows(form.width))
         self.contradictions = self.evidence = 0.0
         self._rates = np.array([assumed.rate])
-        grid = assumed.grid(self.belief.freedom)
-        self.smoother = FixedLagSmoother(self.belief, form.width, grid) if assumed.are_learned else None
+        self.smoother = None
+        if assumed.are_learned:
+            grid = assumed.grid(self.belief.freedom)
+            self.smoother = FixedLagSmoother(self.belief, form.width, grid, form.answer_size)
         self.widths = np.array([assumed.softness or 0.0])
 
     @property
@@ -276,12 +278,13 @@ class BeliefHistory(Generic[B]):
         """The history with this `state`, to the bit; this one must be new, with the settings of that one."""
         history = shallow_copy(self)
         history.contradictions = float(state["surprises"])
-        history.belief = self.form.restored(state)
+        bound = history.bound = float(state["bound"])
+        history.belief = self.form.restored(state, bound)
         memory = HalfSpaces(**state["memory"])
         history.memory = self.memory.extended(memory, np.zeros(len(memory)))
         base = state.get("base")  # only if something was learned before the memory; never in states of version 0.1
-        history.base = None if base is None else self.form.restored(base)
+        history.base = None if base is None else self.form.restored(base, bound)
         if self.smoother is not None:
-            history.smoother = self.smoother.restored(state["doubt"], self.form.restored)
+            history.smoother = self.smoother.restored(state["doubt"], lambda base: self.form.restored(base, bound))
             history.widths = np.array([history.smoother.rates.usual_softness()])
         return history

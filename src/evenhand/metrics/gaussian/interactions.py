@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from evenhand._internal.arrays import Floats
+from evenhand._internal.arrays import Floats, Indices
 from evenhand._internal.factorisations import eigh
 from evenhand.metrics.gaussian.history import BeliefHistory
+
+TOGETHER = 64  # Entries between two blocks that are looked at together, with their covariances.
 
 SOME_SIGN, CLEAR_SIGN = math.log(3.0), math.log(20.0)
 """The evidence from which there is some sign of an interaction, and a clear one (Kass and Raftery 1995)."""
@@ -51,16 +53,31 @@ def interactions(history: BeliefHistory[Any], labels: Sequence[Any], accuracy: f
     blocks: dict[Any, list[int]] = {}
     for column, label in enumerate(labels):
         blocks.setdefault(label, []).append(column)
-    form, belief, variance = history.form, history.belief, history.form.prior_variance(history.bound)
     found = []
     for (first, own), (second, other) in combinations(blocks.items(), 2):
-        i, j = zip(*product(own, other), strict=True)
-        mean, cov, shares = form.entries(belief, i, j)
-        largest = mean[np.argmax(np.abs(mean))] / math.sqrt(2.0)  # svec has sqrt(2) G_ij
-        found.append(
-            InteractionEvidence(first, second, _log_factor(mean, cov, shares * variance, accuracy**2), float(largest))
-        )
+        i, j = np.array(list(product(own, other))).T
+        evidence, largest = _between(history, i, j, accuracy**2)
+        found.append(InteractionEvidence(first, second, evidence, largest / math.sqrt(2.0)))  # svec has sqrt(2) G_ij
     return sorted(found, key=lambda each: -each.evidence)
+
+
+def _between(history: BeliefHistory[Any], i: Indices, j: Indices, noise: float) -> tuple[float, float]:
+    """The evidence that the entries i, j are not all zero, and the mean of the largest of svec(G).
+
+    Of many entries: that one of them is not, nobody knows which. Its Bayes factor is the mean of those of each.
+    """
+    variance, factors, largest = history.form.prior_variance(history.bound), [], 0.0
+    for start in range(0, len(i), TOGETHER):
+        part = slice(start, start + TOGETHER)
+        mean, cov, shares = history.form.entries(history.belief, i[part], j[part])
+        largest = max(largest, float(mean[np.argmax(np.abs(mean))]), key=abs)
+        if len(i) <= TOGETHER:
+            return _log_factor(mean, cov, shares * variance, noise), largest
+        prior, own = shares * variance + noise, np.diag(cov) + noise
+        factors.append(0.5 * (np.log(own / prior) + mean**2 / own))
+    logs = np.concatenate(factors)
+    top = float(np.max(logs))
+    return top + math.log(float(np.mean(np.exp(logs - top)))), largest
 
 
 def _log_factor(mean: Floats, cov: Floats, prior: Floats, noise: float) -> float:

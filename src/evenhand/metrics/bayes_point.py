@@ -48,7 +48,8 @@ class BayesPoint(MetricLearner):
     structure "auto": any G, with a prior that expects features to interact little. Off-diagonal entries start narrower
     than diagonal ones by a factor; a few factors are learned side by side, and the one that foretold the answers best
     is played (`PriorShape`). blocks: a label for each column; off-diagonal entries within a block, such as the levels
-    of a category, start as wide as diagonal ones. `interactions` says which features interact.
+    of a category, start as wide as diagonal ones. `interactions` says which features interact. Beyond some 300 unknowns
+    the belief is kept as a function of pairs (`KernelBelief`): cost and memory then grow with d, not with m.
 
     The distance played is not the mean but the `caution` quantile of the belief about the squared distance, truncated
     at zero; with a soft threshold, about the gap that is flagged with probability `caution`, errors apart. A low
@@ -214,14 +215,14 @@ class BayesPoint(MetricLearner):
     def learn(self, verdicts: Verdicts) -> Learned:
         """Learn from each verdict in turn; with a fixed error rate, report those that contradict the belief."""
         half_spaces = self._history.form.half_spaces(verdicts)
+        histories = [self._history, *self._rivals]
+        if self._rivals:  # before the most telling rows are chosen: those speak against the belief that chooses them
+            histories = [each.weighed(half_spaces, verdicts.reviewer) for each in histories]
         telling = self._history.form.telling(self._history.belief, half_spaces)
         if telling is not None:
             half_spaces = half_spaces.take(telling)
         sharper = accuracy(self.epsilon, self.rounds + 1)
         now: dict[str, Any] = {"accuracy": self._accuracy, "sharpens": sharper < self._accuracy, "reviews": self.rounds}
-        histories = [self._history, *self._rivals]
-        if self._rivals:
-            histories = [each.weighed(half_spaces, verdicts.reviewer) for each in histories]
         (history, contradicting), *rivals = (each.updated(half_spaces, verdicts.reviewer, **now) for each in histories)
         self._choose(history, [rival for rival, _ in rivals])
         self.rounds, self._accuracy = self.rounds + 1, sharper

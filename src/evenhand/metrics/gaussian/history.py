@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Generic, Self, overload
 
 import numpy as np
@@ -27,17 +27,17 @@ class ReviewersAssumed:
     softness: float | None
     tuning: BayesPointTuning
 
-    @property
+    @cached_property
     def rate(self) -> float:
         """The fixed error rate, or 0."""
         return self.error_rate or 0.0
 
-    @property
+    @cached_property
     def are_learned(self) -> bool:
         """Whether anything is learned about them."""
         return self.error_rate is None or self.softness is None
 
-    @property
+    @cached_property
     def contradiction(self) -> float:
         """The score below which a verdict is a contradiction; none is, where errors are expected."""
         return self.tuning.contradiction if self.rate < self.tuning.slip_rate else -math.inf
@@ -69,7 +69,7 @@ class BeliefHistory(Generic[B]):
     """The log-probability that was given to answers before they were learned, as far as it was asked for."""
 
     def __init__(self, form: BeliefForm[B], assumed: ReviewersAssumed, bound: float) -> None:
-        self.form, self.assumed, self.bound = form, assumed, bound
+        self.form, self.assumed, self.bound, self.tuning = form, assumed, bound, assumed.tuning
         self.belief, self.base = form.prior(bound), None
         self.memory = Memory(form.width, assumed.tuning.max_rows(form.width))
         self.contradictions = self.evidence = 0.0
@@ -84,11 +84,6 @@ class BeliefHistory(Generic[B]):
     def ratio(self) -> float:
         """The prior's deviation of entries off the diagonal, in units of the diagonal's."""
         return 1.0 if self.form.shape is None else self.form.shape.ratio
-
-    @property
-    def tuning(self) -> BayesPointTuning:
-        """The constants in force."""
-        return self.assumed.tuning
 
     def updated(
         self, half_spaces: HalfSpaces, reviewer: str | None, *, reviews: int, accuracy: float, sharpens: bool

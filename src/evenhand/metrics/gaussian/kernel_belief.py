@@ -130,7 +130,7 @@ class KernelBelief:
         across, within = (
             np.hstack([old[counts], new[np.ix_(counts, counts)]]) for old, new in zip(parts, own_parts, strict=True)
         )
-        most = tuning.most_supports + tuning.batch_rows
+        most = tuning.most_supports + tuning.max_review_rows
         changes = (directions, steps[counts], shrinks[counts])
         grown = supports.extended(rows[counts], across, within, *changes, most=most)
         if len(grown.weights) > tuning.most_supports:

@@ -19,9 +19,9 @@ from evenhand.allocation import lazy_distances as bounded_distances
 from evenhand.auditors import MahalanobisAuditor
 from evenhand.bandit import fair_bandit
 from evenhand.environments import make_world
-from evenhand.metrics import BayesPoint, Pairs, Verdicts, bayes_point
+from evenhand.metrics import BayesPoint, Pairs, Verdicts
 from evenhand.metrics.features import MetricSpace
-from evenhand.metrics.gaussian import _moment_matching, belief
+from evenhand.metrics.gaussian import _moment_matching, belief, covariance_form
 from evenhand.metrics.gaussian.belief import Belief
 from evenhand.metrics.gaussian.tuning import DEFAULT
 from evenhand.metrics.learner import as_square
@@ -118,7 +118,7 @@ def test_a_small_round_is_worked_out_at_once(monkeypatch: pytest.MonkeyPatch) ->
     """Ten candidates with ten features: one kernel for all distances, one allocation, no eigenvalues."""
     rounds = _Rounds(k=10, d=10)
     rounds.play(30)
-    tables = _count(monkeypatch, bayes_point, "fill_distances", lambda contexts, *_: len(contexts))
+    tables = _count(monkeypatch, covariance_form, "fill_distances", lambda contexts, *_: len(contexts))
     guesses = _count(monkeypatch, BayesPoint, "guess")
     answers = _count(monkeypatch, fair_bandit, "fair_distribution")
     eigenvalues = _count(monkeypatch, np.linalg, "eigh")
@@ -267,7 +267,7 @@ def test_rows_that_cannot_matter_are_passed_over() -> None:
     half_spaces = HalfSpaces.of(metric.space, verdicts)
     scores = []
     for few_rows in (len(verdicts), 4):
-        known = replace(metric._belief, tuning=replace(DEFAULT, few_rows=few_rows))
+        known = replace(metric._history.belief, tuning=replace(DEFAULT, few_rows=few_rows))
         scores.append(known.update(half_spaces, np.array([0.001]), blur=1e-4, contradiction=-5.0).score)
     passed_over = scores[0] != scores[1]  # scored as if the deviation were the widest of all
     assert np.sum(passed_over) >= len(verdicts) / 2

@@ -416,7 +416,7 @@ def test_a_review_passed_twice_counts_twice() -> None:
         ({"n_features": 2, "capacity": 1.5}, r"capacity must be a whole number >= 1 or None, got 1\.5"),
         ({"n_features": 2, "capacity": True}, "capacity must be a whole number >= 1 or None, got True"),
         ({"n_features": 2, "epsilon": -1}, "epsilon must be a number from 1e-06 to 1 or None, got -1"),
-        ({"n_features": 2, "structure": "square"}, "structure must be 'full' or 'diagonal', got 'square'"),
+        ({"n_features": 2, "structure": "square"}, "structure must be 'auto', 'full' or 'diagonal', got 'square'"),
         ({"n_features": 2, "seed": "x"}, "seed must be a whole number >= 0, a numpy Generator or None, got 'x'"),
         ({"n_features": 2, "seed": -1}, "seed must be a whole number >= 0, a numpy Generator or None, got -1"),
         ({"n_features": 2, "metric": eh.metrics.Ellipsoid(3)}, "metric must have 2 features as the bandit has, got 3"),

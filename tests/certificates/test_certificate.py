@@ -14,7 +14,7 @@ from evenhand.certificates import Certificate, Evidence, certify, check, lower_b
 from evenhand.certificates.check import LIKELY
 from evenhand.errors import InvalidCertificate, InvalidInput
 from evenhand.metrics import Pairs, VersionSpace
-from evenhand.metrics.features import MetricSpace, Structure
+from evenhand.metrics.features import MetricSpace, SpaceStructure
 from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision
 from evenhand.testing.metric_worlds import random_A, random_contexts
 from tests.support.reviewed import Floats, evidence_of, half, made_up, played
@@ -74,7 +74,7 @@ def test_a_single_candidate_has_no_pairs() -> None:
 
 
 @pytest.mark.parametrize("structure", ["full", "diagonal"])
-def test_certificates_go_through_json_unchanged(structure: Structure) -> None:
+def test_certificates_go_through_json_unchanged(structure: SpaceStructure) -> None:
     """Written, read and written again: the same text; the certificate read passes the check."""
     A = np.diag([0.9, 0.4, 0.1])
     history = list(made_up(A, "ball", k=5, rounds=60, seed=0))
@@ -95,7 +95,7 @@ def test_certificates_go_through_json_unchanged(structure: Structure) -> None:
 
 @pytest.mark.parametrize("kind", ["sphere", "lattice", "levels", "twins", "lopsided"])
 @pytest.mark.parametrize("structure", ["full", "diagonal"])
-def test_every_certificate_passes_the_check(kind: str, structure: Structure) -> None:
+def test_every_certificate_passes_the_check(kind: str, structure: SpaceStructure) -> None:
     """Contexts of every kind, metrics of every rank, before and after learning."""
     for rank in (1, 3):
         A = random_A(np.random.default_rng(rank), 3, rank=rank)

@@ -185,10 +185,10 @@ def test_what_was_learned_survives_a_doubling() -> None:
         bound = learner.bound
         learner.learn(verdicts_at_the_guess(learner, 0.5 * random_contexts(rng, 4, 2), A))
     assert bound < learner.bound
-    memory = learner._memory.all()
+    memory = learner._history.memory.all()
     assert len(memory) > 5
-    bare = BayesPoint(2, bound=learner.bound)._belief.mean
-    assert np.mean(memory.slacks(learner._belief.mean) >= -1e-3) > 0.9
+    bare = BayesPoint(2, bound=learner.bound)._history.belief.mean
+    assert np.mean(memory.slacks(learner._history.belief.mean) >= -1e-3) > 0.9
     assert np.mean(memory.slacks(bare) >= -1e-3) < 0.9
 
 

@@ -10,11 +10,38 @@ from evenhand.metrics import BayesPoint, Ellipsoid, Guarded, MetricLearner, PerP
 from evenhand.testing import CertainMetricLearnerContract, MetricLearnerContract
 
 
+def _with_auto(settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings with structure "auto" in place of another sound one."""
+    structure = settings.get("structure", "full")
+    return {**settings, "structure": "auto" if structure in ("full", "diagonal") else structure}
+
+
 class TestBayesPoint(MetricLearnerContract):
     """The default."""
 
     def make(self, n_features: int, **settings: Any) -> MetricLearner:  # noqa: D102
         return BayesPoint(n_features, **settings)
+
+
+class TestBayesPointOfFewInteractions(MetricLearnerContract):
+    """The prior has a shape, whatever the truth."""
+
+    def make(self, n_features: int, **settings: Any) -> MetricLearner:  # noqa: D102
+        return BayesPoint(n_features, **_with_auto(settings))
+
+
+class TestBayesPointOfFewInteractionsAndReviewersWhoErr(MetricLearnerContract):
+    """The prior has a shape, and error rates are learned."""
+
+    expects_errors = True
+
+    def make(self, n_features: int, **settings: Any) -> MetricLearner:  # noqa: D102
+        return BayesPoint(n_features, error_rate=None, **_with_auto(settings))
+
+    @pytest.mark.parametrize("bound", [1e-3, 10.0])
+    def test_the_first_bound_need_not_be_right(self, bound: float) -> None:
+        """Not from 100 times too much: with error rates learned, a lone reviewer is then taken to mislead."""
+        super().test_the_first_bound_need_not_be_right(bound)
 
 
 class TestBayesPointOfSoftReviewers(MetricLearnerContract):

@@ -40,7 +40,7 @@ def test_a_frozen_belief_is_refitted_to_what_it_remembers() -> None:
     for _ in range(40):
         play()
     assert learner.estimate(Pairs.between(x, y))[0] == pytest.approx(0.36, abs=1e-3)
-    learner._belief = Belief(np.array([0.1]), np.array([[1e-12]]))
+    learner._history.belief = Belief(np.array([0.1]), np.array([[1e-12]]))
     for _ in range(learner.tuning.min_reviews_to_check):
         play()
     assert learner.estimate(Pairs.between(x, y))[0] == pytest.approx(0.36, abs=1e-2)

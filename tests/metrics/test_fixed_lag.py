@@ -111,7 +111,7 @@ def test_a_wider_prior_keeps_answers_that_left_the_window() -> None:
     """A restart replaces the prior in the base, and processes the open answers again at their reviewer's rate."""
     rng = np.random.default_rng(0)
     prior = Belief(np.zeros(2), np.eye(2), replace(DEFAULT, open_answers=10))
-    kept, belief, marks = FixedLagSmoother(prior), prior, {"Ada": 0.01, "Bob": 0.02, "Eve": 0.03}
+    kept, belief, marks = FixedLagSmoother(prior, len(prior.mean)), prior, {"Ada": 0.01, "Bob": 0.02, "Eve": 0.03}
     for t in range(60):
         name, n = list(marks)[t % 3], int(rng.integers(1, 8))
         cuts = HalfSpaces(rng.normal(size=(n, 2)), np.full(n, marks[name]), rng.choice([-1.0, 1.0], size=n))
@@ -294,7 +294,7 @@ def test_the_same_answer_of_another_reviewer_is_news() -> None:
     """Answers of several reviewers on one pair count each, also when reprocessed; copies within a review count once."""
     prior = Belief(np.array([0.3]), np.eye(1) * 0.04)
     cuts = HalfSpaces(np.ones((1, 1)), np.array([0.25]), -np.ones(1))
-    both, belief = FixedLagSmoother(prior), prior
+    both, belief = FixedLagSmoother(prior, len(prior.mean)), prior
     for name in ("Ada", "Bob", "Ada"):
         both, belief = both.updated(belief, cuts, name, blur=1e-4, project=lambda belief: belief)
     rate = float(both.rates.means()[0])
@@ -306,8 +306,12 @@ def test_the_same_answer_of_another_reviewer_is_news() -> None:
     assert again.mean[0] == pytest.approx(float(expected.mean[0]), rel=1e-9)
     assert again.cov[0, 0] == pytest.approx(float(expected.cov[0, 0]), rel=1e-9)
     copies = HalfSpaces(np.ones((3, 1)), np.full(3, 0.25), -np.ones(3))
-    crowd, belief = FixedLagSmoother(prior).updated(prior, copies, "Ada", blur=1e-4, project=lambda belief: belief)
-    once, belief_once = FixedLagSmoother(prior).updated(prior, cuts, "Ada", blur=1e-4, project=lambda belief: belief)
+    crowd, belief = FixedLagSmoother(prior, len(prior.mean)).updated(
+        prior, copies, "Ada", blur=1e-4, project=lambda belief: belief
+    )
+    once, belief_once = FixedLagSmoother(prior, len(prior.mean)).updated(
+        prior, cuts, "Ada", blur=1e-4, project=lambda belief: belief
+    )
     assert np.array_equal(belief.mean, belief_once.mean)
     assert len(crowd.open) == len(once.open) == 1
 
@@ -316,7 +320,7 @@ def test_each_reviewer_has_an_error_rate(monkeypatch: pytest.MonkeyPatch) -> Non
     """An answer moves the belief by what its reviewer is known to be worth, at once: a liar's not at all."""
     monkeypatch.setattr(ErrorRates, "means", lambda self: np.array([0.1, 0.9, 0.5][: len(self.names)]))
     prior = Belief(np.array([0.3]), np.eye(1) * 0.04)
-    kept, cuts = FixedLagSmoother(prior), HalfSpaces(np.ones((1, 1)), np.array([0.25]), -np.ones(1))
+    kept, cuts = FixedLagSmoother(prior, len(prior.mean)), HalfSpaces(np.ones((1, 1)), np.array([0.25]), -np.ones(1))
     moved = []
     for name, rate in (("Ada", 0.1), ("Eve", 0.9), ("Bob", 0.5)):
         kept, belief = kept.updated(prior, cuts, name, blur=1e-4, project=lambda belief: belief)
@@ -337,7 +341,7 @@ def test_no_answer_is_lost_and_none_counts_twice(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(ErrorRates, "means", lambda self: np.full(len(self.names), 0.1))
     rng = np.random.default_rng(0)
     prior = Belief(np.zeros(3), np.eye(3), replace(DEFAULT, open_answers=20))
-    kept, belief, everything = FixedLagSmoother(prior), prior, HalfSpaces.none(3)
+    kept, belief, everything = FixedLagSmoother(prior, len(prior.mean)), prior, HalfSpaces.none(3)
     for n in (3, 1, 15, 2, 0, 70, 8, 30, 1, 1, 25):
         new = HalfSpaces(rng.normal(size=(n, 3)), rng.uniform(0, 1, size=n), rng.choice([-1.0, 1.0], size=n))
         kept, belief = kept.updated(belief, new, "Ada", blur=1e-4, project=lambda belief: belief)
@@ -387,7 +391,7 @@ def test_answers_are_reprocessed_when_a_rate_emerges() -> None:
         reviews.append((verdicts, 0.95 if liar else 0.02))
         learner.learn(replace(verdicts, reviewer="Eve" if liar else "Ada"))
     assert learner.reviewers()["Eve"].misleads
-    knowing = learner._prior(learner.bound)
+    knowing = learner._history.form.prior(learner.bound)
     for verdicts, rate in reviews:
         half_spaces = HalfSpaces.of(learner.space, verdicts)
         updated = knowing.update(half_spaces, np.full(len(verdicts), rate), blur=1e-4).belief

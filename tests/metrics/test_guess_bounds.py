@@ -33,7 +33,9 @@ def _learner(
 
 
 def _bounds(learner: BayesPoint, contexts: Floats) -> GuessBounds:
-    return GuessBounds(contexts, learner.space, learner._belief.mean, learner._belief.widest, learner._caution())
+    return GuessBounds(
+        contexts, learner.space, learner._history.belief.mean, learner._history.belief.widest, learner._caution()
+    )
 
 
 @settings(max_examples=60, deadline=None)
@@ -76,7 +78,7 @@ def test_any_belief_whatever_is_bounded() -> None:
     for scale in (1e-6, 1e-3, 0.1, 3.0):
         for _ in range(10):
             root = rng.normal(size=(10, rng.integers(1, 11))) * scale
-            learner._belief = Belief(rng.normal(size=10) * 0.3, root @ root.T)
+            learner._history.belief = Belief(rng.normal(size=10) * 0.3, root @ root.T)
             assert np.all(learner.playable_distances(contexts) <= _bounds(learner, contexts).upper)
 
 
@@ -84,9 +86,11 @@ def test_a_diagonal_matrix_needs_no_eigenvalues(monkeypatch: pytest.MonkeyPatch)
     """At d = 300 the bounds are those of the same matrix as a full one, without its decomposition, O(d^3)."""
     rng = np.random.default_rng(0)
     learner, contexts = BayesPoint(300, epsilon=0.02, structure="diagonal"), random_contexts(rng, 30, 300)
-    learner._belief = Belief(rng.normal(size=300) * 0.1, np.eye(300) * 1e-4)
-    full, alpha = MetricSpace(300, "full"), learner._belief.mean
-    as_full = GuessBounds(contexts, full, full.flatten(np.diag(alpha)), learner._belief.widest, learner._caution())
+    learner._history.belief = Belief(rng.normal(size=300) * 0.1, np.eye(300) * 1e-4)
+    full, alpha = MetricSpace(300, "full"), learner._history.belief.mean
+    as_full = GuessBounds(
+        contexts, full, full.flatten(np.diag(alpha)), learner._history.belief.widest, learner._caution()
+    )
 
     def decompose(matrix: Floats) -> None:
         raise AssertionError(f"eigenvalues of a {matrix.shape} matrix")

@@ -67,7 +67,7 @@ def test_a_doubling_keeps_what_the_memory_has_lost(error_rate: float | None) -> 
     before = learner.moments(Pairs.between(first, zero))
     bound = learner.bound
     while learner.bound == bound:  # the second feature turns out to matter much more
-        learner._belief = learner._belief.widened(4.0)
+        learner._history.belief = learner._history.belief.widened(4.0)
         learner.learn_pair(second, zero, gap=0.95, unfair=False)
     after = learner.moments(Pairs.between(first, zero))
     assert after[0] == pytest.approx(before[0], abs=3 * before[1][0])

@@ -55,4 +55,4 @@ def test_what_is_surely_exceeded(seed: int, m: int, scale: float, rank: bool) ->
     sure = np.maximum(np.abs(vectors.T @ belief.mean) - np.sqrt(np.maximum(values, 0.0)), 0.0)
     exact = float(np.linalg.norm(sure))
     for bound in (0.5 * exact, exact * (1 - 1e-6), exact * (1 + 1e-6) + 1e-9, 1.0, 2.0):
-        assert belief.surely_exceeds(bound) == (exact > bound)
+        assert belief.outgrows(bound) == (exact > bound)

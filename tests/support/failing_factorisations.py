@@ -23,7 +23,7 @@ class Factorisations:
 @contextmanager
 def failing_at(n: int | None) -> Iterator[Factorisations]:
     """Let the n-th factorisation fail, counted from 0; none if n is None. The kernel of densities counts as well."""
-    counter, usual, axes = Factorisations(), factorisations._first_sound, Density._axes
+    counter, usual, axes = Factorisations(), factorisations.first_sound, Density._axes
 
     def count() -> None:
         counter.count += 1
@@ -39,7 +39,7 @@ def failing_at(n: int | None) -> Iterator[Factorisations]:
         return axes(density, points)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(factorisations, "_first_sound", first_sound)
+        patch.setattr(factorisations, "first_sound", first_sound)
         patch.setattr(Density, "_axes", counted_axes)
         yield counter
 

@@ -108,7 +108,7 @@ class GrowingMap:
 
 
 class GrowingRows:
-    """An immutable table of numbers; `plus` gives a longer one that shares its memory, which doubles when it is full.
+    """An immutable table of numbers; `plus` gives a longer one that shares its memory, which grows when it is full.
 
     >>> rows = GrowingRows(2)
     >>> longer = rows.plus(np.array([[3.0, 4.0]]))
@@ -136,8 +136,13 @@ class GrowingRows:
         if self._used[0] == start and end <= len(self._table):
             longer._table, longer._used = self._table, self._used
         else:
-            longer._table, longer._used = np.empty((max(2 * start, end), self._table.shape[1])), [start]
+            longer._table, longer._used = np.empty((max(_more(start), end), self._table.shape[1])), [start]
             longer._table[:start] = self._table[:start]
         longer._table[start:end] = rows
         longer._used[0] = longer._length = end
         return longer
+
+
+def _more(n: int) -> int:
+    """How many rows to have room for when n are full: twice as many, half as many again of a large table."""
+    return n + max(min(n, CHUNK // 2), n // 2)

@@ -63,24 +63,24 @@ def eigh(matrix: Floats) -> Eigen:
     >>> values.round(12).tolist(), bool(np.allclose(vectors @ np.diag(values) @ vectors.T, [[2.0, 1.0], [1.0, 2.0]]))
     ([1.0, 3.0], True)
     """
-    return _first_sound("eigenvectors", matrix, EIGEN_DRIVERS, is_eigen)
+    return first_sound("eigenvectors", matrix, EIGEN_DRIVERS, is_eigen)
 
 
 def eigvalsh(matrix: Floats) -> Floats:
     """The eigenvalues of a symmetric matrix (m, m), whose lower triangle is read, ascending, (m,). O(m^3)."""
     symmetric = np.asarray(np.tril(matrix) + np.tril(matrix, -1).T)
-    return _first_sound("eigenvalues", symmetric, EIGENVALUE_DRIVERS, are_eigenvalues)
+    return first_sound("eigenvalues", symmetric, EIGENVALUE_DRIVERS, are_eigenvalues)
 
 
 def svd(matrix: Floats, *, full_matrices: bool = False) -> Singular:
     """Singular values and vectors of a matrix (p, q): r = min(p, q) of them, or bases of both spaces. O(p q r)."""
     drivers = FULL_SINGULAR_DRIVERS if full_matrices else SINGULAR_DRIVERS
-    return _first_sound("singular vectors", matrix, drivers, is_svd)
+    return first_sound("singular vectors", matrix, drivers, is_svd)
 
 
 def singular_values(matrix: Floats) -> Floats:
     """The singular values of a matrix (p, q), descending, (min(p, q),)."""
-    return _first_sound("singular values", matrix, SINGULAR_VALUE_DRIVERS, are_singular_values)
+    return first_sound("singular values", matrix, SINGULAR_VALUE_DRIVERS, are_singular_values)
 
 
 def rank(matrix: Floats) -> int:
@@ -96,33 +96,33 @@ def rank(matrix: Floats) -> int:
 
 def cholesky(matrix: Floats) -> Floats:
     """The lower triangular L with LL' = matrix (m, m), which must be symmetric and positive definite. O(m^3)."""
-    return _first_sound("Cholesky factor", matrix, CHOLESKY_DRIVERS, is_cholesky)
+    return first_sound("Cholesky factor", matrix, CHOLESKY_DRIVERS, is_cholesky)
 
 
 def inverse_of_lower(L: Floats) -> Floats:
     """The inverse of a lower triangular matrix (m, m) without zeros on its diagonal. O(m^3)."""
-    return _first_sound("inverse", L, INVERSE_DRIVERS, is_inverse)
+    return first_sound("inverse", L, INVERSE_DRIVERS, is_inverse)
 
 
 def orthonormal(matrix: Floats) -> Floats:
     """Orthonormal columns that span those of a matrix (p, q), p >= q, of rank q: (p, q)."""
-    return _first_sound("orthonormal basis", matrix, BASIS_DRIVERS, is_basis)
+    return first_sound("orthonormal basis", matrix, BASIS_DRIVERS, is_basis)
 
 
 def orthonormal_complement(matrix: Floats) -> Floats:
     """An orthonormal basis of what is orthogonal to the columns of a matrix (p, q), p >= q, of rank q: (p, p - q)."""
-    return _first_sound("orthonormal complement", matrix, COMPLEMENT_DRIVERS, is_complement)
+    return first_sound("orthonormal complement", matrix, COMPLEMENT_DRIVERS, is_complement)
 
 
 def pivoted_qr(matrix: Floats) -> PivotedQR:
     """Q, R and the order of the columns of a matrix (p, q), the columns that add most to the span first."""
-    return _first_sound("QR factors", matrix, QR_DRIVERS, is_qr)
+    return first_sound("QR factors", matrix, QR_DRIVERS, is_qr)
 
 
 # Trying one driver after the other.
 
 
-def _first_sound(
+def first_sound(
     name: str,
     matrix: Floats,
     drivers: Sequence[Callable[[Floats], Answer]],
@@ -138,12 +138,12 @@ def _first_sound(
             continue
         if is_sound(matrix, answer):
             return answer
-    raise SolverFailed(f"no driver found the {name} of a {matrix.shape} matrix with entries up to {_scale(matrix):.3g}")
+    raise SolverFailed(f"no driver found the {name} of a {matrix.shape} matrix of entries up to {size_of(matrix):.3g}")
 
 
 def _unit(matrix: Floats) -> float:
     """The power of two next to the largest entry: dividing by it loses no digits."""
-    scale = _scale(matrix)
+    scale = size_of(matrix)
     return math.ldexp(1.0, math.frexp(scale)[1] - 1) if scale > 0.0 else 1.0
 
 
@@ -260,36 +260,36 @@ QR_DRIVERS = (_scipy_qr, _scaled_qr)
 def is_eigen(matrix: Floats, answer: Eigen) -> bool:
     """Whether V diag(w) V' is the symmetric matrix with this lower triangle, and V orthogonal."""
     values, vectors = answer
-    wrong, skew, scale = _eigen_errors(matrix, values, vectors, _probe(len(values)))
+    wrong, skew, scale = _eigen_errors(matrix, values, vectors, probe(len(values)))
     return wrong <= _limit(RESIDUAL_TOLERANCE, scale, matrix) and skew <= _limit(ORTHOGONALITY_TOLERANCE, 1.0, matrix)
 
 
 def are_eigenvalues(matrix: Floats, values: Floats) -> bool:
     """Whether sum and sum of squares are those of the matrix's eigenvalues, and the order is ascending."""
-    unit = _scale(matrix) or 1.0
+    unit = size_of(matrix) or 1.0
     with np.errstate(all="ignore"):
         wrong = float(np.trace(matrix) - np.sum(values)) / unit
         wrong_squares = float(np.sum((matrix / unit) ** 2) - np.sum((values / unit) ** 2)) / max(len(matrix), 1)
     is_ascending = bool(np.all(values[1:] >= values[:-1]))
-    return is_ascending and _is_small(np.array([wrong, wrong_squares]), RESIDUAL_TOLERANCE, 1.0, matrix)
+    return is_ascending and is_small(np.array([wrong, wrong_squares]), RESIDUAL_TOLERANCE, 1.0, matrix)
 
 
 def is_svd(matrix: Floats, answer: Singular) -> bool:
     """Whether U diag(s) V' is the matrix, both factors orthogonal, and s descending and not negative."""
     left, values, right = answer
-    x, r = _probe(matrix.shape[1]), len(values)
+    x, r = probe(matrix.shape[1]), len(values)
     with np.errstate(all="ignore"):
         wrong = matrix @ x - left[:, :r] @ (values * (right[:r] @ x))
-    is_right = _is_descending(values) and _is_small(wrong, RESIDUAL_TOLERANCE, _scale(matrix), matrix)
+    is_right = _is_descending(values) and is_small(wrong, RESIDUAL_TOLERANCE, size_of(matrix), matrix)
     return is_right and _has_orthonormal_columns(left) and _has_orthonormal_columns(right.T)
 
 
 def are_singular_values(matrix: Floats, values: Floats) -> bool:
     """Whether the sum of squares is that of the matrix's entries, and s descending and not negative."""
-    unit = _scale(matrix) or 1.0
+    unit = size_of(matrix) or 1.0
     with np.errstate(all="ignore"):
         wrong = float(np.sum((matrix / unit) ** 2) - np.sum((values / unit) ** 2)) / max(min(matrix.shape), 1)
-    return _is_descending(values) and _is_small(np.array([wrong]), RESIDUAL_TOLERANCE, 1.0, matrix)
+    return _is_descending(values) and is_small(np.array([wrong]), RESIDUAL_TOLERANCE, 1.0, matrix)
 
 
 def _is_descending(values: Floats) -> bool:
@@ -299,54 +299,54 @@ def _is_descending(values: Floats) -> bool:
 
 def is_cholesky(matrix: Floats, L: Floats) -> bool:
     """Whether LL' is the matrix, and the diagonal of L positive."""
-    x = _probe(len(matrix))
+    x = probe(len(matrix))
     with np.errstate(all="ignore"):
         wrong = matrix @ x - L @ (L.T @ x)
-    return bool(np.all(np.diag(L) > 0.0)) and _is_small(wrong, RESIDUAL_TOLERANCE, _scale(matrix), matrix)
+    return bool(np.all(np.diag(L) > 0.0)) and is_small(wrong, RESIDUAL_TOLERANCE, size_of(matrix), matrix)
 
 
 def is_inverse(L: Floats, inverse: Floats) -> bool:
     """Whether L times the inverse is the identity, as far as the condition of L allows."""
-    x = _probe(len(L))
+    x = probe(len(L))
     with np.errstate(all="ignore"):
-        condition = _scale(L) * _scale(inverse)
+        condition = size_of(L) * size_of(inverse)
         wrong = L @ (inverse @ x) - x
-    return _is_small(wrong, RESIDUAL_TOLERANCE, max(condition, 1.0), L)
+    return is_small(wrong, RESIDUAL_TOLERANCE, max(condition, 1.0), L)
 
 
 def is_basis(matrix: Floats, basis: Floats) -> bool:
     """Whether the columns are orthonormal and span those of the matrix."""
     with np.errstate(all="ignore"):
-        y = matrix @ _probe(matrix.shape[1])
+        y = matrix @ probe(matrix.shape[1])
         wrong = y - basis @ (basis.T @ y)
-    return _is_small(wrong, RESIDUAL_TOLERANCE, _scale(matrix), matrix) and _has_orthonormal_columns(basis)
+    return is_small(wrong, RESIDUAL_TOLERANCE, size_of(matrix), matrix) and _has_orthonormal_columns(basis)
 
 
 def is_complement(matrix: Floats, basis: Floats) -> bool:
     """Whether the columns are orthonormal and orthogonal to those of the matrix."""
     with np.errstate(all="ignore"):
-        along = basis.T @ (matrix @ _probe(matrix.shape[1]))
-    return _is_small(along, RESIDUAL_TOLERANCE, _scale(matrix), matrix) and _has_orthonormal_columns(basis)
+        along = basis.T @ (matrix @ probe(matrix.shape[1]))
+    return is_small(along, RESIDUAL_TOLERANCE, size_of(matrix), matrix) and _has_orthonormal_columns(basis)
 
 
 def is_qr(matrix: Floats, answer: PivotedQR) -> bool:
     """Whether QR is the matrix in this order, and the columns of Q orthonormal."""
-    x = _probe(matrix.shape[1])
+    x = probe(matrix.shape[1])
     with np.errstate(all="ignore"):
         wrong = matrix[:, answer.order] @ x - answer.q @ (answer.r @ x)
-    return _is_small(wrong, RESIDUAL_TOLERANCE, _scale(matrix), matrix) and _has_orthonormal_columns(answer.q)
+    return is_small(wrong, RESIDUAL_TOLERANCE, size_of(matrix), matrix) and _has_orthonormal_columns(answer.q)
 
 
 def _has_orthonormal_columns(table: Floats) -> bool:
-    x = _probe(table.shape[1])
+    x = probe(table.shape[1])
     with np.errstate(all="ignore"):
         skew = table.T @ (table @ x) - x
-    return _is_small(skew, ORTHOGONALITY_TOLERANCE, 1.0, table)
+    return is_small(skew, ORTHOGONALITY_TOLERANCE, 1.0, table)
 
 
-def _is_small(error: Floats, tolerance: float, scale: float, matrix: Floats) -> bool:
+def is_small(error: Floats, tolerance: float, scale: float, matrix: Floats) -> bool:
     """Whether no error exceeds the tolerance; False if one is not a number."""
-    return _scale(error) <= _limit(tolerance, scale, matrix)
+    return size_of(error) <= _limit(tolerance, scale, matrix)
 
 
 def _limit(tolerance: float, scale: float, matrix: Floats) -> float:
@@ -355,13 +355,13 @@ def _limit(tolerance: float, scale: float, matrix: Floats) -> float:
     return limit if limit < math.inf else math.nan
 
 
-def _scale(table: Floats) -> float:
+def size_of(table: Floats) -> float:
     """The size of the largest entry."""
     return float(np.abs(table).max(initial=0.0))
 
 
 @lru_cache(maxsize=256)
-def _probe(n: int) -> Floats:
+def probe(n: int) -> Floats:
     """A vector (n,) of numbers from a half to three halves, without a pattern."""
     x = np.random.default_rng(n).uniform(0.5, 1.5, n)
     x.flags.writeable = False

@@ -214,7 +214,9 @@ class FitCheck:
 
 def _some(n: int, offset: int) -> Indices:
     """PER_REVIEW of n rows, evenly spread, a different choice for each review; the answers play no part in it."""
-    return np.sort((offset + np.arange(PER_REVIEW) * n // PER_REVIEW) % n)
+    rows = (offset + np.arange(PER_REVIEW) * n // PER_REVIEW) % n
+    rows.sort()
+    return rows
 
 
 def _factor(metric: MetricLearner) -> Floats:

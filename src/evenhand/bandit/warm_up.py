@@ -38,6 +38,7 @@ def warm_up() -> None:
 def warm_up_all() -> None:
     """The same, with the kernels of proofs and of the other metric learners that have some of their own."""
     warm_up()
+    _play(26, 8, 1, structure="auto")  # so many features that the belief is one about pairs
     # A direction counts as thin from the start, so that the walk in the shadow is compiled too.
     bandit, decision = _play(*SHAPES[0], metric=ProjectedVolume(2, epsilon=0.1, thinness=1.2, seed=0))
     bandit.certify(decision)

@@ -15,7 +15,7 @@ from evenhand.certificates._sourced_verdicts import SourcedVerdicts
 from evenhand.certificates.check import LIKELY, digest_of
 from evenhand.certificates.evidence import Evidence
 from evenhand.errors import InvalidInput
-from evenhand.metrics.features import Structure
+from evenhand.metrics.features import SpaceStructure
 from evenhand.metrics.verdicts import Pairs
 from evenhand.records.contexts import as_contexts
 from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision, Pair
@@ -68,7 +68,7 @@ class Certificate:
     """(k, d)."""
     probabilities: Floats
     """(k,)."""
-    structure: Structure
+    structure: SpaceStructure
     """The class of metrics that the proofs hold for."""
     pairs: tuple[PairCertificate, ...]
     """All pairs i < j, in order."""

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import copy
-import math
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Any, ClassVar, Self, overload
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_number
-from evenhand._internal.jit import frozen
 from evenhand.metrics.features import Structure
-from evenhand.metrics.gaussian.belief import Belief, Update, draw_psd, project_psd, refitted
-from evenhand.metrics.gaussian.bound_by_evidence import Explained, best_bound
-from evenhand.metrics.gaussian.caution import Caution, cautious_squares, fill_distances
+from evenhand.metrics.gaussian.caution import Caution, cautious_squares
+from evenhand.metrics.gaussian.covariance_form import CovarianceForm
 from evenhand.metrics.gaussian.error_rates import ReviewerReport
-from evenhand.metrics.gaussian.fixed_lag import FixedLagSmoother
+from evenhand.metrics.gaussian.forms import BeliefForm
 from evenhand.metrics.gaussian.guess_bounds import GuessBounds
-from evenhand.metrics.gaussian.reviewer_grid import ReviewerGrid
+from evenhand.metrics.gaussian.history import BeliefHistory, ReviewersAssumed
+from evenhand.metrics.gaussian.interactions import InteractionEvidence, interactions
+from evenhand.metrics.gaussian.kernel_form import KernelForm
+from evenhand.metrics.gaussian.last_moments import LastMoments
+from evenhand.metrics.gaussian.prior_shape import PriorShape, check_blocks
 from evenhand.metrics.gaussian.soft_threshold import chance_exceeded
 from evenhand.metrics.gaussian.truncated_normal import chance_below
 from evenhand.metrics.gaussian.tuning import DEFAULT, BayesPointTuning
@@ -32,9 +33,8 @@ from evenhand.metrics.learner_settings import (
     check_error_rate,
     check_softness,
     first_bound,
-    least_bound,
 )
-from evenhand.metrics.verdicts import HalfSpaces, Memory, Pairs, Verdicts
+from evenhand.metrics.verdicts import Pairs, Verdicts
 
 
 class BayesPoint(MetricLearner):
@@ -51,6 +51,12 @@ class BayesPoint(MetricLearner):
     deviation sure that ||G||_F exceeds it, the bound is doubled: a wider prior takes the first one's place in what was
     learned long ago, and what is remembered, the newest informative verdicts, is learned again.
     That G is positive semidefinite enters as certain verdicts on directions in which the mean is negative.
+
+    structure "auto": any G, with a prior that expects features to interact little. Off-diagonal entries start narrower
+    than diagonal ones by a factor; a few factors are learned side by side, and the one that predicted the answers best
+    is played (`PriorShape`). blocks: a label for each column; off-diagonal entries within a block, such as the levels
+    of a category, start as wide as diagonal ones. `interactions` says which features interact. Beyond some 300 unknowns
+    the belief is kept as a function of pairs (`KernelBelief`): cost and memory then grow with d, not with m.
 
     The distance played is not the mean but the `caution` quantile of the belief about the squared distance, truncated
     at zero; with a soft threshold, about the gap that is flagged with probability `caution`, errors apart. A low
@@ -71,7 +77,7 @@ class BayesPoint(MetricLearner):
     """
 
     tuning: ClassVar[BayesPointTuning] = DEFAULT
-    _settings = ("n_features", "structure", "bound", "epsilon", "error_rate", "softness", "caution")
+    _settings = ("n_features", "structure", "bound", "epsilon", "error_rate", "softness", "caution", "blocks")
 
     def __init__(
         self,
@@ -83,47 +89,51 @@ class BayesPoint(MetricLearner):
         error_rate: float | None = ASSUMED_ERROR_RATE,
         softness: float | None = 0.0,
         caution: float = 0.1,
+        blocks: Sequence[Any] | None = None,
     ) -> None:
         super().__init__(n_features, structure)
+        self._structure = structure
         self.epsilon = check_epsilon(epsilon)
-        self.bound = first_bound(bound, self.epsilon)
         self.error_rate = check_error_rate(error_rate)
         self.softness = check_softness(softness)
         self.caution = check_number("caution", caution, above=0, below=1)
-        self._rate = self.error_rate or 0.0
-        self._rates = np.array([self._rate])
-        # The score below which a verdict is a contradiction; none is, where errors are expected.
-        self._contradiction = self.tuning.contradiction if self._rate < self.tuning.slip_rate else -math.inf
+        self.blocks = check_blocks(blocks, self.n_features)
         self._count_reviews(0)
-        self._contradictions = 0.0
-        m = self.space.n_unknowns
-        self._memory = Memory.empty(m, self.tuning.max_rows(m))
-        self._belief = self._prior(self.bound)
-        self._base: Belief | None = None  # what was learned before the memory; None for the prior
-        learns_reviewers = self.error_rate is None or self.softness is None
-        self._smoother = FixedLagSmoother(self._belief, self._grid()) if learns_reviewers else None
-        self._widths = np.array([self.softness or 0.0])  # the softness to expect of the next answer, (1,)
+        assumed, bound = ReviewersAssumed(self.error_rate, self.softness, self.tuning), first_bound(bound, self.epsilon)
+        self._history, *rivals = (BeliefHistory(form, assumed, bound) for form in self._forms())
+        self._rivals: tuple[BeliefHistory[Any], ...] = tuple(rivals)
+        self._last = LastMoments()
 
-    def _grid(self) -> ReviewerGrid:
-        return ReviewerGrid.of(self.error_rate, self.softness, self.space.n_unknowns, self.tuning)
+    def _forms(self) -> list[BeliefForm[Any]]:
+        """The forms of belief that are learned side by side, the one to play at the start first."""
+        if self._structure != "auto" or self.n_features == 1:
+            return [CovarianceForm(self.space, None, self.tuning)]
+        tuning, is_large = self.tuning, self.space.n_unknowns > self.tuning.max_kernel_free
+        ratios = tuning.kernel_ratios if is_large else tuning.ratios
+        shapes = [PriorShape.of(self.n_features, ratio, self.blocks) for ratio in ratios]
+        if is_large:
+            return [KernelForm(self.space, shape, tuning) for shape in shapes]
+        return [CovarianceForm(self.space, shape, tuning) for shape in shapes]
+
+    @property
+    def structure(self) -> Structure:
+        """What was asked for."""
+        return self._structure
+
+    @property
+    def bound(self) -> float:
+        """The bound on ||G||_F in force."""
+        return self._history.bound
 
     def _count_reviews(self, n: int) -> None:
         """Set the number of reviews, and with it the accuracy in force."""
         self.rounds, self._accuracy = n, accuracy(self.epsilon, n)
 
-    def _prior(self, bound: float) -> Belief:
-        d, m = self.space.n_features, self.space.n_unknowns
-        mean = self.space.flatten(np.eye(d)) * (bound / (2.0 * math.sqrt(d)))
-        return Belief(mean, np.eye(m) * self._prior_variance(bound), self.tuning)
-
-    def _prior_variance(self, bound: float) -> float:
-        return bound**2 / self.space.n_unknowns
-
     # Distances.
 
     def estimate(self, pairs: Pairs) -> Floats:
         """The mean of each pair's squared distance, (n,); below zero counts as zero."""
-        return np.maximum(self.space.features(pairs.differences) @ self._belief.mean, 0.0)
+        return np.maximum(self._history.form.means(self._history.belief, pairs.differences), 0.0)
 
     def ends(self, pairs: Pairs) -> tuple[Floats, Floats]:
         """Three standard deviations to either side, but no narrower than the accuracy that is aimed at, each (n,).
@@ -138,7 +148,12 @@ class BayesPoint(MetricLearner):
 
     def moments(self, pairs: Pairs) -> tuple[Floats, Floats]:
         """The belief's mean and standard deviation of each pair's squared distance, each (n,)."""
-        return self._belief.moments(self.space.features(pairs.differences))
+        history = self._history
+        found = self._last.look_up(history.belief, pairs)
+        if found is None:
+            found = history.belief.moments(history.form.rows(pairs.differences))
+            self._last = LastMoments.of(history.belief, pairs, *found)
+        return found
 
     def chance_unfair(self, pairs: Pairs, gaps: Floats) -> Floats:
         """The probability that each pair's squared distance, truncated at zero, is below its squared gap, (n,)."""
@@ -155,7 +170,7 @@ class BayesPoint(MetricLearner):
         if self.softness is not None:
             return self.softness
         report = self.reviewers().get(reviewer)
-        return float(self._widths[0]) if report is None else report.softness
+        return float(self._history.widths[0]) if report is None else report.softness
 
     def guess(self, pairs: Pairs) -> Floats:
         """The cautious quantile of each pair's squared distance, or its lower end where it is known, (n,)."""
@@ -165,160 +180,87 @@ class BayesPoint(MetricLearner):
         """The distances to play between the rows of checked `contexts` (k, d), (k, k)."""
         if type(self).guess is not BayesPoint.guess:  # a subclass with its own guesses
             return super().playable_distances(contexts)
-        table, is_full = np.empty((len(contexts), len(contexts))), self.space.structure == "full"
-        if contexts.flags.writeable:
-            contexts = frozen(contexts)
-        fill_distances(contexts, is_full, self._belief.mean, self._belief.cov, *self._caution(), table)
-        return table
+        table = self._history.form.distances(self._history.belief, contexts, self._caution())
+        return super().playable_distances(contexts) if table is None else table
 
     def playable_bounds(self, contexts: Floats) -> GuessBounds | None:
         """Bounds on the distances to play; None for so few pairs and unknowns that guesses take no longer."""
-        k, m = len(contexts), self.space.n_unknowns
-        if k * (k - 1) // 2 * m**2 < self.tuning.min_products_to_bound or type(self).guess is not BayesPoint.guess:
+        if type(self).guess is not BayesPoint.guess:
             return None
-        return GuessBounds(contexts, self.space, self._belief.mean, self._belief.widest, self._caution())
+        return self._history.form.bounds(self._history.belief, contexts, self._caution())
 
     def _caution(self) -> Caution:
         tuning = self.tuning
-        return Caution.at(self._accuracy, self.caution, tuning.end, tuning.known, tuning.shade, float(self._widths[0]))
+        return Caution.at(
+            self._accuracy, self.caution, tuning.end, tuning.known, tuning.shade, float(self._history.widths[0])
+        )
 
     def matrix(self) -> Floats:
         """The mean of G, (d, d)."""
-        return self.space.unflatten(self._belief.mean)
+        return self._history.form.matrix(self._history.belief)
 
     def sample_matrix(self, rng: np.random.Generator) -> Floats:
         """A draw from the belief, truncated to positive semidefinite matrices, (d, d)."""
-        return draw_psd(self._belief, self.space, self.bound, rng)
+        return self._history.form.draw(self._history.belief, self.bound, rng)
 
     def reviewers(self) -> dict[str | None, ReviewerReport]:
         """A report on each reviewer, by name; empty if error rate and softness are settings."""
-        return {} if self._smoother is None else self._smoother.rates.report()
+        return {} if self._history.smoother is None else self._history.smoother.rates.report()
+
+    def interactions(self, blocks: Sequence[Any] | None = None) -> list[InteractionEvidence]:
+        """For each two blocks of features, whether they count together: the clearest evidence for it first.
+
+        blocks: a label for each column; by default the learner's own, or every column by itself.
+        """
+        if self.space.structure == "diagonal":
+            return []
+        labels = check_blocks(blocks, self.n_features) or self.blocks or tuple(range(self.n_features))
+        return interactions(self._history, labels, self._accuracy)
 
     # Learning.
 
     def learn(self, verdicts: Verdicts) -> Learned:
         """Learn from each verdict in turn; with a fixed error rate, report those that contradict the belief."""
-        before = self.__dict__.copy()  # learning replaces what a learner holds and never writes into it
-        try:
-            return self._learn(verdicts)
-        except BaseException:
-            self.__dict__.update(before)
-            raise
-
-    def _learn(self, verdicts: Verdicts) -> Learned:
-        half_spaces = HalfSpaces.of(self.space, verdicts)
+        half_spaces = self._history.form.half_spaces(verdicts)
+        histories = [self._history, *self._rivals]
+        if self._rivals:  # before the most telling rows are chosen: those speak against the belief that chooses them
+            histories = [each.weighed(half_spaces, verdicts.reviewer) for each in histories]
+        telling = self._history.form.telling(self._history.belief, half_spaces)
+        if telling is not None:
+            half_spaces = half_spaces.take(telling)
         sharper = accuracy(self.epsilon, self.rounds + 1)
-        if self._smoother is None:
-            contradicting = self._update(half_spaces, sharpens=sharper < self._accuracy)
-        else:
-            contradicting = []
-            self._smooth(self._smoother, half_spaces, verdicts.reviewer, sharpens=sharper < self._accuracy)
-        self.rounds, self._accuracy = self.rounds + 1, sharper
-        conflicts = tuple(verdicts.pairs.take(np.array(contradicting)).names()) if contradicting else ()
-        return Learned(len(verdicts.gaps) - len(contradicting), conflicts)
+        now: dict[str, Any] = {"accuracy": self._accuracy, "sharpens": sharper < self._accuracy, "reviews": self.rounds}
+        history, contradicting = histories[0].updated(half_spaces, verdicts.reviewer, **now)
+        if self._rivals:
+            rivals = [each.updated(half_spaces, verdicts.reviewer, **now)[0] for each in histories[1:]]
+            history, self._rivals = self._chosen(history, rivals)
+        self._history, self.rounds, self._accuracy = history, self.rounds + 1, sharper
+        if not contradicting:
+            return Learned(len(verdicts.gaps))
+        skipped = np.array(contradicting) if telling is None else telling[contradicting]
+        return Learned(len(verdicts.gaps) - len(contradicting), tuple(verdicts.pairs.take(skipped).names()))
 
-    def _update(self, half_spaces: HalfSpaces, *, sharpens: bool) -> list[int]:
-        """Update the belief at the fixed error rate, skipping the rows that contradict it; return these.
-
-        sharpens: whether epsilon halves with this review.
-        """
-        tuning, bound = self.tuning, self.bound
-        update = self._updated(self._belief, half_spaces)
-        belief, scores = project_psd(update.belief, self.space, bound), update.score
-        memory = self._memory.extended(half_spaces, scores, tuning.contradiction, tuning.informative)
-        contradicting: list[int] = (
-            np.flatnonzero(scores < self._contradiction).tolist() if update.contradictions else []
-        )
-        contradictions = max(self._contradictions + len(contradicting) - self._rate * len(scores), 0.0)
-        base = self._base
-        if memory.is_full:
-            oldest, memory = memory.split()
-            base = project_psd(self._updated(base or self._prior(bound), oldest).belief, self.space, bound)
-        if sharpens:
-            belief, base = self._widened(belief), self._widened(base)
-        if belief.surely_exceeds(bound):
-            bound = 2.0 * bound
-            base = None if base is None else base.with_prior(self._prior(self.bound), self._prior(bound))
-            belief = self._updated(base or self._prior(bound), memory.all()).belief
-            belief = project_psd(belief, self.space, self.bound)
-        elif contradictions > tuning.tolerated_contradictions:  # more than slips: the belief was too certain
-            belief, base, contradictions = self._widened(belief), self._widened(base), 0.0
-        self.bound, self._belief, self._contradictions = bound, belief, contradictions
-        self._base, self._memory = base, memory
-        if self._is_check_due():
-            self._belief = self._agreeing(belief)
-        return contradicting
-
-    def _is_check_due(self) -> bool:
-        """Whether to compare the belief with what is remembered: a few times in each doubling of the reviews."""
-        reviews, tuning = self.rounds + 1, self.tuning
-        step = max(tuning.min_reviews_to_check, (1 << reviews.bit_length() - 1) // tuning.checks_per_doubling)
-        if reviews % step or self._rate >= tuning.slip_rate:
-            return False
-        return len(self._memory) * self.space.n_unknowns**2 <= tuning.max_products_to_refit
-
-    def _agreeing(self, belief: Belief) -> Belief:
-        """The belief, or a refitted one if what is remembered contradicts the belief and not the refitted one."""
-        memory, blur, bound = self._memory.all(), self._blur(), self.bound
-        most = self.tuning.tolerated_contradictions + self._rate * len(memory)
-
-        def contradicts(belief: Belief) -> bool:
-            return float(np.sum(belief.scores(memory, blur, self._widths) < self.tuning.contradiction)) > most
-
-        if not contradicts(belief):
-            return belief
-        project = partial(project_psd, space=self.space, bound=bound)
-        other = refitted(self._base or self._prior(bound), memory, self._rates, self._widths, blur, project)
-        return belief if contradicts(other) else other
-
-    @overload
-    def _widened(self, belief: Belief) -> Belief: ...
-    @overload
-    def _widened(self, belief: Belief | None) -> Belief | None: ...
-    def _widened(self, belief: Belief | None) -> Belief | None:
-        """The belief less certain; nothing is less certain than the prior."""
-        return None if belief is None else belief.widened(self.tuning.widening, self._prior_variance(self.bound))
-
-    def _updated(self, belief: Belief, half_spaces: HalfSpaces) -> Update:
-        """The update with all half-spaces that do not contradict the belief."""
-        noise: dict[str, Any] = {"blur": self._blur(), "softness": self._widths}
-        return belief.update(half_spaces, self._rates, **noise, contradiction=self._contradiction)
-
-    def _smooth(
-        self, smoother: FixedLagSmoother, half_spaces: HalfSpaces, reviewer: str | None, *, sharpens: bool
-    ) -> None:
-        """Update the belief at an error rate and a softness that are learned too."""
-        blur, bound, project = self._blur(), self.bound, partial(project_psd, space=self.space, bound=self.bound)
-        smoother, belief = smoother.updated(self._belief, half_spaces, reviewer, blur=blur, project=project)
-        if sharpens:
-            belief, smoother = self._widened(belief), smoother.with_base(self._widened(smoother.base))
-        now = Explained(bound, smoother, belief)
-        least = least_bound(self._accuracy)
-        self.bound, self._smoother, self._belief = best_bound(now, self._prior, least, blur=blur, project=project)
-        self._widths = np.array([self._smoother.rates.usual_softness()])
+    def _chosen(
+        self, history: BeliefHistory[Any], rivals: list[BeliefHistory[Any]]
+    ) -> tuple[BeliefHistory[Any], tuple[BeliefHistory[Any], ...]]:
+        """The history with the most evidence if it leads by enough, else this one; and the others with any hope."""
+        best = max(rivals, key=lambda rival: rival.evidence)
+        if best.evidence > history.evidence + self.tuning.more_evidence:
+            rivals = [history if rival is best else rival for rival in rivals]
+            history = best
+        least = history.evidence - self.tuning.hopeless_evidence
+        return history, tuple(rival for rival in rivals if rival.evidence > least)
 
     def learn_bit(self, verdicts: Verdicts, *, any_unfair: bool) -> Learned:
-        """Learn that some pair was unfair, or that none was, and nothing more."""
-        fair = HalfSpaces.of(self.space, replace(verdicts, unfair=np.zeros(len(verdicts), dtype=np.bool_)))
-        belief, smoother = self._updated_bit(self._belief, fair, any_unfair), self._smoother
-        if smoother is not None:
-            smoother = smoother.with_base(self._updated_bit(smoother.base, fair, any_unfair))
-        else:
-            self._base = self._updated_bit(self._base or self._prior(self.bound), fair, any_unfair)
-        self._belief, self._smoother = belief, smoother
+        """Learn that some pair was unfair, or that none was, and nothing more. No evidence on the prior's shape."""
+        fair = self._history.form.half_spaces(replace(verdicts, unfair=np.zeros(len(verdicts), dtype=np.bool_)))
+        history, *rivals = (
+            each.updated_bit(fair, any_unfair=any_unfair, accuracy=self._accuracy)
+            for each in (self._history, *self._rivals)
+        )
+        self._history, self._rivals = history, tuple(rivals)
         self._count_reviews(self.rounds + 1)
         return Learned(len(verdicts))
-
-    def _updated_bit(self, belief: Belief, fair: HalfSpaces, any_unfair: bool) -> Belief:
-        rate = max(self._rate, self.tuning.min_bit_error)
-        updated, _ = belief.update_bit(fair, any_unfair, error_rate=rate, blur=self._blur(), softness=self._widths)
-        return project_psd(updated, self.space, self.bound)
-
-    def _blur(self) -> float:
-        """The scale of thresholds: epsilon squared, and never so coarse as to drown the prior."""
-        prior = self.bound / math.sqrt(self.space.n_unknowns)
-        most = min(self.tuning.max_blur, self.tuning.max_blur_of_prior * prior)
-        return min(most, self._accuracy**2)
 
     # Copying and saving. The keys of the state are those of version 0.1.
 
@@ -328,37 +270,35 @@ class BayesPoint(MetricLearner):
         return twin
 
     def settings(self) -> dict[str, Any]:
-        """The settings; `softness` is left out for a sharp threshold, as in version 0.1."""
-        return {name: value for name, value in super().settings().items() if name != "softness" or value != 0.0}
+        """The settings; `softness` is left out for a sharp threshold and `blocks` if None, as in version 0.1."""
+        usual = {"softness": 0.0, "blocks": None}
+        return {name: value for name, value in super().settings().items() if name not in usual or value != usual[name]}
 
     def state(self) -> dict[str, Any]:
-        """Settings, belief and memory."""
-        base = {} if self._base is None else {"base": {"mean": self._base.mean, "cov": self._base.cov}}
-        return {
-            **self.settings(),
-            **base,
-            "rounds": self.rounds,
-            "surprises": self._contradictions,
-            "mean": self._belief.mean,
-            "cov": self._belief.cov,
-            "memory": self._memory.all().state(),
-            "doubt": None if self._smoother is None else self._smoother.state(),
-        }
+        """Settings, belief and memory, of the prior's other shapes as well."""
+        state = {**self.settings(), "rounds": self.rounds, **self._history.state()}
+        if self._structure == "auto":
+            state |= _race(self._history) | {"rivals": [_race(each) | each.state() for each in self._rivals]}
+        return state
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
         """The learner with this `state`, to the bit."""
-        learner = cls.with_settings({"softness": 0.0, **state})  # a state of version 0.1 has none
-        learner.bound = float(state["bound"])  # it may have become smaller than a first one
+        learner = cls.with_settings({"softness": 0.0, "blocks": None, **state})  # a state of version 0.1 has neither
         learner._count_reviews(int(state["rounds"]))
-        learner._contradictions = float(state["surprises"])
-        learner._belief = Belief(state["mean"].copy(), state["cov"].copy(), cls.tuning)
-        memory = HalfSpaces(**state["memory"])
-        learner._memory = learner._memory.extended(memory, np.zeros(len(memory)))
-        base = state.get("base")  # only if something was learned before the memory; never in states of version 0.1
-        learner._base = None if base is None else Belief(base["mean"].copy(), base["cov"].copy(), cls.tuning)
-        smoother = state["doubt"]
-        if smoother is not None:
-            learner._smoother = FixedLagSmoother.from_state(smoother, cls.tuning, learner._grid())
-            learner._widths = np.array([learner._smoother.rates.usual_softness()])
+        if learner._structure != "auto":
+            learner._history = learner._history.restored(state)
+            return learner
+        new = {each.ratio: each for each in (learner._history, *learner._rivals)}
+        histories = []
+        for each in (state, *state["rivals"]):
+            history = new[float(each["ratio"])].restored(each)
+            history.evidence = float(each["evidence"])
+            histories.append(history)
+        learner._history, learner._rivals = histories[0], tuple(histories[1:])
         return learner
+
+
+def _race(history: BeliefHistory[Any]) -> dict[str, float]:
+    """What a history needs besides its state if there are others."""
+    return {"ratio": history.ratio, "bound": history.bound, "evidence": history.evidence}

@@ -7,16 +7,22 @@ that ||alpha|| = ||G||_F and m = d(d+1)/2. Diagonal structure: alpha = diag(G), 
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Literal, get_args
 
 import numpy as np
 
-from evenhand._internal.arrays import Floats
+from evenhand._internal.arrays import Floats, Indices
 from evenhand._internal.checks import check_one_of, check_whole
 from evenhand._internal.factorisations import eigh
 from evenhand._internal.jit import jit
 
-Structure = Literal["full", "diagonal"]
+Structure = Literal["auto", "full", "diagonal"]
+"""What a user says about G. "auto": any metric, and features are expected to interact little, by as much as answers
+show (`BayesPoint`); learners without such a prior take it for "full"."""
+
+SpaceStructure = Literal["full", "diagonal"]
+"""Which entries of G are unknown."""
 
 
 class MetricSpace:
@@ -32,14 +38,28 @@ class MetricSpace:
     def __init__(self, n_features: int, structure: Structure = "full") -> None:
         self.n_features = check_whole("n_features", n_features, least=1)
         check_one_of("structure", structure, get_args(Structure))
-        self.structure: Structure = structure
-        if structure == "full":
-            self._rows, self._columns = np.triu_indices(self.n_features)
-        else:
-            self._rows = self._columns = np.arange(self.n_features)
-        self._weights = np.where(self._rows == self._columns, 1.0, np.sqrt(2.0))
-        self.n_unknowns = len(self._rows)
+        self.structure: SpaceStructure = "diagonal" if structure == "diagonal" else "full"
+        d = self.n_features
+        self.n_unknowns = d * (d + 1) // 2 if self.structure == "full" else d
         """The dimension m of alpha."""
+
+    @cached_property
+    def places(self) -> tuple[Indices, Indices]:
+        """The row and the column in G of each entry of alpha, each (m,), row <= column."""
+        if self.structure == "full":
+            rows, columns = np.triu_indices(self.n_features)
+            return rows, columns
+        return np.arange(self.n_features), np.arange(self.n_features)
+
+    @cached_property
+    def _weights(self) -> Floats:
+        rows, columns = self.places
+        return np.where(rows == columns, 1.0, np.sqrt(2.0))
+
+    def place_of(self, i: Indices, j: Indices) -> Indices:
+        """Where in alpha the entries G_ij of the full structure stand, (n,)."""
+        low, high = np.minimum(i, j), np.maximum(i, j)
+        return np.asarray(low * self.n_features - low * (low - 1) // 2 + high - low)
 
     def features(self, differences: Floats) -> Floats:
         """u of each difference z: (n, d) -> (n, m)."""
@@ -49,13 +69,14 @@ class MetricSpace:
 
     def flatten(self, matrix: Floats) -> Floats:
         """alpha of a symmetric matrix G: (d, d) -> (m,)."""
-        return np.asarray(matrix[self._rows, self._columns] * self._weights)
+        return np.asarray(matrix[self.places] * self._weights)
 
     def unflatten(self, alpha: Floats) -> Floats:
         """G of alpha: (m,) -> (d, d), symmetric."""
         matrix = np.zeros((self.n_features, self.n_features))
-        matrix[self._rows, self._columns] = alpha / self._weights
-        matrix[self._columns, self._rows] = matrix[self._rows, self._columns]
+        rows, columns = self.places
+        matrix[rows, columns] = alpha / self._weights
+        matrix[columns, rows] = matrix[rows, columns]
         return matrix
 
     def embedded(self, alpha: Floats, contexts: Floats) -> tuple[Floats, Floats]:

@@ -60,16 +60,17 @@ class MetricLearner(SavedPart, part="metric learner"):
         self.space = MetricSpace(n_features, structure)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.n_features}, structure={self.space.structure!r})"
+        return f"{type(self).__name__}({self.n_features}, structure={self.structure!r})"
+
+    @property
+    def structure(self) -> Structure:
+        """The structure asked for; "full" for "auto" where the learner has no prior that could follow."""
+        return self.space.structure
 
     @property
     def n_features(self) -> int:
         """The number of features of a context: d."""
         return self.space.n_features
-
-    def settings(self) -> dict[str, Any]:
-        """The settings, for `state`."""
-        return {name: getattr(self.space if name == "structure" else self, name) for name in self._settings}
 
     # What a subclass must define.
 

@@ -186,6 +186,12 @@ class HalfSpaces:
         return cls(normals, thresholds, sides)
 
     @classmethod
+    def with_rows(cls, rows: Floats, verdicts: Verdicts) -> HalfSpaces:
+        """The same with other rows in place of the normals, (n, width)."""
+        sides = np.where(verdicts.unfair, -1.0, 1.0)
+        return cls(rows, np.maximum(verdicts.gaps - sides * PROBABILITY_TOLERANCE, 0.0) ** 2, sides)
+
+    @classmethod
     def none(cls, n_unknowns: int) -> Self:
         """No half-space at all."""
         return cls(np.zeros((0, n_unknowns)), np.zeros(0), np.zeros(0))

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -20,14 +18,11 @@ from evenhand.metrics.gaussian._moment_matching import (
     update_in_batches,
     update_rows,
 )
+from evenhand.metrics.gaussian.forms import HARD, LEAST_LEARNED, Project, Update, is_beyond, scores_of
+from evenhand.metrics.gaussian.prior_shape import PriorUnits
 from evenhand.metrics.gaussian.truncated_normal import quantile_above_zero
 from evenhand.metrics.gaussian.tuning import DEFAULT, BayesPointTuning
 from evenhand.metrics.verdicts import HalfSpaces
-
-Project = Callable[["Belief"], "Belief"]
-
-HARD = np.zeros(1)
-"""The softness of thresholds that have none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +32,13 @@ class Belief:
     mean: Floats
     cov: Floats
     tuning: BayesPointTuning = DEFAULT
+    units: PriorUnits | None = None
+    """Coordinates in which the prior is a multiple of I; None if it is one anyway."""
+
+    @property
+    def freedom(self) -> float:
+        """The number of unknowns, each counted by its prior variance in units of the widest."""
+        return float(len(self.mean)) if self.units is None else float(self.units.scales @ self.units.scales)
 
     def moments(self, normals: Floats) -> tuple[Floats, Floats]:
         """Mean and standard deviation of <alpha, u> for each row u of `normals` (n, m), each (n,)."""
@@ -49,12 +51,7 @@ class Belief:
 
         softness: as in `update` -> (n,); or (s, 1), several for each -> (s, n).
         """
-        mean, sd = self.moments(half_spaces.normals)
-        widths = softness * (
-            np.sqrt(np.maximum(half_spaces.thresholds, 0.0)) + np.sqrt(np.maximum(mean, 0.0))
-        )  # `soft_width`
-        spread = np.sqrt(sd**2 + blur**2 + widths**2)
-        return np.asarray(half_spaces.sides * (mean - half_spaces.thresholds) / spread)
+        return scores_of(*self.moments(half_spaces.normals), half_spaces, blur, softness)
 
     @cached_property
     def widest(self) -> float:
@@ -69,7 +66,7 @@ class Belief:
         blur: float,
         softness: Floats = HARD,
         contradiction: float = -math.inf,
-    ) -> Update:
+    ) -> Update[Belief]:
         """Update with each half-space in turn, skipping repetitions and those that score below `contradiction`.
 
         error_rates: the probability that each is wrong, (n,), or (1,) for all. Thresholds, which are squared gaps, are
@@ -93,7 +90,7 @@ class Belief:
             few, out = tuning.few_rows, (scores, evidences)
             each = (error_rates, softness)
             skipped = update_rows(mean, cov, *columns, *each, blur, contradiction, *limits, few, *out)
-        return Update(Belief(mean, cov, tuning), evidences, scores, skipped)
+        return Update(Belief(mean, cov, tuning, self.units), evidences, scores, skipped)
 
     def update_bit(
         self, fair: HalfSpaces, any_unfair: bool, *, error_rate: float, blur: float, softness: Floats = HARD
@@ -118,12 +115,13 @@ class Belief:
         cov = second - np.outer(mean, mean)
         values, vectors = eigh((cov + cov.T) / 2)
         floor = self.tuning.min_eigenvalue * max(float(values[-1]), float(np.trace(self.cov)))
-        return Belief(mean, np.asarray((vectors * np.maximum(values, floor)) @ vectors.T), self.tuning)
+        return replace(self, mean=mean, cov=np.asarray((vectors * np.maximum(values, floor)) @ vectors.T))
 
-    def surely_exceeds(self, bound: float) -> bool:
+    def outgrows(self, bound: float) -> bool:
         """Whether ||alpha|| exceeds the bound, counting along each principal direction all but one deviation.
 
         Directions that no two candidates ever show, such as the sum of a category's levels, drift and stay uncertain.
+        If the prior has a shape, only the deviation along the mean counts.
 
         With a_i the mean along each direction and s_i its deviation, (|a_i| - s_i)+^2 <= a_i^2 - |a_i| min(s_i, |a_i|),
         and |a| min(s, |a|) >= a^2 s / (s + |a|) >= a^2 s^2 / (w (w + r)) for any w >= all s_i and r = ||mean||. So the
@@ -133,6 +131,8 @@ class Belief:
         if square <= bound**2:
             return False
         uncertain = float(self.mean @ (self.cov @ self.mean))
+        if self.units is not None:
+            return is_beyond(bound, square, uncertain)
         if square - uncertain / (self.widest * (self.widest + math.sqrt(square))) <= bound**2:
             return False
         values, vectors = eigh(self.cov)
@@ -140,40 +140,59 @@ class Belief:
         return float(np.linalg.norm(certain)) > bound
 
     def with_prior(self, old: Belief, new: Belief) -> Belief:
-        """The belief as if it had started from `new` and not from `old`, whose covariances are multiples of I. O(m^3).
+        """The belief as if it had started from `new` and not from `old`. O(m^3).
 
-        Along each principal direction what was learned is the belief's precision less the old prior's.
+        In units in which the covariances of both are multiples of I: along each principal direction what was learned
+        is the belief's precision less the old prior's.
         """
         if np.array_equal(self.cov, old.cov) and np.array_equal(self.mean, old.mean):
             return new  # nothing was learned
-        variances, directions = eigh(self.cov)
+        variances, directions = self._principal()
         variances = np.maximum(variances, np.finfo(np.float64).tiny)
-        before, after = 1.0 / old.cov[0, 0], 1.0 / new.cov[0, 0]
+        before, after = (1.0 / prior._in_units(prior.cov)[0, 0] for prior in (old, new))
         learned = np.maximum(1.0 / variances - before, 0.0)
-        shift = (directions.T @ self.mean) / variances - before * (directions.T @ old.mean)
-        shift = np.where(learned > 0.0, shift, 0.0) + after * (directions.T @ new.mean)
+        if self.units is not None:
+            learned[learned < LEAST_LEARNED * before] = 0.0
+        shift = (directions.T @ self._in_units(self.mean)) / variances
+        shift = shift - before * (directions.T @ old._in_units(old.mean))
+        shift = np.where(learned > 0.0, shift, 0.0) + after * (directions.T @ new._in_units(new.mean))
         variances = 1.0 / (learned + after)
-        return Belief(directions @ (variances * shift), (directions * variances) @ directions.T, self.tuning)
+        mean = directions @ (variances * shift)
+        mean = mean if self.units is None else self.units.out_of(mean)
+        return replace(self, mean=mean, cov=self._from_principal(variances, directions))
 
     def widened(self, factor: float, max_variance: float = math.inf) -> Belief:
-        """The same mean, the covariance times `factor`, but no direction's variance raised above `max_variance`."""
+        """The same mean, the covariance times `factor`, but no direction's variance raised above `max_variance`.
+
+        Variances are in units of the prior.
+        """
         if math.isinf(max_variance):
             return replace(self, cov=self.cov * factor)
-        variances, directions = eigh(self.cov)
+        variances, directions = self._principal()
         variances = np.minimum(factor * variances, np.maximum(variances, max_variance))
-        return replace(self, cov=(directions * variances) @ directions.T)
+        return replace(self, cov=self._from_principal(variances, directions))
 
+    def _in_units(self, table: Floats) -> Floats:
+        """A mean (m,) or a covariance (m, m) in units of the prior."""
+        if self.units is None:
+            return table
+        return self.units.into(table) if table.ndim == 1 else self.units.into(self.units.into(table).T)
 
-class Update(NamedTuple):
-    """What half-spaces did to a belief."""
+    def _principal(self) -> tuple[Floats, Floats]:
+        """Variances (m,) and directions (m, m), in the columns, in which the covariance is diagonal, in units."""
+        return eigh(self._in_units(self.cov))
 
-    belief: Belief
-    evidence: Floats
-    """How likely each half-space was at its turn, (n,)."""
-    score: Floats
-    """How many standard deviations inside each half-space the mean lay at its turn, (n,)."""
-    contradictions: int
-    """Number of half-spaces skipped as contradictions."""
+    def _from_principal(self, variances: Floats, directions: Floats) -> Floats:
+        if self.units is None:
+            return np.asarray((directions * variances) @ directions.T)
+        roots = self.units.out_of(directions) * np.sqrt(variances)
+        return np.asarray(roots @ roots.T)
+
+    # Saving. The keys are those of version 0.1.
+
+    def state(self) -> dict[str, Floats]:
+        """Mean and covariance; the rest is known."""
+        return {"mean": self.mean, "cov": self.cov}
 
 
 def project_psd(belief: Belief, space: MetricSpace, bound: float) -> Belief:
@@ -190,7 +209,12 @@ def project_psd(belief: Belief, space: MetricSpace, bound: float) -> Belief:
 
 
 def refitted(
-    belief: Belief, half_spaces: HalfSpaces, error_rates: Floats, softness: Floats, blur: float, project: Project
+    belief: Belief,
+    half_spaces: HalfSpaces,
+    error_rates: Floats,
+    softness: Floats,
+    blur: float,
+    project: Project[Belief],
 ) -> Belief:
     """The belief updated with the half-spaces that its mean violates, the worst m of them at a time, until none is.
 

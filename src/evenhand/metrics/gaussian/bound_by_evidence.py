@@ -3,33 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Generic, NamedTuple
 
-from evenhand.metrics.gaussian.belief import Belief, Project
 from evenhand.metrics.gaussian.fixed_lag import FixedLagSmoother
+from evenhand.metrics.gaussian.forms import B, Project
 
 
-class Explained(NamedTuple):
+class Explained(NamedTuple, Generic[B]):
     """A bound, and what was learned under it."""
 
     bound: float
-    smoother: FixedLagSmoother
-    belief: Belief
+    smoother: FixedLagSmoother[B]
+    belief: B
 
 
 def best_bound(
-    now: Explained, prior: Callable[[float], Belief], least: float, *, blur: float, project: Project
-) -> Explained:
+    now: Explained[B], prior: Callable[[float], B], least: float, *, blur: float, project: Project[B]
+) -> Explained[B]:
     """What is believed now, or under another bound, no smaller than `least`, that explains the open answers better.
 
     There are two occasions. The belief is sure that the metric exceeds the bound: twice the bound is taken if it makes
     the answers no less likely. Where most gaps are called fair, answers say "farther than this" and push a belief
     beyond every bound; only the fit tells whether with reason. Or a reviewer seems to err: what looks wrong under one
-    bound may be right under another, which must then explain the answers better by a
-    margin, with far fewer errors.
+    bound may be right under another, which must then explain the answers better by a margin, with far fewer errors.
     """
-    tuning, exceeds = now.belief.tuning, now.belief.surely_exceeds(now.bound)
-    few = len(now.smoother.open) <= tuning.bound_answers * len(now.belief.mean)
+    tuning, exceeds = now.belief.tuning, now.belief.outgrows(now.bound)
+    few = len(now.smoother.open) <= tuning.bound_answers * now.belief.freedom
     errs = few and now.smoother.looked and now.smoother.finds_errors
     if not exceeds and not errs:
         return now
@@ -46,6 +45,8 @@ def best_bound(
     return trials[usual]
 
 
-def _tried(now: Explained, bound: float, prior: Callable[[float], Belief], blur: float, project: Project) -> Explained:
+def _tried(
+    now: Explained[B], bound: float, prior: Callable[[float], B], blur: float, project: Project[B]
+) -> Explained[B]:
     """What would be believed under another bound, at the same error rates."""
     return Explained(bound, *now.smoother.restarted(prior(now.bound), prior(bound), blur=blur, project=project))

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Generic, Self
 
 import numpy as np
 
 from evenhand._internal.arrays import Floats, Indices
 from evenhand.metrics.gaussian._moment_matching import repeated_rows
-from evenhand.metrics.gaussian.belief import Belief, Project
 from evenhand.metrics.gaussian.error_rates import TINY, ErrorRates
+from evenhand.metrics.gaussian.forms import B, Project
 from evenhand.metrics.gaussian.reviewer_grid import ReviewerGrid
-from evenhand.metrics.gaussian.tuning import BayesPointTuning
 from evenhand.metrics.verdicts import HalfSpaces
 
 
@@ -39,7 +39,7 @@ class AttributedHalfSpaces(HalfSpaces):
         return cls(**state["half_spaces"], reviewers=state["reviewers"])
 
 
-class FixedLagSmoother:
+class FixedLagSmoother(Generic[B]):
     """Error rates and softness of reviewers, the newest answers, and the belief before them.
 
     Moment matching that took early answers for more reliable than they are stays certain of them for good. So a belief
@@ -47,29 +47,37 @@ class FixedLagSmoother:
     rate or a softness has changed. Answers leave the window into the base at those known by then; memory stays flat.
 
     Every method that updates a belief takes `blur`, of thresholds, and `project`, onto positive semidefinite metrics.
+    width: the number of numbers in a row of half-spaces. answer_size: how many an answer counts for where their number
+    is limited; by default the same.
     """
 
-    def __init__(self, base: Belief, grid: ReviewerGrid | None = None) -> None:
+    def __init__(self, base: B, width: int, grid: ReviewerGrid | None = None, answer_size: int | None = None) -> None:
         self.rates = ErrorRates(base.tuning, grid)
-        self.base = base
-        self.open = AttributedHalfSpaces.none(len(base.mean))
+        self.base, self.width, self._answer_size = base, width, answer_size or width
+        self.open = AttributedHalfSpaces.none(width)
         self._used = np.zeros(0)
         self._used_softness = np.zeros(0)
         self._new = 0
         self._may_widen = False
 
     def updated(
-        self, belief: Belief, half_spaces: HalfSpaces, reviewer: str | None, *, blur: float, project: Project
-    ) -> tuple[FixedLagSmoother, Belief]:
+        self, belief: B, half_spaces: HalfSpaces, reviewer: str | None, *, blur: float, project: Project[B]
+    ) -> tuple[FixedLagSmoother[B], B]:
         """The smoother and the belief after one reviewer's answers."""
         smoother = copy.copy(self)
         smoother.rates = copy.copy(self.rates)
         belief = smoother._update(belief, half_spaces, reviewer, blur, project)
         return smoother, belief
 
-    def _update(
-        self, belief: Belief, half_spaces: HalfSpaces, reviewer: str | None, blur: float, project: Project
-    ) -> Belief:
+    def expected_of(self, reviewer: str | None) -> tuple[float, float]:
+        """The error rate, at most 0.5, and the softness to expect of a reviewer's next answer."""
+        rates, tuning = self.rates, self.base.tuning
+        if reviewer not in rates.names:
+            return tuning.usual_rate, rates.usual_softness()
+        row = rates.names.index(reviewer)
+        return min(float(rates.means()[row]), tuning.max_rate), float(rates.softness()[row])
+
+    def _update(self, belief: B, half_spaces: HalfSpaces, reviewer: str | None, blur: float, project: Project[B]) -> B:
         row, tuning = self.rates.row(reviewer, n_new=len(half_spaces.sides)), self.base.tuning
         means, softness = self.rates.means(), self.rates.softness()
         repeats = repeated_rows(half_spaces.normals, half_spaces.thresholds, half_spaces.sides)
@@ -81,7 +89,7 @@ class FixedLagSmoother:
         belief = project(belief.update(half_spaces, rate, blur=blur, softness=softness[[row]]).belief)
         self.open = self.open.joined(AttributedHalfSpaces(**half_spaces.state(), reviewers=np.full(n, row)))
         self._new += n
-        most = min(tuning.open_answers, max(tuning.max_open_numbers // len(belief.mean), 1))
+        most = min(tuning.open_answers, max(tuning.max_open_numbers // self._answer_size, 1))
         n_open = len(self.open)
         if n_open > 2 * most:
             self._close(belief, n_open - most, blur, project)
@@ -92,7 +100,7 @@ class FixedLagSmoother:
             belief = self._less_certain(belief, blur, project)
         return belief
 
-    def _close(self, belief: Belief, n: int, blur: float, project: Project) -> None:
+    def _close(self, belief: B, n: int, blur: float, project: Project[B]) -> None:
         """Move the oldest n answers into the base."""
         oldest, chances = self.open.take(slice(None, n)), self._explained(belief, blur, project)
         self.open = self.open.take(slice(n, None))
@@ -100,7 +108,7 @@ class FixedLagSmoother:
         self.base = project(self._processed(self.base, oldest, self.rates.means(), blur))
         self._may_widen = True
 
-    def _iterated(self, belief: Belief, blur: float, project: Project) -> Belief:
+    def _iterated(self, belief: B, blur: float, project: Project[B]) -> B:
         """Learn the reviewers from all open answers under the belief; reprocess these where one changed; repeat."""
         tuning = self.base.tuning
         for _ in range(tuning.max_iterations if len(self.rates.grid.widths) == 1 else 1):
@@ -114,7 +122,7 @@ class FixedLagSmoother:
             belief = project(self._processed(self.base, self.open, means, blur))
         return belief
 
-    def _trusting(self, belief: Belief, blur: float, project: Project) -> Belief:
+    def _trusting(self, belief: B, blur: float, project: Project[B]) -> B:
         """Trust a reviewer who seems to mislead, if that explains all answers better than distrust does.
 
         Where the metric is far from the prior, an honest reviewer contradicts the belief at every turn.
@@ -131,7 +139,7 @@ class FixedLagSmoother:
                 belief = self._iterated(honest, blur, project)
         return belief
 
-    def _less_certain(self, belief: Belief, blur: float, project: Project) -> Belief:
+    def _less_certain(self, belief: B, blur: float, project: Project[B]) -> B:
         """Widen the base if the newest answers then fit better; once for the same answers."""
         means = self.rates.means()
         if not self._may_widen or not self.finds_errors:
@@ -161,14 +169,14 @@ class FixedLagSmoother:
     @property
     def _margin(self) -> float:
         """By how much one explanation must fit better than another."""
-        return self.base.tuning.better_fit + len(self.base.mean)
+        return self.base.tuning.better_fit + self.base.freedom
 
-    def fit(self, belief: Belief, blur: float) -> float:
+    def fit(self, belief: B, blur: float) -> float:
         """The log-likelihood of the open answers, at the error rate and softness of each reviewer that fit best."""
         chances = self._chances(belief, self.open, max(blur, self.base.tuning.trial_blur), self.rates.grid.widths)
         return self.rates.best_fit(chances, self.open.reviewers)
 
-    def _explained(self, belief: Belief, blur: float, project: Project) -> Floats:
+    def _explained(self, belief: B, blur: float, project: Project[B]) -> Floats:
         """How likely each open answer is right at each softness of the grid, each under its own belief, (s, n).
 
         A soft threshold further away and a sharp one nearer by explain the answers on gaps in between equally well, so
@@ -184,26 +192,26 @@ class FixedLagSmoother:
                 chances[i] = self._chances(own, self.open, blur, widths[[i]])[0]
         return chances
 
-    def _chances(self, belief: Belief, answers: AttributedHalfSpaces, blur: float, widths: Floats) -> Floats:
+    def _chances(self, belief: B, answers: AttributedHalfSpaces, blur: float, widths: Floats) -> Floats:
         """How likely each answer is right at each softness, (s, n)."""
         from scipy.special import ndtr  # takes longer to load than a first decision may take
 
         return np.asarray(ndtr(belief.scores(answers, blur, widths[:, None])))
 
     def restarted(
-        self, old_prior: Belief, new_prior: Belief, *, blur: float, project: Project
-    ) -> tuple[FixedLagSmoother, Belief]:
+        self, old_prior: B, new_prior: B, *, blur: float, project: Project[B]
+    ) -> tuple[FixedLagSmoother[B], B]:
         """The smoother and the belief had they started from another prior; open answers are processed again."""
         smoother = self.with_base(project(self.base.with_prior(old_prior, new_prior)))
         return smoother, project(self._processed(smoother.base, self.open, self.rates.means(), blur))
 
-    def relearned(self, belief: Belief, *, blur: float, project: Project) -> tuple[FixedLagSmoother, Belief]:
+    def relearned(self, belief: B, *, blur: float, project: Project[B]) -> tuple[FixedLagSmoother[B], B]:
         """The smoother and the belief after learning the reviewers once more, under another belief."""
         smoother = copy.copy(self)
         smoother.rates = copy.copy(self.rates)
         return smoother, smoother._iterated(belief, blur, project)
 
-    def with_base(self, base: Belief) -> FixedLagSmoother:
+    def with_base(self, base: B) -> FixedLagSmoother[B]:
         """The same smoother with another base."""
         smoother = copy.copy(self)
         smoother.base = base
@@ -211,14 +219,14 @@ class FixedLagSmoother:
 
     def _processed(
         self,
-        belief: Belief,
+        belief: B,
         answers: AttributedHalfSpaces,
         rates: Floats,
         blur: float,
         *,
         softness: Floats | None = None,
         cap: bool = True,
-    ) -> Belief:
+    ) -> B:
         """The belief after these answers, at the rate and the softness of each reviewer (r,); rates capped.
 
         A repetition by another reviewer, or on another day, is news: answers are split where one repeats another.
@@ -238,20 +246,20 @@ class FixedLagSmoother:
         softness = {"used_softness": self._used_softness} if np.any(self.rates.grid.widths) else {}
         return {
             "errors": self.rates.state(),
-            "base": {"mean": self.base.mean, "cov": self.base.cov},
+            "base": self.base.state(),
             "open": self.open.state(),
-            "memory": AttributedHalfSpaces.none(len(self.base.mean)).state(),  # version 0.1 kept closed answers there
+            "memory": AttributedHalfSpaces.none(self.width).state(),  # version 0.1 kept closed answers there
             "used": self._used,
             **softness,
             "new": self._new,
             "may_widen": self._may_widen,
         }
 
-    @classmethod
-    def from_state(cls, state: dict[str, Any], tuning: BayesPointTuning, grid: ReviewerGrid | None = None) -> Self:
-        """The smoother with this `state`, to the bit."""
-        smoother = cls(Belief(state["base"]["mean"].copy(), state["base"]["cov"].copy(), tuning), grid)
-        smoother.rates = ErrorRates.from_state(state["errors"], tuning, grid)
+    def restored(self, state: dict[str, Any], restore: Callable[[dict[str, Any]], B]) -> Self:
+        """The smoother with this `state`, to the bit; this one must be new, with the settings of that one."""
+        smoother, grid = copy.copy(self), self.rates.grid
+        smoother.base = restore(state["base"])
+        smoother.rates = ErrorRates.from_state(state["errors"], self.base.tuning, grid)
         smoother.open = AttributedHalfSpaces.from_state(state["open"])
         smoother._used, smoother._new = state["used"].copy(), int(state["new"])
         smoother._used_softness = state.get("used_softness", np.zeros_like(smoother._used)).copy()

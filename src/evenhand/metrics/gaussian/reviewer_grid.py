@@ -29,7 +29,7 @@ class ReviewerGrid:
 
     @classmethod
     def of(
-        cls, error_rate: float | None, softness: float | None, n_unknowns: int, tuning: BayesPointTuning = DEFAULT
+        cls, error_rate: float | None, softness: float | None, n_unknowns: float, tuning: BayesPointTuning = DEFAULT
     ) -> ReviewerGrid:
         """The grid for these settings, None is learned, and this number of unknowns of the metric.
 
@@ -55,7 +55,7 @@ def rate_prior(tuning: BayesPointTuning = DEFAULT) -> tuple[Floats, Floats]:
     return grid, np.log(np.where(grid <= 0.5, prior, tuning.misleading_prior * prior))
 
 
-def width_prior(n_unknowns: int, tuning: BayesPointTuning = DEFAULT) -> tuple[Floats, Floats]:
+def width_prior(n_unknowns: float, tuning: BayesPointTuning = DEFAULT) -> tuple[Floats, Floats]:
     """The grid of softness and the log of its prior, each (s,): a sharp threshold, unless a soft one is much better."""
     widths = np.array([0.0, *tuning.soft_widths])
     return widths, np.where(widths > 0.0, -tuning.soft_margin * n_unknowns, 0.0)

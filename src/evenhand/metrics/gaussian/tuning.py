@@ -35,10 +35,33 @@ class BayesPointTuning(MemoryTuning):
     """Up to so many unknowns the covariance stays in the cache from row to row; beyond, rows go in batches."""
     batch_rows: int = 256
     """Rows of a batch: more would cost more in scores, O(n^3), than they save in products."""
+    max_supports: int = 600
+    """Pairs that a kernel belief is made of. A round's time grows with their square."""
+    supports_to_drop: int = 150
+    """How many may come on top before as many are dropped."""
+    max_review_rows: int = 64
+    """Answers of one review that a kernel belief learns from, the least expected ones: pairs share candidates."""
+    max_open_supports: int = 400
+    """Answers that a kernel belief can still reprocess: each may be a support."""
+    max_psd_rows: int = 2
+    """Negative directions of the mean that become supports after each review."""
+    exact_features: int = 128
+    """Up to so many features the negative directions of a kernel belief's mean are eigenvectors."""
+    lanczos_steps: int = 8
+    """Steps beyond: the dimension of the space in which a negative direction is looked for."""
+    max_kernel_free: int = 300
+    """Up to so many unknowns a belief with a shaped prior has the covariance of all; beyond, it is a kernel belief."""
+    max_bit_rows: int = 256
+    """Pairs of a one-bit review that a kernel belief learns from."""
     min_eigenvalue: float = 1e-14
     """Relative floor of a covariance's eigenvalues after moments were subtracted."""
     max_chance_fair: float = 0.999
     """Upper limit on the probability that no pair is unfair: its complement is a divisor."""
+
+    @property
+    def most_supports(self) -> int:
+        """The number of supports at which some are dropped."""
+        return self.max_supports + self.supports_to_drop
 
     # Learning from a review.
 
@@ -50,6 +73,8 @@ class BayesPointTuning(MemoryTuning):
     """Below this error rate wrong verdicts are slips, skipped and reported; above, they are expected and weighed."""
     contradiction: float = -5.0
     """A verdict with a lower score, in standard deviations, contradicts earlier ones."""
+    max_doublings: int = 12
+    """Maximum doublings of the bound because of one review that contradicts the prior and nothing else."""
     informative: float = 3.0
     """A verdict with a higher score taught nothing and is not remembered."""
     tolerated_contradictions: int = 3
@@ -85,6 +110,21 @@ class BayesPointTuning(MemoryTuning):
     """An eigenvalue of the mean counts as negative below minus this times the bound."""
     psd_steps: int = 4
     """Maximum steps, per feature, of the projection onto positive semidefinite matrices."""
+
+    # Choosing the shape of the prior by evidence.
+
+    ratios: tuple[float, ...] = (0.1, 0.3, 0.03, 1.0)
+    """Shapes of the prior that are tried side by side with structure "auto"; the first one plays at the start."""
+    kernel_ratios: tuple[float, ...] = (0.1, 0.3, 0.03)
+    """The same where there are many unknowns: that all of them count alike is then out of the question."""
+    min_evidence_rate: float = 1e-3
+    """Least error rate at which evidence is added up: no answer counts as less likely."""
+    max_weighed: int = 48
+    """Answers of one review that count as evidence on the prior's shape."""
+    more_evidence: float = 1.0
+    """Log-evidence by which another shape must lead to be played."""
+    hopeless_evidence: float = 30.0
+    """A shape that lags behind the best by more is dropped for good."""
 
     # Playing a distance.
 

@@ -104,7 +104,7 @@ def test_reviews_given_over_http_count() -> None:
     assert (two["pairs"], two["same"]) == (3, 2)
 
 
-@pytest.mark.parametrize("metric", ["Score", "ByEvidence", "BayesPoint"])
+@pytest.mark.parametrize("metric", ["Score", "auto", "BayesPoint"])
 def test_each_reviewer_is_compared_with_the_others(metric: str) -> None:
     """Softness, lapses, deviation and agreement are the bandit's; a desk that models nobody one by one has no panel."""
     with Desk.open("memory:", "loans", n_features=2, seed=1, metric=metric, reviewer_error=None) as desk:
@@ -113,7 +113,7 @@ def test_each_reviewer_is_compared_with_the_others(metric: str) -> None:
         reports = desk.projection.bandit.reviewers()
         part = orjson.loads(orjson.dumps(Overview(desk).since(None)["reviewers"]))
     assert part["errors_are_learned"]
-    assert part["panel_is_learned"] == (metric != "BayesPoint")
+    assert part["panel_is_learned"] == (metric == "Score")
     for person in part["people"]:
         report, error = reports[person["name"]], person["error"]
         known = (error["softness"], error["deviation"], error["agreement"])

@@ -57,7 +57,8 @@ def test_the_desk_says_so_and_a_replay_says_the_same(url: str) -> None:
         metric = desk.metric()
         assert metric.no_metric_fits
         assert "follow no metric" in metric.fit[0]
-        assert "none is set" in metric.fit[1]
+        assert "model of the reviewers" in metric.fit[1]
+        assert "none is set" in metric.fit[2]
         again, settings = projected(desk.ledger, "loans")
         assert again.bandit.fit() == desk.projection.bandit.fit()
         assert metric_of(again, settings).fit == metric.fit

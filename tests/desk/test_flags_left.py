@@ -110,7 +110,7 @@ def test_a_one_bit_review_is_learned_from() -> None:
 
 def test_other_learners_record_nothing_new() -> None:
     """Decisions of a desk whose learner has no theorem have the fields that they always had."""
-    with Desk.open("memory:", "loans", n_features=D, seed=5) as desk:
+    with Desk.open("memory:", "loans", n_features=D, metric="BayesPoint", seed=5) as desk:
         (event,) = done(desk.execute([Decide(people(np.random.default_rng(0)))]))
         assert "flags_left" not in event.body
         assert (desk.metric().flags_left, desk.metric().promise) == (None, None)

@@ -25,7 +25,7 @@ LOG = "evenhand.desk.projection.projector"
 @pytest.fixture
 def played(ledger: Ledger, name: str) -> str:
     """The name of a desk that has a snapshot of its newest line."""
-    with Desk.open(ledger, name, n_features=D, seed=3) as desk:
+    with Desk.open(ledger, name, n_features=D, metric="BayesPoint", seed=3) as desk:
         play(desk, 3)
     assert ledger.snapshots(name)
     return name

@@ -163,7 +163,7 @@ def test_any_shared_learner_can_be_interviewed(metric: eh.metrics.MetricLearner)
 def test_answers_reach_the_bandit() -> None:
     """What the interview learned is what learn_pair would have taught, reviewer and all."""
     candidates = people(30, 3)
-    bandit = eh.FairBandit(3, epsilon=0.02, seed=0, reviewer_error=None)
+    bandit = eh.FairBandit(3, metric=eh.metrics.BayesPoint(3, epsilon=0.02, error_rate=None), seed=0)
     by_hand = copy.deepcopy(bandit)
     interview = eh.Interview(bandit, candidates, seed=0)
     for judgement in ("unfair", "acceptable", "unfair"):

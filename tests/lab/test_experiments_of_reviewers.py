@@ -340,8 +340,8 @@ def test_everything_at_once_is_held_to_the_target_and_its_constant() -> None:
 
 
 def promised(of: Settings) -> Mapping[str, float]:
-    """A kept promise, halved by questions; VersionSpace has half of the default's unfair pairs at the same regret."""
-    ours = of["policy"] == "version-space"
+    """A kept promise, halved by questions; half of BayesPoint's unfair pairs at the same regret."""
+    ours = of["policy"] in ("version-space", "evenhand")
     left = {"left_at_start": 60.0, "left_after_interview": 30.0, "allowed": 25.0} if ours else {}
     pairs = {"unfair_pairs": 8.0 if ours else 16.0, "regret": 10.0, "flagged_rounds_by_reviewer": 20.0}
     unknown = {"left_at_start": float("nan"), "left_after_interview": float("nan"), "allowed": float("nan")}
@@ -369,15 +369,15 @@ def test_promise_flags_each_broken_promise(
     assert found.startswith(words)
 
 
-def test_promise_flags_more_regret_than_the_default() -> None:
-    """Regret above the default's in every seed, of the two that are held to it."""
+def test_promise_flags_more_regret_than_that_of_bayes_point() -> None:
+    """Regret above it in every seed, of the three that are held to it."""
 
     def dearer(of: Settings) -> Mapping[str, float]:
-        more = 1.0 + 0.1 * of["seed"] if of["policy"] == "version-space" else 0.0
+        more = 0.0 if of["policy"] == "bayes-point" else 1.0 + 0.1 * of["seed"]
         return {**promised(of), "regret": 10.0 + more}
 
     found = broken(promise.EXPERIMENT, dearer)
-    assert len(found) == 2
+    assert len(found) == 3
     assert all("no more regret" in claim for claim in found)
 
 
@@ -406,22 +406,26 @@ def test_the_attacker_gets_nearly_all_flags_that_are_promised() -> None:
     [
         (lambda of: of.get("lies") == 10, {"flagged_rounds_by_reviewer": 100.0}, "C lies"),
         (
-            lambda of: of.get("wrong") == 0.1,
-            {"unfair_pairs": 300.0},
-            "10% of answers wrong, rate unknown: unfair pairs",
+            lambda of: of.get("wrong") == 0.1 and of["policy"] == "evenhand" and of.get("shows") is None,
+            {"unfair_pairs": 41.0},
+            "FairBandit's default, 10% of answers wrong, rate unknown: unfair pairs",
         ),
-        (lambda of: of.get("wrong") == 0.2, {"late_unfair_pairs": 1.0}, "20% of answers wrong"),
+        (
+            lambda of: of.get("wrong") == 0.2 and of["policy"] == "version-space",
+            {"late_unfair_pairs": 1.0},
+            "VersionSpace, 20% of answers wrong",
+        ),
         (
             lambda of: of.get("wrong") == 0.3 and of["policy"] == "version-space",
             {"regret": 30.0},
-            "30% of answers wrong, rate unknown: regret",
+            "VersionSpace, 30% of answers wrong, rate unknown: regret",
         ),
     ],
 )
 def test_promise_with_errors_flags_each_broken_promise(
     changed: Callable[[Settings], bool], other: dict[str, float], words: str
 ) -> None:
-    """One run above the theorem for the lies told, too many pairs, a late one, or much more regret than the default."""
+    """One run above the theorem for the lies told, too many pairs, a late one, or much more regret than BayesPoint."""
     assert broken(promise_with_errors.EXPERIMENT, promised) == []
     (found,) = broken(promise_with_errors.EXPERIMENT, but(promised, changed, **other))
     assert found.startswith(words)

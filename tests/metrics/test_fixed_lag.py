@@ -161,7 +161,7 @@ def _panel_run(rates: dict[str, float], *, rounds: int, seed: int) -> tuple[eh.F
     members: dict[str, Auditor] = {
         name: NoisyAuditor(exact, rate, seed=10 * seed + row) for row, (name, rate) in enumerate(rates.items())
     }
-    bandit = eh.FairBandit(3, epsilon=0.02, reviewer_error=None, seed=seed)
+    bandit = eh.FairBandit(3, metric=eh.metrics.BayesPoint(3, epsilon=0.02, error_rate=None), seed=seed)
     panel = PanelAuditor(members, per_decision=2, seed=seed)
     world = LinearEnvironment(theta, n_candidates=4)
     with warnings.catch_warnings(record=True) as caught:

@@ -15,7 +15,7 @@ PEOPLE = [[0.1, 0.4], [0.6, 0.2], [0.3, 0.3], [0.9, 0.1], [-0.5, 0.4], [-0.2, -0
 
 def opened(ledger: Ledger, name: str) -> Desk:
     """A desk with one decision, about the people to be asked about."""
-    desk = Desk.open(ledger, name, n_features=2, seed=4, epsilon=0.02)
+    desk = Desk.open(ledger, name, n_features=2, seed=4, epsilon=0.02, metric="BayesPoint")
     desk.decide(PEOPLE)
     desk.catch_up(wait=True)
     return desk

@@ -17,6 +17,7 @@ REMARKS: dict[str, Any] = {"reason": None, "note": None, "seconds": 1.0}
 def opened(url: str, decisions: int = 12, *, name: str = "loans", **settings: Any) -> Desk:
     """A desk with some decisions of four candidates, projected."""
     reviewing = {"controls": 0.0, "repeats": 0.0, **settings.pop("reviewing", {})}
+    settings = {"metric": "BayesPoint", **settings}  # which binds many pairs from the start
     desk = Desk.open(url, name, features=["a", "b"], seed=5, reviewing=reviewing, **settings)
     rng = np.random.default_rng(1)
     for number in range(decisions):

@@ -191,7 +191,7 @@ class FairBandit:
     def _learn_distances(self, decision: Decision, review: Review, verdicts: Verdicts) -> Learned:
         """Update metric and check, or neither; verdicts: those in the review, or implied by it."""
         check = self.fit_check if review.any_unfair else self.fit_check.after(verdicts, self.metric)
-        metric = self._metric_after(check)
+        metric = self.metric if check.spoke_at is None else self.metric.when_no_metric_fits(self.fit_check)
         if review.kind == "ratings":
             learned = metric.learn_ratings(Ratings.of(decision, review, verdicts))
         elif review.kind == "comparisons":
@@ -203,11 +203,6 @@ class FairBandit:
         self.metric, self.fit_check = metric, check
         return learned
 
-    def _metric_after(self, check: FitCheck) -> MetricLearner:
-        """The learner to go on with: another one from the review on that shows that no metric fits."""
-        is_news = check.speaks_up and not self.fit_check.speaks_up
-        return self.metric.when_no_metric_fits(self.fit_check.verdicts()) if is_news else self.metric
-
     def learn_pair(self, x: Any, y: Any, *, gap: float, unfair: bool, reviewer: str | None = None) -> Learned:
         """Learn that a gap between two contexts would be unfair, or would not: a verdict without a decision.
 
@@ -218,7 +213,7 @@ class FairBandit:
         unfair, gap = check_bool("unfair", unfair), check_share("gap", gap)
         verdicts = Verdicts.between(both[0], both[1], gap=gap, unfair=unfair, reviewer=reviewer)
         check = self.fit_check.after(verdicts, self.metric)
-        metric = self._metric_after(check)
+        metric = self.metric if check.spoke_at is None else self.metric.when_no_metric_fits(self.fit_check)
         learned = metric.learn_pair(x, y, gap=gap, unfair=unfair, reviewer=reviewer)
         # Nothing below can fail: the arguments have been checked, and evidence is computed when it is needed.
         self.safeguards.add_evidence(verdicts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -33,6 +33,7 @@ PREDICTED = 4
 rest."""
 
 UNKNOWN = -1.0  # in place of a prediction that was not noted
+TOGETHER = 50  # answers that a learner is shown at a time when it is tried on the remembered ones
 CHUNKS = 64  # reviews that are kept apart before they are joined: joining copies everything
 
 MOST_TOLERATED = 0.4  # at higher error rates answers carry too little information for the check
@@ -59,7 +60,7 @@ class CheckedAnswers:
     def __len__(self) -> int:
         return len(self.gaps)
 
-    def take(self, rows: Mask) -> CheckedAnswers:
+    def take(self, rows: Mask | slice) -> CheckedAnswers:
         """Some of the answers."""
         return CheckedAnswers(*(getattr(self, name)[rows] for name in self.__dataclass_fields__))
 
@@ -111,14 +112,16 @@ class FitCheck:
         """The answers that are remembered."""
         return self.older.joined(self.newer) if self.newer else self.older
 
-    def verdicts(self) -> list[Verdicts]:
-        """The remembered answers, those of one reviewer together."""
-        answers, found = self.answers, []
-        for row, name in enumerate(self.names):
-            own = answers.take(answers.reviewers == row)
-            pairs = Pairs(np.tile([0, 1], (len(own), 1)), own.differences)
-            found.append(Verdicts(pairs, own.gaps, own.unfair, np.ones(len(own), np.bool_), name))
-        return [verdicts for verdicts in found if len(verdicts)]
+    def predicted(self) -> Iterator[tuple[Verdicts, Floats]]:
+        """The remembered answers in order, some of one reviewer at a time, and what was predicted of them."""
+        answers = self.answers
+        for start in range(0, len(answers), TOGETHER):
+            some = answers.take(slice(start, start + TOGETHER))
+            for row in np.unique(some.reviewers).tolist():
+                own = some.take(some.reviewers == row)
+                pairs = Pairs(np.tile([0, 1], (len(own), 1)), own.differences)
+                verdicts = Verdicts(pairs, own.gaps, own.unfair, np.ones(len(own), np.bool_), self.names[row])
+                yield verdicts, own.chances
 
     @property
     def speaks_up(self) -> bool:

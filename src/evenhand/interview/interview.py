@@ -254,12 +254,16 @@ class Interview:
 
     @property
     def ended(self) -> str | None:
-        """Why the interview has stopped, or None: enough answers, everything known, or few unfair pairs expected."""
+        """Why the interview has stopped, or None: enough answers, everything known, or few unfair pairs expected.
+
+        The last counts from as many answers as there are features: a cautious learner expects few before it knows
+        anything, and answers let it be less cautious.
+        """
         if self.max_questions is not None and len(self._answers) >= self.max_questions:
             return f"{len(self._answers)} questions were answered, the maximum"
         if self.unknown == 0.0:
             return f"every pair is known to within {self.epsilon:g}"
-        if self.expected_unfair_pairs < self.enough:
+        if len(self._answers) >= self.bandit.n_features and self.expected_unfair_pairs < self.enough:
             return f"fewer than {self.enough:g} unfair pairs are expected live"
         return None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -12,7 +12,7 @@ from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_number
 from evenhand.errors import InvalidInput, UnsupportedReview
 from evenhand.metrics.gaussian.error_rates import ReviewerReport
-from evenhand.metrics.learner import Learned, MetricLearner
+from evenhand.metrics.learner import Learned, MetricLearner, RememberedAnswers
 from evenhand.metrics.played_by_another import PlayedByAnother
 from evenhand.metrics.ratings import Comparisons, Ratings
 from evenhand.metrics.verdicts import Verdicts
@@ -24,13 +24,19 @@ HOPELESS = 20.0
 """A learner that is behind a later one by this much evidence is dropped: learners that are refuted are slow."""
 
 
+RETRY = 1.3
+"""The last resort is tried again when the number of answers has grown by this factor: a trial fits it many times."""
+
+
 class ByEvidence(PlayedByAnother):
-    """Plays the first learner that no later one beats by more evidence than `margin`.
+    """Plays the first learner that no later one beats by more evidence than `margin`, or whose promise stands.
 
     Evidence is the log-probability that a learner gave to the answers before it learned them; so the choice needs no
     test set. learners: copied, from the most specific assumption about reviewers to the most general one; a learner
-    that is refuted is dropped. One-bit reviews are learned by those who can, and count for nothing. last_resort: takes
-    over when the answers turn out to follow no metric at all, which `FairBandit` checks (`when_no_metric_fits`).
+    that is far behind is dropped. One that has a number of `flags_left` plays on as long as it has one: what was
+    promised must hold, and answers refute the promise itself when reviewers err. One-bit reviews are learned by those
+    who can, and count for nothing. last_resort: takes over when the answers turn out to follow no metric, which
+    `FairBandit` checks, and it predicts them better (`when_no_metric_fits`).
 
     >>> from evenhand.metrics.bayes_point import BayesPoint
     >>> learner = ByEvidence([BayesPoint(2, structure="diagonal"), BayesPoint(2)])
@@ -53,7 +59,7 @@ class ByEvidence(PlayedByAnother):
         if not learners or len(sizes) != 1:
             raise InvalidInput(f"learners must be at least one, all with the same features, got {sorted(sizes)}")
         self.margin = check_number("margin", margin, least=0)
-        self.last_resort = copy.deepcopy(last_resort)
+        self.last_resort, self._tried_at = copy.deepcopy(last_resort), 0
         super().__init__(learners[0].n_features, learners[0].space.structure)
         self._promised = type(learners[0]).promise is not MetricLearner.promise  # asking for it takes time
         self._set(tuple(copy.deepcopy(learner) for learner in learners), np.zeros(len(learners)))
@@ -63,11 +69,11 @@ class ByEvidence(PlayedByAnother):
 
     def _set(self, learners: tuple[MetricLearner, ...], evidence: Floats) -> None:
         """Take these learners, without those that are refuted, and decide who plays."""
-        best_behind = np.maximum.accumulate(evidence[::-1])[::-1]
-        kept = evidence > best_behind - HOPELESS
-        self.learners = tuple(learner for learner, keep in zip(learners, kept, strict=True) if keep)
-        self.evidence = evidence[kept]
-        self.playing = self.learners[int(np.argmax(evidence[kept] >= best_behind[kept] - self.margin))]
+        behind = np.maximum.accumulate(evidence[::-1])[::-1] - evidence
+        stands = [gap > self.margin and each.flags_left is not None for each, gap in zip(learners, behind, strict=True)]
+        kept = np.flatnonzero((behind < HOPELESS) | stands)
+        self.learners, self.evidence = tuple(learners[i] for i in kept), evidence[kept]
+        self.playing = next(learners[i] for i in kept if behind[i] <= self.margin or stands[i])
         self.space, self.error_rate = self.playing.space, self.playing.error_rate
 
     def reviewers(self) -> dict[str | None, ReviewerReport]:
@@ -118,16 +124,25 @@ class ByEvidence(PlayedByAnother):
         self._set(learners, self.evidence)
         return result
 
-    def when_no_metric_fits(self, answers: Iterable[Verdicts]) -> MetricLearner:
-        """The last resort, after these answers, in place of all learners; without one, the learner as it is."""
-        if self.last_resort is None:
+    def when_no_metric_fits(self, answers: RememberedAnswers) -> MetricLearner:
+        """The last resort in place of all learners, if it would have predicted the answers better than who played.
+
+        Reviewers who follow a metric but err often fit no metric either, and are served better by those who know one.
+        Tried when no metric fits, and again whenever there are `RETRY` times as many answers.
+        """
+        if self.last_resort is None or answers.seen < RETRY * self._tried_at:
             return self
-        other = copy.deepcopy(self.last_resort)
-        for verdicts in answers:
+        other, ahead = copy.deepcopy(self.last_resort), 0.0
+        for verdicts, chances in answers.predicted():
+            noted = np.flatnonzero(chances >= 0.0)
+            if len(noted):
+                ahead += _log_chance(other, verdicts.take(noted)) - _log(verdicts.take(noted), chances[noted])
             other.learn(verdicts)
         twin = copy.deepcopy(self)
-        twin.last_resort = None
-        twin._set((other,), np.zeros(1))
+        twin._tried_at = answers.seen
+        if ahead > 0.0:
+            twin.last_resort = None
+            twin._set((other,), np.zeros(1))
         return twin
 
     # Saving.
@@ -140,6 +155,7 @@ class ByEvidence(PlayedByAnother):
             "evidence": self.evidence,
             "margin": self.margin,
             "promised": self._promised,
+            "tried_at": self._tried_at,
         }
 
     @classmethod
@@ -148,6 +164,7 @@ class ByEvidence(PlayedByAnother):
         learner, last = cls.__new__(cls), state["last_resort"]
         learner.margin, learner._promised = float(state["margin"]), bool(state["promised"])
         learner.last_resort = None if last is None else MetricLearner.restored(last)
+        learner._tried_at = int(state["tried_at"])
         learner._set(tuple(MetricLearner.restored(saved) for saved in state["learners"]), state["evidence"].copy())
         return learner
 
@@ -160,6 +177,9 @@ class ByEvidence(PlayedByAnother):
 
 def _log_chance(learner: MetricLearner, verdicts: Verdicts) -> float:
     """The log-probability that a learner gave to these verdicts, taken one by one."""
-    flagged = learner.chance_flagged(verdicts.pairs, verdicts.gaps, verdicts.reviewer)
+    return _log(verdicts, learner.chance_flagged(verdicts.pairs, verdicts.gaps, verdicts.reviewer))
+
+
+def _log(verdicts: Verdicts, flagged: Floats) -> float:
     chances = np.where(verdicts.unfair, flagged, 1.0 - flagged)
     return float(np.sum(np.log(np.maximum(chances, LEAST_CHANCE))))

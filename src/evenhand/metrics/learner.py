@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -43,6 +43,16 @@ class Learned:
     """Number of verdicts learned from."""
     conflicts: tuple[Pair, ...] = ()
     """Pairs whose verdict contradicts earlier ones: no metric fits both, or, for a belief, hardly any."""
+
+
+class RememberedAnswers(Protocol):
+    """Answers, and what the learner in play predicted of them."""
+
+    seen: int
+    """How many answers there have been, remembered or not."""
+
+    def predicted(self) -> Iterable[tuple[Verdicts, Floats]]:
+        """Verdicts of one reviewer, in order, and the predicted chances of a flag; below 0 where none was noted."""
 
 
 class MetricLearner(SavedPart, part="metric learner"):
@@ -138,10 +148,10 @@ class MetricLearner(SavedPart, part="metric learner"):
         """Learn from comparisons of pairs; by default the verdicts they imply."""
         return self.learn(comparisons.verdicts())
 
-    def when_no_metric_fits(self, answers: Iterable[Verdicts]) -> MetricLearner:
+    def when_no_metric_fits(self, answers: RememberedAnswers) -> MetricLearner:
         """The learner to go on with, once the answers have turned out to follow no metric; by default this one.
 
-        answers: those remembered, of one reviewer each. The learner itself does not change.
+        Asked before each review from then on. The learner itself does not change.
         """
         return self
 

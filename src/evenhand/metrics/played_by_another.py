@@ -18,6 +18,11 @@ class PlayedByAnother(MetricLearner):
     playing: MetricLearner
     """The learner in play."""
 
+    @property
+    def epsilon(self) -> float | None:
+        """The accuracy of the learner in play, if it has one."""
+        return getattr(self.playing, "epsilon", None)
+
     def estimate(self, pairs: Pairs) -> Floats:
         """Each pair's squared distance by the learner in play, (n,)."""
         return self.playing.estimate(pairs)

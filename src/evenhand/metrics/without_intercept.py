@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -14,7 +14,7 @@ from evenhand._internal.arrays import Floats
 from evenhand.errors import InvalidInput
 from evenhand.metrics.gaussian.error_rates import ReviewerReport
 from evenhand.metrics.gaussian.guess_bounds import GuessBounds
-from evenhand.metrics.learner import Learned, MetricLearner
+from evenhand.metrics.learner import Learned, MetricLearner, RememberedAnswers
 from evenhand.metrics.ratings import Comparisons, Ratings
 from evenhand.metrics.verdicts import Pairs, Verdicts
 
@@ -143,9 +143,9 @@ class WithoutIntercept(MetricLearner):
         implied = None if comparisons.implied is None else _verdicts(comparisons.implied)
         return self.learner.learn_comparisons(replace(comparisons, pairs=_pairs(comparisons.pairs), implied=implied))
 
-    def when_no_metric_fits(self, answers: Iterable[Verdicts]) -> MetricLearner:
+    def when_no_metric_fits(self, answers: RememberedAnswers) -> MetricLearner:
         """What the learner goes on with, without the intercept as well."""
-        other = self.learner.when_no_metric_fits(_verdicts(verdicts) for verdicts in answers)
+        other = self.learner.when_no_metric_fits(_WithoutIntercept(answers, answers.seen))
         return self if other is self.learner else type(self)(other)
 
     # Saving.
@@ -158,6 +158,17 @@ class WithoutIntercept(MetricLearner):
     def from_state(cls, state: dict[str, Any]) -> Self:
         """The learner with this `state`, to the bit."""
         return cls(MetricLearner.restored(state["learner"]))
+
+
+@dataclass(frozen=True)
+class _WithoutIntercept:
+    """Remembered answers without the intercept."""
+
+    answers: RememberedAnswers
+    seen: int
+
+    def predicted(self) -> Iterable[tuple[Verdicts, Floats]]:
+        return ((_verdicts(verdicts), chances) for verdicts, chances in self.answers.predicted())
 
 
 def _varying(table: Floats) -> Floats:

@@ -407,7 +407,7 @@ def test_the_attacker_gets_nearly_all_flags_that_are_promised() -> None:
         (lambda of: of.get("lies") == 10, {"flagged_rounds_by_reviewer": 100.0}, "C lies"),
         (
             lambda of: of.get("wrong") == 0.1 and of["policy"] == "evenhand" and of.get("shows") is None,
-            {"unfair_pairs": 41.0},
+            {"unfair_pairs": 300.0},
             "FairBandit's default, 10% of answers wrong, rate unknown: unfair pairs",
         ),
         (

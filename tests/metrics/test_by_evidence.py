@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from evenhand.metrics import (
     Pairs,
     Score,
     Verdicts,
+    VersionSpace,
     default_learner,
 )
 from evenhand.metrics.by_evidence import HOPELESS
@@ -147,20 +149,69 @@ def test_bad_settings_are_refused() -> None:
         ByEvidence([BayesPoint(2)], margin=-1)
 
 
-def test_the_last_resort_learns_what_is_remembered_and_plays() -> None:
-    """It takes over as a learner of its own; the learner that was asked does not change, and nobody resorts twice."""
+@dataclass(frozen=True)
+class Remembered:
+    """Answers with what was predicted of them."""
+
+    chunks: list[tuple[Verdicts, Any]]
+    seen: int
+
+    def predicted(self) -> list[tuple[Verdicts, Any]]:
+        """All of them."""
+        return self.chunks
+
+
+def _remembered(wrong: float, n: int = 12) -> Remembered:
+    """Reviews of three pairs each; the predictions are right but for a share of them that is as wrong as can be."""
     rng = np.random.default_rng(6)
-    A, learner = random_A(rng, 2), ByEvidence([BayesPoint(2)], last_resort=Score(2))
-    reviews = [verdicts_at_the_guess(learner, random_contexts(rng, 3, 2), A) for _ in range(5)]
-    after, alone = learner.when_no_metric_fits(reviews), Score(2)
-    for verdicts in reviews:
+    A, learner, chunks = random_A(rng, 2), BayesPoint(2), []
+    for _ in range(n):
+        verdicts = verdicts_at_the_guess(learner, random_contexts(rng, 3, 2), A)
+        right = rng.random(len(verdicts)) >= wrong
+        chunks.append((verdicts, np.where(verdicts.unfair == right, 0.97, 0.03)))
+    return Remembered(chunks, sum(len(verdicts) for verdicts, _ in chunks))
+
+
+def test_the_last_resort_learns_what_is_remembered_and_plays() -> None:
+    """If who played predicted badly; it takes over as another learner, and nobody resorts twice."""
+    learner, remembered, alone = ByEvidence([BayesPoint(2)], last_resort=Score(2)), _remembered(wrong=0.9), Score(2)
+    after = learner.when_no_metric_fits(remembered)
+    for verdicts, _ in remembered.predicted():
         alone.learn(verdicts)
     assert isinstance(after, ByEvidence)
     assert isinstance(learner.playing, BayesPoint)
-    pairs = Pairs.of(random_contexts(rng, 4, 2))
+    pairs = Pairs.of(random_contexts(np.random.default_rng(0), 4, 2))
     np.testing.assert_array_equal(after.guess(pairs), alone.guess(pairs))
-    assert after.when_no_metric_fits(reviews) is after
-    assert ByEvidence([BayesPoint(2)]).when_no_metric_fits(reviews).guess(pairs).shape == (6,)
+    assert not after.plays_metric
+    assert after.when_no_metric_fits(remembered) is after
+    without = ByEvidence([BayesPoint(2)])
+    assert without.when_no_metric_fits(remembered) is without
+
+
+def test_the_last_resort_must_predict_better() -> None:
+    """Who predicted well plays on; the trial is repeated only when there are many more answers."""
+    learner, remembered = ByEvidence([BayesPoint(2)], last_resort=Score(2)), _remembered(wrong=0.0)
+    after = learner.when_no_metric_fits(remembered)
+    assert after.plays_metric
+    assert after.when_no_metric_fits(remembered) is after
+    assert after.when_no_metric_fits(replace(remembered, seen=2 * remembered.seen)) is not after
+    assert type(after).restored(after.saved()).when_no_metric_fits(remembered).state()["tried_at"] == remembered.seen
+
+
+def test_a_promise_that_stands_is_kept() -> None:
+    """However well others predict; once it is withdrawn, evidence decides."""
+    sure = VersionSpace(1, epsilon=0.1, error_rate=1e-3, seed=0)
+    state = ByEvidence([sure, BayesPoint(1, error_rate=None)]).state() | {"evidence": np.array([-40.0, 0.0])}
+    learner = ByEvidence.from_state(state)
+    assert isinstance(learner.playing, VersionSpace)
+    assert learner.flags_left is not None
+    for _ in range(30):  # a narrow gap is flagged, a wide one is not: half of the answers are wrong
+        for gap in (0.2, 0.8):
+            learner.learn_pair([1.0], [0.0], gap=gap, unfair=gap < 0.5)
+    assert isinstance(learner.playing, BayesPoint)
+    assert learner.flags_left is None
+    assert learner.promise is not None
+    assert learner.promise.startswith("Withdrawn")
 
 
 def test_reviewers_are_reported_by_whoever_knows_them() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from evenhand.lab.people.answers import RatedPairs
 from evenhand.lab.people.study import RatingStudy, rating_study
-from evenhand.metrics import MetricLearner, Score, default_learner
+from evenhand.metrics import ByEvidence, MetricLearner, Score, default_learner
 from evenhand.testing.people import made_up_ratings
 
 pytestmark = pytest.mark.statistical
@@ -43,9 +43,9 @@ def test_a_model_with_a_residual_finds_no_lapses(study: RatingStudy, person: int
 def test_nor_does_the_default_once_no_metric_fits(study: RatingStudy) -> None:
     """The model of people has taken over, and reports; what a metric left unexplained is forgotten."""
     learner = default_learner(study.contexts("log").shape[1], seed=0)
-    asked = RatedPairs(study, 0, "log", pool=1250, n_folds=5, seed=0).training(0).take(slice(0, 300))
-    after = learner.when_no_metric_fits(asked.reviews("she", 20))
-    assert after.reviewers()["she"].error_rate <= MOST
+    assert isinstance(learner, ByEvidence)
+    assert isinstance(learner.last_resort, Score)
+    assert _worst(learner.last_resort, study, 0, 300) <= MOST
 
 
 def test_lapses_are_found_all_the_same(study: RatingStudy) -> None:

@@ -48,8 +48,9 @@ class Learned:
 class RememberedAnswers(Protocol):
     """Answers, and what the learner in play predicted of them."""
 
-    seen: int
-    """How many answers there have been, remembered or not."""
+    @property
+    def seen(self) -> int:
+        """How many answers there have been, remembered or not."""
 
     def predicted(self) -> Iterable[tuple[Verdicts, Floats]]:
         """Verdicts of one reviewer, in order, and the predicted chances of a flag; below 0 where none was noted."""

@@ -64,9 +64,11 @@ class FairBandit:
     - rewards.RidgeUCB: regret O(d sqrt(T) log T) from learning the rewards, with probability 0.95 once its estimate of
       the noise scale has settled; pass `noise` to have that from the start.
 
-    Whether the answers follow any metric is checked all the time. When they do not, `fit()` reports it, a NoMetricFits
-    warning comes, and the default metric becomes metrics.Score, which plays gaps that each reviewer is predicted to
-    flag one time in ten. Two more promises hold for any reviewer, even one who follows no metric:
+    Whether the answers follow any metric is checked all the time. When they do not, `fit()` reports it and a
+    NoMetricFits warning comes. The default learner then becomes metrics.Score if that predicts the answers better: it
+    plays gaps that reviewers are predicted to flag one time in ten.
+
+    Two more promises hold for any reviewer, even one who follows no metric:
 
     - target_unfair_share: the share of flagged rounds stays at or below it in the long run; `Margin` has the proof.
       Mistaken flags use it up, so with reviewers who err pass target="estimated": each flag counts by the probability

@@ -140,7 +140,7 @@ class DeskSettings:
         check_bool("intercept_in_metric", settings.intercept_in_metric)
         check_text("play", settings.play)
         settings._check_changeable()
-        most = MOST_WITH_VERSION_SPACE[settings.structure]
+        most = MOST_WITH_VERSION_SPACE["diagonal" if settings.structure == "diagonal" else "full"]
         if is_new and settings.metric == "VersionSpace" and settings.n_features > most:
             raise InvalidInput(
                 f"n_features must be at most {most} with metric 'VersionSpace' and structure '{settings.structure}', "

@@ -135,7 +135,7 @@ def test_the_warning_comes_once_also_after_loading(tmp_path: Path) -> None:
 
 def test_a_loaded_check_goes_on_as_if_never_stopped(tmp_path: Path) -> None:
     """Saved before the first look and before a later one, to the bit."""
-    through, stopped = (eh.FairBandit(4, seed=0, reviewer_error=None) for _ in range(2))
+    through, stopped = (eh.FairBandit(4, metric=BayesPoint(4, error_rate=None), seed=0) for _ in range(2))
     for seed, rounds in ((1, 40), (2, 40), (3, 40)):
         for bandit in (through, stopped):
             play(bandit, Rater(7), rounds, seed=seed)

@@ -189,6 +189,7 @@ def test_a_majority_that_misleads_is_sorted_out() -> None:
     assert late <= 12
 
 
+@pytest.mark.statistical
 def test_a_burst_of_lies_is_not_believed_for_good() -> None:
     """400 answers for another metric, all at once, then the truth: at most one unfair pair a lie.
 

@@ -23,7 +23,11 @@ def one(**person: Any) -> dict[str, Any]:
     [
         ("/api/desks", {"name": 5}, "name must be text, got 5"),
         ("/api/desks", {"name": "a b", "n_features": 2}, f"name must be {NAME}, got 'a b'"),
-        ("/api/desks", {"name": "x", "structure": "round"}, "structure must be 'auto', 'full' or 'diagonal', got 'round'"),
+        (
+            "/api/desks",
+            {"name": "x", "structure": "round"},
+            "structure must be 'auto', 'full' or 'diagonal', got 'round'",
+        ),
         ("/api/desks", {"name": "x", "capacity": "1"}, "capacity must be a whole number, got '1'"),
         ("/api/desks", {"name": "x", "epsilon": 3}, "epsilon must be <= 1, got 3"),
         ("/api/desks", {"name": "x", "colour": 3}, "unknown field 'colour'; the body may have name, n_features,"),

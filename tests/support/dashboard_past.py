@@ -14,7 +14,7 @@ from evenhand.environments.lending import SCHEMA, Applicants
 from evenhand.ledger.ledger import Ledger
 from tests.support.serving import Serving
 
-SETTINGS: dict[str, Any] = {"schema": SCHEMA, "seed": 5, "target_unfair_share": 0.1, "reviewer_error": None}
+SETTINGS: dict[str, Any] = {"schema": SCHEMA, "seed": 5, "target_unfair_share": 0.1, "metric": "BayesPoint"}
 
 
 def play(desk: Desk, decisions: int, *, seed: int = 0, first: int = 0) -> None:

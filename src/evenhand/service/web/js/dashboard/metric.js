@@ -7,7 +7,7 @@ import { Baseline, effectBars } from "./effects.js";
 import { joined, moment, own, readable } from "./words.js";
 
 const ESTIMATE = "Best estimate of what reviewers find fair.";
-const CAUTIOUS = ["BayesPoint", "Guarded", "VersionSpace"]; // learners that keep a margin below their estimate
+const BOLD = ["Ellipsoid", "ProjectedVolume"]; // learners that keep no margin below their estimate
 const [MOST_BARS, BARS] = [8, 5]; // with more features than the first number, this many are shown at first
 const [MOST_SENTENCES, SENTENCES] = [12, 8];
 const MOST_ROWS = 40;
@@ -60,7 +60,7 @@ function largest(effects, n) {
 
 /** The desk does not use these estimates as they are: it keeps a margin. */
 function estimateWords({ kind }) {
-  return `${ESTIMATE} ${CAUTIOUS.includes(kind) ? "While it is unsure" : "After flags"} the desk keeps chances closer together than this.`;
+  return `${ESTIMATE} ${BOLD.includes(kind) ? "After flags" : "While it is unsure"} the desk keeps chances closer together than this.`;
 }
 
 function legend(reset) {

@@ -218,7 +218,7 @@ def unasked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """A desk whose decisions were about one person each, and one that has seen two people."""
     service = LocalService(tmp_path_factory.mktemp("unasked"))
     service.open_desk("single", 6, ids=["only one"])
-    service.open_desk("few", 1, ids=["one", "other"], epsilon=0.2)
+    service.open_desk("few", 1, ids=["one", "other"], epsilon=0.5)
     service.token("Kim", ["review"])
     with service:
         yield service

@@ -36,9 +36,6 @@ from evenhand.records.decision import check_reviewer
 
 FORMAT = 2  # The version of the file format, raised whenever an older evenhand could not read the file.
 EPSILON = 0.01  # The default epsilon when the metric learner has none.
-NEXT_TO_NONE = 0.1
-"""The share of `enough` below which an interview need not begin."""
-
 EPSILON_OF_PEOPLE = 0.05  # The default for people, few of whom judge probabilities to within five percentage points.
 N_PAIRS = 2000  # Number of random pairs from which each question is chosen.
 METER_PAIRS = 1000  # Sample size of the meter.
@@ -260,14 +257,13 @@ class Interview:
         """Why the interview has stopped, or None: enough answers, everything known, or few unfair pairs expected.
 
         Few count from as many answers as there are features: a cautious learner expects few before it knows anything,
-        and answers let it be less cautious. Next to none count at once.
+        and answers let it be less cautious.
         """
         if self.max_questions is not None and len(self._answers) >= self.max_questions:
             return f"{len(self._answers)} questions were answered, the maximum"
         if self.unknown == 0.0:
             return f"every pair is known to within {self.epsilon:g}"
-        is_begun = len(self._answers) >= self.bandit.n_features
-        if self.expected_unfair_pairs < (1.0 if is_begun else NEXT_TO_NONE) * self.enough:
+        if len(self._answers) >= self.bandit.n_features and self.expected_unfair_pairs < self.enough:
             return f"fewer than {self.enough:g} unfair pairs are expected live"
         return None
 

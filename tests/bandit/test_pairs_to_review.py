@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 import evenhand as eh
 from evenhand import errors
+from evenhand._internal.arrays import Floats
 from evenhand.auditors import MahalanobisAuditor
-from evenhand.bandit.pairs_to_review import PairToReview
+from evenhand.bandit.pairs_to_review import PairToReview, _most_telling
 from evenhand.metrics import MetricLearner, Pairs
 from evenhand.records.decision import PROBABILITY_TOLERANCE
 from evenhand.testing.metric_worlds import random_A, random_contexts
@@ -86,7 +88,7 @@ def test_every_learner_can_be_asked(name: str) -> None:
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10**6), k=st.integers(1, 12), capacity=st.sampled_from([1, 2, None]), n=st.integers(1, 70))
 def test_more_questions_begin_with_the_same(seed: int, k: int, capacity: int | None, n: int) -> None:
-    """The n most informative are the first n of all; binding pairs by uncertainty, others by surprise."""
+    """The n most informative are the first n of all; binding pairs by what they teach, others by surprise."""
     bandit, rng = eh.FairBandit(3, capacity=capacity, seed=seed, reviewer_error=1e-3), np.random.default_rng(seed)
     _learn_a_few(bandit, rng, 0.9)  # a new belief is least certain of distant pairs
     decision = bandit.decide(random_contexts(rng, k, 3))
@@ -95,11 +97,58 @@ def test_more_questions_begin_with_the_same(seed: int, k: int, capacity: int | N
     assert everything[:n] == _check(bandit, decision, n)
     pairs = Pairs.of(decision.contexts)
     names = pairs.names()
-    _, sd = bandit.metric.moments(pairs)
-    binding = [sd[names.index(q.pair)] for q in everything if q.pair in decision.tight_pairs]
+    binding = [names.index(q.pair) for q in everything if q.pair in decision.tight_pairs]
     foreseen = [abs(q.chance_unfair - 0.5) for q in everything if q.pair not in decision.tight_pairs]
-    assert binding == sorted(binding, reverse=True)
+    if binding:
+        gaps = np.array([q.gap for q in everything[: len(binding)]])
+        taught = _taught_by_each(bandit.metric, pairs.take(np.array(binding)), gaps)
+        assert taught[0] >= (1.0 - 1e-6) * max(taught)
     assert all(before <= after + 1e-9 for before, after in pairwise(foreseen))
+
+
+def _taught_by_each(metric: MetricLearner, pairs: Pairs, gaps: Floats) -> list[float]:
+    """The variance that a verdict on each pair is expected to take from all pairs, by integrating over its distance."""
+    mean, _ = metric.moments(pairs)
+    joint = metric.covariances(pairs)
+    assert joint is not None
+    variances = np.diag(joint)
+    weights, taught = 1.0 / (variances + np.mean(variances)), []
+    for row, (centre, gap) in enumerate(zip(mean, gaps, strict=True)):
+        sd = float(np.sqrt(variances[row]))
+        x = centre + sd * np.linspace(-8.0, 8.0, 20_001)
+        density = stats.norm.pdf(x, centre, sd)
+        left = 0.0
+        for side in (x > gap**2, x <= gap**2):
+            chance = float(np.trapezoid(density * side, x))
+            if chance > 1e-12:
+                here = np.trapezoid(density * side * x, x) / chance
+                left += float(np.trapezoid(density * side * (x - here) ** 2, x))
+        share = 1.0 - left / sd**2
+        taught.append(share * float(weights @ joint[row] ** 2) / variances[row])
+    return taught
+
+
+def test_without_covariances_the_most_uncertain_come_first() -> None:
+    """Learners that know no covariances have their binding pairs ordered by uncertainty."""
+    bandit = _experienced(LEARNERS["Ellipsoid"]())
+    decision = bandit.decide(random_contexts(np.random.default_rng(5), 8, 3))
+    pairs = Pairs.of(decision.contexts)
+    _, sd = bandit.metric.moments(pairs)
+    binding = [q.pair for q in bandit.pairs_to_review(decision, 100) if q.pair in decision.tight_pairs]
+    uncertain = [sd[pairs.names().index(pair)] for pair in binding]
+    assert len(binding) > 1
+    assert uncertain == sorted(uncertain, reverse=True)
+
+
+def test_two_questions_are_not_about_the_same() -> None:
+    """Of two pairs that are nearly copies of each other one is asked about, and then another pair before its copy."""
+    metric = eh.metrics.BayesPoint(4, epsilon=0.01)
+    differences = np.array([[0.9, 0.0, 0.1, 0.0], [0.9, 0.0, 0.1, 1e-6], [0.0, 0.8, 0.0, 0.1], [0.0, 0.8, 0.0, 0.1001]])
+    pairs = Pairs(np.array([[0, 1], [0, 2], [0, 3], [0, 4]]), differences)
+    moments = metric.moments(pairs)
+    order = _most_telling(metric, pairs, np.sqrt(moments[0]), moments, 2)
+    assert sorted(order.tolist()) == [0, 1, 2, 3]
+    assert {row // 2 for row in order[:2].tolist()} == {0, 1}
 
 
 def _learn_a_few(bandit: eh.FairBandit, rng: np.random.Generator, widest: float) -> None:

@@ -101,6 +101,18 @@ def test_known_distances_are_played_below_their_estimate() -> None:
     assert truth - 0.05 < played <= truth
 
 
+@pytest.mark.parametrize("n_features", [2, 10])
+def test_answers_that_no_bound_explains_leave_the_bound_alone(n_features: int) -> None:
+    """Somebody who flags what another calls fair contradicts the belief; no larger metric would help."""
+    rng = np.random.default_rng(0)
+    learner = BayesPoint(n_features, epsilon=0.01)
+    for _ in range(60):
+        x, y = random_contexts(rng, 2, n_features)
+        for gap, unfair in [(0.5, False), (0.6, False), (0.1, True)]:
+            learner.learn_pair(x, y, gap=gap, unfair=unfair)
+    assert learner.bound <= 16.0
+
+
 def test_a_belief_that_was_wrong_recovers() -> None:
     """When a sure belief is contradicted again and again, it is widened and comes to agree with the verdicts."""
     learner = BayesPoint(1, epsilon=0.02)

@@ -63,6 +63,9 @@ class _Both:
         z = self.rng.normal(size=(90, 5))
         for ours, theirs in zip(self.kernel.moments(z), self.full.moments(self.space.features(z)), strict=True):
             assert np.allclose(ours, theirs, rtol=0, atol=1e-8)
+        joint = self.kernel.covariances(z)
+        assert np.allclose(joint, self.full.covariances(self.space.features(z)), rtol=0, atol=1e-8)
+        assert np.allclose(np.diag(joint), self.kernel.moments(z)[1] ** 2, rtol=0, atol=1e-8)
         assert np.allclose(self.forms[1].matrix(self.kernel), self.forms[0].matrix(self.full), atol=1e-8)
         assert np.allclose(self.forms[1].means(self.kernel, z), self.forms[0].means(self.full, z), atol=1e-8)
 

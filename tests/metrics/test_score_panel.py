@@ -33,6 +33,7 @@ def quality(learner: Score, person: MadeUpPerson, reviewer: str | None = None) -
     return area_under_curve(learner.chance_flagged(new.pairs, new.gaps, reviewer), new.unfair)
 
 
+@pytest.mark.statistical
 def test_new_reviewer_starts_from_the_panel(panel: Panel) -> None:
     """Without an own answer the panel predicts a tenth person better than 30 own answers do."""
     person, rng = people(10)[9], np.random.default_rng(2)
@@ -153,6 +154,7 @@ def test_comparisons_teach_the_score() -> None:
     assert weights @ SHARED > 0.9 * np.linalg.norm(weights) * np.linalg.norm(SHARED)
 
 
+@pytest.mark.statistical
 def test_panel_with_the_other_sign_helps_a_rater(panel: Panel) -> None:
     """Verdicts leave the sign of a panel's weights open: ratings find it, whichever it is."""
     person, turned = people(10)[9], Panel(np.hstack([-panel.people[:, :4], panel.people[:, 4:]]))

@@ -45,6 +45,7 @@ def test_what_is_played_does_not_fall(seed: int) -> None:
     assert abs(np.median(low)) < 2e-4
 
 
+@pytest.mark.statistical
 def test_a_rate_that_answers_refute_promises_nothing() -> None:
     """Too many wrong answers under every metric: the promise is withdrawn, in words; an exact reviewer's is not."""
 

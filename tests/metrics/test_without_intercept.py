@@ -96,3 +96,23 @@ def test_only_learners_are_taken() -> None:
     """Anything else is refused."""
     with pytest.raises(InvalidInput, match="learner must be a metric learner, got 3"):
         WithoutIntercept(3)  # type: ignore[arg-type]
+
+
+def test_the_learner_sees_the_same_pairs_as_the_same_object() -> None:
+    """Learners remember what they know of the last pairs; several queries on one object compute the moments once."""
+    pairs = Pairs.of(np.array([[0.5, 0.1, 0.7], [0.2, 0.3, 0.7], [0.0, 0.6, 0.7]]))
+    seen: list[Pairs] = []
+
+    class Watched(BayesPoint):
+        def moments(self, pairs: Pairs) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+            seen.append(pairs)
+            return super().moments(pairs)
+
+    learner = WithoutIntercept(Watched(2))
+    learner.moments(pairs)
+    learner.guess(pairs)
+    learner.chance_unfair(pairs, np.full(3, 0.2))
+    assert len(seen) == 3
+    assert seen[0] is seen[1] is seen[2]
+    learner.moments(Pairs.of(np.array([[0.5, 0.1, 0.7], [0.2, 0.4, 0.7]])))
+    assert len(seen[-1]) == 1

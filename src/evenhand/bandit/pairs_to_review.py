@@ -1,4 +1,4 @@
-"""Which pairs of a decision a reviewer should look at first: those with the most informative verdict."""
+"""Which pairs of a decision a reviewer should look at first: those whose verdicts teach most."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenhand._internal.arrays import Floats
+from evenhand._internal.arrays import Floats, Indices
 from evenhand.metrics import MetricLearner, Pairs
 from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision, Pair
+
+MOST_COMPARED = 200
+"""Of more tight pairs than this only the most uncertain ones are compared by what they teach about one another."""
 
 
 @dataclass(frozen=True)
@@ -27,21 +30,26 @@ class PairToReview:
 
 
 def pairs_to_review(metric: MetricLearner, decision: Decision, n: int) -> tuple[PairToReview, ...]:
-    """The n pairs with the most informative verdict, most informative first; fewer if there are fewer.
+    """The n pairs whose verdicts teach most, the best first; fewer if there are fewer.
 
-    Tight pairs come first, ordered by the uncertainty of their distance: a verdict changes that distance, and with it
-    the probabilities. The others follow, ordered by the entropy of their verdict. Pairs with equal probabilities carry
-    no information and are left out.
+    Tight pairs come first, ordered by what their verdicts teach about all tight pairs: a verdict changes distances, and
+    with them the probabilities. The others follow, ordered by the entropy of their verdict. Pairs with equal
+    probabilities carry no information and are left out.
     """
     everything = Pairs.of(decision.contexts)
     first, second = everything.indices.T
     gaps = np.abs(decision.probabilities[first] - decision.probabilities[second])
-    pairs, gaps = everything.take(gaps > PROBABILITY_TOLERANCE), gaps[gaps > PROBABILITY_TOLERANCE]
+    tight_pairs = set(decision.tight_pairs)
+    tight = np.array([pair in tight_pairs for pair in everything.names()], dtype=np.bool_)
+    asked = gaps > PROBABILITY_TOLERANCE
+    if np.sum(asked & tight) >= n:
+        asked &= tight
+    pairs, gaps, tight = everything.take(asked), gaps[asked], tight[asked]
     mean, sd = metric.moments(pairs)
-    chance = metric.chance_unfair(pairs, gaps)
-    names, tight_pairs = pairs.names(), set(decision.tight_pairs)
-    tight = np.array([pair in tight_pairs for pair in names], dtype=np.bool_)
-    order = np.lexsort((-np.where(tight, sd, _entropy(chance)), ~tight))[:n]
+    chance, names = metric.chance_unfair(pairs, gaps), pairs.names()
+    rows, others = np.flatnonzero(tight), np.flatnonzero(~tight)
+    ordered = rows[_most_telling(metric, pairs.take(rows), gaps[rows], (mean[rows], sd[rows]), n)]
+    order = np.append(ordered, others[np.argsort(-_entropy(chance[others]), kind="stable")])[:n]
     distance, uncertainty = _as_distance(mean, sd)
     return tuple(
         PairToReview(
@@ -54,6 +62,49 @@ def pairs_to_review(metric: MetricLearner, decision: Decision, n: int) -> tuple[
         )
         for row in order
     )
+
+
+def _most_telling(metric: MetricLearner, pairs: Pairs, gaps: Floats, moments: tuple[Floats, Floats], n: int) -> Indices:
+    """All pairs, the first n of them chosen one by one for the variance that their verdicts take from all pairs.
+
+    A verdict on c is expected to remove the share b of the variance v of its squared distance, and b cov^2 / v of that
+    of another pair. What counts is the sum of these, each in units of the pair's own variance plus the average: the
+    share of an uncertain pair, next to nothing of a pair that is known. What one verdict removes, the next one need
+    not. Where the learner knows no covariances, the most uncertain pairs come first.
+    """
+    mean, sd = moments
+    order = np.argsort(-sd, kind="stable")
+    few, rest = order[:MOST_COMPARED], order[MOST_COMPARED:]
+    left = metric.covariances(pairs.take(few)) if len(few) > 1 else None
+    if left is None:
+        return order
+    least = np.finfo(np.float64).tiny
+    at_first = np.maximum(np.diag(left), least)
+    weights = 1.0 / (at_first + np.mean(at_first))
+    share = _share_removed((mean[few] - gaps[few] ** 2) / np.sqrt(at_first))
+    chosen: list[int] = []
+    open_ = np.ones(len(few), dtype=np.bool_)
+    for _ in range(min(n, len(few))):
+        removed = share / np.maximum(np.diag(left), least)
+        row = int(np.argmax(np.where(open_, removed * (left**2 @ weights), -1.0)))
+        left = left - np.outer(left[:, row], left[row]) * removed[row]
+        open_[row] = False
+        chosen.append(row)
+    return np.concatenate([few[chosen], few[open_], rest])
+
+
+def _share_removed(score: Floats) -> Floats:
+    """The share of a Gaussian's variance that is lost, on average, to hearing whether it exceeds a threshold, (n,).
+
+    score: how many deviations the mean lies above it.
+
+    >>> _share_removed(np.array([0.0, 1.28])).round(2).tolist()
+    [0.64, 0.34]
+    """
+    from scipy.special import log_ndtr  # takes longer to load than a first decision may take
+
+    both = log_ndtr(score) + log_ndtr(-score)
+    return np.asarray(np.exp(-(score**2) - np.log(2.0 * np.pi) - both))
 
 
 def _entropy(chance: Floats) -> Floats:

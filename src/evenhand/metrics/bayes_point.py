@@ -108,12 +108,19 @@ class BayesPoint(MetricLearner):
         """The forms of belief that are learned side by side, the one to play at the start first."""
         if self._structure != "auto" or self.n_features == 1:
             return [CovarianceForm(self.space, None, self.tuning)]
-        tuning, is_large = self.tuning, self.space.n_unknowns > self.tuning.max_kernel_free
-        ratios = tuning.kernel_ratios if is_large else tuning.ratios
-        shapes = [PriorShape.of(self.n_features, ratio, self.blocks) for ratio in ratios]
-        if is_large:
+        tuning = self.tuning
+        shapes = [PriorShape.of(self.n_features, ratio, self.blocks) for ratio in self._ratios]
+        if self._is_large:
             return [KernelForm(self.space, shape, tuning) for shape in shapes]
         return [CovarianceForm(self.space, shape, tuning) for shape in shapes]
+
+    @property
+    def _is_large(self) -> bool:
+        return self.space.n_unknowns > self.tuning.max_kernel_free
+
+    @property
+    def _ratios(self) -> tuple[float, ...]:
+        return self.tuning.kernel_ratios if self._is_large else self.tuning.ratios
 
     @property
     def structure(self) -> Structure:
@@ -154,6 +161,11 @@ class BayesPoint(MetricLearner):
             found = history.belief.moments(history.form.rows(pairs.differences))
             self._last = LastMoments.of(history.belief, pairs, *found)
         return found
+
+    def covariances(self, pairs: Pairs) -> Floats:
+        """The belief's covariances of the pairs' squared distances, (n, n)."""
+        history = self._history
+        return np.asarray(history.belief.covariances(history.form.rows(pairs.differences)))
 
     def chance_unfair(self, pairs: Pairs, gaps: Floats) -> Floats:
         """The probability that each pair's squared distance, truncated at zero, is below its squared gap, (n,)."""
@@ -216,6 +228,14 @@ class BayesPoint(MetricLearner):
             return []
         labels = check_blocks(blocks, self.n_features) or self.blocks or tuple(range(self.n_features))
         return interactions(self._history, labels, self._accuracy)
+
+    def evidence_of_few_interactions(self) -> float:
+        """With structure "auto", by how much evidence the narrowest shape of the prior is ahead of the widest."""
+        if self._structure != "auto" or self.n_features == 1:
+            return 0.0
+        evidence = {each.ratio: each.evidence for each in (self._history, *self._rivals)}
+        dropped = self._history.evidence - self.tuning.hopeless_evidence
+        return float(evidence.get(min(self._ratios), dropped) - evidence.get(max(self._ratios), dropped))
 
     # Learning.
 

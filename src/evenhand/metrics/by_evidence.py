@@ -12,6 +12,7 @@ from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_number
 from evenhand.errors import InvalidInput, UnsupportedReview
 from evenhand.metrics.gaussian.error_rates import ReviewerReport
+from evenhand.metrics.gaussian.interactions import InteractionEvidence
 from evenhand.metrics.learner import Learned, MetricLearner, RememberedAnswers
 from evenhand.metrics.played_by_another import PlayedByAnother
 from evenhand.metrics.ratings import Comparisons, Ratings
@@ -84,6 +85,16 @@ class ByEvidence(PlayedByAnother):
         """The reports of the learner in play, or, if it learns nothing of reviewers, of the first one that does."""
         reports = (learner.reviewers() for learner in (self.playing, *self.learners))
         return next((report for report in reports if report), {})
+
+    def interactions(self, blocks: Sequence[Any] | None = None) -> list[InteractionEvidence]:
+        """Those that the learner in play finds, or, if it looks for none, the first one that does."""
+        found = (learner.interactions(blocks) for learner in (self.playing, *self.learners))
+        return next((each for each in found if each), [])
+
+    def evidence_of_few_interactions(self) -> float:
+        """That of the learner in play, or, if it has none, of the first one that does."""
+        found = (learner.evidence_of_few_interactions() for learner in (self.playing, *self.learners))
+        return next((each for each in found if each), 0.0)
 
     @property
     def promise(self) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
@@ -17,6 +17,7 @@ from evenhand.errors import InvalidInput, UnsupportedReview
 from evenhand.metrics.features import MetricSpace, Structure
 from evenhand.metrics.gaussian.error_rates import ReviewerReport
 from evenhand.metrics.gaussian.guess_bounds import GuessBounds
+from evenhand.metrics.gaussian.interactions import InteractionEvidence
 from evenhand.metrics.gaussian.tuning import DEFAULT
 from evenhand.metrics.ratings import Comparisons, Ratings
 from evenhand.metrics.verdicts import Pairs, Verdicts, all_pairs
@@ -115,6 +116,10 @@ class MetricLearner(SavedPart, part="metric learner"):
         lower, upper = self.ends(pairs)
         return self.estimate(pairs), (upper - lower) / UNIFORM_WIDTH
 
+    def covariances(self, pairs: Pairs) -> Floats | None:
+        """The covariances of the pairs' squared distances, (n, n); None for learners that keep none."""
+        return None
+
     def chance_unfair(self, pairs: Pairs, gaps: Floats) -> Floats:
         """The probability that each pair with this gap is unfair, (n,).
 
@@ -174,6 +179,17 @@ class MetricLearner(SavedPart, part="metric learner"):
     def reviewers(self) -> dict[str | None, ReviewerReport]:
         """A report on each reviewer's errors, by name; empty for learners that assume none."""
         return {}
+
+    def interactions(self, blocks: Sequence[Any] | None = None) -> list[InteractionEvidence]:
+        """For each two features whether they count together, the clearest first; empty for learners that cannot tell.
+
+        blocks: a label for each column; columns with the same label are one feature.
+        """
+        return []
+
+    def evidence_of_few_interactions(self) -> float:
+        """The log of the Bayes factor for few interactions against many, all features together; 0: nothing is known."""
+        return 0.0
 
     def error_rate_of(self, reviewer: str | None) -> float:
         """The probability that a verdict of this reviewer is wrong; at most 0.5, where verdicts say nothing.

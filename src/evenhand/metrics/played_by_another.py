@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from evenhand._internal.arrays import Floats
 from evenhand.metrics.gaussian.error_rates import ReviewerReport
 from evenhand.metrics.gaussian.guess_bounds import GuessBounds
+from evenhand.metrics.gaussian.interactions import InteractionEvidence
 from evenhand.metrics.learner import MetricLearner
 from evenhand.metrics.verdicts import Pairs
 
@@ -63,6 +67,10 @@ class PlayedByAnother(MetricLearner):
         """Each pair's mean and standard deviation by the learner in play, each (n,)."""
         return self.playing.moments(pairs)
 
+    def covariances(self, pairs: Pairs) -> Floats | None:
+        """The covariances of squared distances by the learner in play, (n, n)."""
+        return self.playing.covariances(pairs)
+
     def sample_matrix(self, rng: np.random.Generator) -> Floats:
         """A draw of the learner in play, (d, d)."""
         return self.playing.sample_matrix(rng)
@@ -75,6 +83,14 @@ class PlayedByAnother(MetricLearner):
     def reviewers(self) -> dict[str | None, ReviewerReport]:
         """The reports of the learner in play."""
         return self.playing.reviewers()
+
+    def interactions(self, blocks: Sequence[Any] | None = None) -> list[InteractionEvidence]:
+        """Those that the learner in play finds."""
+        return self.playing.interactions(blocks)
+
+    def evidence_of_few_interactions(self) -> float:
+        """That of the learner in play."""
+        return self.playing.evidence_of_few_interactions()
 
     def error_rate_of(self, reviewer: str | None) -> float:
         """The error rate that the learner in play takes this reviewer to have."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -14,6 +14,7 @@ from evenhand._internal.arrays import Floats
 from evenhand.errors import InvalidInput
 from evenhand.metrics.gaussian.error_rates import ReviewerReport
 from evenhand.metrics.gaussian.guess_bounds import GuessBounds
+from evenhand.metrics.gaussian.interactions import InteractionEvidence
 from evenhand.metrics.learner import Learned, MetricLearner, RememberedAnswers
 from evenhand.metrics.ratings import Comparisons, Ratings
 from evenhand.metrics.verdicts import Pairs, Verdicts
@@ -40,6 +41,19 @@ class WithoutIntercept(MetricLearner):
             raise InvalidInput(f"learner must be a metric learner, got {learner!r}")
         super().__init__(learner.n_features + 1, learner.space.structure)
         self.learner = copy.deepcopy(learner)
+        self._last: tuple[Pairs, Pairs] | None = None
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        memo[id(self)] = twin = copy.copy(self)
+        twin.learner = copy.deepcopy(self.learner, memo)
+        return twin
+
+    def _without(self, pairs: Pairs) -> Pairs:
+        """The pairs without the intercept; the same object for the same pairs, as learners remember what they know of
+        the last ones."""
+        if self._last is None or self._last[0] is not pairs:
+            self._last = (pairs, _pairs(pairs))
+        return self._last[1]
 
     def __repr__(self) -> str:
         return f"WithoutIntercept({self.learner!r})"
@@ -58,15 +72,15 @@ class WithoutIntercept(MetricLearner):
 
     def estimate(self, pairs: Pairs) -> Floats:
         """Each pair's squared distance, (n,)."""
-        return self.learner.estimate(_pairs(pairs))
+        return self.learner.estimate(self._without(pairs))
 
     def guess(self, pairs: Pairs) -> Floats:
         """Each pair's squared distance to play, (n,)."""
-        return self.learner.guess(_pairs(pairs))
+        return self.learner.guess(self._without(pairs))
 
     def ends(self, pairs: Pairs) -> tuple[Floats, Floats]:
         """Each pair's ends, each (n,)."""
-        return self.learner.ends(_pairs(pairs))
+        return self.learner.ends(self._without(pairs))
 
     def ends_of(self, differences: ArrayLike) -> tuple[Floats, Floats]:
         """The ends of the distance for each difference: (n, d) -> (n,), (n,)."""
@@ -74,7 +88,11 @@ class WithoutIntercept(MetricLearner):
 
     def moments(self, pairs: Pairs) -> tuple[Floats, Floats]:
         """Each pair's mean and standard deviation, each (n,)."""
-        return self.learner.moments(_pairs(pairs))
+        return self.learner.moments(self._without(pairs))
+
+    def covariances(self, pairs: Pairs) -> Floats | None:
+        """The covariances of the pairs' squared distances, (n, n)."""
+        return self.learner.covariances(_pairs(pairs))
 
     def playable_distances(self, contexts: Floats) -> Floats:
         """The distances to play between the rows of `contexts`, (k, k)."""
@@ -86,11 +104,11 @@ class WithoutIntercept(MetricLearner):
 
     def chance_unfair(self, pairs: Pairs, gaps: Floats) -> Floats:
         """The probability that each pair is unfair at this gap, (n,)."""
-        return self.learner.chance_unfair(_pairs(pairs), gaps)
+        return self.learner.chance_unfair(self._without(pairs), gaps)
 
     def chance_flagged(self, pairs: Pairs, gaps: Floats, reviewer: str | None = None) -> Floats:
         """The probability that this reviewer flags each pair at this gap, (n,)."""
-        return self.learner.chance_flagged(_pairs(pairs), gaps, reviewer)
+        return self.learner.chance_flagged(self._without(pairs), gaps, reviewer)
 
     def matrix(self) -> Floats:
         """The estimate of G, (d, d), with zeros for the intercept."""
@@ -107,6 +125,14 @@ class WithoutIntercept(MetricLearner):
     def error_rate_of(self, reviewer: str | None) -> float:
         """The error rate that the learner takes this reviewer to have."""
         return self.learner.error_rate_of(reviewer)
+
+    def interactions(self, blocks: Sequence[Any] | None = None) -> list[InteractionEvidence]:
+        """Those that the learner finds; the last label is that of the intercept."""
+        return self.learner.interactions(None if blocks is None else blocks[:-1])
+
+    def evidence_of_few_interactions(self) -> float:
+        """The learner's."""
+        return self.learner.evidence_of_few_interactions()
 
     @property
     def plays_metric(self) -> bool:

@@ -46,6 +46,10 @@ class Belief:
         fill_moments(normals, self.mean, self.cov, means, sds)
         return means, sds
 
+    def covariances(self, normals: Floats) -> Floats:
+        """The covariances of <alpha, u> of all rows u of `normals` (n, m), (n, n). O(n m (n + m))."""
+        return normals @ self.cov @ normals.T
+
     def scores(self, half_spaces: HalfSpaces, blur: float, softness: Floats = HARD) -> Floats:
         """How many standard deviations, with blur and softness, inside each half-space the mean lies. O(n m^2).
 

@@ -41,6 +41,9 @@ class GaussianBelief(Protocol):
     def moments(self, normals: Floats, /) -> tuple[Floats, Floats]:
         """Mean and standard deviation of the squared distance of each row, each (n,)."""
 
+    def covariances(self, normals: Floats, /) -> Floats:
+        """The covariances of the squared distances of the rows, (n, n)."""
+
     def scores(self, half_spaces: HalfSpaces, blur: float, softness: Floats = HARD) -> Floats:
         """How many standard deviations inside each half-space the mean lies, (n,)."""
 

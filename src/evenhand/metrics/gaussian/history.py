@@ -168,6 +168,8 @@ class BeliefHistory(Generic[B]):
             if np.all(self.form.prior(bound).scores(surprising, self._blur(accuracy), self.widths) >= -1.0):
                 break
             bound *= 2.0
+        else:
+            return update  # no bound explains them: twins judged different, say
         if bound == self.bound:
             return update
         wider = self._copied()

@@ -56,6 +56,15 @@ class KernelBelief:
             variances -= supports.shrinks @ supports.at_turn(k) ** 2
         return means, np.sqrt(np.maximum(variances, 0.0))
 
+    def covariances(self, rows: Floats) -> Floats:
+        """The covariances of z'Gz of all rows z, (p, p). O(p n (n + p + d))."""
+        prior, supports = self.prior, self.supports
+        table = prior.covariances(rows, len(rows), prior.lanes(rows))
+        if not self.n_supports:
+            return table
+        turns = supports.at_turn(supports.covariances(prior, rows))
+        return table - turns.T @ (supports.shrinks[:, None] * turns)
+
     def means(self, rows: Floats) -> Floats:
         """The means alone, (p,). O(p d^2)."""
         return np.asarray(np.einsum("ij,ij->i", rows @ self.matrix(), rows))

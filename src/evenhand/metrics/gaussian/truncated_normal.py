@@ -43,8 +43,9 @@ def chance_below(mean: Floats, sd: Floats, threshold: Floats) -> Floats:
     from scipy.special import log_ndtr  # takes longer to load than a first decision may take
 
     scale = np.maximum(sd, TINY)
-    beyond = log_ndtr(np.maximum((mean - threshold) / scale, -FAR))
-    return np.asarray(np.abs(np.expm1(np.minimum(beyond - log_ndtr(np.maximum(mean / scale, -FAR)), 0.0))))
+    with np.errstate(over="ignore"):  # of twins nothing is uncertain: infinitely many deviations to either side
+        beyond, above_zero = (log_ndtr(np.maximum(x / scale, -FAR)) for x in (mean - threshold, mean))
+    return np.asarray(np.abs(np.expm1(np.minimum(beyond - above_zero, 0.0))))
 
 
 @jit

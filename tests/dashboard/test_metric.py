@@ -15,8 +15,8 @@ def test_bars_and_words_are_the_schemas() -> None:
     with Desk.open("memory:", "loans", **SETTINGS) as desk:
         play(desk, 15)
         desk.catch_up(wait=True)
-        part, learner = metric_part(desk.projection, desk.settings), desk.projection.bandit.metric
-        explained = SETTINGS["schema"].explain(learner.get_mahalanobis_matrix(), ends=learner.ends_of)
+        part = metric_part(desk.projection, desk.settings)
+        explained = desk.projection.bandit.explain(SETTINGS["schema"])
         assert [effect["name"] for effect in part["effects"]] == list(SETTINGS["schema"].names)
         for effect in part["effects"]:
             distance = explained[effect["name"]].distance

@@ -50,6 +50,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> str:
     return url
 
 
+@pytest.mark.statistical
 def test_the_desk_says_so_and_a_replay_says_the_same(url: str) -> None:
     """The report depends on the ledger alone: projected with snapshots, without them, or at another time."""
     with Desk.open(url, "loans") as desk:
@@ -65,6 +66,7 @@ def test_the_desk_says_so_and_a_replay_says_the_same(url: str) -> None:
         assert replay(desk.ledger, "loans").is_same
 
 
+@pytest.mark.statistical
 def test_the_command_line_prints_it(url: str, capsys: pytest.CaptureFixture[str]) -> None:
     """One sentence a line, after the name of the desk."""
     assert run("fit", "loans", "--database", url) == 0
@@ -73,6 +75,7 @@ def test_the_command_line_prints_it(url: str, capsys: pytest.CaptureFixture[str]
     assert lines[1].strip().startswith("The answers follow no metric: after ")
 
 
+@pytest.mark.statistical
 def test_a_snapshot_without_the_check_is_not_used(url: str) -> None:
     """It is older than the check, which needs the answers before it: the desk projects them again."""
     with Desk.open(url, "loans") as desk:

@@ -211,7 +211,7 @@ def test_two_features_that_act_together_are_reported_both_ways_round() -> None:
     assert explanation.interaction.together.value == pytest.approx(0.8)
     assert explanation.interaction.against.value == pytest.approx(0.0, abs=1e-7)
     assert explanation.sentences[-4].startswith(
-        "income and has guarantor act together: (0 EUR, yes) against (200,000 EUR, no) makes 0.80, "
+        "income and has guarantor count together: (0 EUR, yes) against (200,000 EUR, no) makes 0.80, "
         "but (0 EUR, no) against (200,000 EUR, yes) makes "
     )
 

@@ -5,7 +5,15 @@
 [[-0.289, 0.577, 0.577]]
 """
 
-from evenhand.schema.effects import Comparison, Distance, Equivalence, FeatureEffect, Interaction, MetricExplanation
+from evenhand.schema.effects import (
+    Comparison,
+    Distance,
+    Equivalence,
+    FeatureEffect,
+    Interaction,
+    InteractionSigns,
+    MetricExplanation,
+)
 from evenhand.schema.encoded_rows import CountedAs, EncodedRows, LeftOut
 from evenhand.schema.features import Category, Date, Feature, Number, Ordinal, YesNo
 from evenhand.schema.rows import DoesNotFit, RowProblem
@@ -23,6 +31,7 @@ __all__ = [
     "Feature",
     "FeatureEffect",
     "Interaction",
+    "InteractionSigns",
     "LeftOut",
     "MetricExplanation",
     "Number",

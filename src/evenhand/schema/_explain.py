@@ -27,11 +27,13 @@ from evenhand.schema.effects import (
     Equivalence,
     FeatureEffect,
     Interaction,
+    InteractionSigns,
     MetricExplanation,
     Value,
     with_ends,
 )
 from evenhand.schema.features import Feature, Number
+from evenhand.schema.interaction_words import named_pairs, signs_in_words, together_words
 from evenhand.schema.rows import as_floats
 from evenhand.schema.words import sentences_of
 
@@ -47,26 +49,33 @@ COUNTS_FROM = 0.2  # The cosine between the effects of two features from which a
 CONTRASTS_SEARCHED = 200  # How many pairs of levels of a category, farthest first, are searched for interactions.
 
 
-def explain(schema: Schema, matrix: ArrayLike, *, ends: Ends | None, negligible: float) -> MetricExplanation:
+def explain(
+    schema: Schema, matrix: ArrayLike, *, ends: Ends | None, negligible: float, signs: InteractionSigns | None
+) -> MetricExplanation:
     """The implementation of `Schema.explain`. Cost: one quadratic form per comparison."""
     check_number("negligible", negligible, above=0, below=1)
     G = _checked(matrix, schema.n_features)
     contrasts: list[Contrast] = [(f, *pair) for f in schema.features for pair in f.contrasts()]
     differences = np.vstack([_differences(schema, feature) for feature in schema.features])
     alone = _distances(differences, G)
-    found = _strongest(contrasts, differences, alone, G, negligible)
-    if found is not None:
-        i, j, sign = found
+    searched = [None] if signs is None else named_pairs(signs)
+    every = [(pair, _strongest(contrasts, differences, alone, G, negligible, pair)) for pair in searched]
+    found = [(pair, one) for pair, one in every if one is not None]
+    for _, (i, j, sign) in found:
         pair = np.array([differences[i] + sign * differences[j], differences[i] - sign * differences[j]])
         differences = np.vstack([differences, pair])
     distances = with_ends(_distances(differences, G), differences, ends)
     comparisons = [Comparison(*contrast, distance) for contrast, distance in zip(contrasts, distances, strict=False)]
     comparisons = _in_proportion(comparisons)
-    interaction = None if found is None else _interaction(comparisons, distances, found)
+    both = zip(distances[len(contrasts) :: 2], distances[len(contrasts) + 1 :: 2], strict=True)
+    details = {pair: _interaction(comparisons, *two, one) for two, (pair, one) in zip(both, found, strict=True)}
     effects = _ranked(schema, comparisons)
     equivalences = _equivalences(effects, negligible)
-    sentences = sentences_of(effects, equivalences, interaction, negligible=negligible)
-    return MetricExplanation(effects, equivalences, interaction, sentences)
+    interactions = tuple(details.values())
+    named = {pair: detail for pair, detail in details.items() if pair is not None}
+    words = tuple(map(together_words, interactions)) if signs is None else signs_in_words(signs, named)
+    sentences = sentences_of(effects, equivalences, words, negligible=negligible, evident=signs is not None)
+    return MetricExplanation(effects, equivalences, interactions[0] if interactions else None, sentences)
 
 
 def _checked(matrix: ArrayLike, n: int) -> Floats:
@@ -135,22 +144,32 @@ def _span(comparison: Comparison) -> float:
 
 
 def _strongest(
-    contrasts: Sequence[Contrast], differences: Floats, alone: Floats, G: Floats, negligible: float
+    contrasts: Sequence[Contrast],
+    differences: Floats,
+    alone: Floats,
+    G: Floats,
+    negligible: float,
+    only: tuple[str, str] | None,
 ) -> tuple[int, int, int] | None:
-    """The two contrasts with the strongest interaction, and the sign that makes them reinforce each other."""
+    """The two contrasts with the strongest interaction, and the sign that makes them reinforce each other.
+
+    only: of these two features, however weak, since there is other evidence.
+    """
     searched: dict[str, list[int]] = {}
+    least, smallest = (negligible, COUNTS_FROM) if only is None else (0.0, 0.0)
     for index in np.argsort(-alone, kind="stable").tolist():
-        rows = searched.setdefault(contrasts[index][0].name, [])
-        room = 1 if isinstance(contrasts[index][0], Number) else CONTRASTS_SEARCHED
-        if alone[index] >= negligible and len(rows) < room:
+        feature = contrasts[index][0]
+        rows = searched.setdefault(feature.name, [])
+        room = 1 if isinstance(feature, Number) else CONTRASTS_SEARCHED
+        if alone[index] >= least and len(rows) < room and (only is None or feature.name in only):
             rows.append(index)
-    best, found = negligible, None
+    best, found = least, None
     for left, right in combinations([rows for rows in searched.values() if rows], 2):
         cross = differences[left] @ G @ differences[right].T
         squares = alone[left, None] ** 2 + alone[None, right] ** 2
         size = np.abs(cross)
         gap = np.sqrt(squares + 2 * size) - np.sqrt(np.maximum(squares - 2 * size, 0.0))
-        gap[size < COUNTS_FROM * np.outer(alone[left], alone[right])] = 0.0
+        gap[size < smallest * np.outer(alone[left], alone[right])] = 0.0
         i, j = np.unravel_index(int(np.argmax(gap)), gap.shape)
         if gap[i, j] > best:
             best, found = float(gap[i, j]), (left[i], right[j], 1 if cross[i, j] > 0 else -1)
@@ -158,13 +177,13 @@ def _strongest(
 
 
 def _interaction(
-    comparisons: Sequence[Comparison], distances: Sequence[Distance], found: tuple[int, int, int]
+    comparisons: Sequence[Comparison], together: Distance, against: Distance, found: tuple[int, int, int]
 ) -> Interaction:
     i, j, sign = found
     first, second = comparisons[i], comparisons[j]
     if sign < 0:
         second = Comparison(second.feature, second.second, second.first, second.distance)
-    return Interaction(first, second, together=distances[-2], against=distances[-1])
+    return Interaction(first, second, together=together, against=against)
 
 
 def _ranked(schema: Schema, comparisons: Sequence[Comparison]) -> tuple[FeatureEffect, ...]:

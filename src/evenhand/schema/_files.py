@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+from pathlib import Path
 from typing import Any
 
 from evenhand._internal.checks import is_whole
@@ -15,6 +18,14 @@ KINDS_OF_0_1 = ("number", "category", "yes/no")
 
 LATER: dict[str, object] = {"scale": "linear", "knots": None, "clip": False, "missing": None, "other": None}
 """Fields that 0.1 does not have, with the values that are left out: such schemas keep the digests of 0.1."""
+
+
+def read_json(path: str | os.PathLike[str]) -> object:
+    """The content of a JSON file; raises DamagedFile if it is none."""
+    try:
+        return json.loads(Path(path).read_bytes().decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise DamagedFile(f"{os.fspath(path)} must be a saved schema in JSON: {error}") from error
 
 
 def write_feature(feature: Feature) -> dict[str, Any]:

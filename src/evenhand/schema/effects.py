@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -143,6 +143,16 @@ class Interaction:
 
 
 @dataclass(frozen=True)
+class InteractionSigns:
+    """Which features count together, by the evidence of answers: pairs of their names, the clearest first."""
+
+    clear: tuple[tuple[str, str], ...] = ()
+    some: tuple[tuple[str, str], ...] = ()
+    others: Literal["none", "unknown"] = "unknown"
+    """Of all other pairs: there is no sign of an interaction, or there are too few answers to tell."""
+
+
+@dataclass(frozen=True)
 class MetricExplanation:
     """A learned matrix in terms of features: records, and sentences made from them."""
 
@@ -150,7 +160,7 @@ class MetricExplanation:
     """One per feature, the largest first."""
     equivalences: tuple[Equivalence, ...]
     interaction: Interaction | None
-    """The strongest one, if any matters."""
+    """The strongest one, if any matters; with evidence, the clearest one."""
     sentences: tuple[str, ...]
 
     def __getitem__(self, name: str) -> FeatureEffect:

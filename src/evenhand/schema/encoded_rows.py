@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_one_of
@@ -15,7 +16,17 @@ from evenhand.schema._coordinate import as_level
 from evenhand.schema.date import as_day
 from evenhand.schema.features import Category, Date, Feature, Number
 from evenhand.schema.number import RANGE_TOLERANCE
-from evenhand.schema.rows import DoesNotFit, RawColumns, RowProblem, as_number, is_missing, numeral, plain, shown
+from evenhand.schema.rows import (
+    DoesNotFit,
+    RawColumns,
+    RowProblem,
+    as_floats,
+    as_number,
+    is_missing,
+    numeral,
+    plain,
+    shown,
+)
 
 if TYPE_CHECKING:
     from evenhand.schema.schema import Schema
@@ -23,6 +34,11 @@ if TYPE_CHECKING:
 OnInvalid = Literal["refuse", "skip", "clip"]
 """What becomes of candidates who do not fit: "refuse" raises an error that names them all, "skip" leaves them out, and
 "clip" counts numbers and dates beyond a range as its end and leaves out whoever still does not fit."""
+
+DECODE_TOLERANCE = 1e-6
+"""Accepted error of a coordinate, before scaling, in decoding: contexts may have been stored as float32."""
+
+NOT_ENCODED = "the context must be an encoded row of the schema, got an invalid coordinate {!r}"
 
 HINT = "on_invalid='skip' leaves out who does not fit"
 
@@ -177,3 +193,25 @@ def is_replaced(feature: Feature, given: object, value: object) -> bool:
         return as_level(given) != value
     day = as_day(given) if isinstance(feature, Date) else None
     return day is not None and day.isoformat() != value
+
+
+def decode_rows(schema: Schema, contexts: ArrayLike) -> list[dict[str, Any]]:
+    """The implementation of `Schema.decode`."""
+    array = as_floats(contexts, "contexts")
+    if array.ndim != 2 or array.shape[1] != schema.n_features:
+        raise InvalidInput(f"contexts must have shape (k, {schema.n_features}), got {array.shape}")
+    unfinite = [(number, row[~np.isfinite(row)]) for number, row in enumerate(array) if not np.isfinite(row).all()]
+    if unfinite:
+        reason = "the context must be finite, got {} in it"
+        raise DoesNotFit([RowProblem(number, None, reason.format(bad[0])) for number, bad in unfinite])
+    array = np.clip(array, -2.0, 2.0) / schema.scale  # beyond 1 nothing fits; far beyond, the division overflows
+    rows = [{f.name: f.decode(row[schema.blocks[f.name]]) for f in schema.features} for row in array]
+    again = schema.encode(rows) / schema.scale
+    off = np.abs(again - array)
+    wrong = np.flatnonzero(np.any(off > DECODE_TOLERANCE, axis=1))
+    if len(wrong):
+        worst = [schema.coordinates[at] for at in np.argmax(off[wrong], axis=1)]
+        raise DoesNotFit(
+            [RowProblem(int(row), None, NOT_ENCODED.format(at)) for row, at in zip(wrong, worst, strict=True)]
+        )
+    return rows

@@ -9,7 +9,6 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -20,11 +19,11 @@ from evenhand._internal.atomic_write import atomic_write
 from evenhand._internal.checks import check_bool
 from evenhand.errors import DamagedFile, InvalidInput, NewerFile
 from evenhand.schema._explain import explain
-from evenhand.schema._files import FORMAT, read_content, version_of, write_feature
+from evenhand.schema._files import FORMAT, read_content, read_json, version_of, write_feature
 from evenhand.schema._proposal import Note, columns_of, propose
 from evenhand.schema._text import text_of
-from evenhand.schema.effects import Ends, MetricExplanation
-from evenhand.schema.encoded_rows import EncodedRows, OnInvalid, blocks_of, encode_rows, read_columns
+from evenhand.schema.effects import Ends, InteractionSigns, MetricExplanation
+from evenhand.schema.encoded_rows import EncodedRows, OnInvalid, blocks_of, decode_rows, encode_rows, read_columns
 from evenhand.schema.features import NAMES, Category, Date, Feature, Number, Ordinal, YesNo
 from evenhand.schema.rows import (
     DoesNotFit,
@@ -32,7 +31,6 @@ from evenhand.schema.rows import (
     Frame,
     RowProblem,
     Rows,
-    as_floats,
     checked_carry,
     read_rows,
     shown,
@@ -40,11 +38,6 @@ from evenhand.schema.rows import (
 from evenhand.schema.words import NEGLIGIBLE
 
 INTERCEPT = "intercept"  # The name of the constant coordinate.
-
-DECODE_TOLERANCE = 1e-6
-"""Accepted error of a coordinate, before scaling, in decoding: contexts may have been stored as float32."""
-
-NOT_ENCODED = "the context must be an encoded row of the schema, got an invalid coordinate {!r}"
 
 
 @dataclass(frozen=True, init=False)
@@ -145,6 +138,11 @@ class Schema:
         ends = np.cumsum([0] + [len(feature.coordinates) for feature in self.features]).tolist()
         return {name: slice(start, end) for name, start, end in zip(self.names, ends, ends[1:], strict=False)}
 
+    @cached_property
+    def block_labels(self) -> tuple[str, ...]:
+        """The feature of each coordinate, for `BayesPoint(blocks=)`; the intercept is one of its own."""
+        return (*(f.name for f in self.features for _ in f.coordinates), *([INTERCEPT] * self.intercept))
+
     def feature(self, name: str) -> Feature:
         """The feature of this name."""
         for feature in self.features:
@@ -237,25 +235,7 @@ class Schema:
 
         Numbers come back to about twelve digits of their range, the rest exactly.
         """
-        array = as_floats(contexts, "contexts")
-        if array.ndim != 2 or array.shape[1] != self.n_features:
-            raise InvalidInput(f"contexts must have shape (k, {self.n_features}), got {array.shape}")
-        unfinite = [(number, row[~np.isfinite(row)]) for number, row in enumerate(array) if not np.isfinite(row).all()]
-        if unfinite:
-            reason = "the context must be finite, got {} in it"
-            raise DoesNotFit([RowProblem(number, None, reason.format(bad[0])) for number, bad in unfinite])
-        array = np.clip(array, -2.0, 2.0) / self.scale  # beyond 1 nothing fits; far beyond, the division overflows
-        rows = [{f.name: f.decode(row[self.blocks[f.name]]) for f in self.features} for row in array]
-        again = self.encode(rows) / self.scale
-        off = np.abs(again - array)
-        wrong = np.flatnonzero(np.any(off > DECODE_TOLERANCE, axis=1))
-        if len(wrong):
-            worst = [self.coordinates[at] for at in np.argmax(off[wrong], axis=1)]
-            problems = [
-                RowProblem(int(row), None, NOT_ENCODED.format(at)) for row, at in zip(wrong, worst, strict=True)
-            ]
-            raise DoesNotFit(problems)
-        return rows
+        return decode_rows(self, contexts)
 
     def difference(self, name: str, first: object, second: object) -> Floats:
         """The context of `second` less that of `first`, two candidates who differ in one feature only: (n_features,).
@@ -279,18 +259,25 @@ class Schema:
         return whole
 
     def explain(
-        self, matrix: ArrayLike, *, ends: Ends | None = None, negligible: float = NEGLIGIBLE
+        self,
+        matrix: ArrayLike,
+        *,
+        ends: Ends | None = None,
+        negligible: float = NEGLIGIBLE,
+        signs: InteractionSigns | None = None,
     ) -> MetricExplanation:
         """A learned matrix G (n_features, n_features), as `get_mahalanobis_matrix()` gives, in terms of features.
 
         ends: called once with differences (m, n_features), returns lower and upper bounds on their distances, for the
-        sentences, each (m,). negligible: a feature that makes less distance than this makes no difference.
+        sentences, each (m,). negligible: a feature that makes less distance than this makes no difference. signs: which
+        features count together by the evidence of answers; None takes the strongest interaction of the matrix.
+        `bandit.explain(schema)` passes all of it.
 
         >>> schema = Schema([Number("income", low=0, high=200_000, unit="EUR"), YesNo("member")])
         >>> print(schema.explain(np.diag([0.2, 0.0, 1.0])).sentences[-1])
         member makes no difference so far: candidates who differ in nothing else get the same probability.
         """
-        return explain(self, matrix, ends=ends, negligible=negligible)
+        return explain(self, matrix, ends=ends, negligible=negligible, signs=signs)
 
     @property
     def is_open(self) -> bool:
@@ -389,10 +376,7 @@ class Schema:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Schema:
         """Read a saved schema; raises DamagedFile or NewerFile."""
-        try:
-            content = json.loads(Path(path).read_bytes().decode("utf-8"))
-        except (ValueError, RecursionError) as error:
-            raise DamagedFile(f"{os.fspath(path)} must be a saved schema in JSON: {error}") from error
+        content = read_json(path)
         try:
             return cls.from_dict(content)
         except (DamagedFile, NewerFile) as error:

@@ -14,7 +14,6 @@ from evenhand.schema.effects import (
     Ends,
     Equivalence,
     FeatureEffect,
-    Interaction,
     Value,
     with_ends,
 )
@@ -33,19 +32,24 @@ RANKED = 8  # Maximum number of features named in the ranking.
 def sentences_of(
     effects: Sequence[FeatureEffect],
     equivalences: Sequence[Equivalence],
-    interaction: Interaction | None,
+    interactions: Sequence[str],
     *,
     negligible: float,
+    evident: bool,
 ) -> tuple[str, ...]:
-    """All sentences, the most important first."""
+    """All sentences, the most important first.
+
+    interactions: sentences about features that count together; if they are evident from answers, they come after the
+    ranking: with 24 features dozens of sentences follow.
+    """
     counting = [effect for effect in effects if effect.distance.value >= negligible]
     idle = [effect for effect in effects if effect.distance.value < negligible]
     sentences = [_ranking(counting)] if len(counting) > 1 else []
+    sentences += interactions if evident else ()
     for effect in counting:
         sentences += _effect(effect)
     sentences += [_equivalence(equivalence) for equivalence in equivalences]
-    if interaction is not None:
-        sentences.append(_interaction(interaction))
+    sentences += () if evident else interactions
     return (*sentences, *(_idle(effect) for effect in idle))
 
 
@@ -246,18 +250,6 @@ def between_words(equivalence: Equivalence, unit: str) -> str:
     if math.isinf(upper):
         return f" (at least {amount(lower, unit)})" if lower > 0.0 else " (as yet it may be any amount)"
     return f" (between {amount(lower, unit)} and {amount(upper, unit)})"
-
-
-def _interaction(interaction: Interaction) -> str:
-    first, second = interaction.first, interaction.second
-    a, b = first.feature, second.feature
-    low, high = value_words(a, first.first), value_words(a, first.second)
-    one, other = value_words(b, second.first), value_words(b, second.second)
-    return (
-        f"{label(a.name)} and {label(b.name)} act together: ({low}, {one}) against ({high}, {other}) makes "
-        f"{distance_words(interaction.together)}, but ({low}, {other}) against ({high}, {one}) makes "
-        f"{distance_words(interaction.against)}."
-    )
 
 
 def sentences_of_names(names: Sequence[str], matrix: ArrayLike, *, ends: Ends | None = None) -> tuple[str, ...]:

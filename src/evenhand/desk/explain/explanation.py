@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.allocation import fair_distribution
+from evenhand.bandit.explain_metric import interaction_signs
 from evenhand.desk.event_records import decision_of
 from evenhand.desk.explain.evidence import Quoted, RememberedVerdicts, VerdictSources
 from evenhand.desk.projection.projection import Projection
@@ -17,6 +18,7 @@ from evenhand.desk.settings import DeskSettings, coordinates
 from evenhand.ledger.event import Event
 from evenhand.ledger.ledger import Ledger
 from evenhand.records.decision import Decision
+from evenhand.schema.interaction_words import signs_in_words
 from evenhand.schema.words import sentences_of_names
 
 Floats = NDArray[np.float64]
@@ -213,9 +215,11 @@ def metric_of(projection: Projection, settings: DeskSettings) -> Metric:
     named = settings.features or coordinates(d)
     if settings.schema is not None:
         named = settings.schema.coordinates
-        sentences = settings.schema.explain(matrix, ends=learner.ends_of).sentences
+        sentences = projection.bandit.explain(settings.schema).sentences
     else:
+        signs = interaction_signs(learner, named)
         sentences = sentences_of_names(named, matrix, ends=learner.ends_of)
+        sentences = sentences if signs is None else (*sentences, *signs_in_words(signs))
     fit = projection.bandit.fit(settings.schema or named)
     return Metric(
         projection.seq,

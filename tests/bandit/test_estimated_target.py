@@ -200,7 +200,7 @@ def _run(auditor: Any, *, rounds: int, **settings: Any) -> tuple[eh.FairBandit, 
 @pytest.mark.filterwarnings("ignore::evenhand.errors.InconsistentReviews")
 @pytest.mark.filterwarnings("ignore::evenhand.errors.MisleadingReviewer")
 @pytest.mark.filterwarnings("ignore::evenhand.errors.NoMetricFits")
-@pytest.mark.parametrize("error", [1e-3, 0.1, None])
+@pytest.mark.parametrize("error", [1e-3, 0.1, pytest.param(None, marks=pytest.mark.statistical)])
 @pytest.mark.parametrize("name", ["noisy", "pure noise", "hostile"])
 def test_the_sum_of_estimates_keeps_to_the_target(name: str, error: float | None) -> None:
     """Whoever flags: the sum is proved, its meaning is not."""

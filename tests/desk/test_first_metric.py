@@ -10,7 +10,7 @@ import pytest
 
 from evenhand.desk import Desk, DeskSettings
 from evenhand.errors import InvalidInput
-from evenhand.metrics import BayesPoint, ByEvidence, MetricLearner, Score, WithoutIntercept
+from evenhand.metrics import BayesPoint, ByEvidence, Guarded, MetricLearner, Score, WithoutIntercept
 from evenhand.schema import Category, Number, Schema, YesNo
 
 FEATURES = (Number("income", low=0, high=100), Category("purpose", levels=("car", "home")), YesNo("member"))
@@ -89,3 +89,18 @@ def test_wrong_values_are_refused(settings: dict[str, object], message: str) -> 
     """Before a desk is opened."""
     with pytest.raises(InvalidInput, match=message):
         DeskSettings.create(n_features=2, **settings)
+
+
+@pytest.mark.parametrize("metric", ["auto", "BayesPoint", "Guarded"])
+def test_the_schema_says_which_columns_belong_together(metric: str) -> None:
+    """With more than ten columns the levels of a category are a block of the prior, unless structure is "full"."""
+    levels = tuple(f"purpose {i}" for i in range(12))
+    schema = Schema([Number("income", low=0, high=9), Category("purpose", levels=levels)])
+    for structure, blocks in (("auto", ("income", *["purpose"] * 12)), ("full", None)):
+        learner = DeskSettings.create(schema=schema, structure=structure, metric=metric, seed=0).first_bandit().metric
+        assert isinstance(learner, WithoutIntercept)
+        inner = learner.learner
+        inner = inner.learners[-1] if isinstance(inner, ByEvidence) else inner
+        inner = inner.playing if isinstance(inner, Guarded) else inner
+        assert isinstance(inner, BayesPoint)
+        assert inner.blocks == blocks

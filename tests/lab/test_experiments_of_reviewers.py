@@ -434,10 +434,11 @@ def test_promise_with_errors_flags_each_broken_promise(
 @pytest.mark.parametrize("experiment", EACH)
 def test_tiny_results_can_be_analysed_and_drawn(experiment: Experiment, tmp_path: Path) -> None:
     """Two seeds of a few rounds of every case of the quick sweep: verdicts, a table, a figure with named axes."""
-    table = tiny_results(experiment, tmp_path / "results", rounds=6)
+    table = tiny_results(experiment, tmp_path / "results", rounds=3)
     check_analysis(experiment, table, tmp_path)
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize("experiment", EACH)
 def test_a_case_of_the_quick_sweep_runs_as_it_is(experiment: Experiment) -> None:
     """The last one, to its last round."""

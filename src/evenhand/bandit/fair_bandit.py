@@ -17,6 +17,7 @@ from evenhand._internal.archive import load_archive, write_archive
 from evenhand._internal.checks import check_bool, check_share, check_whole, check_whole_or_none, refusal
 from evenhand._internal.randomness import Seed, as_generator, generator_from
 from evenhand.allocation import BoundedDistances, draw_from, fair_distribution, fair_distribution_within
+from evenhand.bandit.explain_metric import explain_metric
 from evenhand.bandit.fit_check import FitCheck
 from evenhand.bandit.fit_report import MODELLED, FitReport, protection, report_on_fit
 from evenhand.bandit.pairs_to_review import PairToReview, pairs_to_review
@@ -38,7 +39,7 @@ from evenhand.metrics.learner_settings import check_error_rate
 from evenhand.records.contexts import as_contexts
 from evenhand.records.decision import Decision, Review, check_reviewer, key_for, sign
 from evenhand.rewards import RewardModel, RidgeUCB
-from evenhand.schema import Schema
+from evenhand.schema import MetricExplanation, Schema
 
 FORMAT = 3  # The version of the file format, raised whenever an older evenhand could not read the file.
 
@@ -46,12 +47,13 @@ FORMAT = 3  # The version of the file format, raised whenever an older evenhand 
 class FairBandit:
     """Plays the most rewarding probabilities that fairness allows, and learns rewards and distances from feedback.
 
-    n_features: the length d of a context. capacity: how many candidates may be chosen at most, or None for everybody.
-    epsilon: unfairness up to this does not matter; None lowers it as rounds go by. structure: "full", or "diagonal" if
-    features count separately. seed: an int, a Generator or None. reviewer_error: the share of wrong verdicts, or None
-    to learn from the answers what the reviewers are like, how often each of them errs above all; verdicts of a reviewer
-    who is wrong more often than right are then ignored (`reviewers()`, a MisleadingReviewer warning). metric, reward:
-    parts that replace the default ones; `epsilon`, `structure` and `reviewer_error` are settings of the default metric.
+    n_features: the length d of a context. capacity: how many candidates may be chosen at most, or None for
+    everybody. epsilon: unfairness up to this does not matter; None lowers it as rounds go by. structure: "diagonal"
+    if features count separately, "full" if all may interact, "auto" if few of them do. seed: an int, a Generator or
+    None. reviewer_error: the share of wrong verdicts, or None to learn from the answers what the reviewers are
+    like, how often each of them errs above all; verdicts of a reviewer who is wrong more often than right are then
+    ignored (`reviewers()`, a MisleadingReviewer warning). metric, reward: parts that replace the default ones;
+    `epsilon`, `structure` and `reviewer_error` are settings of the default metric.
 
     The default parts, and what each guarantees:
 
@@ -91,7 +93,7 @@ class FairBandit:
         *,
         capacity: int | None = 1,
         epsilon: float | None = None,
-        structure: Structure = "full",
+        structure: Structure = "auto",
         seed: Seed = None,
         metric: MetricLearner | None = None,
         reward: RewardModel | None = None,
@@ -303,6 +305,12 @@ class FairBandit:
         target = self.safeguards.margin.target
         learner: dict[str, Any] = {"error_rate": self.metric.error_rate, "plays_metric": self.metric.plays_metric}
         return report_on_fit(self.fit_check, target=target, features=features, **learner)
+
+    def explain(self, schema: Schema) -> MetricExplanation:
+        """The learned metric in words: what each feature makes, within which bounds, and which count together."""
+        if not isinstance(schema, Schema) or schema.n_features != self.n_features:
+            raise refusal("schema", f"a Schema of {self.n_features} coordinates", schema)
+        return explain_metric(self.metric, schema)
 
     def distances(self, contexts: Any) -> Distances:
         """The distances between candidates: estimate, lower and upper end, each (k, k)."""

@@ -15,8 +15,8 @@ from evenhand.bandit.fair_bandit import FairBandit
 from evenhand.metrics import ProjectedVolume, VersionSpace
 from evenhand.records.decision import Decision, Review
 
-SHAPES = ((2, 4, 1), (2, 4, 2), (2, 4, None), (22, 8, 1))
-"""Features, candidates and capacity: large rounds use other kernels."""
+SHAPES = ((2, 4, 1), (2, 4, 2), (2, 4, None), (22, 8, 1), (26, 8, 1))
+"""Features, candidates and capacity: large rounds use other kernels, and many features a belief about pairs."""
 
 _lock = threading.Lock()
 _is_done = False
@@ -29,7 +29,7 @@ def warm_up() -> None:
         return
     with _lock:
         if not _is_done:
-            _play(*SHAPES[0], reviewer_error=1e-3)  # the library's default; desks learn it
+            _play(*SHAPES[0], reviewer_error=1e-3)
             for shape in SHAPES:
                 _play(*shape)
             _is_done = True
@@ -38,7 +38,6 @@ def warm_up() -> None:
 def warm_up_all() -> None:
     """The same, with the kernels of proofs and of the other metric learners that have some of their own."""
     warm_up()
-    _play(26, 8, 1, structure="auto")  # so many features that the belief is one about pairs
     # A direction counts as thin from the start, so that the walk in the shadow is compiled too.
     bandit, decision = _play(*SHAPES[0], metric=ProjectedVolume(2, epsilon=0.1, thinness=1.2, seed=0))
     bandit.certify(decision)

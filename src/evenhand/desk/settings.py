@@ -29,6 +29,7 @@ from evenhand.metrics import (
     WithoutIntercept,
     default_learner,
 )
+from evenhand.metrics.default import structure_for
 from evenhand.metrics.features import Structure
 from evenhand.metrics.learner_settings import bound_for, check_error_rate
 from evenhand.schema import Schema
@@ -133,8 +134,8 @@ class DeskSettings:
         check_one_of("structure", settings.structure, get_args(Structure))
         if is_new and settings.n_features > MOST_FULL and settings.structure == "full":
             raise InvalidInput(
-                f"n_features must be at most {MOST_FULL} with structure 'full', or {MOST_FEATURES} with 'diagonal', "
-                f"got {settings.n_features}"
+                f"n_features must be at most {MOST_FULL} with structure 'full', or {MOST_FEATURES} with 'auto' or "
+                f"'diagonal', got {settings.n_features}"
             )
         check_error_rate(settings.reviewer_error, "reviewer_error")
         check_bool("intercept_in_metric", settings.intercept_in_metric)
@@ -209,7 +210,10 @@ class DeskSettings:
         return WithoutIntercept(self._learner(self.n_features - 1, rng))
 
     def _learner(self, d: int, rng: np.random.Generator) -> MetricLearner:
-        common = cast("dict[str, Any]", {"structure": self.structure, "epsilon": self.epsilon, "bound": self.bound})
+        structure = structure_for(d, self.structure)
+        common = cast("dict[str, Any]", {"structure": structure, "epsilon": self.epsilon, "bound": self.bound})
+        # Without "auto" they would change nothing but the state: earlier desks keep theirs.
+        blocks = self.schema.block_labels[:d] if self.schema is not None and structure == "auto" else None
         if self.metric == "Score":
             return Score(d, play=self.play)
         if self.metric == "Ellipsoid":
@@ -217,10 +221,10 @@ class DeskSettings:
         if self.metric == "ProjectedVolume":
             return ProjectedVolume(d, seed=rng, **common)
         if self.metric == "auto":
-            return default_learner(d, error_rate=self.reviewer_error, play=self.play, seed=rng, **common)
+            return default_learner(d, error_rate=self.reviewer_error, play=self.play, blocks=blocks, seed=rng, **common)
         if self.metric == "VersionSpace":
             return VersionSpace(d, error_rate=self.reviewer_error, seed=rng, **common)
-        fast = BayesPoint(d, error_rate=self.reviewer_error, **common)
+        fast = BayesPoint(d, error_rate=self.reviewer_error, blocks=blocks, **common)
         if self.metric == "BayesPoint":
             return fast
         common["epsilon"] = Guarded.tuning.epsilon if self.epsilon is None else self.epsilon

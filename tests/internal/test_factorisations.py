@@ -67,7 +67,6 @@ class TestUsualDriver:
             ([factorisations.orthonormal(V)], [np.linalg.qr(V)[0]]),
         ):
             assert all(a.tobytes() == b.tobytes() for a, b in zip(ours, theirs, strict=True))
-        assert factorisations.rank(A) == np.linalg.matrix_rank(A)
 
     @pytest.mark.parametrize("size", [200, 600])
     def test_large_matrices_pass_the_checks(self, size: int) -> None:

@@ -12,6 +12,8 @@ import evenhand as eh
 from evenhand.cli.interview_terminal import InterviewOptions, interview_in_terminal
 from evenhand.cli.main import main
 from evenhand.interview.people import load_people
+from evenhand.metrics import BayesPoint, WithoutIntercept
+from tests.support.wide_people import WIDE, csv_of, wide_people
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "interview"
 
@@ -328,3 +330,78 @@ def test_a_desk_that_was_begun_otherwise_is_not_gone_on_with(
         main(_command(command, *options))
     assert message in " ".join(capsys.readouterr().err.split())
     assert command.desk.read_bytes() == before
+
+
+# Many features.
+
+
+@pytest.fixture
+def wide(tmp_path: Path) -> InterviewOptions:
+    """A schema of 24 features and forty people."""
+    WIDE.save(tmp_path / "schema.json")
+    (tmp_path / "people.csv").write_text(csv_of(wide_people(40)))
+    files = (tmp_path / "schema.json", tmp_path / "people.csv", tmp_path / "desk.eh")
+    return InterviewOptions(*files, seed=1, structure="diagonal", metric="BayesPoint")
+
+
+def test_with_many_features_only_differences_are_shown(wide: InterviewOptions) -> None:
+    """Rows in which the two differ, and how many features are alike; f shows them all, and the question stays."""
+    interview, screen = _held(wide, "q")
+    question = interview.question
+    assert question is not None
+    assert question.replaced
+    named = [line.split()[1] for line in screen.splitlines() if line.startswith("  * ")]
+    assert sorted(named) == sorted(question.replaced)
+    assert f"{24 - len(named)} features alike" in screen
+    assert "f all features" in screen
+    again, all_of_it = _held(wide, "fq")
+    assert again.question == question
+    assert all(name in all_of_it for name in WIDE.names)
+
+
+def test_a_partial_interview_goes_on(wide: InterviewOptions) -> None:
+    """It continues with the same kind of question, undoes, and refuses another number of features."""
+    first, _ = _held(wide, "ua")
+    again, _ = _held(wide, "ub")
+    assert len(again.answers) == 2
+    assert again.answers == first.answers
+    with pytest.raises(eh.errors.InvalidInput, match="--differ-in must be 3"):
+        _held(replace(wide, differ_in=0), "q")
+
+
+def test_whole_profiles_on_request(wide: InterviewOptions) -> None:
+    """With 0 the two are real people, and all features are shown."""
+    interview, screen = _held(replace(wide, differ_in=0), "q")
+    assert interview.question is not None
+    assert interview.question.replaced is None
+    assert "alike\n" not in screen
+    assert all(name in screen for name in WIDE.names)
+
+
+def test_few_features_are_whole_profiles(command: InterviewOptions) -> None:
+    """Up to eight features the two are real people, unless a number is asked for."""
+    interview, _ = _held(command, "q")
+    assert interview.question is not None
+    assert interview.question.replaced is None
+    command.desk.unlink()
+    partial, _ = _held(replace(command, differ_in=1), "q")
+    assert partial.question is not None
+    assert len(partial.question.replaced or ()) == 1
+
+
+def test_the_schema_says_which_columns_belong_together(command: InterviewOptions) -> None:
+    """With more than ten columns the levels of a category are a block of the prior; with fewer all start alike."""
+    few = _held(replace(command, structure="auto", metric="BayesPoint"), "q")[0].bandit.metric
+    assert isinstance(few, WithoutIntercept)
+    assert isinstance(few.learner, BayesPoint)
+    assert (few.learner.structure, few.learner.blocks) == ("full", None)
+    assert _held(replace(command, structure="auto", metric="BayesPoint"), "uq")[0].answers
+    command.desk.unlink()
+    levels = tuple(f"purpose {i}" for i in range(10))
+    eh.Schema([eh.Number("income", low=0, high=100), eh.Category("purpose", levels=levels)]).save(command.schema)
+    rows = "".join(f"{10 * i},purpose {i}\n" for i in range(10))
+    command.candidates.write_text(f"income,purpose\n{rows}")
+    many = _held(replace(command, metric="BayesPoint"), "q")[0].bandit.metric
+    assert isinstance(many, WithoutIntercept)
+    assert isinstance(many.learner, BayesPoint)
+    assert many.learner.blocks == ("income", *["purpose"] * 10)

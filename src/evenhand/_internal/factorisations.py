@@ -83,17 +83,6 @@ def singular_values(matrix: Floats) -> Floats:
     return first_sound("singular values", matrix, SINGULAR_VALUE_DRIVERS, are_singular_values)
 
 
-def rank(matrix: Floats) -> int:
-    """The rank of a matrix (p, q), to rounding, as `numpy.linalg.matrix_rank` counts it.
-
-    >>> rank(np.array([[1.0, 2.0], [2.0, 4.0]]))
-    1
-    """
-    values = singular_values(matrix)
-    tolerance = np.max(values, initial=0.0) * max(matrix.shape) * np.finfo(np.float64).eps
-    return int(np.count_nonzero(values > tolerance))
-
-
 def cholesky(matrix: Floats) -> Floats:
     """The lower triangular L with LL' = matrix (m, m), which must be symmetric and positive definite. O(m^3)."""
     return first_sound("Cholesky factor", matrix, CHOLESKY_DRIVERS, is_cholesky)

@@ -16,8 +16,10 @@ from evenhand.bandit.safeguards import Target
 from evenhand.errors import InvalidInput
 from evenhand.interview.interview import EPSILON_OF_PEOPLE, Interview
 from evenhand.interview.people import PeopleTable, load_people, load_schema
+from evenhand.interview.profiles import chosen_differences, rows_of_question
 from evenhand.interview.question import Judgement, Question, steps_in_one
 from evenhand.metrics import BayesPoint, ByEvidence, MetricLearner, VersionSpace, WithoutIntercept, default_learner
+from evenhand.metrics.default import structure_for
 from evenhand.metrics.features import Structure
 from evenhand.metrics.learner_settings import bound_for
 from evenhand.schema import Number, Schema
@@ -34,6 +36,8 @@ DIFFERS = "*"
 """Marks rows in which the two differ."""
 
 KEYS = "u unfair   a acceptable   ? unsure   b undo the last answer   q save and stop"
+
+FOLD_KEY = "f all features"
 
 LAST = "b undoes the last answer; Enter or q ends."
 
@@ -67,6 +71,7 @@ class InterviewOptions:
     max_unfair_rounds: int | None = None
     target_unfair_share: float | None = None
     target: Target | None = None
+    differ_in: int | None = None
     max_questions: int | None = None
     reviewer: str | None = None
 
@@ -94,17 +99,18 @@ def interview_in_terminal(options: InterviewOptions, answers: TextIO, screen: Te
 
 
 def _begun(options: InterviewOptions, people: PeopleTable) -> Interview:
+    varying = people.contexts.shape[1] - people.schema.intercept
     settings: dict[str, Any] = {
-        "structure": options.structure or "full",
+        "structure": structure_for(varying, options.structure or "auto"),
         "epsilon": EPSILON_OF_PEOPLE if options.epsilon is None else options.epsilon,
         "error_rate": options.reviewer_error,
     }
-    varying = people.contexts.shape[1] - people.schema.intercept
+    blocks = people.schema.block_labels[:varying] if settings["structure"] == "auto" else None
     settings["bound"] = bound_for(varying, people.schema.farthest)
     (seed,) = np.random.default_rng(options.seed).spawn(1)
-    metric: MetricLearner = default_learner(varying, seed=seed, **settings)
+    metric: MetricLearner = default_learner(varying, blocks=blocks, seed=seed, **settings)
     if options.metric == "BayesPoint":
-        metric = BayesPoint(varying, **settings)
+        metric = BayesPoint(varying, blocks=blocks, **settings)
     elif options.metric == "VersionSpace":
         metric = VersionSpace(varying, seed=seed, **settings)
     bandit = FairBandit(
@@ -116,7 +122,14 @@ def _begun(options: InterviewOptions, people: PeopleTable) -> Interview:
         target_unfair_share=options.target_unfair_share,
         target=options.target or "flagged",
     )
-    return Interview(bandit, people.contexts, max_questions=options.max_questions, seed=options.seed)
+    return Interview(
+        bandit,
+        people.contexts,
+        max_questions=options.max_questions,
+        seed=options.seed,
+        differ_in=chosen_differences(options.differ_in, len(people.schema.features)),
+        features=people.schema,
+    )
 
 
 def _continued(options: InterviewOptions, people: PeopleTable) -> Interview:
@@ -128,10 +141,12 @@ def _continued(options: InterviewOptions, people: PeopleTable) -> Interview:
         )
     bandit, metric = interview.bandit, interview.bandit.metric
     learner = metric.learner if isinstance(metric, WithoutIntercept) else metric
+    last = learner.learners[-1] if isinstance(learner, ByEvidence) else learner
     fixed = (
         ("epsilon", options.epsilon, interview.epsilon),
         ("capacity", options.capacity, bandit.capacity),
-        ("structure", options.structure, metric.space.structure),
+        ("structure", options.structure and structure_for(last.n_features, options.structure), last.structure),
+        ("differ-in", options.differ_in, interview.differ_in or 0),
         ("metric", options.metric, "auto" if isinstance(learner, ByEvidence) else type(learner).__name__),
         ("reviewer-error", options.reviewer_error, metric.error_rate),
         ("max-unfair-rounds", options.max_unfair_rounds, bandit.safeguards.max_unfair_rounds),
@@ -155,6 +170,9 @@ def _run(interview: Interview, people: PeopleTable, options: InterviewOptions, a
             text = question_text(interview, people.schema, people.rows, question)
         print(text, file=screen)
         key = _key(answers, screen, over=question is None)
+        while key == "f" and question is not None:
+            print("\n".join(side_by_side(people.schema, *rows_of_question(question, people.rows))), file=screen)
+            key = _key(answers, screen, over=False)
         if key == "q":
             return
         if key == "b":
@@ -176,7 +194,7 @@ def _key(answers: TextIO, screen: TextIO, *, over: bool) -> str:
         if not line:
             print(file=screen)
             return "q"
-        if key in ("b", "q") or (key in ANSWERS and not over):
+        if key in ("b", "q") or (key in ("f", *ANSWERS) and not over):
             return key
         if over and not key:
             return "q"
@@ -199,11 +217,15 @@ def _summarise(interview: Interview, desk: Path, screen: TextIO) -> None:
 
 
 def question_text(interview: Interview, schema: Schema, rows: Sequence[Mapping[str, Any]], question: Question) -> str:
-    """The whole text of a question; rows are in the same order for every pair."""
-    first, second = (rows[index] for index in question.pair)
-    lines = ["", *progress_lines(interview, question.number), "", *side_by_side(schema, first, second), ""]
+    """The whole text of a question; rows are in the same order for every pair. Of partial profiles, what is the same is
+    counted only."""
+    first, second = rows_of_question(question, rows)
+    is_partial = question.replaced is not None
+    table = side_by_side(schema, first, second, fold=is_partial)
+    lines = ["", *progress_lines(interview, question.number), "", *table, ""]
     lines += [*_bars(question, _digits(interview.epsilon, question)), ""]
-    return "\n".join([*lines, *wrapped(INSTRUCTIONS), *wrapped(f"Why these two: {question.why}"), *wrapped(KEYS)])
+    keys = f"{KEYS}   {FOLD_KEY}" if is_partial else KEYS
+    return "\n".join([*lines, *wrapped(INSTRUCTIONS), *wrapped(f"Why these two: {question.why}"), *wrapped(keys)])
 
 
 def wrapped(sentence: str) -> list[str]:
@@ -232,8 +254,10 @@ def bar(share: float, *, start: float = 0.0) -> str:
     return "." * first + "#" * (last - first) + "." * (BAR - last)
 
 
-def side_by_side(schema: Schema, first: Mapping[str, Any], second: Mapping[str, Any]) -> list[str]:
-    """A row for each feature, marked where the two differ.
+def side_by_side(
+    schema: Schema, first: Mapping[str, Any], second: Mapping[str, Any], *, fold: bool = False
+) -> list[str]:
+    """A row for each feature, marked where the two differ; fold: features that do not differ are counted only.
 
     >>> from evenhand.schema import YesNo
     >>> schema = Schema([Number("income", low=0, high=1e5, unit="EUR"), YesNo("member")])
@@ -242,12 +266,17 @@ def side_by_side(schema: Schema, first: Mapping[str, Any], second: Mapping[str, 
                first person   second person
       * income 51,500 EUR     23,000 EUR
         member yes            yes
+    >>> print(side_by_side(schema, *people, fold=True)[-1])
+        1 feature alike
     """
-    table = [("", *HEADINGS)]
-    table += [(f.name, _words(f, first[f.name]), _words(f, second[f.name])) for f in schema.features]
+    differing = [feature.name for feature in schema.features if first[feature.name] != second[feature.name]]
+    shown = [feature for feature in schema.features if not fold or feature.name in differing]
+    table = [("", *HEADINGS), *((f.name, _words(f, first[f.name]), _words(f, second[f.name])) for f in shown)]
     name, left = (max(len(row[column]) for row in table) for column in (0, 1))
-    marks = ["", *(DIFFERS * (first[f.name] != second[f.name]) for f in schema.features)]
-    return [f"  {mark:1} {row[0]:{name}} {row[1]:{left}}   {row[2]}" for mark, row in zip(marks, table, strict=True)]
+    marks = ["", *(DIFFERS * (feature.name in differing) for feature in shown)]
+    lines = [f"  {mark:1} {row[0]:{name}} {row[1]:{left}}   {row[2]}" for mark, row in zip(marks, table, strict=True)]
+    alike = len(schema.features) - len(shown)
+    return [*lines, f"    {alike} feature{'s' * (alike != 1)} alike"] if alike else lines
 
 
 def _words(feature: object, value: Any) -> str:

@@ -73,7 +73,11 @@ def _add_interview(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--epsilon", type=float, help="unfairness up to this is tolerated (0.05)")
     parser.add_argument("--capacity", type=_at_least(1, "capacity"), help="maximum number of chosen candidates (1)")
-    parser.add_argument("--structure", choices=("full", "diagonal"), help="diagonal: features count separately (full)")
+    parser.add_argument(
+        "--structure",
+        choices=("full", "diagonal", "auto"),
+        help="diagonal: features count separately; full: all may interact; auto: few of them do (auto)",
+    )
     parser.add_argument(
         "--metric",
         choices=("auto", "BayesPoint", "VersionSpace"),
@@ -95,6 +99,13 @@ def _add_interview(parser: argparse.ArgumentParser) -> None:
         "--target",
         choices=("flagged", "estimated"),
         help="estimated: a flag counts by its chance to be right (flagged)",
+    )
+    parser.add_argument(
+        "--differ-in",
+        type=_at_least(0, "differ-in"),
+        metavar="N",
+        help="ask about people who differ in at most N features, one of them made up; 0 for two real people (3 if the "
+        "schema has more than 8 features, else 0)",
     )
     parser.add_argument(
         "--max-questions", type=_at_least(0, "max-questions"), metavar="N", help="maximum number of questions"

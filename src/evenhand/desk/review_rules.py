@@ -6,7 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal, get_args
 
-from evenhand._internal.checks import check_bool, check_number, check_one_of, check_whole, is_whole, refusal
+from evenhand._internal.checks import (
+    check_bool,
+    check_number,
+    check_one_of,
+    check_whole,
+    check_whole_or_none,
+    is_whole,
+    refusal,
+)
 from evenhand.errors import InvalidInput
 from evenhand.ledger.event import check_name
 from evenhand.records.ratings import SCALE, TOLERANCE, check_tolerance
@@ -48,6 +56,9 @@ class ReviewRules:
     """Answers after which the page proposes a break."""
     lease: float = 900.0
     """Seconds for which a pair is reserved for the reviewer who sees it."""
+    differ_in: int | None = None
+    """In how many features the two people of an interview's question differ at most, one of them being made up; 0 for
+    two real people. None: 3 if the schema has more than 8 features, else 0."""
 
     @classmethod
     def create(cls, rules: Any) -> ReviewRules:
@@ -79,6 +90,7 @@ class ReviewRules:
         check_whole("reviewing.repeat_after", rules.repeat_after, least=1, most=MOST_ANSWERS)
         check_whole("reviewing.session", rules.session, least=1, most=MOST_ANSWERS)
         check_number("reviewing.lease", rules.lease, least=LEASE_SECONDS[0], most=LEASE_SECONDS[1])
+        check_whole_or_none("reviewing.differ_in", rules.differ_in, least=0)
         return rules
 
     def to_dict(self) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from evenhand._internal.arrays import Floats
-from evenhand._internal.factorisations import rank
+from evenhand._internal.independent_rows import independent_rows
 from evenhand.bandit import FairBandit
 from evenhand.errors import InconsistentReviews, MisleadingReviewer, NoMetricFits
 from evenhand.interview.question import uncertainties
@@ -51,8 +51,7 @@ class Meter:
 
     def __init__(self, metric: MetricLearner, pairs: Pairs, epsilon: float) -> None:
         self.pairs, self.epsilon = pairs, epsilon
-        features = metric.space.features(pairs.differences)
-        self.n_independent = rank(features) if features.any() else 0
+        self.n_independent = independent_rows(metric.space.features(pairs.differences))
 
     def bits(self, metric: MetricLearner) -> float:
         """Bits left to be learned until every pair is known to within epsilon."""

@@ -6,17 +6,19 @@ import copy
 import os
 from collections.abc import Iterable, Iterator
 from functools import partial
+from itertools import compress
 from typing import Any, Self
 
 import numpy as np
 
 from evenhand._internal.archive import load_archive, write_archive
-from evenhand._internal.arrays import Floats
+from evenhand._internal.arrays import Floats, Mask
 from evenhand._internal.checks import check_number, check_whole, check_whole_or_none, refusal
 from evenhand._internal.randomness import Seed, as_generator
 from evenhand.bandit import FairBandit
 from evenhand.errors import InvalidInput
-from evenhand.interview._forecast import Forecast, Meter, unfair_pairs_live
+from evenhand.interview._forecast import KNOWN, Forecast, Meter, unfair_pairs_live
+from evenhand.interview.profiles import Features, PartialProfiles, labels_of
 from evenhand.interview.question import (
     Answer,
     Judgement,
@@ -31,6 +33,7 @@ from evenhand.interview.question import (
 )
 from evenhand.metrics import Learned, PerPair
 from evenhand.metrics.learner_settings import check_epsilon
+from evenhand.metrics.verdicts import Pairs
 from evenhand.records.contexts import as_contexts
 from evenhand.records.decision import check_reviewer
 
@@ -54,6 +57,11 @@ class Interview:
     the number of random pairs from which each question is chosen. answers: earlier answers that the bandit has learned
     from already; they cannot be undone here.
 
+    differ_in: ask about partial profiles: the second person is made up, and differs from the first in at most this many
+    features (`PartialProfiles`); None asks about real people, who with many features differ in nearly all. features: a
+    Schema, or a label for each column: columns with the same label are one feature, and those with None never differ.
+    By default every column is a feature. `contexts_of(question)` has the two people of a question.
+
     Until it stops (`ended`) there is always a question, the same one until it is answered. The bandit may go live at
     any time. A question costs O((n_pairs + 1,000) m^2), m = d(d+1)/2, for any number of candidates.
 
@@ -76,6 +84,8 @@ class Interview:
         n_pairs: int = N_PAIRS,
         seed: Seed = None,
         answers: Iterable[Answer] = (),
+        differ_in: int | None = None,
+        features: Features = None,
     ) -> None:
         self.bandit = _check_bandit(bandit)
         self.candidates = as_contexts(candidates, bandit.n_features)
@@ -85,6 +95,9 @@ class Interview:
         self.enough = check_number("enough", enough, least=0)
         self.max_questions = max_questions
         self._n_pairs = check_whole("n_pairs", n_pairs, least=1)
+        self.differ_in = check_whole_or_none("differ_in", differ_in, least=1)
+        labels = labels_of(features, bandit.n_features)
+        self._profiles = PartialProfiles(self.candidates, labels, self.differ_in or len(labels))
         self._root = int(as_generator(seed).integers(2**63))
         self._answers: list[Answer] = list(answers)
         self._question: Question | None = None
@@ -130,27 +143,48 @@ class Interview:
     def _ask(self) -> Question:
         metric, number = self.bandit.metric, len(self._answers) + 1
         rng = self._stream(QUESTIONS, number)
-        pairs = sample_pairs(self.candidates, self._n_pairs, rng)
+        pairs, uncertainty, replaced = self._sample(rng)
         resting = [(a.question.number, self._difference(a.question)) for a in self._answers if not a.taught]
-        row = most_uncertain(uncertainties(metric, pairs), pairs, resting, number)
+        row = most_uncertain(uncertainty, pairs, resting, number)
         steps = steps_in_one(self.epsilon)
         gap = gap_in_steps(metric, pairs.take(np.array([row])), self.epsilon)
         high, low = probabilities_of(gap, steps)
         first_is_high = bool(rng.integers(2))  # else the first would always have the higher probability
         probabilities = (high, low) if first_is_high else (low, high)
-        return Question(number, pairs.names()[row], probabilities, gap / steps, self._why(len(pairs), gap / steps))
+        names = None if replaced is None else tuple(compress(self._profiles.names, replaced[row]))
+        why = self._why(len(pairs), gap / steps, is_partial=names is not None)
+        return Question(number, pairs.names()[row], probabilities, gap / steps, why, names)
 
-    def _why(self, n_pairs: int, gap: float) -> str:
-        reason = f"Of {n_pairs:,} pairs, the distance of these two is the most uncertain"
+    def _sample(self, rng: np.random.Generator) -> tuple[Pairs, Floats, Mask | None]:
+        """Pairs to choose a question from, their uncertainties, and which features were replaced in partial profiles.
+
+        When all partial profiles are known to within epsilon, or there are none, real people are asked about.
+        """
+        if self.differ_in is not None:
+            made_up = self._profiles.sample(self._n_pairs, rng)
+            uncertainty = uncertainties(self.bandit.metric, made_up.pairs)
+            if KNOWN * np.max(uncertainty, initial=0.0) > self.epsilon:
+                return made_up.pairs, uncertainty, made_up.replaced
+        pairs = sample_pairs(self.candidates, self._n_pairs, rng)
+        return pairs, uncertainties(self.bandit.metric, pairs), None
+
+    def _why(self, n_pairs: int, gap: float, *, is_partial: bool) -> str:
+        partial = f" who differ in at most {self.differ_in} features" if is_partial and self.differ_in != 1 else ""
+        partial = " who differ in one feature" if is_partial and self.differ_in == 1 else partial
+        reason = f"Of {n_pairs:,} pairs{partial}, the distance of these two is the most uncertain"
         if gap == 1.0:
             return f"{reason}; no wider gap is possible."
         if gap < self.epsilon + 1.0 / steps_in_one(self.epsilon):
             return f"{reason}; a smaller gap would make no difference."
         return f"{reason}, and at this gap both answers are about equally informative."
 
+    def contexts_of(self, question: Question) -> Floats:
+        """The contexts of the two people of a question, (2, d); the second one of a partial profile is made up."""
+        return np.stack([self.candidates[question.pair[0]], self._profiles.second(question)])
+
     def _difference(self, question: Question) -> Floats:
-        i, j = question.pair
-        return np.asarray(self.candidates[i] - self.candidates[j])
+        first, second = self.contexts_of(question)
+        return np.asarray(first - second)
 
     # Answers.
 
@@ -179,8 +213,7 @@ class Interview:
         return [self._pair_of(answer) for answer in self._answers if answer.judgement != "unsure"]
 
     def _pair_of(self, answer: Answer) -> dict[str, Any]:
-        (i, j), unfair = answer.question.pair, answer.judgement == "unfair"
-        x, y = self.candidates[i].tolist(), self.candidates[j].tolist()
+        (x, y), unfair = self.contexts_of(answer.question).tolist(), answer.judgement == "unfair"
         return {"x": x, "y": y, "gap": answer.question.gap, "unfair": unfair, "reviewer": answer.reviewer}
 
     def undo(self) -> Question:
@@ -291,6 +324,8 @@ class Interview:
             "enough": self.enough,
             "max_questions": self.max_questions,
             "n_pairs": self._n_pairs,
+            "differ_in": self.differ_in,
+            "features": list(self._profiles.labels),
             "root": self._root,
             "answers": [answer.to_dict() for answer in self._answers],
             "question": None if self._question is None else self._question.to_dict(),
@@ -306,6 +341,7 @@ class Interview:
     def from_state(cls, state: dict[str, Any]) -> Self:
         """The interview with this `state`, to the bit, with a bandit of its own."""
         settings = {name: state[name] for name in ("epsilon", "enough", "max_questions", "n_pairs")}
+        settings |= {name: state.get(name) for name in ("differ_in", "features")}  # those of 0.1 have neither
         interview = cls(FairBandit.from_state(state["bandit"]), state["candidates"], **settings)
         interview._root = int(state["root"])
         interview._start = copy.deepcopy(state["start"])

@@ -20,6 +20,9 @@ from evenhand.records.decision import Pair
 
 Judgement = Literal["unfair", "acceptable", "unsure"]
 
+Label = str | int
+"""A feature: its name, or the number of its column."""
+
 
 @dataclass(frozen=True)
 class Question:
@@ -32,24 +35,29 @@ class Question:
     number: int
     """Counted from 1."""
     pair: Pair
-    """The indices of two candidates, the smaller one first."""
+    """The indices of two candidates, the smaller one first; of a partial profile, of the first person and the donor."""
     probabilities: tuple[float, float]
     """In the order of the pair."""
     gap: float
     """Their difference."""
     why: str
     """Why it is asked, in a sentence that suggests no answer."""
+    replaced: tuple[Label, ...] | None = None
+    """A partial profile: the second person is the first with these features of the donor. None: both are real."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Lists, numbers and strings, exact through JSON."""
-        return {**asdict(self), "pair": list(self.pair), "probabilities": list(self.probabilities)}
+        """Lists, numbers and strings, exact through JSON; `replaced` only of a partial profile."""
+        record = {**asdict(self), "pair": list(self.pair), "probabilities": list(self.probabilities)}
+        replaced = record.pop("replaced")
+        return record if replaced is None else {**record, "replaced": list(replaced)}
 
     @classmethod
     def from_dict(cls, record: dict[str, Any]) -> Question:
         """The question that `to_dict` wrote. Version 0.1 called the probabilities "odds"."""
         (i, j), (first, second) = record["pair"], record["odds" if "odds" in record else "probabilities"]
-        probabilities = (float(first), float(second))
-        return cls(int(record["number"]), (int(i), int(j)), probabilities, float(record["gap"]), str(record["why"]))
+        told = (int(record["number"]), (int(i), int(j)), (float(first), float(second)), float(record["gap"]))
+        replaced = record.get("replaced")
+        return cls(*told, str(record["why"]), None if replaced is None else tuple(replaced))
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from sqlalchemy import delete, insert, select
 
 from evenhand.desk.candidates import encode
-from evenhand.desk.settings import DeskSettings
+from evenhand.desk.settings import DeskSettings, coordinates
 from evenhand.errors import EvenhandError, InvalidInput
 from evenhand.interview.people import read_people, read_table
 from evenhand.ledger.event import now
@@ -44,6 +45,20 @@ class KnownPeople:
     def always_alone(self) -> bool:
         """Whether every decision had one candidate only, so that there are no pairs."""
         return self.together == 1
+
+
+def profile_labels(people: KnownPeople, settings: DeskSettings, hidden: Sequence[str]) -> tuple[str | None, ...]:
+    """The feature of each column that partial profiles may replace; None for the intercept and what is not shown.
+
+    Reviewers could not see that two people differ in a hidden feature. Where people cannot be shown by the schema's
+    features, nothing may be replaced.
+    """
+    schema = settings.schema
+    labels = (settings.features or coordinates(settings.n_features)) if schema is None else schema.block_labels
+    shown = set() if not people.rows else set(people.rows[0]) - set(hidden)
+    shown &= set(labels if schema is None else schema.names)
+    last = len(labels) - 1 if schema is not None and schema.intercept else len(labels)
+    return tuple(name if name in shown and place < last else None for place, name in enumerate(labels))
 
 
 def people_in_csv(text: str, settings: DeskSettings) -> list[dict[str, Any]]:

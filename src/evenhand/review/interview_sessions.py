@@ -23,10 +23,11 @@ from evenhand.desk.desk import Desk
 from evenhand.desk.projection.projection import QuietBandit
 from evenhand.interview import Interview
 from evenhand.interview.interview import EPSILON_OF_PEOPLE
+from evenhand.interview.profiles import chosen_differences, rows_of_question
 from evenhand.interview.question import Question, check_judgement, steps_in_one
 from evenhand.records.review_metadata import ANSWERS, JUDGEMENTS
 from evenhand.review._interview_history import ANSWERS_BY_VERDICT, AnsweredQuestion, InterviewHistory, read_history
-from evenhand.review._interview_people import KnownPeople, keep_people, known_people, people_in_csv
+from evenhand.review._interview_people import KnownPeople, keep_people, known_people, people_in_csv, profile_labels
 from evenhand.review.display import rows_of, shown_and_hidden
 from evenhand.review.encryption import Encryption
 from evenhand.review.review_book import ReviewBook
@@ -113,17 +114,25 @@ class InterviewSessions:
             if len(people.rows) < 2:
                 return None
             # The bandit knows nothing yet, so that the meter shows how much of everything is unknown.
-            history = read_history(self.desk.ledger, self.desk.name, reviewer, people)
+            labels = profile_labels(people, settings, self._book.rules.hidden)
+            history = read_history(self.desk.ledger, self.desk.name, reviewer, people, labels)
             interview = Interview(
                 settings.first_bandit(),
                 people.contexts,
                 epsilon=EPSILON_OF_PEOPLE if settings.epsilon is None else settings.epsilon,
                 seed=int.from_bytes(self._draw(f"{self.desk.head.seq} {reviewer}", 8)),
                 answers=history.answers,
+                differ_in=self._differ_in(),
+                features=labels,
             )
             first = (interview.expected_unfair_pairs, interview.flags_left)
             self._conversations[reviewer] = Conversation(people, interview, history, *first, known=answered)
         return self._conversations[reviewer]
+
+    def _differ_in(self) -> int | None:
+        """In how many features two people differ at most; whole profiles by default where no schema names features."""
+        schema = self.desk.settings.schema
+        return chosen_differences(self._book.rules.differ_in, 0 if schema is None else len(schema.features))
 
     def _draw(self, text: str, size: int) -> bytes:
         """Bytes that look random, always the same for the same text."""
@@ -164,11 +173,11 @@ class InterviewSessions:
 
     def _display_question(self, talk: Conversation, question: Question, reviewer: str) -> dict[str, Any]:
         """Two people, left and right at random, without what is hidden from reviewers."""
-        rows, rules = talk.people.rows, self._book.rules
-        x, y = (talk.people.contexts[place].tolist() for place in question.pair)
+        rules, people = self._book.rules, rows_of_question(question, talk.people.rows)
+        x, y = talk.interview.contexts_of(question).tolist()
         swapped = self._draw(f"sides {reviewer} {question.number} {x} {y}", 1)[0] % 2
         sides = (1, 0) if swapped else (0, 1)
-        left, right = (rows[question.pair[side]] for side in sides)
+        left, right = (people[side] for side in sides)
         shown, hidden = shown_and_hidden(left, self.desk.settings, rules.hidden)
         content = {
             "reviewer": reviewer,
@@ -185,6 +194,7 @@ class InterviewSessions:
             "draft": self._encryption.digest(f"{reviewer} {x} {y}"),
             "rows": rows_of(left, right, self.desk.settings, rules.hidden),
             "withheld": bool(hidden),
+            "is_partial": question.replaced is not None,
             "probabilities": [question.probabilities[side] for side in sides],
             "gap": question.gap,
             "digits": max(0, len(str(steps_in_one(talk.interview.epsilon))) - 3),
@@ -262,7 +272,7 @@ class InterviewSessions:
             return
         talk.history.again.pop()
         if judged:
-            x, y = (talk.people.contexts[place] for place in question.pair)
+            x, y = talk.interview.contexts_of(question)
             talk.interview.bandit.learn_pair(x, y, gap=question.gap, unfair=answer == "unfair", reviewer=reviewer)
 
     def upload_people(self, text: str) -> int:
@@ -276,5 +286,5 @@ class InterviewSessions:
 
 def _same_people(talk: Conversation, question: Question, content: Mapping[str, Any]) -> bool:
     """Whether the question was about these people, not others at the same places of another list."""
-    x, y = (talk.people.contexts[place] for place in question.pair)
+    x, y = talk.interview.contexts_of(question)
     return bool(np.array_equal(x, content["x"]) and np.array_equal(y, content["y"]))

@@ -103,6 +103,10 @@ class RulesInput(RequestModel):
     lease: Annotated[
         float, Field(ge=LEASE_SECONDS[0], le=LEASE_SECONDS[1], description="Seconds a pair is reserved for.")
     ] = OMITTED
+    differ_in: Annotated[
+        Annotated[int, Field(ge=0)] | None,
+        Field(description="Features in which two people of an interview differ at most; 0: real people, null: usual."),
+    ] = OMITTED
 
 
 class DeskRequest(RequestModel):

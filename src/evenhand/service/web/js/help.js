@@ -50,6 +50,7 @@ export const reviewHelp = (ask) => helpDialog("How to review", ask, {
 export const interviewHelp = (ask) => helpDialog("How the interview works", ask, {
   "The question": [
     `You see two people, with the attributes that this desk shows to reviewers, and hypothetical chances in a lottery between the two. ${GAP_ONLY}`,
+    "Where there are many attributes, one of the two is made up: the other person with a few attributes of somebody similar. All that is not shown at once is the same for both; you can unfold it below the list.",
     "Your answers teach the desk who is alike: before it makes its first decision, and later about what its decisions have not shown yet.",
     "“Unsure”, “Skip” and “Conflict of interest” pass the pair. They are recorded, and nothing is learned from them.",
   ],

@@ -14,10 +14,10 @@ const MANY = 12; // if more rows are the same, they are folded below those that 
 let unfolded = false; // whether the fold stays open from pair to pair
 
 /** pair: {names: [l, r] or null, rows: [{name, left, right, differs, more}], withheld, probabilities: [l, r], gap, digits}.
- * Where the question is not about the gap, probabilities and gap are null. */
+ * Where the question is not about the gap, probabilities and gap are null. With is_partial all that is the same is folded. */
 export function showPair(place, gapPlace, pair) {
   const same = pair.rows.filter((row) => !row.differs);
-  const folds = same.length > MANY;
+  const folds = same.length > (pair.is_partial ? 0 : MANY);
   show(place, table(pair, folds ? pair.rows.filter((row) => row.differs) : pair.rows), folds ? fold(same) : null,
     pair.withheld ? el("p", { class: "small muted withheld", id: "withheld" }, "Some attributes are not shown here.") : null);
   show(gapPlace, pair.probabilities && gapBar(pair));

@@ -1,27 +1,31 @@
 """Structures of the metric against each other: few answers, many unknowns, three kinds of truth.
 
     python -m benchmarks.structures [--features 16] [--candidates 12] [--capacity 3] [--pairs 3] [--decisions 150]
+    python -m benchmarks.structures --applicants --candidates 50 --capacity 10 --decisions 200 --rank 3 --seeds 5
 
-An exact reviewer answers on the pairs that the bandit proposes. Printed for each truth and structure: unfair pairs by
-more than 0.01 over all decisions, the reward, and the time of deciding, proposing and learning.
+Candidates are uniform in a ball, or mortgage applicants with 46 columns. A reviewer answers on the pairs that the
+bandit proposes, exactly or with some answers wrong. Printed for each truth and structure: pairs unfair by more than
+0.01 over all decisions and in the last third, the gain, and the time of deciding, proposing and learning. The gain is
+the reward of those chosen beyond that of the average candidate, in deviations of the candidates' rewards, a decision.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 import evenhand as eh
+from benchmarks.applicants import mortgage_applicants
 from evenhand._internal.arrays import Floats
 from evenhand._internal.factorisations import eigh
 from evenhand.metrics import BayesPoint, Pairs
 from evenhand.metrics.features import Structure
 
 EPSILON = 0.01
-TRUTHS = ("diagonal", "interactions", "rank2")
+TRUTHS = ("diagonal", "interactions", "low rank")
 STRUCTURES: tuple[Structure, ...] = ("full", "diagonal", "auto")
 
 
@@ -35,6 +39,9 @@ class Size:
     pairs: int
     decisions: int
     norm: float
+    rank: int
+    wrong: float
+    caution: float
 
 
 @dataclass(frozen=True)
@@ -42,14 +49,16 @@ class Played:
     """What came of a run."""
 
     unfair: int
-    reward: float
+    late: int
+    """Unfair pairs in the last third."""
+    gain: float
     milliseconds: float
     """A decision, without the reviewer."""
     conflicts: int
 
 
-def truth(kind: str, d: int, norm: float, rng: np.random.Generator) -> Floats:
-    """G of one kind, (d, d): diagonal; with four interactions of strength 0.8; or a dense one of rank 2."""
+def truth(kind: str, d: int, norm: float, rank: int, rng: np.random.Generator) -> Floats:
+    """G of one kind, (d, d): diagonal; with four interactions of strength 0.8; or a dense one of low rank."""
     weights = rng.exponential(size=d) + (0.05 if kind == "interactions" else 0.0)
     G = np.diag(weights)
     if kind == "interactions":
@@ -58,8 +67,8 @@ def truth(kind: str, d: int, norm: float, rng: np.random.Generator) -> Floats:
             G[i, j] = G[j, i] = 0.8 * rng.choice([-1, 1]) * np.sqrt(weights[i] * weights[j])
         values, vectors = eigh(G)
         G = (vectors * np.maximum(values, 0.0)) @ vectors.T
-    elif kind == "rank2":
-        A = rng.normal(size=(2, d))
+    elif kind == "low rank":
+        A = rng.normal(size=(rank, d))
         G = A.T @ A
     return np.asarray(G * norm / np.linalg.norm(G))
 
@@ -70,16 +79,20 @@ def in_ball(rng: np.random.Generator, k: int, d: int) -> Floats:
     return np.asarray(x / np.linalg.norm(x, axis=1, keepdims=True) * rng.uniform(size=(k, 1)) ** (1.0 / d))
 
 
-def play(structure: Structure, kind: str, size: Size, seed: int) -> Played:
+def play(structure: Structure, kind: str, size: Size, applicants: Floats | None, seed: int) -> Played:
     """One run."""
     rng, d = np.random.default_rng([seed, 17]), size.features
-    G, theta = truth(kind, d, size.norm, rng), rng.normal(size=d)
+    G, theta = truth(kind, d, size.norm, size.rank, rng), rng.normal(size=d)
     theta /= np.linalg.norm(theta)
-    metric = BayesPoint(d, structure=structure, epsilon=EPSILON)
+    rate = 1e-3 if size.wrong == 0.0 else None
+    metric = BayesPoint(d, structure=structure, epsilon=EPSILON, error_rate=rate, caution=size.caution)
     bandit = eh.FairBandit(d, capacity=size.capacity, seed=seed, metric=metric)
-    unfair, reward, seconds = 0, 0.0, 0.0
+    unfair, gain, seconds = [], 0.0, 0.0
     for _ in range(size.decisions):
-        contexts = in_ball(rng, size.candidates, d)
+        if applicants is None:
+            contexts = in_ball(rng, size.candidates, d)
+        else:
+            contexts = applicants[rng.choice(len(applicants), size.candidates, replace=False)]
         start = time.perf_counter()
         decision = bandit.decide(contexts)
         proposed = [each.pair for each in bandit.pairs_to_review(decision, size.pairs)]
@@ -87,17 +100,18 @@ def play(structure: Structure, kind: str, size: Size, seed: int) -> Played:
         pairs, p = Pairs.of(contexts), decision.probabilities
         distances = np.sqrt(np.maximum(np.sum((pairs.differences @ G) * pairs.differences, axis=1), 0.0))
         gaps = np.abs(p[pairs.indices[:, 0]] - p[pairs.indices[:, 1]])
-        unfair += int(np.sum(gaps > distances + EPSILON))
-        reward += float(p @ contexts @ theta)
+        unfair.append(int(np.sum(gaps > distances + EPSILON)))
+        worth = contexts @ theta
+        gain += float(p @ (worth - np.mean(worth)) / np.std(worth))
         is_unfair = dict(zip(pairs.names(), gaps > distances, strict=True))
-        flagged = [pair for pair in proposed if is_unfair[pair]]
-        fair = [pair for pair in proposed if not is_unfair[pair]]
-        outcomes = {c: float(np.clip(contexts[c] @ theta + 0.1 * rng.normal(), -1, 1)) for c in decision.chosen}
-        review = eh.Review.partial(unfair=flagged, fair=fair)
+        said = {pair: bool(is_unfair[pair]) != bool(rng.random() < size.wrong) for pair in proposed}
+        outcomes = {c: float(np.clip(worth[c] + 0.1 * rng.normal(), -1, 1)) for c in decision.chosen}
+        review = eh.Review.partial(unfair=[q for q in said if said[q]], fair=[q for q in said if not said[q]])
         start = time.perf_counter()
         bandit.learn(decision, rewards=outcomes, review=review)
         seconds += time.perf_counter() - start
-    return Played(unfair, reward, 1e3 * seconds / size.decisions, bandit.conflicts)
+    n, late = size.decisions, sum(unfair[-(size.decisions // 3) :])
+    return Played(sum(unfair), late, gain / n, 1e3 * seconds / n, bandit.conflicts)
 
 
 def main() -> None:
@@ -106,21 +120,30 @@ def main() -> None:
     usual = {"features": 16, "candidates": 12, "capacity": 3, "pairs": 3, "decisions": 150}
     for name, value in usual.items():
         parser.add_argument(f"--{name}", type=int, default=value)
+    parser.add_argument("--applicants", action="store_true", help="real ones, in place of --features")
     parser.add_argument("--norm", type=float, default=1.0, help="of G, Frobenius")
+    parser.add_argument("--rank", type=int, default=2, help="of the metric of low rank")
+    parser.add_argument("--wrong", type=float, default=0.0, help="share of wrong answers, not known to the learner")
+    parser.add_argument("--caution", type=float, default=0.1, help="the quantile to play")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--structures", nargs="+", default=STRUCTURES)
+    parser.add_argument("--truths", nargs="+", default=TRUTHS)
     options = vars(parser.parse_args())
-    seeds, structures = range(options.pop("seeds")), options.pop("structures")
+    seeds, structures, truths = range(options.pop("seeds")), options.pop("structures"), options.pop("truths")
+    applicants = mortgage_applicants() if options.pop("applicants") else None
     size = Size(**options)
-    for kind in TRUTHS:
+    if applicants is not None:
+        size = replace(size, features=applicants.shape[1])
+    for kind in truths:
         for structure in structures:
-            runs = [play(structure, kind, size, seed) for seed in seeds]
+            runs = [play(structure, kind, size, applicants, seed) for seed in seeds]
             each = ", ".join(str(run.unfair) for run in runs)
-            unfair, reward, ms = (np.mean([getattr(r, n) for r in runs]) for n in ("unfair", "reward", "milliseconds"))
+            names = ("unfair", "late", "gain", "milliseconds")
+            unfair, late, gain, ms = (np.mean([getattr(run, name) for run in runs]) for name in names)
             conflicts = sum(run.conflicts for run in runs)
             print(
-                f"{kind:12} {structure:8} unfair {unfair:6.0f} ({each})  reward {reward:5.1f}  {ms:5.1f} ms  "
-                f"conflicts {conflicts}",
+                f"{kind:12} {structure:8} unfair {unfair:6.0f} ({each}), late {late:5.0f}  gain {gain:5.2f}  "
+                f"{ms:5.1f} ms  conflicts {conflicts}",
                 flush=True,
             )
 

@@ -11,6 +11,9 @@ PEERS := $(VENV)/.peers
 unexport PYTHONDONTWRITEBYTECODE
 
 PARALLEL := -n 2 --dist worksteal
+# Two workers on two cores: more threads of linear algebra would only wait for one another.
+test test-rest proofs: export OMP_NUM_THREADS := 1
+test test-rest proofs: export OPENBLAS_NUM_THREADS := 1
 # Kinds of tests are markers, listed in pyproject.toml; `smoke` brings one of a kind into the quick loop.
 QUICK := smoke or not (slow or process or postgres or browser or statistical)
 

@@ -5,7 +5,8 @@ python -m scripts.walks [--files]
 A profile records every Python call in evenhand's own files, in all threads. A change of file is a call in another file
 than the thread's call before it. Each walk is counted once everything is compiled, opened and warm. A decision's walk
 ends with its answer, so the projection that it sets off in the background is left out. A review's walk ends when the
-desk's projection has learned from it.
+desk's projection has learned from it. Every walk is counted with BayesPoint alone (`reviewer_error=0.001`) and with
+the default, in which several learners learn side by side.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ from evenhand.service import ServiceSettings, create_app
 ROOT = os.path.dirname(eh.__file__) + os.sep
 TOKEN = "a-token-for-counting-walks-only"
 WARM_UP = 30
+LEARNERS = {"BayesPoint": 1e-3, "the default": None}
+"""The `reviewer_error` of each."""
 
 
 class Walk:
@@ -89,7 +92,7 @@ def contexts(rng: np.random.Generator, k: int = 5, d: int = 5) -> list[list[floa
     return rows
 
 
-def in_the_library(tracer: Tracer, rng: np.random.Generator, reviewer_error: float | None, name: str) -> None:
+def in_the_library(tracer: Tracer, rng: np.random.Generator, name: str, reviewer_error: float | None) -> None:
     """decide and learn."""
     bandit = eh.FairBandit(n_features=5, seed=0, reviewer_error=reviewer_error)
     review = eh.Review.complete(unfair=[])
@@ -97,42 +100,51 @@ def in_the_library(tracer: Tracer, rng: np.random.Generator, reviewer_error: flo
         decision = bandit.decide(contexts(rng))
         bandit.learn(decision, rewards=dict.fromkeys(decision.chosen, 0.5), review=review)
     people = contexts(rng)
-    with tracer.counting(f"decide{name}"):
+    with tracer.counting(f"decide, {name}"):
         decision = bandit.decide(people)
     rewards = dict.fromkeys(decision.chosen, 0.5)
-    with tracer.counting(f"learn{name}"):
+    with tracer.counting(f"learn, {name}"):
         bandit.learn(decision, rewards=rewards, review=review)
 
 
-def over_http(tracer: Tracer, rng: np.random.Generator, http: httpx.Client, app: FastAPI) -> None:
+def over_http(
+    tracer: Tracer,
+    rng: np.random.Generator,
+    http: httpx.Client,
+    app: FastAPI,
+    name: str,
+    reviewer_error: float | None,
+) -> None:
     """A decision, and a review until the metric has learned from it."""
+    desk_name = name.replace(" ", "-").lower()
 
     def decide() -> dict[str, Any]:
         body = {"candidates": [{"id": f"c{i}", "context": x} for i, x in enumerate(contexts(rng))]}
-        return http.post("/api/desks/loans/decisions", json=body).raise_for_status().json()  # type: ignore[no-any-return]
+        return http.post(f"/api/desks/{desk_name}/decisions", json=body).raise_for_status().json()  # type: ignore[no-any-return]
 
     def review(decision: dict[str, Any]) -> dict[str, Any]:
         body = {"kind": "complete", "unfair": [], "reviewer": "Kim"}
-        answer = http.post(f"/api/desks/loans/decisions/{decision['id']}/reviews", json=body)
+        answer = http.post(f"/api/desks/{desk_name}/decisions/{decision['id']}/reviews", json=body)
         return answer.raise_for_status().json()  # type: ignore[no-any-return]
 
     def wait_until_learned(event: dict[str, Any]) -> None:
         for _ in range(600):
-            if http.get("/api/desks/loans").json()["state"] >= event["seq"]:
+            if http.get(f"/api/desks/{desk_name}").json()["state"] >= event["seq"]:
                 return
             time.sleep(0.05)
         raise RuntimeError("the desk did not catch up within 30 s")
 
-    http.post("/api/desks", json={"name": "loans", "n_features": 5, "seed": 3}).raise_for_status()
+    settings = {"name": desk_name, "n_features": 5, "seed": 3, "reviewer_error": reviewer_error}
+    http.post("/api/desks", json=settings).raise_for_status()
     for _ in range(5):
         wait_until_learned(review(decide()))
     time.sleep(1)  # background work of the warm-up ends
-    with tracer.counting("HTTP decision", without=("MainThread", "evenhand-projector")):
+    with tracer.counting(f"HTTP decision, {name}", without=("MainThread", "evenhand-projector")):
         decision = decide()
     wait_until_learned(decision)
     time.sleep(1)
-    desk = asyncio.run(app.state.service.desks.get("loans")).desk
-    with tracer.counting("HTTP review to learned metric", without=("MainThread",)):
+    desk = asyncio.run(app.state.service.desks.get(desk_name)).desk
+    with tracer.counting(f"HTTP review to learned metric, {name}", without=("MainThread",)):
         assert desk.wait_for(review(decision)["seq"], timeout=30)
 
 
@@ -162,10 +174,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--files", action="store_true", help="list the files of each walk, in order of first call")
     tracer, rng = Tracer(show_files=parser.parse_args().files), np.random.default_rng(0)
-    in_the_library(tracer, rng, 1e-3, "")
-    in_the_library(tracer, rng, None, " (error rates learned)")
-    with serving() as (http, app):
-        over_http(tracer, rng, http, app)
+    for learner in LEARNERS.items():
+        in_the_library(tracer, rng, *learner)
+    for learner in LEARNERS.items():
+        with serving() as (http, app):
+            over_http(tracer, rng, http, app, *learner)
 
 
 if __name__ == "__main__":

@@ -80,7 +80,7 @@ def test_any_way_of_projecting_gives_the_same(steps: list[str], seed: int) -> No
     """Whatever is done in whatever order, projected now or later, with or without snapshots: one projection."""
     rng = np.random.default_rng(seed)
     ledger = open_ledger("memory:")
-    desk = Desk.open(ledger, "loans", n_features=D, seed=seed)
+    desk = Desk.open(ledger, "loans", n_features=D, metric="BayesPoint", seed=seed)
     decisions: list[Any] = []
     reviews: list[Any] = []
     for step in steps:
@@ -151,7 +151,7 @@ def test_a_damaged_snapshot_is_not_used(ledger: Ledger, name: str) -> None:
 
 def test_a_snapshot_kept_on_the_way_is_not_published(ledger: Ledger, name: str) -> None:
     """It may leave out a review that was withdrawn later: projecting goes on from it, deciding does not."""
-    with Desk.open(ledger, name, n_features=D, seed=3) as desk:
+    with Desk.open(ledger, name, n_features=D, metric="BayesPoint", seed=3) as desk:
         reviews = play(desk, 4)
         for stamp in ledger.snapshots(name):
             ledger.keep_snapshot(name, stamp, b"damaged", [])

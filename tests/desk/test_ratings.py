@@ -69,7 +69,7 @@ def test_an_event_has_the_answers_and_what_they_imply(ledger: Ledger, name: str)
 def test_the_projection_is_that_of_a_bandit_which_got_the_same_reviews(ledger: Ledger, name: str) -> None:
     """Live, replayed from the first event, and learned by hand: the same to the bit."""
     with Desk.open(ledger, name, n_features=D, seed=3, target_unfair_share=0.1) as desk:
-        reviews = play(desk, 12)
+        reviews = play(desk, 6)
         assert any(event.body["unfair"] for event in reviews)
         bandit = desk.settings.first_bandit()
         decisions = {event.id: event for event in desk.events() if event.kind == "decision"}
@@ -89,7 +89,7 @@ def test_the_projection_is_that_of_a_bandit_which_got_the_same_reviews(ledger: L
 
 def test_implied_flags_count(ledger: Ledger, name: str) -> None:
     """A decision with a pair that its ratings call unfair is a flagged one, for the target and in the history."""
-    with Desk.open(ledger, name, n_features=D, seed=3, target_unfair_share=0.1) as desk:
+    with Desk.open(ledger, name, n_features=D, metric="BayesPoint", seed=3, target_unfair_share=0.1) as desk:
         reviews = play(desk, 12)
         flagged = {event.body["decision"] for event in reviews if event.body["unfair"]}
         safeguards = desk.projection.bandit.safeguards
@@ -100,7 +100,7 @@ def test_implied_flags_count(ledger: Ledger, name: str) -> None:
 
 def test_a_withdrawn_rating_leaves_no_trace(ledger: Ledger, name: str) -> None:
     """After a withdrawal the desk is one that never got the rating."""
-    with Desk.open(ledger, name, n_features=D, seed=3) as desk:
+    with Desk.open(ledger, name, n_features=D, metric="BayesPoint", seed=3) as desk:
         reviews = play(desk, 8)
         done(desk.execute([Withdraw(reviews[2].id), Withdraw(reviews[5].id)]))
         desk.catch_up(wait=True)

@@ -17,6 +17,7 @@ def _unfair_live(d: int, k: int, seed: int, questions: int, rounds: int) -> int:
     return int(np.sum(account.unfair_pairs))
 
 
+@pytest.mark.statistical
 def test_forty_questions_spare_the_unfair_pairs_of_three_features() -> None:
     """d = 3, k = 4, 150 rounds, means over seeds: more than 5 unfair pairs without a question, below 1.5 after 40."""
     without = [_unfair_live(3, 4, seed, questions=0, rounds=150) for seed in range(6)]

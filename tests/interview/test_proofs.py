@@ -58,7 +58,7 @@ def test_an_invented_answer_is_detected() -> None:
             check(certificate, rest)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.statistical) for seed in (1, 2))])
 def test_a_cap_of_zero_after_an_interview_leaves_something_to_earn(seed: int) -> None:
     """d = 3, k = 4, max_unfair_rounds=0: no round is ever flagged; uninterviewed, that means equal probabilities.
 

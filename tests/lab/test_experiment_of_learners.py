@@ -67,7 +67,7 @@ def test_every_case_belongs_to_one_setting() -> None:
 def test_real_runs_are_analysed_and_drawn(tmp_path: Path) -> None:
     """A few rounds of each quick setting; the experiment is registered under its name."""
     experiment = EXPERIMENTS["learners"]
-    table = tiny_results(experiment, tmp_path, rounds=6)
+    table = tiny_results(experiment, tmp_path, rounds=2)
     findings = experiment.analyse(table)
     assert len(findings.table) == 3 * (2 + 2 + 2)
     experiment.draw(table, findings).canvas.draw()

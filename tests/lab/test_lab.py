@@ -117,7 +117,7 @@ def test_in_the_lending_world_the_neighbourhood_pays_and_must_not_count() -> Non
 def test_the_demonstration_shows_what_it_promises(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The command prints every contender and what was understood, and draws the picture."""
     picture = tmp_path / "demo.png"
-    assert main(["demo", "--rounds", "40", "--picture", str(picture)]) == 0
+    assert main(["demo", "--rounds", "15", "--picture", str(picture)]) == 0
     printed = capsys.readouterr().out
     for name in ("evenhand", "the 2018 paper", "ignores fairness", "equal probabilities", "knows everything"):
         assert name in printed
@@ -153,7 +153,7 @@ def test_the_command_refuses_before_it_runs(
 
 def test_the_demonstration_is_the_same_every_time(tmp_path: Path) -> None:
     """Two runs with one seed give equal accounts."""
-    first, second = (show_demo(rounds=25, seed=3, picture=tmp_path / "demo.png") for _ in range(2))
+    first, second = (show_demo(rounds=10, seed=3, picture=tmp_path / "demo.png") for _ in range(2))
     assert first.keys() == second.keys()
     for name in first:
         assert np.array_equal(first[name].regret, second[name].regret)

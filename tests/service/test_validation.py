@@ -149,6 +149,13 @@ def test_contexts_that_are_no_numbers_are_shown(candidates: Any, sentence: str) 
         ({"schema": 5}, "schema must be an evenhand.Schema"),
         ({"n_features": "two"}, "n_features must be a whole number from 1 to 200, got 'two'"),
         ({"n_features": 101, "structure": "full"}, "n_features must be at most 100 with structure 'full'"),
+        *(
+            (
+                {"n_features": 46, "metric": metric},
+                f"n_features must be at most 15 with metric '{metric}' and structure 'auto', got 46",
+            )
+            for metric in ("ProjectedVolume", "Guarded", "VersionSpace")
+        ),
         (
             {"n_features": None, "features": [f"f{i}" for i in range(201)], "structure": "diagonal"},
             "n_features must be a whole number from 1 to 200, got 201",

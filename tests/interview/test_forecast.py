@@ -10,7 +10,7 @@ from evenhand.interview import Forecast, ReviewPlan
 from evenhand.interview._plausible_metrics import (
     KINDS,
     TYPICAL_DISTANCE,
-    Answered,
+    AnswersToExplain,
     Kind,
     PlausibleMetric,
     plausible_metric,
@@ -79,10 +79,10 @@ def test_without_reviews_nothing_is_learned() -> None:
 
 # Plausible metrics.
 
-NONE = Answered(np.zeros((0, 6)), np.zeros(0), np.zeros(0, np.bool_))
+NONE = AnswersToExplain(np.zeros((0, 6)), np.zeros(0), np.zeros(0, np.bool_))
 
 
-def _draws(kind: Kind, crowd: Floats, answered: Answered, n: int) -> list[PlausibleMetric]:
+def _draws(kind: Kind, crowd: Floats, answered: AnswersToExplain, n: int) -> list[PlausibleMetric]:
     typical, rng = Pairs.of(crowd[:15]).differences[:100], np.random.default_rng(0)
     return [plausible_metric(kind, typical, answered, rng) for _ in range(n)]
 
@@ -99,16 +99,16 @@ def test_plausible_metrics_have_the_scale_that_is_stated() -> None:
         assert np.quantile(spread, 0.95) > 5 * np.quantile(spread, 0.05)
 
 
-def _answers(G: Floats, crowd: Floats, n: int) -> Answered:
+def _answers(G: Floats, crowd: Floats, n: int) -> AnswersToExplain:
     rng = np.random.default_rng(3)
     rows = np.array([rng.choice(len(crowd), 2, replace=False) for _ in range(n)])
     differences = crowd[rows[:, 0]] - crowd[rows[:, 1]]
     distances = np.sqrt(np.einsum("ni,ij,nj->n", differences, G, differences))
     gaps = np.clip(np.median(distances) * np.exp(0.3 * rng.normal(size=n)), 0.0, 1.0)
-    return Answered(differences, gaps, gaps > distances)
+    return AnswersToExplain(differences, gaps, gaps > distances)
 
 
-def _agreement(metrics: list[PlausibleMetric], answered: Answered) -> float:
+def _agreement(metrics: list[PlausibleMetric], answered: AnswersToExplain) -> float:
     squares = [np.einsum("ni,ij,nj->n", answered.differences, each.G, answered.differences) for each in metrics]
     return float(np.mean([(answered.gaps**2 > square) == answered.unfair for square in squares]))
 

@@ -59,7 +59,7 @@ KINDS = (Kind("diagonal", _diagonal), Kind("interactions", _interactions), Kind(
 
 
 @dataclass(frozen=True, eq=False)
-class Answered:
+class AnswersToExplain:
     """Answers that plausible metrics should explain."""
 
     differences: Floats
@@ -69,13 +69,15 @@ class Answered:
 
 @dataclass(frozen=True, eq=False)
 class PlausibleMetric:
-    """G (d, d), and how far the draw was from explaining the answers: half its squared move, and what is unexplained."""
+    """G (d, d), and how far the draw was from explaining the answers: half its squared move, and what is left over."""
 
     G: Floats
     misfit: float
 
 
-def plausible_metric(kind: Kind, typical: Floats, answered: Answered, rng: np.random.Generator) -> PlausibleMetric:
+def plausible_metric(
+    kind: Kind, typical: Floats, answered: AnswersToExplain, rng: np.random.Generator
+) -> PlausibleMetric:
     """A draw of one kind, moved to where it explains the answers; typical: differences between people, (n, d)."""
     d = typical.shape[1]
     masks = kind.draw_masks(d, rng)

@@ -8,7 +8,7 @@ import numpy as np
 
 from evenhand._internal.arrays import Floats, Indices
 from evenhand.bandit import FairBandit
-from evenhand.interview._plausible_metrics import KINDS, MOST_ANSWERS, SAMPLED, Answered, plausible_metric
+from evenhand.interview._plausible_metrics import KINDS, MOST_ANSWERS, SAMPLED, AnswersToExplain, plausible_metric
 from evenhand.interview._simulation import unfair_pairs_live
 from evenhand.interview.plan import ReviewPlan
 from evenhand.interview.question import sample_pairs
@@ -94,7 +94,7 @@ def plausible_metrics(bandit: FairBandit, people: Floats, n: int, rng: np.random
     moved least to explain the answers are the likeliest, and their kinds with them.
     """
     answers, newest = bandit.fit_check.answers, slice(-MOST_ANSWERS, None)
-    answered = Answered(answers.differences[newest], answers.gaps[newest], answers.unfair[newest])
+    answered = AnswersToExplain(answers.differences[newest], answers.gaps[newest], answers.unfair[newest])
     typical = sample_pairs(people, SAMPLED, rng).differences[:SAMPLED]
     pool = [plausible_metric(kind, typical, answered, rng) for kind in KINDS for _ in range(POOL)]
     weights = np.exp([-each.misfit for each in pool] + np.min([each.misfit for each in pool]))

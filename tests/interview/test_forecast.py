@@ -152,7 +152,8 @@ def test_the_interval_covers_what_comes() -> None:
     """Twenty worlds, six features, one or three pairs reviewed: the 80% interval covers in 13 or more.
 
     Truths are diagonal or of rank two, of three sizes. Nor are intervals too wide to say anything: what comes is
-    outside of the middle half of the forecast in five worlds or more.
+    outside of the middle half of the forecast in five worlds or more. Measured: 19 and 5, so intervals before any
+    answer are rather too wide than too narrow.
     """
     covered, halves = 0, 0
     for world in range(20):
@@ -162,7 +163,7 @@ def test_the_interval_covers_what_comes() -> None:
         G *= (0.3, 1.0, 3.0)[world % 3] / np.linalg.norm(G)
         crowd, plan = people(200, 6, seed=world), ReviewPlan(8, (1, 3)[world // 2 % 2], 20)
         learner = bandit(6, seed=world)
-        forecast = forecast_live(learner, crowd, plan, epsilon=0.02, draws=9, rng=np.random.default_rng(world))
+        forecast = forecast_live(learner, crowd, plan, epsilon=0.02, draws=19, rng=np.random.default_rng(world))
         came = int(np.sum(unfair_pairs_live(learner, crowd, G, plan, epsilon=0.02, rng=rng)))
         covered += forecast.lower <= came <= forecast.upper
         low, high = np.quantile(forecast.unfair_pairs, [0.25, 0.75], method="weibull")

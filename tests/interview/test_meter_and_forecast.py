@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import warnings
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,10 +14,13 @@ from scipy.stats import norm
 
 import evenhand as eh
 from evenhand.errors import InvalidInput
-from evenhand.interview._forecast import WASTE, Meter
+from evenhand.interview import ReviewPlan
+from evenhand.interview._meter import WASTE, Meter
 from evenhand.metrics.verdicts import Pairs
 from tests.support.interviewed import interviewed, people, standard
 from tests.support.simulation import same
+
+PLAN = ReviewPlan(candidates=4, pairs=2, decisions=30)
 
 
 def test_unknown_falls_from_all_to_nothing() -> None:
@@ -49,7 +53,7 @@ def test_expected_unfair_pairs_are_the_integral_that_is_printed(caution: float) 
     width = (min(np.sqrt(mean + sd), 1.0) - np.sqrt(max(mean - sd, 0.0))) / 2
     entropy = -(caution * np.log2(caution) + (1 - caution) * np.log2(1 - caution))
     area, _ = quad(lambda x: norm.cdf(norm.ppf(caution) - x) / x, 0.02 / width, np.inf)
-    found = Meter(learner, pair, 0.02).unfair_pairs(learner)
+    found = Meter(learner, pair, 0.02, ReviewPlan(decisions=10_000)).unfair_pairs(learner)
     assert found == pytest.approx(WASTE * area / (entropy * np.log(2)), rel=2e-3)
 
 
@@ -60,34 +64,73 @@ def test_a_forecast_changes_nothing_and_says_the_same_again() -> None:
     before = copy.deepcopy(interview.state())
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        forecast = interview.forecast(rounds=30, draws=3, n_candidates=4)
-        assert interview.forecast(rounds=30, draws=3, n_candidates=4) == forecast
+        forecast = interview.forecast(plan=PLAN, draws=3)
+        assert interview.forecast(plan=PLAN, draws=3) == forecast
     assert len(forecast.unfair_pairs) == 3
-    assert forecast.rounds == 30
+    assert forecast.decisions == 30
     assert same(interview.state(), before)
 
 
 def test_a_forecast_falls_with_the_answers() -> None:
     """More unfair pairs before the interview than after it."""
     interview, reviewer = standard(3, seed=5)
-    before = interview.forecast(rounds=60, draws=3, n_candidates=4).expected
-    after = interviewed(interview, reviewer).forecast(rounds=60, draws=3, n_candidates=4).expected
+    plan = ReviewPlan(4, None, 60)
+    before = interview.forecast(plan=plan, draws=7).expected
+    after = interviewed(interview, reviewer).forecast(plan=plan, draws=7).expected
     assert before > after + 2
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"rounds": 0}, "rounds must be a whole number >= 1, got 0"),
         ({"draws": 1.5}, r"draws must be a whole number >= 1, got 1\.5"),
-        ({"n_candidates": 301}, "n_candidates must be a whole number from 1 to 300, got 301"),
+        ({"plan": ReviewPlan(301)}, r"plan\.candidates must be a whole number from 1 to 300, got 301"),
+        ({"plan": 3}, "plan must be a ReviewPlan or None, got 3"),
     ],
 )
-def test_a_forecast_of_nothing_is_refused(options: dict[str, int], message: str) -> None:
-    """Rounds, draws and candidates a round: whole numbers, and no more people than there are."""
+def test_a_forecast_of_nothing_is_refused(options: dict[str, Any], message: str) -> None:
+    """Draws and a plan, with no more candidates than there are people."""
     interview, _ = standard(3, seed=0)
     with pytest.raises(InvalidInput, match=message):
         interview.forecast(**options)
+
+
+@pytest.mark.parametrize(
+    ("plan", "message"),
+    [
+        ({"candidates": 0}, "candidates must be a whole number >= 1, got 0"),
+        ({"pairs": -1}, "pairs must be a whole number >= 0 or None, got -1"),
+        ({"decisions": 0.5}, r"decisions must be a whole number >= 1, got 0\.5"),
+    ],
+)
+def test_a_plan_is_whole_numbers(plan: dict[str, Any], message: str) -> None:
+    """Candidates, reviewed pairs and decisions."""
+    with pytest.raises(InvalidInput, match=message):
+        ReviewPlan(**plan)
+
+
+def test_the_meter_counts_the_pairs_that_nobody_reviews() -> None:
+    """One of nine tight pairs reviewed: nine times the unfair pairs; as many as there are: no more than with all."""
+    learner, pairs = eh.metrics.BayesPoint(3, epsilon=0.02), Pairs.of(people(20, 3))
+
+    def expected(reviewed: int | None, decisions: int = 10_000) -> float:
+        return Meter(learner, pairs, 0.02, ReviewPlan(10, reviewed, decisions)).unfair_pairs(learner)
+
+    assert expected(1) == pytest.approx(9 * expected(None))
+    assert expected(3) == pytest.approx(3 * expected(None))
+    assert expected(9) == expected(40) == expected(None)
+
+
+def test_the_meter_expects_no_more_than_if_nothing_were_learned() -> None:
+    """Without reviews unfair pairs are proportional to the decisions; with some there are no more than that."""
+    learner, pairs = eh.metrics.BayesPoint(3, epsilon=0.02), Pairs.of(people(20, 3))
+
+    def expected(reviewed: int, decisions: int) -> float:
+        return Meter(learner, pairs, 0.02, ReviewPlan(10, reviewed, decisions)).unfair_pairs(learner)
+
+    assert expected(0, 200) == pytest.approx(2 * expected(0, 100))
+    assert expected(1, 2) == expected(0, 2)
+    assert expected(1, 10_000) < expected(0, 10_000) / 5
 
 
 # The draw behind it.

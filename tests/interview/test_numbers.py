@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import evenhand as eh
 from tests.support.interviewed import interviewed, live, standard
 
 SEEDS = range(5)
@@ -71,7 +72,7 @@ def test_meter_and_forecast_agree_with_what_happens(questions: int, capsys: pyte
         interview, reviewer = standard(5, seed=seed, enough=0.0, max_questions=questions)
         interviewed(interview, reviewer)
         metered.append(interview.expected_unfair_pairs)
-        forecast.append(interview.forecast(rounds=250, draws=4).expected)
+        forecast.append(interview.forecast(plan=eh.interview.ReviewPlan(decisions=250), draws=4).expected)
         found.append(np.sum(live(interview.bandit, d=5, k=5, rounds=500, seed=seed).unfair_pairs))
     with capsys.disabled():
         print(f"\n{questions} questions: found {np.mean(found)}, {np.mean(metered):.2f}, {np.mean(forecast):.2f}")

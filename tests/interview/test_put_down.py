@@ -40,7 +40,9 @@ def test_taken_up_equals_never_put_down(tmp_path: Path, mid_question: bool) -> N
     assert interview.answers == loaded.answers
     assert interview.unknown == loaded.unknown
     assert interview.expected_unfair_pairs == loaded.expected_unfair_pairs
-    assert interview.forecast(rounds=10, draws=2) == loaded.forecast(rounds=10, draws=2)
+    plan = eh.interview.ReviewPlan(decisions=10)
+    assert interview.forecast(plan=plan, draws=2) == loaded.forecast(plan=plan, draws=2)
+    assert loaded.plan == interview.plan
     assert same(interview.state(), loaded.state())
 
 

@@ -309,3 +309,10 @@ def test_repeated_rows_are_those_seen_before(seed: int, n: int, m: int, values: 
     for row, is_repeat in zip(table.tolist(), found, strict=True):
         assert is_repeat == (tuple(row) in seen)
         seen.add(tuple(row))
+
+
+def test_a_key_just_below_a_whole_number_stays_in_the_table() -> None:
+    """A tiny negative normal: interpreted, where a place outside of the table is an IndexError, it is found new."""
+    interpreted = getattr(repeated_rows, "py_func")  # noqa: B009  mypy sees a plain function
+    rows = np.array([[-1e-30, 0.0], [-1e-30, 0.0]])
+    assert interpreted(rows, np.zeros(2), np.ones(2)).tolist() == [False, True]

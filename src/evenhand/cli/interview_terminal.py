@@ -11,17 +11,16 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from evenhand.bandit import FairBandit
 from evenhand.bandit.safeguards import Target
 from evenhand.errors import InvalidInput
+from evenhand.interview.bandit_of_schema import bandit_of_schema
 from evenhand.interview.interview import EPSILON_OF_PEOPLE, Interview
 from evenhand.interview.people import PeopleTable, load_people, load_schema
 from evenhand.interview.profiles import chosen_differences, rows_of_question
 from evenhand.interview.question import Judgement, Question, steps_in_one
-from evenhand.metrics import BayesPoint, ByEvidence, MetricLearner, VersionSpace, WithoutIntercept, default_learner
+from evenhand.metrics import ByEvidence, WithoutIntercept
 from evenhand.metrics.default import structure_for
 from evenhand.metrics.features import Structure
-from evenhand.metrics.learner_settings import bound_for
 from evenhand.schema import Number, Schema
 
 BAR = 40
@@ -99,24 +98,13 @@ def interview_in_terminal(options: InterviewOptions, answers: TextIO, screen: Te
 
 
 def _begun(options: InterviewOptions, people: PeopleTable) -> Interview:
-    varying = people.contexts.shape[1] - people.schema.intercept
-    settings: dict[str, Any] = {
-        "structure": structure_for(varying, options.structure or "auto"),
-        "epsilon": EPSILON_OF_PEOPLE if options.epsilon is None else options.epsilon,
-        "error_rate": options.reviewer_error,
-    }
-    blocks = people.schema.block_labels[:varying] if settings["structure"] == "auto" else None
-    settings["bound"] = bound_for(varying, people.schema.farthest)
-    (seed,) = np.random.default_rng(options.seed).spawn(1)
-    metric: MetricLearner = default_learner(varying, blocks=blocks, seed=seed, **settings)
-    if options.metric == "BayesPoint":
-        metric = BayesPoint(varying, blocks=blocks, **settings)
-    elif options.metric == "VersionSpace":
-        metric = VersionSpace(varying, seed=seed, **settings)
-    bandit = FairBandit(
-        people.contexts.shape[1],
+    bandit = bandit_of_schema(
+        people.schema,
         capacity=1 if options.capacity is None else options.capacity,
-        metric=WithoutIntercept(metric) if people.schema.intercept else metric,
+        epsilon=EPSILON_OF_PEOPLE if options.epsilon is None else options.epsilon,
+        structure=options.structure or "auto",
+        metric=options.metric,
+        reviewer_error=options.reviewer_error,
         seed=options.seed,
         max_unfair_rounds=options.max_unfair_rounds,
         target_unfair_share=options.target_unfair_share,

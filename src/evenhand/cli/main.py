@@ -1,4 +1,4 @@
-"""The command line: `evenhand demo`, `schema`, `interview`, `serve`, `token`, `ledger`, `lab` and `warm-up`."""
+"""The command line: `evenhand demo`, `schema`, `size`, `interview`, `serve`, `token`, `ledger`, `lab` and `warm-up`."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 
+from evenhand.cli._options import at_least
 from evenhand.cli._output import discard_stdout
 from evenhand.cli.ledger import add_ledger
 from evenhand.cli.schema import add_schema
 from evenhand.cli.serve import add_serve, add_token
+from evenhand.cli.size import add_size
 from evenhand.errors import CannotListen, CannotWrite, DamagedLedger, EvenhandError, LedgerUnavailable, NewerFile
 from evenhand.version import __version__
 
@@ -31,6 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     _add_demo(commands.add_parser("demo", help="a simulated lending desk: a table and a picture"))
     add_schema(commands.add_parser("schema", help="the features of people: propose from a table, show, check"))
+    add_size(commands.add_parser("size", help="unfair pairs, answers and times to expect of a desk, before it runs"))
     _add_interview(commands.add_parser("interview", help="questions to a reviewer before a desk goes live"))
     add_serve(commands.add_parser("serve", help="decisions and reviews over HTTP, with pages; --demo to try it"))
     add_token(commands.add_parser("token", help="access tokens of the service: create, revoke, list"))
@@ -57,10 +60,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _add_demo(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--rounds", type=_at_least(1, "rounds"), default=1500, help="number of rounds (%(default)s)")
-    parser.add_argument(
-        "--seed", type=_at_least(0, "seed"), default=0, help="seed of the simulated world (%(default)s)"
-    )
+    parser.add_argument("--rounds", type=at_least(1, "rounds"), default=1500, help="number of rounds (%(default)s)")
+    parser.add_argument("--seed", type=at_least(0, "seed"), default=0, help="seed of the simulated world (%(default)s)")
     parser.add_argument("--picture", type=_drawable, default=Path("demo.png"), help="file of the picture (%(default)s)")
     parser.set_defaults(run=_demo)
 
@@ -72,7 +73,7 @@ def _add_interview(parser: argparse.ArgumentParser) -> None:
         "--desk", type=_drawable, required=True, metavar="FILE.eh", help="where the interview is saved and continued"
     )
     parser.add_argument("--epsilon", type=float, help="unfairness up to this is tolerated (0.05)")
-    parser.add_argument("--capacity", type=_at_least(1, "capacity"), help="maximum number of chosen candidates (1)")
+    parser.add_argument("--capacity", type=at_least(1, "capacity"), help="maximum number of chosen candidates (1)")
     parser.add_argument(
         "--structure",
         choices=("full", "diagonal", "auto"),
@@ -88,7 +89,7 @@ def _add_interview(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--max-unfair-rounds",
-        type=_at_least(0, "max-unfair-rounds"),
+        type=at_least(0, "max-unfair-rounds"),
         metavar="N",
         help="after N flagged rounds use only proved distances; 0: from the first round (no cap)",
     )
@@ -102,17 +103,17 @@ def _add_interview(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--differ-in",
-        type=_at_least(0, "differ-in"),
+        type=at_least(0, "differ-in"),
         metavar="N",
         help="ask about people who differ in at most N features, one of them made up; 0 for two real people (3 if the "
         "schema has more than 8 features, else 0)",
     )
     parser.add_argument(
-        "--max-questions", type=_at_least(0, "max-questions"), metavar="N", help="maximum number of questions"
+        "--max-questions", type=at_least(0, "max-questions"), metavar="N", help="maximum number of questions"
     )
     parser.add_argument("--reviewer", metavar="NAME", help="who answers")
     parser.add_argument(
-        "--seed", type=_at_least(0, "seed"), help="with the same seed, the same answers get the same questions"
+        "--seed", type=at_least(0, "seed"), help="with the same seed, the same answers get the same questions"
     )
     parser.set_defaults(run=_interview)
 
@@ -124,7 +125,7 @@ def _add_lab(parser: argparse.ArgumentParser) -> None:
     run = actions.add_parser("run", help="run experiments; finished cases are not run again")
     run.add_argument("names", nargs="+", metavar="NAME", help="experiments, or all")
     run.add_argument("--quick", action="store_true", help="fewer rounds and settings, as a trial")
-    run.add_argument("--jobs", type=_at_least(1, "jobs"), default=None, help="processes (one for each core)")
+    run.add_argument("--jobs", type=at_least(1, "jobs"), default=None, help="processes (one for each core)")
     run.add_argument("--cluster", metavar="ADDRESS", help="address of a Dask scheduler")
     run.add_argument("--results", type=Path, default=Path("results"), help="folder of the results (%(default)s)")
     run.add_argument(
@@ -195,22 +196,6 @@ def _report(options: argparse.Namespace) -> None:
     from evenhand.lab.runner import report
 
     report(options.folders, options.output)
-
-
-class _at_least:
-    """The type of an option: a whole number not below a limit."""
-
-    def __init__(self, least: int, name: str) -> None:
-        self.least, self.name = least, name
-
-    def __call__(self, text: str) -> int:
-        try:
-            value = int(text)
-        except ValueError:
-            value = self.least - 1
-        if value < self.least:
-            raise argparse.ArgumentTypeError(f"{self.name} must be a whole number >= {self.least}, got {text}")
-        return value
 
 
 def _drawable(text: str) -> Path:

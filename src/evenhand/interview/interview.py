@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Iterable, Iterator
-from functools import partial
+from dataclasses import asdict
 from itertools import compress
 from typing import Any, Self
 
@@ -17,7 +17,9 @@ from evenhand._internal.checks import check_number, check_whole, check_whole_or_
 from evenhand._internal.randomness import Seed, as_generator
 from evenhand.bandit import FairBandit
 from evenhand.errors import InvalidInput
-from evenhand.interview._forecast import KNOWN, Forecast, Meter, unfair_pairs_live
+from evenhand.interview._meter import KNOWN, Meter
+from evenhand.interview.forecast import Forecast, forecast_live
+from evenhand.interview.plan import ReviewPlan
 from evenhand.interview.profiles import Features, PartialProfiles, labels_of
 from evenhand.interview.question import (
     Answer,
@@ -42,6 +44,7 @@ EPSILON = 0.01  # The default epsilon when the metric learner has none.
 EPSILON_OF_PEOPLE = 0.05  # The default for people, few of whom judge probabilities to within five percentage points.
 N_PAIRS = 2000  # Number of random pairs from which each question is chosen.
 METER_PAIRS = 1000  # Sample size of the meter.
+DRAWS = 20  # Simulated worlds of a forecast.
 
 QUESTIONS, METER, FORECAST = range(3)
 """Each has a random stream of its own: no question depends on whether a forecast was made."""
@@ -55,7 +58,7 @@ class Interview:
     does not matter; by default the metric learner's, or 0.01. enough: the interview stops when fewer live unfair pairs
     than this are expected. max_questions: it stops after this many answers in any case; None for no limit. n_pairs:
     the number of random pairs from which each question is chosen. answers: earlier answers that the bandit has learned
-    from already; they cannot be undone here.
+    from already; they cannot be undone here. plan: how decisions will be made and reviewed, for what is expected live.
 
     differ_in: ask about partial profiles: the second person is made up, and differs from the first in at most this many
     features (`PartialProfiles`); None asks about real people, who with many features differ in nearly all. features: a
@@ -86,6 +89,7 @@ class Interview:
         answers: Iterable[Answer] = (),
         differ_in: int | None = None,
         features: Features = None,
+        plan: ReviewPlan | None = None,
     ) -> None:
         self.bandit = _check_bandit(bandit)
         self.candidates = as_contexts(candidates, bandit.n_features)
@@ -94,6 +98,7 @@ class Interview:
         self.epsilon: float = check_epsilon(epsilon) or getattr(bandit.metric, "epsilon", None) or EPSILON
         self.enough = check_number("enough", enough, least=0)
         self.max_questions = max_questions
+        self.plan = _check_plan(plan)
         self._n_pairs = check_whole("n_pairs", n_pairs, least=1)
         self.differ_in = check_whole_or_none("differ_in", differ_in, least=1)
         labels = labels_of(features, bandit.n_features)
@@ -267,18 +272,18 @@ class Interview:
         """
         return self.bandit.flags_left
 
-    def forecast(self, *, rounds: int = 300, draws: int = 5, n_candidates: int = 5) -> Forecast:
-        """The same by simulation: copies of the bandit decide, with reviewers sampled from its belief.
+    def forecast(self, *, plan: ReviewPlan | None = None, draws: int = DRAWS) -> Forecast:
+        """The same by simulation, with an 80% interval: copies of the bandit decide, and are reviewed by the plan.
 
-        n_candidates: how many of the candidates are in a round. Takes seconds; the result is reproducible. A learner
-        without a belief of its own is measured against its own estimate, and finds no unfair pair.
+        plan: by default the interview's own. draws: how many worlds are simulated, each with a reviewer drawn from the
+        belief or from metrics of other kinds that explain the answers as well. Takes seconds to minutes; the result is
+        reproducible.
         """
-        check_whole("rounds", rounds, least=1)
+        plan = self.plan if plan is None else _check_plan(plan)
         check_whole("draws", draws, least=1)
-        check_whole("n_candidates", n_candidates, least=1, most=len(self.candidates))
-        simulate = partial(unfair_pairs_live, self.bandit, self.candidates, epsilon=self.epsilon, rounds=rounds)
-        streams = self._stream(FORECAST, len(self._answers)).spawn(draws)
-        return Forecast(tuple(simulate(n_candidates=n_candidates, rng=rng) for rng in streams), rounds)
+        check_whole("plan.candidates", plan.candidates, least=1, most=len(self.candidates))
+        rng = self._stream(FORECAST, len(self._answers))
+        return forecast_live(self.bandit, self.candidates, plan, epsilon=self.epsilon, draws=draws, rng=rng)
 
     @property
     def done(self) -> bool:
@@ -303,7 +308,7 @@ class Interview:
     def _new_meter(self) -> Meter:
         n_pairs = min(METER_PAIRS, self._n_pairs)
         pairs = sample_pairs(self.candidates, n_pairs, self._stream(METER, 0))
-        return Meter(self.bandit.metric, pairs, self.epsilon)
+        return Meter(self.bandit.metric, pairs, self.epsilon, self.plan)
 
     def _stream(self, purpose: int, number: int) -> np.random.Generator:
         return np.random.default_rng([self._root, purpose, number])
@@ -326,6 +331,7 @@ class Interview:
             "n_pairs": self._n_pairs,
             "differ_in": self.differ_in,
             "features": list(self._profiles.labels),
+            "plan": asdict(self.plan),
             "root": self._root,
             "answers": [answer.to_dict() for answer in self._answers],
             "question": None if self._question is None else self._question.to_dict(),
@@ -342,7 +348,8 @@ class Interview:
         """The interview with this `state`, to the bit, with a bandit of its own."""
         settings = {name: state[name] for name in ("epsilon", "enough", "max_questions", "n_pairs")}
         settings |= {name: state.get(name) for name in ("differ_in", "features")}  # those of 0.1 have neither
-        interview = cls(FairBandit.from_state(state["bandit"]), state["candidates"], **settings)
+        plan = ReviewPlan(**state.get("plan", {}))
+        interview = cls(FairBandit.from_state(state["bandit"]), state["candidates"], plan=plan, **settings)
         interview._root = int(state["root"])
         interview._start = copy.deepcopy(state["start"])
         interview._answers = [Answer.from_dict(record) for record in state["answers"]]
@@ -358,6 +365,12 @@ def _check_bandit(bandit: object) -> FairBandit:
     if isinstance(bandit.metric, PerPair):
         raise InvalidInput("the metric of an interview must be shared by all pairs, got PerPair")
     return bandit
+
+
+def _check_plan(plan: object) -> ReviewPlan:
+    if plan is not None and not isinstance(plan, ReviewPlan):
+        raise refusal("plan", "a ReviewPlan or None", plan)
+    return plan or ReviewPlan()
 
 
 def _same(a: Any, b: Any) -> bool:

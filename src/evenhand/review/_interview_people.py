@@ -6,7 +6,7 @@ import io
 import math
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from sqlalchemy import delete, insert, select
 from evenhand.desk.candidates import encode
 from evenhand.desk.settings import DeskSettings, coordinates
 from evenhand.errors import EvenhandError, InvalidInput
+from evenhand.interview import ReviewPlan
 from evenhand.interview.people import read_people, read_table
 from evenhand.ledger.event import now
 from evenhand.ledger.ledger import Ledger
@@ -128,6 +129,19 @@ def _people_of_decisions(ledger: Ledger, desk: str, settings: DeskSettings) -> K
     if len({frozenset(row) for row in shown}) > 1:
         shown = by_coordinate(contexts, settings)  # some cannot be decoded: display all by the same rows
     return KnownPeople(shown, as_contexts(contexts, settings.n_features), False, together)
+
+
+def plan_in_force(ledger: Ledger, desk: str, settings: DeskSettings) -> ReviewPlan:
+    """As many candidates as the newest decisions have, in the median, and the pairs of each that reviewers are shown.
+
+    Before there are decisions with pairs, the usual number of candidates.
+    """
+    with ledger.reading(desk) as view:
+        made = view.head.decisions
+        decisions = view.by_number(range(max(0, made - NEWEST_DECISIONS), made))
+    sizes = [len(row.event.body["candidates"]) for row in decisions.values()]
+    plan, usual = ReviewPlan(pairs=settings.pairs_per_decision), round(float(np.median(sizes))) if sizes else 0
+    return plan if usual < 2 else replace(plan, candidates=usual)
 
 
 def keep_people(ledger: Ledger, desk: str, rows: list[dict[str, Any]]) -> None:

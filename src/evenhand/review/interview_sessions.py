@@ -27,7 +27,14 @@ from evenhand.interview.profiles import chosen_differences, rows_of_question
 from evenhand.interview.question import Question, check_judgement, steps_in_one
 from evenhand.records.review_metadata import ANSWERS, JUDGEMENTS
 from evenhand.review._interview_history import ANSWERS_BY_VERDICT, AnsweredQuestion, InterviewHistory, read_history
-from evenhand.review._interview_people import KnownPeople, keep_people, known_people, people_in_csv, profile_labels
+from evenhand.review._interview_people import (
+    KnownPeople,
+    keep_people,
+    known_people,
+    people_in_csv,
+    plan_in_force,
+    profile_labels,
+)
 from evenhand.review.display import rows_of, shown_and_hidden
 from evenhand.review.encryption import Encryption
 from evenhand.review.review_book import ReviewBook
@@ -124,6 +131,7 @@ class InterviewSessions:
                 answers=history.answers,
                 differ_in=self._differ_in(),
                 features=labels,
+                plan=plan_in_force(self.desk.ledger, self.desk.name, settings),
             )
             first = (interview.expected_unfair_pairs, interview.flags_left)
             self._conversations[reviewer] = Conversation(people, interview, history, *first, known=answered)

@@ -256,7 +256,7 @@ def repeated_rows(normals: Floats, thresholds: Floats, sides: Floats) -> Mask:
         for i in range(0, m, 1 + m // 8):
             key += normals[row, i] * (1.0 + 0.618033988749895 * i)
         key *= 7919.0
-        place = int((key - np.floor(key)) * size)
+        place = int((key - np.floor(key)) * size) % size  # of a key just below a whole number the share rounds to 1
         while table[place] >= 0 and not repeats[row]:
             other, i = table[place], 0
             if thresholds[row] == thresholds[other] and sides[row] == sides[other]:

@@ -1,23 +1,18 @@
-"""What is still unknown, in bits, and the unfair pairs to expect live: by a formula, and in simulations."""
+"""What is still unknown, in bits, and the unfair pairs to expect live, by a formula that takes milliseconds."""
 
 from __future__ import annotations
 
-import copy
 import math
-import warnings
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 
 from evenhand._internal.arrays import Floats
 from evenhand._internal.independent_rows import independent_rows
-from evenhand.bandit import FairBandit
-from evenhand.errors import InconsistentReviews, MisleadingReviewer, NoMetricFits
+from evenhand.interview.plan import ReviewPlan
 from evenhand.interview.question import uncertainties
 from evenhand.metrics import MetricLearner
 from evenhand.metrics.verdicts import Pairs
-from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision, Review
 
 KNOWN = 2.0  # A distance is known when this many standard deviations make no more than epsilon.
 
@@ -47,10 +42,14 @@ class Meter:
         1/(H(p) ln 2) * integral of Phi(z - x) dx/x over x from epsilon/sd to infinity
 
     unfair pairs, times WASTE. At p = 1/10, the default, a bit costs 0.21 flags, at p = 1/2 it costs 0.5.
+
+    That is if every pair is reviewed. If few are, the others are unfair as often, and nobody says so. A decision with k
+    candidates has k - 1 tight pairs, a tree; with r of them reviewed, there are (k - 1)/r as many unfair pairs. And
+    there are no more than if nothing were learned: the chance now, times k - 1, times the plan's decisions.
     """
 
-    def __init__(self, metric: MetricLearner, pairs: Pairs, epsilon: float) -> None:
-        self.pairs, self.epsilon = pairs, epsilon
+    def __init__(self, metric: MetricLearner, pairs: Pairs, epsilon: float, plan: ReviewPlan | None = None) -> None:
+        self.pairs, self.epsilon, self.plan = pairs, epsilon, ReviewPlan() if plan is None else plan
         self.n_independent = independent_rows(metric.space.features(pairs.differences))
 
     def bits(self, metric: MetricLearner) -> float:
@@ -59,7 +58,7 @@ class Meter:
         return self.n_independent * float(np.mean(np.log2(np.maximum(ratio, 1.0))))
 
     def unfair_pairs(self, metric: MetricLearner) -> float:
-        """The expected number of live pairs, over all time, that are unfair by more than epsilon."""
+        """The expected number of pairs, in the plan's decisions, that are unfair by more than epsilon."""
         sd = uncertainties(metric, self.pairs)
         played = np.sqrt(np.clip(metric.guess(self.pairs), 0.0, 1.0))
         open_ = sd > self.epsilon / FAR
@@ -68,7 +67,13 @@ class Meter:
         chance = float(np.clip(np.mean(metric.chance_unfair(self.pairs, played)[open_]), *CHANCES))
         beyond = _tail(self.epsilon / sd[open_], float(ndtri(chance)))
         each = float(np.sum(beyond)) / len(sd) / (_entropy(chance) * math.log(2.0))
-        return WASTE * self.n_independent * each
+        tight, reviewed = self.plan.candidates - 1, self.plan.pairs
+        now = float(np.sum(ndtr(ndtri(chance) - self.epsilon / sd[open_]))) / len(sd)
+        without_learning = self.plan.decisions * tight * now
+        if reviewed == 0:
+            return without_learning
+        unseen = 1.0 if reviewed is None else max(1.0, tight / reviewed)
+        return min(WASTE * self.n_independent * each * unseen, without_learning)
 
 
 def _tail(start: Floats, z: float) -> Floats:
@@ -83,62 +88,3 @@ def _tail(start: Floats, z: float) -> Floats:
 def _entropy(p: float) -> float:
     """H(p) in bits."""
     return -(p * math.log2(p) + (1.0 - p) * math.log2(1.0 - p))
-
-
-@dataclass(frozen=True)
-class Forecast:
-    """How many pairs simulated reviewers found unfair by more than epsilon, one count each.
-
-    >>> Forecast((2, 0, 1), rounds=300).expected
-    1.0
-    """
-
-    unfair_pairs: tuple[int, ...]
-    rounds: int
-
-    @property
-    def expected(self) -> float:
-        """The mean of the counts."""
-        return float(np.mean(self.unfair_pairs))
-
-
-def unfair_pairs_live(
-    bandit: FairBandit, candidates: Floats, *, epsilon: float, rounds: int, n_candidates: int, rng: np.random.Generator
-) -> int:
-    """Let a copy of the bandit decide about random candidates, with a reviewer sampled from its belief.
-
-    The reviewer flags every unfair pair. Rewards lie within the reward model's widths, in a random direction.
-    """
-    G = bandit.metric.sample_matrix(rng)
-    direction = rng.normal(size=bandit.n_features)
-    direction /= np.linalg.norm(direction)
-    trial = copy.deepcopy(bandit)
-    trial.reseed(np.random.default_rng(rng.integers(2**63)))
-    count = 0
-    with warnings.catch_warnings():  # a belief may be wrong about a metric sampled from it
-        warnings.simplefilter("ignore", InconsistentReviews)
-        warnings.simplefilter("ignore", MisleadingReviewer)
-        warnings.simplefilter("ignore", NoMetricFits)
-        for _ in range(rounds):
-            decision = trial.decide(candidates[rng.choice(len(candidates), n_candidates, replace=False)])
-            review, unfair = _reviewed(decision, G, epsilon)
-            count += unfair
-            trial.learn(decision, rewards=_outcomes(bandit, decision, direction), review=review)
-    return count
-
-
-def _reviewed(decision: Decision, G: Floats, epsilon: float) -> tuple[Review, int]:
-    """The exact review under G, and how many pairs are unfair by more than epsilon."""
-    pairs = Pairs.of(decision.contexts)
-    first, second = pairs.indices.T
-    gaps = np.abs(decision.probabilities[first] - decision.probabilities[second])
-    squared = np.sum((pairs.differences @ G) * pairs.differences, axis=1)
-    excess = gaps - np.sqrt(np.maximum(squared, 0.0))
-    unfair = pairs.take(excess > PROBABILITY_TOLERANCE).names()
-    return Review.complete(unfair=unfair), int(np.sum(excess > epsilon))
-
-
-def _outcomes(bandit: FairBandit, decision: Decision, direction: Floats) -> dict[int, float]:
-    contexts = decision.contexts[list(decision.chosen)]
-    rewards = bandit.reward.estimate(contexts) + bandit.reward.widths(contexts) * (contexts @ direction)
-    return dict(zip(decision.chosen, rewards.tolist(), strict=True))

@@ -2,11 +2,13 @@
 
     python -m benchmarks.structures [--features 16] [--candidates 12] [--capacity 3] [--pairs 3] [--decisions 150]
     python -m benchmarks.structures --applicants --candidates 50 --capacity 10 --decisions 200 --rank 3 --seeds 5
+    python -m benchmarks.structures ... --structures full --choice uncertain
 
 Candidates are uniform in a ball, or mortgage applicants with 46 columns. A reviewer answers on the pairs that the
 bandit proposes, exactly or with some answers wrong. Printed for each truth and structure: pairs unfair by more than
 0.01 over all decisions and in the last third, the gain, and the time of deciding, proposing and learning. The gain is
 the reward of those chosen beyond that of the average candidate, in deviations of the candidates' rewards, a decision.
+The last command asks about the most uncertain tight pairs instead.
 """
 
 from __future__ import annotations
@@ -23,10 +25,33 @@ from evenhand._internal.arrays import Floats
 from evenhand._internal.factorisations import eigh
 from evenhand.metrics import BayesPoint, Pairs
 from evenhand.metrics.features import Structure
+from evenhand.records.decision import PROBABILITY_TOLERANCE, Pair
 
 EPSILON = 0.01
 TRUTHS = ("diagonal", "interactions", "low rank")
 STRUCTURES: tuple[Structure, ...] = ("full", "diagonal", "auto")
+
+
+def telling(bandit: eh.FairBandit, decision: eh.Decision, n: int, rng: np.random.Generator) -> list[Pair]:
+    """The pairs that the bandit proposes."""
+    return [each.pair for each in bandit.pairs_to_review(decision, n)]
+
+
+def uncertain(bandit: eh.FairBandit, decision: eh.Decision, n: int, rng: np.random.Generator) -> list[Pair]:
+    """The tight pairs whose squared distances are the most uncertain."""
+    tight = np.array([pair for pair in decision.tight_pairs if decision.gap(*pair) > PROBABILITY_TOLERANCE], np.int64)
+    pairs = Pairs.named(decision.contexts, tight.reshape(-1, 2))
+    _, sd = bandit.metric.moments(pairs)
+    return pairs.take(np.argsort(-sd, kind="stable")[:n]).names()
+
+
+def by_lot(bandit: eh.FairBandit, decision: eh.Decision, n: int, rng: np.random.Generator) -> list[Pair]:
+    """Tight pairs drawn at random."""
+    tight = [pair for pair in decision.tight_pairs if decision.gap(*pair) > PROBABILITY_TOLERANCE]
+    return [tight[row] for row in rng.permutation(len(tight))[:n]]
+
+
+CHOICES = {"telling": telling, "uncertain": uncertain, "random": by_lot}
 
 
 @dataclass(frozen=True)
@@ -42,6 +67,7 @@ class Size:
     rank: int
     wrong: float
     caution: float
+    choice: str
 
 
 @dataclass(frozen=True)
@@ -86,6 +112,7 @@ def play(structure: Structure, kind: str, size: Size, applicants: Floats | None,
     theta /= np.linalg.norm(theta)
     rate = 1e-3 if size.wrong == 0.0 else None
     metric = BayesPoint(d, structure=structure, epsilon=EPSILON, error_rate=rate, caution=size.caution)
+    choose, lots = CHOICES[size.choice], np.random.default_rng([seed, 18])
     bandit = eh.FairBandit(d, capacity=size.capacity, seed=seed, metric=metric)
     unfair, gain, seconds = [], 0.0, 0.0
     for _ in range(size.decisions):
@@ -95,7 +122,7 @@ def play(structure: Structure, kind: str, size: Size, applicants: Floats | None,
             contexts = applicants[rng.choice(len(applicants), size.candidates, replace=False)]
         start = time.perf_counter()
         decision = bandit.decide(contexts)
-        proposed = [each.pair for each in bandit.pairs_to_review(decision, size.pairs)]
+        proposed = choose(bandit, decision, size.pairs, lots)
         seconds += time.perf_counter() - start
         pairs, p = Pairs.of(contexts), decision.probabilities
         distances = np.sqrt(np.maximum(np.sum((pairs.differences @ G) * pairs.differences, axis=1), 0.0))
@@ -125,6 +152,7 @@ def main() -> None:
     parser.add_argument("--rank", type=int, default=2, help="of the metric of low rank")
     parser.add_argument("--wrong", type=float, default=0.0, help="share of wrong answers, not known to the learner")
     parser.add_argument("--caution", type=float, default=0.1, help="the quantile to play")
+    parser.add_argument("--choice", choices=CHOICES, default="telling", help="of the pairs to review")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--structures", nargs="+", default=STRUCTURES)
     parser.add_argument("--truths", nargs="+", default=TRUTHS)

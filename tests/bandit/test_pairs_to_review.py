@@ -16,7 +16,7 @@ import evenhand as eh
 from evenhand import errors
 from evenhand._internal.arrays import Floats
 from evenhand.auditors import MahalanobisAuditor
-from evenhand.bandit.pairs_to_review import PairToReview, _most_telling
+from evenhand.bandit.pairs_to_review import AS_TELLING, PairToReview, _most_telling
 from evenhand.metrics import MetricLearner, Pairs
 from evenhand.records.decision import PROBABILITY_TOLERANCE
 from evenhand.testing.metric_worlds import random_A, random_contexts
@@ -88,7 +88,10 @@ def test_every_learner_can_be_asked(name: str) -> None:
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10**6), k=st.integers(1, 12), capacity=st.sampled_from([1, 2, None]), n=st.integers(1, 70))
 def test_more_questions_begin_with_the_same(seed: int, k: int, capacity: int | None, n: int) -> None:
-    """The n most informative are the first n of all; binding pairs by what they teach, others by surprise."""
+    """The n most informative are the first n of all; binding pairs by what they teach, others by surprise.
+
+    Of binding pairs that teach nearly as much as the best, the nearest comes first.
+    """
     bandit, rng = eh.FairBandit(3, capacity=capacity, seed=seed, reviewer_error=1e-3), np.random.default_rng(seed)
     _learn_a_few(bandit, rng, 0.9)  # a new belief is least certain of distant pairs
     decision = bandit.decide(random_contexts(rng, k, 3))
@@ -102,7 +105,9 @@ def test_more_questions_begin_with_the_same(seed: int, k: int, capacity: int | N
     if binding:
         gaps = np.array([q.gap for q in everything[: len(binding)]])
         taught = _taught_by_each(bandit.metric, pairs.take(np.array(binding)), gaps)
-        assert taught[0] >= (1.0 - 1e-6) * max(taught)
+        assert taught[0] >= (AS_TELLING - 1e-6) * max(taught)
+        as_good = [q for q, each in zip(everything, taught, strict=False) if each > (AS_TELLING + 1e-6) * max(taught)]
+        assert all(everything[0].distance <= q.distance for q in as_good)
     assert all(before <= after + 1e-9 for before, after in pairwise(foreseen))
 
 
@@ -149,6 +154,19 @@ def test_two_questions_are_not_about_the_same() -> None:
     order = _most_telling(metric, pairs, np.sqrt(moments[0]), moments, 2)
     assert sorted(order.tolist()) == [0, 1, 2, 3]
     assert {row // 2 for row in order[:2].tolist()} == {0, 1}
+
+
+def test_of_two_that_teach_as_much_the_nearer_is_asked_about() -> None:
+    """Of two pairs that teach nearly as much the nearer comes first; one that is nearer still and known does not."""
+    metric = eh.metrics.BayesPoint(2, structure="diagonal", epsilon=0.01)
+    for _ in range(40):
+        metric.learn_pair([0.0, 1.0], [0.0, 0.0], gap=0.3, unfair=True)
+    differences = np.array([[0.7, 0.0], [0.69, 0.1], [0.0, 0.7]])
+    pairs = Pairs(np.array([[0, 1], [0, 2], [0, 3]]), differences)
+    moments = metric.moments(pairs)
+    order = _most_telling(metric, pairs, np.sqrt(moments[0]), moments, 1)
+    assert order[0] == 1
+    assert moments[0][2] < moments[0][1] < moments[0][0]  # the third is the nearest, and teaches little
 
 
 def _learn_a_few(bandit: eh.FairBandit, rng: np.random.Generator, widest: float) -> None:

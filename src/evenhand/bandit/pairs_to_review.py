@@ -14,6 +14,15 @@ MOST_COMPARED = 200
 """Of more tight pairs than this only the most uncertain ones are compared by what they teach about one another."""
 
 
+AS_TELLING = 0.9
+"""Pairs that teach at least this share of what the best one does are as good. Two who are alike are easier to judge, so
+of these the nearest pair is asked about. With 0.9 the estimated distance of pairs asked about was 4% to 8% shorter than
+with 1; with 0.7 it was 14% to 21%, but in one world unfair pairs were twice as many (46 features)."""
+
+FAR = 40.0
+"""So many deviations from its threshold a verdict is certain, in double precision; the square of more may overflow."""
+
+
 @dataclass(frozen=True)
 class PairToReview:
     """A pair worth a reviewer's time, and why."""
@@ -33,8 +42,9 @@ def pairs_to_review(metric: MetricLearner, decision: Decision, n: int) -> tuple[
     """The n pairs whose verdicts teach most, the best first; fewer if there are fewer.
 
     Tight pairs come first, ordered by what their verdicts teach about all tight pairs: a verdict changes distances, and
-    with them the probabilities. The others follow, ordered by the entropy of their verdict. Pairs with equal
-    probabilities carry no information and are left out.
+    with them the probabilities. Of those that teach about as much, near pairs come before distant ones. The others
+    follow, ordered by the entropy of their verdict. Pairs with equal probabilities carry no information and are left
+    out.
     """
     everything = Pairs.of(decision.contexts)
     first, second = everything.indices.T
@@ -70,7 +80,8 @@ def _most_telling(metric: MetricLearner, pairs: Pairs, gaps: Floats, moments: tu
     A verdict on c is expected to remove the share b of the variance v of its squared distance, and b cov^2 / v of that
     of another pair. What counts is the sum of these, each in units of the pair's own variance plus the average: the
     share of an uncertain pair, next to nothing of a pair that is known. What one verdict removes, the next one need
-    not. Where the learner knows no covariances, the most uncertain pairs come first.
+    not. Of pairs that teach about as much, the two who are nearest each other come first. Where the learner knows no
+    covariances, the most uncertain pairs come first.
     """
     mean, sd = moments
     order = np.argsort(-sd, kind="stable")
@@ -86,7 +97,9 @@ def _most_telling(metric: MetricLearner, pairs: Pairs, gaps: Floats, moments: tu
     open_ = np.ones(len(few), dtype=np.bool_)
     for _ in range(min(n, len(few))):
         removed = share / np.maximum(np.diag(left), least)
-        row = int(np.argmax(np.where(open_, removed * (left**2 @ weights), -1.0)))
+        taught = np.where(open_, removed * (left**2 @ weights), -1.0)
+        telling = np.flatnonzero(taught >= AS_TELLING * np.max(taught))
+        row = int(telling[np.argmin(mean[few[telling]])])
         left = left - np.outer(left[:, row], left[row]) * removed[row]
         open_[row] = False
         chosen.append(row)
@@ -103,6 +116,7 @@ def _share_removed(score: Floats) -> Floats:
     """
     from scipy.special import log_ndtr  # takes longer to load than a first decision may take
 
+    score = np.clip(score, -FAR, FAR)
     both = log_ndtr(score) + log_ndtr(-score)
     return np.asarray(np.exp(-(score**2) - np.log(2.0 * np.pi) - both))
 

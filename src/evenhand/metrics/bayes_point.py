@@ -244,7 +244,9 @@ class BayesPoint(MetricLearner):
         half_spaces = self._history.form.half_spaces(verdicts)
         histories = [self._history, *self._rivals]
         if self._rivals:  # before the most telling rows are chosen: those speak against the belief that chooses them
-            histories = [each.weighed(half_spaces, verdicts.reviewer) for each in histories]
+            # At the lowest rate that any finds: none may blame the reviewer for what another one explains.
+            rates, widths = zip(*(each.expected_of(verdicts.reviewer) for each in histories), strict=True)
+            histories = [each.weighed(half_spaces, min(rates), min(widths)) for each in histories]
         telling = self._history.form.telling(self._history.belief, half_spaces)
         if telling is not None:
             half_spaces = half_spaces.take(telling)

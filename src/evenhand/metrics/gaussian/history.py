@@ -105,21 +105,25 @@ class BeliefHistory(Generic[B]):
         history._smooth(self.smoother, half_spaces, reviewer, accuracy, sharpens)
         return history, []
 
-    def weighed(self, half_spaces: HalfSpaces, reviewer: str | None) -> Self:
+    def expected_of(self, reviewer: str | None) -> tuple[float, float]:
+        """The error rate and the softness to expect of this reviewer's next answer."""
+        if self.smoother is None:
+            return self.assumed.rate, self.assumed.softness or 0.0
+        return self.smoother.expected_of(reviewer)
+
+    def weighed(self, half_spaces: HalfSpaces, rate: float, softness: float) -> Self:
         """The history with the log-probability of these answers, not yet learned, added to its evidence.
 
-        Of many answers on one decision only some count, since they share candidates. Each counts by itself.
+        rate, softness: what is expected of the reviewer, the same for all histories that are compared. Of many answers
+        on one decision only some count, since they share candidates. Each counts by itself.
         """
         n, most, history = len(half_spaces), self.tuning.max_weighed, self._copied()
         if n > most:
             half_spaces = half_spaces.take(np.arange(most) * n // most)
-        rate, softness = self.assumed.rate, self.assumed.softness or 0.0
-        if self.smoother is not None:
-            rate, softness = self.smoother.expected_of(reviewer)
         mean, sd = self.belief.moments(half_spaces.normals)
         flagged = chance_exceeded(mean, sd, np.sqrt(half_spaces.thresholds), softness)
         right = np.where(half_spaces.sides < 0.0, flagged, 1.0 - flagged)
-        rate = max(rate, self.tuning.min_evidence_rate)
+        rate = max(rate, self.tuning.min_evidence_rate if self.smoother is None else self.tuning.usual_rate)
         history.evidence += float(np.sum(np.log(rate + (1.0 - 2.0 * rate) * right)))
         return history
 

@@ -118,7 +118,12 @@ class BayesPointTuning(MemoryTuning):
     kernel_ratios: tuple[float, ...] = (0.1, 0.3, 0.03)
     """The same where there are many unknowns: that all of them count alike is then out of the question."""
     min_evidence_rate: float = 1e-3
-    """Least error rate at which evidence is added up: no answer counts as less likely."""
+    """Least error rate at which evidence is added up: no answer counts as less likely.
+
+    Where rates are learned it is the `usual_rate`, or the lowest that any shape finds if that is higher. A shape with a
+    rate of its own blames the reviewer for what it does not explain: with 10% wrong and a metric of rank 3 the
+    narrowest one found 25% wrong, was played, and had 12,134 unfair pairs in 200 decisions; now 4,956 (46 features).
+    """
     max_weighed: int = 48
     """Answers of one review that count as evidence on the prior's shape."""
     more_evidence: float = 1.0

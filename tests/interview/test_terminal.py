@@ -71,7 +71,7 @@ def test_two_people_side_by_side(command: InterviewOptions) -> None:
     assert "u unfair   a acceptable   ? unsure" in screen
     assert max(len(line) for line in screen.splitlines() if not line.startswith("    bandit")) <= 100
     assert "still unknown" in screen
-    assert "unfair pairs expected in all" in screen
+    assert "unfair pairs expected in 300 decisions" in screen
     assert "Not in the schema, and not shown: name." in screen
     assert "Ada" not in screen
 

@@ -38,10 +38,10 @@ def test_an_interview_teaches_the_desk(page: Page, serving: Serving) -> None:
     """Answers are lines of the ledger, the meter falls, an undone question comes again, and it goes on later."""
     enter(page, serving, "Ada", "/interview/loans")
     ready(page)
-    expect(page.locator("#expected")).to_contain_text("Expected unfair pairs in all future decisions")
+    expect(page.locator("#expected")).to_contain_text("Expected unfair pairs")
     full = page.locator("#expected-value").inner_text().split(" of ")[1]
     expect(page.locator("#meters-fold p")).to_be_visible()
-    expect(page.locator("#meters-fold p")).to_contain_text("unfair by more than 5 points in all future decisions")
+    expect(page.locator("#meters-fold p")).to_contain_text("unfair by more than 5 points in the next 300 decisions")
     expect(page.locator("#meters-fold p")).to_contain_text(f"The full bar, {full}, is what was expected")
     expect(page).to_have_title("Interview · loans · evenhand")
     before = _unknown(page)
@@ -127,7 +127,7 @@ def test_people_from_a_file(page: Page, serving: Serving, tmp_path: Path) -> Non
 def test_what_is_left_unknown_is_not_called_enough(page: Page, serving: Serving) -> None:
     """An interview that stops because few unfair pairs are to be expected says how much is unknown, and chances of the
     lottery between the two make up 100 as they are shown."""
-    meter = {"unknown": 0.61, "expected_unfair_pairs": 0.4, "expected_first": 5.0, "epsilon": 0.05}
+    meter = {"unknown": 0.61, "expected_unfair_pairs": 0.4, "expected_first": 5.0, "epsilon": 0.05, "decisions": 300}
     over = {"item": None, "meter": meter, "people": 7, "ended": "fewer than 0.5 unfair pairs", "is_live": False}
     enter(page, serving, "Max", "/interview/loans")
     for _ in range(6):

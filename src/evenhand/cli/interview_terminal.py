@@ -224,10 +224,11 @@ def wrapped(sentence: str) -> list[str]:
 def progress_lines(interview: Interview, number: int) -> list[str]:
     """How much is unknown, the unfair pairs expected, and how many flags can ever come, if that is proved."""
     unknown, left = interview.unknown, interview.flags_left
+    expected = f"{interview.expected_unfair_pairs:.1f} unfair pairs expected in {interview.plan.decisions} decisions"
     lines = [
         f"Question {number}",
         f"  still unknown  [{bar(unknown)}] {unknown:.0%}",
-        f"  if live now    {interview.expected_unfair_pairs:.1f} unfair pairs expected in all",
+        f"  if live now    {expected}",
     ]
     return lines if left is None else [*lines, f"  proved         at most {left} decisions can ever be flagged"]
 

@@ -49,8 +49,8 @@ MOST_FULL = 100
 two to make, at 200 sixteen times as much. Desks opened before with more keep what they have."""
 
 MOST_SAMPLED = {"full": 15, "diagonal": 120}
-"""Features with a metric that samples, by structure: either has 120 unknowns. Time grows with their cube: with that many
-the desk opens in two seconds and a review takes one or two; with 46 features and structure "full" neither ends."""
+"""Features with a metric that samples, by structure: either has 120 unknowns. Time grows with their cube: with that
+many the desk opens in two seconds and a review takes one or two; with 46 features and structure "full" neither ends."""
 
 SAMPLING = ("ProjectedVolume", "Guarded", "VersionSpace")
 """The metrics that sample."""

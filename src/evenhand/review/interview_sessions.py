@@ -217,6 +217,7 @@ class InterviewSessions:
             "expected_unfair_pairs": 0.0 if talk.people.always_alone else interview.expected_unfair_pairs,
             "expected_first": talk.expected_first,
             "enough": interview.enough,
+            "decisions": interview.plan.decisions,
             "answers": len(talk.history.answered),
             "epsilon": interview.epsilon,
             "flags_left": interview.flags_left,

@@ -55,7 +55,7 @@ export const interviewHelp = (ask) => helpDialog("How the interview works", ask,
     "“Unsure”, “Skip” and “Conflict of interest” pass the pair. They are recorded, and nothing is learned from them.",
   ],
   "The meters": [
-    "“Still unknown” is the share of all there is to know about who is alike. “Expected unfair pairs” is how many pairs in all future decisions would be unfair, by more than the number of percentage points named below the meters, if the interview ended now; reviews keep teaching the desk, so the number is finite. The full bar is what was expected when nothing was known. The interview stops by itself once few are expected. On some desks a third meter shows how many flags can ever come: that number is proved, not estimated. You may stop at any time and continue later.",
+    "“Still unknown” is the share of all there is to know about who is alike. “Expected unfair pairs” is how many pairs in the next decisions, as many as named below the meters, would be unfair, by more than the number of percentage points named there, if the interview ended now. The full bar is what was expected when nothing was known. The interview stops by itself once few are expected. On some desks a third meter shows how many flags can ever come: that number is proved, not estimated. You may stop at any time and continue later.",
   ],
 });
 

@@ -10,7 +10,7 @@ import { PairPage } from "./pair-page.js";
 
 const desk = deskOfPage();
 const unknown = meter("unknown", "Still unknown");
-const expected = meter("expected", "Expected unfair pairs in all future decisions");
+const expected = meter("expected", "Expected unfair pairs");
 const flags = meter("flags", "Flags that can ever come");
 const ALONE = "Each of this desk's latest decisions had a single candidate, so there are no pairs and no unfair ones are expected. "
   + "If decisions with several candidates are to come, upload people like them below: the interview then asks about those.";
@@ -53,8 +53,8 @@ function setMeters(values, alone) {
   unknown.set(values.unknown, percent(values.unknown, 0));
   expected.set(values.expected_unfair_pairs / most, `${values.expected_unfair_pairs.toFixed(1)} of ${most.toFixed(1)}`);
   setFlags(values);
-  show($("p", meaning), `“Still unknown” is the share of all there is to know about who is alike. “Expected unfair pairs” counts the pairs that would be unfair by more than ${points(values.epsilon)} in all future decisions `
-    + `if the interview ended now; reviews keep teaching the desk, so the number is finite. The full bar, ${most.toFixed(1)}, is what was expected when nothing was known. `
+  show($("p", meaning), `“Still unknown” is the share of all there is to know about who is alike. “Expected unfair pairs” counts the pairs that would be unfair by more than ${points(values.epsilon)} in the next ${values.decisions.toLocaleString("en")} decisions, reviewed as they are now, `
+    + `if the interview ended now. The full bar, ${most.toFixed(1)}, is what was expected when nothing was known. `
     + `Below ${values.enough} the interview stops by itself.${promiseWords(values)}`);
 }
 
@@ -94,7 +94,7 @@ function endWords(response) {
 
 function noQuestions({ meter: values, people }) {
   if (values.unknown === 0) return `How alike any two of these ${count(people, "person", "people")} are is known to within ${points(values.epsilon)}.`;
-  return `The interview asks while at least ${values.enough} unfair pairs are expected in all future decisions. For people like these ${people.toLocaleString("en")} it expects ${values.expected_unfair_pairs.toFixed(1)}: `
+  return `The interview asks while at least ${values.enough} unfair pairs are expected in the next ${values.decisions.toLocaleString("en")} decisions. For people like these ${people.toLocaleString("en")} it expects ${values.expected_unfair_pairs.toFixed(1)}: `
     + `the fewer they are and the less they differ, the fewer are possible. Other people, uploaded below, may raise questions. ${stillUnknown(values)}`;
 }
 

@@ -179,7 +179,7 @@ def test_what_was_computed_before_changes_nothing() -> None:
 
 def test_only_informative_verdicts_are_processed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A belief is updated with the pairs of different probabilities, once, and projected without any eigenvalue."""
-    rounds = _Rounds(k=10, d=6)
+    rounds = _Rounds(k=10, d=6, structure="full")
     rounds.play(300)
     decision = rounds.bandit.decide(rounds.contexts)
     updates = _count(monkeypatch, Belief, "update", lambda _belief, half_spaces, *_: len(half_spaces))
@@ -241,8 +241,8 @@ MOST_CALLS = 300
 
 
 def test_a_small_round_makes_few_calls() -> None:
-    """Ten candidates with ten features, one outcome, a complete review: some 250 calls in all."""
-    rounds = _Rounds(k=10, d=10)
+    """Ten candidates with ten features, one outcome, a complete review: some 250 calls in all with one belief."""
+    rounds = _Rounds(k=10, d=10, structure="full")
     rounds.play(200)
     most = []
     for _ in range(20):

@@ -52,6 +52,7 @@ def test_decisions_keep_to_every_promise(k: int, d: int, capacity: int | None, s
     assert all(p[i] > 0 for i in decision.chosen)
 
 
+@pytest.mark.statistical
 def test_draws_have_the_stated_probabilities() -> None:
     """Over 20,000 draws each candidate is chosen as often as promised, within five standard errors."""
     bandit = eh.FairBandit(2, capacity=2, seed=0)
@@ -96,6 +97,7 @@ def test_a_decision_cannot_be_changed_in_place() -> None:
 # Learning.
 
 
+@pytest.mark.statistical
 def test_learns_to_be_fair_and_to_earn() -> None:
     """In a small world the second half has no unfair round, and far more reward than equal probabilities."""
     account = simulate(eh.FairBandit(3, epsilon=0.02, seed=0), d=3, k=4, rounds=600, seed=4, epsilon=0.02)
@@ -104,6 +106,7 @@ def test_learns_to_be_fair_and_to_earn() -> None:
     assert np.sum(account.regret[300:]) < 0.1 * np.sum(account.reward[300:])
 
 
+@pytest.mark.statistical
 def test_the_metric_learned_is_the_reviewers() -> None:
     """After a few hundred complete reviews the ends are narrow around the truth on new candidates."""
     bandit = eh.FairBandit(3, epsilon=0.02, seed=0)

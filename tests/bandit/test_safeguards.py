@@ -65,6 +65,7 @@ def _gap(decision: eh.Decision) -> float:
     return float(np.ptp(decision.probabilities))
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize("metric", METRICS)
 @pytest.mark.parametrize("world", WORLDS)
 def test_never_more_than_allowed(world: str, metric: str) -> None:
@@ -92,6 +93,7 @@ def test_never_more_than_allowed_with_separate_features(cap: int) -> None:
         assert len(flagged) <= cap
 
 
+@pytest.mark.statistical
 def test_against_an_adversary_who_sees_the_cap() -> None:
     """One who knows what would really be played, and picks the candidates it hurts most, finds nothing more either."""
     for cap in (1, 4):

@@ -93,7 +93,7 @@ def test_wrong_values_are_refused(settings: dict[str, object], message: str) -> 
 
 @pytest.mark.parametrize("metric", ["auto", "BayesPoint", "Guarded"])
 def test_the_schema_says_which_columns_belong_together(metric: str) -> None:
-    """With more than ten columns the levels of a category are a block of the prior, unless structure is "full"."""
+    """With more than five columns the levels of a category are a block of the prior, unless structure is "full"."""
     levels = tuple(f"purpose {i}" for i in range(12))
     schema = Schema([Number("income", low=0, high=9), Category("purpose", levels=levels)])
     for structure, blocks in (("auto", ("income", *["purpose"] * 12)), ("full", None)):

@@ -390,7 +390,7 @@ def test_few_features_are_whole_profiles(command: InterviewOptions) -> None:
 
 
 def test_the_schema_says_which_columns_belong_together(command: InterviewOptions) -> None:
-    """With more than ten columns the levels of a category are a block of the prior; with fewer all start alike."""
+    """With more than five columns the levels of a category are a block of the prior; with fewer all start alike."""
     few = _held(replace(command, structure="auto", metric="BayesPoint"), "q")[0].bandit.metric
     assert isinstance(few, WithoutIntercept)
     assert isinstance(few.learner, BayesPoint)

@@ -105,6 +105,7 @@ def test_one_study_is_enough(tmp_path: Path) -> None:
     assert (tmp_path / "people" / "figure.png").exists()
 
 
+@pytest.mark.statistical
 def test_a_resumed_run_gives_the_same_table(folder: Path, tmp_path: Path) -> None:
     """Stopped after a few cases and run again, or run at once: the same results, figure and findings."""
     experiment = _small(folder)

@@ -267,6 +267,7 @@ def test_the_lending_world_and_the_hider_can_be_played() -> None:
     assert early["reward"] != late["reward"]
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize(
     ("experiment", "wanted"),
     [

@@ -431,6 +431,7 @@ def test_promise_with_errors_flags_each_broken_promise(
     assert found.startswith(words)
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize("experiment", EACH)
 def test_tiny_results_can_be_analysed_and_drawn(experiment: Experiment, tmp_path: Path) -> None:
     """Two seeds of a few rounds of every case of the quick sweep: verdicts, a table, a figure with named axes."""

@@ -50,6 +50,7 @@ def test_what_is_taken_for_granted_is_what_the_bandit_takes_for_granted() -> Non
     assert eh.FairBandit(2, reviewer_error=1e-3).metric.state()["error_rate"] == ASSUMED_ERROR
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize("follows", FOLLOWS)
 @pytest.mark.parametrize("policy", ["evenhand", "equal-probabilities"])
 def test_everybody_can_be_played_under_everybody(policy: str, follows: str) -> None:
@@ -60,6 +61,7 @@ def test_everybody_can_be_played_under_everybody(policy: str, follows: str) -> N
         assert curve["unfair_pairs"][-1] == curve["flagged_rounds_by_reviewer"][-1] == 0
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize("shows", SHOWS)
 def test_every_kind_of_answer_can_be_played(shows: str) -> None:
     """With errors, late, and a bandit that learns how many there are."""

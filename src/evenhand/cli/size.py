@@ -111,13 +111,13 @@ def _line(name: str, text: str) -> str:
 
 def _what(options: argparse.Namespace, schema: Schema, n_people: int) -> list[str]:
     """What was simulated: the schema, the structure, the plan, the people."""
-    from evenhand.metrics.default import MOST_EQUAL, structure_for
+    from evenhand.metrics.default import MOST_SAMPLED, structure_for
     from evenhand.metrics.features import MetricSpace
 
     varying, k = schema.n_features - schema.intercept, options.candidates
     unknowns = MetricSpace(varying, "full").n_unknowns
     reasons = {
-        "full": f"full: any two features may interact; at most {MOST_EQUAL} unknowns are learned soon",
+        "full": f"full: any two features may interact; at most {MOST_SAMPLED} unknowns are learned soon",
         "auto": f"auto: few features are expected to interact; all {unknowns:,} unknowns would take too many answers",
     }
     made_up = "made up from the schema; pass --people for real ones" if options.people is None else str(options.people)

@@ -27,7 +27,8 @@ def bandit_of_schema(
 ) -> FairBandit:
     """A bandit for the contexts of a schema; metric: "BayesPoint", "VersionSpace", or the default learner.
 
-    >>> bandit_of_schema(Schema.from_frame({"age": [20, 30, 40]}), capacity=1, epsilon=0.05).n_features
+    >>> from evenhand.schema import Number
+    >>> bandit_of_schema(Schema([Number("age", low=18, high=90)]), capacity=1, epsilon=0.05).n_features
     2
     """
     varying = schema.n_features - schema.intercept

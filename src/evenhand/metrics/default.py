@@ -17,17 +17,14 @@ from evenhand.metrics.version_space_learner import VersionSpace
 MOST_SAMPLED = 15
 """Up to this many unknowns, five features, VersionSpace is worth its time: a review takes milliseconds there."""
 
-MOST_EQUAL = 55
-"""Up to this many unknowns, ten features, answers soon outweigh what a prior expects of interactions."""
-
 
 def structure_for(n_features: int, structure: Structure) -> Structure:
-    """The structure to learn where "auto" was asked for: "full" for a few features, which costs a quarter of the time.
+    """The structure to learn where "auto" was asked for: "full" for the few features that VersionSpace learns.
 
-    >>> structure_for(10, "auto"), structure_for(11, "auto"), structure_for(11, "diagonal")
+    >>> structure_for(5, "auto"), structure_for(6, "auto"), structure_for(6, "diagonal")
     ('full', 'auto', 'diagonal')
     """
-    is_small = MetricSpace(n_features, structure).n_unknowns <= MOST_EQUAL
+    is_small = MetricSpace(n_features, structure).n_unknowns <= MOST_SAMPLED
     return "full" if structure == "auto" and is_small else structure
 
 
@@ -50,7 +47,7 @@ def default_learner(
     follow no metric Score, from the moment when their answers show it. Beyond MOST_SAMPLED unknowns BayesPoint serves
     the first three.
 
-    structure, epsilon, bound: those of the learners; "auto" is "full" up to ten features (`structure_for`).
+    structure, epsilon, bound: those of the learners; "auto" is "full" up to five features (`structure_for`).
     quantile: what all but the first one play; for people, the share of binding reviewed pairs that they flag. play:
     whose judgement Score plays. blocks: those of BayesPoint.
 

@@ -195,9 +195,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="shorter stretches, and 10^5 events for 10^6")
     options = parser.parse_args()
-    missing = [name for name in ("fastapi", "sqlalchemy", "uvloop") if importlib.util.find_spec(name) is None]
+    needed = ("fastapi", "httptools", "sqlalchemy", "uvloop")
+    missing = [name for name in needed if importlib.util.find_spec(name) is None]
     if missing:
-        print(f"the service was not measured: {', '.join(missing)} missing; pip install 'evenhand[service]'")
+        print(f"the service was not measured: {', '.join(missing)} missing; pip install 'evenhand[service,bench]'")
         return
     seconds, stretches, most = (2.0, 3, 100_000) if options.quick else (5.0, 7, 1_000_000)
     rng = np.random.default_rng(0)

@@ -19,6 +19,7 @@ from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.gaussian._lanczos import lowest_directions
 from evenhand.metrics.gaussian.belief import Belief
 from evenhand.metrics.gaussian.covariance_form import CovarianceForm
+from evenhand.metrics.gaussian.forms import LEAST_LEARNED
 from evenhand.metrics.gaussian.kernel_belief import KernelBelief
 from evenhand.metrics.gaussian.kernel_form import KernelForm
 from evenhand.metrics.gaussian.prior_shape import PriorShape
@@ -59,15 +60,15 @@ class _Both:
             assert not is_exact or np.allclose(first.evidence, second.evidence, atol=1e-8)
             self.full, self.kernel = first.belief, second.belief
 
-    def check(self) -> None:
+    def check(self, atol: float = 1e-8) -> None:
         z = self.rng.normal(size=(90, 5))
         for ours, theirs in zip(self.kernel.moments(z), self.full.moments(self.space.features(z)), strict=True):
-            assert np.allclose(ours, theirs, rtol=0, atol=1e-8)
+            assert np.allclose(ours, theirs, rtol=0, atol=atol)
         joint = self.kernel.covariances(z)
-        assert np.allclose(joint, self.full.covariances(self.space.features(z)), rtol=0, atol=1e-8)
-        assert np.allclose(np.diag(joint), self.kernel.moments(z)[1] ** 2, rtol=0, atol=1e-8)
-        assert np.allclose(self.forms[1].matrix(self.kernel), self.forms[0].matrix(self.full), atol=1e-8)
-        assert np.allclose(self.forms[1].means(self.kernel, z), self.forms[0].means(self.full, z), atol=1e-8)
+        assert np.allclose(joint, self.full.covariances(self.space.features(z)), rtol=0, atol=atol)
+        assert np.allclose(np.diag(joint), self.kernel.moments(z)[1] ** 2, rtol=0, atol=atol)
+        assert np.allclose(self.forms[1].matrix(self.kernel), self.forms[0].matrix(self.full), atol=atol)
+        assert np.allclose(self.forms[1].means(self.kernel, z), self.forms[0].means(self.full, z), atol=atol)
 
 
 @given(**cases)
@@ -86,23 +87,28 @@ def test_equal_to_the_full_covariance(ratio: float, blocks: str | None, seed: in
 @given(**cases)
 @settings(max_examples=15, deadline=None)
 def test_other_changes_are_equal_too(ratio: float, blocks: str | None, seed: int) -> None:
-    """One bit, a widened belief and another prior change both forms alike; and learning goes on from there."""
+    """One bit, a widened belief and another prior change both forms alike; and learning goes on from there.
+
+    A bit to 1e-6: its moments are subtracted from the belief's, which leaves fewer digits (one of 3,000 cases differed
+    by 6e-7, the others by less than 1e-8). With another prior to the precision of LEAST_LEARNED: what was learned of a
+    direction just there may count in one form and not in the other.
+    """
     both = _Both(ratio, blocks, seed)
     both.learn(4, times=3)
     full, kernel = (replace(half_spaces, sides=np.ones(4)) for half_spaces in both.answers(4))
     both.full, chance = both.full.update_bit(full, True, error_rate=0.05, blur=BLUR)
     both.kernel, other = both.kernel.update_bit(kernel, True, error_rate=0.05, blur=BLUR)
     assert other == pytest.approx(chance, abs=1e-9)
-    both.check()
+    both.check(LEAST_LEARNED)
     variance = both.forms[0].prior_variance(1.0)
     both.full, both.kernel = both.full.widened(4.0, variance), both.kernel.widened(4.0, variance)
-    both.check()
-    both.learn(4, times=2)
+    both.check(LEAST_LEARNED)
+    both.learn(4, times=2, is_exact=False)
     both.full = both.full.with_prior(*(both.forms[0].prior(bound) for bound in (1.0, 2.0)))
     both.kernel = both.kernel.with_prior(*(both.forms[1].prior(bound) for bound in (1.0, 2.0)))
-    both.check()
-    both.learn(4)
-    both.check()
+    both.check(10 * LEAST_LEARNED)
+    both.learn(4, is_exact=False)
+    both.check(10 * LEAST_LEARNED)
 
 
 @given(**cases)

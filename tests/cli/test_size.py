@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from argparse import Namespace
 from pathlib import Path
 
 import pytest
 
 from evenhand.cli.main import main
-from evenhand.interview import sizing
+from evenhand.cli.size import answers_needed
+from evenhand.interview import Forecast, sizing
 from evenhand.schema import Number, Schema, YesNo
 
 PLAN = ("--candidates", "4", "--reviews", "1", "--decisions-a-week", "3", "--weeks", "2", "--worlds", "3")
@@ -106,3 +108,18 @@ def test_the_time_is_kept(schema: str, monkeypatch: pytest.MonkeyPatch, capsys: 
     written = capsys.readouterr().out
     assert "of 3 simulated worlds" in written
     assert "the same 2 worlds" in written
+
+
+@pytest.mark.parametrize(
+    ("counts", "sentence"),
+    [
+        ((0, 0, 0, 0, 0, 0), "none: fewer than one unfair pair a week is expected from the start"),
+        ((2, 1, 0, 0, 0, 0), "about 10, in 1 week, until fewer than one unfair pair a week is expected"),
+        ((2, 1, 0, 0, 1, 0), "more than 30: in 3 weeks fewer than one unfair pair a week is not to be expected"),
+        ((0, 0, 1, 0, 0, 0), "about 20, in 2 weeks, until fewer than one unfair pair a week is expected"),
+    ],
+)
+def test_answers_are_needed_until_no_later_week_has_an_unfair_pair(counts: tuple[int, ...], sentence: str) -> None:
+    """Two decisions a week, five answers each, three weeks: a quiet week before a bad one does not count."""
+    options = Namespace(decisions_a_week=2, reviews=5, weeks=3)
+    assert answers_needed(options, Forecast((counts,))) == sentence

@@ -34,5 +34,7 @@ def test_the_meter_of_a_page_counts_it(ledger: Ledger, name: str) -> None:
         with Desk.open(ledger, f"{name}-{pairs}", **settings) as desk:
             desk.decide(crowd(9))
             desk.catch_up(wait=True)
-            expected[pairs] = InterviewSessions(desk).next("Kim")["meter"]["expected_unfair_pairs"]
+            meter = InterviewSessions(desk).next("Kim")["meter"]
+            assert meter["decisions"] == plan_in_force(ledger, desk.name, desk.settings).decisions
+            expected[pairs] = meter["expected_unfair_pairs"]
     assert expected[1] > 2 * expected[40]

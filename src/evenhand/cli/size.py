@@ -147,7 +147,7 @@ def _advice(options: argparse.Namespace, result: Sizing) -> list[str]:
     advice = "worth it" if saved >= WORTH else "not worth it"
     worlds = len(result.interviewed.counts)
     return [
-        _line("answers", _answers_needed(options, result.forecast)),
+        _line("answers", answers_needed(options, result.forecast)),
         _line("time", f"{1e3 * result.deciding:.0f} ms a decision, {1e3 * result.learning:.0f} ms to learn a review"),
         _line(
             "interview",
@@ -157,7 +157,7 @@ def _advice(options: argparse.Namespace, result: Sizing) -> list[str]:
     ]
 
 
-def _answers_needed(options: argparse.Namespace, forecast: Forecast) -> str:
+def answers_needed(options: argparse.Namespace, forecast: Forecast) -> str:
     """How many answers it takes until fewer than one unfair pair a week is expected."""
     n, answers = options.decisions_a_week, options.reviews * options.decisions_a_week
     weekly = [forecast.between(week * n, (week + 1) * n).expected for week in range(options.weeks)]
@@ -167,5 +167,5 @@ def _answers_needed(options: argparse.Namespace, forecast: Forecast) -> str:
     if few is not None:
         weeks = f"{few} week{'s' * (few > 1)}"
         return f"about {few * answers:,}, in {weeks}, until fewer than one unfair pair a week is expected"
-    last = f"after {options.weeks} weeks, {weekly[-1]:,.0f} unfair pairs a week are expected"
-    return f"more than {options.weeks * answers:,}: {last}"
+    after = f"{options.weeks} week{'s' * (options.weeks > 1)}"
+    return f"more than {options.weeks * answers:,}: in {after} fewer than one unfair pair a week is not to be expected"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -44,6 +45,48 @@ class ReviewerReport:
         return self.lower >= 0.5
 
 
+@dataclass(frozen=True, eq=False)
+class GridPosterior:
+    """A posterior of each reviewer on a grid, and what follows from it: computed when asked for, and once."""
+
+    grid: ReviewerGrid
+    logs: Floats
+    """The log-posterior of each reviewer at each point, (r, g), up to a constant."""
+    credible: float
+    """The share of the posterior within an interval."""
+
+    @cached_property
+    def means(self) -> Floats:
+        """The mean of every reviewer's error rate, (r,)."""
+        return np.asarray(self._weights @ self.grid.rates)
+
+    @cached_property
+    def softness(self) -> Floats:
+        """The mean of every reviewer's softness, (r,)."""
+        return np.asarray(self._weights @ self.grid.softness)
+
+    @cached_property
+    def _weights(self) -> Floats:
+        return _normalised(self.logs)
+
+    @cached_property
+    def of_widths(self) -> Floats:
+        """The log-posterior of every reviewer's softness, (r, s)."""
+        return _marginal(self.logs, self.grid.softness, self.grid.widths)
+
+    @cached_property
+    def rate_intervals(self) -> tuple[Floats, Floats, Floats]:
+        """The mean of every reviewer's error rate, and the ends of its interval, each (r,)."""
+        rates = np.unique(self.grid.rates)
+        return intervals_of_rates(_marginal(self.logs, self.grid.rates, rates), rates, self.credible)
+
+    @cached_property
+    def softness_ends(self) -> tuple[Floats, Floats]:
+        """The ends of the interval of every reviewer's softness, each (r,)."""
+        widths = self.grid.widths
+        return _credible_ends(_normalised(self.of_widths), np.array([widths[0], *widths, widths[-1]]), self.credible)
+
+
 class ErrorRates:
     """The posterior of each reviewer's error rate and softness; rows are reviewers, in the order of their first answer.
 
@@ -66,16 +109,20 @@ class ErrorRates:
         self.names: list[str | None] = []
         self.grid = ReviewerGrid.of(None, 0.0, 0, tuning) if grid is None else grid
         self._credible = tuning.credible
-        self._closed = np.zeros((0, len(self.grid.rates)))
-        self._open = np.zeros((0, len(self.grid.rates)))
+        self._set(np.zeros((0, len(self.grid.rates))), np.zeros((0, len(self.grid.rates))))
         self._answers = np.zeros(0)
+
+    def _set(self, closed: Floats, open: Floats) -> None:
+        """Take these log-likelihoods of closed answers, with the prior, and of open ones, each (r, g)."""
+        self._closed, self._open = closed, open
+        self._posterior = GridPosterior(self.grid, closed + open, self._credible)
 
     def row(self, name: str | None, n_new: int = 0) -> int:
         """The row of a reviewer, a new one for a new reviewer; n_new answers are added to their count."""
         if name not in self.names:
             self.names = [*self.names, name]
-            self._closed = np.vstack([self._closed, self.grid.log_prior])
-            self._open = np.vstack([self._open, np.zeros(len(self.grid.rates))])
+            none = np.zeros(len(self.grid.rates))
+            self._set(np.vstack([self._closed, self.grid.log_prior]), np.vstack([self._open, none]))
             self._answers = np.append(self._answers, 0.0)
         row = self.names.index(name)
         self._answers = self._answers + n_new * (np.arange(len(self.names)) == row)
@@ -83,21 +130,21 @@ class ErrorRates:
 
     def means(self) -> Floats:
         """The posterior mean of every reviewer's error rate, (r,)."""
-        return np.asarray(self._weights() @ self.grid.rates)
+        return self._posterior.means
 
     def softness(self) -> Floats:
         """The posterior mean of every reviewer's softness, (r,)."""
-        return np.asarray(self._weights() @ self.grid.softness)
+        return self._posterior.softness
 
     def means_by_width(self) -> Floats:
         """The posterior mean of every reviewer's error rate given each softness of the grid, (s, r)."""
-        logs, of = self._closed + self._open, self.grid.width_of
+        logs, of = self._posterior.logs, self.grid.width_of
         each = [_normalised(logs[:, of == i]) @ self.grid.rates[of == i] for i in range(len(self.grid.widths))]
         return np.stack(each)
 
     def may_be_best(self, margin: float) -> Mask:
         """Which values of softness have a log-posterior within `margin` of the best, for some reviewer, (s,)."""
-        logs = _marginal(self._closed + self._open, self.grid.softness, self.grid.widths)
+        logs = self._posterior.of_widths
         return np.asarray(np.any(logs >= np.max(logs, axis=1, keepdims=True) - margin, axis=0))
 
     def usual_softness(self) -> float:
@@ -111,12 +158,12 @@ class ErrorRates:
 
     def reopen(self, chances: Floats, reviewers: Indices) -> None:
         """Replace the open answers: the probability that each is right, and the row of its reviewer, (n,)."""
-        self._open = self._log_likelihoods(chances, reviewers)
+        self._set(self._closed, self._log_likelihoods(chances, reviewers))
 
     def close(self, chances: Floats, reviewers: Indices) -> None:
         """Add answers that will not be computed again."""
-        self._closed = self._closed + self._log_likelihoods(chances, reviewers)
-        self._closed -= np.max(self._closed, axis=1, keepdims=True)
+        closed = self._closed + self._log_likelihoods(chances, reviewers)
+        self._set(closed - np.max(closed, axis=1, keepdims=True), self._open)
 
     def best_fit(self, chances: Floats, reviewers: Indices) -> float:
         """The log-likelihood of answers that are right with these probabilities, at each reviewer's best rate."""
@@ -124,31 +171,24 @@ class ErrorRates:
 
     def forget(self, row: int) -> None:
         """Drop the closed answers of a reviewer: they were computed under a wrong metric."""
-        self._closed = np.where((np.arange(len(self.names)) == row)[:, None], self.grid.log_prior, self._closed)
+        own = (np.arange(len(self.names)) == row)[:, None]
+        self._set(np.where(own, self.grid.log_prior, self._closed), self._open)
 
     def report(self) -> dict[str | None, ReviewerReport]:
         """A report on every reviewer, by name."""
-        logs, grid, credible = self._closed + self._open, self.grid, self._credible
-        rates = np.unique(grid.rates)
-        reports = report_on_rates(self.names, self._answers, _marginal(logs, grid.rates, rates), rates, credible)
-        widths, means, ends = _marginal(logs, grid.softness, grid.widths), self.softness(), grid.widths
-        lower, upper = _credible_ends(_normalised(widths), np.array([ends[0], *ends, ends[-1]]), credible)
-        soft = zip(reports.items(), means.tolist(), lower.tolist(), upper.tolist(), strict=True)
-        return {
-            name: replace(report, softness=mean, softness_lower=low, softness_upper=high)
-            for (name, report), mean, low, high in soft
-        }
-
-    def _weights(self) -> Floats:
-        return _normalised(self._closed + self._open)
+        posterior = self._posterior
+        columns = (*posterior.rate_intervals, posterior.softness, *posterior.softness_ends)
+        rows = zip(self.names, self._answers.tolist(), *(column.tolist() for column in columns), strict=True)
+        return {name: ReviewerReport(name, int(n), *numbers) for name, n, *numbers in rows}
 
     def _log_likelihoods(self, chances: Floats, reviewers: Indices) -> Floats:
         """Of all answers of each reviewer, at each point of the grid: (r, g)."""
-        rates, each = self.grid.rates, np.atleast_2d(chances).T[:, self.grid.width_of]
-        logs = np.log(np.maximum(rates + (1.0 - 2.0 * rates) * each, TINY))
-        totals = np.zeros((len(self.names), len(rates)))
-        np.add.at(totals, reviewers, logs)
-        return totals
+        rates, logs = self.grid.rates[:, None], np.atleast_2d(chances)[self.grid.width_of]
+        logs *= 1.0 - 2.0 * rates
+        logs += rates
+        np.log(np.maximum(logs, TINY, out=logs), out=logs)
+        totals = [np.bincount(reviewers, weights=point, minlength=len(self.names)) for point in logs]
+        return np.stack(totals, axis=1)
 
     # Saving. The keys are those of version 0.1.
 
@@ -161,7 +201,7 @@ class ErrorRates:
         """The posteriors with this `state`, to the bit."""
         rates = cls(tuning, grid)
         rates.names = list(state["names"])
-        rates._closed, rates._open = state["settled"].copy(), state["open"].copy()
+        rates._set(state["settled"].copy(), state["open"].copy())
         rates._answers = state["answers"].copy()
         return rates
 
@@ -169,18 +209,22 @@ class ErrorRates:
 def report_on_rates(
     names: Sequence[str | None], answers: Floats | Indices, logs: Floats, grid: Floats, credible: float
 ) -> dict[str | None, ReviewerReport]:
-    """A report on every reviewer, by name, from the log-posterior of their rates on the grid, (r, g).
+    """A report on every reviewer, by name, from the log-posterior of their rates on the grid, (r, g)."""
+    rows = zip(names, answers, *intervals_of_rates(logs, grid, credible), strict=True)
+    return {
+        name: ReviewerReport(name, int(n), float(rate), float(low), float(high)) for name, n, rate, low, high in rows
+    }
+
+
+def intervals_of_rates(logs: Floats, grid: Floats, credible: float) -> tuple[Floats, Floats, Floats]:
+    """The mean of every reviewer's rate and the ends of its interval, each (r,), from its log-posterior, (r, g).
 
     A rate between two points of the grid is taken for one of them, however many answers there are; so the interval
     reaches to the next points.
     """
     weights = _normalised(logs)
     ends = np.array([0.0, *grid, 1.0]) if len(grid) > 1 else np.repeat(grid, 3)  # a rate that is given is certain
-    lower, upper = _credible_ends(weights, ends, credible)
-    rows = zip(names, answers, weights @ grid, lower, upper, strict=True)
-    return {
-        name: ReviewerReport(name, int(n), float(rate), float(low), float(high)) for name, n, rate, low, high in rows
-    }
+    return np.asarray(weights @ grid), *_credible_ends(weights, ends, credible)
 
 
 def _credible_ends(weights: Floats, ends: Floats, credible: float) -> tuple[Floats, Floats]:

@@ -270,14 +270,17 @@ class FixedLagSmoother(Generic[B]):
 def _parts_without_repeats(half_spaces: HalfSpaces) -> list[slice]:
     """All rows, in as few consecutive parts as possible such that none has the same row twice."""
     table = np.column_stack([half_spaces.normals, half_spaces.thresholds, half_spaces.sides]) + 0.0  # -0.0 is 0.0
+    keys = table.view(f"V{table.itemsize * table.shape[1]}").ravel().tolist()
+    if len(set(keys)) == len(keys):
+        return [slice(0, len(keys))]
     parts: list[slice] = []
     start, seen = 0, set[bytes]()
-    for row, key in enumerate(line.tobytes() for line in table):
+    for row, key in enumerate(keys):
         if key in seen:
             parts.append(slice(start, row))
             start, seen = row, set()
         seen.add(key)
-    return [*parts, slice(start, len(half_spaces))]
+    return [*parts, slice(start, len(keys))]
 
 
 def _log_odds(rates: Floats) -> Floats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -42,7 +43,7 @@ class ReviewerGrid:
         rate_of, width_of = np.array(points).T
         return cls(rates[rate_of], widths, width_of, log_prior[rate_of] + log_width[width_of])
 
-    @property
+    @cached_property
     def softness(self) -> Floats:
         """The softness of each point, (g,)."""
         return self.widths[self.width_of]

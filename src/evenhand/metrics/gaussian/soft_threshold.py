@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from evenhand._internal.arrays import Floats
-from evenhand.metrics.gaussian.truncated_normal import TINY, chance_below, quantile_above_zero, score_exceeded
+from evenhand.metrics.gaussian.truncated_normal import TINY, chance_below, quantiles_above_zero, score_exceeded
 
 NODES = 32  # Of Gauss and Legendre: six digits, since the wider of two distributions is smooth over the narrower one.
 
@@ -25,20 +25,20 @@ def chance_exceeded(mean: Floats, sd: Floats, gaps: Floats, softness: float) -> 
         return chance_below(mean, sd, gaps**2)
     from scipy.special import ndtr  # takes longer to load than a first decision may take
 
-    levels, weights = _levels()
-    noise = np.array([score_exceeded(float(level)) for level in levels])
+    levels, noise, weights = _levels()
     chances = np.empty(len(mean))
     spread = sd / np.maximum(2.0 * np.sqrt(np.maximum(mean, sd)), TINY)
     wide = spread > softness
     thresholds = np.maximum(gaps[wide] - softness * noise[:, None], 0.0) ** 2
     chances[wide] = weights @ chance_below(mean[wide], sd[wide], thresholds)
-    squares = np.array([quantile_above_zero(mean[~wide], sd[~wide], float(level)) for level in levels])
+    squares = quantiles_above_zero(mean[~wide], sd[~wide], levels)
     chances[~wide] = weights @ ndtr((gaps[~wide] - np.sqrt(squares)) / softness)
     return chances
 
 
 @lru_cache(maxsize=1)
-def _levels() -> tuple[Floats, Floats]:
-    """Probabilities between 0 and 1, and their weights, each (NODES,)."""
+def _levels() -> tuple[Floats, Floats, Floats]:
+    """Probabilities between 0 and 1, the scores that have them, and their weights, each (NODES,)."""
     nodes, weights = np.polynomial.legendre.leggauss(NODES)
-    return 0.5 + 0.5 * nodes, 0.5 * weights
+    levels = 0.5 + 0.5 * nodes
+    return levels, np.array([score_exceeded(float(level)) for level in levels]), 0.5 * weights

@@ -27,10 +27,13 @@ def quantile_above_zero(mean: Floats, sd: Floats, quantile: float) -> Floats:
     >>> quantile_above_zero(np.array([0.0, 10.0]), np.array([1.0, 1.0]), 0.5).round(3).tolist()
     [0.674, 10.0]
     """
-    keep, values = 1.0 - quantile, np.empty(len(mean))
-    untruncated = score_exceeded(keep)
-    for row in range(len(mean)):
-        values[row] = truncated_quantile(float(mean[row]), float(sd[row]), keep, untruncated)
+    return quantiles_above_zero(mean, sd, np.array([quantile]))[0]
+
+
+def quantiles_above_zero(mean: Floats, sd: Floats, levels: Floats) -> Floats:
+    """The same at each of some levels, (l,): (l, n)."""
+    values = np.empty((len(levels), len(mean)))
+    _fill_quantiles(np.asarray(mean, np.float64), np.asarray(sd, np.float64), levels, values)
     return values
 
 
@@ -64,6 +67,15 @@ def truncated_quantile(mean: float, sd: float, keep: float, untruncated: float) 
     if mean < -FAR * scale:
         return -math.log(keep) * scale * (scale / -mean)
     return scale * _drop_in_tail(-z, keep)
+
+
+@jit
+def _fill_quantiles(mean: Floats, sd: Floats, levels: Floats, values: Floats) -> None:
+    for level in range(len(levels)):
+        keep = 1.0 - levels[level]
+        untruncated = score_exceeded(keep)
+        for row in range(len(mean)):
+            values[level, row] = truncated_quantile(mean[row], sd[row], keep, untruncated)
 
 
 @jit

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import subprocess
 import tempfile
 import uuid
@@ -93,12 +94,21 @@ def name() -> str:
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """An SQLite file with a desk that has played some days."""
+    """An SQLite file with a desk that has played some days, and a copy of its own for every test."""
     file = tmp_path / "ledger.db"
-    with Desk.open(f"sqlite:///{file}", "loans", n_features=D, seed=1) as desk:
-        play(desk, 3)
-        desk.decide(people(np.random.default_rng(1)), idempotency_key="the last day")
+    file.write_bytes(_played_some_days())
     return file
+
+
+@functools.cache
+def _played_some_days() -> bytes:
+    """The file of a ledger in SQLite, as it is once its desk is closed."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "ledger.db")
+        with Desk.open(f"sqlite:///{file}", "loans", n_features=D, seed=1) as desk:
+            play(desk, 3)
+            desk.decide(people(np.random.default_rng(1)), idempotency_key="the last day")
+        return file.read_bytes()
 
 
 @pytest.fixture

@@ -239,10 +239,10 @@ def test_a_higher_error_rate_is_tolerated_where_it_was_set() -> None:
 def test_reviewers_who_mislead_are_left_out() -> None:
     """The learner ignores them, and so does the check: Ada follows a metric, Bob says the opposite."""
     truth, rng = Slipping(5, 0.0), np.random.default_rng(0)
-    bandit = eh.FairBandit(4, reviewer_error=None, seed=0)
+    bandit = eh.FairBandit(4, metric=BayesPoint(4, error_rate=None), seed=0)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        for _ in range(700):
+        for _ in range(400):
             shown, pair = rng.choice(200, 2, replace=False), np.array([[0, 1]])
             gap = float(rng.uniform(0.1, 0.6))
             unfair, x = bool(truth.flags(shown, pair, np.array([gap]))[0]), truth.contexts[shown]

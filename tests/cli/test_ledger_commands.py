@@ -10,7 +10,7 @@ import pytest
 from evenhand.desk import Desk, open_ledger
 from evenhand.errors import DamagedLedger
 from evenhand.ledger.verify import verify
-from tests.support.desk_play import D, play
+from tests.support.desk_play import QUICK, D, play
 from tests.support.ledger_command import run
 from tests.support.tampering import tampered
 
@@ -20,7 +20,7 @@ def two(tmp_path: Path) -> str:
     """A database with two desks."""
     url = f"sqlite:///{tmp_path}/ledger.db"
     for name in ("loans", "places"):
-        with Desk.open(url, name, n_features=D, seed=1) as desk:
+        with Desk.open(url, name, **QUICK, seed=1) as desk:
             play(desk, 1)
     return url
 
@@ -76,7 +76,7 @@ def test_a_lost_desk_is_damage(
 @pytest.mark.postgres
 def test_a_desk_lost_in_postgresql_is_damage(postgresql: str, name: str) -> None:
     """The same there; put back, for other tests use the server too."""
-    with Desk.open(postgresql, name, n_features=D, seed=1) as desk:
+    with Desk.open(postgresql, name, **QUICK, seed=1) as desk:
         play(desk, 1)
     ledger = open_ledger(postgresql)
     with psycopg.connect(postgresql.replace("+psycopg", "", 1), autocommit=True) as connection:
@@ -118,7 +118,7 @@ def test_a_name_that_is_both_a_desk_and_a_file_is_ambiguous(
     monkeypatch.chdir(tmp_path)
     url = f"sqlite:///{tmp_path}/ledger.db"
     monkeypatch.setenv("EVENHAND_DATABASE_URL", url)
-    Desk.open(url, "loans.v2", n_features=D).close()
+    Desk.open(url, "loans.v2", **QUICK).close()
     assert run("verify", "loans.v2") == 0
     assert run("export", "loans.v2", "--output", "loans.v2") == 0
     assert run("verify", "loans.v2") == 2

@@ -11,7 +11,7 @@ import pytest
 import evenhand as eh
 from evenhand.desk import Desk, open_ledger
 from evenhand.ledger.verify import verify
-from tests.support.desk_play import D, people
+from tests.support.desk_play import QUICK, people
 
 GUIDE = Path(__file__).parents[2] / "docs" / "ledger.md"
 
@@ -25,7 +25,7 @@ def test_the_desk_is_at_the_top() -> None:
 
 def test_a_desk_and_a_decision_can_be_read() -> None:
     """Printed, a desk shows its length, a decision its probabilities and who was drawn, however many candidates."""
-    with Desk.open("memory:", "loans", n_features=D, seed=1) as desk:
+    with Desk.open("memory:", "loans", **QUICK, seed=1) as desk:
         decision = desk.decide(people(np.random.default_rng(0)))
         desk.catch_up()
         assert repr(desk) == "Desk('loans', 3 features, capacity 1, 1 decisions in 2 events)"

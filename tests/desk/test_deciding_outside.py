@@ -15,7 +15,7 @@ from evenhand.desk.projection.projection import QuietBandit
 from evenhand.desk.replay import replay
 from evenhand.errors import AlreadyRecorded, LedgerUnavailable
 from evenhand.ledger.verify import verify
-from tests.support.desk_play import D, done, people, play
+from tests.support.desk_play import QUICK, done, people, play
 
 
 @contextmanager
@@ -56,7 +56,7 @@ def both(tmp_path: Any, ledger_kind: str) -> Iterator[tuple[Desk, Desk]]:
     """Two desk objects for one desk, as two processes have them."""
     url = "memory:" if ledger_kind == "memory" else f"sqlite:///{tmp_path}/ledger.db"
     ledger = open_ledger(url)
-    first = Desk.open(ledger, "loans", n_features=D, seed=3)
+    first = Desk.open(ledger, "loans", **QUICK, seed=3)
     play(first, 2)
     with first, Desk.open(ledger, "loans") as second:
         yield first, second
@@ -73,7 +73,7 @@ def test_a_slow_decision_holds_up_no_other_desk(both: tuple[Desk, Desk], monkeyp
     """While one desk computes a decision, another one decides and records."""
     slow, rng = both[0], np.random.default_rng(0)
     with (
-        Desk.open(slow.ledger, "grants", n_features=D, seed=4) as other,
+        Desk.open(slow.ledger, "grants", **QUICK, seed=4) as other,
         blocked(monkeypatch, slow.projection.bandit) as (waits, goes_on),
     ):
         deciding = Deciding(slow, Decide(people(rng)))
@@ -111,7 +111,7 @@ def test_a_proposal_drawn_again_is_the_proposal_of_its_number() -> None:
 
     draws, rng = Draws(7), np.random.default_rng(2)
     for capacity in (1, 2, None):
-        with Desk.open("memory:", "loans", n_features=D, seed=3, capacity=capacity) as desk:
+        with Desk.open("memory:", "loans", **QUICK, seed=3, capacity=capacity) as desk:
             play(desk, 2)
             bandit = desk.projection.bandit
             for _ in range(20):
@@ -142,7 +142,7 @@ def test_a_capacity_that_changed_in_between_is_the_one_that_counts(
 
 def test_within_a_batch_a_changed_capacity_counts_from_there_on() -> None:
     """Commands are handled in order."""
-    with Desk.open("memory:", "loans", n_features=D, seed=3) as desk:
+    with Desk.open("memory:", "loans", **QUICK, seed=3) as desk:
         rng = np.random.default_rng(1)
         events = done(desk.execute([Decide(people(rng)), ChangeSettings({"capacity": 2}), Decide(people(rng))]))
         assert [event.body.get("capacity") for event in events] == [1, None, 2]

@@ -12,7 +12,7 @@ import numpy as np
 from evenhand.desk import Desk, Ledger
 from evenhand.desk.explain.evidence import Quoted
 from evenhand.desk.imports.importing import import_jsonl
-from tests.support.desk_play import D, bound, people, play
+from tests.support.desk_play import QUICK, D, bound, people, play
 from tests.support.past_records import exported, written
 
 
@@ -57,7 +57,7 @@ def test_a_warm_start_is_quoted(ledger: Ledger, name: str, tmp_path: Path) -> No
     """Imported reviews and answers, each with its line; none is missing, and none of the later ones is quoted then."""
     rng = np.random.default_rng(2)
     records = [past(rng, kind, reviewer) for kind in ("complete", "partial") for reviewer in ("Kim", None)]
-    with Desk.open(ledger, name, n_features=D, seed=1) as desk:
+    with Desk.open(ledger, name, **QUICK, seed=1) as desk:
         import_jsonl(desk, written(tmp_path / "past.jsonl", *records))
         for x, y in itertools.combinations(0.5 * np.eye(D), 2):
             desk.answer(x, y, gap=0.6, unfair=True, reviewer="Kim")
@@ -84,7 +84,7 @@ def test_a_warm_start_is_quoted(ledger: Ledger, name: str, tmp_path: Path) -> No
 
 def test_a_ledger_imported_is_quoted(tmp_path: Path) -> None:
     """Another desk's reviews shape a new desk's first decision, and are quoted by the line that is here."""
-    with Desk.open("memory:", "old", n_features=D, seed=1) as old, Desk.open("memory:", "new", n_features=D) as new:
+    with Desk.open("memory:", "old", **QUICK, seed=1) as old, Desk.open("memory:", "new", **QUICK) as new:
         play(old, 2)
         import_jsonl(new, exported(old, tmp_path / "old.jsonl"))
         new.catch_up(wait=True)
@@ -100,8 +100,8 @@ def test_a_verdict_that_occurs_twice_is_quoted_twice(tmp_path: Path) -> None:
     """The same record two times, and the same answer with other gaps: each with a line of its own."""
     record = past(np.random.default_rng(2), "partial")
     with (
-        Desk.open("memory:", "a", n_features=D, seed=1) as first,
-        Desk.open("memory:", "b", n_features=D, seed=1) as other,
+        Desk.open("memory:", "a", **QUICK, seed=1) as first,
+        Desk.open("memory:", "b", **QUICK, seed=1) as other,
     ):
         import_jsonl(first, written(tmp_path / "past.jsonl", record, record))
         first.catch_up(wait=True)
@@ -119,7 +119,7 @@ def test_a_verdict_that_occurs_twice_is_quoted_twice(tmp_path: Path) -> None:
 def test_an_imported_line_that_was_taken_back_is_quoted_no_more(tmp_path: Path) -> None:
     """But for what was known then, before it was taken back."""
     rng = np.random.default_rng(2)
-    with Desk.open("memory:", "loans", n_features=D, seed=1) as desk:
+    with Desk.open("memory:", "loans", **QUICK, seed=1) as desk:
         import_jsonl(desk, written(tmp_path / "past.jsonl", past(rng), past(rng)))
         desk.catch_up(wait=True)
         event = bound(desk, rng)
@@ -133,7 +133,7 @@ def test_an_imported_line_that_was_taken_back_is_quoted_no_more(tmp_path: Path) 
 def test_then_the_review_is_named_that_stood_then(ledger: Ledger, name: str) -> None:
     """Taken back since, and given again in the same words: it is the first one that shaped the probabilities."""
     both = [{"id": "a", "context": [0.9, 0.1, 0.0]}, {"id": "b", "context": [0.1, 0.9, 0.0]}]
-    with Desk.open(ledger, name, n_features=D, seed=1) as desk:
+    with Desk.open(ledger, name, **QUICK, seed=1) as desk:
         first = desk.decide(both)
         while not first.event.body["tight_pairs"] or abs(first.probabilities["a"] - first.probabilities["b"]) < 0.01:
             desk.outcome(first.id, {person: float(person == "a") for person in first.chosen})

@@ -10,14 +10,14 @@ import pytest
 from evenhand.desk import Desk, Ledger, Withdraw
 from evenhand.desk.explain.explanation import Price, price_in_words
 from evenhand.errors import UnknownRecord
-from tests.support.desk_play import D, bound, done, play
+from tests.support.desk_play import QUICK, bound, done, play
 
 HOPED = "Fairness cost 0.360 of the optimistic reward, which the probabilities maximise"
 
 
 def test_an_explanation_says_what_the_record_says(ledger: Ledger, name: str) -> None:
     """Probabilities, rewards and binding pairs are those of the ledger; a binding pair's gap is the distance played."""
-    with Desk.open(ledger, name, n_features=D, seed=1) as desk:
+    with Desk.open(ledger, name, **QUICK, seed=1) as desk:
         play(desk, 5)
         event = bound(desk, np.random.default_rng(4))
         desk.catch_up(wait=True)
@@ -40,7 +40,7 @@ def test_an_explanation_says_what_the_record_says(ledger: Ledger, name: str) -> 
 def test_the_worst_residual_is_measured(ledger: Ledger, name: str, capacity: int | None) -> None:
     """Record and explanation state by how much probabilities exceed their limits, as computed here independently."""
     found = []
-    with Desk.open(ledger, name, n_features=D, seed=1, capacity=capacity) as desk:
+    with Desk.open(ledger, name, **QUICK, seed=1, capacity=capacity) as desk:
         play(desk, 4)
         rng = np.random.default_rng(4)
         for _ in range(12):
@@ -59,7 +59,7 @@ def test_the_worst_residual_is_measured(ledger: Ledger, name: str, capacity: int
 
 def test_fairness_costs_what_the_best_probabilities_would_bring_more(ledger: Ledger, name: str) -> None:
     """Without fairness constraints the best candidate gets everything: the price is the difference, by hand."""
-    with Desk.open(ledger, name, n_features=D, seed=1) as desk:
+    with Desk.open(ledger, name, **QUICK, seed=1) as desk:
         play(desk, 3)
         event = bound(desk, np.random.default_rng(4))
         hopes, probabilities = np.array(event.body["optimistic_rewards"]), np.array(event.body["probabilities"])
@@ -73,7 +73,7 @@ def test_fairness_costs_what_the_best_probabilities_would_bring_more(ledger: Led
 
 def test_quoted_reviews_are_in_the_ledger(ledger: Ledger, name: str) -> None:
     """Every quoted verdict names a review that contains it; one that was withdrawn is not quoted any more."""
-    with Desk.open(ledger, name, n_features=D, seed=1) as desk:
+    with Desk.open(ledger, name, **QUICK, seed=1) as desk:
         play(desk, 6)
         event = bound(desk, np.random.default_rng(4))
         desk.catch_up(wait=True)
@@ -92,7 +92,7 @@ def test_quoted_reviews_are_in_the_ledger(ledger: Ledger, name: str) -> None:
 
 def test_then_is_what_was_known_when_it_was_decided(ledger: Ledger, name: str) -> None:
     """Asked for then, distances are those of the state it was decided from, whatever was learned since."""
-    with Desk.open(ledger, name, n_features=D, seed=1) as desk:
+    with Desk.open(ledger, name, **QUICK, seed=1) as desk:
         play(desk, 2)
         event = bound(desk, np.random.default_rng(4))
         before = desk.projection
@@ -109,7 +109,7 @@ def test_then_is_what_was_known_when_it_was_decided(ledger: Ledger, name: str) -
 
 def test_verdicts_after_a_decision_are_marked(ledger: Ledger, name: str) -> None:
     """They describe a distance as it is known now, and had no part in the probabilities."""
-    with Desk.open(ledger, name, n_features=D, seed=1) as desk:
+    with Desk.open(ledger, name, **QUICK, seed=1) as desk:
         play(desk, 2)
         event = bound(desk, np.random.default_rng(4))
         quoted = [stated for pair in desk.explain(event.id).binding_pairs for stated in pair.shaped_by]
@@ -130,7 +130,7 @@ def test_verdicts_after_a_decision_are_marked(ledger: Ledger, name: str) -> None
 
 def test_a_verdict_is_quoted_with_the_review_that_gave_it(ledger: Ledger, name: str) -> None:
     """Of one person's reviews of single pairs each is found by its pair, and by it whether it came later."""
-    with Desk.open(ledger, name, n_features=D, seed=1) as desk:
+    with Desk.open(ledger, name, **QUICK, seed=1) as desk:
         event = bound(desk, np.random.default_rng(4))
         names, decided = event.body["candidates"], event.seq
         pairs = [(names[0], names[1]), (names[2], names[3]), (names[1], names[4]), (names[0], names[3])]
@@ -149,7 +149,7 @@ def test_a_verdict_is_quoted_with_the_review_that_gave_it(ledger: Ledger, name: 
 
 def test_only_decisions_are_explained(ledger: Ledger, name: str) -> None:
     """Anything else, and what is not there, is reported as unknown."""
-    with Desk.open(ledger, name, n_features=D) as desk:
+    with Desk.open(ledger, name, **QUICK) as desk:
         for nothing in ("dec_0", desk.events()[0].id, "x\x00y"):
             with pytest.raises(UnknownRecord):
                 desk.explain(nothing)

@@ -18,7 +18,7 @@ from evenhand.errors import LedgerUnavailable
 from evenhand.ledger.verify import to_jsonl
 from evenhand.metrics import Guarded
 from evenhand.records.decision import Review
-from tests.support.desk_play import D, done, outcome_of, people, play
+from tests.support.desk_play import QUICK, D, done, outcome_of, people, play
 from tests.support.ledger_command import run
 from tests.support.past_records import GOOD, PEOPLE, PROBABILITIES, REVIEW, distance, written
 
@@ -35,7 +35,7 @@ def test_past_decisions_from_elsewhere(ledger: Ledger, name: str, tmp_path: Path
         [1],
     ]
     file = written(tmp_path / "past.jsonl", GOOD, *bad, GOOD, "no json", {"settings": {"n_features": D}})
-    with Desk.open(ledger, name, n_features=D, seed=2) as desk:
+    with Desk.open(ledger, name, **QUICK, seed=2) as desk:
         before = distance(desk)
         reported = import_jsonl(desk, file)
         assert (reported.lines, reported.decisions, reported.outcomes, reported.reviews, reported.answers) == (
@@ -107,14 +107,14 @@ def test_one_bit_is_taken_with_its_decision(ledger: Ledger, name: str, tmp_path:
 def test_one_bit_of_a_live_desk_is_exported_and_imported(ledger: Ledger, name: str, tmp_path: Path) -> None:
     """The decision comes over with its outcome and its review."""
     rng = np.random.default_rng(0)
-    with Desk.open(ledger, name, n_features=D, seed=1) as desk:
+    with Desk.open(ledger, name, **QUICK, seed=1) as desk:
         decision = desk.decide(people(rng))
         outcome = outcome_of(decision.event, rng)
         assert outcome is not None
         done(desk.execute([outcome]))
         desk.review(decision.id, "one_bit", any_unfair=True, reviewer="Kim")
     file = written(tmp_path / "past.jsonl", *to_jsonl(ledger, name))
-    with Desk.open(ledger, f"{name}-anew", n_features=D) as desk:
+    with Desk.open(ledger, f"{name}-anew", **QUICK) as desk:
         reported = import_jsonl(desk, file)
     assert (reported.lines, reported.decisions, reported.outcomes, reported.reviews, reported.refused) == (
         4,
@@ -127,7 +127,7 @@ def test_one_bit_of_a_live_desk_is_exported_and_imported(ledger: Ledger, name: s
 
 def test_events_of_a_missing_decision_are_reported(ledger: Ledger, name: str, tmp_path: Path) -> None:
     """An outcome or a review without its decision, and a line that only looks like one, are refused."""
-    with Desk.open(ledger, name, n_features=D, seed=1) as desk:
+    with Desk.open(ledger, name, **QUICK, seed=1) as desk:
         play(desk, 2)
         events = [event.content for event in desk.events()]  # without hashes, as somebody picked them
     gone = next(event["id"] for event in events if event["kind"] == "decision")
@@ -135,7 +135,7 @@ def test_events_of_a_missing_decision_are_reported(ledger: Ledger, name: str, tm
     hollow = {**events[0], "kind": "review", "body": {}}
     kept = [event for event in events if event["id"] != gone]
     file = written(tmp_path / "past.jsonl", *kept, hollow)
-    with Desk.open(ledger, f"{name}-anew", n_features=D) as desk:
+    with Desk.open(ledger, f"{name}-anew", **QUICK) as desk:
         reported = import_jsonl(desk, file)
     assert [number for number, _ in reported.refused] == sorted({*lost, len(kept) + 1})
     assert sum("not in the file" in str(error) for _, error in reported.refused) == len(lost)
@@ -213,7 +213,7 @@ def test_an_import_that_stops_half_way_says_so(
     """The database goes away after a batch: what was taken in is reported, and the same file can be imported again."""
     monkeypatch.setattr("evenhand.desk.imports.importing.BATCH", 2)
     file = written(tmp_path / "past.jsonl", GOOD, GOOD, GOOD)
-    with Desk.open(ledger, name, n_features=D) as desk:
+    with Desk.open(ledger, name, **QUICK) as desk:
         execute, calls = desk.execute, []
 
         def failing(commands: Any) -> Any:
@@ -245,7 +245,7 @@ def test_an_import_that_stops_half_way_says_so(
 )
 def test_a_misspelt_field_is_not_passed_over(tmp_path: Path, record: dict[str, Any], reported: str) -> None:
     """What it says would be lost: the line is refused, with the fields there are."""
-    with Desk.open("memory:", "loans", n_features=D) as desk:
+    with Desk.open("memory:", "loans", **QUICK) as desk:
         found = import_jsonl(desk, written(tmp_path / "past.jsonl", GOOD, record))
         assert found.decisions == 1
         ((number, error),) = found.refused

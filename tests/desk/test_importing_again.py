@@ -15,7 +15,7 @@ from evenhand.desk.imports.importing import import_jsonl
 from evenhand.desk.replay import replay
 from evenhand.errors import AlreadyRecorded, DamagedLedger, InvalidInput
 from evenhand.ledger.verify import to_jsonl, verify
-from tests.support.desk_play import D, done, outcome_of, people, play, review_of
+from tests.support.desk_play import QUICK, D, done, outcome_of, people, play, review_of
 from tests.support.ledger_command import run
 from tests.support.past_records import GOOD, distance, exported, written
 
@@ -55,9 +55,9 @@ def test_what_came_since_is_taken_in(ledger: Ledger, name: str, tmp_path: Path) 
     """Outcomes, reviews, withdrawals, superseding reviews, answers: then a desk knows what one knows that is new."""
     rng = np.random.default_rng(3)
     with (
-        Desk.open(ledger, name, n_features=D, seed=1) as source,
-        Desk.open(ledger, f"{name}-again", n_features=D, seed=2) as again,
-        Desk.open(ledger, f"{name}-once", n_features=D, seed=2) as once,
+        Desk.open(ledger, name, **QUICK, seed=1) as source,
+        Desk.open(ledger, f"{name}-again", **QUICK, seed=2) as again,
+        Desk.open(ledger, f"{name}-once", **QUICK, seed=2) as once,
     ):
         reviews = play(source, 3)
         source.decide(people(rng))
@@ -84,7 +84,7 @@ def test_what_came_since_is_taken_in(ledger: Ledger, name: str, tmp_path: Path) 
         assert verify(ledger, again.name).seq == again.head.seq
         assert replay(ledger, again.name).is_same
         # What was imported and taken back is imported from this desk no more, either.
-        onwards = Desk.open(ledger, f"{name}-onwards", n_features=D)
+        onwards = Desk.open(ledger, f"{name}-onwards", **QUICK)
         assert import_jsonl(onwards, exported(again, tmp_path / "third.jsonl")).refused == []
         imported = Counter(map(content_of, again.events(kinds=("imported",))))
         assert valid_content(again) <= valid_content(onwards)
@@ -96,8 +96,8 @@ def test_an_imported_line_can_be_taken_back(ledger: Ledger, name: str, tmp_path:
     """All that it taught goes, outcomes and reviews; once; and importing the file again does not bring it back."""
     other = {**GOOD, "rewards": {"b": 0.1}}
     with (
-        Desk.open(ledger, name, n_features=D, seed=2) as desk,
-        Desk.open("memory:", name, n_features=D, seed=2) as same,
+        Desk.open(ledger, name, **QUICK, seed=2) as desk,
+        Desk.open("memory:", name, **QUICK, seed=2) as same,
     ):
         import_jsonl(same, written(tmp_path / "other.jsonl", other))
         import_jsonl(desk, written(tmp_path / "past.jsonl", GOOD, other))
@@ -117,7 +117,7 @@ def test_an_imported_line_can_be_taken_back(ledger: Ledger, name: str, tmp_path:
 
 def test_a_review_does_not_supersede_an_imported_line(tmp_path: Path) -> None:
     """It is of another decision, and stays."""
-    with Desk.open("memory:", "loans", n_features=D) as desk:
+    with Desk.open("memory:", "loans", **QUICK) as desk:
         import_jsonl(desk, written(tmp_path / "past.jsonl", GOOD))
         line, decision = desk.events()[-1].id, desk.decide(people(np.random.default_rng(1)))
         with pytest.raises(InvalidInput, match="of the same decision"):
@@ -128,7 +128,7 @@ def test_a_review_does_not_supersede_an_imported_line(tmp_path: Path) -> None:
 def test_records_are_known_by_what_they_say(ledger: Ledger, name: str, tmp_path: Path) -> None:
     """Lines that come in between, or are set otherwise, make no new record; one more of the same kind is one more."""
     other = {**GOOD, "rewards": {"b": 0.1}}
-    with Desk.open(ledger, name, n_features=D) as desk:
+    with Desk.open(ledger, name, **QUICK) as desk:
         first = import_jsonl(desk, written(tmp_path / "first.jsonl", GOOD, GOOD))
         assert (first.decisions, first.known) == (2, 0)
         turned = json.dumps(dict(reversed(GOOD.items())), indent=None, separators=(", ", " : "))
@@ -180,10 +180,10 @@ def test_lines_with_hashes_may_be_set_otherwise_and_lie_beside_others(lines: lis
     """Written anew with spaces, the beginning of a ledger, the same twice, another ledger or a plain record behind."""
     other = tmp_path / "other"
     other.mkdir()
-    with Desk.open(f"sqlite:///{other}/ledger.db", "others", n_features=D, seed=4) as desk:
+    with Desk.open(f"sqlite:///{other}/ledger.db", "others", **QUICK, seed=4) as desk:
         play(desk, 1)
         more = list(to_jsonl(desk.ledger, desk.name))
     spaced: list[Any] = [json.loads(line) for line in lines]
-    with Desk.open("memory:", "new", n_features=D) as new:
+    with Desk.open("memory:", "new", **QUICK) as new:
         for records in (lines[:7], spaced, [*lines, *lines], [*lines, *more], [*lines, GOOD]):
             assert import_jsonl(new, written(tmp_path / "past.jsonl", *records)).refused == []

@@ -11,7 +11,7 @@ import pytest
 from evenhand.desk import Desk, ImportPast, Ledger, open_ledger
 from evenhand.desk.imports.importing import import_jsonl
 from evenhand.errors import InvalidInput
-from tests.support.desk_play import D, play
+from tests.support.desk_play import QUICK, D, play
 from tests.support.past_records import GOOD, exported, written
 
 SOURCES: list[Any] = [
@@ -27,7 +27,7 @@ SOURCES: list[Any] = [
 def test_a_source_may_be_anything(tmp_path: Path, source: Any) -> None:
     """Each record is one decision, whatever its source says; exported and imported elsewhere it is still."""
     record = {**GOOD, "source": source}
-    with Desk.open("memory:", "first", n_features=D) as first, Desk.open("memory:", "second", n_features=D) as second:
+    with Desk.open("memory:", "first", **QUICK) as first, Desk.open("memory:", "second", **QUICK) as second:
         reported = import_jsonl(first, written(tmp_path / "past.jsonl", record, {**record, "rewards": {"b": 0.1}}))
         assert (reported.decisions, reported.outcomes, reported.reviews, reported.refused) == (2, 2, 2, [])
         assert [event.body["source"] for event in first.events(kinds=("imported",))] == [source, source]
@@ -39,9 +39,9 @@ def test_a_source_may_be_anything(tmp_path: Path, source: Any) -> None:
 def test_outcome_and_review_of_one_decision_are_one_however_far_they_came(tmp_path: Path) -> None:
     """Counted by the decision that was made first, over two desks."""
     with (
-        Desk.open("memory:", "a", n_features=D, seed=1) as a,
-        Desk.open("memory:", "b", n_features=D) as b,
-        Desk.open("memory:", "c", n_features=D) as c,
+        Desk.open("memory:", "a", **QUICK, seed=1) as a,
+        Desk.open("memory:", "b", **QUICK) as b,
+        Desk.open("memory:", "c", **QUICK) as c,
     ):
         play(a, 2)
         near = import_jsonl(b, exported(a, tmp_path / "a.jsonl"))
@@ -52,7 +52,7 @@ def test_outcome_and_review_of_one_decision_are_one_however_far_they_came(tmp_pa
 
 def filled(ledger: Ledger, tmp_path: Path) -> Desk:
     """A desk with decisions, outcomes and reviews of its own, an answer, and a record from a file."""
-    desk = Desk.open(ledger, "own", n_features=D, seed=1)
+    desk = Desk.open(ledger, "own", **QUICK, seed=1)
     reviews = play(desk, 2)
     desk.withdraw(reviews[0].id)
     desk.answer([0.5, 0, 0], [0, 0.5, 0], gap=0.2, unfair=True, reviewer="Kim")
@@ -63,7 +63,7 @@ def filled(ledger: Ledger, tmp_path: Path) -> Desk:
 def test_a_desk_learns_nothing_from_its_own_export(tmp_path: Path) -> None:
     """Nothing is added; every line that has something to teach is reported as already here."""
     ledger = open_ledger("memory:")
-    with filled(ledger, tmp_path) as desk, Desk.open(ledger, "other", n_features=D) as other:
+    with filled(ledger, tmp_path) as desk, Desk.open(ledger, "other", **QUICK) as other:
         file, head = exported(desk, tmp_path / "own.jsonl"), desk.head
         reported, there = import_jsonl(desk, file), import_jsonl(other, file)
         assert (desk.head, reported.added, reported.known, reported.refused) == (head, 0, 0, [])
@@ -79,7 +79,7 @@ def test_what_comes_back_by_way_of_others_is_known(tmp_path: Path) -> None:
     with filled(ledger, tmp_path) as desk:
         file, before = exported(desk, tmp_path / "0.jsonl"), desk.head.seq
         for name in ("b", "c"):
-            with Desk.open(ledger, name, n_features=D, seed=3) as other:
+            with Desk.open(ledger, name, **QUICK, seed=3) as other:
                 taken = import_jsonl(other, file).added
                 file = exported(other, tmp_path / f"{name}.jsonl")
                 reported = import_jsonl(desk, file)
@@ -96,8 +96,8 @@ def test_of_a_desk_in_between_too(tmp_path: Path) -> None:
     ledger = open_ledger("memory:")
     with (
         filled(ledger, tmp_path) as a,
-        Desk.open(ledger, "b", n_features=D) as b,
-        Desk.open(ledger, "c", n_features=D) as c,
+        Desk.open(ledger, "b", **QUICK) as b,
+        Desk.open(ledger, "c", **QUICK) as c,
     ):
         taken = import_jsonl(b, exported(a, tmp_path / "a.jsonl")).added
         import_jsonl(c, exported(b, tmp_path / "b.jsonl"))
@@ -112,7 +112,7 @@ def test_of_a_desk_in_between_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize("origins", ["rev_1", [7], [{"desk": "a"}], [{"desk": "a", "line": 3}], {"desk": "a"}])
 def test_origins_that_are_none_are_refused(origins: Any) -> None:
     """With a sentence, and nothing is written."""
-    with Desk.open("memory:", "a", n_features=D) as desk:
+    with Desk.open("memory:", "a", **QUICK) as desk:
         (result,) = desk.execute([ImportPast(GOOD, origins)])
         assert isinstance(result, InvalidInput)
         assert "must be a list of" in str(result)

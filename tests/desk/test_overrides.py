@@ -9,13 +9,13 @@ from evenhand.desk import ChangeSettings, Decide, Desk, DeskDecision, Ledger, Ov
 from evenhand.desk.replay import digest_of, replay
 from evenhand.errors import AlreadyRecorded, EvenhandError, InvalidInput, NotChosen, UnknownPair
 from evenhand.ledger.verify import verify
-from tests.support.desk_play import D, done, people, play
+from tests.support.desk_play import QUICK, D, done, people, play
 
 
 @pytest.fixture
 def desk(ledger: Ledger, name: str) -> Desk:
     """A new desk."""
-    return Desk.open(ledger, name, n_features=D, seed=3)
+    return Desk.open(ledger, name, **QUICK, seed=3)
 
 
 def decided(desk: Desk, seed: int = 0) -> tuple[DeskDecision, str, str]:

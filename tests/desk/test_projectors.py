@@ -17,7 +17,7 @@ from evenhand.desk.projection import projector as projector_module
 from evenhand.desk.projection.projector import THREADS, Projector, Projectors
 from evenhand.desk.projection.reducer import Reducer
 from evenhand.errors import DamagedLedger, LedgerUnavailable
-from tests.support.desk_play import D, done, people, play
+from tests.support.desk_play import QUICK, done, people, play
 from tests.support.waiting import wait_for
 
 PEOPLE = people(np.random.default_rng(0))
@@ -43,7 +43,7 @@ def threads() -> list[str]:
 
 def test_a_write_wakes_the_projector(ledger: Ledger, projectors: Projectors) -> None:
     """An event is applied soon after its commit, without a poll."""
-    with Desk.open(ledger, "loans", n_features=D, seed=1) as desk:
+    with Desk.open(ledger, "loans", **QUICK, seed=1) as desk:
         projectors.add(desk)
         for _ in range(3):
             event = desk.decide(PEOPLE).event
@@ -53,7 +53,7 @@ def test_a_write_wakes_the_projector(ledger: Ledger, projectors: Projectors) -> 
 
 def test_a_run_that_finds_the_projector_busy_is_tried_again(ledger: Ledger, projectors: Projectors) -> None:
     """A write committed while another thread looks at the projection is applied once that thread is done."""
-    with Desk.open(ledger, "loans", n_features=D, seed=1) as desk:
+    with Desk.open(ledger, "loans", **QUICK, seed=1) as desk:
         projectors.add(desk)
         wait_until_applied(desk, desk.decide(PEOPLE).event.seq)
         came = threading.Event()
@@ -74,7 +74,7 @@ def test_a_run_that_finds_the_projector_busy_is_tried_again(ledger: Ledger, proj
 
 def test_many_desks_share_few_threads(ledger: Ledger, projectors: Projectors) -> None:
     """However many desks there are."""
-    desks = [Desk.open(ledger, f"desk-{i}", n_features=D, seed=i) for i in range(20)]
+    desks = [Desk.open(ledger, f"desk-{i}", **QUICK, seed=i) for i in range(20)]
     for desk in desks:
         projectors.add(desk)
         desk.decide(PEOPLE)
@@ -98,7 +98,7 @@ def test_a_long_projection_does_not_block_other_desks(
         advance(self, ledger, name, *arguments)
 
     monkeypatch.setattr(Reducer, "advance", slowly)
-    with Desk.open(ledger, "slow", n_features=D) as slow, Desk.open(ledger, "quick", n_features=D) as quick:
+    with Desk.open(ledger, "slow", **QUICK) as slow, Desk.open(ledger, "quick", **QUICK) as quick:
         projectors.add(slow)
         assert begun.wait(30)
         projectors.add(quick)
@@ -112,7 +112,7 @@ def test_a_poll_notices_other_writers(tmp_path: Path) -> None:
     """Events written through another ledger object, as by another process, are applied without being woken."""
     url = f"sqlite:///{tmp_path}/ledger.db"
     here, there = open_ledger(url), open_ledger(url)
-    with Desk.open(here, "loans", n_features=D, seed=1) as desk, Desk.open(there, "loans") as other:
+    with Desk.open(here, "loans", **QUICK, seed=1) as desk, Desk.open(there, "loans") as other:
         projectors = Projectors(here, poll_seconds=0.05)
         projectors.add(desk)
         assert desk.wait_for(1, 30)
@@ -129,7 +129,7 @@ def test_one_projects_and_the_other_follows(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(projector_module, "SNAPSHOT_SHARE", 0.0)
     url = f"sqlite:///{tmp_path}/ledger.db"
     ledgers = [open_ledger(url), open_ledger(url)]
-    first, second = Desk.open(ledgers[0], "loans", n_features=D, seed=3), Desk.open(ledgers[1], "loans")
+    first, second = Desk.open(ledgers[0], "loans", **QUICK, seed=3), Desk.open(ledgers[1], "loans")
     both = [Projectors(ledger, poll_seconds=0.05) for ledger in ledgers]
     both[0].add(first)
     assert first.wait_for(1, 30)
@@ -164,7 +164,7 @@ def test_a_failure_is_logged_and_tried_again(
         advance(self, *arguments)
 
     monkeypatch.setattr(Reducer, "advance", failing)
-    with caplog.at_level(logging.INFO), Desk.open(ledger, "loans", n_features=D) as desk:
+    with caplog.at_level(logging.INFO), Desk.open(ledger, "loans", **QUICK) as desk:
         projectors.add(desk)
         wait_until_applied(desk, 1)
     messages = [record.getMessage() for record in caplog.records]
@@ -175,7 +175,7 @@ def test_a_failure_is_logged_and_tried_again(
 
 def test_a_removed_desk_is_left_alone(ledger: Ledger, projectors: Projectors) -> None:
     """Closing a desk removes it; its projection stays where it was, and others go on."""
-    with Desk.open(ledger, "loans", n_features=D) as desk:
+    with Desk.open(ledger, "loans", **QUICK) as desk:
         projectors.add(desk)
         wait_until_applied(desk, 1)
         projectors.remove(desk)
@@ -189,7 +189,7 @@ def test_a_removed_desk_is_left_alone(ledger: Ledger, projectors: Projectors) ->
 def test_idle_desks_do_nothing(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     """After the last event, its snapshot and its pairs, no run is scheduled, nor by a poll."""
     projectors = Projectors(ledger, poll_seconds=0.05)
-    with Desk.open(ledger, "loans", n_features=D, seed=1) as desk, closing(projectors):
+    with Desk.open(ledger, "loans", **QUICK, seed=1) as desk, closing(projectors):
         projectors.add(desk)
         play(desk, 1)
         wait_for(lambda: desk.wait_for(desk.head.seq, 0) and desk.head.seq in dict(ledger.snapshots("loans")))
@@ -206,7 +206,7 @@ def test_closing_ends_all_threads(ledger: Ledger) -> None:
     """And a closed desk can be opened and projected again."""
     for _ in range(2):
         projectors = Projectors(ledger)
-        with Desk.open(ledger, "loans", n_features=D, seed=1) as desk:
+        with Desk.open(ledger, "loans", **QUICK, seed=1) as desk:
             projectors.add(desk)
             assert desk.wait_for(1, 30)
             projectors.close()

@@ -13,7 +13,7 @@ import pytest
 from evenhand.desk import Decide, Desk, GiveReview, Ledger, WaitingPair
 from evenhand.errors import InvalidInput
 from evenhand.ledger.waiting_pairs import Answered
-from tests.support.desk_play import D, done, people, review_of
+from tests.support.desk_play import QUICK, done, people, review_of
 from tests.support.waiting import wait_for
 
 
@@ -26,7 +26,7 @@ def desk(ledger: Ledger, name: str) -> Iterator[Desk]:
 
 def filled(ledger: Ledger, name: str) -> Desk:
     """A desk with some decisions that nobody has reviewed."""
-    desk, rng = Desk.open(ledger, name, n_features=D, seed=1), np.random.default_rng(0)
+    desk, rng = Desk.open(ledger, name, **QUICK, seed=1), np.random.default_rng(0)
     done(desk.execute([Decide(people(rng, k=5)) for _ in range(10)]))
     desk.catch_up(wait=True)
     return desk
@@ -81,7 +81,7 @@ def test_an_answer_takes_a_pair_out(desk: Desk) -> None:
 
 def test_a_planned_overlap_asks_two_people(ledger: Ledger, name: str) -> None:
     """With overlap 1 every pair has two places, for two different people, also after one has answered."""
-    with Desk.open(ledger, name, n_features=D, seed=1, overlap=1.0) as desk:
+    with Desk.open(ledger, name, **QUICK, seed=1, overlap=1.0) as desk:
         done(desk.execute([Decide(people(np.random.default_rng(0), k=5))]))
         desk.catch_up(wait=True)
         n = desk.ledger.pairs.count(name) // 2
@@ -175,7 +175,7 @@ NONSENSE = [{"n": 0}, {"n": 1.5}, {"n": 10**6}, {"n": 1, "lease": -1.0}, {"n": 1
 @pytest.mark.parametrize("options", NONSENSE)
 def test_nonsense_is_refused(options: dict[str, object]) -> None:
     """A number of pairs, a name, and seconds above zero."""
-    with Desk.open("memory:", "loans", n_features=D) as desk, pytest.raises(InvalidInput):
+    with Desk.open("memory:", "loans", **QUICK) as desk, pytest.raises(InvalidInput):
         desk.queue(**options)  # type: ignore[arg-type]
 
 

@@ -16,7 +16,7 @@ from evenhand.ledger.event import Head, Row
 from evenhand.ledger.ledger import INSERT
 from evenhand.ledger.verify import head_and_stray, to_jsonl, verify
 from evenhand.service.verification import PENDING, Verification
-from tests.support.desk_play import D, done, people, play
+from tests.support.desk_play import QUICK, done, people, play
 from tests.support.tampering import tampered
 from tests.support.waiting import wait_for
 
@@ -27,7 +27,7 @@ LINES = 6
 @pytest.fixture
 def desk(durable_ledger: Ledger, name: str) -> Iterator[Desk]:
     """A desk that has played a day, of each kind of ledger."""
-    with Desk.open(durable_ledger, name, n_features=D, seed=1) as opened:
+    with Desk.open(durable_ledger, name, **QUICK, seed=1) as opened:
         play(opened, 1)
         yield opened
 

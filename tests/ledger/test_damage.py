@@ -12,7 +12,7 @@ from evenhand.desk import Decide, Desk, Ledger, open_ledger
 from evenhand.errors import DamagedLedger, EvenhandError, InvalidInput, LedgerUnavailable, NewerFile
 from evenhand.ledger.verify import verify
 from tests.support.broken_databases import limit_size, start_server, stop_server
-from tests.support.desk_play import D, done, people, play
+from tests.support.desk_play import QUICK, done, people, play
 from tests.support.ledgers import running_postgresql
 from tests.support.tampering import tampered
 
@@ -83,7 +83,7 @@ def test_a_database_that_goes_away_and_comes_back() -> None:
     rng = np.random.default_rng(0)
     with running_postgresql() as server:
         url = re.sub("^postgresql", "postgresql+psycopg", server.get_uri())
-        with Desk.open(url, "loans", n_features=D, seed=1) as desk:
+        with Desk.open(url, "loans", **QUICK, seed=1) as desk:
             desk.project_in_background()
             play(desk, 2)
             last = verify(desk.ledger, "loans")
@@ -101,5 +101,5 @@ def test_a_database_that_goes_away_and_comes_back() -> None:
 def test_opening_is_cheap_to_get_wrong(ledger: Ledger, name: str) -> None:
     """A desk that cannot be opened leaves no desk behind."""
     with pytest.raises(InvalidInput):
-        Desk.open(ledger, name, n_features=D, capacity=-1)
+        Desk.open(ledger, name, **QUICK, capacity=-1)
     assert name not in ledger.names()

@@ -14,7 +14,7 @@ from evenhand.desk.imports.importing import import_jsonl
 from evenhand.desk.replay import replay
 from evenhand.errors import DamagedLedger
 from evenhand.ledger.verify import from_line, to_jsonl, verify_lines
-from tests.support.desk_play import D, play
+from tests.support.desk_play import QUICK, D, play
 from tests.support.ledger_command import run
 from tests.support.tampering import tampered
 
@@ -47,7 +47,7 @@ def test_an_imported_ledger_teaches_what_it_taught(played: Desk, tmp_path: Path)
     """A new desk with the lines of another knows the same of rewards, and has the same verdicts to learn from."""
     file = tmp_path / "past.jsonl"
     file.write_text("\n".join(to_jsonl(played.ledger, played.name)))
-    with Desk.open(played.ledger, played.name + "-anew", n_features=D, seed=2) as desk:
+    with Desk.open(played.ledger, played.name + "-anew", **QUICK, seed=2) as desk:
         reported = import_jsonl(desk, file)
         assert reported.refused == []
         desk.catch_up(wait=True)
@@ -66,7 +66,7 @@ def test_an_imported_ledger_teaches_what_it_taught(played: Desk, tmp_path: Path)
 def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """verify, replay, export, and verify of what was exported; what was asked wrongly ends with status 2."""
     url, file = f"sqlite:///{tmp_path}/ledger.db", tmp_path / "lines.jsonl"
-    with Desk.open(url, "loans", n_features=D, seed=1) as desk:
+    with Desk.open(url, "loans", **QUICK, seed=1) as desk:
         play(desk, 3)
         head = desk.head
     assert run("verify", "loans", "--database", url, "--known", f"{head.seq}:{head.hash}") == 0

@@ -10,7 +10,7 @@ from sqlalchemy import event
 
 from evenhand.desk import ChangeSettings, Decide, Desk, Withdraw
 from evenhand.ledger.ledger import Ledger
-from tests.support.desk_play import D, done, people, play
+from tests.support.desk_play import QUICK, done, people, play
 
 WHOLE = ("SCAN events", "SCAN waiting_pairs", "(desk=?)")
 """A plan that says so looks at every row, or at every row of a desk."""
@@ -22,7 +22,7 @@ ALLOWED = ("waiting_pairs_order", "waiting_pairs_leases", "events_undoes", "snap
 def test_every_query_uses_its_index(tmp_path: Path) -> None:
     """All statements sent to SQLite in some days of everything, with their query plans."""
     statements: dict[str, Any] = {}
-    with Desk.open(f"sqlite:///{tmp_path}/ledger.db", "loans", n_features=D, seed=1, overlap=0.5) as desk:
+    with Desk.open(f"sqlite:///{tmp_path}/ledger.db", "loans", **QUICK, seed=1, overlap=0.5) as desk:
         assert isinstance(desk.ledger, Ledger)
 
         @event.listens_for(desk.ledger.engine, "before_cursor_execute")

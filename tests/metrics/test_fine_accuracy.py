@@ -53,6 +53,7 @@ def test_a_set_at_the_end_of_precision_does_not_fall_apart() -> None:
     assert run["last_unfair_round"][-1] <= 100
 
 
+@pytest.mark.statistical
 def test_flags_finer_than_probabilities_come_to_an_end() -> None:
     """ProjectedVolume at epsilon = 2^-16: at most 5 flags of any size from round 500 to 1,500; there were 43 to 60."""
     for seed in (2, 3, 5):

@@ -15,7 +15,7 @@ from evenhand.records.review_metadata import ANSWERS, NAMES
 from evenhand.review.review_book import ReviewBook
 from evenhand.review.review_sessions import ReviewSessions
 from evenhand.service.request_models import ReviewRequest
-from tests.support.desk_play import D, people
+from tests.support.desk_play import QUICK, people
 
 SEEN: dict[str, Any] = {
     "sides": {"left": "person 1", "right": "person 0"},
@@ -36,14 +36,14 @@ SEEN: dict[str, Any] = {
 @pytest.fixture
 def decision() -> Any:
     """A desk's decision about four people."""
-    with Desk.open("memory:", "loans", n_features=D, seed=1) as desk:
+    with Desk.open("memory:", "loans", **QUICK, seed=1) as desk:
         made = desk.decide(people(np.random.default_rng(0)))
         yield desk, made.id
 
 
 def test_a_review_from_elsewhere_is_recorded_as_those_of_the_page(ledger: Ledger, name: str) -> None:
     """All that the page notes of a pair can be sent by name, and stands under the same names, of the same kinds."""
-    with Desk.open(ledger, name, n_features=D, seed=1) as desk:
+    with Desk.open(ledger, name, **QUICK, seed=1) as desk:
         made, _ = (desk.decide(people(np.random.default_rng(0))) for _ in range(2))
         reported = desk.review(made.id, "partial", unfair=[("person 0", "person 1")], reviewer="Kim", **SEEN).body
         reviewing = ReviewSessions(desk)
@@ -157,7 +157,7 @@ def test_a_first_ledger_that_took_anything_is_still_read(decision: Any) -> None:
 @pytest.mark.parametrize("answer", ["unsure", "skip", "conflict"])
 def test_a_review_from_elsewhere_reaches_the_queue(ledger: Ledger, name: str, answer: str) -> None:
     """Whoever is unsure was asked, and the pair waits no more; what is declined waits on, for others."""
-    with Desk.open(ledger, name, n_features=D, seed=1) as desk:
+    with Desk.open(ledger, name, **QUICK, seed=1) as desk:
         desk.decide(people(np.random.default_rng(0)))
         desk.catch_up(wait=True)
         (first,) = desk.queue(1, reviewer="Kim")

@@ -18,7 +18,7 @@ from evenhand.errors import LedgerUnavailable
 from evenhand.ledger.ledger import Ledger, open_ledger
 from evenhand.service.dashboard.decision_page import Prover
 from evenhand.service.verification import VERIFIED
-from tests.support.desk_play import D, done, people, play
+from tests.support.desk_play import QUICK, done, people, play
 from tests.support.running_service import DECISIONS, MEMORY, Asking, asking, candidates
 from tests.support.waiting import wait_for
 
@@ -120,7 +120,7 @@ def test_a_database_that_is_away_is_a_problem_to_come_back_for(ask: Asking, monk
 def test_a_certificate_does_not_wait_for_another_process(tmp_path: Path) -> None:
     """A decision that this process has not projected yet gets the certificate that the projecting process gives it."""
     url = f"sqlite:///{tmp_path / 'desks.db'}"
-    with Desk.open(url, "loans", n_features=D, seed=3) as projecting, Desk.open(url, "loans") as following:
+    with Desk.open(url, "loans", **QUICK, seed=3) as projecting, Desk.open(url, "loans") as following:
         play(projecting, 4)
         projecting.catch_up(wait=True)
         (event,) = done(following.execute([Decide(people(np.random.default_rng(9)))]))

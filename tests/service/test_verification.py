@@ -14,7 +14,7 @@ from evenhand.ledger.event import Row
 from evenhand.ledger.verify import Chain
 from evenhand.service import ServiceSettings
 from evenhand.service.verification import PENDING, VERIFIED, Verification
-from tests.support.desk_play import D, play
+from tests.support.desk_play import QUICK, play
 from tests.support.running_service import ADMIN, MEMORY, running
 from tests.support.tampering import tampered
 from tests.support.waiting import wait_for
@@ -31,7 +31,7 @@ def _no_rest(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def settings(tmp_path: Path) -> ServiceSettings:
     """A database with a desk that has played some days."""
-    with Desk.open(f"sqlite:///{tmp_path}/ledger.db", "loans", n_features=D, seed=1) as desk:
+    with Desk.open(f"sqlite:///{tmp_path}/ledger.db", "loans", **QUICK, seed=1) as desk:
         play(desk, 3)
     return replace(MEMORY, database_url=f"sqlite:///{tmp_path}/ledger.db")
 

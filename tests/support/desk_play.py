@@ -14,6 +14,8 @@ from evenhand.errors import EvenhandError
 
 D = 3
 TRUE = np.diag([0.4, 0.1, 0.0])
+QUICK: dict[str, Any] = {"n_features": D, "reviewer_error": 1e-3}
+"""Settings of a desk in tests that are not about its learner: the default learners take ten times as long."""
 
 
 def people(rng: np.random.Generator, k: int = 4, d: int = D) -> list[dict[str, Any]]:

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from evenhand.desk import AnswerQuestion, Desk, Ledger, Withdraw, open_ledger
-from tests.support.desk_play import D, done, people, play
+from tests.support.desk_play import QUICK, done, people, play
 
 
 def start_postgresql(folder: Path) -> Any:
@@ -105,7 +105,7 @@ def _played_some_days() -> bytes:
     """The file of a ledger in SQLite, as it is once its desk is closed."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "ledger.db")
-        with Desk.open(f"sqlite:///{file}", "loans", n_features=D, seed=1) as desk:
+        with Desk.open(f"sqlite:///{file}", "loans", **QUICK, seed=1) as desk:
             play(desk, 3)
             desk.decide(people(np.random.default_rng(1)), idempotency_key="the last day")
         return file.read_bytes()
@@ -114,7 +114,7 @@ def _played_some_days() -> bytes:
 @pytest.fixture
 def played(ledger: Ledger, name: str) -> Desk:
     """A desk that has seen everything."""
-    desk = Desk.open(ledger, name, n_features=D, seed=1)
+    desk = Desk.open(ledger, name, **QUICK, seed=1)
     reviews = play(desk, 4)
     done(desk.execute([Withdraw(reviews[0].id), AnswerQuestion([0.5, 0, 0], [0, 0.5, 0], 0.2, True, "Kim")]))
     desk.catch_up(wait=True)

@@ -107,6 +107,8 @@ for name in ("default", "projected volume", "paper.full"):
 """
 
 
+@pytest.mark.process
+@pytest.mark.smoke
 def test_same_seed_in_another_process_is_the_same_run() -> None:
     """A run is a function of its seeds: another process, with another hash seed, plays it again to the bit."""
     here = [

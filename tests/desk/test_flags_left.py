@@ -67,6 +67,7 @@ KEY = "from evenhand.desk import DeskSettings; " + (
 )
 
 
+@pytest.mark.process
 def test_a_desk_recognises_its_decisions_on_another_processor() -> None:
     """The key that decisions are signed with depends on the settings, not on how a processor rounds the first walk."""
     here, elsewhere = (

@@ -68,7 +68,7 @@ def test_an_event_has_the_answers_and_what_they_imply(ledger: Ledger, name: str)
 
 def test_the_projection_is_that_of_a_bandit_which_got_the_same_reviews(ledger: Ledger, name: str) -> None:
     """Live, replayed from the first event, and learned by hand: the same to the bit."""
-    with Desk.open(ledger, name, n_features=D, seed=3, target_unfair_share=0.1) as desk:
+    with Desk.open(ledger, name, n_features=D, metric="BayesPoint", seed=3, target_unfair_share=0.1) as desk:
         reviews = play(desk, 6)
         assert any(event.body["unfair"] for event in reviews)
         bandit = desk.settings.first_bandit()
@@ -197,8 +197,8 @@ def test_rules_that_are_refused(rules: dict[str, Any], message: str) -> None:
 def test_another_desk_imports_them(tmp_path: Path) -> None:
     """An exported ledger with ratings and comparisons teaches another desk as much as the reviews themselves."""
     with (
-        Desk.open("memory:", "loans", n_features=D, seed=3) as desk,
-        Desk.open("memory:", "cards", n_features=D) as other,
+        Desk.open("memory:", "loans", n_features=D, metric="BayesPoint", seed=3) as desk,
+        Desk.open("memory:", "cards", n_features=D, metric="BayesPoint") as other,
     ):
         reviews = play(desk, 8)
         report = import_jsonl(other, exported(desk, tmp_path / "loans.jsonl"))

@@ -99,6 +99,7 @@ def fingerprint(interview: eh.Interview) -> str:
     return hashlib.sha256(repr(interview.answers).encode()).hexdigest()
 
 
+@pytest.mark.process
 def test_same_seed_in_another_process_is_the_same_interview() -> None:
     """An interview is a function of its seed and the answers."""
     here = fingerprint(interviewed(*standard(3, seed=3, max_questions=15)))

@@ -34,6 +34,7 @@ def played_too_low(learner: VersionSpace, rounds: int, *, wrong: float, k: int, 
     return np.sort(true - np.sqrt(learner.guess(pairs)))
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize("seed", range(3))
 def test_what_is_played_does_not_fall(seed: int) -> None:
     """10% wrong, d = 2, 600 rounds: half of all distances are played within 2e-4 of the truth.

@@ -23,7 +23,7 @@ RULES = {"repeats": 0.1, "repeat_after": 2, "controls": 0.1}
 def crowded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     """A service with fifty reviewers of one desk, where some pairs are for two of them."""
     service = LocalService(tmp_path_factory.mktemp("crowded"))
-    service.open_desk("loans", 80, overlap=0.2, reviewing=RULES)
+    service.open_desk("loans", 80, overlap=0.2, reviewing=RULES, reviewer_error=1e-3)
     service.token("owner", ["admin"])
     for number in range(REVIEWERS):
         service.token(f"reviewer {number}", ["review"], ["loans"])

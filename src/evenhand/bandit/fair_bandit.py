@@ -274,7 +274,7 @@ class FairBandit:
 
         `promise` says it in a sentence, and under which conditions.
         """
-        if self.fit_check.speaks_up or not self.metric.plays_metric:
+        if self.fit_check.spoke_at is not None or not self.metric.plays_metric:
             return None
         return self.metric.flags_left
 

@@ -32,8 +32,7 @@ from evenhand.metrics.learner_settings import (
 )
 from evenhand.metrics.verdicts import HalfSpaces, Pairs, Verdicts
 from evenhand.metrics.version_space import remembered
-from evenhand.metrics.version_space._products import values_at, weighted_sums
-from evenhand.metrics.version_space.constraints import Constraints
+from evenhand.metrics.version_space.constraints import Constraints, values_at, weighted_sums
 from evenhand.metrics.version_space.density import Density
 from evenhand.metrics.version_space.hard_density import HardDensity
 from evenhand.metrics.version_space.likelihood import Likelihood, likelihood_of
@@ -205,14 +204,16 @@ class VersionSpace(MetricLearner):
         Each decision being reviewed before the next; with a fixed error rate, if no more answers are wrong than all but
         0.5% of the density say. None if rates are learned or refuted, no metric fits, or one bit is of too many pairs.
         """
-        return self._promise().flags_left
+        return self._promise.flags_left
 
     @property
     def promise(self) -> str:
         """What this learner promises now, in a sentence."""
-        return self._promise().sentence
+        return self._promise.sentence
 
+    @functools.cached_property
     def _promise(self) -> Promise:
+        """Every decision asks for it; learning takes it away."""
         return Promise(
             density=self._density,
             error_rate=self.error_rate,
@@ -230,15 +231,16 @@ class VersionSpace(MetricLearner):
         if self.error_rate is not None or not self._names:
             return {}
         assert isinstance(self._density, SoftDensity)
-        answers, (rates, logs) = self._density.n_answers // self._thresholds.steps, self._density.rates()
+        answers, (rates, logs) = self._density.n_answers // self._thresholds.steps, self._density.rates
         return report_on_rates(self._names, answers, logs, rates, BayesPointTuning().credible)
 
     # Learning.
 
     def learn(self, verdicts: Verdicts) -> Learned:
         """Learn from the verdicts of one round; those that fit no metric, or hardly any, are conflicts."""
-        rows = self._constraints(verdicts).first_occurrences()
-        new = self._constraints(verdicts.take(rows), self._thresholds.ladder_of(verdicts.reviewer))
+        ladder, new = self._thresholds.ladder_of(verdicts.reviewer), self._constraints(verdicts)
+        rows = new.first_occurrences()
+        new = new.take(rows) if ladder is None else self._constraints(verdicts.take(rows), ladder)
         thresholds = self._thresholds.after(verdicts.take(rows), self._density, self.space)
         refused = self._learn(new, verdicts.reviewer)
         self._thresholds = thresholds
@@ -282,8 +284,9 @@ class VersionSpace(MetricLearner):
             raise
         if self.error_rate is None and len(new) and reviewer not in self._names:
             self._names = (*self._names, reviewer)
-        self._density, self._remembered, self.rounds = density, memory, self.rounds + 1
-        self._redrawn_at = redrawn_at
+        self._density, self._remembered, self._redrawn_at = density, memory, redrawn_at
+        self.rounds += 1
+        self.__dict__.pop("_promise", None)
         self.is_refuted = self.is_refuted or (self.error_rate == 0.0 and len(refused) > 0)
         return refused
 
@@ -291,8 +294,7 @@ class VersionSpace(MetricLearner):
         """The density after new answers, and those that contradict earlier ones."""
         after, none = self._density.after(new, self._rng), np.zeros(0, np.int64)
         if after is not None:
-            is_slip = self.error_rate is not None and 0.0 < self.error_rate < self.tuning.slip_rate
-            is_slip = is_slip and self.softness == 0.0
+            is_slip = 0.0 < (self.error_rate or 0.0) < self.tuning.slip_rate and self.softness == 0.0
             return after, self._density.contradicting(new) if is_slip else none
         assert isinstance(self._density, HardDensity)  # the others never run out of metrics
         if self._density.may_fit(new) and 2.0 * self.bound <= self._max_bound:
@@ -317,16 +319,14 @@ class VersionSpace(MetricLearner):
 
     def _within_bound(self, density: Density, memory: remembered.Remembered) -> Density:
         """The density, in a larger ball if its mean comes near the bound: the truth may lie outside."""
-        bound = density.bound
-        if not density.leans_on_the_ball or 2.0 * bound > self._max_bound:
+        if not density.leans_on_the_ball or 2.0 * density.bound > self._max_bound:
             return density
-        return self._restarted(2.0 * bound, memory) or density
+        return self._restarted(2.0 * density.bound, memory) or density
 
     def _redrawn(self, density: Density, memory: remembered.Remembered) -> tuple[Density, int]:
-        """The density, or one drawn again if that has more mass: points may have been misled. And the number of answers
-        at the last attempt.
+        """The density, or one drawn again if that has more mass, and the number of answers at the last attempt.
 
-        Attempted when more answers are wrong than usual at a fixed error rate, with the reviews in another order.
+        Attempted when more answers are wrong than usual: points may have been misled by the order of the reviews.
         """
         if not self.error_rate or not isinstance(density, SoftDensity):
             return density, 0

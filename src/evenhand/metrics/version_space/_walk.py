@@ -14,7 +14,7 @@ import numpy as np
 
 from evenhand._internal.arrays import Floats, Indices
 from evenhand._internal.jit import jit
-from evenhand.metrics.version_space._products import fill_products
+from evenhand.metrics.version_space.constraints import fill_products
 
 FAR = 1e300  # Beyond the end of any chord.
 

@@ -15,9 +15,8 @@ import numpy as np
 
 from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand.metrics.features import MetricSpace
-from evenhand.metrics.version_space._products import weighted_sums
 from evenhand.metrics.version_space._walk import fill_axes, walk
-from evenhand.metrics.version_space.constraints import Constraints
+from evenhand.metrics.version_space.constraints import Constraints, weighted_sums
 from evenhand.metrics.version_space.tuning import DensityTuning
 
 

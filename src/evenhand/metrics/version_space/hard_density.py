@@ -9,8 +9,7 @@ import numpy as np
 
 from evenhand._internal.arrays import Floats, Mask
 from evenhand.errors import SolverFailed
-from evenhand.metrics.version_space._products import values_at
-from evenhand.metrics.version_space.constraints import Constraints
+from evenhand.metrics.version_space.constraints import Constraints, values_at
 from evenhand.metrics.version_space.density import Density
 from evenhand.metrics.version_space.extents import Outline, deepest_point
 from evenhand.metrics.version_space.hit_and_run import Cloud

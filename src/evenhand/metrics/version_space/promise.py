@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from evenhand.metrics.version_space.density import Density
 from evenhand.theory.promise import flagged_rounds_per_wrong_answer, flags_in_words, flags_left
@@ -27,7 +28,7 @@ class Promise:
     is_soft: bool
     """Whether thresholds may be soft."""
 
-    @property
+    @cached_property
     def flags_left(self) -> int | None:
         """How many more rounds can be flagged at most; None where nothing is promised."""
         if self.error_rate is None or self.is_soft or self.is_refuted:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand.metrics.features import MetricSpace
-from evenhand.metrics.version_space._products import values_at, weighted_sums
-from evenhand.metrics.version_space.constraints import Constraints
+from evenhand.metrics.version_space.constraints import Constraints, values_at, weighted_sums
 from evenhand.metrics.version_space.density import Density
 from evenhand.metrics.version_space.likelihood import LearnedRates, Likelihood, log_sum
 from evenhand.metrics.version_space.tuning import DensityTuning
@@ -93,6 +93,7 @@ class SoftDensity(Density):
         n_answers = int(np.sum(self.n_answers))
         return 1.0 if n_wrong <= error_rate * n_answers else float(bdtrc(n_wrong - 1, n_answers, error_rate))
 
+    @cached_property
     def rates(self) -> tuple[Floats, Floats]:
         """A grid of error rates, and the log of how likely each is for each reviewer: (g,), (r, g)."""
         assert isinstance(self.likelihood, LearnedRates)

@@ -15,7 +15,7 @@ from evenhand.metrics.gaussian.error_rates import ErrorRates
 from evenhand.metrics.gaussian.reviewer_grid import ReviewerGrid
 from evenhand.metrics.gaussian.tuning import BayesPointTuning
 from evenhand.metrics.verdicts import Verdicts
-from evenhand.metrics.version_space._products import values_at, weighted_sums
+from evenhand.metrics.version_space.constraints import values_at, weighted_sums
 from evenhand.metrics.version_space.density import Density
 
 STEPS = 4

@@ -3,10 +3,11 @@
 python -m scripts.walks [--files]
 
 A profile records every Python call in evenhand's own files, in all threads. A change of file is a call in another file
-than the thread's call before it. Each walk is counted once everything is compiled, opened and warm. A decision's walk
-ends with its answer, so the projection that it sets off in the background is left out. A review's walk ends when the
-desk's projection has learned from it. Every walk is counted with BayesPoint alone (`reviewer_error=0.001`) and with
-the default, in which several learners learn side by side.
+than the thread's call before it. Each walk is made several times, once everything is compiled, opened and warm, and
+the median is printed: now and then a review also sets off a search for a metric that fits, or points walk again. A
+decision's walk ends with its answer, so the projection that it sets off in the background is left out. A review's walk
+ends when the desk's projection has learned from it. Every walk is counted with BayesPoint alone
+(`reviewer_error=0.001`) and with the default, in which several learners learn side by side.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from evenhand.service import ServiceSettings, create_app
 
 ROOT = os.path.dirname(eh.__file__) + os.sep
 TOKEN = "a-token-for-counting-walks-only"
-WARM_UP = 30
+WARM_UP, WALKS = 30, 9
 LEARNERS = {"BayesPoint": 1e-3, "the default": None}
 """The `reviewer_error` of each."""
 
@@ -47,9 +48,10 @@ class Walk:
         self.without = without
         """Threads whose name starts with one of these are left out."""
 
-    def __str__(self) -> str:
-        changes = sum(a != b for calls in self.calls.values() for a, b in pairwise(calls))
-        return f"{len(self.files)} files, {changes} changes of file, {len(self.calls)} threads"
+    @property
+    def changes(self) -> int:
+        """The number of changes from file to file."""
+        return sum(a != b for calls in self.calls.values() for a, b in pairwise(calls))
 
     @property
     def files(self) -> list[str]:
@@ -62,6 +64,7 @@ class Tracer:
 
     def __init__(self, *, show_files: bool) -> None:
         self._walk: Walk | None = None
+        self._walks: dict[str, list[Walk]] = {}
         self._show_files = show_files
         threading.setprofile(self._profile)
         sys.setprofile(self._profile)
@@ -76,13 +79,21 @@ class Tracer:
 
     @contextmanager
     def counting(self, name: str, *, without: tuple[str, ...] = ()) -> Iterator[None]:
-        """Count what happens inside, and print it."""
+        """Count what happens inside as one walk of this name."""
         walk = self._walk = Walk(without)
         yield
         self._walk = None
-        print(f"{name}: {walk}")
-        if self._show_files:
-            print("".join(f"    {file}\n" for file in walk.files), end="")
+        self._walks.setdefault(name, []).append(walk)
+
+    def report(self) -> None:
+        """Print the median walk of each name counted so far, in order, and begin anew."""
+        for name, walks in self._walks.items():
+            walk = sorted(walks, key=lambda walk: walk.changes)[len(walks) // 2]
+            least, most = min(walk.changes for walk in walks), max(walk.changes for walk in walks)
+            print(f"{name}: {len(walk.files)} files, {walk.changes} changes of file ({least} to {most})")
+            if self._show_files:
+                print("".join(f"    {file}\n" for file in walk.files), end="")
+        self._walks.clear()
 
 
 def contexts(rng: np.random.Generator, k: int = 5, d: int = 5) -> list[list[float]]:
@@ -99,12 +110,14 @@ def in_the_library(tracer: Tracer, rng: np.random.Generator, name: str, reviewer
     for _ in range(WARM_UP):
         decision = bandit.decide(contexts(rng))
         bandit.learn(decision, rewards=dict.fromkeys(decision.chosen, 0.5), review=review)
-    people = contexts(rng)
-    with tracer.counting(f"decide, {name}"):
-        decision = bandit.decide(people)
-    rewards = dict.fromkeys(decision.chosen, 0.5)
-    with tracer.counting(f"learn, {name}"):
-        bandit.learn(decision, rewards=rewards, review=review)
+    for _ in range(WALKS):
+        people = contexts(rng)
+        with tracer.counting(f"decide, {name}"):
+            decision = bandit.decide(people)
+        rewards = dict.fromkeys(decision.chosen, 0.5)
+        with tracer.counting(f"learn, {name}"):
+            bandit.learn(decision, rewards=rewards, review=review)
+    tracer.report()
 
 
 def over_http(
@@ -138,14 +151,16 @@ def over_http(
     http.post("/api/desks", json=settings).raise_for_status()
     for _ in range(5):
         wait_until_learned(review(decide()))
-    time.sleep(1)  # background work of the warm-up ends
-    with tracer.counting(f"HTTP decision, {name}", without=("MainThread", "evenhand-projector")):
-        decision = decide()
-    wait_until_learned(decision)
-    time.sleep(1)
     desk = asyncio.run(app.state.service.desks.get(desk_name)).desk
-    with tracer.counting(f"HTTP review to learned metric, {name}", without=("MainThread",)):
-        assert desk.wait_for(review(decision)["seq"], timeout=30)
+    for _ in range(WALKS):
+        time.sleep(0.5)  # background work ends
+        with tracer.counting(f"HTTP decision, {name}", without=("MainThread", "evenhand-projector")):
+            decision = decide()
+        wait_until_learned(decision)
+        time.sleep(0.5)
+        with tracer.counting(f"HTTP review to learned metric, {name}", without=("MainThread",)):
+            assert desk.wait_for(review(decision)["seq"], timeout=30)
+    tracer.report()
 
 
 @contextmanager

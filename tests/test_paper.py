@@ -61,6 +61,7 @@ def test_many_chooses_several_and_is_fair_later() -> None:
     assert np.sum(account.unfair_pairs[200:]) <= 0.02 * np.sum(account.unfair_pairs[:200])
 
 
+@pytest.mark.statistical
 def test_one_estimator_per_pair_needs_more_flags_than_one_for_all() -> None:
     """In the same world the paper's form is unfair to several times more pairs than the default."""
     paper = simulate(eh.paper.full(3, epsilon=0.02, seed=0), d=3, k=4, rounds=250, seed=4, epsilon=0.02)

@@ -46,7 +46,7 @@ LEARNERS: dict[str, Callable[[], MetricLearner]] = {
 SOME = 4  # Of the factorisations of one call, this many are made to fail, one at a time.
 
 every_learner = pytest.mark.parametrize("name", LEARNERS)
-few_seeds = settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+few_seeds = settings(max_examples=2, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def verdicts_of(rng: np.random.Generator, k: int = 4) -> Verdicts:

@@ -265,6 +265,7 @@ def test_any_learner_is_held_to_it(metric: eh.metrics.MetricLearner) -> None:
     assert all(gap <= 1e-9 for scale, gap in bandit.noted if scale == 0)
 
 
+@pytest.mark.statistical
 def test_an_honest_reviewer_costs_little() -> None:
     """With a reviewer who follows a metric the scale is back near 1 in the end, and few flags are left to come."""
     world = make_world("sphere", n_features=3, n_candidates=4, seed=3)

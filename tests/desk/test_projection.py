@@ -21,7 +21,7 @@ from evenhand.desk.replay import Walk, digest_of, replay
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import DamagedLedger
 from evenhand.ledger.event import Stamp
-from tests.support.desk_play import D, done, people, play, review_of
+from tests.support.desk_play import QUICK, D, done, people, play, review_of
 
 
 def digest(desk: Desk) -> str:
@@ -126,7 +126,7 @@ def commands(step: str, decisions: list[Any], reviews: list[Any], rng: np.random
 
 def test_a_snapshot_is_the_projection(ledger: Ledger, name: str) -> None:
     """A snapshot read back is the reducer that was kept, and it knows its ledger."""
-    with Desk.open(ledger, name, n_features=D, seed=3) as desk:
+    with Desk.open(ledger, name, **QUICK, seed=3) as desk:
         play(desk, 5)
         reducer = desk.projector._reducer
         kept = from_bytes(to_bytes(reducer, "chain"), "chain")
@@ -139,7 +139,7 @@ def test_a_snapshot_is_the_projection(ledger: Ledger, name: str) -> None:
 
 def test_a_damaged_snapshot_is_not_used(ledger: Ledger, name: str) -> None:
     """Projecting again is always right."""
-    with Desk.open(ledger, name, n_features=D, seed=3) as desk:
+    with Desk.open(ledger, name, **QUICK, seed=3) as desk:
         play(desk, 3)
         state = digest(desk)
     for stamp in ledger.snapshots(name):
@@ -175,7 +175,7 @@ def test_a_snapshot_kept_on_the_way_is_not_published(ledger: Ledger, name: str) 
 
 def test_deciding_goes_on_while_a_projection_runs(ledger: Ledger, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A decision does not wait for the projector: it is made from the projection before."""
-    with Desk.open(ledger, name, n_features=D, seed=3) as desk:
+    with Desk.open(ledger, name, **QUICK, seed=3) as desk:
         play(desk, 2)
         seq, advance = desk.projection.seq, Reducer.advance
         begun, goes_on = threading.Event(), threading.Event()
@@ -200,7 +200,7 @@ def test_a_projector_that_fails_lets_another_one_try(
     ledger: Ledger, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever went wrong, the lock is free afterwards."""
-    with Desk.open(ledger, name, n_features=D, seed=3) as desk:
+    with Desk.open(ledger, name, **QUICK, seed=3) as desk:
         done(desk.execute([Decide(people(np.random.default_rng(9)))]))
 
         def failing(self: Reducer, *arguments: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from dataclasses import replace
 from typing import Any
@@ -54,6 +55,7 @@ def test_a_copy_of_all_metrics_is_never_cut(rank: int) -> None:
     assert worst > 0.8 * set_back
 
 
+@pytest.mark.statistical
 def test_a_flag_leaves_the_quantile_on_average() -> None:
     """What lies below the distance played, on average over clouds, is the quantile or less: here of all metrics.
 
@@ -243,6 +245,23 @@ def test_mass_that_no_metric_would_lose_ends_the_promise() -> None:
         learner._density = replace(learner._density, log_mass=log_mass)
         assert (learner.flags_left is None) == ends
         assert learner.promise.startswith("The answers leave less" if ends else "At most 0 more decisions")
+
+
+def test_a_promise_is_worked_out_once_a_review(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every decision asks for the number; it changes with the answers only, and with each of them."""
+    learner, computed = VersionSpace(2, epsilon=0.01, error_rate=0, seed=7), list[int]()
+
+    def counted(*arguments: Any, **named: Any) -> int | None:
+        left = flags_left(*arguments, **named)
+        computed.append(-1 if left is None else left)
+        return left
+
+    monkeypatch.setattr("evenhand.metrics.version_space.promise.flags_left", counted)
+    before = learner.flags_left
+    assert (learner.flags_left, copy.deepcopy(learner).flags_left, len(computed)) == (before, before, 1)
+    learner.learn_pair([0.9, 0.0], [0.0, 0.0], gap=0.5, unfair=True)
+    assert learner.flags_left == computed[-1] != before
+    assert len(computed) == 2
 
 
 def test_one_bit_reviews_promise_less() -> None:

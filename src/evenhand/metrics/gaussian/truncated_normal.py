@@ -27,7 +27,7 @@ def quantile_above_zero(mean: Floats, sd: Floats, quantile: float) -> Floats:
     >>> quantile_above_zero(np.array([0.0, 10.0]), np.array([1.0, 1.0]), 0.5).round(3).tolist()
     [0.674, 10.0]
     """
-    return quantiles_above_zero(mean, sd, np.array([quantile]))[0]
+    return np.asarray(quantiles_above_zero(mean, sd, np.array([quantile]))[0])
 
 
 def quantiles_above_zero(mean: Floats, sd: Floats, levels: Floats) -> Floats:

@@ -153,7 +153,7 @@ class SoftDensity(Density):
 
     def _reweighed(self, after: SoftDensity) -> SoftDensity:
         """The same points after more answers, weighed by how their density changed."""
-        return after._weighted(self.weights, after._log_densities() - self._log_densities())
+        return after._weighted(self.weights, after._log_densities - self._log_densities)
 
     def _weighted(self, weights: Floats, log_factors: Floats) -> SoftDensity:
         """With these weights times the factors, and the mass that leaves."""
@@ -238,6 +238,7 @@ class SoftDensity(Density):
         wrong = self.agreed[:, None] + np.arange(size)
         return self.likelihood.log_weights(np.maximum(self.n_answers[:, None], wrong), wrong)
 
+    @cached_property
     def _log_densities(self) -> Floats:
         """The log-density of all points, (N,)."""
         table = self._log_weights(int(np.max(self.wrong, initial=0)) + 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass, replace
+from functools import cached_property
 from statistics import NormalDist
 from typing import Any, Self
 
@@ -85,7 +86,7 @@ class Thresholds:
         grid = ReviewerGrid.of(error_rate, None, n_unknowns, tuning)
         return cls(error_rate, softness, ErrorRates(tuning, grid) if softness is None else None)
 
-    @property
+    @cached_property
     def steps(self) -> int:
         """How many half-spaces stand for one answer."""
         return 1 if self.softness == 0.0 else STEPS
@@ -100,7 +101,7 @@ class Thresholds:
             return self.usual
         return float(self.learned.softness()[self.learned.names.index(reviewer)])
 
-    @property
+    @cached_property
     def usual(self) -> float:
         """The softness to expect of the next answer."""
         return self.softness or 0.0 if self.learned is None else self.learned.usual_softness()

@@ -25,7 +25,7 @@ from evenhand.metrics import (
     VersionSpace,
     default_learner,
 )
-from evenhand.metrics.by_evidence import HOPELESS
+from evenhand.metrics.by_evidence import FIRST_TRIAL, HOPELESS
 from evenhand.testing import MetricLearnerContract
 from evenhand.testing.metric_worlds import played_rounds, random_A, random_contexts, verdicts_at_the_guess
 
@@ -155,13 +155,15 @@ class Remembered:
 
     chunks: list[tuple[Verdicts, Any]]
     seen: int
+    speaks_up: bool = False
 
-    def predicted(self) -> list[tuple[Verdicts, Any]]:
-        """All of them."""
-        return self.chunks
+    def predicted(self, since: int = 0) -> list[tuple[Verdicts, Any]]:
+        """All chunks that begin with a later answer."""
+        starts = np.cumsum([0, *(len(verdicts) for verdicts, _ in self.chunks)])
+        return [chunk for start, chunk in zip(starts, self.chunks, strict=False) if start >= since]
 
 
-def _remembered(wrong: float, n: int = 12) -> Remembered:
+def _remembered(wrong: float, n: int = 40, *, speaks_up: bool = False) -> Remembered:
     """Reviews of three pairs each; the predictions are right but for a share of them that is as wrong as can be."""
     rng = np.random.default_rng(6)
     A, learner, chunks = random_A(rng, 2), BayesPoint(2), []
@@ -169,13 +171,15 @@ def _remembered(wrong: float, n: int = 12) -> Remembered:
         verdicts = verdicts_at_the_guess(learner, random_contexts(rng, 3, 2), A)
         right = rng.random(len(verdicts)) >= wrong
         chunks.append((verdicts, np.where(verdicts.unfair == right, 0.97, 0.03)))
-    return Remembered(chunks, sum(len(verdicts) for verdicts, _ in chunks))
+    return Remembered(chunks, sum(len(verdicts) for verdicts, _ in chunks), speaks_up)
 
 
-def test_the_last_resort_learns_what_is_remembered_and_plays() -> None:
-    """If who played predicted badly; it takes over as another learner, and nobody resorts twice."""
-    learner, remembered, alone = ByEvidence([BayesPoint(2)], last_resort=Score(2)), _remembered(wrong=0.9), Score(2)
-    after = learner.when_no_metric_fits(remembered)
+@pytest.mark.parametrize("speaks_up", [False, True])
+def test_the_last_resort_learns_what_is_remembered_and_plays(speaks_up: bool) -> None:
+    """If a metric predicted badly by far; it takes over as another learner, and nobody resorts twice."""
+    learner, alone = ByEvidence([BayesPoint(2)], last_resort=Score(2)), Score(2)
+    remembered = _remembered(wrong=0.9, speaks_up=speaks_up)
+    after = learner.reconsidered(remembered)
     for verdicts, _ in remembered.predicted():
         alone.learn(verdicts)
     assert isinstance(after, ByEvidence)
@@ -183,41 +187,54 @@ def test_the_last_resort_learns_what_is_remembered_and_plays() -> None:
     pairs = Pairs.of(random_contexts(np.random.default_rng(0), 4, 2))
     np.testing.assert_array_equal(after.guess(pairs), alone.guess(pairs))
     assert not after.plays_metric
-    assert after.when_no_metric_fits(remembered) is after
+    assert after.reconsidered(remembered) is after
     without = ByEvidence([BayesPoint(2)])
-    assert without.when_no_metric_fits(remembered) is without
+    assert without.reconsidered(remembered) is without
 
 
 def test_the_last_resort_must_predict_better() -> None:
-    """Who predicted well plays on; the trial is repeated only when there are many more answers."""
-    learner, remembered = ByEvidence([BayesPoint(2)], last_resort=Score(2)), _remembered(wrong=0.0)
-    after = learner.when_no_metric_fits(remembered)
+    """Who predicted well plays on, whatever the check says; more is learned only when there are many more answers."""
+    learner, remembered = ByEvidence([BayesPoint(2)], last_resort=Score(2)), _remembered(wrong=0.0, speaks_up=True)
+    after = learner.reconsidered(remembered)
     assert after.plays_metric
-    assert after.when_no_metric_fits(remembered) is after
-    assert after.when_no_metric_fits(replace(remembered, seen=2 * remembered.seen)) is not after
-    assert type(after).restored(after.saved()).when_no_metric_fits(remembered).state()["tried_at"] == remembered.seen
+    assert after.reconsidered(remembered) is after
+    assert after.reconsidered(replace(remembered, seen=2 * remembered.seen)) is not after
 
 
-def test_a_promise_that_stands_is_kept() -> None:
-    """However well others predict; once it is withdrawn, evidence decides."""
-    sure = VersionSpace(1, epsilon=0.1, error_rate=1e-3, seed=0)
-    state = ByEvidence([sure, BayesPoint(1, error_rate=None)]).state() | {"evidence": np.array([-40.0, 0.0])}
-    learner = ByEvidence.from_state(state)
-    assert isinstance(learner.playing, VersionSpace)
+def test_a_small_lead_counts_only_where_no_metric_fits() -> None:
+    """With the check's word the last resort takes over by a small lead, and without it by a clear one only."""
+    chunks = _remembered(wrong=0.9).chunks
+    behind = [i for i in range(5, 40) if not _taken_over(chunks[:i], speaks_up=False)]
+    assert any(_taken_over(chunks[:i], speaks_up=True) for i in behind)
+
+
+def _taken_over(chunks: list[tuple[Verdicts, Any]], *, speaks_up: bool) -> bool:
+    learner = ByEvidence([BayesPoint(2)], last_resort=Score(2))
+    return not learner.reconsidered(Remembered(chunks, FIRST_TRIAL, speaks_up)).plays_metric
+
+
+def test_a_promise_that_stands_is_not_ended_by_predictions() -> None:
+    """While a number of flags left is promised, a lead alone takes nobody out of play; that no metric fits does."""
+    learner = default_learner(2, epsilon=0.05, seed=0)
     assert learner.flags_left is not None
-    for _ in range(30):  # a narrow gap is flagged, a wide one is not: half of the answers are wrong
-        for gap in (0.2, 0.8):
-            learner.learn_pair([1.0], [0.0], gap=gap, unfair=gap < 0.5)
-    assert isinstance(learner.playing, BayesPoint)
-    assert learner.flags_left is None
-    assert learner.promise is not None
-    assert learner.promise.startswith("Withdrawn")
+    assert learner.reconsidered(_remembered(wrong=0.9)).plays_metric
+    assert not learner.reconsidered(_remembered(wrong=0.9, speaks_up=True)).plays_metric
 
 
-def test_reviewers_are_reported_by_whoever_knows_them() -> None:
-    """While the learner of exact reviewers plays, the error rates are those of the learner that learns them."""
-    learner = default_learner(2, seed=0)
-    learner.learn_pair([1.0, 0.0], [0.0, 0.0], gap=0.5, unfair=True, reviewer="Ada")
+def test_what_the_last_resort_learned_is_saved() -> None:
+    """A saved learner continues as if never stopped: answers in two parts, saved in between, give the same lead."""
+    whole = _remembered(wrong=0.3, n=60)
+    first = Remembered(whole.chunks[:30], sum(len(verdicts) for verdicts, _ in whole.chunks[:30]))
+    learner = ByEvidence([BayesPoint(2)], last_resort=Score(2)).reconsidered(first)
+    other = type(learner).restored(learner.saved())
+    ours, theirs = learner.reconsidered(whole).state(), other.reconsidered(whole).state()
+    assert ours["lead"] == theirs["lead"]
+    assert (ours["learned_of"], theirs["learned_of"]) == (whole.seen, whole.seen)
+
+
+def test_the_most_general_learner_is_the_last() -> None:
+    """Predictions that the last resort must beat are those of the learner that assumes least."""
+    learner = default_learner(3, seed=0)
     assert isinstance(learner, ByEvidence)
-    assert learner.playing.error_rate == 1e-3
-    assert list(learner.reviewers()) == ["Ada"]
+    assert learner.most_general is learner.learners[-1]
+    assert learner.learners[0].most_general is learner.learners[0]

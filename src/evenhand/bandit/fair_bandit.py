@@ -67,8 +67,8 @@ class FairBandit:
       the noise scale has settled; pass `noise` to have that from the start.
 
     Whether the answers follow any metric is checked all the time. When they do not, `fit()` reports it and a
-    NoMetricFits warning comes. The default learner then becomes metrics.Score if that predicts the answers better: it
-    plays gaps that reviewers are predicted to flag one time in ten.
+    NoMetricFits warning comes. The default learner becomes metrics.Score when that predicts the answers far better than
+    a metric does: it plays gaps that reviewers are predicted to flag one time in ten.
 
     Two more promises hold for any reviewer, even one who follows no metric:
 
@@ -195,7 +195,7 @@ class FairBandit:
     def _learn_distances(self, decision: Decision, review: Review, verdicts: Verdicts) -> Learned:
         """Update metric and check, or neither; verdicts: those in the review, or implied by it."""
         check = self.fit_check if review.any_unfair else self.fit_check.after(verdicts, self.metric)
-        metric = self.metric if check.spoke_at is None else self.metric.when_no_metric_fits(self.fit_check)
+        metric, check = self._reconsidered(check)
         if review.kind == "ratings":
             learned = metric.learn_ratings(Ratings.of(decision, review, verdicts))
         elif review.kind == "comparisons":
@@ -207,6 +207,11 @@ class FairBandit:
         self.metric, self.fit_check = metric, check
         return learned
 
+    def _reconsidered(self, check: FitCheck) -> tuple[MetricLearner, FitCheck]:
+        """The learner to go on with after all answers but the newest, and the check of all, which knows of it."""
+        metric = self.metric.reconsidered(self.fit_check)
+        return metric, check if metric.plays_metric == self.metric.plays_metric else check.outpredicted()
+
     def learn_pair(self, x: Any, y: Any, *, gap: float, unfair: bool, reviewer: str | None = None) -> Learned:
         """Learn that a gap between two contexts would be unfair, or would not: a verdict without a decision.
 
@@ -216,8 +221,7 @@ class FairBandit:
         both = as_contexts([np.asarray(x), np.asarray(y)], self.n_features)
         unfair, gap = check_bool("unfair", unfair), check_share("gap", gap)
         verdicts = Verdicts.between(both[0], both[1], gap=gap, unfair=unfair, reviewer=reviewer)
-        check = self.fit_check.after(verdicts, self.metric)
-        metric = self.metric if check.spoke_at is None else self.metric.when_no_metric_fits(self.fit_check)
+        metric, check = self._reconsidered(self.fit_check.after(verdicts, self.metric))
         learned = metric.learn_pair(x, y, gap=gap, unfair=unfair, reviewer=reviewer)
         # Nothing below can fail: the arguments have been checked, and evidence is computed when it is needed.
         self.safeguards.add_evidence(verdicts)

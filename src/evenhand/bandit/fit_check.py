@@ -28,11 +28,7 @@ PER_REVIEW = 5
 FIRST_LOOK, GROWTH = 150, 1.3
 """The answers before the first look, and their growth from look to look while all are remembered."""
 
-PREDICTED = 4
-"""Predictions are recorded for one review in this many. Only the report uses them, and they take longer than all the
-rest."""
-
-UNKNOWN = -1.0  # in place of a prediction that was not noted
+UNKNOWN = -1.0  # in place of a prediction that was not noted, in the files of earlier versions
 TOGETHER = 50  # answers that a learner is shown at a time when it is tried on the remembered ones
 CHUNKS = 64  # reviews that are kept apart before they are joined: joining copies everything
 
@@ -47,7 +43,7 @@ class CheckedAnswers:
     """Of the two contexts, (n, d)."""
     gaps: Floats
     chances: Floats
-    """The probability of a flag that the learner predicted, before it learned the answer, (n,); UNKNOWN for most."""
+    """The probability of a flag that the learner predicted, before it learned the answer, (n,)."""
     unfair: Mask
     reviewers: Indices
     """Who answered: a number of `FitCheck.names`, (n,)."""
@@ -76,7 +72,7 @@ class FitCheck:
     """Remembers answers, and looks now and then for a metric that explains them, until it has spoken up.
 
     It speaks up when answers speak strongly against every metric that a search finds: docs/mathematics.md says why a
-    reviewer who follows one is hardly ever accused. Checks are values: `after` gives the next one.
+    reviewer who follows one is hardly ever accused; or when a learner without a metric took over. Checks are values: `after` gives the next one.
     """
 
     older: CheckedAnswers
@@ -88,7 +84,6 @@ class FitCheck:
     """The share of answers that may be wrong: TOLERATED, or the learner's error rate if that is higher."""
     seen: int = 0
     """The number of answers looked at, remembered or not."""
-    reviews: int = 0
     next_look: int = FIRST_LOOK
     late_looks: int = 0
     """Looks since answers were first forgotten; each has its own share of the probability of a false alarm."""
@@ -100,6 +95,8 @@ class FitCheck:
     """The share of the remembered answers that it got wrong."""
     spoke_at: int | None = None
     """The number of answers after which the check spoke up first."""
+    is_outpredicted: bool = False
+    """Whether it spoke up because a model without a metric took over, and not because of its own search."""
 
     @classmethod
     def of(cls, metric: MetricLearner) -> FitCheck:
@@ -112,9 +109,13 @@ class FitCheck:
         """The answers that are remembered."""
         return self.older.joined(self.newer) if self.newer else self.older
 
-    def predicted(self) -> Iterator[tuple[Verdicts, Floats]]:
-        """The remembered answers in order, some of one reviewer at a time, and what was predicted of them."""
+    def predicted(self, since: int = 0) -> Iterator[tuple[Verdicts, Floats]]:
+        """The remembered answers in order, some of one reviewer at a time, and what was predicted of them.
+
+        since: without the first so many answers.
+        """
         answers = self.answers
+        answers = answers.take(slice(max(0, len(answers) - (self.seen - since)), None))
         for start in range(0, len(answers), TOGETHER):
             some = answers.take(slice(start, start + TOGETHER))
             for row in np.unique(some.reviewers).tolist():
@@ -144,19 +145,20 @@ class FitCheck:
             return self
         if n > PER_REVIEW:
             n, verdicts = PER_REVIEW, verdicts.take(_some(n, self.seen))
-        if self.reviews % PREDICTED == 0:
-            chances = np.clip(metric.chance_flagged(verdicts.pairs, verdicts.gaps, verdicts.reviewer), 0.0, 1.0)
-        else:
-            chances = np.full(n, UNKNOWN)
+        chances = metric.most_general.chance_flagged(verdicts.pairs, verdicts.gaps, verdicts.reviewer)
         names = self.names if verdicts.reviewer in self.names else (*self.names, verdicts.reviewer)
         who = np.full(n, names.index(verdicts.reviewer))
-        new = CheckedAnswers(verdicts.pairs.differences, verdicts.gaps, chances, verdicts.unfair, who)
+        new = CheckedAnswers(verdicts.pairs.differences, verdicts.gaps, np.clip(chances, 0.0, 1.0), verdicts.unfair, who)
         older, newer = self.older, (*self.newer, new)
         if len(newer) == CHUNKS:
             older, newer = older.joined(newer), ()
         seen = self.seen + n
-        check = replace(self, older=older, newer=newer, names=names, seen=seen, reviews=self.reviews + 1)
+        check = replace(self, older=older, newer=newer, names=names, seen=seen)
         return check if seen < check.next_look or check.speaks_up else check.looked(metric)
+
+    def outpredicted(self) -> FitCheck:
+        """The check after a learner without a metric took over: it predicted the answers far better."""
+        return self if self.speaks_up else replace(self, spoke_at=self.seen, is_outpredicted=True)
 
     def looked(self, metric: MetricLearner) -> FitCheck:
         """The check after looking for a metric that explains the answers."""
@@ -207,7 +209,7 @@ class FitCheck:
             or n > MEMORY
         ):
             raise InvalidInput(f"the answers of a fit check must be columns of one length up to {MEMORY}, got {n}")
-        rest = {name: value for name, value in state.items() if name != "answers"}
+        rest = {name: value for name, value in state.items() if name in cls.__dataclass_fields__}
         rest["names"] = tuple(rest["names"])
         check_whole("seen", rest["seen"], least=n)
         if rest["factor"] is not None and np.shape(rest["factor"]) != (d, d):

@@ -47,14 +47,21 @@ class Learned:
 
 
 class RememberedAnswers(Protocol):
-    """Answers, and what the learner in play predicted of them."""
+    """Answers, what was predicted of them, and whether they follow any metric at all."""
 
     @property
     def seen(self) -> int:
         """How many answers there have been, remembered or not."""
 
-    def predicted(self) -> Iterable[tuple[Verdicts, Floats]]:
-        """Verdicts of one reviewer, in order, and the predicted chances of a flag; below 0 where none was noted."""
+    @property
+    def speaks_up(self) -> bool:
+        """Whether they were found to follow no metric."""
+
+    def predicted(self, since: int = 0) -> Iterable[tuple[Verdicts, Floats]]:
+        """Verdicts of one reviewer, in order, and the chances of a flag as predicted by the `most_general` learner.
+
+        since: without the first so many answers. Chances are below 0 where none was noted.
+        """
 
 
 class MetricLearner(SavedPart, part="metric learner"):
@@ -154,10 +161,15 @@ class MetricLearner(SavedPart, part="metric learner"):
         """Learn from comparisons of pairs; by default the verdicts they imply."""
         return self.learn(comparisons.verdicts())
 
-    def when_no_metric_fits(self, answers: RememberedAnswers) -> MetricLearner:
-        """The learner to go on with, once the answers have turned out to follow no metric; by default this one.
+    @property
+    def most_general(self) -> MetricLearner:
+        """Of several learners, the one that assumes least about reviewers; by default this one."""
+        return self
 
-        Asked before each review from then on. The learner itself does not change.
+    def reconsidered(self, answers: RememberedAnswers) -> MetricLearner:
+        """The learner to go on with after these answers; by default this one.
+
+        Asked before each review. The learner itself does not change.
         """
         return self
 

@@ -169,9 +169,15 @@ class WithoutIntercept(MetricLearner):
         implied = None if comparisons.implied is None else _verdicts(comparisons.implied)
         return self.learner.learn_comparisons(replace(comparisons, pairs=_pairs(comparisons.pairs), implied=implied))
 
-    def when_no_metric_fits(self, answers: RememberedAnswers) -> MetricLearner:
+    @property
+    def most_general(self) -> MetricLearner:
+        """That of the learner, without the intercept as well."""
+        other = self.learner.most_general
+        return self if other is self.learner else type(self)(other)
+
+    def reconsidered(self, answers: RememberedAnswers) -> MetricLearner:
         """What the learner goes on with, without the intercept as well."""
-        other = self.learner.when_no_metric_fits(_WithoutIntercept(answers, answers.seen))
+        other = self.learner.reconsidered(_WithoutIntercept(answers, answers.seen, answers.speaks_up))
         return self if other is self.learner else type(self)(other)
 
     # Saving.
@@ -192,9 +198,10 @@ class _WithoutIntercept:
 
     answers: RememberedAnswers
     seen: int
+    speaks_up: bool
 
-    def predicted(self) -> Iterable[tuple[Verdicts, Floats]]:
-        return ((_verdicts(verdicts), chances) for verdicts, chances in self.answers.predicted())
+    def predicted(self, since: int = 0) -> Iterable[tuple[Verdicts, Floats]]:
+        return ((_verdicts(verdicts), chances) for verdicts, chances in self.answers.predicted(since))
 
 
 def _varying(table: Floats) -> Floats:

@@ -15,7 +15,7 @@ import evenhand as eh
 from evenhand.bandit.fit_check import MEMORY, PER_REVIEW, CheckedAnswers, FitCheck
 from evenhand.bandit.fit_report import report_on_fit
 from evenhand.errors import InvalidInput, NoMetricFits, SolverFailed
-from evenhand.metrics import BayesPoint, ByEvidence, Pairs, Score, Verdicts, VersionSpace, WithoutIntercept
+from evenhand.metrics import BayesPoint, ByEvidence, Pairs, Score, Verdicts, VersionSpace, WithoutIntercept, by_evidence
 from tests.support.made_up_people import Rater, Slipping, play
 
 OLD = Path(__file__).parents[1] / "data" / "v0_1" / "bandits"
@@ -27,15 +27,18 @@ OLD = Path(__file__).parents[1] / "data" / "v0_1" / "bandits"
 def test_people_are_found_out_within_1500_answers(error: float | None, seed: int) -> None:
     """Ratings by a score and a residual of the same size: one warning, which names what protects now.
 
-    Seeds 20 to 39 took 150 to 615 answers, but for one, the first here: 1,500 with a fixed rate.
+    Seeds 20 to 39 took 150 to 615 answers, but for one, the first here: 1,500 with a fixed rate. With a learned rate, a
+    model of the person predicts better and plays.
     """
     bandit = eh.FairBandit(4, reviewer_error=error, seed=0)
     caught = play(bandit, Rater(seed), 500)
     report = bandit.fit()
     assert report.speaks_up
-    assert report.evidence >= report.threshold
-    assert report.best_wrong is not None
-    assert report.best_wrong > 0.12
+    if report.plays_metric:
+        assert report.evidence >= report.threshold
+        assert report.best_wrong is not None
+        assert report.best_wrong > 0.12
+    assert report.plays_metric == (error is not None)
     assert caught.count(NoMetricFits) == 1
     assert "follow no metric" in report.sentence
     assert "none is set" in report.explain()
@@ -116,6 +119,22 @@ def test_a_model_of_the_reviewers_in_play_is_said_in_words(wrap: bool) -> None:
     assert bandit.promise.startswith("What is played follows no metric")
     assert "No number of flags can be promised; the target_unfair_share of 0.03 limits them" in bandit.promise
     assert bandit.flags_left is None
+
+
+def test_the_check_speaks_up_when_a_model_of_the_reviewers_takes_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One warning, and a report that says what happened; the check's own search is not needed for it."""
+    monkeypatch.setattr(by_evidence, "FIRST_TRIAL", 1)
+    monkeypatch.setattr(by_evidence, "CLEAR", -100.0)
+    bandit = eh.FairBandit(2, metric=ByEvidence([BayesPoint(2)], last_resort=Score(2)), seed=0)
+    bandit.learn_pair([1.0, 0.0], [0.0, 1.0], gap=0.4, unfair=True)
+    assert not bandit.fit().speaks_up
+    with pytest.warns(NoMetricFits, match="a model of the reviewers had predicted them far better"):
+        bandit.learn_pair([1.0, 0.0], [0.0, 1.0], gap=0.3, unfair=True)
+    report = bandit.fit()
+    assert (report.speaks_up, report.spoke_at, report.plays_metric) == (True, 2, False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        bandit.learn_pair([1.0, 0.0], [0.0, 1.0], gap=0.2, unfair=False)
 
 
 def test_the_warning_comes_once_also_after_loading(tmp_path: Path) -> None:

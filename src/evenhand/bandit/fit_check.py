@@ -145,7 +145,7 @@ class FitCheck:
             return self
         if n > PER_REVIEW:
             n, verdicts = PER_REVIEW, verdicts.take(_some(n, self.seen))
-        chances = metric.most_general.chance_flagged(verdicts.pairs, verdicts.gaps, verdicts.reviewer)
+        chances = metric.best_predictor.chance_flagged(verdicts.pairs, verdicts.gaps, verdicts.reviewer)
         names = self.names if verdicts.reviewer in self.names else (*self.names, verdicts.reviewer)
         who = np.full(n, names.index(verdicts.reviewer))
         new = CheckedAnswers(verdicts.pairs.differences, verdicts.gaps, np.clip(chances, 0.0, 1.0), verdicts.unfair, who)

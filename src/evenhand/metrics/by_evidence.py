@@ -29,7 +29,7 @@ CLEAR = 20.0
 """By how much evidence the last resort must have predicted the answers better to take over. With nine of ten raters it
 was as much after 100 to 500 answers, with reviewers who have a metric and err in a tenth of their answers at most 15."""
 
-LEAD = 5.0
+LEAD = 10.0
 """By how much where the answers have turned out to follow no metric."""
 
 FIRST_TRIAL, GROWTH = 40, 1.25
@@ -143,12 +143,12 @@ class ByEvidence(PlayedByAnother):
         return result
 
     @property
-    def most_general(self) -> MetricLearner:
-        """The last learner, which assumes least about reviewers."""
-        return self.learners[-1]
+    def best_predictor(self) -> MetricLearner:
+        """The learner with the most evidence; of equals the first."""
+        return self.learners[int(np.argmax(self.evidence))]
 
     def reconsidered(self, answers: RememberedAnswers) -> MetricLearner:
-        """The last resort in place of all learners, if it predicted the answers better than the most general of them.
+        """The last resort in place of all learners, if it predicted the answers better than the best of them.
 
         It learns the remembered answers whenever there are `GROWTH` times as many, and is judged by what it predicted of
         them before. Reviewers who follow a metric but err often fit no metric either, and a learner of many unknowns is

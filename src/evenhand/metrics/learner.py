@@ -58,7 +58,7 @@ class RememberedAnswers(Protocol):
         """Whether they were found to follow no metric."""
 
     def predicted(self, since: int = 0) -> Iterable[tuple[Verdicts, Floats]]:
-        """Verdicts of one reviewer, in order, and the chances of a flag as predicted by the `most_general` learner.
+        """Verdicts of one reviewer, in order, and the chances of a flag as predicted by the `best_predictor`.
 
         since: without the first so many answers. Chances are below 0 where none was noted.
         """
@@ -162,8 +162,8 @@ class MetricLearner(SavedPart, part="metric learner"):
         return self.learn(comparisons.verdicts())
 
     @property
-    def most_general(self) -> MetricLearner:
-        """Of several learners, the one that assumes least about reviewers; by default this one."""
+    def best_predictor(self) -> MetricLearner:
+        """Of several learners, the one that predicted the answers best so far; by default this one."""
         return self
 
     def reconsidered(self, answers: RememberedAnswers) -> MetricLearner:

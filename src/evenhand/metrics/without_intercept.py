@@ -170,9 +170,9 @@ class WithoutIntercept(MetricLearner):
         return self.learner.learn_comparisons(replace(comparisons, pairs=_pairs(comparisons.pairs), implied=implied))
 
     @property
-    def most_general(self) -> MetricLearner:
+    def best_predictor(self) -> MetricLearner:
         """That of the learner, without the intercept as well."""
-        other = self.learner.most_general
+        other = self.learner.best_predictor
         return self if other is self.learner else type(self)(other)
 
     def reconsidered(self, answers: RememberedAnswers) -> MetricLearner:

@@ -19,16 +19,23 @@ HASHES = len(',"previous":"","hash":""}') + 2 * 64
 """Length of the two hashes at the end of a line; the rest, and a brace, is the event's text."""
 
 
-def verify(ledger: Ledger, desk: str, *, known: tuple[int, str] | None = None) -> Head:
+def verify(
+    ledger: Ledger,
+    desk: str,
+    *,
+    known: tuple[int, str] | None = None,
+    watch: Callable[[Row], None] = lambda row: None,
+) -> Head:
     """The head of a desk's ledger, after all of it was checked; DamagedLedger with the first event that is wrong.
 
     known: the seq and hash of an event as noted before. Without it, somebody who can write to the database could remove
-    the newest events, or rewrite the whole ledger.
+    the newest events, or rewrite the whole ledger. watch: gets every event that was found right.
     """
     head, stray = head_and_stray(ledger, desk)
     chain = Chain(desk)
     for row in ledger.rows(desk, until=head.seq):
         chain.add(row)
+        watch(row)
         if known is not None and row.seq == known[0] and row.hash != known[1]:
             raise DamagedLedger(
                 f"event {row.seq} of desk {desk!r} is not the one that was noted: the ledger was rewritten"

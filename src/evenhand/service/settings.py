@@ -10,8 +10,8 @@ from typing import Any, Self, get_type_hints
 
 from evenhand.errors import InvalidInput
 
-ROLES = ("decide", "review", "admin")
-"""What a token may be for."""
+ROLES = ("decide", "review", "audit", "admin")
+"""What a token may be for; audit is for signed heads and proofs, and nothing else."""
 
 MIN_TOKEN_LENGTH = 20
 """Characters of a token from the settings; shorter ones can be guessed."""
@@ -56,6 +56,14 @@ class ServiceSettings:
     """Seconds after which a desk without requests is closed; the next request opens it again."""
     log_requests: bool = True
     """Whether to log one line of JSON per request."""
+    sign_every: float = 60.0
+    """Seconds between signed heads of a ledger that grows."""
+    signing_key: str | None = field(default=None, repr=False)
+    """The secret that heads are signed with, 64 hexadecimal digits; without it the database's own."""
+    heads_file: str | None = None
+    """The file that signed heads are appended to; by default one beside an SQLite database."""
+    witness_url: str | None = None
+    """Where new signed heads are sent to: a witness, or anything that accepts JSON over HTTP."""
 
     def __post_init__(self) -> None:
         for entry in fields(self):

@@ -12,7 +12,8 @@ def append_events(ledger: Ledger, desk: str, n: int) -> None:
         ledger.create(desk, Row.make(desk, 1, FIRST, "desk", "opened", {"settings": {}}))
         n -= 1
     with ledger.writing(desk) as view:
-        head, rows = view.head, []
+        head = view.head
+        rows: list[Row] = []
         for seq in range(head.seq + 1, head.seq + n + 1):
             rows.append(Row.make(desk, seq, rows[-1].hash if rows else head.hash, "desk", "outcome", {"n": seq}))
         if rows:

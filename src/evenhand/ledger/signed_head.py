@@ -8,6 +8,7 @@ many as a fingerprint of it would have: the key is its own id.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields
+from datetime import UTC, datetime, timedelta
 from typing import Any, Self
 
 import orjson
@@ -20,6 +21,9 @@ from evenhand.ledger.event import canonical
 HEAD_CONTEXT = b"evenhand head v1\n"
 KEY_CONTEXT = b"evenhand key v1\n"
 """What a signature is for: one of a head can never be taken for one of a key."""
+
+CLOCKS = timedelta(minutes=1)
+"""How much the clocks of two processes may differ."""
 
 HEX_LENGTHS = {"root": 64, "hash": 64, "key": 64, "signature": 128}
 
@@ -89,6 +93,11 @@ class SignedHead:
         return HEAD_CONTEXT + canonical(stated).encode()
 
     @property
+    def moment(self) -> datetime:
+        """When it was signed."""
+        return datetime.fromisoformat(self.time).astimezone(UTC)
+
+    @property
     def is_signed(self) -> bool:
         """Whether its key signed it."""
         return is_signature(self.key, self.statement, self.signature)
@@ -110,7 +119,7 @@ class SignedHead:
         head = cls(**{name: content[name] for name in names})
         if not isinstance(head.size, int) or isinstance(head.size, bool) or head.size < 1:
             raise InvalidInput("the size of a signed head must be a whole number >= 1")
-        if not isinstance(head.desk, str) or not isinstance(head.time, str) or len(head.time) != 32:
+        if not isinstance(head.desk, str) or not isinstance(head.time, str) or not _is_time(head.time):
             raise InvalidInput("a signed head must name its desk and its time")
         for name, length in HEX_LENGTHS.items():
             value = content[name]
@@ -125,6 +134,13 @@ class SignedHead:
             return cls.from_dict(orjson.loads(line))
         except (orjson.JSONDecodeError, InvalidInput) as error:
             raise DamagedLedger(f"a signed head cannot be read: {error}") from None
+
+
+def _is_time(text: str) -> bool:
+    try:
+        return datetime.fromisoformat(text).tzinfo is not None
+    except ValueError:
+        return False
 
 
 def key_statement(key: str, previous: str) -> bytes:

@@ -13,8 +13,8 @@ from evenhand.errors import InvalidInput
 from evenhand.ledger.event import now
 from evenhand.ledger.ledger import SERVICE, Ledger
 from evenhand.ledger.signed_head import SignedHead, SigningKey
-from evenhand.ledger.tree import LedgerTree
 from evenhand.ledger.transaction import files
+from evenhand.ledger.tree import LedgerTree
 
 SUFFIX = ".heads.jsonl"
 
@@ -32,7 +32,9 @@ class SignedHeads:
         self._trees: dict[str, LedgerTree] = {}
 
     def tree(self, desk: str) -> LedgerTree:
-        """The Merkle tree of a desk's ledger."""
+        """The Merkle tree of a desk's ledger; UnknownRecord if there is no such desk."""
+        if desk not in self._trees:
+            self._ledger.head(desk)
         return self._trees.setdefault(desk, LedgerTree(self._ledger, desk))
 
     def streams(self) -> list[str]:

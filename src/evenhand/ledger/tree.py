@@ -107,15 +107,31 @@ class LedgerTree:
             self._catch_up(second)
             return consistency_proof(first, second, self._node)
 
+    def grow(self, most: int) -> bool:
+        """Take in up to `most` more events; whether these were all. For a long ledger that has no tree yet."""
+        with self._turn:
+            end = self._ledger.head(self._desk).seq
+            known = self._known()
+            self._catch_up(min(end, known + most))
+            return end <= known + most
+
+    def missing(self, size: int) -> int:
+        """How many of the first `size` events are not in the tree yet."""
+        with self._turn:
+            return max(0, size - self._known())
+
     # The leaves that are not in tiles yet.
+
+    def _known(self) -> int:
+        if not self._rest:
+            self._full = max(self._full, WIDTH * self._count())
+        return self._full + len(self._rest)
 
     def _catch_up(self, size: int) -> None:
         end = self._ledger.head(self._desk).seq
         if size > end:
             raise InvalidInput(f"the size must be <= {end}, the number of events, got {size}")
-        if not self._rest:
-            self._full = max(self._full, WIDTH * self._count())
-        while (known := self._full + len(self._rest)) < size:
+        while (known := self._known()) < size:
             self._advance(known, min(size, known + STEP))
 
     def _advance(self, known: int, until: int) -> None:

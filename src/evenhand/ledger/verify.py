@@ -215,10 +215,15 @@ def from_line(line: str) -> Event:
     return Event(content[:-HASHES] + "}", previous, own)
 
 
-def verify_lines(lines: Iterable[str], *, known: tuple[int, str] | None = None) -> Event:
+def verify_lines(
+    lines: Iterable[str],
+    *,
+    known: tuple[int, str] | None = None,
+    watch: Callable[[Event], None] = lambda event: None,
+) -> Event:
     """The last event of an exported ledger, after every hash and link was checked; else DamagedLedger.
 
-    known: the seq and hash of an event as noted before; it must be among them.
+    known: the seq and hash of an event as noted before; it must be among them. watch: gets every event found right.
     """
     previous, last = FIRST, None
     for number, line in enumerate(lines, start=1):
@@ -228,6 +233,7 @@ def verify_lines(lines: Iterable[str], *, known: tuple[int, str] | None = None) 
         if known is not None and known[0] == number and known[1] != event.hash:
             raise DamagedLedger(f"line {number} is not the one that was noted: the ledger was rewritten")
         previous, last = event.hash, event
+        watch(event)
     if last is None:
         raise DamagedLedger("there is no line at all")
     if known is not None and known[0] > last.seq:

@@ -51,7 +51,8 @@ def test_schemathesis_finds_nothing(running: Asking, mode: str, examples: int) -
     """Requests made up from the document, fitting and not, are answered as the document says, and never with 500.
 
     What fits may still be refused with 422: that norms are at most 1, that ids differ, how many features a desk has,
-    which characters can be printed, where a page ended, how many events there are, which keys were used before, no schema says.
+    which characters can be printed, where a page ended, how many events there are, which keys were used before, no
+    schema says.
     """
     import schemathesis  # a second to load: not when tests are collected
     from schemathesis.core.result import Ok

@@ -7,17 +7,21 @@ import stat
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from evenhand.desk import Desk, open_ledger
 from evenhand.errors import DamagedLedger, InvalidInput, UnknownRecord
+from evenhand.ledger.engine import open_engine
 from evenhand.ledger.ledger import SERVICE, Ledger
 from evenhand.ledger.merkle import leaf_hash, nodes_of, root
+from evenhand.ledger.migrate import _upgrade
 from evenhand.ledger.service_stream import check_tokens
 from evenhand.ledger.signed_head import SignedHead, SigningKey
 from evenhand.ledger.signed_heads import SignedHeads, heads_file, read_heads
 from evenhand.ledger.signing_keys import recorded_keys, rotate_key, signing_key
+from evenhand.ledger.transaction import transaction
 from evenhand.ledger.tree import WIDTH
 from evenhand.ledger.verify_history import check_heads, verify_history
 from evenhand.service.tokens import TokenStore, new_token
@@ -62,7 +66,7 @@ def test_every_field_is_signed(field: str) -> None:
     )
     assert signed.is_signed
     assert SignedHead.from_line(signed.to_line()) == signed
-    other = {"size": 8, "time": "2026-01-01T00:00:01+00:00", "desk": "jobs", "signature": "00" * 64}
+    other: dict[str, Any] = {"size": 8, "time": "2026-01-01T00:00:01+00:00", "desk": "jobs", "signature": "00" * 64}
     assert not replace(signed, **{field: other.get(field, "ef" * 32)}).is_signed
 
 
@@ -228,19 +232,27 @@ def test_tokens_are_recorded(durable_ledger: Ledger) -> None:
     check_tokens(durable_ledger)
 
 
-def test_tokens_of_an_earlier_version_are_adopted(ledger: Ledger) -> None:
+def test_tokens_of_an_earlier_version_are_adopted(tmp_path: Path) -> None:
     """They were recorded nowhere; the first event of the stream has them, and whatever is planted later is found."""
+    url = f"sqlite:///{tmp_path}/ledger.db"
     insert = "INSERT INTO tokens (id, name, digest, roles, created) VALUES (?, ?, ?, '[\"admin\"]', 'then')"
-    with ledger.transaction(writes=True) as connection:
-        connection.exec_driver_sql(insert, ("tok_1", "old", "a"))
-    with pytest.raises(DamagedLedger, match="tok_1 is not recorded"):
-        check_tokens(ledger)
-    TokenStore(ledger).add(new_token("new", ["review"])[0])
-    assert check_tokens(ledger) == 2
-    with ledger.transaction(writes=True) as connection:
-        connection.exec_driver_sql(insert, ("tok_2", "planted", "b"))
-    with pytest.raises(DamagedLedger, match="tok_2 was planted"):
-        check_tokens(ledger)
+    engine = open_engine(url)
+    with transaction(engine, writes=True) as connected:
+        _upgrade(connected, to="0003")
+        connected.exec_driver_sql(insert, ("tok_1", "old", "a"))
+    engine.dispose()
+    with closing(open_ledger(url)) as ledger:
+        assert ledger.head(SERVICE).seq == 1
+        assert check_tokens(ledger) == 1
+        TokenStore(ledger).add(new_token("new", ["review"])[0])
+        assert check_tokens(ledger) == 2
+        with ledger.transaction(writes=True) as connected:
+            connected.exec_driver_sql("ALTER TABLE tokens ADD COLUMN colour TEXT")
+        assert check_tokens(ledger) == 2, "a column that was added since is empty"
+        with ledger.transaction(writes=True) as connected:
+            connected.exec_driver_sql(insert, ("tok_2", "planted", "b"))
+        with pytest.raises(DamagedLedger, match="tok_2 was planted"):
+            check_tokens(ledger)
 
 
 def test_a_desk_says_what_to_keep(path: Path) -> None:

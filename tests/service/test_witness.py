@@ -212,7 +212,7 @@ def test_any_endpoint_will_do(signer: Signer, monkeypatch: pytest.MonkeyPatch) -
     sent: list[Any] = []
 
     class Endpoint(httpx.Client):
-        def post(self, url: Any, json: Any = None, **more: Any) -> httpx.Response:  # type: ignore[override]
+        def post(self, url: Any, json: Any = None, **more: Any) -> httpx.Response:
             sent.append(json)
             return httpx.Response(204)
 

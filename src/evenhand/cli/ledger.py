@@ -255,8 +255,11 @@ def _verify_service(ledger: Ledger, kept: list[SignedHead]) -> None:
     """Tokens, and the events that record them and the signing keys."""
     from evenhand.ledger.ledger import SERVICE
     from evenhand.ledger.service_stream import check_tokens
+    from evenhand.ledger.tree import has_trees
     from evenhand.ledger.verify_history import verify_history
 
+    if not has_trees(ledger):
+        return  # of an earlier version, and only read: nothing was recorded
     fitted = 0
     if ledger.heads([SERVICE]) or any(head.desk == SERVICE for head in kept):
         _, fitted = verify_history(ledger, SERVICE, kept=kept)

@@ -55,7 +55,7 @@ def refuse_unknown(connection: Connection) -> NoReturn:
     raise InvalidInput(f"the database {connection.engine.url.database} has no ledger")
 
 
-def _upgrade(connection: Connection) -> None:
+def _upgrade(connection: Connection, to: str = "head") -> None:
     from alembic import command  # takes a third of a second to import, and is rarely needed
     from alembic.config import Config
 
@@ -63,4 +63,4 @@ def _upgrade(connection: Connection) -> None:
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
     config.set_main_option("path_separator", "os")
     config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+    command.upgrade(config, to)

@@ -8,20 +8,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from evenhand.errors import DamagedLedger, UnknownRecord
 from evenhand.ledger.event import FIRST, Head, Row
 from evenhand.ledger.ledger import INSERT, SERVICE, Ledger, LedgerView
-from evenhand.ledger.tables import tokens
 
 ACTOR = "service"
 
 
 def record_token(connection: Connection, token_id: str) -> None:
     """Record the row of a token as it is now; to be called where it was written, within the same transaction."""
-    found = connection.execute(select(tokens).where(tokens.c.id == token_id)).mappings().one()
-    append(connection, "token", {"row": dict(found)})
+    (found,) = _rows(connection, " WHERE id = ?", (token_id,))
+    append(connection, "token", {"row": found})
 
 
 def append(connection: Connection, kind: str, body: dict[str, Any]) -> None:
@@ -33,10 +32,7 @@ def append(connection: Connection, kind: str, body: dict[str, Any]) -> None:
 
 
 def begin(connection: Connection) -> None:
-    """Begin the stream, if it has not begun: its first event has all tokens there are.
-
-    In a database of an earlier version they were recorded nowhere.
-    """
+    """Begin the stream, if it has not begun: its first event has all tokens there are."""
     if connection.exec_driver_sql("SELECT 1 FROM desks WHERE name = ?", (SERVICE,)).fetchone() is not None:
         return
     first = Row.make(SERVICE, 1, FIRST, ACTOR, "opened", {"tokens": _rows(connection)})
@@ -65,24 +61,22 @@ def check_tokens(ledger: Ledger) -> int:
     except (KeyError, TypeError):
         raise DamagedLedger("the record of tokens cannot be read: an event of it was changed") from None
     for name in sorted({*stored, *recorded}):
-        if stored.get(name) != recorded.get(name):
-            raise DamagedLedger(_what_differs(name, stored.get(name), recorded.get(name), is_begun=end > 0))
+        _compare(name, stored.get(name), recorded.get(name))
     return len(stored)
 
 
-def _what_differs(name: str, stored: dict[str, Any] | None, recorded: dict[str, Any] | None, *, is_begun: bool) -> str:
+def _compare(name: str, stored: dict[str, Any] | None, recorded: dict[str, Any] | None) -> None:
+    """DamagedLedger unless a token's row is what was recorded; a column that was added since is NULL in old rows."""
     if stored is None:
-        return f"token {name} was removed from the database: its creation is recorded, its row is gone"
-    if recorded is None and not is_begun:
-        return (
-            f"token {name} is not recorded: the database is of an earlier version, or the record was removed; "
-            "the record begins when a service starts, or a token is created"
-        )
+        raise DamagedLedger(f"token {name} was removed from the database: its creation is recorded, its row is gone")
     if recorded is None:
-        return f"token {name} was planted: its row is in the database, its creation is not recorded"
-    columns = sorted(column for column in stored if stored[column] != recorded.get(column))
-    return f"token {name} was changed: its {', '.join(columns)} differ from what was recorded"
+        raise DamagedLedger(f"token {name} was planted: its row is in the database, its creation is not recorded")
+    columns = sorted(column for column in {*stored, *recorded} if stored.get(column) != recorded.get(column))
+    if columns:
+        raise DamagedLedger(f"token {name} was changed: its {', '.join(columns)} differ from what was recorded")
 
 
-def _rows(connection: Connection) -> list[dict[str, Any]]:
-    return [dict(row) for row in connection.execute(select(tokens).order_by(tokens.c.id)).mappings()]
+def _rows(connection: Connection, condition: str = "", values: tuple[str, ...] = ()) -> list[dict[str, Any]]:
+    """Rows of tokens with all their columns, whatever the version of the database."""
+    found = connection.exec_driver_sql(f"SELECT * FROM tokens{condition} ORDER BY id", values)
+    return [dict(row) for row in found.mappings()]

@@ -76,7 +76,7 @@ class HeadSigner:
             if not self._grow(desk):
                 return
             head = self.heads.sign(desk, key)
-        except EvenhandError as error:  # a damaged ledger must not keep others from being signed
+        except (EvenhandError, OSError) as error:  # a damaged ledger must not keep others from being signed
             log.warning("head cannot be signed: %s", error, extra={"desk": desk})
             return
         self._signed[desk] = size if head is None else head.size

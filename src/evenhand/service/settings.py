@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Self, get_type_hints
@@ -74,6 +75,10 @@ class ServiceSettings:
             token = getattr(self, name)
             if token is not None and (len(token) < MIN_TOKEN_LENGTH or not token.isascii() or " " in token):
                 raise InvalidInput(f"{name} must be {MIN_TOKEN_LENGTH} or more ASCII characters without spaces")
+        if self.signing_key is not None and not re.fullmatch("[0-9A-Fa-f]{64}", self.signing_key):
+            raise InvalidInput("signing_key must be 64 hexadecimal digits")
+        if self.witness_url is not None and not self.witness_url.startswith(("http://", "https://")):
+            raise InvalidInput(f"witness_url must begin with http:// or https://, got {self.witness_url!r}")
 
     @property
     def is_in_memory(self) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
+from evenhand.ledger.service_stream import begin
+
 revision = "0005"
 down_revision = "0003"
 
@@ -12,7 +14,7 @@ REFUSED = "signed heads are append-only: none is changed or removed"
 
 
 def upgrade() -> None:
-    """Create two tables."""
+    """Create two tables, and record the tokens there are: they were recorded nowhere."""
     op.create_table(
         "tree_tiles",
         sa.Column("desk", sa.String(200), primary_key=True),
@@ -27,6 +29,12 @@ def upgrade() -> None:
         sa.Column("size", sa.BigInteger, primary_key=True, autoincrement=False),
         sa.Column("line", sa.Text, nullable=False),
     )
+    _refuse_changes()
+    if op.get_bind().exec_driver_sql("SELECT 1 FROM tokens LIMIT 1").fetchone() is not None:
+        begin(op.get_bind())
+
+
+def _refuse_changes() -> None:
     if op.get_bind().dialect.name == "sqlite":
         for what in ("UPDATE", "DELETE"):
             op.execute(

@@ -17,6 +17,7 @@ from evenhand.ledger.signed_head import SignedHead, SigningKey
 from evenhand.ledger.signed_heads import read_heads
 from evenhand.ledger.signing_keys import recorded_keys
 from evenhand.ledger.verify_history import verify_history
+from evenhand.service.head_signer import HeadSigner
 from tests.support.running_service import MEMORY, Asking, asking, is_problem
 from tests.support.waiting import wait_for
 
@@ -158,6 +159,24 @@ def test_a_service_signs_on_a_timer() -> None:
         wait_for(
             lambda: (found := head.latest("loans")) is not None and found.size >= made["seq"], what="a signed head"
         )
+
+
+def test_one_process_of_several_signs(tmp_path: Path) -> None:
+    """What another process has just signed is left to it, until it is as old as half a round, or the service stops."""
+    url = f"sqlite:///{tmp_path}/ledger.db"
+    settings = replace(MEMORY, database_url=url, sign_every=3600.0)
+    with asking(settings) as ask:
+        made = ask.decide()
+        signed = latest(ask)
+        with closing(open_ledger(url)) as ledger:
+            other = HeadSigner(ledger, settings)
+            ask.decide()
+            other.sign_all(at_once=False)
+            assert ask.service.signer.heads.latest("loans") == signed
+            other.stop()
+        found = ask.service.signer.heads.latest("loans")
+    assert found is not None
+    assert (signed.size, found.size) == (made["seq"], made["seq"] + 1)
 
 
 def test_a_damaged_desk_keeps_no_other_from_being_signed(ask: Asking, caplog: pytest.LogCaptureFixture) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,24 +53,32 @@ class HeadSigner:
         while not self._stopped.wait(self._settings.sign_every):
             self._round()
 
-    def _round(self) -> None:
+    def _round(self, *, at_once: bool = False) -> None:
         """Sign what has grown; whatever fails is tried again in the next round."""
         try:
-            self.sign_all()
+            self.sign_all(at_once=at_once)
         except Exception as error:  # whatever it was, later heads still have to be signed
             log.warning("heads cannot be signed; retrying", extra=about(error))
         if self._witness is not None:
             self._witness.send_all()
 
-    def sign_all(self) -> None:
-        """Sign the heads of all streams that have grown since they were signed."""
+    def sign_all(self, *, at_once: bool = True) -> None:
+        """Sign the heads of all streams that have grown since they were signed.
+
+        at_once: False to leave those that another process signed since about the last round.
+        """
         if not self._signed:
             with self._ledger.transaction(writes=True) as connection:
                 begin(connection)
         key = signing_key(self._ledger, self._settings.signing_key)
         for desk, size in self._ledger.heads(self.heads.streams()).items():
-            if size > self._signed.get(desk, 0):
+            if size > self._signed.get(desk, 0) and (at_once or self._is_due(desk)):
                 self._sign(desk, size, key)
+
+    def _is_due(self, desk: str) -> bool:
+        """Whether the newest head of a desk is old enough: one process of several signs, and reads the events."""
+        latest = self.heads.latest(desk)
+        return latest is None or datetime.now(UTC) - latest.moment > timedelta(seconds=self._settings.sign_every / 2)
 
     def _sign(self, desk: str, size: int, key: SigningKey) -> None:
         try:
@@ -97,4 +106,4 @@ class HeadSigner:
         """Sign what was written last, and stop."""
         self._stopped.set()
         self._thread.join()
-        self._round()
+        self._round(at_once=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -256,6 +258,41 @@ def test_a_witness_asks_a_service(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "cannot be reached" in capsys.readouterr().err
     (file,) = folder.glob("*.heads.jsonl")
     assert {head.desk for head in read_heads(file)} == {"loans", "jobs", SERVICE}
+
+
+def test_a_running_service_has_its_heads_witnessed(tmp_path: Path) -> None:
+    """With `witness_url` in its settings, at the latest when it stops; without a witness there it stops as well."""
+    witness = Witness(tmp_path)
+    with running_app(witness_app(witness)) as url:
+        with asking(replace(MEMORY, sign_every=3600.0, witness_url=f"{url}/heads")) as ask:
+            made = ask.decide()
+        heads = {head.desk: head for head in witness.latest()}
+        assert set(heads) == {"loans", "jobs", SERVICE}
+        assert (heads["loans"].size, heads["loans"].hash) == (made["seq"], made["hash"])
+    with asking(replace(MEMORY, sign_every=3600.0, witness_url=f"{url}/heads")) as ask:
+        ask.decide()
+
+
+@pytest.mark.process
+def test_the_command_receives_heads(signer: Signer, tmp_path: Path) -> None:
+    """`evenhand witness --listen` says where, keeps what it is sent, and reports a contradiction when it is asked."""
+    command = [sys.executable, "-m", "evenhand", "witness", "--listen", "127.0.0.1:0", "--folder", str(tmp_path)]
+    key, other = SigningKey.from_hex("77" * 32), Signer()
+    with closing(other.ledger):
+        heads = signer.grow(3, key), other.grow(3, key)
+    for number, expected, status in ((1, [201], "consistent"), (2, [200, 422], "contradiction")):
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+            try:
+                assert process.stdout is not None
+                address = process.stdout.readline().rpartition(" ")[2].strip()
+                bodies = [{"head": head.to_dict()} for head in heads[:number]]
+                assert [httpx.post(address, json=body, timeout=60).status_code for body in bodies] == expected
+                found = httpx.get(address.replace("/heads", "/status"), timeout=60).json()
+                assert found["status"] == status
+            finally:
+                process.terminate()
+    (file,) = tmp_path.glob("*.heads.jsonl")
+    assert read_heads(file) == [heads[0]]
 
 
 @pytest.mark.parametrize(

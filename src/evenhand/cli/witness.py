@@ -23,7 +23,7 @@ def add_witness(parser: argparse.ArgumentParser) -> None:
     """The options of `evenhand witness`."""
     parser.description = (
         "Fetch the signed heads of services (--url), or receive them (--listen), and keep those that continue the last "
-        "ones. The exit status is 1 if one contradicts what was kept: a fork, a rollback, a backdated head."
+        "ones. With --url the exit status is 1 if one contradicts what was kept: a fork, a rollback, a backdated head."
     )
     parser.add_argument("--folder", type=Path, default=Path("evenhand-witness"), help="of the heads (%(default)s)")
     parser.add_argument("--url", action="append", default=[], help="of a service to ask; can be repeated")
@@ -37,7 +37,7 @@ def add_witness(parser: argparse.ArgumentParser) -> None:
 
 
 def run_witness(options: argparse.Namespace) -> int:
-    """Ask once, again and again, or listen; the status is 1 if a contradiction was found."""
+    """Ask once, again and again, or listen; the status is 1 if a service that was asked contradicted itself."""
     from evenhand.service.witness.witness import Witness
 
     if bool(options.url) == (options.listen is not None):
@@ -47,7 +47,8 @@ def run_witness(options: argparse.Namespace) -> int:
             raise InvalidInput(f"--key must be 64 hexadecimal digits, as `ledger keys` prints them, got {key!r}")
     witness = Witness(options.folder, options.key)
     if options.listen is not None:
-        return _listen(witness, options.listen)
+        _listen(witness, options.listen)
+        return 0
     token = options.token or os.environ.get(TOKEN)
     status = _ask(witness, options.url, token)
     while options.every is not None:
@@ -73,7 +74,7 @@ def _ask(witness: Witness, urls: list[str], token: str | None) -> int:
     return status
 
 
-def _listen(witness: Witness, where: str) -> int:
+def _listen(witness: Witness, where: str) -> None:
     from evenhand.service.logs import set_up_logs
     from evenhand.service.serve import AnnouncingServer, address_of, config_of, listen, run
     from evenhand.service.witness.app import witness_app
@@ -86,4 +87,3 @@ def _listen(witness: Witness, where: str) -> int:
         address = f"{address_of(listening, host.strip('[]'))}/heads"
         announce = partial(print, f"send heads to {address}", flush=True)
         run(AnnouncingServer(config_of(witness_app(witness)), announce), listening)
-    return 1 if witness.contradictions else 0

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from cryptography.exceptions import InvalidSignature
 
 from evenhand.desk import Desk
 from evenhand.desk.imports.importing import import_jsonl
 from evenhand.desk.replay import replay
 from evenhand.errors import DamagedLedger
+from evenhand.ledger.signed_heads import SignedHeads
+from evenhand.ledger.signing_keys import signing_key
 from evenhand.ledger.verify import from_line, to_jsonl, verify_lines
 from tests.support.desk_play import QUICK, D, play
 from tests.support.ledger_command import run
@@ -30,6 +35,47 @@ def test_a_dozen_lines_verify_an_exported_ledger(played: Desk) -> None:
         assert reported["hash"] == previous
         assert json.loads(line)["seq"] == number
     assert previous == played.head.hash
+
+
+def test_the_guide_verifies_without_us(played: Desk, tmp_path: Path) -> None:
+    """The functions in the guide find heads that fit, and a rewritten or shortened file, with nothing of ours."""
+    guide = (Path(__file__).parents[2] / "docs" / "ledger.md").read_text(encoding="utf-8")
+    (block,) = [one for one in re.findall(r"```python\n(.*?)```", guide, flags=re.DOTALL) if "def verify(" in one]
+    assert "evenhand." not in block
+    names: dict[str, Any] = {}
+    exec(block, names)
+    heads, key = SignedHeads(played.ledger), signing_key(played.ledger)
+    signed = [heads.sign(played.name, key)]
+    play(played, 1)
+    signed.append(heads.sign(played.name, key))
+    stated = [head.to_dict() for head in signed if head is not None]
+    lines, file = list(to_jsonl(played.ledger, played.name)), tmp_path / "ledger.jsonl"
+    file.write_text("\n".join(lines) + "\n")
+    assert names["verify"](file) == names["verify"](file, *stated) == played.head.hash
+    for head in stated:
+        names["check_signature"](head)
+        with pytest.raises(InvalidSignature):
+            names["check_signature"]({**head, "size": head["size"] + 1})
+    file.write_text("\n".join(lines[:-1]) + "\n")
+    names["verify"](file, stated[0])
+    with pytest.raises(AssertionError, match="the file ends at line"):
+        names["verify"](file, *stated)
+    file.write_text("\n".join(_rechained(lines)) + "\n")
+    names["verify"](file)
+    with pytest.raises(AssertionError, match="are not those signed"):
+        names["verify"](file, stated[0])
+
+
+def _rechained(lines: list[str]) -> list[str]:
+    """The same lines, the second one changed, and all of them chained again."""
+    previous, found = "0" * 64, []
+    for number, line in enumerate(lines):
+        text = line.rpartition(',"previous":')[0] + "}"
+        text = text.replace("person 0", "person O") if number == 1 else text
+        own = hashlib.sha256((previous + text).encode()).hexdigest()
+        found.append(f'{text[:-1]},"previous":"{previous}","hash":"{own}"}}')
+        previous = own
+    return found
 
 
 def test_lines_come_back_as_events(played: Desk) -> None:

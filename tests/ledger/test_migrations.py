@@ -19,7 +19,9 @@ def test_migrations_make_the_tables_in_use(durable_url: str) -> None:
     ledger = open_ledger(durable_url)
     with ledger.transaction() as connection:
         inspector = inspect(connection)
-        assert {"desks", "events", "snapshots", "waiting_pairs"} <= set(inspector.get_table_names())
+        assert {"desks", "events", "snapshots", "waiting_pairs", "signed_heads", "tree_tiles"} <= set(
+            inspector.get_table_names()
+        )
         for table in (tables.tokens, tables.sessions, tables.interview_people, tables.service_keys):
             assert [column["name"] for column in inspector.get_columns(table.name)] == list(table.c.keys())
     ledger.close()

@@ -13,9 +13,10 @@ from evenhand.service.tokens import Token
 from tests.support.running_service import Asking, candidates
 from tests.support.waiting import wait_for
 
-PEOPLE = ("admin", "local admin", "decide", "review", "elsewhere", "metrics", "nobody", "somebody")
+PEOPLE = ("admin", "local admin", "decide", "review", "audit", "elsewhere", "metrics", "nobody", "somebody")
 DESK = "/api/desks/loans"
 EVERYBODY = ("admin", "local admin", "decide", "review")
+AUDITORS = ("admin", "local admin", "decide", "audit")
 
 ALLOWED: dict[tuple[str, str], tuple[str, ...]] = {
     ("POST", DESK + "/decisions"): ("admin", "local admin", "decide"),
@@ -30,6 +31,12 @@ ALLOWED: dict[tuple[str, str], tuple[str, ...]] = {
     ("GET", DESK): EVERYBODY,
     ("GET", DESK + "/events"): ("admin", "local admin"),
     ("POST", DESK + "/settings"): ("admin", "local admin"),
+    ("GET", DESK + "/heads"): AUDITORS,
+    ("GET", DESK + "/heads/latest"): AUDITORS,
+    ("GET", DESK + "/proofs/inclusion"): AUDITORS,
+    ("GET", DESK + "/proofs/consistency"): AUDITORS,
+    ("GET", "/api/heads"): (*AUDITORS, "elsewhere"),
+    ("GET", "/api/keys"): (*AUDITORS, "elsewhere"),
     ("GET", "/metrics"): ("admin", "metrics", "local admin"),
 }
 """Who may; all others get 403, those without a token 401. Bodies are empty: whoever may gets 4xx for that, not 403."""
@@ -39,6 +46,7 @@ ALLOWED: dict[tuple[str, str], tuple[str, ...]] = {
 def test_only_the_right_role_gets_in(ask: Asking, method: str, path: str) -> None:
     """Every operation lets in exactly those who may, whatever they send."""
     ask.secrets["somebody"] = "eh_a-token-that-was-never-made-at-all"
+    ask.token("audit", ["audit"], ["loans"])
     for by in PEOPLE:
         answer = ask(method, path, {} if method == "POST" else None, by=by)
         wanted = 401 if by in ("nobody", "somebody") else 403
@@ -48,7 +56,7 @@ def test_only_the_right_role_gets_in(ask: Asking, method: str, path: str) -> Non
             assert answer.status_code == wanted, (by, answer.text)
 
 
-ROLES = {"admin": "admin", "local admin": "admin", "decide": "decide", "review": "review", "metrics": "metrics"}
+ROLES = {by: by for by in PEOPLE} | {"local admin": "admin", "elsewhere": "decide"}
 
 
 def test_the_list_of_who_may_is_complete_and_documented(ask: Asking) -> None:

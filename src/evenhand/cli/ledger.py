@@ -1,4 +1,4 @@
-"""`evenhand ledger list`, `verify`, `replay` and `export`."""
+"""`evenhand ledger list`, `verify`, `replay` and `export`; the other actions have files of their own."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evenhand.cli._database_options import add_database, database_of, names_database
+from evenhand.cli.ledger_heads import add_heads
 from evenhand.cli.ledger_import import add_import
-from evenhand.errors import DamagedLedger, EvenhandError, InvalidInput
+from evenhand.errors import DamagedLedger, EvenhandError, InvalidInput, UnknownRecord
 
 if TYPE_CHECKING:
     from evenhand.desk.replay import Replayed
     from evenhand.ledger.ledger import Ledger
+    from evenhand.ledger.signed_head import SignedHead
 
 Known = tuple[int, str] | None
 """The seq and hash of an event, as noted before."""
@@ -30,6 +32,7 @@ def add_ledger(parser: argparse.ArgumentParser) -> None:
     verify.add_argument("desk", nargs="?", help="a desk's name (all desks); or a file, if it has a suffix or a slash")
     verify.add_argument("--file", type=Path, help="a file written by `ledger export`, instead of a desk")
     verify.add_argument("--known", metavar="SEQ:HASH", help="an event as noted before: detects a ledger cut short")
+    verify.add_argument("--heads", type=Path, metavar="FILE", help="signed heads as kept elsewhere, one a line")
     verify.set_defaults(run=run_verify)
     replay = actions.add_parser("replay", help="make every decision again from the first event on, and compare")
     replay.add_argument("desk", help="a desk's name")
@@ -45,6 +48,7 @@ def add_ledger(parser: argparse.ArgumentParser) -> None:
     export.set_defaults(run=run_export)
     importing = actions.add_parser("import", help="a warm start from past decisions, outcomes and reviews")
     add_import(importing)
+    add_heads(actions)
     for action in (listing, verify, replay, fit, export, importing):
         add_database(action)
 
@@ -149,18 +153,29 @@ def run_export(options: argparse.Namespace) -> int:
 
 def run_verify(options: argparse.Namespace) -> int:
     """Print that ledgers are intact, or what is wrong: then the status is 1."""
-    known = _read_known(options.known)
+    from evenhand.ledger.signed_heads import read_heads
+
+    known, kept = _read_known(options.known), [] if options.heads is None else read_heads(options.heads)
     file = _file_to_verify(options)
     if file is not None:
-        _verify_file(file, known)
+        _verify_file(file, known, kept)
         return 0
     if options.desk is None and known is not None:
         raise InvalidInput("--known is an event of one desk; name the desk")
     with opened_ledger(options) as ledger:
+        kept += _heads_beside(ledger)
         if options.desk is not None:
-            _verify_desk(ledger, options.desk, known)
+            _verify_desk(ledger, options.desk, known, kept)
             return 0
-        return _verify_all(ledger)
+        return _verify_all(ledger, kept)
+
+
+def _heads_beside(ledger: Ledger) -> list[SignedHead]:
+    """The heads in the file beside the database, if there is one."""
+    from evenhand.ledger.signed_heads import heads_file, read_heads
+
+    file = heads_file(ledger)
+    return [] if file is None or not file.exists() else read_heads(file)
 
 
 def _read_known(text: str | None) -> Known:
@@ -201,40 +216,73 @@ def _is_desk(options: argparse.Namespace) -> bool:
         return False
 
 
-def _verify_file(path: Path, known: Known) -> None:
+def _verify_file(path: Path, known: Known, kept: list[SignedHead]) -> None:
     from evenhand.ledger.verify import verify_lines
+    from evenhand.ledger.verify_history import LinesFit
 
+    check = LinesFit(kept)
     try:
         # Not universal newlines: a line ends where `ledger export` ended it.
         with open(path, encoding="utf-8", newline="\n") as file:
-            last = verify_lines(file, known=known)
+            last = verify_lines(file, known=known, watch=check.add)
     except UnicodeDecodeError:
         raise DamagedLedger(f"{path} is not an exported ledger, or was changed: it is not UTF-8") from None
     except OSError as error:
         raise InvalidInput(f"the file {path} cannot be read: {error.strerror}") from None
-    print(f"{last.seq} lines, every hash and link is right; the last is {last.seq}:{last.hash}")
-
-
-def _verify_desk(ledger: Ledger, desk: str, known: Known) -> None:
-    from evenhand.desk.projection.snapshots import check_snapshots
-    from evenhand.ledger.verify import verify
-
-    found = verify(ledger, desk, known=known)
-    check_snapshots(ledger, desk)
+    check.finish()
     print(
-        f"desk {desk}: {found.seq} events, {found.decisions} decisions, every hash and link is right; "
-        f"the last is {found.seq}:{found.hash}"
+        f"{last.seq} lines, every hash and link is right; the last is {last.seq}:{last.hash}{_with_heads(check.fitted)}"
     )
 
 
-def _verify_all(ledger: Ledger) -> int:
-    names, damaged = ledger.names(), 0
+def _with_heads(fitted: int) -> str:
+    return f"; {fitted} signed heads fit" if fitted else ""
+
+
+def _verify_desk(ledger: Ledger, desk: str, known: Known, kept: list[SignedHead]) -> None:
+    from evenhand.desk.projection.snapshots import check_snapshots
+    from evenhand.ledger.verify_history import verify_history
+
+    found, fitted = verify_history(ledger, desk, known=known, kept=kept)
+    check_snapshots(ledger, desk)
+    print(
+        f"desk {desk}: {found.seq} events, {found.decisions} decisions, every hash and link is right; "
+        f"the last is {found.seq}:{found.hash}{_with_heads(fitted)}"
+    )
+
+
+def _verify_service(ledger: Ledger, kept: list[SignedHead]) -> None:
+    """Tokens, and the events that record them and the signing keys."""
+    from evenhand.ledger.ledger import SERVICE
+    from evenhand.ledger.service_stream import check_tokens
+    from evenhand.ledger.tree import has_trees
+    from evenhand.ledger.verify_history import verify_history
+
+    if not has_trees(ledger):
+        return  # of an earlier version, and only read: nothing was recorded
+    fitted = 0
+    if ledger.heads([SERVICE]) or any(head.desk == SERVICE for head in kept):
+        _, fitted = verify_history(ledger, SERVICE, kept=kept)
+    tokens = check_tokens(ledger)
+    if tokens or fitted:
+        print(f"{tokens} tokens, each as it was recorded{_with_heads(fitted)}")
+
+
+def _verify_all(ledger: Ledger, kept: list[SignedHead]) -> int:
+    from evenhand.ledger.ledger import SERVICE
+
+    names, damaged = sorted({*ledger.names(), *(head.desk for head in kept)} - {SERVICE}), 0
     for name in names:
         try:
-            _verify_desk(ledger, name, None)
-        except DamagedLedger as error:
+            _verify_desk(ledger, name, None, kept)
+        except (DamagedLedger, UnknownRecord) as error:
             damaged += 1
             print(error, file=sys.stderr)
+    try:
+        _verify_service(ledger, kept)
+    except (DamagedLedger, UnknownRecord) as error:
+        damaged += 1
+        print(error, file=sys.stderr)
     if not names:
         print("there is no desk yet")
     return 1 if damaged else 0

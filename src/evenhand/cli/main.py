@@ -1,4 +1,4 @@
-"""The command line: `evenhand demo`, `schema`, `size`, `interview`, `serve`, `token`, `ledger`, `lab` and `warm-up`."""
+"""The command line: `evenhand demo`, `schema`, `interview`, `serve`, `token`, `ledger`, `witness`, `lab` and others."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from evenhand.cli.ledger import add_ledger
 from evenhand.cli.schema import add_schema
 from evenhand.cli.serve import add_serve, add_token
 from evenhand.cli.size import add_size
+from evenhand.cli.witness import add_witness
 from evenhand.errors import CannotListen, CannotWrite, DamagedLedger, EvenhandError, LedgerUnavailable, NewerFile
 from evenhand.version import __version__
 
-EXTRAS = {"serve": "service", "token": "service", "ledger": "desk"}
+EXTRAS = {"serve": "service", "token": "service", "witness": "service", "ledger": "desk"}
 """The extra that a command needs, if it is not lab."""
 
 NOT_USAGE = (CannotListen, CannotWrite, DamagedLedger, LedgerUnavailable, NewerFile)
@@ -37,7 +38,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _add_interview(commands.add_parser("interview", help="questions to a reviewer before a desk goes live"))
     add_serve(commands.add_parser("serve", help="decisions and reviews over HTTP, with pages; --demo to try it"))
     add_token(commands.add_parser("token", help="access tokens of the service: create, revoke, list"))
-    add_ledger(commands.add_parser("ledger", help="the ledgers of desks: list, verify, replay, export, import"))
+    add_ledger(
+        commands.add_parser("ledger", help="the ledgers of desks: list, verify, export, import, sign, prove, ...")
+    )
+    add_witness(commands.add_parser("witness", help="keep signed heads elsewhere, and report contradictions"))
     _add_lab(commands.add_parser("lab", help="experiments: list, run, report"))
     _add_warm_up(commands.add_parser("warm-up", help="compile all numerical kernels now, for images"))
     options = parser.parse_args(arguments)

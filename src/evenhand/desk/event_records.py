@@ -202,6 +202,16 @@ class DeskDecision:
         return self.event.id
 
     @property
+    def seq(self) -> int:
+        """The number of its event in the ledger."""
+        return self.event.seq
+
+    @property
+    def hash(self) -> str:
+        """The hash of its event: keep it with `seq`, and `evenhand ledger verify --known` finds a rewritten ledger."""
+        return self.event.hash
+
+    @property
     def number(self) -> int:
         """How many decisions the desk had made before."""
         return int(self.event.body["number"])

@@ -28,8 +28,10 @@ PREFIXES = {
     "override": "ovr",
     "answer": "ans",
     "imported": "imp",
+    "token": "tkn",
+    "key": "key",
 }
-"""Prefixes of the ids of each kind of event."""
+"""Prefixes of the ids of each kind of event; the last two are the service's own."""
 
 CANONICAL = orjson.OPT_SORT_KEYS | orjson.OPT_SERIALIZE_NUMPY
 

@@ -41,6 +41,9 @@ CHUNK = 1000
 
 LARGEST_SEQ = 2**63 - 1
 
+SERVICE = "@service"
+"""The stream of the service's own events, beside those of desks; no desk can have this name."""
+
 PROBE_BYTES = 65_536
 """Written to see whether there is room: about as much as a batch of ten or twenty decisions."""
 
@@ -89,7 +92,7 @@ class Ledger:
     def names(self) -> list[str]:
         """The names of all desks, sorted; also of those whose head is lost, so that opening one says so."""
         with self.transaction() as connection:
-            return sorted(name for (name,) in connection.exec_driver_sql(NAMES).fetchall())
+            return sorted(name for (name,) in connection.exec_driver_sql(NAMES).fetchall() if name != SERVICE)
 
     def head(self, name: str) -> Head:
         """Where a desk's ledger ends."""

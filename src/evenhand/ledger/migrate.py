@@ -10,7 +10,7 @@ from sqlalchemy import Connection, inspect
 from evenhand.errors import DamagedLedger, InvalidInput, NewerFile
 
 VERSION_TABLE = "evenhand_version"
-NEWEST = "0003"
+NEWEST = "0005"
 """The newest migration, which this version of evenhand needs."""
 
 LOCK = 5_317_004_269
@@ -55,7 +55,7 @@ def refuse_unknown(connection: Connection) -> NoReturn:
     raise InvalidInput(f"the database {connection.engine.url.database} has no ledger")
 
 
-def _upgrade(connection: Connection) -> None:
+def _upgrade(connection: Connection, to: str = "head") -> None:
     from alembic import command  # takes a third of a second to import, and is rarely needed
     from alembic.config import Config
 
@@ -63,4 +63,4 @@ def _upgrade(connection: Connection) -> None:
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
     config.set_main_option("path_separator", "os")
     config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+    command.upgrade(config, to)

@@ -23,3 +23,6 @@ service_keys = _table("service_keys", "name key")
 
 REVIEW_KEY = "review"
 """Encrypts what browsers hold while a pair is reviewed."""
+
+SIGNING_KEY = "signing"
+"""Signs heads, unless a secret is given."""

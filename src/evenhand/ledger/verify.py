@@ -19,16 +19,23 @@ HASHES = len(',"previous":"","hash":""}') + 2 * 64
 """Length of the two hashes at the end of a line; the rest, and a brace, is the event's text."""
 
 
-def verify(ledger: Ledger, desk: str, *, known: tuple[int, str] | None = None) -> Head:
+def verify(
+    ledger: Ledger,
+    desk: str,
+    *,
+    known: tuple[int, str] | None = None,
+    watch: Callable[[Row], None] = lambda row: None,
+) -> Head:
     """The head of a desk's ledger, after all of it was checked; DamagedLedger with the first event that is wrong.
 
     known: the seq and hash of an event as noted before. Without it, somebody who can write to the database could remove
-    the newest events, or rewrite the whole ledger.
+    the newest events, or rewrite the whole ledger. watch: gets every event that was found right.
     """
     head, stray = head_and_stray(ledger, desk)
     chain = Chain(desk)
     for row in ledger.rows(desk, until=head.seq):
         chain.add(row)
+        watch(row)
         if known is not None and row.seq == known[0] and row.hash != known[1]:
             raise DamagedLedger(
                 f"event {row.seq} of desk {desk!r} is not the one that was noted: the ledger was rewritten"
@@ -208,10 +215,15 @@ def from_line(line: str) -> Event:
     return Event(content[:-HASHES] + "}", previous, own)
 
 
-def verify_lines(lines: Iterable[str], *, known: tuple[int, str] | None = None) -> Event:
+def verify_lines(
+    lines: Iterable[str],
+    *,
+    known: tuple[int, str] | None = None,
+    watch: Callable[[Event], None] = lambda event: None,
+) -> Event:
     """The last event of an exported ledger, after every hash and link was checked; else DamagedLedger.
 
-    known: the seq and hash of an event as noted before; it must be among them.
+    known: the seq and hash of an event as noted before; it must be among them. watch: gets every event found right.
     """
     previous, last = FIRST, None
     for number, line in enumerate(lines, start=1):
@@ -221,6 +233,7 @@ def verify_lines(lines: Iterable[str], *, known: tuple[int, str] | None = None) 
         if known is not None and known[0] == number and known[1] != event.hash:
             raise DamagedLedger(f"line {number} is not the one that was noted: the ledger was rewritten")
         previous, last = event.hash, event
+        watch(event)
     if last is None:
         raise DamagedLedger("there is no line at all")
     if known is not None and known[0] > last.seq:

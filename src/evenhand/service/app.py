@@ -9,7 +9,7 @@ from fastapi import FastAPI
 
 from evenhand.service.middleware import CheckRequests, ExplainStartup, ObserveRequests
 from evenhand.service.problems import add_problem_handlers
-from evenhand.service.routers import dashboard, decisions, desks, health, pages, review_page, reviews, sessions
+from evenhand.service.routers import dashboard, decisions, desks, heads, health, pages, review_page, reviews, sessions
 from evenhand.service.service import running_service
 from evenhand.service.settings import ServiceSettings
 from evenhand.service.shutdown import noticing_signals
@@ -39,7 +39,7 @@ def create_app(settings: ServiceSettings, *, make: bool = True) -> FastAPI:
         lifespan=lifespan,
         generate_unique_id_function=lambda route: route.name,
     )
-    for part in (decisions, reviews, desks, health, sessions, review_page, dashboard, pages):
+    for part in (decisions, reviews, desks, heads, health, sessions, review_page, dashboard, pages):
         app.include_router(part.router)
     # The last one added sees a request first.
     app.add_middleware(CheckRequests, max_body=settings.max_body)

@@ -91,6 +91,7 @@ def _with_roles(requirement: type[RequireRole], *roles: str) -> Any:
 ANY = ("admin", "decide", "review")
 AnyCaller = Annotated[Caller, _with_roles(RequireRole, *ANY)]
 Admin = Annotated[Caller, _with_roles(RequireRole, "admin")]
+AuditingCaller = Annotated[Caller, _with_roles(RequireRole, "admin", "audit", "decide")]
 MetricsReader = Annotated[Caller, _with_roles(RequireRole, "admin", "metrics")]
 DeskOfAny = Annotated[DeskAccess, _with_roles(RequireDesk, *ANY)]
 DeskOfAdmin = Annotated[DeskAccess, _with_roles(RequireDesk, "admin")]

@@ -31,7 +31,7 @@ def event_response(event: Event, status: int = 201, model: type[BaseModel] | Non
     content, shape = event.content, model or Recorded
     fields = shape.model_fields.items()
     defaults = {name: field.default for name, field in fields if not (field.is_required() or field.default is None)}
-    known = {**defaults, **content["body"], **content}
+    known = {**defaults, **content["body"], **content, "hash": event.hash}
     return json_response({name: known[name] for name in shape.model_fields if name in known}, status)
 
 
@@ -103,6 +103,8 @@ class MadeDecision(BaseModel):
     id: str
     desk: str
     seq: int
+    hash: str
+    """The hash of its event: keep it with seq, and the ledger cannot be rewritten unnoticed up to here."""
     time: str
     number: int
     state: int

@@ -11,6 +11,7 @@ from evenhand.bandit.warm_up import warm_up
 from evenhand.ledger.ledger import open_ledger
 from evenhand.service.authentication import Authenticator
 from evenhand.service.dashboard.live import LiveViews
+from evenhand.service.head_signer import HeadSigner
 from evenhand.service.metrics import Metrics, are_shared
 from evenhand.service.middleware import RequestLog
 from evenhand.service.open_desks import OpenDesks
@@ -41,6 +42,7 @@ class Service:
         self.desks = OpenDesks(ledger, settings, self.metrics)
         self.verification = Verification(ledger)
         self.live_views = LiveViews(self.desks)
+        self.signer = HeadSigner(ledger, settings)
 
     def metrics_text(self, desks: tuple[str, ...] | None) -> bytes:
         """All metrics of these desks, or of all."""
@@ -57,6 +59,7 @@ class Service:
         """Write what waits, and close everything but the ledger."""
         await asyncio.to_thread(self.verification.stop)
         await self.desks.close()
+        await asyncio.to_thread(self.signer.stop)
         self.request_log.flush()
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Self, get_type_hints
 
 from evenhand.errors import InvalidInput
 
-ROLES = ("decide", "review", "admin")
-"""What a token may be for."""
+ROLES = ("decide", "review", "audit", "admin")
+"""What a token may be for; audit is for signed heads and proofs, and nothing else."""
 
 MIN_TOKEN_LENGTH = 20
 """Characters of a token from the settings; shorter ones can be guessed."""
@@ -56,6 +57,14 @@ class ServiceSettings:
     """Seconds after which a desk without requests is closed; the next request opens it again."""
     log_requests: bool = True
     """Whether to log one line of JSON per request."""
+    sign_every: float = 60.0
+    """Seconds between signed heads of a ledger that grows."""
+    signing_key: str | None = field(default=None, repr=False)
+    """The secret that heads are signed with, 64 hexadecimal digits; without it the database's own."""
+    heads_file: str | None = None
+    """The file that signed heads are appended to; by default one beside an SQLite database."""
+    witness_url: str | None = None
+    """Where new signed heads are sent to: a witness, or anything that accepts JSON over HTTP."""
 
     def __post_init__(self) -> None:
         for entry in fields(self):
@@ -66,6 +75,10 @@ class ServiceSettings:
             token = getattr(self, name)
             if token is not None and (len(token) < MIN_TOKEN_LENGTH or not token.isascii() or " " in token):
                 raise InvalidInput(f"{name} must be {MIN_TOKEN_LENGTH} or more ASCII characters without spaces")
+        if self.signing_key is not None and not re.fullmatch("[0-9A-Fa-f]{64}", self.signing_key):
+            raise InvalidInput("signing_key must be 64 hexadecimal digits")
+        if self.witness_url is not None and not self.witness_url.startswith(("http://", "https://")):
+            raise InvalidInput(f"witness_url must begin with http:// or https://, got {self.witness_url!r}")
 
     @property
     def is_in_memory(self) -> bool:

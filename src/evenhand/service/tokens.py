@@ -16,6 +16,7 @@ from sqlalchemy.exc import IntegrityError
 from evenhand.errors import EvenhandError, InvalidInput
 from evenhand.ledger.event import now
 from evenhand.ledger.ledger import open_ledger
+from evenhand.ledger.service_stream import record_token
 from evenhand.ledger.tables import tokens
 from evenhand.service.settings import ROLES
 
@@ -91,6 +92,7 @@ class TokenStore:
         try:
             with self._ledger.transaction(writes=True) as connection:
                 connection.execute(insert(tokens).values(row))
+                record_token(connection, token.id)
         except IntegrityError:
             raise InvalidInput(
                 f"the name must be new, got {token.name!r}; names of revoked tokens stay taken"
@@ -100,8 +102,10 @@ class TokenStore:
         """Revoke the token with this name or id, if it is not revoked; UnknownToken if there is none."""
         named = or_(tokens.c.name == name, tokens.c.id == name)
         with self._ledger.transaction(writes=True) as connection:
-            connection.execute(update(tokens).where(named, tokens.c.revoked.is_(None)).values(revoked=time))
+            changed = connection.execute(update(tokens).where(named, tokens.c.revoked.is_(None)).values(revoked=time))
             row = connection.execute(select(tokens).where(named)).mappings().first()
+            if row is not None and changed.rowcount:
+                record_token(connection, row["id"])
         if row is None:
             raise UnknownToken(f"there is no token {name!r}")
         return _token(row)

@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from evenhand.desk.lottery import first_commitment, new_secret
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import AlreadyRecorded, DamagedFile, DamagedLedger, IdempotencyConflict, InvalidInput, NewerFile
 from evenhand.ledger.event import FIRST, Event, Row, check_desk_name
@@ -51,9 +52,10 @@ def open_once(ledger: Ledger, name: str, settings: Mapping[str, Any], *, actor: 
 
 def _create(ledger: Ledger, name: str, settings: DeskSettings, actor: str = "desk", **columns: Any) -> Event:
     check_desk_name(name)
-    body = {"settings": settings.to_dict(), "code": __version__}
+    secret = new_secret()
+    body = {"settings": settings.to_dict(), "code": __version__, "lottery": first_commitment(secret)}
     row = Row.make(name, 1, FIRST, actor, "opened", body, **columns)
-    ledger.create(name, row)
+    ledger.create(name, row, secret)
     return row.event
 
 

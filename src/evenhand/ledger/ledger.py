@@ -15,6 +15,7 @@ from evenhand.errors import AlreadyRecorded, DamagedLedger, UnknownRecord
 from evenhand.ledger._locks import ProjectionLock, locks_of
 from evenhand.ledger.engine import open_engine
 from evenhand.ledger.event import EventToApply, Head, Row, Stamp
+from evenhand.ledger.lottery import INSERT_SECRET
 from evenhand.ledger.migrate import NEWEST, bring_up_to_date, refuse_newer, refuse_unknown, version_of
 from evenhand.ledger.transaction import files, is_undecodable, transaction, translated
 from evenhand.ledger.waiting_pairs import WaitingPairs
@@ -103,8 +104,8 @@ class Ledger:
             found = connection.exec_driver_sql("SELECT name, seq FROM desks").fetchall()
         return {name: seq for name, seq in found if name in wanted}
 
-    def create(self, name: str, first: Row) -> None:
-        """A new desk with its first event; AlreadyRecorded if there is one of that name."""
+    def create(self, name: str, first: Row, secret: bytes | None = None) -> None:
+        """A new desk with its first event and its lottery's secret; AlreadyRecorded if there is one of that name."""
         taken = AlreadyRecorded(f"there is a desk {name!r} already; open it, or choose another name")
         try:
             with self.transaction(writes=True) as connection:
@@ -115,6 +116,9 @@ class Ledger:
                     (name, 1, first.hash, 0, 1, first.event.time),
                 )
                 connection.exec_driver_sql(INSERT, [(name, *first)])
+                if secret is not None:
+                    connection.exec_driver_sql("DELETE FROM lottery_secrets WHERE desk = ?", (name,))
+                    connection.exec_driver_sql(INSERT_SECRET, (name, secret))
         except IntegrityError as error:  # another process was faster
             raise taken from error
 

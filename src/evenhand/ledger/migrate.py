@@ -10,7 +10,7 @@ from sqlalchemy import Connection, inspect
 from evenhand.errors import DamagedLedger, InvalidInput, NewerFile
 
 VERSION_TABLE = "evenhand_version"
-NEWEST = "0003"
+NEWEST = "0004"
 """The newest migration, which this version of evenhand needs."""
 
 LOCK = 5_317_004_269

@@ -9,8 +9,9 @@ def _table(name: str, columns: str) -> TableClause:
     return table(name, *map(column, columns.split()))
 
 
-tokens = _table("tokens", "id name digest roles desks created revoked")
-"""Access tokens of the service: digests of secrets; roles and desks as JSON lists, NULL for all desks."""
+tokens = _table("tokens", "id name digest roles desks created revoked expires old_digest old_until")
+"""Access tokens of the service: digests of secrets; roles and desks as JSON lists, NULL for all desks. The secret before
+the last rotation works until `old_until`."""
 
 sessions = _table("sessions", "digest token expires")
 """Sessions of the pages: digests of the cookie's secret and of its token."""
@@ -23,3 +24,6 @@ service_keys = _table("service_keys", "name key")
 
 REVIEW_KEY = "review"
 """Encrypts what browsers hold while a pair is reviewed."""
+
+lottery_secrets = _table("lottery_secrets", "desk secret")
+"""From which the keys of a desk's draws are derived; see `desk.lottery`."""

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ import numpy as np
 from evenhand._internal.checks import check_one_of
 from evenhand.desk.commands import AnswerQuestion
 from evenhand.desk.desk import Desk
+from evenhand.desk.lottery import key_for
 from evenhand.desk.projection.projection import QuietBandit
 from evenhand.interview import Interview
 from evenhand.interview.interview import EPSILON_OF_PEOPLE
@@ -84,7 +86,10 @@ class InterviewSessions:
         self._book = ReviewBook(desk.ledger, desk.name)
         self._lock = threading.RLock()
         self._encryption = Encryption(desk.ledger, desk.name, "interview question")
-        self._draw_key = hashlib.sha256(b"evenhand questions" + desk.settings.seed.to_bytes(16)).digest()
+
+    @cached_property
+    def _draw_key(self) -> bytes:
+        return key_for(self.desk.ledger, self.desk.name, "interview questions")
 
     # Questions.
 

@@ -1,4 +1,4 @@
-"""The lottery: every draw was committed to before the candidates were known, can be verified, and foreseen by nobody."""
+"""The lottery: every draw was committed to before its candidates were known; it can be verified, and not foreseen."""
 
 from __future__ import annotations
 
@@ -131,7 +131,10 @@ def test_a_key_that_nothing_committed_to_is_found(path: Path) -> None:
         return canonical(line)
 
     written_anew(path, changed)
-    with closing(open_ledger(f"sqlite:///{path}")) as ledger, pytest.raises(DamagedLedger, match="event 2 .*committed"):
+    with (
+        closing(open_ledger(f"sqlite:///{path}")) as ledger,
+        pytest.raises(DamagedLedger, match=r"event 2 .*committed"),
+    ):
         verify(ledger, "loans")
 
 
@@ -141,7 +144,7 @@ def test_a_desk_without_its_secret_decides_nothing(path: Path, statement: str) -
     tampered(path, statement)
     with Desk.open(f"sqlite:///{path}", "loans") as desk:
         before = desk.head
-        with pytest.raises(DamagedLedger, match="secret of desk 'loans' is .*; restore a backup"):
+        with pytest.raises(DamagedLedger, match=r"secret of desk 'loans' is .*; restore a backup"):
             desk.decide(people(np.random.default_rng(0)))
         desk.change_settings(overlap=0.5)
         assert desk.head.seq == before.seq + 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 from evenhand.bandit.warm_up import warm_up
@@ -106,7 +107,8 @@ class Batch:
         self._desk, self._commands, self._projection, self._lottery = desk, commands, projection, lottery
         self._proposed: dict[int, Decision | EvenhandError] = {}
         """Decisions that were computed, by the place of their command."""
-        self._by_key: dict[str, Row] = {}
+        self._by_key: dict[tuple[str, str], Row] = {}
+        """The newest event of each actor and idempotency key."""
         parsed = [each for each in commands if isinstance(each, ParsedCommand)]
         self._keys = [each.command.idempotency_key for each in parsed if each.command.idempotency_key]
         self._others = [each.command for each in parsed if each.candidates is None]
@@ -116,7 +118,8 @@ class Batch:
 
     def read(self, view: LedgerView) -> None:
         """Read the events that the commands refer to."""
-        self._by_key = view.by_key(self._keys) if self._keys else {}
+        found = view.with_keys(self._keys) if self._keys else []
+        self._by_key = {(row.event.actor, str(row.key)): row for row in found}
         self._handlers = Handlers(self._projection.bandit, self._others, view) if self._others else None
 
     def build(self, head: Head, settings: DeskSettings, *, is_late: bool = False) -> None:
@@ -139,9 +142,10 @@ class Batch:
 
     def _handle(self, place: int, parsed: ParsedCommand) -> Row | EvenhandError:
         key = parsed.command.idempotency_key
-        if key is not None and key in self._by_key:
-            if self._by_key[key].fingerprint == parsed.fingerprint:
-                return self._by_key[key]
+        earlier = None if key is None else self._by_key.get((parsed.command.actor, key))
+        if earlier is not None and not _has_expired(earlier, parsed.command.key_lifetime):
+            if earlier.fingerprint == parsed.fingerprint:
+                return earlier
             return IdempotencyConflict(f"idempotency key {key!r} was used for another command; choose a new one")
         try:
             if parsed.candidates is not None:
@@ -159,7 +163,7 @@ class Batch:
         row = Row.make(self._desk, head.seq + 1, head.hash, command.actor, kind, body, **columns)
         self.rows.append(row)
         if row.key is not None:
-            self._by_key[row.key] = row
+            self._by_key[command.actor, row.key] = row
         if self._handlers is not None:
             self._handlers.appended(row)
         settings_seq = head.settings
@@ -195,6 +199,13 @@ class Batch:
             body["features"] = candidates.features
         body |= candidates.beside
         return "decision", body, {"number": number}
+
+
+def _has_expired(row: Row, lifetime: float | None) -> bool:
+    """Whether the idempotency key of an event may be used for another."""
+    if lifetime is None:
+        return False
+    return datetime.now(UTC) - datetime.fromisoformat(row.event.time) > timedelta(seconds=lifetime)
 
 
 def decision_fields(

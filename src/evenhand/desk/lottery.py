@@ -119,8 +119,8 @@ class Lottery:
             secret = keep_secret(self._ledger, self._desk, new_secret()) if begins else self._known_secret()
             if self._seen is not None and commitment_to(key_of(secret, self._seen[0])) != self._seen[1]:
                 raise DamagedLedger(
-                    f"the lottery's secret of desk {self._desk!r} is not the one that its ledger committed to; restore a "
-                    "backup of the database"
+                    f"the lottery's secret of desk {self._desk!r} is not the one that its ledger committed to; "
+                    "restore a backup of the database"
                 )
             self._secret = secret
 

@@ -45,7 +45,7 @@ def open_once(ledger: Ledger, name: str, settings: Mapping[str, Any], *, actor: 
             fingerprint = hashlib.blake2b(content, digest_size=16).hexdigest()
         return _create(ledger, name, checked, actor, key=key, fingerprint=fingerprint)
     except AlreadyRecorded:
-        return _opened_before(ledger, name, key, fingerprint)
+        return _opened_before(ledger, name, actor, key, fingerprint)
     except TypeError as error:  # a whole number beyond 64 bits, or nested too deep
         raise InvalidInput(f"these settings cannot be kept as JSON: {error}") from None
 
@@ -59,10 +59,10 @@ def _create(ledger: Ledger, name: str, settings: DeskSettings, actor: str = "des
     return row.event
 
 
-def _opened_before(ledger: Ledger, name: str, key: str | None, fingerprint: str | None) -> Event:
+def _opened_before(ledger: Ledger, name: str, actor: str, key: str | None, fingerprint: str | None) -> Event:
     with ledger.reading(name) as view:
         first = view.after(0, 1)[0]
-    if key is None or first.key != key:
+    if key is None or (first.key, first.event.actor) != (key, actor):
         raise AlreadyRecorded(f"there is a desk {name!r} already; choose another name")
     if first.fingerprint != fingerprint:
         raise IdempotencyConflict(f"idempotency key {key!r} was used to open desk {name!r} with other settings")

@@ -237,9 +237,9 @@ class LedgerView:
         """The events with these ids, as far as there are any."""
         return {row.id: row for row in self._find("id", ids)}
 
-    def by_key(self, keys: Iterable[str]) -> dict[str, Row]:
-        """The events that came with these idempotency keys."""
-        return {row.key: row for row in self._find("key", keys) if row.key is not None}
+    def with_keys(self, keys: Iterable[str]) -> list[Row]:
+        """The events that came with these idempotency keys, of any actor, in order."""
+        return sorted(self._find("key", set(keys)), key=lambda row: row.seq)
 
     def by_number(self, numbers: Iterable[int]) -> dict[int, Row]:
         """The decisions with these numbers."""
@@ -315,7 +315,7 @@ class LedgerView:
         except IntegrityError as error:  # writers are alone: no other was faster
             raise DamagedLedger(
                 f"nothing was written: event {rows[0].seq} cannot be added, since the ledger has it already, or one "
-                "with its id, key or number; its head was set back, or events were inserted; restore a backup, then "
+                "with its id or number; its head was set back, or events were inserted; restore a backup, then "
                 "verify the ledger"
             ) from error
         self._run(

@@ -10,8 +10,8 @@ def _table(name: str, columns: str) -> TableClause:
 
 
 tokens = _table("tokens", "id name digest roles desks created revoked expires old_digest old_until")
-"""Access tokens of the service: digests of secrets; roles and desks as JSON lists, NULL for all desks. The secret before
-the last rotation works until `old_until`."""
+"""Access tokens of the service: digests of secrets; roles and desks as JSON lists, NULL for all desks. After a
+rotation the secret before it works until `old_until`."""
 
 sessions = _table("sessions", "digest token expires")
 """Sessions of the pages: digests of the cookie's secret and of its token."""

@@ -92,6 +92,12 @@ def name() -> str:
 
 
 @pytest.fixture
+def same_lottery(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All new desks get the same secret: their draws are the same."""
+    monkeypatch.setattr("evenhand.desk.opening.new_secret", lambda: bytes(32))
+
+
+@pytest.fixture
 def path(tmp_path: Path) -> Path:
     """An SQLite file with a desk that has played some days."""
     file = tmp_path / "ledger.db"

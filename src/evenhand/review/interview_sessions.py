@@ -11,7 +11,7 @@ import hashlib
 import secrets
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -80,12 +80,12 @@ class Conversation:
 class InterviewSessions:
     """The interview page's side of one desk. Methods block, and may be called from any thread."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Desk, keys: Sequence[bytes] = ()) -> None:
         self.desk = desk
         self._conversations: dict[str, Conversation] = {}
         self._book = ReviewBook(desk.ledger, desk.name)
         self._lock = threading.RLock()
-        self._encryption = Encryption(desk.ledger, desk.name, "interview question")
+        self._encryption = Encryption(desk.ledger, desk.name, "interview question", keys)
 
     @cached_property
     def _draw_key(self) -> bytes:

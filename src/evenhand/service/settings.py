@@ -16,6 +16,9 @@ ROLES = ("decide", "review", "admin")
 MIN_TOKEN_LENGTH = 20
 """Characters of a token from the settings; shorter ones can be guessed."""
 
+KEY_BYTES = 32
+KEYS_ARE = "keys must be 64 hexadecimal digits each, as openssl rand -hex 32 prints them, with commas between them"
+
 
 @dataclass(frozen=True)
 class ServiceSettings:
@@ -33,6 +36,9 @@ class ServiceSettings:
     """A token with the role admin that is not stored; without it one is printed at the first start."""
     metrics_token: str | None = field(default=None, repr=False)
     """A token that may read /metrics and nothing else."""
+    keys: str | None = field(default=None, repr=False)
+    """Keys of 64 hexadecimal digits that encrypt what pages hold, with commas between them, the newest first; without
+    any, a random one in the database does."""
     tokens: bool = True
     """False: every request is allowed everything. Only for loopback."""
     max_body: int = 1_048_576
@@ -68,6 +74,17 @@ class ServiceSettings:
             token = getattr(self, name)
             if token is not None and (len(token) < MIN_TOKEN_LENGTH or not token.isascii() or " " in token):
                 raise InvalidInput(f"{name} must be {MIN_TOKEN_LENGTH} or more ASCII characters without spaces")
+
+        if not all(len(key) == KEY_BYTES for key in self.service_keys):
+            raise InvalidInput(KEYS_ARE)
+
+    @property
+    def service_keys(self) -> tuple[bytes, ...]:
+        """The keys, the newest first."""
+        try:
+            return tuple(bytes.fromhex(key) for key in (self.keys or "").replace(",", " ").split())
+        except ValueError:
+            raise InvalidInput(KEYS_ARE) from None
 
     @property
     def is_in_memory(self) -> bool:

@@ -105,7 +105,7 @@ async def show_queue(access: DeskOfReviewer, query: Annotated[QueueQuery, Query(
     """
     limit, caller, desk = query.size(access.service), access.caller, access.opened.desk
     reviewer = None if query.reviewer is None else caller.reviewer_name(query.reviewer)
-    cursors = QueueCursors(desk.ledger, desk.name)
+    cursors = QueueCursors(desk.ledger, desk.name, access.service.settings.service_keys)
 
     def read() -> dict[str, object]:
         after = None if query.after is None else cursors.place(query.after)

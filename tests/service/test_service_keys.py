@@ -28,9 +28,9 @@ def shown(settings: ServiceSettings) -> dict[str, Any]:
             assert http.post("/api/desks", json={"name": "loans", "n_features": 2}).status_code == 201
             for _ in range(2):
                 assert http.post(f"{LOANS}/decisions", json=candidates()).status_code == 201
-        page = lambda: http.get(f"{LOANS}/queue?limit=1").json()  # noqa: E731
-        wait_for(lambda: page()["next"], what="two waiting pairs", pause=0.05)
-        return {"next": page()["next"], "item": http.get(f"{LOANS}/review/next").json()["item"]}
+        first = f"{LOANS}/queue?limit=1"
+        found = wait_for(lambda: http.get(first).json()["next"], what="two waiting pairs", pause=0.05)
+        return {"next": found, "item": http.get(f"{LOANS}/review/next").json()["item"]}
 
 
 def taken(settings: ServiceSettings, held: dict[str, Any]) -> tuple[bool, bool]:

@@ -28,8 +28,8 @@ async def sign_in(service: RunningService, request: Request, body: SignInRequest
     before = await service.authenticator.signed_in(request.scope)
     if before is not None and before.name != caller.name:
         if not body.replace:
-            names = {"name": before.name, "other": caller.name}
-            raise Problem("signed-in", f"{before.name} is signed in; to sign in as {caller.name} send replace", **names)
+            detail = f"{before.name} is signed in; to sign in as {caller.name} instead, send replace: true"
+            raise Problem("signed-in", detail, name=before.name, other=caller.name)
         await service.sessions.end(_secret(request) or "")
     secret = await service.sessions.begin(digest)
     return json_response(_summary(caller, secret), 201, _cookie(secret, request))

@@ -11,7 +11,7 @@ from evenhand.bandit.warm_up import warm_up
 from evenhand.desk._handlers import Draft, Handlers
 from evenhand.desk.candidates import Candidates
 from evenhand.desk.commands import Command
-from evenhand.desk.lottery import Lottery
+from evenhand.desk.lottery import DeskLottery
 from evenhand.desk.opening import settings_in
 from evenhand.desk.parsing import UNREADABLE, ParsedCommand, parse, unreadable
 from evenhand.desk.projection.projection import Projection, QuietBandit
@@ -44,7 +44,7 @@ class BatchWriter:
         self._head = view.head
         self.settings = settings_in(view)
         """The settings in force, as far as this process knows."""
-        self._lottery = Lottery(ledger, name, opened.seed)
+        self._lottery = DeskLottery(ledger, name, opened.seed)
         self._lottery.read(view)
         self._turn = threading.Lock()
         self._is_warm = False
@@ -102,7 +102,7 @@ class Batch:
         desk: str,
         commands: Sequence[ParsedCommand | EvenhandError],
         projection: Projection,
-        lottery: Lottery,
+        lottery: DeskLottery,
     ) -> None:
         self._desk, self._commands, self._projection, self._lottery = desk, commands, projection, lottery
         self._proposed: dict[int, Decision | EvenhandError] = {}

@@ -90,7 +90,7 @@ def key_for(ledger: Ledger, desk: str, purpose: str) -> bytes:
     return hmac.digest(keep_secret(ledger, desk, new_secret()), purpose.encode(), "sha256")
 
 
-class Lottery:
+class DeskLottery:
     """The draws of one desk, for whoever writes its decisions."""
 
     def __init__(self, ledger: Ledger, desk: str, seed: int) -> None:

@@ -144,9 +144,12 @@ def test_a_desk_without_its_secret_decides_nothing(path: Path, statement: str) -
     tampered(path, statement)
     with Desk.open(f"sqlite:///{path}", "loans") as desk:
         before = desk.head
-        with pytest.raises(DamagedLedger, match=r"secret of desk 'loans' is .*; restore a backup"):
-            desk.decide(people(np.random.default_rng(0)))
-        desk.change_settings(overlap=0.5)
+        candidates = people(np.random.default_rng(0))
+        with pytest.raises(DamagedLedger, match=r"secret of desk 'loans' .*; restore a backup"):
+            desk.decide(candidates)
+        changed, refused = desk.execute([ChangeSettings({"overlap": 0.5}), Decide(candidates)])
+        assert isinstance(changed, Event)
+        assert isinstance(refused, DamagedLedger)
         assert desk.head.seq == before.seq + 1
         assert secret_of(desk.ledger, "loans") in (None, b"\0")
 

@@ -113,28 +113,25 @@ class DeskLottery:
             self._seen = None if commitment is None else (number, commitment)
 
     def prepare(self) -> None:
-        """Read the secret, or make one where commitments are to begin; DamagedLedger if it does not fit them."""
+        """Read the secret, or make one where commitments are to begin; what is wrong with it `of` raises."""
         if self._secret is None:
-            begins = self._seen is None
-            secret = keep_secret(self._ledger, self._desk, new_secret()) if begins else self._known_secret()
-            if self._seen is not None and commitment_to(key_of(secret, self._seen[0])) != self._seen[1]:
-                raise DamagedLedger(
-                    f"the lottery's secret of desk {self._desk!r} is not the one that its ledger committed to; "
-                    "restore a backup of the database"
-                )
+            secret = secret_of(self._ledger, self._desk)
+            if self._seen is None:
+                secret = secret or keep_secret(self._ledger, self._desk, new_secret())
+            elif secret is None or commitment_to(key_of(secret, self._seen[0])) != self._seen[1]:
+                return
             self._secret = secret
 
-    def _known_secret(self) -> bytes:
-        secret = secret_of(self._ledger, self._desk)
-        if secret is None:
-            raise DamagedLedger(
-                f"the lottery's secret of desk {self._desk!r} is gone; restore a backup of the database"
-            )
-        return secret
-
     def of(self, number: int, *, is_committed: bool) -> Draw:
-        """The draw of decision `number`, with the commitment to the next; without one to itself, from the seed."""
-        assert self._secret is not None, "prepare comes first"
+        """The draw of decision `number`, with the commitment to the next; without one to itself, from the seed.
+
+        DamagedLedger if the secret is not the one that the ledger has commitments to.
+        """
+        if self._secret is None:
+            raise DamagedLedger(
+                f"the secret of desk {self._desk!r} for its lottery is missing, or not the one that its ledger committed "
+                "to; restore a backup of the database"
+            )
         key, following = key_of(self._secret, number), {"next": commitment_to(key_of(self._secret, number + 1))}
         if not is_committed:
             draw = self._seeded.of(number)

@@ -126,7 +126,7 @@ def test_a_desk_that_somebody_else_opened_with_the_same_key_is_taken(ask: Asking
 
 def test_a_key_may_be_used_again_after_some_days() -> None:
     """Until then it stands for its request; afterwards for a new one, and the ledger verifies with both."""
-    with asking(replace(MEMORY, key_days=0.2 / 86_400)) as ask:
+    with asking(replace(MEMORY, idempotency_days=0.2 / 86_400)) as ask:
         first = ask.decide(headers=keyed("k"))
         wait_for(lambda: ask.decide(headers=keyed("k"))["id"] != first["id"], what="the end of the key", pause=0.05)
         wait_for(

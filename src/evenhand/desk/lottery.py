@@ -129,8 +129,8 @@ class DeskLottery:
         """
         if self._secret is None:
             raise DamagedLedger(
-                f"the secret of desk {self._desk!r} for its lottery is missing, or not the one that its ledger committed "
-                "to; restore a backup of the database"
+                f"the secret of desk {self._desk!r} for its lottery is missing, or not the one that its ledger "
+                "committed to; restore a backup of the database"
             )
         key, following = key_of(self._secret, number), {"next": commitment_to(key_of(self._secret, number + 1))}
         if not is_committed:

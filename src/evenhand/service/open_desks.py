@@ -145,7 +145,7 @@ class DeskAccess:
 
     async def record(self, command: type[Command], *fields: Any, key: str | None, **named: Any) -> Event:
         """The event of a command of the caller, once it is durable."""
-        lifetime = self.service.settings.key_days * 86_400.0
+        lifetime = self.service.settings.idempotency_days * 86_400.0
         made = command(*fields, actor=self.caller.name, idempotency_key=key, key_lifetime=lifetime, **named)
         return await self.opened.commits.submit(made)
 

@@ -51,7 +51,7 @@ class ServiceSettings:
     """Requests that one token may send at once after a pause."""
     wrong_tokens: float = 30.0
     """Wrong tokens per minute and address that are answered with 401; more get 429. Valid tokens always work."""
-    key_days: float = 7.0
+    idempotency_days: float = 7.0
     """Days for which an idempotency key stands for its request; then its owner may use it for another."""
     max_waiting: int = 4_096
     """Maximum commands waiting at one desk; more are refused with 503."""

@@ -20,8 +20,8 @@ from evenhand.desk.imports.importing import import_jsonl
 from evenhand.desk.lottery import SeededDraws, new_secret
 from evenhand.desk.projection.projection import QuietBandit
 from evenhand.desk.replay import replay
-from evenhand.errors import DamagedLedger
-from evenhand.ledger.event import canonical
+from evenhand.errors import DamagedLedger, EvenhandError
+from evenhand.ledger.event import Row, canonical
 from evenhand.ledger.lottery import keep_secret, secret_of
 from evenhand.ledger.verify import to_jsonl, verify, verify_lines
 from evenhand.rewards import RidgeUCB
@@ -200,6 +200,38 @@ def test_the_first_decision_of_this_version_begins_the_commitments(old: Ledger) 
     assert found == [(first, {"next"}), (first + 1, {"key", "next"}), (first + 2, {"key", "next"})]
     verify(old, "loans")
     assert replay(old, "loans").is_same
+
+
+def test_commitments_that_one_process_began_go_on(old: Ledger) -> None:
+    """Batch by batch: none is drawn without a key after one that committed to it."""
+    with Desk.open(old, "loans") as desk:
+        head, rng = desk.head, np.random.default_rng(0)
+        for _ in range(4):
+            desk.decide(people(rng))
+        found = lotteries(desk, head.seq)
+    assert [names for _, names in found] == [{"next"}, *[{"key", "next"}] * 3]
+    verify(old, "loans")
+    assert replay(old, "loans").is_same
+
+
+def test_a_decision_that_cannot_be_written_commits_to_nothing(old: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next one of its batch is the first, and is drawn as before."""
+    make, failed = Row.make, []
+
+    def failing(*arguments: Any, **named: Any) -> Row:
+        if not failed:
+            failed.append(True)
+            raise TypeError("not JSON")
+        return make(*arguments, **named)
+
+    monkeypatch.setattr(Row, "make", failing)
+    with Desk.open(old, "loans") as desk:
+        head, rng = desk.head, np.random.default_rng(0)
+        refused, *made = desk.execute([Decide(people(rng)) for _ in range(3)])
+        assert isinstance(refused, EvenhandError)
+        assert [names for _, names in lotteries(desk, head.seq)] == [{"next"}, {"key", "next"}]
+        assert len(done(made)) == 2
+    verify(old, "loans")
 
 
 def test_two_processes_begin_the_commitments_once(old: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:

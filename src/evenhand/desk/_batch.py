@@ -76,6 +76,8 @@ class BatchWriter:
                 except StaleProposal:
                     continue
                 self._head, self.settings = batch.head, batch.settings
+                if batch.is_committed:
+                    self._lottery.begin(batch.head.decisions)
                 return batch.events()
         raise LedgerUnavailable(
             f"the settings of desk {self._name!r} keep changing; nothing was written, send it again"
@@ -129,7 +131,7 @@ class Batch:
         computed: StaleProposal if it would have to be.
         """
         self.head, self.settings, self._is_late = head, settings, is_late
-        self._is_committed = self._lottery.is_committed
+        self.is_committed = self._lottery.is_committed
         self.rows: list[Row] = []
         self._results = [
             each if isinstance(each, EvenhandError) else self._handle(place, each)
@@ -162,6 +164,7 @@ class Batch:
         columns |= {"key": command.idempotency_key, "fingerprint": parsed.fingerprint}
         row = Row.make(self._desk, head.seq + 1, head.hash, command.actor, kind, body, **columns)
         self.rows.append(row)
+        self.is_committed = self.is_committed or kind == "decision"
         if row.key is not None:
             self._by_key[command.actor, row.key] = row
         if self._handlers is not None:
@@ -176,7 +179,7 @@ class Batch:
         number, bandit = self.head.decisions, self._projection.bandit
         if bandit.capacity != self.settings.capacity:
             bandit = bandit.with_capacity(self.settings.capacity)
-        draw = self._lottery.of(number, is_committed=self._is_committed)
+        draw = self._lottery.of(number, is_committed=self.is_committed)
         decision = self._proposed.get(place)
         if isinstance(decision, EvenhandError):
             raise decision
@@ -191,7 +194,6 @@ class Batch:
         elif decision.round != number:
             decision = bandit.drawn_again(decision, number=number, rng=draw.rng)
         self._proposed[place] = decision
-        self._is_committed = True
         body = decision_fields(decision, bandit, candidates.ids, self.settings) | draw.record
         body |= {"state": self._projection.seq, "settings": self.head.settings, "code": __version__}
         body["candidates"] = candidates.ids

@@ -112,6 +112,11 @@ class DeskLottery:
             commitment = None if last is None else commitment_in(last.event.body)
             self._seen = None if commitment is None else (number, commitment)
 
+    def begin(self, number: int) -> None:
+        """Notice that the event before decision `number`, of this process, commits to its key."""
+        if self._seen is None and self._secret is not None:
+            self._seen = number, commitment_to(key_of(self._secret, number))
+
     def prepare(self) -> None:
         """Read the secret, or make one where commitments are to begin; what is wrong with it `of` raises."""
         if self._secret is None:

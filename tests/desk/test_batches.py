@@ -44,7 +44,6 @@ class Half(float):
 
 
 @pytest.mark.parametrize("cut", [slice(None), slice(0, 5), slice(4, 7), slice(6, 9)])
-@pytest.mark.usefixtures("same_lottery")
 def test_a_batch_comes_to_the_same_as_its_commands_one_by_one(cut: slice) -> None:
     """Numbers, probabilities, draws and errors are the same, whatever fails or comes twice; numbers have no gap."""
     batch = commands(Half(0.5))[cut]

@@ -48,7 +48,6 @@ def test_refuse_names_candidates_by_id_and_records_nothing() -> None:
     ]
 
 
-@pytest.mark.usefixtures("same_lottery")
 def test_skip_decides_on_the_others_as_if_alone() -> None:
     """The same lottery gives the same decision among those who fit; the event says who was left out, and why."""
     with opened() as desk, opened() as alone:

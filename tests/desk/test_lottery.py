@@ -31,6 +31,13 @@ from tests.support.tampering import tampered, written_anew
 OLD = Path(__file__).parents[1] / "data" / "v0_1" / "ledger.db"
 
 
+@pytest.fixture(autouse=True)
+def _lotteries_of_their_own(same_lottery: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Random secrets, as outside of tests."""
+    for module in ("opening", "lottery"):
+        monkeypatch.setattr(f"evenhand.desk.{module}.new_secret", new_secret)
+
+
 def decisions(desk: Desk) -> list[Event]:
     """All decisions of a desk."""
     return desk.events(kinds=["decision"])

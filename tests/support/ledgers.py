@@ -91,10 +91,11 @@ def name() -> str:
     return f"loans-{uuid.uuid4().hex[:12]}"
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def same_lottery(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All new desks get the same secret: their draws are the same."""
-    monkeypatch.setattr("evenhand.desk.opening.new_secret", lambda: bytes(32))
+    """New desks of this process get the same secret: their draws are the same in every run."""
+    for module in ("opening", "lottery"):
+        monkeypatch.setattr(f"evenhand.desk.{module}.new_secret", lambda: bytes(32))
 
 
 @pytest.fixture

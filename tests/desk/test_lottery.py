@@ -223,7 +223,8 @@ def test_commitments_that_one_process_began_go_on(old: Ledger) -> None:
 
 def test_a_decision_that_cannot_be_written_commits_to_nothing(old: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     """The next one of its batch is the first, and is drawn as before."""
-    make, failed = Row.make, []
+    make = Row.make
+    failed: list[bool] = []
 
     def failing(*arguments: Any, **named: Any) -> Row:
         if not failed:

@@ -52,8 +52,6 @@ class DatabaseFile:
         if self.is_read_only:
             self._mode = "ro" if os.path.exists(f"{path}-shm") else "ro&immutable=1"
             self._refuse_full_log()
-        elif not is_private(path):
-            log.warning("%s can be read by other users of this machine; close it to them: chmod 600", path)
         self._opened: Identity = None
         self._opened_log: Identity = None
         self._users: WeakSet[Any] = WeakSet()
@@ -71,6 +69,8 @@ class DatabaseFile:
         """Note the file and its log. SQLite removes the log with the last connection, not before."""
         connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()  # creates the log
         if self._opened is None:
+            if not (self.is_read_only or is_private(self.path)):
+                log.warning("%s can be read by other users of this machine; close it to them: chmod 600", self.path)
             self._opened = _identity(self.path)
             self._mode = "rw" if self._mode == "rwc" else self._mode
         self._check_file()

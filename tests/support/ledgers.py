@@ -16,6 +16,7 @@ import pytest
 
 from evenhand.desk import AnswerQuestion, Desk, Ledger, Withdraw, open_ledger
 from tests.support.desk_play import D, done, people, play
+from tests.support.same_lottery import same_secrets
 
 
 def start_postgresql(folder: Path) -> Any:
@@ -92,10 +93,10 @@ def name() -> str:
 
 
 @pytest.fixture(autouse=True)
-def same_lottery(monkeypatch: pytest.MonkeyPatch) -> None:
+def same_lottery() -> Iterator[None]:
     """New desks of this process get the same secret: their draws are the same in every run."""
-    for module in ("opening", "lottery"):
-        monkeypatch.setattr(f"evenhand.desk.{module}.new_secret", lambda: bytes(32))
+    with same_secrets():
+        yield
 
 
 @pytest.fixture

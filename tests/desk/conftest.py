@@ -1,5 +1,5 @@
 """Ledgers to test with."""
 
-from tests.support.ledgers import durable_ledger, durable_url, ledger, name, path, played, postgresql, url
+from tests.support.ledgers import durable_ledger, durable_url, ledger, name, path, played, postgresql, same_lottery, url
 
-__all__ = ["durable_ledger", "durable_url", "ledger", "name", "path", "played", "postgresql", "url"]
+__all__ = ["durable_ledger", "durable_url", "ledger", "name", "path", "played", "postgresql", "same_lottery", "url"]

@@ -107,18 +107,18 @@ def test_decisions_of_another_process_in_between_are_counted(
 
 def test_a_proposal_drawn_again_is_the_proposal_of_its_number() -> None:
     """For any capacity: the same draw and the same id as if it had been proposed with that number, to the bit."""
-    from evenhand.desk._batch import Draws
+    from evenhand.desk.lottery import SeededDraws
 
-    draws, rng = Draws(7), np.random.default_rng(2)
+    draws, rng = SeededDraws(7), np.random.default_rng(2)
     for capacity in (1, 2, None):
         with Desk.open("memory:", "loans", **QUICK, seed=3, capacity=capacity) as desk:
             play(desk, 2)
             bandit = desk.projection.bandit
             for _ in range(20):
                 contexts = [person["context"] for person in people(rng, k=5)]
-                proposed = bandit.propose(contexts, number=3, rng=draws.of(3))
-                again = bandit.drawn_again(proposed, number=9, rng=draws.of(9))
-                expected = bandit.propose(contexts, number=9, rng=draws.of(9))
+                proposed = bandit.propose(contexts, number=3, rng=draws.of(3).rng)
+                again = bandit.drawn_again(proposed, number=9, rng=draws.of(9).rng)
+                expected = bandit.propose(contexts, number=9, rng=draws.of(9).rng)
                 assert again.to_dict() == expected.to_dict()
 
 

@@ -23,6 +23,7 @@ from evenhand.desk import (
     Withdraw,
 )
 from evenhand.desk.event_records import decision_of
+from evenhand.desk.lottery import keyed_draw
 from evenhand.desk.settings import DeskSettings, MetricName
 from evenhand.errors import (
     AlreadyRecorded,
@@ -87,11 +88,8 @@ def test_a_decision_in_the_ledger_is_the_decision_to_the_bit(desk: Desk) -> None
     rng = np.random.default_rng(5)
     before = desk.projection
     event = done(desk.execute([Decide(people(rng, k=6))]))[0]
-    from evenhand.desk._batch import Draws
-
-    again = before.bandit.propose(
-        event.body["contexts"], number=event.body["number"], rng=Draws(desk.settings.seed).of(event.body["number"])
-    )
+    draw = keyed_draw(bytes.fromhex(event.body["lottery"]["key"]))
+    again = before.bandit.propose(event.body["contexts"], number=event.body["number"], rng=draw.rng)
     reported = decision_of(event.body)
     assert reported.id == again.id
     assert reported.chosen == again.chosen

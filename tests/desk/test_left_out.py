@@ -49,7 +49,7 @@ def test_refuse_names_candidates_by_id_and_records_nothing() -> None:
 
 
 def test_skip_decides_on_the_others_as_if_alone() -> None:
-    """The same seed gives the same decision among those who fit; the event says who was left out, and why."""
+    """The same lottery gives the same decision among those who fit; the event says who was left out, and why."""
     with opened() as desk, opened() as alone:
         made, same = desk.decide(PEOPLE, on_invalid="skip"), alone.decide([PEOPLE[0], PEOPLE[2]])
         assert made.probabilities == same.probabilities

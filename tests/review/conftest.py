@@ -1,5 +1,5 @@
 """Ledgers to test with."""
 
-from tests.support.ledgers import durable_ledger, durable_url, ledger, name, path, postgresql, url
+from tests.support.ledgers import durable_ledger, durable_url, ledger, name, path, postgresql, same_lottery, url
 
-__all__ = ["durable_ledger", "durable_url", "ledger", "name", "path", "postgresql", "url"]
+__all__ = ["durable_ledger", "durable_url", "ledger", "name", "path", "postgresql", "same_lottery", "url"]

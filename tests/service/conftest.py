@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.ledgers import postgresql
+from tests.support.ledgers import postgresql, same_lottery
 from tests.support.running_service import Asking, asking
 
-__all__ = ["postgresql"]
+__all__ = ["postgresql", "same_lottery"]
 
 
 @pytest.fixture

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from tests.support.running_service import DECISIONS, Asking, candidates
+from evenhand.ledger.verify import verify
+from tests.support.running_service import DECISIONS, MEMORY, Asking, asking, candidates
+from tests.support.waiting import wait_for
 
 
 def keyed(key: str) -> dict[str, str]:
@@ -95,3 +98,40 @@ def test_a_refused_request_may_be_corrected_under_its_key(ask: Asking) -> None:
     """Nothing is kept of a request that was refused: its key is free."""
     assert ask("POST", DECISIONS, {"candidates": []}, headers=keyed("k")).status_code == 422
     assert ask("POST", DECISIONS, candidates(), headers=keyed("k")).status_code == 201
+
+
+def test_a_key_belongs_to_whoever_used_it(ask: Asking) -> None:
+    """A reviewer who sends the decider's key first blocks nothing, nor does one of two deciders the other."""
+    made = ask.decide()
+    review = {"kind": "partial", "unfair": [["c0", "c2"]]}
+    taken = ask("POST", f"{DECISIONS}/{made['id']}/reviews", review, by="review", headers=keyed("day 1"))
+    assert taken.status_code == 201
+    first = ask("POST", DECISIONS, candidates(), by="decide", headers=keyed("day 1"))
+    assert first.status_code == 201, first.text
+    assert ask("POST", DECISIONS, candidates(), by="decide", headers=keyed("day 1")).content == first.content
+    other = ask("POST", DECISIONS, candidates(), by="local admin", headers=keyed("day 1"))
+    assert other.json()["id"] != first.json()["id"]
+    again = ask("POST", f"{DECISIONS}/{made['id']}/reviews", review, by="review", headers=keyed("day 1"))
+    assert again.content == taken.content
+    verify(ask.service.ledger, "loans")
+
+
+def test_a_desk_that_somebody_else_opened_with_the_same_key_is_taken(ask: Asking) -> None:
+    """The key is another's: the request is as if it had none."""
+    body = {"name": "new", "n_features": 2}
+    ask.token("second admin", ["admin"])
+    assert ask("POST", "/api/desks", body, headers=keyed("k")).status_code == 201
+    assert ask("POST", "/api/desks", body, by="second admin", headers=keyed("k")).status_code == 409
+
+
+def test_a_key_may_be_used_again_after_some_days() -> None:
+    """Until then it stands for its request; afterwards for a new one, and the ledger verifies with both."""
+    with asking(replace(MEMORY, idempotency_days=0.2 / 86_400)) as ask:
+        first = ask.decide(headers=keyed("k"))
+        wait_for(lambda: ask.decide(headers=keyed("k"))["id"] != first["id"], what="the end of the key", pause=0.05)
+        wait_for(
+            lambda: ask("POST", DECISIONS, candidates(2), headers=keyed("k")).status_code == 201,
+            what="the end of the key for another request",
+            pause=0.05,
+        )
+        verify(ask.service.ledger, "loans")

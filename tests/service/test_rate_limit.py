@@ -59,9 +59,25 @@ def test_signing_in_counts_and_opens_alike(strict: Asking) -> None:
     assert strict("POST", "/session", {"token": ADMIN}, by="nobody").status_code == 201
 
 
+def test_random_cookies_count_like_wrong_tokens(strict: Asking) -> None:
+    """A cookie of no session is a guess at one; whoever is signed in goes on from the same address."""
+    begun = strict("POST", "/session", {"token": ADMIN}, by="nobody").headers["set-cookie"].partition(";")[0]
+    strict.http.cookies.clear()
+    guesses = [{"Cookie": f"evenhand_session=guess-{number}"} for number in range(2 * FEW)]
+    answers = [strict("GET", "/api/desks", by="nobody", headers=headers) for headers in guesses]
+    assert [answer.status_code for answer in answers] == [401] * FEW + [429] * FEW
+    check_refused(answers[-1])
+    check_refused(wrong(strict, 0))
+    check_refused(strict("GET", "/session", by="nobody", headers=guesses[0]))
+    assert strict("GET", "/api/desks", by="nobody", headers={"Cookie": begun}).status_code == 200
+
+
 def test_what_is_no_try_is_not_counted(strict: Asking) -> None:
     """No token at all, another scheme, a cookie that has run out: 401, as often as it is sent."""
-    for headers in ({}, {"Authorization": "Basic YTpi"}, {"Cookie": "evenhand_session=gone"}):
+    begun = strict("POST", "/session", {"token": ADMIN}, by="nobody").headers["set-cookie"].partition(";")[0]
+    with strict.service.ledger.transaction(writes=True) as connection:
+        connection.exec_driver_sql("UPDATE sessions SET expires = 1")
+    for headers in ({}, {"Authorization": "Basic YTpi"}, {"Cookie": begun}):
         answers = {strict("GET", "/api/desks", by="nobody", headers=headers).status_code for _ in range(3 * FEW)}
         assert answers == {401}
     assert wrong(strict, 0).status_code == 401

@@ -12,6 +12,7 @@ import numpy as np
 from evenhand.desk import Desk
 from evenhand.environments.lending import SCHEMA, Applicants
 from evenhand.ledger.ledger import Ledger
+from tests.support.same_lottery import same_secrets
 from tests.support.serving import Serving
 
 SETTINGS: dict[str, Any] = {"schema": SCHEMA, "seed": 5, "target_unfair_share": 0.1, "metric": "BayesPoint"}
@@ -38,7 +39,7 @@ def play(desk: Desk, decisions: int, *, seed: int = 0, first: int = 0) -> None:
 
 def open_with_a_past(url: str | Ledger, name: str, decisions: int = 24) -> None:
     """Make a desk and let it work."""
-    with Desk.open(url, name, **SETTINGS) as desk:
+    with same_secrets(), Desk.open(url, name, **SETTINGS) as desk:
         play(desk, decisions)
         x, y = SCHEMA.encode(Applicants().rows(2, np.random.default_rng(1))).tolist()
         desk.answer(x, y, gap=0.4, unfair=True, reviewer="Ana")

@@ -17,6 +17,7 @@ import pytest
 
 from evenhand.desk import AnswerQuestion, Desk, Ledger, Withdraw, open_ledger
 from tests.support.desk_play import QUICK, done, people, play
+from tests.support.same_lottery import same_secrets
 
 
 def start_postgresql(folder: Path) -> Any:
@@ -90,6 +91,13 @@ def durable_ledger(durable_url: str) -> Iterator[Ledger]:
 def name() -> str:
     """A desk's name that no other test uses: they share one PostgreSQL."""
     return f"loans-{uuid.uuid4().hex[:12]}"
+
+
+@pytest.fixture(autouse=True)
+def same_lottery() -> Iterator[None]:
+    """New desks of this process get the same secret: their draws are the same in every run."""
+    with same_secrets():
+        yield
 
 
 @pytest.fixture

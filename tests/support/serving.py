@@ -18,6 +18,7 @@ from evenhand.ledger.ledger import open_ledger
 from evenhand.schema import Category, Number, Schema, YesNo
 from evenhand.service.tokens import new_token, open_tokens
 from tests.support.ports import free_port
+from tests.support.same_lottery import same_secrets
 from tests.support.waiting import wait_for
 
 SCHEMA = Schema(
@@ -78,7 +79,8 @@ class Serving:
         """Make a desk with some decisions, before the service starts."""
         ledger = open_ledger(self.database)
         try:
-            with Desk.open(ledger, name, **{"schema": SCHEMA, "epsilon": 0.05, "seed": 3, **settings}) as desk:
+            given = {"schema": SCHEMA, "epsilon": 0.05, "seed": 3, **settings}
+            with same_secrets(), Desk.open(ledger, name, **given) as desk:
                 fill(desk, decisions, names=ids)
                 desk.catch_up(wait=True)
         finally:

@@ -21,7 +21,7 @@ def sign_in(page: Page, serving: Serving, name: str, path: str) -> None:
 
 def enter(page: Page, serving: Serving, name: str, path: str) -> None:
     """The same without typing, where signing in is not what is tested."""
-    page.request.post(f"{serving.url}/session", data={"token": serving.tokens[name]})
+    page.request.post(f"{serving.url}/session", data={"token": serving.tokens[name], "replace": True})
     page.goto(serving.url + path)
 
 

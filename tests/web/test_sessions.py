@@ -104,3 +104,19 @@ def test_a_browser_that_goes_astray_is_led_home(client: httpx.Client) -> None:
             assert client.get(path).headers["content-type"] == "application/problem+json"
         api = client.get("/api/nothing", headers={"Accept": "text/html"})
         assert (api.status_code, api.headers["content-type"]) == (401, "application/problem+json")
+
+
+def test_a_session_of_somebody_else_is_not_swapped_unnoticed(client: httpx.Client, serving: Serving) -> None:
+    """Signing in as another is refused unless the request says so; then the session before ends."""
+    with client:
+        _sign_in(client, serving)
+        refused = client.post("/session", json={"token": serving.tokens["owner"]})
+        assert (refused.status_code, refused.json()["type"]) == (409, "urn:evenhand:problem:signed-in")
+        assert (refused.json()["name"], refused.json()["other"]) == ("Kim", "owner")
+        assert client.get("/session").json()["name"] == "Kim"
+        _sign_in(client, serving)
+        cookie = dict(client.cookies)
+        swapped = client.post("/session", json={"token": serving.tokens["owner"], "replace": True})
+        assert swapped.status_code == 201
+        assert client.get("/session").json()["name"] == "owner"
+    assert httpx.get(f"{serving.url}{NEXT}", cookies=cookie).status_code == 401

@@ -16,7 +16,7 @@ def test_what_was_typed_is_never_shown(page: Page, serving: Serving) -> None:
     page.goto(f"{serving.url}/sign-in")
     for typed, message in (
         ("eh_" + "secret" * 80, "This is too long to be a token."),
-        ("eh_secret", "This token is unknown or was revoked. Check that you copied all of it."),
+        ("eh_secret", "This token is unknown, has expired or was revoked. Check that you copied all of it."),
         ("", "Enter your token."),
     ):
         page.get_by_label("Token").fill(typed)
@@ -86,3 +86,23 @@ def test_a_session_that_is_gone_is_mentioned_once_and_only_if_there_was_one(page
     page.goto(f"{serving.url}/review/loans")
     page.wait_for_url(f"{serving.url}/sign-in?**")
     expect(page.locator("#why")).to_have_count(0)
+
+
+def test_a_link_of_somebody_else_asks_first(page: Page, serving: Serving) -> None:
+    """Whoever is signed in stays so, unless they press the button; a link of one's own just works."""
+    enter(page, serving, "Kim", "/sign-in")
+    link = f"{serving.url}/sign-in?next=/desks#token={serving.tokens['owner']}"
+    page.goto("about:blank")
+    page.goto(link)
+    expect(page.locator("#swap")).to_contain_text("You are signed in as Kim. This link is for owner.")
+    page.get_by_role("link", name="Continue as Kim").click()
+    page.wait_for_url(f"{serving.url}/desks")
+    assert page.request.get(f"{serving.url}/session").json()["name"] == "Kim"
+    page.goto("about:blank")
+    page.goto(link)
+    page.get_by_role("button", name="Sign in as owner").click()
+    page.wait_for_url(f"{serving.url}/desks")
+    assert page.request.get(f"{serving.url}/session").json()["name"] == "owner"
+    page.goto("about:blank")
+    page.goto(link)
+    page.wait_for_url(f"{serving.url}/desks")

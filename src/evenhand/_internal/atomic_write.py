@@ -9,15 +9,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from evenhand._internal.private_file import OWNER_ONLY
+
 PREFIX_LENGTH = 100
 """How much of the file's name goes into the draft's name, which must stay below the system's limit."""
 
 
 @contextmanager
-def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def atomic_write(path: str | os.PathLike[str], *, private: bool = False) -> Iterator[BinaryIO]:
     """A file to write to, which replaces `path` at the end of the block.
 
-    After an error nothing has changed. A symbolic link is followed: its target is replaced.
+    After an error nothing has changed. A symbolic link is followed: its target is replaced. private: a new file can be
+    read by its owner only; one that is replaced keeps its permissions.
     """
     target = Path(path).resolve()
     handle, draft = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:PREFIX_LENGTH]}.")
@@ -26,17 +29,19 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(draft, _mode(target))
+        os.chmod(draft, _mode(target, private=private))
         os.replace(draft, target)
     except BaseException:
         os.unlink(draft)
         raise
 
 
-def _mode(target: Path) -> int:
+def _mode(target: Path, *, private: bool) -> int:
     """The permissions of the file that is replaced, or those of a new file: mkstemp's are for the owner only."""
     if target.exists():
         return target.stat().st_mode & 0o777
+    if private:
+        return OWNER_ONLY
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
+from datetime import UTC, datetime, timedelta
+
+UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 
 class at_least:
@@ -35,3 +39,37 @@ def seconds(text: str) -> float:
     if not 0.0 < value < math.inf:
         raise argparse.ArgumentTypeError(f"seconds must be a number > 0, got {text}")
     return value
+
+
+def duration(text: str) -> timedelta:
+    """The type of an option: a time span such as 90d.
+
+    >>> duration("90d"), duration("1.5h")
+    (datetime.timedelta(days=90), datetime.timedelta(seconds=5400))
+    """
+    found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)([smhd])", text)
+    try:
+        if found is not None:
+            return timedelta(**{UNITS[found[2]]: float(found[1])})
+    except OverflowError:
+        pass
+    raise argparse.ArgumentTypeError(f"a time must be a number and s, m, h or d, as in 90d, got {text}")
+
+
+def moment(text: str) -> str:
+    """The type of an option: a moment, as a time from now or as a date; UTC, as in the ledger.
+
+    >>> moment("2031-05-17"), moment("2031-05-17T10:00+02:00")
+    ('2031-05-17T00:00:00.000000+00:00', '2031-05-17T08:00:00.000000+00:00')
+    """
+    try:
+        found = datetime.now(UTC) + duration(text)
+    except (argparse.ArgumentTypeError, OverflowError):
+        try:
+            found = datetime.fromisoformat(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(
+                f"a moment must be a time from now, as in 90d, or a date, as in 2031-05-17, got {text}"
+            ) from None
+    found = found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    return found.isoformat(timespec="microseconds")

@@ -14,7 +14,7 @@ from evenhand.errors import CannotWrite, EvenhandError, InvalidInput
 
 
 def write_lines(lines: Iterable[str], path: Path | None) -> None:
-    """Write lines to a path, or to standard output.
+    """Write lines to a path, or to standard output. A new file can be read by its owner only: lines are about people.
 
     A file has all of them or is unchanged, also if producing one of them raises an error. InvalidInput if there can be
     no file there, CannotWrite if there is no room, BrokenPipeError if the reader has ended.
@@ -38,7 +38,7 @@ def _opened(path: Path, stack: ExitStack) -> BinaryIO:
     if not path.resolve().parent.is_dir():
         raise InvalidInput(f"there is no folder {path.resolve().parent} to write {path.name} in")
     try:
-        return stack.enter_context(open(path, "wb") if _is_stream(path) else atomic_write(path))
+        return stack.enter_context(open(path, "wb") if _is_stream(path) else atomic_write(path, private=True))
     except OSError as error:
         raise InvalidInput(f"{path} cannot be written: {error.strerror}") from None
 

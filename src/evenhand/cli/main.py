@@ -14,8 +14,9 @@ from evenhand.cli._options import at_least
 from evenhand.cli._output import discard_stdout
 from evenhand.cli.ledger import add_ledger
 from evenhand.cli.schema import add_schema
-from evenhand.cli.serve import add_serve, add_token
+from evenhand.cli.serve import add_serve
 from evenhand.cli.size import add_size
+from evenhand.cli.tokens import add_token
 from evenhand.cli.witness import add_witness
 from evenhand.errors import CannotListen, CannotWrite, DamagedLedger, EvenhandError, LedgerUnavailable, NewerFile
 from evenhand.version import __version__
@@ -37,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add_size(commands.add_parser("size", help="unfair pairs, answers and times to expect of a desk, before it runs"))
     _add_interview(commands.add_parser("interview", help="questions to a reviewer before a desk goes live"))
     add_serve(commands.add_parser("serve", help="decisions and reviews over HTTP, with pages; --demo to try it"))
-    add_token(commands.add_parser("token", help="access tokens of the service: create, revoke, list"))
+    add_token(commands.add_parser("token", help="access tokens of the service: create, rotate, revoke, list"))
     add_ledger(
         commands.add_parser("ledger", help="the ledgers of desks: list, verify, export, import, sign, prove, ...")
     )

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any, cast
-
-import numpy as np
 
 from evenhand.bandit.warm_up import warm_up
 from evenhand.desk._handlers import Draft, Handlers
 from evenhand.desk.candidates import Candidates
 from evenhand.desk.commands import Command
+from evenhand.desk.lottery import DeskLottery
 from evenhand.desk.opening import settings_in
 from evenhand.desk.parsing import UNREADABLE, ParsedCommand, parse, unreadable
 from evenhand.desk.projection.projection import Projection, QuietBandit
@@ -26,36 +26,6 @@ from evenhand.version import __version__
 
 ATTEMPTS = 5
 """How often a batch is decided again because another process changed the capacity meanwhile."""
-
-DRAWS_STREAM = 2
-"""Streams spawned from a desk's seed: 0 the bandit's key, 1 the metric learner's, 2 the draws."""
-
-
-class Draws:
-    """Random streams, one for each decision: Philox, keyed by the desk's seed, its counter set by the number.
-
-    `np.random.Philox(key=draws.key, counter=[0, number, 0, 0])` gives the same numbers, in any order of calls.
-
-    >>> first = Draws(7).of(3).random()
-    >>> fresh = np.random.Generator(np.random.Philox(key=Draws(7).key, counter=[0, 3, 0, 0]))
-    >>> first == fresh.random()
-    True
-    """
-
-    def __init__(self, seed: int) -> None:
-        self.key = np.random.SeedSequence(seed).spawn(DRAWS_STREAM + 1)[DRAWS_STREAM].generate_state(2, np.uint64)
-        self._bits = np.random.Philox(key=self.key)
-        self._blank = self._bits.state
-        self._generator = np.random.Generator(self._bits)
-
-    def of(self, number: int) -> np.random.Generator:
-        """The stream of decision `number`; valid until the next call, since one generator is reset for each.
-
-        Resetting takes a microsecond, a new generator seventeen.
-        """
-        self._blank["state"]["counter"][:] = (0, number, 0, 0)
-        self._bits.state = self._blank
-        return self._generator
 
 
 class StaleProposal(Exception):
@@ -74,7 +44,8 @@ class BatchWriter:
         self._head = view.head
         self.settings = settings_in(view)
         """The settings in force, as far as this process knows."""
-        self._draws = Draws(opened.seed)
+        self._lottery = DeskLottery(ledger, name, opened.seed)
+        self._lottery.read(view)
         self._turn = threading.Lock()
         self._is_warm = False
 
@@ -85,8 +56,10 @@ class BatchWriter:
             warm_up()
             self._is_warm = True
         with self._turn:
+            if any(isinstance(each, ParsedCommand) and each.candidates is not None for each in parsed):
+                self._lottery.prepare()
             for _ in range(ATTEMPTS):
-                batch = Batch(self._name, parsed, self._projector.projection, self._draws)
+                batch = Batch(self._name, parsed, self._projector.projection, self._lottery)
                 if batch.refers_to_events:
                     with self._ledger.reading(self._name) as view:
                         self._read(batch, view)
@@ -103,6 +76,8 @@ class BatchWriter:
                 except StaleProposal:
                     continue
                 self._head, self.settings = batch.head, batch.settings
+                if batch.is_committed:
+                    self._lottery.begin(batch.head.decisions)
                 return batch.events()
         raise LedgerUnavailable(
             f"the settings of desk {self._name!r} keep changing; nothing was written, send it again"
@@ -112,6 +87,7 @@ class BatchWriter:
         if view.head.settings != self._head.settings:
             self.settings = settings_in(view)
         self._head = view.head
+        self._lottery.read(view)
         if batch.refers_to_events:
             batch.read(view)
 
@@ -128,12 +104,13 @@ class Batch:
         desk: str,
         commands: Sequence[ParsedCommand | EvenhandError],
         projection: Projection,
-        draws: Draws,
+        lottery: DeskLottery,
     ) -> None:
-        self._desk, self._commands, self._projection, self._draws = desk, commands, projection, draws
+        self._desk, self._commands, self._projection, self._lottery = desk, commands, projection, lottery
         self._proposed: dict[int, Decision | EvenhandError] = {}
         """Decisions that were computed, by the place of their command."""
-        self._by_key: dict[str, Row] = {}
+        self._by_key: dict[tuple[str, str], Row] = {}
+        """The newest event of each actor and idempotency key."""
         parsed = [each for each in commands if isinstance(each, ParsedCommand)]
         self._keys = [each.command.idempotency_key for each in parsed if each.command.idempotency_key]
         self._others = [each.command for each in parsed if each.candidates is None]
@@ -143,7 +120,8 @@ class Batch:
 
     def read(self, view: LedgerView) -> None:
         """Read the events that the commands refer to."""
-        self._by_key = view.by_key(self._keys) if self._keys else {}
+        found = view.with_keys(self._keys) if self._keys else []
+        self._by_key = {(row.event.actor, str(row.key)): row for row in found}
         self._handlers = Handlers(self._projection.bandit, self._others, view) if self._others else None
 
     def build(self, head: Head, settings: DeskSettings, *, is_late: bool = False) -> None:
@@ -153,6 +131,7 @@ class Batch:
         computed: StaleProposal if it would have to be.
         """
         self.head, self.settings, self._is_late = head, settings, is_late
+        self.is_committed = self._lottery.is_committed
         self.rows: list[Row] = []
         self._results = [
             each if isinstance(each, EvenhandError) else self._handle(place, each)
@@ -165,9 +144,10 @@ class Batch:
 
     def _handle(self, place: int, parsed: ParsedCommand) -> Row | EvenhandError:
         key = parsed.command.idempotency_key
-        if key is not None and key in self._by_key:
-            if self._by_key[key].fingerprint == parsed.fingerprint:
-                return self._by_key[key]
+        earlier = None if key is None else self._by_key.get((parsed.command.actor, key))
+        if earlier is not None and not _has_expired(earlier, parsed.command.key_lifetime):
+            if earlier.fingerprint == parsed.fingerprint:
+                return earlier
             return IdempotencyConflict(f"idempotency key {key!r} was used for another command; choose a new one")
         try:
             if parsed.candidates is not None:
@@ -184,8 +164,9 @@ class Batch:
         columns |= {"key": command.idempotency_key, "fingerprint": parsed.fingerprint}
         row = Row.make(self._desk, head.seq + 1, head.hash, command.actor, kind, body, **columns)
         self.rows.append(row)
+        self.is_committed = self.is_committed or kind == "decision"
         if row.key is not None:
-            self._by_key[row.key] = row
+            self._by_key[command.actor, row.key] = row
         if self._handlers is not None:
             self._handlers.appended(row)
         settings_seq = head.settings
@@ -198,6 +179,7 @@ class Batch:
         number, bandit = self.head.decisions, self._projection.bandit
         if bandit.capacity != self.settings.capacity:
             bandit = bandit.with_capacity(self.settings.capacity)
+        draw = self._lottery.of(number, is_committed=self.is_committed)
         decision = self._proposed.get(place)
         if isinstance(decision, EvenhandError):
             raise decision
@@ -205,20 +187,27 @@ class Batch:
             if self._is_late:
                 raise StaleProposal
             try:
-                decision = bandit.propose(candidates.contexts, number=number, rng=self._draws.of(number))
+                decision = bandit.propose(candidates.contexts, number=number, rng=draw.rng)
             except EvenhandError as error:
                 self._proposed[place] = error
                 raise
         elif decision.round != number:
-            decision = bandit.drawn_again(decision, number=number, rng=self._draws.of(number))
+            decision = bandit.drawn_again(decision, number=number, rng=draw.rng)
         self._proposed[place] = decision
-        body = decision_fields(decision, bandit, candidates.ids, self.settings)
+        body = decision_fields(decision, bandit, candidates.ids, self.settings) | draw.record
         body |= {"state": self._projection.seq, "settings": self.head.settings, "code": __version__}
         body["candidates"] = candidates.ids
         if candidates.features is not None:
             body["features"] = candidates.features
         body |= candidates.beside
         return "decision", body, {"number": number}
+
+
+def _has_expired(row: Row, lifetime: float | None) -> bool:
+    """Whether the idempotency key of an event may be used for another."""
+    if lifetime is None:
+        return False
+    return datetime.now(UTC) - datetime.fromisoformat(row.event.time) > timedelta(seconds=lifetime)
 
 
 def decision_fields(
@@ -236,7 +225,6 @@ def decision_fields(
         "capacity": decision.capacity,
         "tight_pairs": decision.tight_pairs,
         "chosen": [candidates[i] for i in decision.chosen],
-        "lots": {"generator": "Philox", "counter": [0, decision.round, 0, 0]},  # see Draws
         "worst_residual": decision.worst_residual,
         "seal": decision.id,
         **({} if left is None else {"flags_left": left}),

@@ -18,10 +18,13 @@ and "decision" if it is about one."""
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
-    """A request to a desk. The same `idempotency_key` with the same command always gives the same event."""
+    """A request to a desk. The same `idempotency_key` with the same command of an actor gives the same event again."""
 
     actor: str = "desk"
     idempotency_key: str | None = None
+    """The actor's own: others may use the same."""
+    key_lifetime: float | None = None
+    """Seconds after which the actor may use the key for something else; None for never."""
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from evenhand.desk.lottery import first_commitment, new_secret
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import AlreadyRecorded, DamagedFile, DamagedLedger, IdempotencyConflict, InvalidInput, NewerFile
 from evenhand.ledger.event import FIRST, Event, Row, check_desk_name
@@ -44,23 +45,24 @@ def open_once(ledger: Ledger, name: str, settings: Mapping[str, Any], *, actor: 
             fingerprint = hashlib.blake2b(content, digest_size=16).hexdigest()
         return _create(ledger, name, checked, actor, key=key, fingerprint=fingerprint)
     except AlreadyRecorded:
-        return _opened_before(ledger, name, key, fingerprint)
+        return _opened_before(ledger, name, actor, key, fingerprint)
     except TypeError as error:  # a whole number beyond 64 bits, or nested too deep
         raise InvalidInput(f"these settings cannot be kept as JSON: {error}") from None
 
 
 def _create(ledger: Ledger, name: str, settings: DeskSettings, actor: str = "desk", **columns: Any) -> Event:
     check_desk_name(name)
-    body = {"settings": settings.to_dict(), "code": __version__}
+    secret = new_secret()
+    body = {"settings": settings.to_dict(), "code": __version__, "lottery": first_commitment(secret)}
     row = Row.make(name, 1, FIRST, actor, "opened", body, **columns)
-    ledger.create(name, row)
+    ledger.create(name, row, secret)
     return row.event
 
 
-def _opened_before(ledger: Ledger, name: str, key: str | None, fingerprint: str | None) -> Event:
+def _opened_before(ledger: Ledger, name: str, actor: str, key: str | None, fingerprint: str | None) -> Event:
     with ledger.reading(name) as view:
         first = view.after(0, 1)[0]
-    if key is None or first.key != key:
+    if key is None or (first.key, first.event.actor) != (key, actor):
         raise AlreadyRecorded(f"there is a desk {name!r} already; choose another name")
     if first.fingerprint != fingerprint:
         raise IdempotencyConflict(f"idempotency key {key!r} was used to open desk {name!r} with other settings")

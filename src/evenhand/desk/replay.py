@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import orjson
 
-from evenhand.desk._batch import Draws, decision_fields
+from evenhand.desk._batch import decision_fields
+from evenhand.desk.lottery import SeededDraws, recorded_draw
 from evenhand.desk.opening import first_settings, settings_in
 from evenhand.desk.projection.projection import Projection
 from evenhand.desk.projection.reducer import Reducer, Withdrawals, newest_start, reaches
@@ -63,7 +64,7 @@ def replay(ledger: Ledger, desk: str) -> Replayed:
         }
     walk = Walk(ledger, desk, withdrawals)
     result = Replayed(desk, lines=head.seq)
-    draws = Draws(walk.opened.seed)
+    draws = SeededDraws(walk.opened.seed)
     for row in _in_order_of_projections(ledger, desk, head.seq):
         result.decisions += 1
         try:
@@ -153,15 +154,17 @@ def _in_order_of_projections(ledger: Ledger, desk: str, until: int) -> Iterator[
         yield from (found[number] for number in some)
 
 
-def _difference(row: Row, walk: Walk, settings: dict[int, DeskSettings], draws: Draws) -> str | None:
+def _difference(row: Row, walk: Walk, settings: dict[int, DeskSettings], draws: SeededDraws) -> str | None:
     """The fields of a decision's body that come out differently: all that follow from the events before it."""
     body = row.event.body
     if body["state"] >= row.seq or body["settings"] not in settings or body["settings"] >= row.seq:
         raise DamagedLedger("it refers to events that came later")
     number, in_force = body["number"], settings[body["settings"]]
     bandit = walk.to(body["state"]).bandit.with_capacity(in_force.capacity)
-    decision = bandit.propose(body["contexts"], number=number, rng=draws.of(number))
-    replayed = orjson.loads(canonical(decision_fields(decision, bandit, body["candidates"], in_force)))
+    draw = recorded_draw(body, draws)
+    decision = bandit.propose(body["contexts"], number=number, rng=draw.rng)
+    fields = decision_fields(decision, bandit, body["candidates"], in_force) | draw.record
+    replayed = orjson.loads(canonical(fields))
     if "worst_residual" not in body:  # the first ledgers have none
         del replayed["worst_residual"]
     different = [name for name, value in replayed.items() if body[name] != value]

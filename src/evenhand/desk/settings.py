@@ -106,7 +106,7 @@ class DeskSettings:
     reviewing: ReviewRules = field(default_factory=ReviewRules)
     """How pairs are shown to reviewers."""
     seed: int = 0
-    """All randomness of the desk comes from it: whoever knows it can predict the draws."""
+    """The randomness of the metric learner and of signatures; draws of candidates have keys of their own: `lottery`."""
 
     @classmethod
     def create(cls, **settings: Any) -> DeskSettings:

@@ -12,6 +12,8 @@ import filelock
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
+from evenhand._internal.private_file import OWNER_ONLY
+
 
 class ProjectionLocks:
     """The locks of one ledger, among the desks of this process; subclasses exclude other processes as well."""
@@ -76,7 +78,7 @@ class FileLocks(ProjectionLocks):
 
     def _take(self, desk: str) -> bool:
         digest = hashlib.blake2b(desk.encode(), digest_size=6).hexdigest()
-        file = filelock.FileLock(f"{self._database}.{digest}.lock", timeout=0, thread_local=False)
+        file = filelock.FileLock(f"{self._database}.{digest}.lock", timeout=0, mode=OWNER_ONLY, thread_local=False)
         with suppress(filelock.Timeout):
             file.acquire()
             self._files[desk] = file

@@ -15,6 +15,7 @@ from evenhand.errors import AlreadyRecorded, DamagedLedger, UnknownRecord
 from evenhand.ledger._locks import ProjectionLock, locks_of
 from evenhand.ledger.engine import open_engine
 from evenhand.ledger.event import EventToApply, Head, Row, Stamp
+from evenhand.ledger.lottery import INSERT_SECRET
 from evenhand.ledger.migrate import NEWEST, bring_up_to_date, refuse_newer, refuse_unknown, version_of
 from evenhand.ledger.transaction import files, is_undecodable, transaction, translated
 from evenhand.ledger.waiting_pairs import WaitingPairs
@@ -106,8 +107,8 @@ class Ledger:
             found = connection.exec_driver_sql("SELECT name, seq FROM desks").fetchall()
         return {name: seq for name, seq in found if name in wanted}
 
-    def create(self, name: str, first: Row) -> None:
-        """A new desk with its first event; AlreadyRecorded if there is one of that name."""
+    def create(self, name: str, first: Row, secret: bytes | None = None) -> None:
+        """A new desk with its first event and its lottery's secret; AlreadyRecorded if there is one of that name."""
         taken = AlreadyRecorded(f"there is a desk {name!r} already; open it, or choose another name")
         try:
             with self.transaction(writes=True) as connection:
@@ -118,6 +119,9 @@ class Ledger:
                     (name, 1, first.hash, 0, 1, first.event.time),
                 )
                 connection.exec_driver_sql(INSERT, [(name, *first)])
+                if secret is not None:
+                    connection.exec_driver_sql("DELETE FROM lottery_secrets WHERE desk = ?", (name,))
+                    connection.exec_driver_sql(INSERT_SECRET, (name, secret))
         except IntegrityError as error:  # another process was faster
             raise taken from error
 
@@ -236,9 +240,9 @@ class LedgerView:
         """The events with these ids, as far as there are any."""
         return {row.id: row for row in self._find("id", ids)}
 
-    def by_key(self, keys: Iterable[str]) -> dict[str, Row]:
-        """The events that came with these idempotency keys."""
-        return {row.key: row for row in self._find("key", keys) if row.key is not None}
+    def with_keys(self, keys: Iterable[str]) -> list[Row]:
+        """The events that came with these idempotency keys, of any actor, in order."""
+        return sorted(self._find("key", set(keys)), key=lambda row: row.seq)
 
     def by_number(self, numbers: Iterable[int]) -> dict[int, Row]:
         """The decisions with these numbers."""
@@ -314,7 +318,7 @@ class LedgerView:
         except IntegrityError as error:  # writers are alone: no other was faster
             raise DamagedLedger(
                 f"nothing was written: event {rows[0].seq} cannot be added, since the ledger has it already, or one "
-                "with its id, key or number; its head was set back, or events were inserted; restore a backup, then "
+                "with its id or number; its head was set back, or events were inserted; restore a backup, then "
                 "verify the ledger"
             ) from error
         self._run(

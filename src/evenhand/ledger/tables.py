@@ -9,8 +9,9 @@ def _table(name: str, columns: str) -> TableClause:
     return table(name, *map(column, columns.split()))
 
 
-tokens = _table("tokens", "id name digest roles desks created revoked")
-"""Access tokens of the service: digests of secrets; roles and desks as JSON lists, NULL for all desks."""
+tokens = _table("tokens", "id name digest roles desks created revoked expires old_digest old_until")
+"""Access tokens of the service: digests of secrets; roles and desks as JSON lists, NULL for all desks. After a
+rotation the secret before it works until `old_until`."""
 
 sessions = _table("sessions", "digest token expires")
 """Sessions of the pages: digests of the cookie's secret and of its token."""
@@ -26,3 +27,5 @@ REVIEW_KEY = "review"
 
 SIGNING_KEY = "signing"
 """Signs heads, unless a secret is given."""
+lottery_secrets = _table("lottery_secrets", "desk secret")
+"""From which the keys of a desk's draws are derived; see `desk.lottery`."""

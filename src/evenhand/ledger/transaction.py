@@ -6,6 +6,7 @@ connection. So the identity of the file at the path is compared with that of the
 
 from __future__ import annotations
 
+import logging
 import os
 import sqlite3
 import threading
@@ -18,7 +19,10 @@ from weakref import WeakKeyDictionary, WeakSet
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, SQLAlchemyError
 
+from evenhand._internal.private_file import is_private, make_private
 from evenhand.errors import DamagedLedger, EvenhandError, LedgerUnavailable
+
+log = logging.getLogger(__name__)
 
 WAIT = 30.0
 """Seconds to wait for another process to finish writing."""
@@ -53,9 +57,11 @@ class DatabaseFile:
         self._users: WeakSet[Any] = WeakSet()
 
     def connect(self, **named: Any) -> sqlite3.Connection:
-        """A new connection; only the first one may create the file."""
+        """A new connection; only the first one may create the file, for its owner only. SQLite's logs get its mode."""
         if self._opened is not None:
             self._check_file()
+        elif self._mode == "rwc":
+            make_private(self.path)
         connection: sqlite3.Connection = sqlite3.connect(f"{self.path.as_uri()}?mode={self._mode}", uri=True, **named)
         return connection
 
@@ -63,6 +69,8 @@ class DatabaseFile:
         """Note the file and its log. SQLite removes the log with the last connection, not before."""
         connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchall()  # creates the log
         if self._opened is None:
+            if not (self.is_read_only or is_private(self.path)):
+                log.warning("%s can be read by other users of this machine; close it to them: chmod 600", self.path)
             self._opened = _identity(self.path)
             self._mode = "rw" if self._mode == "rwc" else self._mode
         self._check_file()

@@ -11,6 +11,7 @@ import orjson
 from evenhand.errors import DamagedLedger
 from evenhand.ledger.event import FIRST, Event, Head, Row, chained, request_digest
 from evenhand.ledger.ledger import LARGEST_SEQ, Ledger
+from evenhand.ledger.lottery import Commitments
 
 NEWEST = 2_000
 """Maximum number of events checked when a desk is opened, however long its ledger is."""
@@ -99,11 +100,14 @@ class Chain:
     _reviews: dict[str, int] = field(default_factory=dict)
     """The seq of every event that can be withdrawn."""
     _is_whole: bool = True
+    _commitments: Commitments = field(default_factory=Commitments)
+    """To the keys of the lottery."""
 
     @classmethod
     def within(cls, desk: str, row: Row) -> Chain:
         """A chain that begins at an event in the middle; those before it are trusted."""
-        return cls(desk, row.seq - 1, row.previous, None, None, _is_whole=False)
+        commitments = Commitments(is_whole=False)
+        return cls(desk, row.seq - 1, row.previous, None, None, _is_whole=False, _commitments=commitments)
 
     def add(self, row: Row) -> None:
         """Check the next event."""
@@ -118,10 +122,13 @@ class Chain:
         try:
             content = orjson.loads(row.text)
             column = self._wrong_column(row, content)
+            problem = self._commitments.problem(content["kind"], content["body"])
         except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
             raise DamagedLedger(f"{where} cannot be read: its text is not an event") from None
         if column is not None:
             raise DamagedLedger(f"{where} was changed: its column {column} does not match its text")
+        if problem is not None:
+            raise DamagedLedger(f"{where} was changed: {problem}")
         self.seq, self.hash = row.seq, row.hash
         if row.kind == "decision":
             self.decisions = content["body"]["number"] + 1
@@ -225,13 +232,16 @@ def verify_lines(
 
     known: the seq and hash of an event as noted before; it must be among them. watch: gets every event found right.
     """
-    previous, last = FIRST, None
+    previous, last, commitments = FIRST, None, Commitments()
     for number, line in enumerate(lines, start=1):
         event = from_line(line)
         if event.previous != previous or chained(event.previous, event.text) != event.hash or event.seq != number:
             raise DamagedLedger(f"line {number} was changed, or one before it was removed")
         if known is not None and known[0] == number and known[1] != event.hash:
             raise DamagedLedger(f"line {number} is not the one that was noted: the ledger was rewritten")
+        problem = commitments.problem(event.kind, event.body)
+        if problem is not None:
+            raise DamagedLedger(f"line {number} was changed: {problem}")
         previous, last = event.hash, event
         watch(event)
     if last is None:

@@ -1,7 +1,8 @@
 """Encryption of what a browser holds for the service: nobody can read it, change it, or use it in another's name.
 
 An item says why a pair is reviewed, whether it was shown before and what the desk expects; a reviewer who knew would
-answer differently. The cipher is AES-GCM, under a random key that the database keeps for all processes of a service.
+answer differently. The cipher is AES-GCM, under keys that the service was given, or else under a random key that the
+database keeps for all processes of a service.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import base64
 import binascii
 import hashlib
 import os
+from collections.abc import Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
@@ -33,13 +36,19 @@ LONGEST_CURSOR = 8_000
 
 
 class Encryption:
-    """Encrypts and decrypts for one desk and one purpose."""
+    """Encrypts and decrypts for one desk and one purpose.
 
-    def __init__(self, ledger: Ledger, desk: str, purpose: str) -> None:
-        self._ledger, self._bound_to = ledger, [purpose, desk]
+    keys: the newest first, which encrypts; any of them decrypts. Without any, the database's own key does both.
+    """
+
+    def __init__(self, ledger: Ledger, desk: str, purpose: str, keys: Sequence[bytes] = ()) -> None:
+        self._ledger, self._bound_to, self._given = ledger, [purpose, desk], tuple(keys)
 
     @cached_property
-    def _key(self) -> bytes:
+    def _keys(self) -> tuple[bytes, ...]:
+        return self._given or (self._key_of_database(),)
+
+    def _key_of_database(self) -> bytes:
         """The database's key; created by whoever needs it first."""
         wanted = select(service_keys.c.key).where(service_keys.c.name == REVIEW_KEY)
         with self._ledger.transaction() as connection:
@@ -57,30 +66,31 @@ class Encryption:
         """JSON content as letters, digits, - and _, for this reviewer only."""
         text = orjson.dumps(content)
         nonce = os.urandom(NONCE)
-        hidden = AESGCM(self._key).encrypt(nonce, text + b" " * (-len(text) % block), self._bound(reviewer))
+        hidden = AESGCM(self._keys[0]).encrypt(nonce, text + b" " * (-len(text) % block), self._bound(reviewer))
         return base64.urlsafe_b64encode(nonce + hidden).decode().rstrip("=")
 
     def decrypt(self, token: str, reviewer: str = "") -> Any:
         """The content; InvalidInput if it was changed, or encrypted for another desk, purpose or reviewer."""
-        try:
+        with suppress(binascii.Error, ValueError):
             raw = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
-            return orjson.loads(AESGCM(self._key).decrypt(raw[:NONCE], raw[NONCE:], self._bound(reviewer)))
-        except (binascii.Error, ValueError, InvalidTag):
-            raise InvalidInput("item must be one that this desk gave to this reviewer; request the next one") from None
+            for key in self._keys:
+                with suppress(InvalidTag):
+                    return orjson.loads(AESGCM(key).decrypt(raw[:NONCE], raw[NONCE:], self._bound(reviewer)))
+        raise InvalidInput("item must be one that this desk gave to this reviewer; request the next one")
 
     def _bound(self, reviewer: str) -> bytes:
         return orjson.dumps([*self._bound_to, reviewer])
 
     def digest(self, text: str) -> str:
         """A name for `text` that says nothing about it."""
-        return hashlib.blake2b(text.encode(), digest_size=12, key=self._key).hexdigest()
+        return hashlib.blake2b(text.encode(), digest_size=12, key=self._keys[0]).hexdigest()
 
 
 class QueueCursors(Encryption):
     """Where a page of the queue ended. A pair's place is its priority, which would tell a reviewer what is expected."""
 
-    def __init__(self, ledger: Ledger, desk: str) -> None:
-        super().__init__(ledger, desk, "queue cursor")
+    def __init__(self, ledger: Ledger, desk: str, keys: Sequence[bytes] = ()) -> None:
+        super().__init__(ledger, desk, "queue cursor", keys)
 
     def cursor(self, place: QueuePosition) -> str:
         """To be sent back for what comes after this place."""

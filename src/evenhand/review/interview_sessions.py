@@ -11,8 +11,9 @@ import hashlib
 import secrets
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ import numpy as np
 from evenhand._internal.checks import check_one_of
 from evenhand.desk.commands import AnswerQuestion
 from evenhand.desk.desk import Desk
+from evenhand.desk.lottery import key_for
 from evenhand.desk.projection.projection import QuietBandit
 from evenhand.interview import Interview
 from evenhand.interview.interview import EPSILON_OF_PEOPLE
@@ -78,13 +80,16 @@ class Conversation:
 class InterviewSessions:
     """The interview page's side of one desk. Methods block, and may be called from any thread."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Desk, keys: Sequence[bytes] = ()) -> None:
         self.desk = desk
         self._conversations: dict[str, Conversation] = {}
         self._book = ReviewBook(desk.ledger, desk.name)
         self._lock = threading.RLock()
-        self._encryption = Encryption(desk.ledger, desk.name, "interview question")
-        self._draw_key = hashlib.sha256(b"evenhand questions" + desk.settings.seed.to_bytes(16)).digest()
+        self._encryption = Encryption(desk.ledger, desk.name, "interview question", keys)
+
+    @cached_property
+    def _draw_key(self) -> bytes:
+        return key_for(self.desk.ledger, self.desk.name, "interview questions")
 
     # Questions.
 

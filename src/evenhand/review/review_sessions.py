@@ -1,7 +1,8 @@
 """ReviewSessions: which pair a reviewer sees next, and what becomes of the answer.
 
-All state is in the ledger and the queue. Draws (repeat, control, sides) depend only on the desk's seed, the reviewer,
-the pair and the number of answers, so a reloaded page continues with the same pair, whichever process serves it.
+All state is in the ledger and the queue. Draws (repeat, control, sides) depend only on a secret of the desk, the
+reviewer, the pair and the number of answers, so a reloaded page continues with the same pair, whichever process serves
+it.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import hashlib
 import math
 import time
 from collections.abc import Mapping, Sequence, Set
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from evenhand._internal.checks import check_one_of
 from evenhand.desk.commands import GiveReview
 from evenhand.desk.desk import Desk
 from evenhand.desk.event_records import ReviewAnswer
+from evenhand.desk.lottery import key_for
 from evenhand.desk.queue import MOST_WAITING
 from evenhand.desk.review_rules import Ask
 from evenhand.errors import InvalidInput
@@ -60,14 +63,17 @@ TRIES = 20
 class ReviewSessions:
     """The review page's side of one desk. Methods block, and may be called from any thread."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Desk, keys: Sequence[bytes] = ()) -> None:
         self.desk = desk
         self.book = ReviewBook(desk.ledger, desk.name)
-        self._encryption = Encryption(desk.ledger, desk.name, "review item")
-        self._draw_key = hashlib.sha256(b"evenhand review items" + desk.settings.seed.to_bytes(16)).digest()
+        self._encryption = Encryption(desk.ledger, desk.name, "review item", keys)
         self._counted = (0, -math.inf)
         self._returned: set[str] = set()
         """Withdrawn answers whose pair this process has put back into the queue."""
+
+    @cached_property
+    def _draw_key(self) -> bytes:
+        return key_for(self.desk.ledger, self.desk.name, "review items")
 
     # Which pair.
 

@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from evenhand.ledger.event import now
 from evenhand.service.problems import Problem, unavailable
-from evenhand.service.sessions import secret_in
+from evenhand.service.sessions import NOT_SIGNED_IN, secret_in
 from evenhand.service.tokens import digest_of
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ class Bucket:
 
 
 class WrongTokens:
-    """Counts wrong tokens by address.
+    """Counts wrong tokens, and cookies of no session, by address.
 
     A valid token is never refused for it, so people who share an address with an attacker keep working. Tokens have
     256 random bits and cannot be guessed; this limits what such requests cost.
@@ -131,7 +132,15 @@ def _network(address: str | None) -> str:
     return str(ipaddress.IPv6Address(int(found) >> 64 << 64))
 
 
-Known = tuple[Caller, Bucket]
+@dataclass(frozen=True)
+class Known:
+    """A secret that is known: its holder, their rate, and until when it works."""
+
+    caller: Caller
+    bucket: Bucket
+    until: str | None = None
+    is_old: bool = False
+    """Whether it was replaced by another secret."""
 
 
 class Authenticator:
@@ -151,17 +160,20 @@ class Authenticator:
         self._read_at = float("-inf")
         self._reading: asyncio.Task[None] | None = None
 
-    def _known(self, caller: Caller) -> Known:
+    def _known(self, caller: Caller, until: str | None = None, *, is_old: bool = False) -> Known:
         bucket = Bucket(self._settings.rate, self._settings.burst)
-        return caller, self._buckets.setdefault(str(caller.token), bucket)
+        return Known(caller, self._buckets.setdefault(str(caller.token), bucket), until, is_old)
 
     def refresh(self) -> None:
         """Read all tokens that are not revoked; blocks."""
         read_at = time.monotonic()
         self._stored = {
-            token.digest: self._known(Caller(token.name, token.roles, token.desks, token.id))
+            digest: self._known(
+                Caller(token.name, token.roles, token.desks, token.id), until, is_old=digest != token.digest
+            )
             for token in self._store.all()
             if token.revoked is None
+            for digest, until in token.secrets.items()
         }
         self._read_at = read_at
 
@@ -197,7 +209,10 @@ class Authenticator:
             secret = secret_in(headers)
             if secret is None:
                 raise _unauthorized()
-            return await self.holder(await self._sessions.token_of(secret, headers, scope["method"]))
+            token = await self._sessions.token_of(secret, headers, scope["method"])
+            if token is None:
+                raise self._refused(scope, Problem("unauthorized", NOT_SIGNED_IN))
+            return await self.holder(token)
         if authorization[:7].lower() != b"bearer ":
             raise _unauthorized()
         return await self.holder(digest_of(authorization[7:].strip()), scope)
@@ -205,22 +220,37 @@ class Authenticator:
     async def holder(self, digest: str, scope: Scope | None = None) -> Caller:
         """Who holds the token with this digest. scope: the request that sent it; wrong tokens count for its address."""
         known = await self._find(digest)
-        if known is not None:
-            return self._within_rate(known)
-        client = None if scope is None else scope.get("client")
-        wait = 0.0 if scope is None else self._wrong.wait(client and str(client[0]), time.monotonic())
-        if wait:
-            limit = f"an address may send {self._settings.wrong_tokens:g} wrong tokens per minute"
-            raise Problem("rate", f"{limit}; send a valid one, or wait", headers=_retry_after(wait))
-        raise _unauthorized()
+        if known is None:
+            raise _unauthorized() if scope is None else self._refused(scope, _unauthorized())
+        if known.until is not None and now() >= known.until:
+            raise _expired(known)
+        return self._within_rate(known)
+
+    async def signed_in(self, scope: Scope) -> Caller | None:
+        """Whose session the cookie of a request is; None if nobody's. Nothing is counted."""
+        headers = dict(scope["headers"])
+        secret = secret_in(headers) if self._settings.tokens else None
+        try:
+            token = None if secret is None else await self._sessions.token_of(secret, headers, "GET")
+            return None if token is None else await self.holder(token)
+        except Problem:
+            return None
+
+    def _refused(self, scope: Scope, problem: Problem) -> Problem:
+        """The problem of a wrong token or an unknown cookie; another one if its address has sent too many."""
+        client = scope.get("client")
+        wait = self._wrong.wait(client and str(client[0]), time.monotonic())
+        if not wait:
+            return problem
+        limit = f"an address may send {self._settings.wrong_tokens:g} wrong tokens or cookies per minute"
+        return Problem("rate", f"{limit}; send a valid one, or wait", headers=_retry_after(wait))
 
     def _within_rate(self, known: Known) -> Caller:
-        caller, bucket = known
-        wait = bucket.wait(time.monotonic())
+        wait = known.bucket.wait(time.monotonic())
         if wait:
             limit = f"this token may send {self._settings.rate:g} requests per second"
             raise Problem("rate", f"{limit}; send this one again later", headers=_retry_after(wait))
-        return caller
+        return known.caller
 
     def _check_local(self, headers: Mapping[bytes, bytes]) -> Known:
         """Without tokens, refuse other host names: a web page elsewhere could use one that resolves to loopback."""
@@ -233,6 +263,11 @@ class Authenticator:
 
 def _retry_after(seconds: float) -> dict[str, str]:
     return {"Retry-After": str(max(1, round(seconds + 0.5)))}
+
+
+def _expired(known: Known) -> Problem:
+    why = "the secret of this token was replaced" if known.is_old else f"this token expired at {known.until}"
+    return Problem("unauthorized", f"{why}; ask for a new one", headers={"WWW-Authenticate": "Bearer"})
 
 
 def _unauthorized() -> Problem:

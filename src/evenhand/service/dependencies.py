@@ -120,7 +120,7 @@ IdempotencyKey = Annotated[
     Header(
         alias="Idempotency-Key",
         description="The same key with the same request gets the same response, however often and wherever it is "
-        "sent. Keys belong to the desk.",
+        "sent, for some days. Keys belong to the token's name and the desk.",
         json_schema_extra={"minLength": 1, "maxLength": MAX_KEY, "pattern": "^[!-~]([ -~]*[!-~])?$"},
     ),
 ]

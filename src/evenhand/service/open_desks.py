@@ -110,18 +110,19 @@ class GroupCommit:
 class OpenDesk:
     """An open desk with its group commit, and the views of it that requests share."""
 
-    def __init__(self, desk: Desk, commits: GroupCommit) -> None:
+    def __init__(self, desk: Desk, commits: GroupCommit, keys: Sequence[bytes] = ()) -> None:
         self.desk, self.commits, self.used_at = desk, commits, time.monotonic()
+        self._keys = keys
 
     @cached_property
     def review_sessions(self) -> ReviewSessions:
         """What the review page asks."""
-        return ReviewSessions(self.desk)
+        return ReviewSessions(self.desk, self._keys)
 
     @cached_property
     def interview_sessions(self) -> InterviewSessions:
         """What the interview page asks."""
-        return InterviewSessions(self.desk)
+        return InterviewSessions(self.desk, self._keys)
 
     @cached_property
     def overview(self) -> Overview:
@@ -144,7 +145,8 @@ class DeskAccess:
 
     async def record(self, command: type[Command], *fields: Any, key: str | None, **named: Any) -> Event:
         """The event of a command of the caller, once it is durable."""
-        made = command(*fields, actor=self.caller.name, idempotency_key=key, **named)
+        lifetime = self.service.settings.idempotency_days * 86_400.0
+        made = command(*fields, actor=self.caller.name, idempotency_key=key, key_lifetime=lifetime, **named)
         return await self.opened.commits.submit(made)
 
 
@@ -184,7 +186,7 @@ class OpenDesks:
                     max_waiting=self._settings.max_waiting,
                     on_written=self._metrics.batch,
                 )
-                self._open[name] = OpenDesk(desk, commits)
+                self._open[name] = OpenDesk(desk, commits, self._settings.service_keys)
             return self._open[name]
 
     async def create(self, name: str, settings: dict[str, Any], key: str | None, actor: str) -> Event:

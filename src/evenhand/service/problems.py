@@ -39,6 +39,7 @@ KINDS: dict[str, tuple[int, str]] = {
     "not-found": (404, "There is no such thing"),
     "method-not-allowed": (405, "The path has no such method"),
     "conflict": (409, "The ledger holds this already"),
+    "signed-in": (409, "Somebody else is signed in"),
     "too-large": (413, "The request is too large"),
     "media-type": (415, "The body is not JSON"),
     "invalid": (422, "The request is not valid"),

@@ -255,6 +255,8 @@ class SignInRequest(RequestModel):
     """A token to exchange for a session cookie."""
 
     token: Annotated[str, Field(min_length=1, max_length=400)]
+    replace: bool = False
+    """Whether a running session of somebody else is to be ended."""
 
 
 class PageAnswer(RequestModel):

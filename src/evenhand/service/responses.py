@@ -64,7 +64,8 @@ class DeskStatus(BaseModel):
     settings: dict[str, Any]
     events: int
     decisions: int
-    head: str
+    head: str | None
+    """The hash of the last event; null for reviewers."""
     state: int
     """The last event that decisions are based on."""
     flags_left: int | None

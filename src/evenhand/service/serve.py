@@ -17,6 +17,7 @@ from uvicorn.supervisors import Multiprocess
 
 from evenhand.bandit.warm_up import warm_up
 from evenhand.errors import CannotListen, InvalidInput
+from evenhand.ledger.event import now
 from evenhand.ledger.ledger import open_ledger
 from evenhand.service.app import create_app
 from evenhand.service.logs import set_up_logs
@@ -178,7 +179,7 @@ def first_token(settings: ServiceSettings, *, may_create: bool) -> str | None:
         raise InvalidInput("a ledger in memory keeps no tokens; set EVENHAND_ADMIN_TOKEN, or serve without tokens")
     with open_tokens(settings.database_url) as store:
         tokens = store.all()
-        if any("admin" in token.roles and token.revoked is None for token in tokens):
+        if any("admin" in token.roles and token.is_valid(now()) for token in tokens):
             return None
         if not may_create:
             raise InvalidInput(

@@ -30,6 +30,9 @@ SESSION_SECONDS = 12 * 3600.0
 CACHE_SECONDS = 5.0
 """Time until signing out in one process takes effect in others."""
 MAX_CACHED = 10_000
+KEPT_SECONDS = 24 * 3600.0
+"""How long an ended session is remembered: whoever still has its cookie is not taken for somebody who guesses."""
+NOT_SIGNED_IN = "you are not signed in any more; sign in again"
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 Session = tuple[str, float]
@@ -43,11 +46,16 @@ class Sessions:
         self._ledger = ledger
         self._cache: dict[str, tuple[Session | None, float]] = {}
 
-    async def token_of(self, secret: str, headers: Mapping[bytes, bytes], method: str) -> str:
-        """The digest of the token that a session was begun with; a Problem if it ended or the CSRF value is missing."""
+    async def token_of(self, secret: str, headers: Mapping[bytes, bytes], method: str) -> str | None:
+        """The digest of the token that a session was begun with; None if there is no such session.
+
+        A Problem if it ended or the CSRF value is missing.
+        """
         session = await self._find(digest_of(secret))
-        if session is None or session[1] < time.time():
-            raise Problem("unauthorized", "you are not signed in any more; sign in again")
+        if session is None:
+            return None
+        if session[1] < time.time():
+            raise Problem("unauthorized", NOT_SIGNED_IN)
         sent = headers.get(CSRF_HEADER, b"").decode("latin-1")
         if method not in SAFE_METHODS and not hmac.compare_digest(sent.encode(), csrf_of(secret).encode()):
             # The member csrf lets a page notice that somebody signed in again elsewhere.
@@ -76,7 +84,7 @@ class Sessions:
         def add() -> None:
             values = {"digest": digest_of(secret), "token": token_digest, "expires": time.time() + SESSION_SECONDS}
             with self._ledger.transaction(writes=True) as connection:
-                connection.execute(delete(sessions).where(sessions.c.expires < time.time()))
+                connection.execute(delete(sessions).where(sessions.c.expires < time.time() - KEPT_SECONDS))
                 connection.execute(insert(sessions).values(values))
 
         await asyncio.to_thread(add)

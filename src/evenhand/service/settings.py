@@ -17,6 +17,9 @@ ROLES = ("decide", "review", "audit", "admin")
 MIN_TOKEN_LENGTH = 20
 """Characters of a token from the settings; shorter ones can be guessed."""
 
+KEY_BYTES = 32
+KEYS_ARE = "keys must be 64 hexadecimal digits each, as openssl rand -hex 32 prints them, with commas between them"
+
 
 @dataclass(frozen=True)
 class ServiceSettings:
@@ -34,6 +37,9 @@ class ServiceSettings:
     """A token with the role admin that is not stored; without it one is printed at the first start."""
     metrics_token: str | None = field(default=None, repr=False)
     """A token that may read /metrics and nothing else."""
+    keys: str | None = field(default=None, repr=False)
+    """Keys of 64 hexadecimal digits that encrypt what pages hold, with commas between them, the newest first; without
+    any, a random one in the database does."""
     tokens: bool = True
     """False: every request is allowed everything. Only for loopback."""
     max_body: int = 1_048_576
@@ -46,6 +52,8 @@ class ServiceSettings:
     """Requests that one token may send at once after a pause."""
     wrong_tokens: float = 30.0
     """Wrong tokens per minute and address that are answered with 401; more get 429. Valid tokens always work."""
+    idempotency_days: float = 7.0
+    """Days for which an idempotency key stands for its request; then its owner may use it for another."""
     max_waiting: int = 4_096
     """Maximum commands waiting at one desk; more are refused with 503."""
     max_batch: int = 256
@@ -79,6 +87,17 @@ class ServiceSettings:
             raise InvalidInput("signing_key must be 64 hexadecimal digits")
         if self.witness_url is not None and not self.witness_url.startswith(("http://", "https://")):
             raise InvalidInput(f"witness_url must begin with http:// or https://, got {self.witness_url!r}")
+
+        if not all(len(key) == KEY_BYTES for key in self.service_keys):
+            raise InvalidInput(KEYS_ARE)
+
+    @property
+    def service_keys(self) -> tuple[bytes, ...]:
+        """The keys, the newest first."""
+        try:
+            return tuple(bytes.fromhex(key) for key in (self.keys or "").replace(",", " ").split())
+        except ValueError:
+            raise InvalidInput(KEYS_ARE) from None
 
     @property
     def is_in_memory(self) -> bool:

@@ -6,7 +6,7 @@ import hashlib
 import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -50,6 +50,21 @@ class Token:
     """The desks it is for; None for all."""
     created: str
     revoked: str | None = None
+    expires: str | None = None
+    """When it stops working; None for never."""
+    old_digest: str | None = None
+    """That of the secret before the last rotation, which works until `old_until`."""
+    old_until: str | None = None
+
+    def is_valid(self, moment: str) -> bool:
+        """Whether the token works at a moment, given as `now` gives it."""
+        return self.revoked is None and (self.expires is None or moment < self.expires)
+
+    @property
+    def secrets(self) -> dict[str, str | None]:
+        """The digests of its secrets, and until when each works."""
+        old = {} if self.old_digest is None else {self.old_digest: _earlier(self.old_until, self.expires)}
+        return {self.digest: self.expires, **old}
 
 
 def digest_of(secret: str | bytes) -> str:
@@ -57,7 +72,13 @@ def digest_of(secret: str | bytes) -> str:
     return hashlib.sha256(secret.encode() if isinstance(secret, str) else secret).hexdigest()
 
 
-def new_token(name: str, roles: Iterable[str], desks: Iterable[str] | None = None) -> tuple[Token, str]:
+def _earlier(*moments: str | None) -> str | None:
+    return min((moment for moment in moments if moment is not None), default=None)
+
+
+def new_token(
+    name: str, roles: Iterable[str], desks: Iterable[str] | None = None, expires: str | None = None
+) -> tuple[Token, str]:
     """A token and its secret, to be shown once.
 
     >>> token, secret = new_token("intake", ["decide"], ["loans"])
@@ -74,9 +95,20 @@ def new_token(name: str, roles: Iterable[str], desks: Iterable[str] | None = Non
     scope = None if desks is None else tuple(sorted(set(desks)))
     if scope == ():
         raise InvalidInput("desks must name one desk or more, or be None for all, got none")
-    secret = PREFIX + secrets.token_urlsafe(32)
+    _check_later(expires)
+    secret = new_secret()
     ordered = tuple(role for role in ROLES if role in wanted)
-    return Token(f"tok_{secrets.token_hex(8)}", name, digest_of(secret), ordered, scope, now()), secret
+    return Token(f"tok_{secrets.token_hex(8)}", name, digest_of(secret), ordered, scope, now(), expires=expires), secret
+
+
+def new_secret() -> str:
+    """A secret of 256 random bits."""
+    return PREFIX + secrets.token_urlsafe(32)
+
+
+def _check_later(expires: str | None) -> None:
+    if expires is not None and expires <= now():
+        raise InvalidInput(f"expires must be in the future, got {expires}")
 
 
 class TokenStore:
@@ -109,6 +141,34 @@ class TokenStore:
         if row is None:
             raise UnknownToken(f"there is no token {name!r}")
         return _token(row)
+
+    def rotate(self, name: str, old_until: str, expires: str | None = None) -> tuple[Token, str]:
+        """A new secret for a token, shown once; the one before works until `old_until`, any older one no more.
+
+        expires: when the token stops working; None to leave that as it is. UnknownToken if there is no such token.
+        """
+        _check_later(expires)
+        secret, named = new_secret(), or_(tokens.c.name == name, tokens.c.id == name)
+        with self._ledger.transaction(writes=True) as connection:
+            row = connection.execute(select(tokens).where(named)).mappings().first()
+            if row is None:
+                raise UnknownToken(f"there is no token {name!r}")
+            before = _token(row)
+            if before.revoked is not None:
+                raise InvalidInput(f"token {before.name!r} was revoked; create another one")
+            if expires is None and not before.is_valid(now()):
+                raise InvalidInput(f"token {before.name!r} expired at {before.expires}; pass a new expires")
+            after = replace(
+                before,
+                digest=digest_of(secret),
+                expires=expires or before.expires,
+                old_digest=before.digest,
+                old_until=_earlier(old_until, before.expires),
+            )
+            changed = {name: getattr(after, name) for name in ("digest", "expires", "old_digest", "old_until")}
+            connection.execute(update(tokens).where(tokens.c.id == before.id).values(changed))
+            record_token(connection, before.id)
+        return after, secret
 
     def all(self) -> list[Token]:
         """All tokens, revoked ones too, the oldest first."""

@@ -3,7 +3,8 @@
 Reviews are worth something only if they are independent. So a caller with no role but review sees neither the answers
 of other reviewers nor what the desk has learned: not the metric, and not which pairs were tight, for the gap of those
 is the distance that was used. Probabilities stay in a decision's record: it cannot be reviewed as a whole without them.
-Admins see everything.
+Nor does she get a digest of anything that contains hidden attributes: a guess at one of few values could be verified
+with it. As every hash of a ledger covers all events before, she gets none. Admins see everything.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import UnknownRecord
 from evenhand.review.display import features_of, shown_and_hidden
+from evenhand.schema import Schema
 from evenhand.service.problems import Problem
 
 if TYPE_CHECKING:
@@ -25,8 +27,21 @@ if TYPE_CHECKING:
 WITHDRAWABLE = ("review", "answer", "imported")
 PAIR_FIELDS = ("decision", "first", "second", "gap", "copy")
 """What a reviewer sees of a waiting pair: not why it waits, nor how the desk would answer."""
-FROM_ALL_ATTRIBUTES = ("contexts", "estimated_rewards", "optimistic_rewards", "left_out", "counted_as")
+FROM_ALL_ATTRIBUTES = (
+    "contexts",
+    "estimated_rewards",
+    "optimistic_rewards",
+    "left_out",
+    "counted_as",
+    "worst_residual",
+    "seal",
+    "schema",
+)
 """Parts of a decision's record that are computed from all attributes, or quote them, hidden ones too."""
+DIGESTS = ("previous", "hash", "request")
+"""Digests of an event, of those before it, and of the command that made it."""
+FROM_ALL_FEATURES = ("seed", "n_features", "bound")
+"""Settings that count features, hidden ones too; and the seed."""
 LINE_FIELDS = ("id", "number", "time", "candidates", "chosen", "overridden")
 """What a reviewer sees in the list of decisions: no probabilities, no reviews."""
 
@@ -83,16 +98,54 @@ def visible_decision(caller: Caller, decision: dict[str, Any], settings: DeskSet
     record, hides = decision["record"], bool(settings.reviewing.hidden)
     events = _own_events(caller, record["followed_by"])
     visible = {
-        **(_without_hashes(record) if hides or "carried" in record["body"] else record),
+        **_without_digests(record),
         "body": {**_without_hidden(record["body"], settings), "tight_pairs": []},
-        "followed_by": [_without_hashes(event) for event in events] if hides else events,
+        "followed_by": [_without_metadata(_without_digests(event)) for event in events],
     }
     return {**decision, "record": visible, "explanation": _visible_explanation(decision["explanation"], hides=hides)}
 
 
-def _without_hashes(event: dict[str, Any]) -> dict[str, Any]:
-    """An event without hashes: with them a guess at a hidden attribute of few values could be verified."""
-    return {name: value for name, value in event.items() if name not in ("previous", "hash")}
+def visible_settings(caller: Caller, settings: DeskSettings) -> dict[str, Any]:
+    """The settings of a desk without the seed; for a reviewer as if it had no hidden attributes or carried columns."""
+    content, hidden, schema = settings.to_dict(), settings.reviewing.hidden, settings.schema
+    left_out: tuple[str, ...] = ("seed",)
+    if only_reviews(caller):
+        left_out = FROM_ALL_FEATURES if hidden else left_out
+        content["reviewing"] = {name: value for name, value in content["reviewing"].items() if name != "hidden"}
+        if settings.features is not None:
+            content["features"] = [name for name in settings.features if name not in hidden]
+        if schema is not None:
+            shown = [feature for feature in schema.features if feature.name not in hidden]
+            content["schema"] = Schema(shown, intercept=schema.intercept).to_dict() if shown else None
+    return {name: value for name, value in content.items() if name not in left_out}
+
+
+def visible_head(caller: Caller, head: str) -> str | None:
+    """The hash of a ledger's last event; None for a reviewer."""
+    return None if only_reviews(caller) else head
+
+
+def check_sees_all_attributes(caller: Caller, settings: DeskSettings) -> None:
+    """Refuse a reviewer of a desk that hides attributes: an error would name those that are missing, or count them."""
+    if only_reviews(caller) and settings.reviewing.hidden:
+        raise Problem(
+            "forbidden", "this needs all attributes, and reviewers of this desk do not see all; an admin can do it"
+        )
+
+
+def _without_digests(event: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in event.items() if name not in DIGESTS}
+
+
+def _without_metadata(event: dict[str, Any]) -> dict[str, Any]:
+    """A review without what was recorded beside it for others: what was hidden, and why the desk asked."""
+    metadata = event["body"].get("circumstances")
+    if not isinstance(metadata, dict):
+        return event
+    visible = {name: value for name, value in metadata.items() if name != "hidden"}
+    if isinstance(metadata.get("queue"), dict):
+        visible["queue"] = {name: metadata["queue"][name] for name in ("reason", "place") if name in metadata["queue"]}
+    return {**event, "body": {**event["body"], "circumstances": visible}}
 
 
 def _visible_explanation(explanation: dict[str, Any], *, hides: bool) -> dict[str, Any]:
@@ -142,7 +195,8 @@ def visible_overview(overview: dict[str, Any], *, to_reviewers: bool) -> dict[st
         return overview
     parts = {name: part for name, part in overview.items() if name not in ("metric", "reviewers")}
     if "desk" in parts:
-        parts["desk"] = {**parts["desk"], "latest": [_visible_line(line) for line in parts["desk"]["latest"]]}
+        latest = [_visible_line(line) for line in parts["desk"]["latest"]]
+        parts["desk"] = {**parts["desk"], "hash": None, "latest": latest}
     return parts
 
 

@@ -11,7 +11,7 @@ from evenhand.desk.commands import Command, Withdraw
 from evenhand.desk.desk import Desk
 from evenhand.desk.imports.past_file import PastFile, commands_of, key_of
 from evenhand.errors import EvenhandError, InvalidInput, LedgerUnavailable
-from evenhand.ledger.event import Event, is_name
+from evenhand.ledger.event import Event, Row, is_name
 
 BATCH = 256
 
@@ -98,13 +98,29 @@ def import_jsonl(desk: Desk, file: str | os.PathLike[str] | PastFile, *, actor: 
 def _withdrawals(desk: Desk, past: PastFile, actor: str) -> Iterator[Numbered]:
     """Withdraw what this desk had imported before and was withdrawn or superseded since."""
     with desk.ledger.reading(desk.name) as view:
-        imported = view.by_key([key_of(name) for name in past.withdrawn if is_name(key_of(name))])
+        found = view.with_keys(key_of(name) for name in past.withdrawn if is_name(key_of(name)))
+        imported = {row.key: row for row in found if _was_imported(row)}
         withdrawn = {review for _, review in view.withdrawals()}
     for name, number in past.withdrawn.items():
         row = imported.get(key_of(name))
         if row is not None and row.seq not in withdrawn:
             reason = f"{name} was withdrawn where it was imported from"
             yield number, Withdraw(row.id, reason, actor=actor, idempotency_key=f"{key_of(name)}-taken-back")
+
+
+def _was_imported(row: Row) -> bool:
+    """Whether an event came from a file; others may have used its idempotency key."""
+    return row.kind == "imported" or "origins" in row.event.body
+
+
+def _without_known(desk: Desk, batch: Sequence[Numbered], report: ImportReport) -> list[Numbered]:
+    """The commands that nobody else has imported; keys belong to actors, but what was imported is known to all."""
+    keys = {str(command.idempotency_key): command.actor for _, command in batch}
+    with desk.ledger.reading(desk.name) as view:
+        found = view.with_keys(keys)
+    known = {row.key for row in found if _was_imported(row) and row.event.actor != keys[str(row.key)]}
+    report.known += sum(command.idempotency_key in known for _, command in batch)
+    return [(number, command) for number, command in batch if command.idempotency_key not in known]
 
 
 def _without_own(desk: Desk, batch: Sequence[Numbered], report: ImportReport) -> list[Numbered]:
@@ -119,7 +135,7 @@ def _without_own(desk: Desk, batch: Sequence[Numbered], report: ImportReport) ->
 
 def _execute(desk: Desk, batch: Sequence[Numbered], head: int, report: ImportReport) -> None:
     try:
-        new = _without_own(desk, batch, report)
+        new = _without_known(desk, _without_own(desk, batch, report), report)
         results = desk.execute([command for _, command in new])
     except LedgerUnavailable as error:
         raise LedgerUnavailable(

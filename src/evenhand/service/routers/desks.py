@@ -35,6 +35,7 @@ from evenhand.service.responses import (
     event_response,
     json_response,
 )
+from evenhand.service.visibility import visible_head, visible_settings
 
 router = APIRouter(prefix="/api/desks", tags=["desk"], route_class=JSONRoute)
 
@@ -52,7 +53,7 @@ class EventQuery(PageQuery):
 
 
 def _public(settings: dict[str, Any]) -> dict[str, Any]:
-    """Settings without the seed: with it draws can be foreseen."""
+    """Settings without the seed, from which draws of earlier versions can be foreseen."""
     return {name: value for name, value in settings.items() if name != "seed"}
 
 
@@ -82,16 +83,17 @@ async def show_desk(access: DeskOfAny) -> Response:
     conditions; null unless the desk's metric is VersionSpace. Both are withdrawn if `no_metric_fits`: the reviewers'
     answers follow no metric.
     `ledger` is the result of verifying the whole ledger after the start: checked, being checked, or damaged at event N.
+    `head` is the hash of the last event; null for reviewers, to whom settings say nothing of hidden attributes either.
     """
     desk = access.opened.desk
     head, projection = await asyncio.to_thread(lambda: desk.head), desk.projection
     return json_response(
         {
             "name": desk.name,
-            "settings": _public(desk.settings.to_dict()),
+            "settings": visible_settings(access.caller, desk.settings),
             "events": head.seq,
             "decisions": head.decisions,
-            "head": head.hash,
+            "head": visible_head(access.caller, head.hash),
             "state": projection.seq,
             "flags_left": projection.bandit.flags_left,
             "promise": projection.bandit.promise,

@@ -20,6 +20,7 @@ from evenhand.service.dependencies import NO_QUERY, DeskOfAdmin, DeskOfReviewer,
 from evenhand.service.problems import Problem
 from evenhand.service.request_models import PageAnswer, PeopleRequest
 from evenhand.service.responses import json_response
+from evenhand.service.visibility import check_sees_all_attributes
 
 router = APIRouter(prefix="/api/desks/{desk}", include_in_schema=False, route_class=JSONRoute)
 
@@ -153,5 +154,6 @@ async def answer_interview(access: DeskOfReviewer, body: PageAnswer) -> Response
 @router.post("/interview/people", status_code=201)
 async def upload_people(access: DeskOfReviewer, body: PeopleRequest) -> Response:
     """People to ask about instead of those of earlier decisions. The interview starts again."""
+    check_sees_all_attributes(access.caller, access.opened.desk.settings)
     number = await asyncio.to_thread(access.opened.interview_sessions.upload_people, body.csv)
     return json_response({"people": number}, 201)

@@ -24,7 +24,7 @@ from evenhand.service.dependencies import (
 from evenhand.service.problems import AT_DESK, WRITE
 from evenhand.service.request_models import AnswerRequest, ReviewRequest
 from evenhand.service.responses import QueuePage, Recorded, event_response, json_response
-from evenhand.service.visibility import check_own, visible_pair
+from evenhand.service.visibility import check_own, check_sees_all_attributes, visible_pair
 
 router = APIRouter(prefix="/api/desks/{desk}", tags=["desk"], route_class=JSONRoute)
 
@@ -86,7 +86,11 @@ async def withdraw_review(
 
 @router.post("/answers", status_code=201, response_model=Recorded, responses=WRITE)
 async def answer_question(access: DeskOfReviewer, body: AnswerRequest, key: IdempotencyKey = None) -> Response:
-    """Answer a question about two contexts with a hypothetical gap, as in an interview; in the token's own name."""
+    """Answer a question about two contexts with a hypothetical gap, as in an interview; in the token's own name.
+
+    Contexts have all attributes: not for reviewers of a desk that hides some of them.
+    """
+    check_sees_all_attributes(access.caller, access.opened.desk.settings)
     reviewer = access.caller.reviewer_name(body.reviewer)
     answer = (body.x, body.y, body.gap, body.unfair, reviewer, body.circumstances)
     return event_response(await access.record(AnswerQuestion, *answer, key=key))
@@ -101,7 +105,7 @@ async def show_queue(access: DeskOfReviewer, query: Annotated[QueueQuery, Query(
     """
     limit, caller, desk = query.size(access.service), access.caller, access.opened.desk
     reviewer = None if query.reviewer is None else caller.reviewer_name(query.reviewer)
-    cursors = QueueCursors(desk.ledger, desk.name)
+    cursors = QueueCursors(desk.ledger, desk.name, access.service.settings.service_keys)
 
     def read() -> dict[str, object]:
         after = None if query.after is None else cursors.place(query.after)

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request, Response
 
 from evenhand.service.authentication import Caller
 from evenhand.service.dependencies import NO_QUERY, AnyCaller, JSONRoute, RunningService
+from evenhand.service.problems import Problem
 from evenhand.service.request_models import SignInRequest
 from evenhand.service.responses import json_response
 from evenhand.service.sessions import cookie_of, csrf_of, secret_in
@@ -18,9 +19,18 @@ router = APIRouter(prefix="/session", include_in_schema=False, route_class=JSONR
 
 @router.post("", status_code=201)
 async def sign_in(service: RunningService, request: Request, body: SignInRequest) -> Response:
-    """Exchange a token for a cookie that scripts cannot read and other sites cannot send."""
+    """Exchange a token for a cookie that scripts cannot read and other sites cannot send.
+
+    A session of somebody else in this browser is ended only if the request says so: a link must not swap it unnoticed.
+    """
     digest = digest_of(body.token.strip())
     caller = await service.authenticator.holder(digest, request.scope)
+    before = await service.authenticator.signed_in(request.scope)
+    if before is not None and before.name != caller.name:
+        if not body.replace:
+            detail = f"{before.name} is signed in; to sign in as {caller.name} instead, send replace: true"
+            raise Problem("signed-in", detail, name=before.name, other=caller.name)
+        await service.sessions.end(_secret(request) or "")
     secret = await service.sessions.begin(digest)
     return json_response(_summary(caller, secret), 201, _cookie(secret, request))
 

@@ -8,7 +8,7 @@ from alembic import op
 from evenhand.ledger.service_stream import begin
 
 revision = "0005"
-down_revision = "0003"
+down_revision = "0004"
 
 REFUSED = "signed heads are append-only: none is changed or removed"
 

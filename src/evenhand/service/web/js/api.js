@@ -94,8 +94,9 @@ export function goToSignIn(why = recall(SESSION) === null ? "" : "ended") {
   location.assign(`/sign-in?next=${encodeURIComponent(location.pathname)}${why && `&why=${why}`}`);
 }
 
-export async function signIn(token) {
-  const found = await call("POST", "/session", { token });
+/** replace: whether a session of somebody else in this browser is to be ended; refused with status 409 if not. */
+export async function signIn(token, replace) {
+  const found = await call("POST", "/session", { token, replace });
   ({ csrf, name } = found);
   keep(SESSION, "yes");
   return found;

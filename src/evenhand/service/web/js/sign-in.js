@@ -34,22 +34,33 @@ function explain() {
   if (why || waits) show($("#banners"), el("p", { class: "banner plain", id: "why" }, [why, waits].filter(Boolean).join(" ")));
 }
 
-async function enter(token) {
+/** replace: whether the person agreed to end a session of somebody else. */
+async function enter(token, replace) {
   showProblem("");
   if (!token) return showProblem("Enter your token.");
   if (token.length > LONGEST) return showProblem("This is too long to be a token.");
   try {
-    await signIn(token);
+    await signIn(token, replace);
     location.replace(destination());
   } catch (refused) {
-    showProblem(sentence(refused));
+    if (refused instanceof Refused && refused.status === 409) confirmSwap(token, refused.document);
+    else showProblem(sentence(refused));
   }
+}
+
+/** A link of one person while another is signed in: nobody is to answer in a name that is not theirs unnoticed. */
+function confirmSwap(token, { name, other }) {
+  const swap = el("button", { class: "button small", type: "button" }, `Sign in as ${other}`);
+  swap.addEventListener("click", () => enter(token, true));
+  show($("#banners"), el("div", { class: "banner plain", id: "swap" },
+    el("p", {}, "You are signed in as ", el("b", {}, name), ". This link is for ", el("b", {}, other), "."),
+    el("a", { class: "button small primary", href: destination() }, `Continue as ${name}`), swap));
 }
 
 /** What went wrong, without repeating what was typed: the field hides it. */
 function sentence(error) {
   if (error instanceof Unreachable) return error.message;
-  if (error instanceof Refused && error.status === 401) return "This token is unknown or was revoked. Check that you copied all of it.";
+  if (error instanceof Refused && error.status === 401) return "This token is unknown, has expired or was revoked. Check that you copied all of it.";
   return "This is not a token. Tokens start with eh_ and contain no spaces.";
 }
 
@@ -71,14 +82,14 @@ function skipIfSignedIn({ session, name }) {
 
 $("#sign-in").addEventListener("submit", (event) => {
   event.preventDefault();
-  enter($("#token").value.trim());
+  enter($("#token").value.trim(), true);
 });
 
 explain();
 const fromLink = new URLSearchParams(location.hash.slice(1)).get("token");
 if (fromLink) {
   history.replaceState(null, "", location.pathname + location.search);
-  enter(fromLink);
+  enter(fromLink, false);
 } else {
   $("#token").focus();
   call("GET", "/session").then(skipIfSignedIn, () => {});

@@ -31,6 +31,9 @@ except ImportError:  # a copy of this file alone
 TOLERANCE = Fraction(1e-9)
 """A gap is too wide only if it exceeds the distance by more than this; reviewers are exact to it."""
 
+STATUSES = ("proved", "likely", "unproven", "not attempted")
+"""What a certificate can say of a pair."""
+
 LIKELY = 0.95
 """From this probability on a pair that is not proved counts as likely fair."""
 
@@ -46,6 +49,7 @@ class Checked(NamedTuple):
     proved: int
     likely: int
     unproven: int
+    not_attempted: int = 0
 
 
 def check(
@@ -88,7 +92,7 @@ def check(
     if sources is not None:
         _check_sources(record, *_read_sources(sources))
     statuses = [pair["status"] for pair in record["pairs"]]
-    return Checked(*(statuses.count(status) for status in ("proved", "likely", "unproven")))
+    return Checked(*(statuses.count(status) for status in STATUSES))
 
 
 def _plain(thing: Any) -> Any:
@@ -131,6 +135,8 @@ def _check_pair(pair: Record, z: list[float], verdicts: list[Any], *, diagonal: 
     if pair["status"] == "proved":
         _require(beyond**2 <= max(square, Fraction(0)), f"{name}: its evidence does not prove that the gap is fair")
         _require(probability == 1, f"{name}: what is proved has probability 1")
+    elif pair["status"] == "not attempted":
+        _require(not used and bound == 0, f"{name}: evidence for a pair that was not attempted")
     else:
         right = "likely" if probability >= LIKELY else "unproven"
         _require(pair["status"] == right, f"{name}: its status is {pair['status']!r}, by its probability {right!r}")
@@ -177,7 +183,9 @@ def _check_sources(record: Record, decisions: dict[str, tuple[Record, list[Recor
     _require(same, f"decision {record['decision']!r} had other contexts or other probabilities")
     for pair in record["pairs"]:
         flagged = pair["gap"] > TOLERANCE and any(_verdict(review, own, pair["pair"]) for review in reviews)
-        _require(pair["status"] == "unproven" or not flagged, f"pair {tuple(pair['pair'])} was flagged")
+        _require(
+            pair["status"] in ("unproven", "not attempted") or not flagged, f"pair {tuple(pair['pair'])} was flagged"
+        )
     for verdict in record["verdicts"]:
         if verdict["decision"] == ANSWER:
             quoted = [verdict["difference"], verdict["gap"], verdict["unfair"], verdict["reviewer"]]

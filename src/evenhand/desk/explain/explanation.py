@@ -87,6 +87,8 @@ class Explanation:
     worst_residual: float | None
     """How far the probabilities exceed a constraint at most, measured when it was decided: rounding, or 0. None in the
     first ledgers, which recorded only that it was at most 1e-9."""
+    unproved_pairs: int = 0
+    """Pairs that got equal probabilities because the search for the proofs that the cap asks for is limited."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dicts, lists and numbers."""
@@ -138,8 +140,23 @@ def explain(event: Event, projection: Projection, ledger: Ledger, sources: Verdi
     pairs = _binding_pairs(ids, decision, projection, quoted)
     price = _price(decision, ids, estimated)
     where = (event.id, decision.round, body["state"], projection.seq)
-    sentences = (*_sentences(shares, pairs, price), *_left_out(body.get("left_out", ())))
-    return Explanation(*where, shares, pairs, price, sentences, decision.worst_residual)
+    sentences = (
+        *_sentences(shares, pairs, price),
+        *_unproved(decision.unproved_pairs),
+        *_left_out(body.get("left_out", ())),
+    )
+    return Explanation(*where, shares, pairs, price, sentences, decision.worst_residual, decision.unproved_pairs)
+
+
+def _unproved(pairs: int) -> list[str]:
+    """A sentence about pairs that the search for proofs did not get to."""
+    if pairs == 0:
+        return []
+    some = "1 pair was" if pairs == 1 else f"{pairs} pairs were"
+    return [
+        "Only gaps that earlier reviews prove fair may be played, and the search for proofs is limited: "
+        f"{some} left without one and got equal probabilities."
+    ]
 
 
 def _left_out(people: Sequence[dict[str, Any]]) -> list[str]:

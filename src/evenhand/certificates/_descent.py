@@ -27,7 +27,6 @@ REFINEMENTS = 12  # Maximum number of times a bound is tightened by directions o
 WORTHWHILE = 1e-4  # Tightening stops when two refinements gained less than this share of the bound.
 STEPS_PER_UNKNOWN = 50  # Maximum steps of a walk, per unknown.
 STARTS = 64  # How many end points of walks are kept as starting points.
-ADDED_PER_UNKNOWN = 16  # How many rows are added per unknown before a set starts again without them.
 WORK_AT_ONCE = 1e8  # A walk is interrupted after this much work, to look at the budget.
 WORK_BESIDE = 3e5  # What comes with each walk: eigenvalues, new rows, calls.
 REFRESH = 50  # Steps after which the inverse is computed again: updates lose digits.
@@ -72,8 +71,6 @@ class Descent:
         added then.
         """
         inner = self.known.inner
-        if self._n - len(self.known.rows) > ADDED_PER_UNKNOWN * inner.n_unknowns:
-            self._n, self._ends, self._bases = len(self.known.rows), [], []
         goal = np.ascontiguousarray(inner.features(self._inward(z[None, :]))[0])
         basis = self._start(goal)
         values: list[float] = []

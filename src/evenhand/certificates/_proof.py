@@ -71,7 +71,7 @@ class Proof:
 
     @property
     def shaved_bound(self) -> float:
-        """A little below what is proved, so that the same evidence in another order still proves it."""
+        """A little below what is proved: the same evidence, collected in another order, proves nearly the same."""
         return self.bound * (1.0 - SHAVED)
 
     def covers(self, gap: float) -> bool:
@@ -106,14 +106,16 @@ def proofs_of(evidence: Evidence, differences: Floats, budget: Budget = UNLIMITE
 
 
 class ProofSearch:
-    """Finds proofs from one body of evidence, one after the other: each search starts where earlier ones ended."""
+    """Finds proofs from one body of evidence. Each depends on the evidence and the difference alone.
+
+    Whoever certifies a decision later must find what was proved when it was made; a search that started where an earlier
+    one ended would find something else, and would not be faster.
+    """
 
     def __init__(self, evidence: Evidence, budget: Budget = UNLIMITED) -> None:
         self._evidence, self._budget = evidence, budget
         self.is_consistent = evidence.contradiction is None
         """Whether some metric fits the evidence, as far as is known; otherwise nothing is proved."""
-        known = evidence.consistent_set if self.is_consistent else None
-        self._descent = None if known is None else Descent(known, budget)
         self.witness: Floats | None = None
         """alpha of the metric, (m,), that the last search ended at: it fits the evidence, and brings the two close."""
 
@@ -123,24 +125,24 @@ class ProofSearch:
         best, self.witness = no_proof(z), None
         if not self.is_consistent:
             return best
-        verdicts = self._evidence.verdicts
+        verdicts, known = self._evidence.verdicts, self._evidence.consistent_set
         row = _parallel(verdicts, z)
         if row is not None:
             best = _by_parallel(self._evidence.space, verdicts, z, row)
-        if self._descent is None or not self._descent.known.holds(z[None, :])[0]:
+        if known is None or not known.holds(z[None, :])[0]:
             return best
-        proof = self._by_descent(self._descent, z)
+        proof = self._by_descent(known, z)
         return max(best, proof, key=lambda proof: proof.square) if self.is_consistent else no_proof(z)
 
-    def _by_descent(self, descent: Descent, z: Floats) -> Proof:
-        hint = descent.lowest(z) if z @ z > SHORTEST else None
+    def _by_descent(self, known: ConsistentSet, z: Floats) -> Proof:
+        hint = Descent(known, self._budget).lowest(z) if z @ z > SHORTEST else None
         if hint is None:
             return no_proof(z)
         if hint.empty:
-            self.is_consistent = refuted(descent.known, hint.rows, hint.weights, self._budget) is None
+            self.is_consistent = refuted(known, hint.rows, hint.weights, self._budget) is None
             return no_proof(z)
         self.witness = hint.metric
-        return corrected(descent.known, z, hint.rows, hint.weights, self._budget)
+        return corrected(known, z, hint.rows, hint.weights, self._budget)
 
 
 def refuted(known: ConsistentSet, rows: Indices, weights: Floats, budget: Budget = UNLIMITED) -> Proof | None:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from evenhand.bandit.warm_up import warm_up
 from evenhand.ledger.ledger import open_ledger
 from evenhand.service.authentication import Authenticator
+from evenhand.service.certificates import Certificates
+from evenhand.service.connections import Connections, count_connections
 from evenhand.service.dashboard.live import LiveViews
 from evenhand.service.metrics import Metrics, are_shared
 from evenhand.service.middleware import RequestLog
@@ -17,6 +19,7 @@ from evenhand.service.open_desks import OpenDesks
 from evenhand.service.sessions import Sessions
 from evenhand.service.tokens import TokenStore
 from evenhand.service.verification import Verification
+from evenhand.service.worker import Worker
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -40,7 +43,10 @@ class Service:
         self.authenticator = Authenticator(self.tokens, self.sessions, settings)
         self.desks = OpenDesks(ledger, settings, self.metrics)
         self.verification = Verification(ledger)
-        self.live_views = LiveViews(self.desks)
+        self.live_views = LiveViews(self.desks, settings.max_streams)
+        self.connections = Connections(settings)
+        self.worker = Worker()
+        self.certificates = Certificates(self.worker, settings.certificate_seconds)
 
     def metrics_text(self, desks: tuple[str, ...] | None) -> bytes:
         """All metrics of these desks, or of all."""
@@ -55,6 +61,7 @@ class Service:
 
     async def close(self) -> None:
         """Write what waits, and close everything but the ledger."""
+        self.worker.close()
         await asyncio.to_thread(self.verification.stop)
         await self.desks.close()
         self.request_log.flush()
@@ -71,7 +78,8 @@ async def running_service(settings: ServiceSettings, *, make: bool = True) -> As
         service = Service(settings, ledger)
         at_end.push_async_callback(service.close)
         await asyncio.to_thread(service.authenticator.refresh)
-        work = [service.desks.close_idle()]
+        count_connections(service.connections)
+        work = [service.desks.close_idle(), service.worker.watch(), service.connections.watch()]
         work += [service.write_metrics()] if are_shared() else []
         tasks = [asyncio.create_task(each) for each in work]
         at_end.callback(lambda: [task.cancel() for task in tasks])

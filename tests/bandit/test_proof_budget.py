@@ -11,7 +11,7 @@ import pytest
 import evenhand as eh
 from evenhand.allocation import fair_distribution
 from evenhand.bandit._proved_distances import proved_distances
-from evenhand.certificates import Budget, Evidence, OutOfBudget, ProofSearch, check, lower_bounds
+from evenhand.certificates import Evidence, OutOfBudget, ProofSearch, SearchBudget, check, lower_bounds
 from evenhand.desk import Desk
 from evenhand.desk.replay import replay
 from evenhand.metrics import Pairs
@@ -68,9 +68,9 @@ def test_work_is_bounded_however_many_candidates(monkeypatch: pytest.MonkeyPatch
 
     What is not proved by then is equal, and the decision says how many pairs that were.
     """
-    spent: list[Budget] = []
+    spent: list[SearchBudget] = []
     monkeypatch.setattr(
-        "evenhand.bandit._proved_distances.Budget", lambda work: spent.append(Budget(work)) or spent[-1]
+        "evenhand.bandit._proved_distances.SearchBudget", lambda work: spent.append(SearchBudget(work)) or spent[-1]
     )
     bandit, rng = capped(6, 60), np.random.default_rng(2)
     few, many = (bandit.decide(random_contexts(rng, k, 6)) for k in (40, 500))
@@ -140,7 +140,7 @@ def _impatient(*args: Any) -> Any:
 def test_an_exhausted_budget_stops_every_search() -> None:
     """OutOfBudget from the first proof on; nothing is taken for proved."""
     evidence = evidence_of(capped(3, 20))
-    budget = Budget(work=0.0)
+    budget = SearchBudget(work=0.0)
     with pytest.raises(OutOfBudget):
         ProofSearch(evidence, budget).proof(np.array([0.5, 0.1, 0.0]))
     assert budget.is_spent

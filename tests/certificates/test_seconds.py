@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import evenhand as eh
-from evenhand.certificates import Budget, Certificate, OutOfBudget, VerdictLog, check
+from evenhand.certificates import Certificate, OutOfBudget, SearchBudget, VerdictLog, check
 from evenhand.certificates._proof import proofs_of
 from evenhand.errors import InvalidCertificate, InvalidInput
 from evenhand.metrics import Pairs, Verdicts
@@ -68,7 +68,7 @@ def test_a_budget_of_work_finds_the_first_proofs_and_no_others() -> None:
     """The same proofs as without a budget, then None."""
     bandit, rng = interviewed(3, 40)
     evidence, differences = bandit.safeguards.log.evidence, Pairs.of(random_contexts(rng, 6, 3)).differences
-    everything, some = proofs_of(evidence, differences), proofs_of(evidence, differences, Budget(work=1e7))
+    everything, some = proofs_of(evidence, differences), proofs_of(evidence, differences, SearchBudget(work=1e7))
     found = [proof for proof in some if proof is not None]
     assert 0 < len(found) < len(everything)
     assert [proof.square for proof in found] == [proof.square for proof in everything[: len(found)] if proof]
@@ -82,7 +82,7 @@ def test_evidence_goes_on_where_the_time_ended() -> None:
     while True:
         attempts += 1
         try:
-            evidence = log.evidence_within(Budget(work=2.1e9))
+            evidence = log.evidence_within(SearchBudget(work=2.1e9))
             break
         except OutOfBudget:
             assert attempts < 1000

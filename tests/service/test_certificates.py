@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from evenhand.certificates import Certificate, check
-from evenhand.service import certificates
+from evenhand.service.background import certificates
 from evenhand.testing.metric_worlds import random_contexts
 from tests.service.test_http_parsing import connected
 from tests.support.processes import started

@@ -18,7 +18,7 @@ from evenhand.desk.event_records import decision_of
 from evenhand.errors import LedgerUnavailable
 from evenhand.ledger.event import Event
 from evenhand.ledger.ledger import Ledger, open_ledger
-from evenhand.service.certificates import make_certificate, projection_with
+from evenhand.service.background.certificates import make_certificate, projection_with
 from evenhand.service.verification import VERIFIED
 from tests.support.desk_play import D, done, people, play
 from tests.support.running_service import DECISIONS, MEMORY, Asking, asking, candidates

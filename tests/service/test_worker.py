@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from evenhand.service.background.worker import Worker
 from evenhand.service.problems import Problem
-from evenhand.service.worker import Worker
 
 pytestmark = pytest.mark.process
 

@@ -10,10 +10,10 @@ from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand._internal.factorisations import eigh
 from evenhand.allocation import fair_distribution
 from evenhand.allocation.allocation import REPORTED_TOLERANCE
-from evenhand.certificates import Budget, Evidence, OutOfBudget, ProofSearch
+from evenhand.certificates import Evidence, OutOfBudget, ProofSearch, SearchBudget
 
 WORK = 1e9
-"""Budget of one decision, about a second. In work, not in time: a replay must come to the same."""
+"""SearchBudget of one decision, about a second. In work, not in time: a replay must come to the same."""
 
 AT_ONCE = 8  # Pairs that are proved before the probabilities are computed again.
 
@@ -43,7 +43,7 @@ def proved_distances(
     k = len(contexts)
     pairs = np.argwhere(np.triu(np.ones((k, k), np.bool_), 1))
     guesses, is_open = np.full(len(pairs), np.inf), np.ones(len(pairs), np.bool_)
-    budget = Budget(work)
+    budget = SearchBudget(work)
     search, unproved = ProofSearch(evidence, budget), np.zeros(0, np.int64)
     try:
         while search.is_consistent:

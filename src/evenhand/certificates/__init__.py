@@ -1,6 +1,6 @@
 """Proofs that a decision is fair, made of earlier verdicts, for anybody to check."""
 
-from evenhand.certificates._budget import Budget, OutOfBudget
+from evenhand.certificates._budget import OutOfBudget, SearchBudget
 from evenhand.certificates._proof import Proof, ProofSearch, lower_bounds, proof_of
 from evenhand.certificates._sourced_verdicts import SourcedVerdicts
 from evenhand.certificates._verdict_log import VerdictLog
@@ -10,7 +10,6 @@ from evenhand.certificates.evidence import Evidence
 
 __all__ = [
     "ANSWER",
-    "Budget",
     "Certificate",
     "Evidence",
     "OutOfBudget",
@@ -18,6 +17,7 @@ __all__ = [
     "Proof",
     "ProofSearch",
     "QuotedVerdict",
+    "SearchBudget",
     "SourcedVerdicts",
     "VerdictLog",
     "certify",

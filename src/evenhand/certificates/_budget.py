@@ -1,4 +1,4 @@
-"""Budget: how much work a search for proofs may do."""
+"""SearchBudget: how much work a search for proofs may do."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ class OutOfBudget(Exception):
     """The search has used up its budget; what it was about stays unknown."""
 
 
-class Budget:
+class SearchBudget:
     """Counts work, in multiplications of floats (about 1e9 a second), and raises OutOfBudget beyond the limit.
 
     work: the same in every run, so that what depends on it can be replayed to the bit. seconds: from now on, for
     callers who wait. within: a wider budget that counts the same work.
 
-    >>> budget = Budget(work=100)
+    >>> budget = SearchBudget(work=100)
     >>> budget.spend(60)
     >>> budget.spend(60)
     Traceback (most recent call last):
@@ -29,7 +29,9 @@ class Budget:
     True
     """
 
-    def __init__(self, work: float = math.inf, seconds: float | None = None, within: Budget | None = None) -> None:
+    def __init__(
+        self, work: float = math.inf, seconds: float | None = None, within: SearchBudget | None = None
+    ) -> None:
         self._left, self._within, self.used = work, within, 0.0
         self._deadline = math.inf if seconds is None else time.monotonic() + seconds
 
@@ -48,4 +50,4 @@ class Budget:
         return self._left < 0.0 or (self._deadline < math.inf and time.monotonic() > self._deadline)
 
 
-UNLIMITED = Budget()
+UNLIMITED = SearchBudget()

@@ -17,7 +17,7 @@ import numpy as np
 from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand._internal.factorisations import eigh
 from evenhand._internal.jit import jit
-from evenhand.certificates._budget import UNLIMITED, Budget
+from evenhand.certificates._budget import UNLIMITED, SearchBudget
 from evenhand.certificates._consistent_set import ConsistentSet, unit_features
 
 ROOM = 1e-10  # Accepted violation of a row, relative to the size of G: prices prove their bound in any case.
@@ -55,7 +55,7 @@ class Descent:
     to the set, and to `found`, and the walk continues. Walks end with OutOfBudget when `budget` is used up.
     """
 
-    def __init__(self, known: ConsistentSet, budget: Budget = UNLIMITED) -> None:
+    def __init__(self, known: ConsistentSet, budget: SearchBudget = UNLIMITED) -> None:
         self.known, self._budget = known, budget
         self.found: list[Floats] = []
         self._n = len(known.rows)

@@ -22,7 +22,7 @@ import numpy as np
 
 from evenhand._internal.arrays import Floats, Indices
 from evenhand._internal.factorisations import eigvalsh
-from evenhand.certificates._budget import BIG, UNLIMITED, Budget, OutOfBudget
+from evenhand.certificates._budget import BIG, UNLIMITED, OutOfBudget, SearchBudget
 from evenhand.certificates._consistent_set import SHORTEST, ConsistentSet
 from evenhand.certificates._descent import Descent
 from evenhand.certificates._sourced_verdicts import SourcedVerdicts
@@ -91,7 +91,7 @@ def proof_of(evidence: Evidence, z: Floats) -> Proof:
     return ProofSearch(evidence).proof(np.asarray(z, dtype=np.float64))
 
 
-def proofs_of(evidence: Evidence, differences: Floats, budget: Budget = UNLIMITED) -> list[Proof | None]:
+def proofs_of(evidence: Evidence, differences: Floats, budget: SearchBudget = UNLIMITED) -> list[Proof | None]:
     """The best proof found for each difference (n, d), in order; None for those that the budget was too small for.
 
     Contradictory evidence proves nothing.
@@ -112,7 +112,7 @@ class ProofSearch:
     one ended would find something else, and would not be faster.
     """
 
-    def __init__(self, evidence: Evidence, budget: Budget = UNLIMITED) -> None:
+    def __init__(self, evidence: Evidence, budget: SearchBudget = UNLIMITED) -> None:
         self._evidence, self._budget = evidence, budget
         self.is_consistent = evidence.contradiction is None
         """Whether some metric fits the evidence, as far as is known; otherwise nothing is proved."""
@@ -145,13 +145,15 @@ class ProofSearch:
         return corrected(known, z, hint.rows, hint.weights, self._budget)
 
 
-def refuted(known: ConsistentSet, rows: Indices, weights: Floats, budget: Budget = UNLIMITED) -> Proof | None:
+def refuted(known: ConsistentSet, rows: Indices, weights: Floats, budget: SearchBudget = UNLIMITED) -> Proof | None:
     """The proof that verdicts contradict each other, 0 = z'Gz >= square > 0 for z = 0; None if it is none."""
     proof = corrected(known, np.zeros(known.space.n_features), rows, weights, budget)
     return proof if proof.square > 0 else None
 
 
-def corrected(known: ConsistentSet, z: Floats, rows: Indices, weights: Floats, budget: Budget = UNLIMITED) -> Proof:
+def corrected(
+    known: ConsistentSet, z: Floats, rows: Indices, weights: Floats, budget: SearchBudget = UNLIMITED
+) -> Proof:
     """A proof with nearly these weights, corrected so that R is certainly semidefinite."""
     diagonal = known.space.structure == "diagonal"
     sizes = weights * known.verdicts.squared_lengths[rows]
@@ -205,7 +207,7 @@ def checked(
     z: Floats,
     rows: Indices,
     weights: Floats,
-    budget: Budget = UNLIMITED,
+    budget: SearchBudget = UNLIMITED,
 ) -> Proof | None:
     """The proof with these weights, or None if they prove nothing."""
     rows, weights = rows[weights > 0.0], weights[weights > 0.0]
@@ -254,7 +256,7 @@ def no_proof(z: Floats) -> Proof:
 
 
 def leaves_semidefinite(
-    z: Numbers, rows: Sequence[Numbers], signed: Numbers, *, diagonal: bool, budget: Budget = UNLIMITED
+    z: Numbers, rows: Sequence[Numbers], signed: Numbers, *, diagonal: bool, budget: SearchBudget = UNLIMITED
 ) -> bool:
     """Whether zz' - sum signed_j z_j z_j' is positive semidefinite, or its diagonal not negative.
 
@@ -278,7 +280,7 @@ def leaves_semidefinite(
     return _is_semidefinite(matrix, budget)
 
 
-def _is_semidefinite(matrix: list[Whole], budget: Budget) -> bool:
+def _is_semidefinite(matrix: list[Whole], budget: SearchBudget) -> bool:
     """Symmetric elimination; a zero on the diagonal is allowed only in a row of zeros."""
     last = 1
     for p in range(len(matrix)):

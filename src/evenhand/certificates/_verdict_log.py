@@ -11,7 +11,7 @@ import numpy as np
 from evenhand._internal.append_only import GrowingList, GrowingRows
 from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand._internal.jit import jit
-from evenhand.certificates._budget import UNLIMITED, Budget
+from evenhand.certificates._budget import UNLIMITED, SearchBudget
 from evenhand.certificates._sourced_verdicts import SourcedVerdicts
 from evenhand.certificates.evidence import Evidence
 from evenhand.metrics.features import MetricSpace
@@ -92,7 +92,7 @@ class VerdictLog:
         """The verdicts that proofs are made from, brought up to date."""
         return self.evidence_within(UNLIMITED)
 
-    def evidence_within(self, budget: Budget) -> Evidence:
+    def evidence_within(self, budget: SearchBudget) -> Evidence:
         """The same; after OutOfBudget the next call goes on where this one ended."""
         entries, done = list(self._entries), self._processed[0]
         if done.n > len(entries) or (done.n and entries[done.n - 1] is not done.last):  # of a newer or another version

@@ -11,7 +11,7 @@ import numpy as np
 from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_number_or_none
 from evenhand._internal.jit import frozen
-from evenhand.certificates._budget import UNLIMITED, Budget, OutOfBudget
+from evenhand.certificates._budget import UNLIMITED, OutOfBudget, SearchBudget
 from evenhand.certificates._proof import Proof, proofs_of, root_rounded_down
 from evenhand.certificates._sourced_verdicts import SourcedVerdicts
 from evenhand.certificates._verdict_log import VerdictLog
@@ -140,7 +140,7 @@ def certify(
     *,
     flags_left: int | None = None,
     promise: str | None = None,
-    budget: Budget = UNLIMITED,
+    budget: SearchBudget = UNLIMITED,
 ) -> Certificate:
     """The certificate of a decision: what is known about every pair.
 
@@ -198,7 +198,7 @@ def certify_from_log(
 
     seconds: about how long to look for proofs. What was prepared by then need not be prepared again.
     """
-    budget = Budget(seconds=check_number_or_none("seconds", seconds, above=0))
+    budget = SearchBudget(seconds=check_number_or_none("seconds", seconds, above=0))
     try:
         evidence = log.evidence_within(budget)
     except OutOfBudget:

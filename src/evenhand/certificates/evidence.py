@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from evenhand._internal.arrays import Floats, Indices, Mask
-from evenhand.certificates._budget import UNLIMITED, Budget, OutOfBudget
+from evenhand.certificates._budget import UNLIMITED, OutOfBudget, SearchBudget
 from evenhand.certificates._consistent_set import ConsistentSet, in_span
 from evenhand.certificates._descent import Descent
 from evenhand.certificates._proof import Proof, checked, refuted
@@ -46,8 +46,8 @@ def prune(
     n_old: int,
     share: float,
     most: int,
-    own: Budget,
-    budget: Budget,
+    own: SearchBudget,
+    budget: SearchBudget,
 ) -> Pruned:
     """Of the fair verdicts after the first `n_old`, keep those that a witness violates by more than `share` of the gap.
 
@@ -179,7 +179,7 @@ class Evidence:
         """All metrics that fit; None while nothing bounds them. Computed again after verdicts are added."""
         return ConsistentSet.of(self.space, self.verdicts, self._directions)
 
-    def update(self, verdicts: Verdicts, source: str, budget: Budget = UNLIMITED) -> None:
+    def update(self, verdicts: Verdicts, source: str, budget: SearchBudget = UNLIMITED) -> None:
         """Add the verdicts on the decision with the id `source`; half of it is done if OutOfBudget is raised."""
         if self.contradiction is not None or len(verdicts) == 0:
             return
@@ -229,8 +229,8 @@ class Evidence:
     def _contradiction(self, rows: Indices, weights: Floats) -> Proof | None:
         return checked(self.space, self.verdicts, np.zeros(self.space.n_features), rows, weights)
 
-    def _prune(self, budget: Budget) -> None:
-        own = Budget(min(PRUNING_WORK, EVIDENCE_WORK - self._work), within=budget)
+    def _prune(self, budget: SearchBudget) -> None:
+        own = SearchBudget(min(PRUNING_WORK, EVIDENCE_WORK - self._work), within=budget)
         limits = (INFORMATIVE, self.most_rows, own, budget)
         found = prune(self.space, self.verdicts, self._directions, self._pruned, *limits)
         self._work += own.used

@@ -11,12 +11,17 @@ import asyncio
 import resource
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from evenhand.service.problems import unavailable
+
 if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
+    from starlette.requests import Request
     from starlette.types import Scope
 
     from evenhand.service.settings import ServiceSettings
@@ -25,6 +30,7 @@ RESERVED_FILES = 256
 """Files that are not connections: the database, the log, the worker process, imported modules."""
 
 Peer = tuple[str, int]
+Result = TypeVar("Result")
 
 
 @dataclass(eq=False)
@@ -156,3 +162,21 @@ class TimedProtocol(asyncio.Protocol):
     def resume_writing(self) -> None:
         """Pass it on."""
         self._http.resume_writing()
+
+
+async def while_connected(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
+    """The result of some work; if the client disconnects before, the work is cancelled. The body has been read."""
+    task, gone = asyncio.create_task(work), asyncio.create_task(_disconnected(request))
+    try:
+        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            raise unavailable("the client has gone")  # which the log gets, and nobody else
+        return await task
+    finally:
+        gone.cancel()
+        task.cancel()
+
+
+async def _disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

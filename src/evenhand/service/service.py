@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from evenhand.bandit.warm_up import warm_up
 from evenhand.ledger.ledger import open_ledger
 from evenhand.service.authentication import Authenticator
-from evenhand.service.certificates import Certificates
+from evenhand.service.background.certificates import Certificates
+from evenhand.service.background.worker import Worker
 from evenhand.service.connections import Connections, count_connections
 from evenhand.service.dashboard.live import LiveViews
 from evenhand.service.metrics import Metrics, are_shared
@@ -20,7 +21,6 @@ from evenhand.service.sessions import Sessions
 from evenhand.service.shutdown import end_if_stuck
 from evenhand.service.tokens import TokenStore
 from evenhand.service.verification import Verification
-from evenhand.service.worker import Worker
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -17,6 +17,7 @@ from pydantic import Field
 
 from evenhand.certificates import Certificate
 from evenhand.ledger.verify import to_jsonl
+from evenhand.service.connections import while_connected
 from evenhand.service.dashboard.decision_list import decision_list, decisions_csv, desk_summary
 from evenhand.service.dashboard.decision_page import decision_page, proofs_page
 from evenhand.service.dependencies import (
@@ -30,7 +31,6 @@ from evenhand.service.dependencies import (
     RecordId,
     RunningService,
 )
-from evenhand.service.disconnects import while_connected
 from evenhand.service.problems import Problem
 from evenhand.service.responses import PRIVATE, attachment, json_response
 from evenhand.service.visibility import only_reviews, visible_lines, visible_overview

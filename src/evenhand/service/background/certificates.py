@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from evenhand.desk.desk import Desk
     from evenhand.ledger.event import Event
     from evenhand.records.decision import Decision
-    from evenhand.service.worker import Worker
+    from evenhand.service.background.worker import Worker
 
 GRACE_SECONDS = 20.0
 """What may come on top of the search for proofs: waiting for another one, starting the process, writing the result."""

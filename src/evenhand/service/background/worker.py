@@ -28,7 +28,7 @@ WATCH_SECONDS = 5.0
 """How often an idle process is asked whether it answers, and how long it may take to."""
 STOPPING_SECONDS = 0.1
 """How soon work is given up when the service stops."""
-NICENESS = 10
+NICENESS = 5
 """The process leaves the processor to decisions."""
 
 

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import evenhand as eh
+from evenhand._internal.arrays import Floats
 from evenhand.allocation import fair_distribution
-from evenhand.bandit._proved_distances import proved_distances
+from evenhand.bandit._proved_distances import ProvedDistances, proved_distances
 from evenhand.certificates import Evidence, OutOfBudget, ProofSearch, SearchBudget, check, lower_bounds
 from evenhand.desk import Desk
 from evenhand.desk.replay import replay
@@ -133,8 +134,10 @@ def test_the_record_says_that_proofs_were_left_out(monkeypatch: pytest.MonkeyPat
     assert decision.unproved_pairs == eh.Decision.from_dict(decision.to_dict()).unproved_pairs == 7
 
 
-def _impatient(*args: Any) -> Any:
-    return proved_distances(*args, work=1e5)
+def _impatient(
+    evidence: Evidence, contexts: Floats, rewards: Floats, capacity: int | None, scale: float
+) -> ProvedDistances:
+    return proved_distances(evidence, contexts, rewards, capacity, scale, work=1e5)
 
 
 def test_an_exhausted_budget_stops_every_search() -> None:

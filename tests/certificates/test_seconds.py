@@ -104,5 +104,5 @@ def test_versions_of_a_log_share_what_was_computed_and_nothing_else() -> None:
     assert np.array_equal(one.evidence.verdicts.gaps, VerdictLog.from_state(one.state()).evidence.verdicts.gaps)
 
 
-def _verdict(gap: float) -> Any:
-    return Verdicts.between([0.9, 0.1, 0.2], [0.1, -0.3, 0.5], gap=gap, unfair=gap > 0.5)
+def _verdict(gap: float) -> Verdicts:
+    return Verdicts.between(np.array([0.9, 0.1, 0.2]), np.array([0.1, -0.3, 0.5]), gap=gap, unfair=gap > 0.5)

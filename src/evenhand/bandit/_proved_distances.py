@@ -11,6 +11,7 @@ from evenhand._internal.factorisations import eigh
 from evenhand.allocation import fair_distribution
 from evenhand.allocation.allocation import REPORTED_TOLERANCE
 from evenhand.certificates import Evidence, OutOfBudget, ProofSearch, SearchBudget
+from evenhand.records.decision import PROBABILITY_TOLERANCE, Pair
 
 WORK = 1e9
 """SearchBudget of one decision, about a second. In work, not in time: a replay must come to the same."""
@@ -41,6 +42,8 @@ def proved_distances(
     can be proved to be further apart than there. When the budget is used up, all that is not proved counts as 0.
     """
     k = len(contexts)
+    if not np.any(~evidence.verdicts.unfair):  # without a fair verdict nothing is proved
+        return ProvedDistances(np.zeros((k, k)))
     pairs = np.argwhere(np.triu(np.ones((k, k), np.bool_), 1))
     guesses, is_open = np.full(len(pairs), np.inf), np.ones(len(pairs), np.bool_)
     budget = SearchBudget(work)
@@ -66,6 +69,16 @@ def proved_distances(
     if not search.is_consistent:
         return ProvedDistances(np.zeros((k, k)))
     return ProvedDistances(_as_table(k, pairs, np.where(is_open, 0.0, guesses)), len(unproved))
+
+
+def binding_pairs(p: Floats, table: Floats) -> tuple[Pair, ...]:
+    """The pairs of different probability that are at their distance.
+
+    All others that are at theirs have distance 0; those may be most of a hundred thousand, and teach nothing.
+    """
+    gaps = np.triu(np.abs(p[:, None] - p[None, :]))
+    found = np.argwhere((gaps > PROBABILITY_TOLERANCE) & (gaps >= table - REPORTED_TOLERANCE))
+    return tuple((i, j) for i, j in found.tolist())
 
 
 def _as_table(k: int, pairs: Indices, distances: Floats) -> Floats:

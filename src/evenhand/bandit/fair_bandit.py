@@ -18,6 +18,7 @@ from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_bool, check_share, check_whole, check_whole_or_none, refusal
 from evenhand._internal.randomness import Seed, as_generator, generator_from
 from evenhand.allocation import Allocation, BoundedDistances, draw_from, fair_distribution, fair_distribution_within
+from evenhand.bandit._proved_distances import binding_pairs
 from evenhand.bandit.explain_metric import explain_metric
 from evenhand.bandit.fit_check import FitCheck
 from evenhand.bandit.fit_report import MODELLED, FitReport, protection, report_on_fit
@@ -38,7 +39,7 @@ from evenhand.metrics import (
 from evenhand.metrics.features import Structure
 from evenhand.metrics.learner_settings import check_error_rate
 from evenhand.records.contexts import as_contexts
-from evenhand.records.decision import Decision, Review, check_reviewer, key_for, sign
+from evenhand.records.decision import Decision, Pair, Review, check_reviewer, key_for, sign
 from evenhand.rewards import RewardModel, RidgeUCB
 from evenhand.schema import MetricExplanation, Schema
 
@@ -145,22 +146,24 @@ class FairBandit:
         """
         contexts = as_contexts(contexts, self.n_features)
         rewards = self.reward.optimistic(contexts)
-        best, unproved = self._allocate(rewards, contexts)
-        probabilities, tight = best.probabilities, best.tight_pairs
-        chosen = draw_from(probabilities, best.program.capacity, rng)
+        best, tight, unproved = self._allocate(rewards, contexts)
+        probabilities, chosen = best.probabilities, draw_from(best.probabilities, best.program.capacity, rng)
         id = sign(self._key, number, contexts, probabilities, chosen, tight)
         played = (self.capacity, rewards, tight, best.worst_residual, unproved)
         return Decision(id, number, contexts, probabilities, chosen, *played)
 
-    def _allocate(self, rewards: Floats, contexts: Floats) -> tuple[Allocation, int]:
-        """The probabilities to play, and how many pairs were left without a proof that the cap asks for."""
+    def _allocate(self, rewards: Floats, contexts: Floats) -> tuple[Allocation, tuple[Pair, ...], int]:
+        """The probabilities to play, the pairs that bind, and how many lack a proof that the cap asks for."""
         if self.safeguards.is_capped:
             proved = self.safeguards.proved_distances(contexts, rewards, self.capacity)
-            return fair_distribution(rewards, proved.table, self.capacity), proved.unproved_pairs
+            best = fair_distribution(rewards, proved.table, self.capacity)
+            return best, binding_pairs(best.probabilities, proved.table), proved.unproved_pairs
         distances = self.safeguards.distances_that_matter(self.metric, contexts)
         if isinstance(distances, BoundedDistances):
-            return fair_distribution_within(rewards, distances, self.capacity), 0
-        return fair_distribution(rewards, distances, self.capacity), 0
+            best = fair_distribution_within(rewards, distances, self.capacity)
+        else:
+            best = fair_distribution(rewards, distances, self.capacity)
+        return best, best.tight_pairs, 0
 
     def count_decisions(self, n: int = 1) -> None:
         """Count n proposals as made."""

@@ -101,10 +101,12 @@ class GroupCommit:
         """Write batches until no command waits."""
         while self._waiting:
             taken = [self._waiting.popleft() for _ in range(min(len(self._waiting), self._max_batch))]
-            batch = [each for each in taken if not await each.is_dropped()]
+            batch = []
             for each in taken:
-                if each not in batch:
+                if await each.is_dropped():
                     each.future.cancel()
+                else:
+                    batch.append(each)
             if batch:
                 await self._write_batch(batch)
         self._writer = None

@@ -17,7 +17,8 @@ from evenhand.desk.projection.projection import Projection
 from evenhand.desk.settings import DeskSettings, coordinates
 from evenhand.ledger.event import Event
 from evenhand.ledger.ledger import Ledger
-from evenhand.records.decision import Decision
+from evenhand.metrics import Pairs
+from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision
 from evenhand.schema.interaction_words import signs_in_words
 from evenhand.schema.words import sentences_of_names
 
@@ -169,22 +170,16 @@ def _binding_pairs(
 ) -> tuple[BindingPair, ...]:
     if not decision.tight_pairs:
         return ()
-    known, chances = projection.bandit.distances(decision.contexts), _chances(decision, projection)
-    found = []
-    for (i, j), verdicts in zip(decision.tight_pairs, quoted, strict=True):
-        distance, lower, upper = (float(matrix[i, j]) for matrix in (known.estimate, known.lower, known.upper))
-        gap, chance = decision.gap(i, j), chances.get((i, j), 0.0)
-        found.append(BindingPair(ids[i], ids[j], gap, distance, lower, upper, chance, verdicts))
-    return tuple(found)
-
-
-def _chances(decision: Decision, projection: Projection) -> dict[tuple[int, int], float]:
-    """The probability that each pair is unfair; empty for a decision that the projection has not counted yet."""
-    if decision.round >= projection.bandit.rounds:
-        return {}
-    k = decision.n_candidates
-    pairs = projection.bandit.pairs_to_review(decision, k * (k - 1) // 2)
-    return {pair.pair: pair.chance_unfair for pair in pairs}
+    metric, pairs = projection.bandit.metric, Pairs.named(decision.contexts, np.array(decision.tight_pairs))
+    known = (metric.estimate(pairs), *metric.ends(pairs))
+    distances, lower, upper = (np.sqrt(np.maximum(squared, 0.0)).tolist() for squared in known)
+    gaps = np.array([decision.gap(i, j) for i, j in decision.tight_pairs])
+    chances = np.zeros(len(gaps))
+    if decision.round < projection.bandit.rounds:  # the projection has counted it
+        chances = np.where(gaps > PROBABILITY_TOLERANCE, metric.chance_unfair(pairs, gaps), 0.0)
+    measured = zip(gaps.tolist(), distances, lower, upper, chances.tolist(), quoted, strict=True)
+    named = zip(decision.tight_pairs, measured, strict=True)
+    return tuple(BindingPair(ids[i], ids[j], *values) for (i, j), values in named)
 
 
 def _price(decision: Decision, ids: list[str], estimated: Floats) -> Price:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -123,6 +124,29 @@ def test_a_command_waits_for_a_limited_time() -> None:
         limits: dict[str, Any] = {"max_batch": 10, "max_waiting": 10, "max_seconds": 0.2}
         asyncio.run(test(GroupCommit(execute, executor, **limits)))  # type: ignore[arg-type]
     assert done == [1]
+
+
+def test_slow_reads_do_not_keep_others_waiting(ask: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many explanations at once as asyncio has threads by default: the service is still ready, and decides."""
+    explain, go, begun = Desk.explain, threading.Event(), threading.Semaphore(0)
+
+    def slow(self: Desk, decision: str) -> Any:
+        begun.release()
+        assert go.wait(60)
+        return explain(self, decision)
+
+    path, many = f"{DECISIONS}/{ask.decide()['id']}", min(32, (os.cpu_count() or 1) + 4)
+    monkeypatch.setattr(Desk, "explain", slow)
+    with ThreadPoolExecutor(many) as clients:
+        reads = [clients.submit(ask, "GET", path) for _ in range(many)]
+        try:
+            for _ in range(many):
+                assert begun.acquire(timeout=60)
+            assert ask("GET", "/ready").status_code == 200
+            ask.decide("jobs")
+        finally:
+            go.set()
+        assert [read.result().status_code for read in reads] == [200] * many
 
 
 def test_a_stuck_desk_makes_the_service_unready(monkeypatch: pytest.MonkeyPatch) -> None:

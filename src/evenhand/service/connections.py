@@ -8,7 +8,7 @@ When a head has arrived the application is called, so the application knows whic
 from __future__ import annotations
 
 import asyncio
-import resource
+import sys
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -49,8 +49,7 @@ class Connections:
 
     def __init__(self, settings: ServiceSettings) -> None:
         self._head_seconds = settings.head_seconds
-        files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-        self._most = max(1, min(settings.max_connections, files - RESERVED_FILES))
+        self._most = max(1, min(settings.max_connections, _max_files() - RESERVED_FILES))
         self._open: dict[Peer, Connection] = {}
 
     def __len__(self) -> int:
@@ -110,6 +109,16 @@ class Connections:
     def _close(self, connection: Connection) -> None:
         connection.transport.abort()
         self.closed(connection.transport)
+
+
+def _max_files() -> int:
+    """How many files the process may have open."""
+    if sys.platform == "win32":
+        return sys.maxsize
+    import resource
+
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return sys.maxsize if files == resource.RLIM_INFINITY else files
 
 
 def _peer(transport: asyncio.Transport) -> Peer:

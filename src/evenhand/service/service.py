@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+READ_THREADS = 64
+"""Requests that read or compute at the same time; asyncio's own number, six on two cores, is soon taken by slow ones."""
 LOOP_SECONDS = 30.0
 """A worker of several whose event loop does not turn for so long is ended."""
 METRICS_SECONDS = 1.0
@@ -74,6 +77,8 @@ class Service:
 async def running_service(settings: ServiceSettings, *, make: bool = True) -> AsyncIterator[Service]:
     """A service from its start to its end. make: whether the ledger may be created."""
     async with AsyncExitStack() as at_end:
+        loop = asyncio.get_running_loop()
+        loop.set_default_executor(ThreadPoolExecutor(READ_THREADS, "evenhand-read"))
         ledger = await asyncio.to_thread(open_ledger, settings.database_url, make=make)
         at_end.callback(log.info, "stopped")
         at_end.push_async_callback(asyncio.to_thread, ledger.close)

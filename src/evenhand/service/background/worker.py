@@ -7,6 +7,7 @@ import logging
 import multiprocessing
 import os
 import signal
+import sys
 from collections.abc import Callable
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -117,4 +118,5 @@ def _start() -> None:
     """Prepare the process: it ends with the service, and leaves signals for the group to it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_parent()
-    os.nice(NICENESS)
+    if sys.platform != "win32":
+        os.nice(NICENESS)

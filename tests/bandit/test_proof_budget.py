@@ -70,9 +70,12 @@ def test_work_is_bounded_however_many_candidates(monkeypatch: pytest.MonkeyPatch
     What is not proved by then is equal, and the decision says how many pairs that were.
     """
     spent: list[SearchBudget] = []
-    monkeypatch.setattr(
-        "evenhand.bandit._proved_distances.SearchBudget", lambda work: spent.append(SearchBudget(work)) or spent[-1]
-    )
+
+    def noted(work: float) -> SearchBudget:
+        spent.append(SearchBudget(work))
+        return spent[-1]
+
+    monkeypatch.setattr("evenhand.bandit._proved_distances.SearchBudget", noted)
     bandit, rng = capped(6, 60), np.random.default_rng(2)
     few, many = (bandit.decide(random_contexts(rng, k, 6)) for k in (40, 500))
     assert [budget.used < 1.5e9 for budget in spent] == [True, True]

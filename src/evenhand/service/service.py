@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 READ_THREADS = 64
-"""Requests that read or compute at the same time; asyncio's own number, six on two cores, is soon taken by slow ones."""
+"""Requests that read at the same time; slow ones would soon take the six threads that asyncio has on two cores."""
 LOOP_SECONDS = 30.0
 """A worker of several whose event loop does not turn for so long is ended."""
 METRICS_SECONDS = 1.0

@@ -13,7 +13,7 @@ from evenhand.allocation.allocation import REPORTED_TOLERANCE
 from evenhand.certificates import Evidence, OutOfBudget, ProofSearch, SearchBudget
 from evenhand.records.decision import PROBABILITY_TOLERANCE, Pair
 
-WORK = 1e9
+WORK = 2e9
 """SearchBudget of one decision, about a second. In work, not in time: a replay must come to the same."""
 
 AT_ONCE = 8  # Pairs that are proved before the probabilities are computed again.

@@ -14,7 +14,7 @@ class OutOfBudget(Exception):
 
 
 class SearchBudget:
-    """Counts work, in multiplications of floats (about 1e9 a second), and raises OutOfBudget beyond the limit.
+    """Counts work, in multiplications of floats (one or two billion a second), and raises OutOfBudget beyond the limit.
 
     work: the same in every run, so that what depends on it can be replayed to the bit. seconds: from now on, for
     callers who wait. within: a wider budget that counts the same work.

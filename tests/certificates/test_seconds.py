@@ -104,5 +104,20 @@ def test_versions_of_a_log_share_what_was_computed_and_nothing_else() -> None:
     assert np.array_equal(one.evidence.verdicts.gaps, VerdictLog.from_state(one.state()).evidence.verdicts.gaps)
 
 
+def test_a_loaded_log_takes_over_what_was_computed_for_the_same_verdicts() -> None:
+    """Of a log that it continues; of another one nothing."""
+    bandit, _ = interviewed(3, 40)
+    log = bandit.safeguards.log
+    common, longer = log.evidence, VerdictLog.from_state(log.extended(_verdict(0.2), "1-0").state())
+    longer.adopt(VerdictLog.from_state(log.state()))  # for which nothing was computed
+    assert longer._processed[0].n == 0
+    longer.adopt(log)
+    assert longer._processed[0].evidence is common
+    assert len(longer.evidence) == len(common) + 1
+    other = VerdictLog(log.space).extended(_verdict(0.3), "other")
+    other.adopt(log)
+    assert other._processed[0].n == 0
+
+
 def _verdict(gap: float) -> Verdicts:
     return Verdicts.between(np.array([0.9, 0.1, 0.2]), np.array([0.1, -0.3, 0.5]), gap=gap, unfair=gap > 0.5)

@@ -191,6 +191,12 @@ class Safeguards:
             return ProvedDistances(np.zeros((len(contexts), len(contexts))))
         return proved_distances(self.log.evidence, contexts, rewards, capacity, self.margin.scale)
 
+    def prepare(self, previous: Safeguards | None = None) -> None:
+        """Compute now what `proved_distances` needs beside the candidates, as far as `previous` has not done it."""
+        if previous is not None:
+            self.log.adopt(previous.log)
+        _ = self.log.evidence
+
     def distances_that_matter(self, metric: MetricLearner, contexts: Floats) -> Floats | BoundedDistances:
         """The same distances; if they are expensive, bounds and a way to compute those that matter."""
         scale = self.margin.scale

@@ -103,6 +103,15 @@ class VerdictLog:
             done = self._processed[0] = Processed(done.n + 1, entry, evidence)
         return done.evidence
 
+    def adopt(self, other: VerdictLog) -> None:
+        """Take over what was computed for another log, if this one, perhaps loaded, begins with the same entries."""
+        done, entries = other._processed[0], list(self._entries)
+        if self._processed[0].n >= done.n or entries[: done.n] != list(other._entries)[: done.n]:
+            return
+        end = entries[done.n - 1].end
+        if np.array_equal(self._table.all()[:end], other._table.all()[:end]):
+            self._processed[0] = Processed(done.n, entries[done.n - 1], done.evidence)
+
     def verdicts(self) -> SourcedVerdicts:
         """All verdicts kept, oldest first."""
         rows, sources, reviewers, start = self._table.all(), [], [], 0

@@ -26,7 +26,7 @@ def test_the_lowest_point_is_found(seed: int) -> None:
     basis = np.arange(m)
     for _ in range(4):
         goal = rng.normal(size=m)
-        status, x, active, prices = walk(rows, low, high, m + n, basis, goal, 1e-10, 1e-9, 5000)
+        status, x, active, prices, _ = walk(rows, low, high, m + n, basis, goal, 1e-10, 1e-9, 5000, 50)
         assert status == OPTIMAL
         best = linprog(goal, A_ub=np.concatenate([rows, -rows]), b_ub=np.concatenate([high, -low]), bounds=(None, None))
         assert goal @ x == pytest.approx(best.fun, abs=1e-6)
@@ -43,7 +43,9 @@ def test_no_point_is_proved(seed: int) -> None:
     beyond = rng.dirichlet(np.ones(m + n)) * rng.choice([-1.0, 1.0], m + n)
     reach = float(np.sum(np.where(beyond > 0.0, beyond * high, beyond * low)))
     rows, low, high = np.vstack([rows, beyond @ rows]), np.append(low, reach + 0.5), np.append(high, reach + 1.0)
-    status, _, active, prices = walk(rows, low, high, len(rows), np.arange(m), rng.normal(size=m), 1e-10, 1e-9, 5000)
+    status, _, active, prices, _ = walk(
+        rows, low, high, len(rows), np.arange(m), rng.normal(size=m), 1e-10, 1e-9, 5000, 50
+    )
     assert status == EMPTY
     assert prices @ rows[active] == pytest.approx(np.zeros(m), abs=1e-7)
     assert prices @ np.where(prices >= 0.0, low[active], high[active]) > 1e-9
@@ -55,7 +57,7 @@ def test_a_tired_walk_still_has_a_bound() -> None:
     rows, low, high = box(8, 100, rng)
     goal, bounds = rng.normal(size=8), []
     for most in (1, 3, 10, 1000):
-        status, _, active, prices = walk(rows, low, high, len(rows), np.arange(8), goal, 1e-10, 1e-9, most)
+        status, _, active, prices, _ = walk(rows, low, high, len(rows), np.arange(8), goal, 1e-10, 1e-9, most, 50)
         assert prices @ rows[active] == pytest.approx(goal, abs=1e-6)
         bounds.append(float(prices @ np.where(prices >= 0.0, low[active], high[active])))
         assert status == (STEP_LIMIT if most < 1000 else OPTIMAL)
@@ -73,5 +75,5 @@ def test_a_goal_that_is_a_row_does_not_go_round_in_circles() -> None:
     rows = np.concatenate([start, rows])
     low, high = rows @ truth - 0.01, rows @ truth + 0.01
     for row in range(10, 60):
-        status, *_ = walk(rows, low, high, len(rows), np.arange(10), rows[row].copy(), 1e-10, 1e-8, 500)
+        status, *_ = walk(rows, low, high, len(rows), np.arange(10), rows[row].copy(), 1e-10, 1e-8, 500, 50)
         assert status == OPTIMAL

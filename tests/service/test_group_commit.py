@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from evenhand.errors import InvalidInput, LedgerUnavailable
-from evenhand.service.open_desks import GroupCommit
+from evenhand.service.group_commit import GroupCommit
 from evenhand.service.problems import Problem
 
 Test = Callable[[Callable[..., Any]], Coroutine[Any, Any, None]]

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
+import httpx
 import pytest
 
 from evenhand.errors import CannotListen
@@ -42,6 +47,47 @@ def test_workers_end_when_who_started_them_is_killed(tmp_path: Path) -> None:
         service.kill("parent")
         wait_for(lambda: not any(map(command_of, all_of_it)), what="the end of the workers")
         wait_for(lambda: can_listen(service.port), what="a free port")  # a process that ends closes its sockets last
+
+
+@pytest.mark.process
+def test_a_worker_that_is_stopped_is_replaced(tmp_path: Path) -> None:
+    """SIGSTOP of one of two workers: the service goes on answering, and soon has two workers again."""
+    with started(f"sqlite:///{tmp_path}/ledger.db", tmp_path, "--workers", "2") as service:
+        assert service.process is not None
+        parent = service.process.pid
+        workers = wait_for(lambda: two_workers(parent), what="two workers")
+        os.kill(workers[0], signal.SIGSTOP)
+        wait_for(lambda: workers[0] not in below(parent) and two_workers(parent), what="another worker")
+        with httpx.Client(base_url=service.address, timeout=60) as http:
+            assert http.get("/ready").status_code == 200
+
+
+def two_workers(parent: int) -> list[int]:
+    """The workers, once there are two."""
+    found = [each for each in below(parent) if "spawn_main" in command_of(each)]
+    return found if len(found) == 2 else []
+
+
+STUCK = """
+import asyncio, time
+from evenhand.service.shutdown import end_if_stuck
+
+async def main():
+    watching = asyncio.create_task(end_if_stuck(0.5))
+    await asyncio.sleep(1.0)
+    print("alive", flush=True)
+    time.sleep(60)
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.process
+def test_a_worker_whose_loop_hangs_ends() -> None:
+    """With the place in the log; while the loop turns it goes on."""
+    ended = subprocess.run([sys.executable, "-c", STUCK], capture_output=True, text=True, timeout=50, check=False)
+    assert (ended.returncode, ended.stdout) == (1, "alive\n")
+    assert "Timeout" in ended.stderr
 
 
 def can_listen(port: int) -> bool:

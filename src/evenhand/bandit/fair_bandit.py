@@ -14,15 +14,17 @@ from typing import Any, Self
 import numpy as np
 
 from evenhand._internal.archive import load_archive, write_archive
+from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_bool, check_share, check_whole, check_whole_or_none, refusal
 from evenhand._internal.randomness import Seed, as_generator, generator_from
-from evenhand.allocation import BoundedDistances, draw_from, fair_distribution, fair_distribution_within
+from evenhand.allocation import Allocation, BoundedDistances, draw_from, fair_distribution, fair_distribution_within
+from evenhand.bandit._proved_distances import binding_pairs
 from evenhand.bandit.explain_metric import explain_metric
 from evenhand.bandit.fit_check import FitCheck
 from evenhand.bandit.fit_report import MODELLED, FitReport, protection, report_on_fit
 from evenhand.bandit.pairs_to_review import PairToReview, pairs_to_review
 from evenhand.bandit.safeguards import Margin, Safeguards, Target
-from evenhand.certificates import Certificate, certify
+from evenhand.certificates import Certificate, certify_from_log
 from evenhand.errors import ForeignDecision, InconsistentReviews, InvalidInput, MisleadingReviewer, NoMetricFits
 from evenhand.metrics import (
     Comparisons,
@@ -37,7 +39,7 @@ from evenhand.metrics import (
 from evenhand.metrics.features import Structure
 from evenhand.metrics.learner_settings import check_error_rate
 from evenhand.records.contexts import as_contexts
-from evenhand.records.decision import Decision, Review, check_reviewer, key_for, sign
+from evenhand.records.decision import Decision, Pair, Review, check_reviewer, key_for, sign
 from evenhand.rewards import RewardModel, RidgeUCB
 from evenhand.schema import MetricExplanation, Schema
 
@@ -78,7 +80,8 @@ class FairBandit:
       the share. That limits truly unfair rounds only as far as the belief is calibrated.
     - max_unfair_rounds: after this many flagged rounds only gaps that earlier reviews prove fair are played, or equal
       probabilities where nothing is proved. If somebody flags even those, no metric fits, and probabilities are equal
-      from then on: at most one flagged round more. Decisions made before a flag came in may still be flagged late.
+      from then on: at most one flagged round more. Decisions made before a flag came in may still be flagged late. The
+      search for proofs is limited; beyond it probabilities are equal, and the decision's `unproved_pairs` is not 0.
 
     >>> bandit = FairBandit(n_features=2, epsilon=0.05, seed=0)
     >>> decision = bandit.decide([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]])
@@ -143,13 +146,24 @@ class FairBandit:
         """
         contexts = as_contexts(contexts, self.n_features)
         rewards = self.reward.optimistic(contexts)
-        distances = self.safeguards.distances_that_matter(self.metric, contexts)
-        solve = fair_distribution_within if isinstance(distances, BoundedDistances) else fair_distribution
-        best = solve(rewards, distances, self.capacity)  # type: ignore[arg-type]
-        probabilities, tight = best.probabilities, best.tight_pairs
-        chosen = draw_from(probabilities, best.program.capacity, rng)
+        best, tight, unproved = self._allocate(rewards, contexts)
+        probabilities, chosen = best.probabilities, draw_from(best.probabilities, best.program.capacity, rng)
         id = sign(self._key, number, contexts, probabilities, chosen, tight)
-        return Decision(id, number, contexts, probabilities, chosen, self.capacity, rewards, tight, best.worst_residual)
+        played = (self.capacity, rewards, tight, best.worst_residual, unproved)
+        return Decision(id, number, contexts, probabilities, chosen, *played)
+
+    def _allocate(self, rewards: Floats, contexts: Floats) -> tuple[Allocation, tuple[Pair, ...], int]:
+        """The probabilities to play, the pairs that bind, and how many lack a proof that the cap asks for."""
+        if self.safeguards.is_capped:
+            proved = self.safeguards.proved_distances(contexts, rewards, self.capacity)
+            best = fair_distribution(rewards, proved.table, self.capacity)
+            return best, binding_pairs(best.probabilities, proved.table), proved.unproved_pairs
+        distances = self.safeguards.distances_that_matter(self.metric, contexts)
+        if isinstance(distances, BoundedDistances):
+            best = fair_distribution_within(rewards, distances, self.capacity)
+        else:
+            best = fair_distribution(rewards, distances, self.capacity)
+        return best, best.tight_pairs, 0
 
     def count_decisions(self, n: int = 1) -> None:
         """Count n proposals as made."""
@@ -258,15 +272,15 @@ class FairBandit:
         self._check_own(decision)
         return pairs_to_review(self.metric, decision, check_whole("n", n, least=1))
 
-    def certify(self, decision: Decision) -> Certificate:
+    def certify(self, decision: Decision, *, seconds: float | None = None) -> Certificate:
         """What the reviews so far say about each pair of a decision: proved fair, likely fair, or unproven.
 
         A proof quotes the earlier verdicts it rests on; `evenhand.certificates.check` checks it independently.
+        seconds: stop looking for proofs after about that time; the pairs that are left are "not attempted".
         """
         self._check_own(decision)
-        metric, log = self.metric, self.safeguards.log
-        evidence = (log.evidence, metric.chance_unfair, log.flagged(decision.id))
-        return certify(decision, *evidence, flags_left=self.flags_left, promise=self.promise)
+        promised = {"flags_left": self.flags_left, "promise": self.promise}
+        return certify_from_log(decision, self.safeguards.log, self.metric.chance_unfair, seconds=seconds, **promised)
 
     def reviewers(self) -> dict[str | None, ReviewerReport]:
         """The estimated error rate of each reviewer, by name; empty unless reviewer_error is None."""

@@ -12,6 +12,7 @@ from evenhand._internal.append_only import GrowingMap, GrowingSet
 from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand._internal.checks import check_number_or_none, check_one_of, check_whole_or_none
 from evenhand.allocation import BoundedDistances
+from evenhand.bandit._proved_distances import ProvedDistances, proved_distances
 from evenhand.certificates import ANSWER, VerdictLog, lower_bounds
 from evenhand.metrics import MetricLearner, Pairs, Verdicts
 from evenhand.metrics.features import MetricSpace
@@ -168,7 +169,10 @@ class Safeguards:
         return self.target == "flagged" and self.margin.is_working
 
     def distances_to_play(self, metric: MetricLearner, contexts: Floats) -> Floats:
-        """The learned distances between the rows of `contexts`, or the proved ones if capped; scaled, (k, k)."""
+        """The learned distances between the rows of `contexts`, or the proved ones if capped; scaled, (k, k).
+
+        All that can be proved, however long it takes; `proved_distances` has a limit.
+        """
         scale = self.margin.scale  # on proved distances as well: the margin's promise is for any reviewer
         if self._capped_at is None:
             distances = metric.playable_distances(contexts)
@@ -177,6 +181,21 @@ class Safeguards:
         else:
             distances = as_square(len(contexts), lower_bounds(self.log.evidence, Pairs.of(contexts)))
         return distances if scale == 1.0 else scale * distances
+
+    def proved_distances(self, contexts: Floats, rewards: Floats, capacity: int | None) -> ProvedDistances:
+        """The distances to play if capped, as far as they matter for these rewards (k,): proved ones, scaled, or 0.
+
+        The work is limited: beyond the limit distances are 0, so probabilities are equal, which is always fair.
+        """
+        if self._refuted or self.margin.scale == 0.0:
+            return ProvedDistances(np.zeros((len(contexts), len(contexts))))
+        return proved_distances(self.log.evidence, contexts, rewards, capacity, self.margin.scale)
+
+    def prepare(self, previous: Safeguards | None = None) -> None:
+        """Compute now what `proved_distances` needs beside the candidates, as far as `previous` has not done it."""
+        if previous is not None:
+            self.log.adopt(previous.log)
+        _ = self.log.evidence
 
     def distances_that_matter(self, metric: MetricLearner, contexts: Floats) -> Floats | BoundedDistances:
         """The same distances; if they are expensive, bounds and a way to compute those that matter."""

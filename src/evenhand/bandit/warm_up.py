@@ -23,7 +23,7 @@ _is_done = False
 
 
 def warm_up() -> None:
-    """Decide and learn with small default bandits; nothing after the first call in a process."""
+    """Decide and learn with small default bandits, one of them capped; nothing after the first call in a process."""
     global _is_done
     if _is_done:
         return
@@ -32,16 +32,26 @@ def warm_up() -> None:
             _play(*SHAPES[0], reviewer_error=1e-3)
             for shape in SHAPES:
                 _play(*shape)
+            _play_capped()
             _is_done = True
 
 
 def warm_up_all() -> None:
-    """The same, with the kernels of proofs and of the other metric learners that have some of their own."""
+    """The same, with the kernels of the other metric learners that have some of their own."""
     warm_up()
     # A direction counts as thin from the start, so that the walk in the shadow is compiled too.
     bandit, decision = _play(*SHAPES[0], metric=ProjectedVolume(2, epsilon=0.1, thinness=1.2, seed=0))
     bandit.certify(decision)
     _play(*SHAPES[0], metric=VersionSpace(2, epsilon=0.1, error_rate=0.0, seed=0))
+
+
+def _play_capped() -> None:
+    """A decision that needs proofs."""
+    bandit = FairBandit(2, max_unfair_rounds=0, seed=0)
+    people = np.array([[0.0, 0.0], [0.5, 0.0], [0.0, 0.5], [0.5, 0.5]])
+    for other, gap, unfair in ((1, 0.3, False), (2, 0.3, False), (1, 0.6, True), (2, 0.6, True)):
+        bandit.learn_pair(people[0], people[other], gap=gap, unfair=unfair)
+    bandit.decide(people)
 
 
 def _play(d: int, k: int, capacity: int | None, **settings: Any) -> tuple[FairBandit, Decision]:

@@ -17,6 +17,7 @@ import numpy as np
 from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand._internal.factorisations import eigh
 from evenhand._internal.jit import jit
+from evenhand.certificates._budget import UNLIMITED, SearchBudget
 from evenhand.certificates._consistent_set import ConsistentSet, unit_features
 
 ROOM = 1e-10  # Accepted violation of a row, relative to the size of G: prices prove their bound in any case.
@@ -26,6 +27,9 @@ REFINEMENTS = 12  # Maximum number of times a bound is tightened by directions o
 WORTHWHILE = 1e-4  # Tightening stops when two refinements gained less than this share of the bound.
 STEPS_PER_UNKNOWN = 50  # Maximum steps of a walk, per unknown.
 STARTS = 64  # How many end points of walks are kept as starting points.
+WORK_AT_ONCE = 1e8  # A walk is interrupted after this much work, to look at the budget.
+WORK_BESIDE = 3e5  # What comes with each walk: eigenvalues, new rows, calls.
+REFRESH = 50  # Steps after which the inverse is computed again: updates lose digits.
 
 OPTIMAL, EMPTY, STEP_LIMIT = 0, 1, 2
 """The optimum was found; the set is empty; the maximum number of steps was reached."""
@@ -48,11 +52,11 @@ class Descent:
     """Walks in one set, each started from the end of an earlier one.
 
     G is positive semidefinite: whenever a walk ends at a matrix that is not, directions of negative length are added
-    to the set, and to `found`, and the walk continues.
+    to the set, and to `found`, and the walk continues. Walks end with OutOfBudget when `budget` is used up.
     """
 
-    def __init__(self, known: ConsistentSet) -> None:
-        self.known = known
+    def __init__(self, known: ConsistentSet, budget: SearchBudget = UNLIMITED) -> None:
+        self.known, self._budget = known, budget
         self.found: list[Floats] = []
         self._n = len(known.rows)
         self._rows, self._low, self._high = known.rows, known.low, known.high
@@ -69,13 +73,10 @@ class Descent:
         inner = self.known.inner
         goal = np.ascontiguousarray(inner.features(self._inward(z[None, :]))[0])
         basis = self._start(goal)
-        room, most = ROOM * self.known.unit, STEPS_PER_UNKNOWN * inner.n_unknowns
         values: list[float] = []
         while True:
             try:
-                status, x, rows, prices = walk(
-                    self._rows, self._low, self._high, self._n, basis, goal, room, NUDGE, most
-                )
+                status, x, rows, prices = self._walk(basis, goal)
             except np.linalg.LinAlgError:
                 return None
             if status == EMPTY:
@@ -88,6 +89,23 @@ class Descent:
             if len(values) > REFINEMENTS or _is_stuck(values) or not self._refine(x):
                 self._remember(x, basis)
                 return self._hint(x, rows, prices, empty=False)
+
+    def _walk(self, basis: Indices, goal: Floats) -> tuple[int, Floats, Indices, Floats]:
+        """One walk, in parts of at most WORK_AT_ONCE."""
+        m = len(basis)
+        room, left = ROOM * self.known.unit, STEPS_PER_UNKNOWN * m
+        step, inverse = float(self._n * m + 3 * m * m), float(2 * m**3)
+        self._budget.spend(WORK_BESIDE)
+        at_once = max(REFRESH, int(WORK_AT_ONCE / step))
+        while True:
+            self._budget.spend(2.0 * inverse)
+            status, x, rows, prices, steps = walk(
+                self._rows, self._low, self._high, self._n, basis, goal, room, NUDGE, min(left, at_once), REFRESH
+            )
+            self._budget.spend(steps * step + steps // REFRESH * inverse)
+            left -= steps
+            if status != STEP_LIMIT or left <= 0:
+                return status, x, rows, prices
 
     def _add_verdict(self, row: int) -> None:
         """Add a verdict that was left out."""
@@ -153,14 +171,23 @@ def _is_stuck(values: list[float]) -> bool:
 
 @jit
 def walk(
-    rows: Floats, low: Floats, high: Floats, n: int, basis: Indices, goal: Floats, room: float, nudge: float, most: int
-) -> tuple[int, Floats, Indices, Floats]:
+    rows: Floats,
+    low: Floats,
+    high: Floats,
+    n: int,
+    basis: Indices,
+    goal: Floats,
+    room: float,
+    nudge: float,
+    most: int,
+    refresh: int,
+) -> tuple[int, Floats, Indices, Floats, int]:
     """Minimise goal.x over low <= rows @ x <= high, the first n rows of (N, m); `basis` (m,) is changed in place.
 
     Rows may be violated by `room`; prices are perturbed by a share `nudge` of the largest. Returns the status, x (m,),
     the binding rows (m + 1,) and their prices (m + 1,), above zero at a lower end and below zero at an upper one: sum
-    prices * rows = goal but for the nudge. If the set is empty: sum prices * rows = 0 and sum prices * ends > 0.
-    O(n m + m^2) per step.
+    prices * rows = goal but for the nudge. If the set is empty: sum prices * rows = 0 and sum prices * ends > 0. Last
+    comes the number of steps. O(n m + m^2) per step, O(m^3) for the inverse, computed again every `refresh` steps.
     """
     m = len(basis)
     taken = np.zeros(n, np.bool_)
@@ -171,10 +198,12 @@ def walk(
     signs = np.where(prices >= 0.0, 1.0, -1.0)
     aim = goal + (signs * (1.0 + np.arange(m) / m) * nudge * np.max(np.abs(prices))) @ rows[basis]
     x, weights = np.zeros(m), np.zeros(m)
-    entering, side, status = -1, 1.0, 2
+    entering, side, status, steps = -1, 1.0, 2, 0
     for step in range(most):
-        if step % 50 == 0:  # updates lose digits
+        steps = step + 1
+        if step % refresh == 0 and step > 0:  # updates lose digits
             inverse = np.linalg.inv(rows[basis])  # noqa: TID251
+        if step % refresh == 0:
             prices = aim @ inverse
         x[:] = inverse @ np.where(prices >= 0.0, low[basis], high[basis])
         entering, side = _most_violated(rows[:n], low, high, x, room, taken)
@@ -204,7 +233,7 @@ def walk(
     else:
         true_prices = goal @ np.linalg.inv(rows[basis])  # noqa: TID251
         result[:m] = np.where((true_prices > 0.0) == (prices >= 0.0), true_prices, 0.0)
-    return status, x, found, result
+    return status, x, found, result, steps
 
 
 @jit

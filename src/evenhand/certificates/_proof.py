@@ -22,6 +22,7 @@ import numpy as np
 
 from evenhand._internal.arrays import Floats, Indices
 from evenhand._internal.factorisations import eigvalsh
+from evenhand.certificates._budget import BIG, UNLIMITED, OutOfBudget, SearchBudget
 from evenhand.certificates._consistent_set import SHORTEST, ConsistentSet
 from evenhand.certificates._descent import Descent
 from evenhand.certificates._sourced_verdicts import SourcedVerdicts
@@ -45,6 +46,8 @@ ATTEMPTS = 4
 
 SHAVED = 1e-6  # Relative reduction of lower bounds: proofs of one bound found in different ways differ by less.
 
+WORK_BESIDE = 1e6  # What comes with each proof: parallel differences, correction, calls.
+
 PARALLEL = 1e-12
 """Two differences are parallel if the squared sine of their angle is at most this; the exact check decides."""
 
@@ -66,6 +69,11 @@ class Proof:
         """The proved lower bound of the squared distance, rounded down."""
         return rounded_down(self.square)
 
+    @property
+    def shaved_bound(self) -> float:
+        """A little below what is proved: the same evidence, collected in another order, proves nearly the same."""
+        return self.bound * (1.0 - SHAVED)
+
     def covers(self, gap: float) -> bool:
         """Whether the proof shows that this gap is fair: gap <= d + PROBABILITY_TOLERANCE."""
         beyond = Fraction(gap) - Fraction(PROBABILITY_TOLERANCE)
@@ -73,56 +81,79 @@ class Proof:
 
 
 def lower_bounds(evidence: Evidence, pairs: Pairs) -> Floats:
-    """Proved lower bounds of the squared distances, (n,); 0 where nothing is proved. O(m (rows + m)) a pair and step.
-
-    A little below what is proved, so that the same evidence in another order still proves the probabilities played.
-    """
+    """Proved lower bounds of the squared distances, (n,); 0 where nothing is proved. Cost: O(m (rows + m)) a step."""
     proofs = proofs_of(evidence, pairs.differences)
-    return np.array([proof.bound * (1.0 - SHAVED) for proof in proofs], dtype=np.float64)
+    return np.array([0.0 if proof is None else proof.shaved_bound for proof in proofs], dtype=np.float64)
 
 
 def proof_of(evidence: Evidence, z: Floats) -> Proof:
     """The best proof found for one difference z (d,)."""
-    return proofs_of(evidence, np.asarray(z, dtype=np.float64)[None, :])[0]
+    return ProofSearch(evidence).proof(np.asarray(z, dtype=np.float64))
 
 
-def proofs_of(evidence: Evidence, differences: Floats) -> list[Proof]:
-    """The best proof found for each difference (n, d); contradictory evidence proves nothing."""
-    nothing = [_nothing(z) for z in differences]
-    if evidence.contradiction is not None:
-        return nothing
-    known, verdicts = evidence.consistent_set, evidence.verdicts
-    found = list(nothing)
-    if known is not None:
-        descent = Descent(known)
-        for place in np.flatnonzero(known.holds(differences)).tolist():
-            proof = proved(descent, differences[place])
-            if proof is None:
-                return nothing
-            found[place] = proof
-    for place, row in _parallel(verdicts, differences):
-        proof = _by_parallel(evidence.space, verdicts, differences[place], row)
-        found[place] = max(found[place], proof, key=lambda proof: proof.square)
-    return found
+def proofs_of(evidence: Evidence, differences: Floats, budget: SearchBudget = UNLIMITED) -> list[Proof | None]:
+    """The best proof found for each difference (n, d), in order; None for those that the budget was too small for.
+
+    Contradictory evidence proves nothing.
+    """
+    search, found = ProofSearch(evidence, budget), list[Proof | None]()
+    try:
+        for z in differences:
+            found.append(search.proof(z))
+    except OutOfBudget:
+        found += [None] * (len(differences) - len(found))
+    return found if search.is_consistent else [no_proof(z) for z in differences]
 
 
-def proved(descent: Descent, z: Floats) -> Proof | None:
-    """The best proof found for one difference; None if no metric fits the evidence, and that is proved."""
-    hint = descent.lowest(z) if z @ z > SHORTEST else None
-    if hint is None:
-        return _nothing(z)
-    if not hint.empty:
-        return corrected(descent.known, z, hint.rows, hint.weights)
-    return None if refuted(descent.known, hint.rows, hint.weights) is not None else _nothing(z)
+class ProofSearch:
+    """Finds proofs from one body of evidence. Each depends on the evidence and the difference alone.
+
+    Whoever certifies a decision later must find what was proved when it was made. A search that started where another
+    one ended would find something else, and would not be faster.
+    """
+
+    def __init__(self, evidence: Evidence, budget: SearchBudget = UNLIMITED) -> None:
+        self._evidence, self._budget = evidence, budget
+        self.is_consistent = evidence.contradiction is None
+        """Whether some metric fits the evidence, as far as is known; otherwise nothing is proved."""
+        self.witness: Floats | None = None
+        """alpha of the metric, (m,), that the last search ended at: it fits the evidence, and brings the two close."""
+
+    def proof(self, z: Floats) -> Proof:
+        """The best proof found for one difference z (d,); OutOfBudget if the budget does not suffice."""
+        self._budget.spend(WORK_BESIDE)
+        best, self.witness = no_proof(z), None
+        if not self.is_consistent:
+            return best
+        verdicts, known = self._evidence.verdicts, self._evidence.consistent_set
+        row = _parallel(verdicts, z)
+        if row is not None:
+            best = _by_parallel(self._evidence.space, verdicts, z, row)
+        if known is None or not known.holds(z[None, :])[0]:
+            return best
+        proof = self._by_descent(known, z)
+        return max(best, proof, key=lambda proof: proof.square) if self.is_consistent else no_proof(z)
+
+    def _by_descent(self, known: ConsistentSet, z: Floats) -> Proof:
+        hint = Descent(known, self._budget).lowest(z) if z @ z > SHORTEST else None
+        if hint is None:
+            return no_proof(z)
+        if hint.empty:
+            self.is_consistent = refuted(known, hint.rows, hint.weights, self._budget) is None
+            return no_proof(z)
+        self.witness = hint.metric
+        return corrected(known, z, hint.rows, hint.weights, self._budget)
 
 
-def refuted(known: ConsistentSet, rows: Indices, weights: Floats) -> Proof | None:
+def refuted(known: ConsistentSet, rows: Indices, weights: Floats, budget: SearchBudget = UNLIMITED) -> Proof | None:
     """The proof that verdicts contradict each other, 0 = z'Gz >= square > 0 for z = 0; None if it is none."""
-    proof = corrected(known, np.zeros(known.space.n_features), rows, weights)
+    proof = corrected(known, np.zeros(known.space.n_features), rows, weights, budget)
     return proof if proof.square > 0 else None
 
 
-def corrected(known: ConsistentSet, z: Floats, rows: Indices, weights: Floats) -> Proof:
+def corrected(
+    known: ConsistentSet, z: Floats, rows: Indices, weights: Floats, budget: SearchBudget = UNLIMITED
+) -> Proof:
     """A proof with nearly these weights, corrected so that R is certainly semidefinite."""
     diagonal = known.space.structure == "diagonal"
     sizes = weights * known.verdicts.squared_lengths[rows]
@@ -135,11 +166,11 @@ def corrected(known: ConsistentSet, z: Floats, rows: Indices, weights: Floats) -
             new_rows, new_weights = rows, _shrunk(known.verdicts, z, rows, weights, margin)
         else:
             new_rows, new_weights = _lifted(known, z, rows, weights, margin * size)
-        proof = checked(known.space, known.verdicts, z, new_rows, new_weights)
+        proof = checked(known.space, known.verdicts, z, new_rows, new_weights, budget)
         if proof is not None:
             return proof
         margin *= STRONGER
-    return _nothing(z)
+    return no_proof(z)
 
 
 def _lifted(known: ConsistentSet, z: Floats, rows: Indices, weights: Floats, margin: float) -> tuple[Indices, Floats]:
@@ -170,31 +201,38 @@ def _rest(verdicts: SourcedVerdicts, z: Floats, rows: Indices, weights: Floats) 
     return np.outer(z, z) - (used.T * np.where(verdicts.unfair[rows], -weights, weights)) @ used
 
 
-def checked(space: MetricSpace, verdicts: SourcedVerdicts, z: Floats, rows: Indices, weights: Floats) -> Proof | None:
+def checked(
+    space: MetricSpace,
+    verdicts: SourcedVerdicts,
+    z: Floats,
+    rows: Indices,
+    weights: Floats,
+    budget: SearchBudget = UNLIMITED,
+) -> Proof | None:
     """The proof with these weights, or None if they prove nothing."""
     rows, weights = rows[weights > 0.0], weights[weights > 0.0]
     unfair = verdicts.unfair[rows]
     signed = np.where(unfair, -weights, weights).tolist()
     square = proved_square(verdicts.gaps[rows].tolist(), unfair.tolist(), signed)
     if square <= 0:
-        return _nothing(z)
+        return no_proof(z)
     used = verdicts.differences[rows].tolist()
-    if not leaves_semidefinite(z.tolist(), used, signed, diagonal=space.structure == "diagonal"):
+    if not leaves_semidefinite(z.tolist(), used, signed, diagonal=space.structure == "diagonal", budget=budget):
         return None
     return Proof(z, rows, weights, square)
 
 
-def _parallel(verdicts: SourcedVerdicts, differences: Floats) -> list[tuple[int, int]]:
-    """For each difference the strongest fair verdict on a parallel one, if there is any: places and rows."""
-    fair = np.flatnonzero(~verdicts.unfair & (verdicts.squared_lengths > SHORTEST))
-    if len(fair) == 0:
-        return []
-    lengths = verdicts.squared_lengths[fair]
-    shares = (differences @ verdicts.differences[fair].T) ** 2 / lengths
-    parallel = shares >= (1.0 - PARALLEL) * np.sum(differences**2, axis=1)[:, None]
-    bounds = np.where(parallel, shares / lengths * verdicts.thresholds[fair], 0.0)
-    best = np.argmax(bounds, axis=1)
-    return [(int(place), int(fair[best[place]])) for place in np.flatnonzero(np.max(bounds, axis=1) > 0.0)]
+def _parallel(verdicts: SourcedVerdicts, z: Floats) -> int | None:
+    """The strongest fair verdict on a difference that is parallel to z, if there is any."""
+    usable = ~verdicts.unfair & (verdicts.squared_lengths > SHORTEST)
+    if not np.any(usable):
+        return None
+    lengths = np.where(usable, verdicts.squared_lengths, 1.0)
+    shares = (verdicts.differences @ z) ** 2 / lengths
+    parallel = usable & (shares >= (1.0 - PARALLEL) * (z @ z))
+    bounds = np.where(parallel, shares / lengths * verdicts.thresholds, 0.0)
+    best = int(np.argmax(bounds))
+    return best if bounds[best] > 0.0 else None
 
 
 def _by_parallel(space: MetricSpace, verdicts: SourcedVerdicts, z: Floats, row: int) -> Proof:
@@ -206,17 +244,20 @@ def _by_parallel(space: MetricSpace, verdicts: SourcedVerdicts, z: Floats, row: 
         proof = checked(space, verdicts, z, np.array([row]), np.array([weight]))
         if proof is not None:
             return proof
-    return _nothing(z)
+    return no_proof(z)
 
 
-def _nothing(z: Floats) -> Proof:
+def no_proof(z: Floats) -> Proof:
+    """That z'Gz >= 0."""
     return Proof(z, np.zeros(0, np.int64), np.zeros(0), Fraction(0))
 
 
 # Exact arithmetic.
 
 
-def leaves_semidefinite(z: Numbers, rows: Sequence[Numbers], signed: Numbers, *, diagonal: bool) -> bool:
+def leaves_semidefinite(
+    z: Numbers, rows: Sequence[Numbers], signed: Numbers, *, diagonal: bool, budget: SearchBudget = UNLIMITED
+) -> bool:
     """Whether zz' - sum signed_j z_j z_j' is positive semidefinite, or its diagonal not negative.
 
     >>> leaves_semidefinite([1.0, 0.0], [[2.0, 0.0]], [0.25], diagonal=False)
@@ -232,15 +273,18 @@ def leaves_semidefinite(z: Numbers, rows: Sequence[Numbers], signed: Numbers, *,
     scaled = [[weight * x for x in vector] for weight, vector in zip(weights, table, strict=True)]
     if diagonal:
         return all(sum(s[i] * v[i] for s, v in zip(scaled, table, strict=True)) >= 0 for i in range(d))
-    return _is_semidefinite(
-        [[sum(s[i] * v[j] for s, v in zip(scaled, table, strict=True)) for j in range(d)] for i in range(d)]
-    )
+    matrix = []
+    for i in range(d):
+        budget.spend(BIG * d * len(table))
+        matrix.append([sum(s[i] * v[j] for s, v in zip(scaled, table, strict=True)) for j in range(d)])
+    return _is_semidefinite(matrix, budget)
 
 
-def _is_semidefinite(matrix: list[Whole]) -> bool:
+def _is_semidefinite(matrix: list[Whole], budget: SearchBudget) -> bool:
     """Symmetric elimination; a zero on the diagonal is allowed only in a row of zeros."""
     last = 1
     for p in range(len(matrix)):
+        budget.spend(BIG * (p + 1) * (len(matrix) - p) ** 2)  # numbers grow with every pivot
         pivot = matrix[p][p]
         if pivot < 0 or (pivot == 0 and any(matrix[p][p + 1 :])):
             return False

@@ -11,6 +11,7 @@ import numpy as np
 from evenhand._internal.append_only import GrowingList, GrowingRows
 from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand._internal.jit import jit
+from evenhand.certificates._budget import UNLIMITED, SearchBudget
 from evenhand.certificates._sourced_verdicts import SourcedVerdicts
 from evenhand.certificates.evidence import Evidence
 from evenhand.metrics.features import MetricSpace
@@ -34,20 +35,30 @@ class Entry(NamedTuple):
     """They are the rows of the table before this one, from the end of the entry before."""
 
 
+class Processed(NamedTuple):
+    """The evidence of the first entries of a log."""
+
+    n: int
+    last: Entry | None
+    """The last of them: two logs that have this very object there have all entries before it in common."""
+    evidence: Evidence
+
+
 class VerdictLog:
     """All verdicts while there are few, then the newest on pairs that were unfair or tight.
 
     Pairs that were not tight add little: proofs from tight pairs alone covered 0.905 of pairs where proofs from all
     covered 0.905, 0.955 where 0.959 (d = 5, k = 10, after 300 and 1,500 rounds). Adding verdicts costs next to
-    nothing; `evidence` is computed when first needed. It depends on the verdicts alone, not on when it is computed.
+    nothing; `evidence` is computed when first needed, once for all versions of a log. It depends on the verdicts alone,
+    not on when it is computed, and threads may ask for it at the same time.
     """
 
     def __init__(self, space: MetricSpace) -> None:
         self.space = space
         self._table = GrowingRows(DIFFERENCE + space.n_features)
         self._entries: GrowingList[Entry] = GrowingList()
-        self._evidence = Evidence(space)
-        self._processed = 0
+        self._processed = [Processed(0, None, Evidence(space))]
+        """One value, shared by all versions of the log, and replaced as a whole."""
 
     def __len__(self) -> int:
         return len(self._table)
@@ -79,14 +90,27 @@ class VerdictLog:
     @property
     def evidence(self) -> Evidence:
         """The verdicts that proofs are made from, brought up to date."""
-        try:
-            for entry, verdicts in self._since(self._processed):
-                self._evidence.update(verdicts, entry.source)
-        except BaseException:
-            self._evidence, self._processed = Evidence(self.space), 0  # half an update: start again next time
-            raise
-        self._processed = len(self._entries)
-        return self._evidence
+        return self.evidence_within(UNLIMITED)
+
+    def evidence_within(self, budget: SearchBudget) -> Evidence:
+        """The same; after OutOfBudget the next call goes on where this one ended."""
+        entries, done = list(self._entries), self._processed[0]
+        if done.n > len(entries) or (done.n and entries[done.n - 1] is not done.last):  # of a newer or another version
+            done = Processed(0, None, Evidence(self.space))
+        for entry, verdicts in self._since(done.n):
+            evidence = copy.copy(done.evidence)  # which replaces its parts, and never changes them
+            evidence.update(verdicts, entry.source, budget)
+            done = self._processed[0] = Processed(done.n + 1, entry, evidence)
+        return done.evidence
+
+    def adopt(self, other: VerdictLog) -> None:
+        """Take over what was computed for another log, if this one, perhaps loaded, begins with the same entries."""
+        done, entries = other._processed[0], list(self._entries)
+        if self._processed[0].n >= done.n or entries[: done.n] != list(other._entries)[: done.n]:
+            return
+        end = entries[done.n - 1].end
+        if np.array_equal(self._table.all()[:end], other._table.all()[:end]):
+            self._processed[0] = Processed(done.n, entries[done.n - 1], done.evidence)
 
     def verdicts(self) -> SourcedVerdicts:
         """All verdicts kept, oldest first."""
@@ -120,7 +144,7 @@ class VerdictLog:
                 end = new_ends[old_end]
                 entries.append(Entry(source, reviewer, end))
         self._fill(rows[kept], entries)
-        self._evidence, self._processed = Evidence(self.space), 0
+        self._processed = [Processed(0, None, Evidence(self.space))]
 
     def _fill(self, rows: Floats, entries: Iterable[Entry]) -> None:
         self._table = GrowingRows(DIFFERENCE + self.space.n_features).plus(rows)

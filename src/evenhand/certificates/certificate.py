@@ -9,9 +9,12 @@ from typing import Any, Literal
 import numpy as np
 
 from evenhand._internal.arrays import Floats
+from evenhand._internal.checks import check_number_or_none
 from evenhand._internal.jit import frozen
+from evenhand.certificates._budget import UNLIMITED, OutOfBudget, SearchBudget
 from evenhand.certificates._proof import Proof, proofs_of, root_rounded_down
 from evenhand.certificates._sourced_verdicts import SourcedVerdicts
+from evenhand.certificates._verdict_log import VerdictLog
 from evenhand.certificates.check import LIKELY, digest_of
 from evenhand.certificates.evidence import Evidence
 from evenhand.errors import InvalidInput
@@ -20,7 +23,7 @@ from evenhand.metrics.verdicts import Pairs
 from evenhand.records.contexts import as_contexts
 from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision, Pair
 
-Status = Literal["proved", "likely", "unproven"]
+Status = Literal["proved", "likely", "unproven", "not attempted"]
 
 FLAGGED = 0.5  # Upper limit on the probability that a flagged pair is fair, unless that is proved.
 
@@ -46,7 +49,7 @@ class PairCertificate:
     """What is known about one pair.
 
     proved: every metric that fits the quoted verdicts allows the gap. likely: not proved, but fair with probability >=
-    0.95. unproven: neither.
+    0.95. unproven: neither. not attempted: the time was too short to look for a proof.
     """
 
     pair: Pair
@@ -137,12 +140,14 @@ def certify(
     *,
     flags_left: int | None = None,
     promise: str | None = None,
+    budget: SearchBudget = UNLIMITED,
 ) -> Certificate:
     """The certificate of a decision: what is known about every pair.
 
     chance_unfair: the probability that each pair with its gap is unfair, (n,), for pairs without a proof; a metric
     learner's `chance_unfair`. Pairs with equal probabilities are fair by definition and need no evidence. flagged:
     pairs of this decision that somebody flagged, which are never "likely". flags_left, promise: the metric learner's.
+    budget: what the search for proofs may cost; pairs beyond it are "not attempted".
 
     >>> from evenhand import FairBandit
     >>> from evenhand.metrics.features import MetricSpace
@@ -163,14 +168,17 @@ def certify(
     named = np.array([pair in flagged for pair in pairs.names()], dtype=np.bool_)
     fair = np.where(named, np.minimum(fair, FLAGGED), fair)
     unequal = np.flatnonzero(gaps > PROBABILITY_TOLERANCE)
-    proofs: dict[int, Proof] = dict(zip(unequal.tolist(), proofs_of(evidence, pairs.differences[unequal]), strict=True))
+    found = proofs_of(evidence, pairs.differences[unequal], budget)
+    proofs: dict[int, Proof | None] = dict(zip(unequal.tolist(), found, strict=True))
     return Certificate(
         decision=decision.id,
         contexts=decision.contexts,
         probabilities=decision.probabilities,
         structure=evidence.space.structure,
         pairs=tuple(
-            _of_pair(pair, float(gaps[row]), float(fair[row]), proofs.get(row), evidence.verdicts)
+            _of_pair(pair, float(gaps[row]), float(fair[row]), proofs[row], evidence.verdicts)
+            if row in proofs
+            else PairCertificate(pair, float(gaps[row]), "proved", 1.0, 0.0, ())
             for row, pair in enumerate(pairs.names())
         ),
         flags_left=flags_left,
@@ -178,9 +186,29 @@ def certify(
     ).signed()
 
 
+def certify_from_log(
+    decision: Decision,
+    log: VerdictLog,
+    chance_unfair: Callable[[Pairs, Floats], Floats],
+    *,
+    seconds: float | None = None,
+    **promised: Any,
+) -> Certificate:
+    """The certificate of a decision from all verdicts of a log; promised: flags_left and promise.
+
+    seconds: about how long to look for proofs. What was prepared by then need not be prepared again.
+    """
+    budget = SearchBudget(seconds=check_number_or_none("seconds", seconds, above=0))
+    try:
+        evidence = log.evidence_within(budget)
+    except OutOfBudget:
+        evidence = Evidence(log.space)  # of which nothing will be attempted
+    return certify(decision, evidence, chance_unfair, log.flagged(decision.id), **promised, budget=budget)
+
+
 def _of_pair(pair: Pair, gap: float, fair: float, proof: Proof | None, verdicts: SourcedVerdicts) -> PairCertificate:
     if proof is None:
-        return PairCertificate(pair, gap, "proved", 1.0, 0.0, ())
+        return PairCertificate(pair, gap, "not attempted", fair, 0.0, ())
     is_proved = proof.covers(gap)
     status: Status = "proved" if is_proved else "likely" if fair >= LIKELY else "unproven"
     bound = root_rounded_down(proof.square)

@@ -46,6 +46,7 @@ class Checked(NamedTuple):
     proved: int
     likely: int
     unproven: int
+    """With those that were not attempted."""
 
 
 def check(
@@ -88,7 +89,8 @@ def check(
     if sources is not None:
         _check_sources(record, *_read_sources(sources))
     statuses = [pair["status"] for pair in record["pairs"]]
-    return Checked(*(statuses.count(status) for status in ("proved", "likely", "unproven")))
+    proved, likely = statuses.count("proved"), statuses.count("likely")
+    return Checked(proved, likely, len(statuses) - proved - likely)
 
 
 def _plain(thing: Any) -> Any:
@@ -121,8 +123,8 @@ def _check_pair(pair: Record, z: list[float], verdicts: list[Any], *, diagonal: 
         terms.append((-side * weight, [_number(x) for x in verdict["difference"]]))
         square += side * weight * (gap - side * TOLERANCE) ** 2
     d = len(z)
-    rest = [[sum((w * v[a] * v[b] for w, v in terms), Fraction(0)) for b in range(d)] for a in range(d)]
-    holds = all(rest[a][a] >= 0 for a in range(d)) if diagonal else _is_semidefinite(rest)
+    rest = [[sum((w * v[a] * v[b] for w, v in terms), Fraction(0)) for b in range(d)] for a in range(d)] if used else []
+    holds = not used or (all(rest[a][a] >= 0 for a in range(d)) if diagonal else _is_semidefinite(rest))
     _require(holds, f"{name}: the weights prove nothing, what they leave is not positive semidefinite")
     bound, probability = _number(pair["bound"]), _number(pair["probability"])
     _require(bound >= 0 and bound**2 <= max(square, Fraction(0)), f"{name}: its evidence does not prove the bound")
@@ -131,6 +133,8 @@ def _check_pair(pair: Record, z: list[float], verdicts: list[Any], *, diagonal: 
     if pair["status"] == "proved":
         _require(beyond**2 <= max(square, Fraction(0)), f"{name}: its evidence does not prove that the gap is fair")
         _require(probability == 1, f"{name}: what is proved has probability 1")
+    elif pair["status"] == "not attempted":
+        _require(not used and bound == 0, f"{name}: evidence for a pair that was not attempted")
     else:
         right = "likely" if probability >= LIKELY else "unproven"
         _require(pair["status"] == right, f"{name}: its status is {pair['status']!r}, by its probability {right!r}")
@@ -177,7 +181,9 @@ def _check_sources(record: Record, decisions: dict[str, tuple[Record, list[Recor
     _require(same, f"decision {record['decision']!r} had other contexts or other probabilities")
     for pair in record["pairs"]:
         flagged = pair["gap"] > TOLERANCE and any(_verdict(review, own, pair["pair"]) for review in reviews)
-        _require(pair["status"] == "unproven" or not flagged, f"pair {tuple(pair['pair'])} was flagged")
+        _require(
+            pair["status"] in ("unproven", "not attempted") or not flagged, f"pair {tuple(pair['pair'])} was flagged"
+        )
     for verdict in record["verdicts"]:
         if verdict["decision"] == ANSWER:
             quoted = [verdict["difference"], verdict["gap"], verdict["unfair"], verdict["reviewer"]]

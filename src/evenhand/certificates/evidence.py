@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from evenhand._internal.arrays import Floats, Indices, Mask
+from evenhand.certificates._budget import UNLIMITED, OutOfBudget, SearchBudget
 from evenhand.certificates._consistent_set import ConsistentSet, in_span
 from evenhand.certificates._descent import Descent
 from evenhand.certificates._proof import Proof, checked, refuted
@@ -18,6 +19,10 @@ from evenhand.records.decision import PROBABILITY_TOLERANCE
 
 WITNESSES = 32  # How many witnesses are computed, each for one verdict.
 DIRECTIONS_PER_UNKNOWN = 4  # How many directions of negative length are kept per unknown.
+
+PRUNING_WORK, EVIDENCE_WORK = 2e9, 2e10
+"""Budgets of one pruning, and of all together: seconds, and half a minute. Then no further witness is computed, and new
+verdicts are kept unexamined. Decisions depend on the evidence, so the limits must not depend on the clock."""
 
 
 class Pruned(NamedTuple):
@@ -35,13 +40,21 @@ class Pruned(NamedTuple):
 
 
 def prune(
-    space: MetricSpace, verdicts: SourcedVerdicts, directions: Floats, n_old: int, share: float, most: int
+    space: MetricSpace,
+    verdicts: SourcedVerdicts,
+    directions: Floats,
+    n_old: int,
+    share: float,
+    most: int,
+    own: SearchBudget,
+    budget: SearchBudget,
 ) -> Pruned:
     """Of the fair verdicts after the first `n_old`, keep those that a witness violates by more than `share` of the gap.
 
     Witnesses are computed for new verdicts, or old ones if there are few, one after the other. Whenever one violates
     new verdicts, the most violated is added, and the witness is computed again. At most `most` verdicts are kept: first
-    those that bound G or a witness, then unfair ones, then the newest.
+    those that bound G or a witness, then unfair ones, then the newest. When `own` is used up no further witness is
+    computed, and all new verdicts may be kept; when `budget` is, OutOfBudget is raised.
     """
     fair = np.flatnonzero(~verdicts.unfair)
     new = fair[fair >= n_old]
@@ -52,20 +65,26 @@ def prune(
         return Pruned(kept, none, np.zeros((space.n_features, 0)), directions, None)
     frame = np.eye(space.n_features) if known.frame is None else known.frame
     undecided = _Undecided(space, verdicts, new[known.holds(verdicts.differences[new])], share)
-    descent, witnesses, used = Descent(known), [none], [known.spread.rows]
+    descent, witnesses, used = Descent(known, own), [none], [known.spread.rows]
     old = known.usable[~verdicts.unfair[known.usable]]
     chosen = undecided.spread_out(WITNESSES)
     chosen = np.concatenate([old[max(len(old) - WITNESSES + len(chosen), 0) :], chosen])
-    for z in verdicts.differences[chosen]:
-        hint = descent.lowest(z, undecided.most_violated)
-        if hint is not None and hint.empty:
-            contradiction = refuted(known, hint.rows, hint.weights)
-            if contradiction is not None:
-                return Pruned(everything, none, frame, directions, contradiction)
-        elif hint is not None:
-            witnesses.append(hint.metric[None, :])
-            used.append(hint.rows)
-    kept = _first_needed(verdicts, np.concatenate(used), np.setdiff1d(everything, undecided.rows), most)
+    rows = everything
+    try:
+        for z in verdicts.differences[chosen]:
+            hint = descent.lowest(z, undecided.most_violated)
+            if hint is not None and hint.empty:
+                contradiction = refuted(known, hint.rows, hint.weights, own)
+                if contradiction is not None:
+                    return Pruned(everything, none, frame, directions, contradiction)
+            elif hint is not None:
+                witnesses.append(hint.metric[None, :])
+                used.append(hint.rows)
+        rows = np.setdiff1d(everything, undecided.rows)
+    except OutOfBudget:
+        if budget.is_spent:
+            raise
+    kept = _first_needed(verdicts, np.concatenate(used), rows, most)
     directions = np.concatenate([directions, *(direction[None, :] for direction in descent.found)])
     directions = directions[-DIRECTIONS_PER_UNKNOWN * space.n_unknowns :]
     return Pruned(kept, np.concatenate(witnesses), frame, directions, None)
@@ -139,6 +158,8 @@ class Evidence:
         self.contradiction: Proof | None = None
         """The proof that the verdicts contradict each other; after it nothing is added, and nothing proved."""
         self._pruned = 0
+        self._work = 0.0
+        """What all prunings together have used of their budget."""
         self._witnesses = np.zeros((0, space.n_unknowns))
         self._frame = np.zeros((space.n_features, 0))
         """The directions in which G was bounded when the witnesses were computed."""
@@ -158,8 +179,8 @@ class Evidence:
         """All metrics that fit; None while nothing bounds them. Computed again after verdicts are added."""
         return ConsistentSet.of(self.space, self.verdicts, self._directions)
 
-    def update(self, verdicts: Verdicts, source: str) -> None:
-        """Add the verdicts on the decision with the id `source`."""
+    def update(self, verdicts: Verdicts, source: str, budget: SearchBudget = UNLIMITED) -> None:
+        """Add the verdicts on the decision with the id `source`; half of it is done if OutOfBudget is raised."""
         if self.contradiction is not None or len(verdicts) == 0:
             return
         news = np.flatnonzero(self._may_inform(verdicts))
@@ -170,7 +191,7 @@ class Evidence:
         self._check_copies(len(new))
         is_crowded = len(self.verdicts) - self._pruned > UNPRUNED
         if self.contradiction is None and (is_crowded or self._is_surprising(new)):
-            self._prune()
+            self._prune(budget)
 
     def _may_inform(self, verdicts: Verdicts) -> Mask:
         """Which verdicts may add information, (n,)."""
@@ -208,8 +229,11 @@ class Evidence:
     def _contradiction(self, rows: Indices, weights: Floats) -> Proof | None:
         return checked(self.space, self.verdicts, np.zeros(self.space.n_features), rows, weights)
 
-    def _prune(self) -> None:
-        found = prune(self.space, self.verdicts, self._directions, self._pruned, INFORMATIVE, self.most_rows)
+    def _prune(self, budget: SearchBudget) -> None:
+        own = SearchBudget(min(PRUNING_WORK, EVIDENCE_WORK - self._work), within=budget)
+        limits = (INFORMATIVE, self.most_rows, own, budget)
+        found = prune(self.space, self.verdicts, self._directions, self._pruned, *limits)
+        self._work += own.used
         self._witnesses, self._frame, self._directions = found.witnesses, found.frame, found.directions
         self.contradiction = found.contradiction
         if self.contradiction is None:
@@ -230,6 +254,7 @@ class Evidence:
             "structure": self.space.structure,
             "statements": self.verdicts.state(),
             "sifted": self._pruned,
+            "work": self._work,
             "witnesses": self._witnesses,
             "frame": self._frame,
             "directions": self._directions,
@@ -241,7 +266,7 @@ class Evidence:
         """The evidence with this `state`, to the bit."""
         evidence = cls(MetricSpace(state["n_features"], state["structure"]))
         evidence.verdicts = SourcedVerdicts.from_state(state["statements"])
-        evidence._pruned = int(state["sifted"])
+        evidence._pruned, evidence._work = int(state["sifted"]), float(state.get("work", 0.0))
         evidence._witnesses, evidence._frame = state["witnesses"].copy(), state["frame"].copy()
         evidence._directions = state["directions"].copy()
         if state["contradiction"] is not None:

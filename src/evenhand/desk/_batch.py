@@ -228,4 +228,5 @@ def decision_fields(
         "worst_residual": decision.worst_residual,
         "seal": decision.id,
         **({} if left is None else {"flags_left": left}),
+        **({} if decision.unproved_pairs == 0 else {"unproved_pairs": decision.unproved_pairs}),
     }

@@ -35,6 +35,7 @@ def decision_of(body: Mapping[str, Any]) -> Decision:
         optimistic_rewards=np.array(body["optimistic_rewards"], dtype=np.float64),
         tight_pairs=tuple((i, j) for i, j in body["tight_pairs"]),
         worst_residual=body.get("worst_residual"),  # the first ledgers have none
+        unproved_pairs=body.get("unproved_pairs", 0),
     )
 
 

@@ -73,6 +73,9 @@ class Decision:
     worst_residual: float | None = None
     """The largest violation of a constraint - 0 to 1, the capacity, a distance played - as measured: rounding, or 0.
     None if the probabilities were not computed under constraints, or it was not recorded."""
+    unproved_pairs: int = 0
+    """Under `max_unfair_rounds`: how many pairs were left without a proof because the search for proofs is limited.
+    They got equal probabilities, which are always fair; with more proofs the decision might have paid off more."""
 
     def __post_init__(self) -> None:
         for name in ARRAYS:  # read-only, as kernels expect them
@@ -148,6 +151,7 @@ class Decision:
                 optimistic_rewards=np.array(record["optimistic_rewards"], dtype=np.float64),
                 tight_pairs=tuple((int(i), int(j)) for i, j in record["tight_pairs"]),
                 worst_residual=None if (worst := record.get("worst_residual")) is None else float(worst),
+                unproved_pairs=int(record.get("unproved_pairs", 0)),
             )
             if not len(decision.contexts) == len(decision.probabilities) == len(decision.optimistic_rewards):
                 raise ValueError("its parts have different lengths")

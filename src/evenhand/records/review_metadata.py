@@ -9,6 +9,7 @@ The review page fills it in; other clients may. It is recorded with the review, 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypedDict
@@ -28,6 +29,9 @@ DECLINED = ("skip", "conflict")
 
 LONGEST_TEXT = 2_000
 """Maximum length of reasons and notes, in characters."""
+
+MOST_BYTES = 32_768
+"""Maximum length of all metadata of one review, as JSON."""
 
 MOST_PLACES = 1_000_000
 """Maximum number of a pair's place in the queue."""
@@ -219,6 +223,9 @@ def read_metadata(value: Any) -> dict[str, Any] | None:
         raise refusal("circumstances", "a dict or None", value)
     metadata = dict(value)
     check_fields(metadata)
+    length = len(json.dumps(metadata, ensure_ascii=False, default=str).encode(errors="replace"))
+    if length > MOST_BYTES:
+        raise InvalidInput(f"circumstances must be at most {MOST_BYTES} bytes of JSON, got {length}")
     return metadata
 
 

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
-from evenhand.service.middleware import CheckRequests, ExplainStartup, ObserveRequests
+from evenhand.service.middleware import CheckRequests, ExplainStartup, LimitTime, ObserveRequests
 from evenhand.service.problems import add_problem_handlers
 from evenhand.service.routers import dashboard, decisions, desks, heads, health, pages, review_page, reviews, sessions
 from evenhand.service.service import running_service
@@ -44,6 +44,7 @@ def create_app(settings: ServiceSettings, *, make: bool = True) -> FastAPI:
     # The last one added sees a request first.
     app.add_middleware(CheckRequests, max_body=settings.max_body)
     app.add_middleware(ObserveRequests)
+    app.add_middleware(LimitTime, body_seconds=settings.body_seconds, send_seconds=settings.send_seconds)
     app.add_middleware(ExplainStartup)
     add_problem_handlers(app, pages.not_found_page)
     return app

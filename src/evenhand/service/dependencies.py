@@ -80,7 +80,7 @@ class RequireDesk(RequireRole):
         """The desk; a Problem if the request is not allowed, or there is no such desk."""
         caller = await super().__call__(request)
         service: Service = request.app.state.service
-        return DeskAccess(service, caller, await service.desks.get(desk))
+        return DeskAccess(service, caller, await service.desks.get(desk), request)
 
 
 def _with_roles(requirement: type[RequireRole], *roles: str) -> Any:

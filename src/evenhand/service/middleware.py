@@ -18,6 +18,7 @@ from evenhand.service.problems import Problem, problem_of
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+    from evenhand.service.connections import Connections
     from evenhand.service.service import Service
 
 log = logging.getLogger(__name__)
@@ -138,6 +139,50 @@ class CheckRequests:
             return message
 
         await self.app(scope, limited, send)
+
+
+class LimitTime:
+    """Limits how long the body of a request may take to arrive, and how long a client may not read a response.
+
+    The connection counts as busy meanwhile; otherwise it would be closed, as one that sends no request.
+    """
+
+    def __init__(self, app: ASGIApp, body_seconds: float, send_seconds: float) -> None:
+        self.app, self._body_seconds, self._send_seconds = app, body_seconds, send_seconds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        connections: Connections = scope["app"].state.service.connections
+        deadline, is_read = asyncio.get_running_loop().time() + self._body_seconds, False
+
+        async def timed() -> Message:
+            nonlocal is_read
+            if is_read:  # what comes next is the end of the connection
+                return await receive()
+            try:
+                async with asyncio.timeout_at(deadline):
+                    message = await receive()
+            except TimeoutError:
+                detail = f"the body must arrive within {self._body_seconds:g} s"
+                raise HTTPException(408, detail, {"Connection": "close"}) from None
+            is_read = not message.get("more_body", False)
+            return message
+
+        async def patient(message: Message) -> None:
+            try:
+                async with asyncio.timeout(self._send_seconds):
+                    await send(message)
+            except TimeoutError:
+                connections.abort(scope)  # the rest is sent to nobody
+
+        connections.begun(scope)
+        try:
+            await self.app(scope, timed, patient)
+        finally:
+            connections.ended(scope)
 
 
 class ExplainStartup:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections import deque
-from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -18,11 +17,13 @@ from evenhand.desk.projection.projector import Projectors
 from evenhand.errors import EvenhandError, LedgerUnavailable, UnknownRecord
 from evenhand.review.interview_sessions import InterviewSessions
 from evenhand.review.review_sessions import ReviewSessions
-from evenhand.service.dashboard.decision_page import Prover
 from evenhand.service.dashboard.overview import Overview
-from evenhand.service.problems import Problem, unavailable
+from evenhand.service.group_commit import GroupCommit
+from evenhand.service.problems import Problem
 
 if TYPE_CHECKING:
+    from starlette.requests import Request
+
     from evenhand.desk.commands import Command
     from evenhand.ledger.event import Event
     from evenhand.ledger.ledger import Ledger
@@ -34,77 +35,13 @@ if TYPE_CHECKING:
 WRITE_THREADS = 8
 """Desks that can write at the same time in one process."""
 
+CHANGING = 64
+"""Desks that can be opened or closed at the same time: one that takes long must not keep others from it."""
+
 log = logging.getLogger(__name__)
 
 Input = TypeVar("Input")
 Result = TypeVar("Result")
-Execute = Callable[[list["Command"]], Sequence["Event | Exception"]]
-
-
-class GroupCommit:
-    """The commands of one desk: those that arrive while a batch is being written form the next batch.
-
-    The busier a desk, the larger its batches, and the fewer times the disk is synced per command. `execute` runs in a
-    thread of the executor, one batch at a time.
-    """
-
-    def __init__(
-        self,
-        execute: Execute,
-        executor: Executor,
-        *,
-        max_batch: int,
-        max_waiting: int,
-        on_written: Callable[[int], None] = lambda commands: None,
-    ) -> None:
-        self._execute, self._executor, self._on_written = execute, executor, on_written
-        self._max_batch, self._max_waiting = max_batch, max_waiting
-        self._waiting: deque[tuple[Command, asyncio.Future[Event]]] = deque()
-        self._writer: asyncio.Task[None] | None = None
-        self._is_closed = False
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether no command waits or is being written."""
-        return self._writer is None
-
-    async def submit(self, command: Command) -> Event:
-        """The event of a command, once it is durable; a Problem if too many commands wait."""
-        if self._is_closed:
-            raise unavailable("the service is stopping")
-        if len(self._waiting) >= self._max_waiting:
-            raise unavailable(f"{self._max_waiting} commands are waiting at this desk")
-        future: asyncio.Future[Event] = asyncio.get_running_loop().create_future()
-        self._waiting.append((command, future))
-        if self._writer is None:
-            self._writer = asyncio.create_task(self._write())
-        return await future
-
-    async def _write(self) -> None:
-        """Write batches until no command waits."""
-        loop = asyncio.get_running_loop()
-        while self._waiting:
-            batch = [self._waiting.popleft() for _ in range(min(len(self._waiting), self._max_batch))]
-            results: Sequence[Event | Exception]
-            try:
-                results = await loop.run_in_executor(self._executor, self._execute, [command for command, _ in batch])
-            except Exception as error:
-                results = [error] * len(batch)
-            for (_, future), result in zip(batch, results, strict=True):
-                if future.done():  # the client has gone
-                    continue
-                if isinstance(result, Exception):
-                    future.set_exception(result)
-                else:
-                    future.set_result(result)
-            self._on_written(len(batch))
-        self._writer = None
-
-    async def close(self) -> None:
-        """Refuse further commands and write those that wait."""
-        self._is_closed = True
-        if self._writer is not None:
-            await self._writer
 
 
 class OpenDesk:
@@ -129,11 +66,6 @@ class OpenDesk:
         """What the dashboard shows."""
         return Overview(self.desk)
 
-    @cached_property
-    def prover(self) -> Prover:
-        """Makes certificates."""
-        return Prover(self.desk)
-
 
 @dataclass(frozen=True)
 class DeskAccess:
@@ -142,12 +74,13 @@ class DeskAccess:
     service: Service
     caller: Caller
     opened: OpenDesk
+    request: Request
 
     async def record(self, command: type[Command], *fields: Any, key: str | None, **named: Any) -> Event:
         """The event of a command of the caller, once it is durable."""
         lifetime = self.service.settings.idempotency_days * 86_400.0
         made = command(*fields, actor=self.caller.name, idempotency_key=key, key_lifetime=lifetime, **named)
-        return await self.opened.commits.submit(made)
+        return await self.opened.commits.submit(made, is_abandoned=self.request.is_disconnected)
 
 
 class OpenDesks:
@@ -156,8 +89,8 @@ class OpenDesks:
     def __init__(self, ledger: Ledger, settings: ServiceSettings, metrics: Metrics) -> None:
         self.ledger, self._settings, self._metrics = ledger, settings, metrics
         self._open: dict[str, OpenDesk] = {}
-        self._changing = asyncio.Lock()
-        """Held while a desk is opened or closed, so that no desk is open twice."""
+        self._changing = tuple(asyncio.Lock() for _ in range(CHANGING))
+        """Held while a desk is opened or closed, so that no desk is open twice; few desks share one."""
         self._projectors = Projectors(ledger)
         self._executor = ThreadPoolExecutor(WRITE_THREADS, "evenhand-write")
         self._write_failed = False
@@ -172,7 +105,7 @@ class OpenDesks:
         return opened
 
     async def _open_desk(self, name: str) -> OpenDesk:
-        async with self._changing:
+        async with self._changing[hash(name) % CHANGING]:
             if name not in self._open:
                 try:
                     desk = await asyncio.to_thread(Desk.open, self.ledger, name)
@@ -184,6 +117,7 @@ class OpenDesks:
                     self._executor,
                     max_batch=self._settings.max_batch,
                     max_waiting=self._settings.max_waiting,
+                    max_seconds=self._settings.max_seconds,
                     on_written=self._metrics.batch,
                 )
                 self._open[name] = OpenDesk(desk, commits, self._settings.service_keys)
@@ -202,6 +136,10 @@ class OpenDesks:
         """For each open desk: the last event of its projection, and whether this process projects it."""
         return {name: (opened.desk.projection.seq, opened.desk.is_projecting) for name, opened in self._open.items()}
 
+    def stuck_seconds(self) -> float:
+        """For how long the slowest batch of commands has been under way, or has waited for a thread."""
+        return max((opened.commits.busy_seconds for opened in self._open.values()), default=0.0)
+
     async def close_idle(self) -> None:
         """Close idle desks from time to time, until cancelled."""
         while True:
@@ -211,9 +149,9 @@ class OpenDesks:
                 await self._close_desk(name, before)
 
     async def _close_desk(self, name: str, before: float) -> None:
-        async with self._changing:
-            opened = self._open[name]
-            if opened.used_at < before and opened.commits.is_idle:
+        async with self._changing[hash(name) % CHANGING]:
+            opened = self._open.get(name)
+            if opened is not None and opened.used_at < before and opened.commits.is_idle:
                 del self._open[name]
                 await opened.commits.close()
                 await asyncio.to_thread(opened.desk.close)

@@ -38,6 +38,7 @@ KINDS: dict[str, tuple[int, str]] = {
     "forbidden": (403, "The token does not allow this"),
     "not-found": (404, "There is no such thing"),
     "method-not-allowed": (405, "The path has no such method"),
+    "timeout": (408, "The request took too long to arrive"),
     "conflict": (409, "The ledger holds this already"),
     "signed-in": (409, "Somebody else is signed in"),
     "too-large": (413, "The request is too large"),

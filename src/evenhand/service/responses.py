@@ -116,6 +116,8 @@ class MadeDecision(BaseModel):
     """Candidates who do not fit: they took no part."""
     counted_as: list[CountedValue] = []
     """Values that the decision counted as another, as the schema or on_invalid says."""
+    unproved_pairs: int = 0
+    """Under max_unfair_rounds: pairs with equal probabilities because the search for proofs is limited."""
 
 
 class Recorded(BaseModel):

@@ -20,6 +20,7 @@ from evenhand.errors import CannotListen, InvalidInput
 from evenhand.ledger.event import now
 from evenhand.ledger.ledger import open_ledger
 from evenhand.service.app import create_app
+from evenhand.service.connections import TimedProtocol
 from evenhand.service.logs import set_up_logs
 from evenhand.service.metrics import FOLDER
 from evenhand.service.settings import ServiceSettings, is_loopback
@@ -27,7 +28,10 @@ from evenhand.service.shutdown import end_with_parent
 from evenhand.service.tokens import new_token, open_tokens
 
 FIRST_TOKEN = "first admin"
-STOP_SECONDS = 30
+STOP_SECONDS = 10
+"""How long responses may take to end when the service stops."""
+HANG_SECONDS = 10
+"""A worker of several that does not answer its parent for this long is ended, and another one started."""
 BACKLOG = 2048
 MAX_HEAD = 65_536
 """Bytes of a request's line and headers."""
@@ -100,14 +104,14 @@ def prepare_process() -> None:
 def config_of(app: FastAPI | str, *, factory: bool = False, workers: int = 1) -> uvicorn.Config:
     """The configuration of uvicorn.
 
-    h11 is the parser: it limits the head of a request, keeps trailers apart from headers, and reads the body of a
-    request that proposes another protocol. httptools does none of these.
+    The parser is h11: it limits the head of a request, keeps trailers apart from headers, and reads the body of a
+    request that proposes another protocol. httptools does none of these. `TimedProtocol` limits how long a head takes.
     """
     return uvicorn.Config(
         app,
         factory=factory,
         workers=workers,
-        http="h11",
+        http=TimedProtocol,
         h11_max_incomplete_event_size=MAX_HEAD,
         ws="none",
         lifespan="on",
@@ -118,6 +122,7 @@ def config_of(app: FastAPI | str, *, factory: bool = False, workers: int = 1) ->
         proxy_headers=False,
         server_header=False,
         timeout_graceful_shutdown=STOP_SECONDS,
+        timeout_worker_healthcheck=HANG_SECONDS,
     )
 
 

@@ -58,11 +58,25 @@ class ServiceSettings:
     """Maximum commands waiting at one desk; more are refused with 503."""
     max_batch: int = 256
     """Maximum commands in one transaction."""
+    max_seconds: float = 30.0
+    """Maximum seconds that a command waits for its event; then it is refused with 503, and dropped if not begun."""
+    max_streams: int = 20
+    """Live streams of one token, in each process; more are refused with 429."""
+    max_connections: int = 1_000
+    """Open connections of each process, at most; fewer if the system allows fewer files."""
+    head_seconds: float = 10.0
+    """Seconds within which the head of a request must arrive, after a connection was opened or the last response."""
+    body_seconds: float = 30.0
+    """Seconds within which the body of a request must arrive."""
+    send_seconds: float = 30.0
+    """Seconds for which a client may keep a response from being sent on."""
     page: int = 100
     """Default entries per page."""
     max_page: int = 1_000
     close_after: float = 600.0
     """Seconds after which a desk without requests is closed; the next request opens it again."""
+    certificate_seconds: float = 10.0
+    """How long to look for proofs of one certificate; the pairs that are left are "not attempted"."""
     log_requests: bool = True
     """Whether to log one line of JSON per request."""
     sign_every: float = 60.0

@@ -1,7 +1,9 @@
-"""Shutdown: let live streams end when the server is told to stop, and workers when their parent is gone."""
+"""Shutdown: live streams end when the server is told to stop, workers when their parent is gone or they hang."""
 
 from __future__ import annotations
 
+import asyncio
+import faulthandler
 import logging
 import multiprocessing
 import os
@@ -57,3 +59,17 @@ def end_with_parent() -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
     threading.Thread(target=end, name="evenhand-parent", daemon=True).start()
+
+
+async def end_if_stuck(seconds: float) -> None:
+    """End this worker if its event loop does not turn for some seconds, with a traceback of all threads in the log.
+
+    The parent notices processes that are stopped or gone, not one whose loop hangs; when this one ends, it starts
+    another.
+    """
+    try:
+        while True:
+            faulthandler.dump_traceback_later(seconds, exit=True)
+            await asyncio.sleep(seconds / 4)
+    finally:
+        faulthandler.cancel_dump_traceback_later()

@@ -17,7 +17,8 @@ from evenhand.desk.projection.projection import Projection
 from evenhand.desk.settings import DeskSettings, coordinates
 from evenhand.ledger.event import Event
 from evenhand.ledger.ledger import Ledger
-from evenhand.records.decision import Decision
+from evenhand.metrics import Pairs
+from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision
 from evenhand.schema.interaction_words import signs_in_words
 from evenhand.schema.words import sentences_of_names
 
@@ -87,6 +88,8 @@ class Explanation:
     worst_residual: float | None
     """How far the probabilities exceed a constraint at most, measured when it was decided: rounding, or 0. None in the
     first ledgers, which recorded only that it was at most 1e-9."""
+    unproved_pairs: int = 0
+    """Pairs that got equal probabilities because the search for the proofs that the cap asks for is limited."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dicts, lists and numbers."""
@@ -138,8 +141,23 @@ def explain(event: Event, projection: Projection, ledger: Ledger, sources: Verdi
     pairs = _binding_pairs(ids, decision, projection, quoted)
     price = _price(decision, ids, estimated)
     where = (event.id, decision.round, body["state"], projection.seq)
-    sentences = (*_sentences(shares, pairs, price), *_left_out(body.get("left_out", ())))
-    return Explanation(*where, shares, pairs, price, sentences, decision.worst_residual)
+    sentences = (
+        *_sentences(shares, pairs, price),
+        *_unproved(decision.unproved_pairs),
+        *_left_out(body.get("left_out", ())),
+    )
+    return Explanation(*where, shares, pairs, price, sentences, decision.worst_residual, decision.unproved_pairs)
+
+
+def _unproved(pairs: int) -> list[str]:
+    """A sentence about pairs that the search for proofs did not get to."""
+    if pairs == 0:
+        return []
+    some = "1 pair was" if pairs == 1 else f"{pairs} pairs were"
+    return [
+        "Only gaps that earlier reviews prove fair may be played, and the search for proofs is limited: "
+        f"{some} left without one and got equal probabilities."
+    ]
 
 
 def _left_out(people: Sequence[dict[str, Any]]) -> list[str]:
@@ -152,22 +170,16 @@ def _binding_pairs(
 ) -> tuple[BindingPair, ...]:
     if not decision.tight_pairs:
         return ()
-    known, chances = projection.bandit.distances(decision.contexts), _chances(decision, projection)
-    found = []
-    for (i, j), verdicts in zip(decision.tight_pairs, quoted, strict=True):
-        distance, lower, upper = (float(matrix[i, j]) for matrix in (known.estimate, known.lower, known.upper))
-        gap, chance = decision.gap(i, j), chances.get((i, j), 0.0)
-        found.append(BindingPair(ids[i], ids[j], gap, distance, lower, upper, chance, verdicts))
-    return tuple(found)
-
-
-def _chances(decision: Decision, projection: Projection) -> dict[tuple[int, int], float]:
-    """The probability that each pair is unfair; empty for a decision that the projection has not counted yet."""
-    if decision.round >= projection.bandit.rounds:
-        return {}
-    k = decision.n_candidates
-    pairs = projection.bandit.pairs_to_review(decision, k * (k - 1) // 2)
-    return {pair.pair: pair.chance_unfair for pair in pairs}
+    metric, pairs = projection.bandit.metric, Pairs.named(decision.contexts, np.array(decision.tight_pairs))
+    known = (metric.estimate(pairs), *metric.ends(pairs))
+    distances, lower, upper = (np.sqrt(np.maximum(squared, 0.0)).tolist() for squared in known)
+    gaps = np.array([decision.gap(i, j) for i, j in decision.tight_pairs])
+    chances = np.zeros(len(gaps))
+    if decision.round < projection.bandit.rounds:  # the projection has counted it
+        chances = np.where(gaps > PROBABILITY_TOLERANCE, metric.chance_unfair(pairs, gaps), 0.0)
+    measured = zip(gaps.tolist(), distances, lower, upper, chances.tolist(), quoted, strict=True)
+    named = zip(decision.tight_pairs, measured, strict=True)
+    return tuple(BindingPair(ids[i], ids[j], *values) for (i, j), values in named)
 
 
 def _price(decision: Decision, ids: list[str], estimated: Floats) -> Price:

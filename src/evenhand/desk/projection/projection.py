@@ -75,8 +75,6 @@ class QuietBandit(FairBandit):
 
         previous: the copy made before, if no review was learned since: its metric can be shared.
         """
-        if self.safeguards.is_capped:  # then proposals compute evidence, which copies must not share
-            return type(self).from_state(self.state())
         twin = copy.copy(self)
         twin.metric = copy.deepcopy(self.metric) if previous is None else previous.metric
         twin.reward = copy.deepcopy(self.reward)

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from evenhand.bandit.safeguards import Safeguards
 from evenhand.desk.projection.projection import Projection
 from evenhand.desk.projection.reducer import Reducer, Withdrawals, newest_start, reaches
 from evenhand.desk.projection.snapshots import CLOSEST, OLDER, from_bytes, to_bytes, to_drop
@@ -170,9 +171,15 @@ class Projector:
         shared = before.bandit if before is not None and not reducer.has_learned_metric else None
         bandit, history = reducer.bandit.published(shared), copy.deepcopy(reducer.history)
         reducer.has_learned_metric = False
+        if bandit.safeguards.is_capped:
+            bandit.safeguards.prepare(self._previous_safeguards())  # may take long: not when somebody waits
         with self._published:
             self.projection = Projection(reducer.stamp.seq, bandit, len(reducer.skipped), history)
             self._published.notify_all()
+
+    def _previous_safeguards(self) -> Safeguards | None:
+        previous: Projection | None = getattr(self, "projection", None)
+        return None if previous is None else previous.bandit.safeguards
 
     def _follow(self) -> None:
         """Publish the newest readable snapshot that is a projection, if it is newer than what is published.

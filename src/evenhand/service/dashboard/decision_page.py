@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
-from evenhand.bandit.safeguards import Safeguards
-from evenhand.certificates import ANSWER, Certificate, certify
-from evenhand.desk.event_records import decision_of
+from evenhand.certificates import ANSWER, Certificate
+from evenhand.certificates.certificate import Status
 from evenhand.desk.explain.evidence import StandingReviews, number_of
 from evenhand.review.display import features_of, in_words, ordered
 
@@ -34,29 +32,6 @@ def decision_page(desk: Desk, decision: str) -> dict[str, Any]:
     }
 
 
-class Prover:
-    """Makes certificates of one desk's decisions. Its methods block and may be called from any thread."""
-
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
-        self._lock = threading.Lock()
-        self._copy: tuple[int, Safeguards] | None = None
-
-    def certificate(self, event: Event) -> Certificate:
-        """What can be proved about each pair now."""
-        projection, decision = self._desk.projection, decision_of(event.body)
-        if decision.round >= projection.bandit.rounds:  # another process decided, and keeps its next snapshot later
-            projection = self._desk.projector.at(self._desk.head.seq)
-        with self._lock:
-            # Evidence is computed on demand: in a copy, since the projection belongs to whoever decides.
-            if self._copy is None or self._copy[0] != projection.history.news:
-                self._copy = (projection.history.news, Safeguards.from_state(projection.bandit.safeguards.state()))
-            safeguards = self._copy[1]
-            bandit, log = projection.bandit, safeguards.log
-            evidence = (log.evidence, bandit.metric.chance_unfair, log.flagged(decision.id))
-            return certify(decision, *evidence, flags_left=bandit.flags_left, promise=bandit.promise)
-
-
 def proofs_page(desk: Desk, event: Event, certificate: Certificate) -> dict[str, Any]:
     """A certificate with candidates by name, and each verdict with its decision."""
     names = event.body["candidates"]
@@ -68,7 +43,7 @@ def proofs_page(desk: Desk, event: Event, certificate: Certificate) -> dict[str,
         "state": desk.projection.seq,
         "flags_left": certificate.flags_left,
         "promise": certificate.promise,
-        "counts": {status: certificate.count(status) for status in ("proved", "likely", "unproven")},
+        "counts": {status: certificate.count(status) for status in get_args(Status)},
         "pairs": [
             {
                 "first": names[pair.pair[0]],

@@ -10,7 +10,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections import Counter
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -138,9 +140,23 @@ class LiveView:
 class LiveViews:
     """The live views of all desks: for viewers who see everything, and for reviewers."""
 
-    def __init__(self, desks: OpenDesks) -> None:
-        self._desks = desks
+    def __init__(self, desks: OpenDesks, max_streams: int) -> None:
+        self._desks, self._max_streams = desks, max_streams
         self._views: dict[tuple[str, bool], LiveView] = {}
+        self._streams: Counter[str] = Counter()
+
+    @contextmanager
+    def stream_of(self, token: str) -> Iterator[None]:
+        """While one more stream of a token runs; a Problem if it has too many."""
+        if self._streams[token] >= self._max_streams:
+            detail = f"this token has {self._max_streams} live streams already; close one of them"
+            raise Problem("rate", detail, headers={"Retry-After": "5"})
+        self._streams[token] += 1
+        try:
+            yield
+        finally:
+            self._streams[token] -= 1
+            self._streams += Counter()  # forget tokens without streams
 
     def view(self, desk: str, *, to_reviewers: bool) -> LiveView:
         """The view of a desk; views that nobody watches are dropped."""

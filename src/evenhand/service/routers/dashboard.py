@@ -7,13 +7,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack
 from typing import Annotated, Any, Literal
 
+import orjson
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import Field
 
+from evenhand.certificates import Certificate
 from evenhand.ledger.verify import to_jsonl
+from evenhand.service.connections import while_connected
 from evenhand.service.dashboard.decision_list import decision_list, decisions_csv, desk_summary
 from evenhand.service.dashboard.decision_page import decision_page, proofs_page
 from evenhand.service.dependencies import (
@@ -87,27 +91,26 @@ async def show_decision_page(access: DeskOfDecider, decision: RecordId) -> Respo
 
 
 @router.get("/desks/{desk}/decisions/{decision}/proofs", dependencies=NO_QUERY)
-async def show_proofs(access: DeskOfDecider, decision: RecordId) -> Response:
+async def show_proofs(access: DeskOfDecider, decision: RecordId, request: Request) -> Response:
     """What is proved about each pair of a decision, and by which reviews."""
+    desk = access.opened.desk
+    event = await asyncio.to_thread(desk.decision_event, decision)
+    made = await while_connected(request, access.service.certificates.of(desk, event))
 
     def read() -> dict[str, Any]:
-        event = access.opened.desk.decision_event(decision)
-        return proofs_page(access.opened.desk, event, access.opened.prover.certificate(event))
+        return proofs_page(desk, event, Certificate.from_dict(orjson.loads(made)))
 
     return json_response(await asyncio.to_thread(read))
 
 
 @router.get("/desks/{desk}/decisions/{decision}/certificate", dependencies=NO_QUERY)
-async def download_certificate(access: DeskOfDecider, decision: RecordId) -> Response:
+async def download_certificate(access: DeskOfDecider, decision: RecordId, request: Request) -> Response:
     """The certificate of a decision, for anybody to check."""
-
-    def read() -> tuple[int, dict[str, Any]]:
-        event = access.opened.desk.decision_event(decision)
-        return event.body["number"], access.opened.prover.certificate(event).to_dict()
-
-    number, certificate = await asyncio.to_thread(read)
-    name = f"{access.opened.desk.name}-certificate-{number}.json"
-    return json_response(certificate, headers=attachment(name))
+    desk = access.opened.desk
+    event = await asyncio.to_thread(desk.decision_event, decision)
+    made = await while_connected(request, access.service.certificates.of(desk, event))
+    name = f"{desk.name}-certificate-{event.body['number']}.json"
+    return Response(made, 200, PRIVATE | attachment(name), "application/json")
 
 
 @router.get("/desks/{desk}/stream")
@@ -119,16 +122,19 @@ async def stream(access: DeskOfAny, request: Request) -> StreamingResponse:
     async def check() -> None:
         await access.service.authenticator.caller(request.scope)
 
-    pieces = view.watch(known, check)
-    first = await anext(pieces)  # while it can still fail with a problem document
+    caller = access.caller
+    async with AsyncExitStack() as opened:
+        opened.enter_context(access.service.live_views.stream_of(caller.token or caller.name))
+        pieces = view.watch(known, check)
+        opened.push_async_callback(pieces.aclose)
+        first = await anext(pieces)  # while it can still fail with a problem document
+        at_end = opened.pop_all()
 
     async def body() -> AsyncIterator[bytes]:
-        try:
+        async with at_end:
             yield first
             async for piece in pieces:
                 yield piece
-        finally:
-            await pieces.aclose()
 
     headers = {"content-type": "text/event-stream", "x-accel-buffering": "no"}
     return StreamingResponse(body(), 200, PRIVATE | headers)

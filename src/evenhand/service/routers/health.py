@@ -13,6 +13,8 @@ from evenhand.service.responses import PRIVATE, Health, json_response
 from evenhand.version import __version__
 
 READY_SECONDS = 5.0
+STUCK_SECONDS = 30.0
+"""A batch of commands that has been under way for longer is stuck: other services should get the requests."""
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 router = APIRouter(tags=["service"])
@@ -26,7 +28,7 @@ async def health() -> Response:
 
 @router.get("/ready", response_model=Health, responses=problem_responses())
 async def ready(service: RunningService) -> Response:
-    """Whether decisions can be made now: the ledger can be read and written.
+    """Whether decisions can be made now: the ledger can be read and written, and no desk is stuck.
 
     After a failed write, as on a full disk, every request tries to write until that succeeds.
     """
@@ -38,6 +40,8 @@ async def ready(service: RunningService) -> Response:
         raise unavailable("the ledger does not answer") from None
     if not is_writable:
         raise unavailable("the ledger cannot be written now; see the log")
+    if service.desks.stuck_seconds() > STUCK_SECONDS:
+        raise unavailable(f"a desk has been writing for more than {STUCK_SECONDS:g} s; see the metrics")
     return json_response({"status": "ready", "version": __version__})
 
 

@@ -1,4 +1,4 @@
-// The certificate of each pair: proven, likely or unproven, and the reviews that prove it.
+// The certificate of each pair: proven, likely, unproven or not attempted, and the reviews that prove it.
 
 import { call, deskPath, Unreachable } from "../api.js";
 import { el, show } from "../dom.js";
@@ -15,8 +15,9 @@ const STATUS = {
   proved: { mark: "✓", words: "proven fair", meaning: "every metric consistent with the reviews allows this gap" },
   likely: { mark: "≈", words: "likely fair", meaning: "not proven, but fair with a probability of at least 95%" },
   unproven: { mark: "?", words: "unproven", meaning: "none of these: review these pairs first" },
+  "not attempted": { mark: "…", words: "not attempted", meaning: "the time was too short to look for a proof" },
 };
-const ORDER = ["called", "unproven", "likely", "proved"];
+const ORDER = ["called", "unproven", "not attempted", "likely", "proved"];
 
 /** flags: from `flagsOf`. */
 export async function showProofs(place, desk, id, flags) {
@@ -54,11 +55,11 @@ const withFlags = (pair, by) => ({ ...pair, by, status: by.length && pair.status
 
 function counts(pairs) {
   const how = (name) => pairs.filter((pair) => pair.status === name).length;
-  return el("ul", { class: "proof-counts legend" }, Object.entries(STATUS).filter(([name]) => name !== "called" || how(name)).map(([name, { meaning }]) =>
+  return el("ul", { class: "proof-counts legend" }, Object.entries(STATUS).filter(([name]) => !["called", "not attempted"].includes(name) || how(name)).map(([name, { meaning }]) =>
     el("li", {}, status(name), el("b", { class: "number" }, String(how(name))), el("span", { class: "muted" }, meaning))));
 }
 
-const status = (name, words = STATUS[name].words) => el("span", { class: `status ${name}` }, el("span", { "aria-hidden": "true" }, STATUS[name].mark), el("span", {}, words));
+const status = (name, words = STATUS[name].words) => el("span", { class: `status ${name.replace(" ", "-")}` }, el("span", { "aria-hidden": "true" }, STATUS[name].mark), el("span", {}, words));
 
 function line(pair, desk) {
   const equal = pair.gap < 1e-9;
@@ -78,6 +79,7 @@ function statusOf({ status: name, by, probability }, equal) {
 }
 
 function evidence(pair, desk) {
+  if (pair.status === "not attempted") return el("span", { class: "muted" }, "no proof was looked for; reviews of similar pairs give an estimate");
   if (!pair.evidence.length) return el("span", { class: "muted" }, "no review proves a distance; reviews of similar pairs give an estimate, not a proof");
   const what = pair.status === "proved" ? count(pair.evidence.length, "review") : `${count(pair.evidence.length, "review")}, not sufficient for a proof`;
   return el("details", { class: "fold" }, el("summary", {}, what), el("ul", { class: "evidence" }, pair.evidence.map((quote) => el("li", {},

@@ -1,0 +1,1 @@
+"""What runs beside requests, in a process of its own."""

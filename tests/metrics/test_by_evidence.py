@@ -22,7 +22,6 @@ from evenhand.metrics import (
     Pairs,
     Score,
     Verdicts,
-    VersionSpace,
     default_learner,
 )
 from evenhand.metrics.by_evidence import FIRST_TRIAL, HOPELESS

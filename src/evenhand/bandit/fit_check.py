@@ -72,7 +72,8 @@ class FitCheck:
     """Remembers answers, and looks now and then for a metric that explains them, until it has spoken up.
 
     It speaks up when answers speak strongly against every metric that a search finds: docs/mathematics.md says why a
-    reviewer who follows one is hardly ever accused; or when a learner without a metric took over. Checks are values: `after` gives the next one.
+    reviewer who follows one is hardly ever accused; or when a learner without a metric took over. Checks are values:
+    `after` gives the next one.
     """
 
     older: CheckedAnswers
@@ -148,7 +149,8 @@ class FitCheck:
         chances = metric.best_predictor.chance_flagged(verdicts.pairs, verdicts.gaps, verdicts.reviewer)
         names = self.names if verdicts.reviewer in self.names else (*self.names, verdicts.reviewer)
         who = np.full(n, names.index(verdicts.reviewer))
-        new = CheckedAnswers(verdicts.pairs.differences, verdicts.gaps, np.clip(chances, 0.0, 1.0), verdicts.unfair, who)
+        chances = np.clip(chances, 0.0, 1.0)
+        new = CheckedAnswers(verdicts.pairs.differences, verdicts.gaps, chances, verdicts.unfair, who)
         older, newer = self.older, (*self.newer, new)
         if len(newer) == CHUNKS:
             older, newer = older.joined(newer), ()

@@ -72,8 +72,8 @@ class FitReport:
     predicted: int
     """How many of these have their predictions noted: all, but for those in files of earlier versions."""
     speaks_up: bool
-    """Whether no metric explains the answers, however it is chosen, with the tolerated share of slips, or a model of the
-    reviewers took over because it predicted the answers far better."""
+    """Whether no metric explains the answers, however it is chosen, with the tolerated share of slips; or whether a
+    model of the reviewers took over because it predicted the answers far better."""
     spoke_at: int | None
     """The number of answers when that was found."""
     tolerated: float
@@ -242,8 +242,8 @@ MODELLED = (
 def _verdict(check: FitCheck) -> str:
     if check.is_outpredicted:
         return (
-            f"The answers follow no metric that was found: after {check.spoke_at} answers, a model of the reviewers had "
-            "predicted them far better than the learners of a metric."
+            f"The answers follow no metric that was found: after {check.spoke_at} answers, "
+            "a model of the reviewers had predicted them far better than the learners of a metric."
         )
     if check.speaks_up:
         return (

@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 UNREADABLE = (TypeError, ValueError, AttributeError, KeyError, IndexError, RecursionError, OverflowError)
 """Raised by commands of the wrong shape; other commands of the batch must not suffer from one."""
 
-NOT_COMPARED = ("idempotency_key", "origins")
+NOT_COMPARED = ("idempotency_key", "origins", "people")
 """Fields in which two commands with the same key may differ."""
 
 LATER_FIELDS = (*ANSWER_FIELDS, "on_invalid")

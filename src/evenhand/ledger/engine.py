@@ -24,6 +24,7 @@ PRAGMAS = (
     "PRAGMA synchronous = FULL",  # a commit is on disk when it returns
     "PRAGMA cache_size = -65536",
     "PRAGMA wal_autocheckpoint = 1000",  # pages
+    "PRAGMA secure_delete = ON",  # deleted content is overwritten: people can be erased
 )
 
 CONNECT_TIMEOUTS = {

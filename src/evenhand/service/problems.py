@@ -39,6 +39,7 @@ KINDS: dict[str, tuple[int, str]] = {
     "not-found": (404, "There is no such thing"),
     "method-not-allowed": (405, "The path has no such method"),
     "conflict": (409, "The ledger holds this already"),
+    "erased": (410, "The person was erased"),
     "too-large": (413, "The request is too large"),
     "media-type": (415, "The body is not JSON"),
     "invalid": (422, "The request is not valid"),
@@ -53,6 +54,7 @@ KINDS: dict[str, tuple[int, str]] = {
 KIND_OF_ERROR: dict[type[EvenhandError], str] = {
     errors.UnknownRecord: "not-found",
     errors.AlreadyRecorded: "conflict",
+    errors.Erased: "erased",
     errors.IdempotencyConflict: "key-reused",
     errors.InvalidInput: "invalid",
     errors.UnknownPair: "invalid",
@@ -106,7 +108,7 @@ def problem_responses(*kinds: str) -> dict[int | str, dict[str, Any]]:
 WITH_TOKEN = problem_responses("unauthorized", "forbidden", "rate")
 LISTED = problem_responses("unauthorized", "forbidden", "rate", "malformed", "invalid")
 AT_DESK = LISTED | problem_responses("not-found")
-WRITE = AT_DESK | problem_responses("conflict", "too-large", "media-type")
+WRITE = AT_DESK | problem_responses("conflict", "erased", "too-large", "media-type")
 """Problems of requests that need a token, that have a query, that name a desk, and that change it."""
 
 

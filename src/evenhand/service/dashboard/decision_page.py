@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evenhand.bandit.safeguards import Safeguards
 from evenhand.certificates import ANSWER, Certificate, certify
 from evenhand.desk.event_records import decision_of
 from evenhand.desk.explain.evidence import StandingReviews, number_of
+from evenhand.desk.remaining import erased_in
+from evenhand.errors import Erased
 from evenhand.review.display import features_of, in_words, ordered
 
 if TYPE_CHECKING:
     from evenhand.certificates.certificate import PairCertificate, QuotedVerdict
     from evenhand.desk.desk import Desk
     from evenhand.ledger.event import Event
+
+ERASED = "erased"
+"""In place of the attributes of somebody who was erased."""
 
 
 def decision_page(desk: Desk, decision: str) -> dict[str, Any]:
@@ -23,8 +29,8 @@ def decision_page(desk: Desk, decision: str) -> dict[str, Any]:
     # The page shows attributes in words, in the desk's order; the ledger has the numbers.
     body = {name: value for name, value in record["body"].items() if name not in ("contexts", "features")}
     rows = features_of(record["body"], body["candidates"], settings)
-    names = ordered(rows[0], settings) if rows else []
-    words = [[in_words(row.get(name), settings.schema, name) for name in names] for row in rows]
+    names = ordered(next((row for row in rows if row), {}), settings)
+    words = [[in_words(row.get(name), settings.schema, name) if row else ERASED for name in names] for row in rows]
     return {
         "id": decision,
         "record": {**record, "body": body},
@@ -43,10 +49,13 @@ class Prover:
         self._copy: tuple[int, Safeguards] | None = None
 
     def certificate(self, event: Event) -> Certificate:
-        """What can be proved about each pair now."""
-        projection, decision = self._desk.projection, decision_of(event.body)
-        if decision.round >= projection.bandit.rounds:  # another process decided, and keeps its next snapshot later
+        """What can be proved about each pair now; nothing about those with somebody who was erased."""
+        projection, erased = self._desk.projection, erased_in(event.body)
+        if erased.issuperset(event.body["candidates"]):
+            raise Erased("a certificate needs the candidates' contexts; all of them were erased")
+        if event.body["number"] >= projection.bandit.rounds:  # another process decided: its next snapshot comes later
             projection = self._desk.projector.at(self._desk.head.seq)
+        decision = projection.bandit.own(decision_of(event.body), is_whole=not erased)
         with self._lock:
             # Evidence is computed on demand: in a copy, since the projection belongs to whoever decides.
             if self._copy is None or self._copy[0] != projection.history.news:
@@ -54,7 +63,9 @@ class Prover:
             safeguards = self._copy[1]
             bandit, log = projection.bandit, safeguards.log
             evidence = (log.evidence, bandit.metric.chance_unfair, log.flagged(decision.id))
-            return certify(decision, *evidence, flags_left=bandit.flags_left, promise=bandit.promise)
+            certificate = certify(decision, *evidence, flags_left=bandit.flags_left, promise=bandit.promise)
+        gone = {place for place, name in enumerate(event.body["candidates"]) if name in erased}
+        return replace(certificate, pairs=tuple(one for one in certificate.pairs if gone.isdisjoint(one.pair)))
 
 
 def proofs_page(desk: Desk, event: Event, certificate: Certificate) -> dict[str, Any]:
@@ -68,6 +79,7 @@ def proofs_page(desk: Desk, event: Event, certificate: Certificate) -> dict[str,
         "state": desk.projection.seq,
         "flags_left": certificate.flags_left,
         "promise": certificate.promise,
+        "erased": sorted(erased_in(event.body)),
         "counts": {status: certificate.count(status) for status in ("proved", "likely", "unproven")},
         "pairs": [
             {

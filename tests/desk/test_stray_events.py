@@ -54,7 +54,7 @@ def put(desk: Desk, seq: int) -> None:
     """A line that somebody put there."""
     row = lines_of(desk)[-1]._replace(seq=seq, id=f"{desk.name}-{seq}", key=None, number=None)
     with desk.ledger.transaction(writes=True) as connection:
-        connection.exec_driver_sql(INSERT, [(desk.name, *row)])
+        connection.exec_driver_sql(INSERT, [(desk.name, *row[:-1])])
 
 
 CHANGES: dict[str, Callable[[Desk], None]] = {

@@ -1,4 +1,4 @@
-"""`evenhand ledger list`, `verify`, `replay` and `export`."""
+"""`evenhand ledger list`, `verify`, `replay` and `export`; `import` and `erase` have files of their own."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evenhand.cli._database_options import add_database, database_of, names_database
+from evenhand.cli.ledger_erase import add_erase
 from evenhand.cli.ledger_import import add_import
 from evenhand.errors import DamagedLedger, EvenhandError, InvalidInput
 
 if TYPE_CHECKING:
     from evenhand.desk.replay import Replayed
     from evenhand.ledger.ledger import Ledger
+
+MOST_LISTED = 20
+"""Maximum number of events listed in one line."""
 
 Known = tuple[int, str] | None
 """The seq and hash of an event, as noted before."""
@@ -43,9 +47,11 @@ def add_ledger(parser: argparse.ArgumentParser) -> None:
     export.add_argument("--output", type=Path, help="the file (standard output)")
     export.add_argument("--even-if-damaged", action="store_true", help="write what there is of a damaged ledger")
     export.set_defaults(run=run_export)
+    erase = actions.add_parser("erase", help="erase what a ledger says about a person; its hashes stay right")
+    add_erase(erase)
     importing = actions.add_parser("import", help="a warm start from past decisions, outcomes and reviews")
     add_import(importing)
-    for action in (listing, verify, replay, fit, export, importing):
+    for action in (listing, verify, replay, fit, export, erase, importing):
         add_database(action)
 
 
@@ -90,7 +96,14 @@ def run_replay(options: argparse.Namespace) -> None:
         result = replay(ledger, options.desk)
     if not result.is_same:
         raise DamagedLedger(_what_differs(result))
-    print(f"desk {result.desk}: {result.decisions} decisions replayed from {result.lines} events, the same to the bit")
+    same = result.decisions - len(result.erased)
+    print(f"desk {result.desk}: {same} decisions replayed from {result.lines} events, the same to the bit")
+    if result.erased:
+        shown = ", ".join(map(str, result.erased[:MOST_LISTED])) + (", ..." if result.erased[MOST_LISTED:] else "")
+        print(
+            f"{len(result.erased)} decisions cannot be made again, as people were erased whom they were about or had "
+            f"learned from: events {shown}"
+        )
 
 
 def run_fit(options: argparse.Namespace) -> None:
@@ -217,12 +230,13 @@ def _verify_file(path: Path, known: Known) -> None:
 
 def _verify_desk(ledger: Ledger, desk: str, known: Known) -> None:
     from evenhand.desk.projection.snapshots import check_snapshots
-    from evenhand.ledger.verify import verify
+    from evenhand.ledger.verify import verified_chain
 
-    found = verify(ledger, desk, known=known)
+    chain, found = verified_chain(ledger, desk, known=known)
     check_snapshots(ledger, desk)
+    erased = f"; {chain.erased} contents were erased" if chain.erased else ""
     print(
-        f"desk {desk}: {found.seq} events, {found.decisions} decisions, every hash and link is right; "
+        f"desk {desk}: {found.seq} events, {found.decisions} decisions, every hash and link is right{erased}; "
         f"the last is {found.seq}:{found.hash}"
     )
 

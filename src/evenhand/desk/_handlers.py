@@ -236,7 +236,7 @@ class Handlers:
         if held.since is None:
             raise InvalidInput(
                 f"candidate {candidate!r} cannot be erased from this ledger: {held.old_events} events that name them "
-                "were written by an earlier version, with all contents in the hashed text. What is possible: export the "
+                "were written by an earlier version, with everything in the hashed text. What is possible: export the "
                 "ledger, import it into a desk of a new database, erase the candidate there, and delete this database "
                 "and its backups"
             )

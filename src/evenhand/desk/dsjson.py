@@ -22,8 +22,9 @@ def to_dsjson(ledger: Ledger, desk: str) -> Iterator[str]:
 
     "a" lists the candidates from 1, the chosen one first, "p" their probabilities in that order. A decision that chose
     several has a line for each of them; one without an outcome has no label, and Vowpal Wabbit learns nothing from it;
-    one that chose nobody is marked to be skipped. Outcomes after an override are no labels: their probabilities are
-    unknown; nor are those of a decision with somebody who was erased. The extra key "evenhand" has the ids, the standing reviews, the overrides, and the tight pairs.
+    one that chose nobody is marked to be skipped. Outcomes after an override are no labels, since their probabilities
+    are unknown, nor are those of a decision with somebody who was erased. The extra key "evenhand" has the ids, the
+    standing reviews, the overrides, and the tight pairs.
     DamagedLedger, before the first line, if the ledger is not what was written.
     """
     verify(ledger, desk)

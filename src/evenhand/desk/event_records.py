@@ -23,7 +23,7 @@ MOST_SHOWN = 6
 
 
 def decision_of(body: Mapping[str, Any]) -> Decision:
-    """The decision of an event of kind "decision", to the bit; erased candidates have zeros, and it has no signature."""
+    """The decision of an event of kind "decision", to the bit; erased candidates have zeros, and no signature."""
     place = {name: i for i, name in enumerate(body["candidates"])}
     contexts = body["contexts"]
     if "erased" in body:

@@ -17,7 +17,8 @@ from evenhand.desk.event_records import implied_fields, review_of
 from evenhand.desk.review_rules import ReviewRules
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import EvenhandError, InvalidInput
-from evenhand.ledger.event import CANONICAL, check_name, is_name
+from evenhand.ledger.contents import CANONICAL
+from evenhand.ledger.event import check_name, is_name
 from evenhand.records.decision import Review
 from evenhand.records.ratings import PREFERENCES, check_scale, check_score, check_tolerance
 from evenhand.records.review_metadata import LONGEST_TEXT

@@ -1,6 +1,6 @@
 """Sealing: what in a new event is about people, and so is kept beside its text, where it can be erased.
 
-Ids, probabilities, who was chosen, rewards and verdicts stay in the text: they are the record of what was decided, under
+Ids, probabilities, who was chosen, rewards and verdicts stay in the text: the record of what was decided, under
 pseudonyms. Free text may name anybody whom the event is about: it is theirs together, and goes when one of them does.
 """
 
@@ -36,17 +36,19 @@ def sealed(kind: str, body: Body, about: Sequence[str], name: str) -> tuple[Body
     if kind == "answer":
         fields = {field: body[field] for field in ("x", "y", "circumstances")}
         plain = {field: value for field, value in body.items() if field not in ("x", "y")}
-        return {**plain, "circumstances": None}, ((), [ToSeal(tuple(about) or (name,), {"fields": fields})])
+        return {**plain, "circumstances": None}, _joint(about or (name,), fields)
     if kind == "review" and body["circumstances"]:
         text, metadata = _split(body["circumstances"])
         if text:
-            return {**body, "circumstances": metadata}, (
-                (),
-                [ToSeal(tuple(about), {"fields": {"circumstances": text}})],
-            )
+            return {**body, "circumstances": metadata}, _joint(about, {"circumstances": text})
     if kind in ("override", "withdrawal") and body["reason"] is not None:
-        return {**body, "reason": None}, ((), [ToSeal(tuple(about), {"fields": {"reason": body["reason"]}})])
+        return {**body, "reason": None}, _joint(about, {"reason": body["reason"]})
     return body, None
+
+
+def _joint(people: Sequence[str], fields: Body) -> Sealed:
+    """One content of several people."""
+    return (), [ToSeal(tuple(people), {"fields": fields})]
 
 
 def _split(metadata: Mapping[str, Any]) -> tuple[Body, Body]:

@@ -56,21 +56,30 @@ class PersonKeys:
 
     # Writing.
 
-    def encrypted(self, seq: int, owners: Sequence[Sequence[str]], contents: Contents) -> bytes:
-        """The contents of a new event, encrypted; owners: whose each of them is, empty for everybody's."""
-        everybody = _everybody(owners)
+    def load_for(self, events: Iterable[Contents]) -> None:
+        """Read the keys for the contents of new events, in as few queries as possible."""
+        self._load(
+            person for contents in events for content in contents if content is not None for person in content.of
+        )
+
+    def encrypted(self, seq: int, contents: Contents) -> bytes:
+        """The contents of a new event, encrypted; who is new gets a key."""
+        everybody = _everybody(content.of for content in contents if content is not None)
         self._load(everybody)
-        for person in everybody:
-            if self._known[person] is None:
-                self._known[person] = self._new[person] = PersonKey(seq, os.urandom(KEY))
-        pieces, nonces = [], os.urandom(NONCE * len(contents))
-        for place, (people, content) in enumerate(zip(owners, contents, strict=True)):
+        new = [person for person in everybody if self._known[person] is None]
+        random = os.urandom(KEY * len(new) + NONCE * len(contents))
+        for place, person in enumerate(new):
+            self._known[person] = self._new[person] = PersonKey(seq, random[KEY * place : KEY * (place + 1)])
+        at, header, pieces, bound = KEY * len(new), list[tuple[People, int]](), list[bytes](), self._bound(seq)
+        for content in contents:
             assert content is not None
-            nonce, key = nonces[NONCE * place : NONCE * (place + 1)], self._joint(tuple(people) or everybody, seq)
+            nonce, key, at = random[at : at + NONCE], self._joint(content.of or everybody, seq), at + NONCE
             assert key is not None
-            pieces.append(nonce + AESGCM(key).encrypt(nonce, content.salt + content.text.encode(), self._bound(seq)))
-        header = orjson.dumps([[people, len(piece)] for people, piece in zip(owners, pieces, strict=True)])
-        return b"".join([header, b"\n", *pieces])
+            pieces.append(nonce + AESGCM(key).encrypt(nonce, content.salt + content.text, bound))
+        header = [
+            [content.of, len(piece)] for content, piece in zip(contents, pieces, strict=True) if content is not None
+        ]
+        return b"".join([orjson.dumps(header), b"\n", *pieces])
 
     def forget(self, person: str) -> None:
         """Destroy a key."""
@@ -103,17 +112,20 @@ class PersonKeys:
             return None
         try:
             plain = AESGCM(key).decrypt(piece[:NONCE], piece[NONCE:], self._bound(seq))
-            return Content(plain[:SALT], plain[SALT:].decode())
-        except (InvalidTag, UnicodeDecodeError, ValueError):
+            return Content(plain[:SALT], plain[SALT:])
+        except (InvalidTag, ValueError):
             return UNREADABLE
 
     def _joint(self, people: People, seq: int) -> bytes | None:
         """The key of one person, or one that needs the keys of all; None if one of them was destroyed."""
+        if len(people) == 1:
+            known = self._known.get(people[0])
+            return None if known is None or known.since > seq else known.key
         found = [self._known.get(person) for person in people]
         keys = [key.key for key in found if key is not None and key.since <= seq]
         if len(keys) < len(people) or not keys:
             return None
-        return keys[0] if len(keys) == 1 else hashlib.sha256(b"".join(keys)).digest()
+        return hashlib.sha256(b"".join(keys)).digest()
 
     def _bound(self, seq: int) -> bytes:
         """What a content is bound to: it cannot be moved to another event."""

@@ -24,18 +24,20 @@ class Content(NamedTuple):
     """What an event says about one or several people; the text is exactly what the commitment is to."""
 
     salt: bytes
-    text: str
+    text: bytes
+    of: tuple[str, ...] = ()
+    """Whose it is, if it is to be stored; empty for everybody whom the event's other contents are of."""
 
     @property
     def commitment(self) -> str:
         """What the event's text has in its place."""
-        return hashlib.sha256(self.salt + self.text.encode()).hexdigest()
+        return hashlib.sha256(self.salt + self.text).hexdigest()
 
 
 Contents = tuple[Content | None, ...]
 """The contents of an event; None for those that were erased."""
 
-UNREADABLE = Content(b"", "")
+UNREADABLE = Content(b"", b"")
 """In place of a content that was damaged: it has no event's commitment."""
 
 
@@ -58,7 +60,7 @@ def seal(body: Mapping[str, Any], columns: Sequence[str], drafts: Sequence[ToSea
     """
     salts = os.urandom(SALT * len(drafts))
     contents = tuple(
-        Content(salts[SALT * place : SALT * (place + 1)], orjson.dumps(draft.parts, option=CANONICAL).decode())
+        Content(salts[SALT * place : SALT * (place + 1)], orjson.dumps(draft.parts, option=CANONICAL), draft.of)
         for place, draft in enumerate(drafts)
     )
     commitments = [
@@ -106,7 +108,7 @@ def wrong_content(body: Mapping[str, Any], contents: Contents) -> bool:
 
 def as_json(contents: Contents) -> list[dict[str, str] | None]:
     """Contents for an exported line, each with its text as a string: exactly what the commitment is to."""
-    return [None if one is None else {"salt": one.salt.hex(), "text": one.text} for one in contents]
+    return [None if one is None else {"salt": one.salt.hex(), "text": one.text.decode()} for one in contents]
 
 
 def from_json(value: Any) -> Contents:
@@ -117,6 +119,6 @@ def from_json(value: Any) -> Contents:
 def _read(entries: list[Any]) -> Iterator[Content | None]:
     for one in entries:
         try:
-            yield None if one is None else Content(bytes.fromhex(one["salt"]), str(one["text"]))
+            yield None if one is None else Content(bytes.fromhex(one["salt"]), str(one["text"]).encode())
         except (KeyError, TypeError, ValueError):
             yield UNREADABLE

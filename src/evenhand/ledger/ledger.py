@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, cast
 
-import orjson
-from sqlalchemy import Connection
+from sqlalchemy import Connection, inspect
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from evenhand.errors import AlreadyRecorded, DamagedLedger, UnknownRecord
@@ -41,9 +40,6 @@ SELECT seq,
 FROM desks WHERE name = ?
 """
 """One statement: in PostgreSQL each sees what was committed before it, and a desk's row moves with its events."""
-
-CONTENTS = "0006"
-"""The migration that brought contents."""
 
 CHUNK = 1000
 """Events per query where all are read."""
@@ -88,8 +84,9 @@ class Ledger:
         refuse_newer(version)
         file = files.get(self.engine)
         if file is not None and file.is_read_only:
-            # Desks, events and snapshots are the same in every version, but for the contents of events.
-            self._columns = COLUMNS if (version or "") >= CONTENTS else f"{COLUMNS_BEFORE}, NULL"
+            with self.transaction() as connection:  # otherwise desks, events and snapshots are as they always were
+                names = {column["name"] for column in inspect(connection).get_columns("events")}
+            self._columns = COLUMNS if "contents" in names else f"{COLUMNS_BEFORE}, NULL"
             return
         with self.transaction(writes=True) as connection:
             bring_up_to_date(connection)
@@ -348,6 +345,7 @@ class LedgerView:
 
         Contents are encrypted here: the keys are those of this transaction. An erasure destroys its person's key.
         """
+        self._keys.load_for(row.opened for row in rows)
         try:
             self._run(INSERT, [(self._desk, *self._stored(row)[:-1]) for row in rows])
             self._keys.keep()
@@ -364,14 +362,11 @@ class LedgerView:
         self.head = head
 
     def _stored(self, row: Row) -> Row:
-        body: dict[str, Any] = orjson.loads(row.text)["body"] if row.opened or row.kind == "erasure" else {}
         if row.kind == "erasure":
+            body = row.event.body
             self._keys.forget(body["candidate"])
             forget(self._connection, self._desk, body["candidate"], body["since"])
-        if not row.opened:
-            return row
-        owners = [one.get("of", ()) for one in body["sealed"]["contents"]]
-        return row._replace(contents=self._keys.encrypted(row.seq, owners, row.opened))
+        return row._replace(contents=self._keys.encrypted(row.seq, row.opened)) if row.opened else row
 
 
 def _snapshots(connection: Connection, desk: str) -> list[Stamp]:

@@ -21,7 +21,12 @@ HASHES = len(',"previous":"","hash":""}') + 2 * 64
 
 
 def verify(ledger: Ledger, desk: str, *, known: tuple[int, str] | None = None) -> Head:
-    """The head of a desk's ledger, after all of it was checked; DamagedLedger with the first event that is wrong.
+    """The head of a desk's ledger, after all of it was checked; see `verified_chain`."""
+    return verified_chain(ledger, desk, known=known)[1]
+
+
+def verified_chain(ledger: Ledger, desk: str, *, known: tuple[int, str] | None = None) -> tuple[Chain, Head]:
+    """All events of a desk's ledger, checked, and its head; DamagedLedger with the first event that is wrong.
 
     known: the seq and hash of an event as noted before. Without it, somebody who can write to the database could remove
     the newest events, or rewrite the whole ledger.
@@ -40,7 +45,7 @@ def verify(ledger: Ledger, desk: str, *, known: tuple[int, str] | None = None) -
         raise DamagedLedger(f"the ledger of desk {desk!r} ends at event {chain.seq}; event {known[0]} was noted before")
     chain.compare(head)
     chain.check_erasures(ledger)
-    return head
+    return chain, head
 
 
 def head_and_stray(ledger: Ledger, desk: str) -> tuple[Head, DamagedLedger | None]:

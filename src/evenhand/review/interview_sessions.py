@@ -138,8 +138,9 @@ class InterviewSessions:
                 plan=plan_in_force(self.desk.ledger, self.desk.name, settings),
             )
             first = (interview.expected_unfair_pairs, interview.flags_left)
-            counts = {"known": answered, "erasures": erasures}
-            self._conversations[reviewer] = Conversation(people, interview, history, *first, **counts)
+            self._conversations[reviewer] = Conversation(
+                people, interview, history, *first, known=answered, erasures=erasures
+            )
         return self._conversations[reviewer]
 
     def _differ_in(self) -> int | None:

@@ -231,6 +231,13 @@ class OverrideRequest(RequestModel):
     reason: Text | None = None
 
 
+class ErasureRequest(RequestModel):
+    """A person to be erased: a candidate's id, or the id of an interview answer about somebody without one."""
+
+    candidate: Id
+    reason: Annotated[Text | None, Field(description="Stays in the ledger for good: name nobody.")] = None
+
+
 class AnswerRequest(RequestModel):
     """A reviewer's answer on two contexts treated with this gap."""
 

@@ -190,7 +190,7 @@ class Projector:
                 return
 
     def at(self, seq: int) -> Projection:
-        """The projection at an earlier event, projected again from the nearest snapshot; Erased if that is impossible."""
+        """The projection at an earlier event, projected again from the nearest snapshot; Erased if it cannot be."""
         if seq == self.projection.seq:
             return self.projection
         with self._ledger.reading(self._name) as view:

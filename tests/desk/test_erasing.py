@@ -1,0 +1,303 @@
+"""People who are erased: nothing of them can be read, the ledger verifies, and the desk goes on."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from evenhand.desk import Desk, ImportPast, open_ledger
+from evenhand.desk.dsjson import to_dsjson
+from evenhand.desk.imports.importing import import_jsonl
+from evenhand.desk.replay import digest_of, replay
+from evenhand.errors import DamagedLedger, Erased, InvalidInput, UnknownRecord
+from evenhand.ledger.backup import copy_database
+from evenhand.ledger.verify import to_jsonl, verified_chain, verify, verify_lines
+from evenhand.rewards import RidgeUCB
+from tests.support.desk_play import done
+from tests.support.forgotten import FEATURES, WHO, WORDS, found_in, play, signs, visit
+
+DATA = Path(__file__).parents[1] / "data" / "v0_1"
+SETTINGS: dict[str, Any] = {"features": list(FEATURES), "seed": 3}
+
+
+class Story:
+    """A desk in a file that decided about her among others."""
+
+    def __init__(self, folder: Path, before: int = 3, after: int = 3) -> None:
+        self.file = folder / "ledger.db"
+        self.desk = Desk.open(f"sqlite:///{self.file}", "loans", **SETTINGS)
+        self.rng = np.random.default_rng(1)
+        self.before = play(self.desk, self.rng, before)
+        self.visit = visit(self.desk, self.rng, "bob", "cleo", "dan")
+        self.after = play(self.desk, self.rng, after)
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Where something of her could be."""
+        return (self.file, Path(f"{self.file}-wal"), Path(f"{self.file}.erasures"))
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Story:
+    """A desk that knows her."""
+    return Story(tmp_path)
+
+
+def test_nothing_of_her_can_be_read(story: Story, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Not in the database, its log, a backup made afterwards, the exports or what is logged; before, all could."""
+    export = "\n".join(to_jsonl(story.desk.ledger, "loans")).encode()
+    assert all(sign in export for sign in signs() if sign.isascii())  # numbers as text, and words
+    caplog.set_level("DEBUG")
+    story.desk.erase(WHO, reason="asked for it")
+    copy_database(story.file, tmp_path / "copy.db")
+    assert found_in(*story.files) == found_in(tmp_path / "copy.db") == []
+    lines = [*to_jsonl(story.desk.ledger, "loans"), *to_dsjson(story.desk.ledger, "loans"), caplog.text]
+    assert not any(sign in "\n".join(lines).encode() for sign in signs())
+    story.desk.close()
+    assert found_in(*story.files) == []
+
+
+def test_what_was_learned_from_her_is_in_no_snapshot(story: Story) -> None:
+    """Differences of contexts, which snapshots hold as bytes, are gone from the file; before, they were there."""
+    story.desk.catch_up(wait=True)
+    story.desk.projector._keep_snapshot(story.desk.projector._reducer)  # it would keep one only after a second
+    contexts = np.array(story.visit.event.body["contexts"])
+    difference = (contexts[0] - contexts[1])[1].tobytes()
+    since, (*_, newest) = story.visit.event.seq, story.desk.ledger.snapshots("loans")
+    assert newest.seq > since
+    known = story.desk.projector.at(newest.seq).bandit.safeguards.log.verdicts()
+    assert difference in known.differences.tobytes()
+    story.desk.erase(WHO)
+    assert all(stamp.seq < since for stamp in story.desk.ledger.snapshots("loans") if stamp.until < story.desk.head.seq)
+    story.desk.close()
+    content = b"".join(file.read_bytes() for file in story.files if file.exists())
+    assert difference not in content
+
+
+def test_the_ledger_verifies_and_says_how_much_was_erased(story: Story) -> None:
+    """Hashes and links stay right, in the database and in the export; an erasure is one more event."""
+    assert verified_chain(story.desk.ledger, "loans")[0].erased == 0
+    head = verify(story.desk.ledger, "loans")
+    event = story.desk.erase(WHO, reason="asked for it")
+    assert event.body == {"candidate": WHO, "old_events": 0, "reason": "asked for it", "since": story.visit.event.seq}
+    chain, _ = verified_chain(story.desk.ledger, "loans", known=(head.seq, head.hash))
+    assert chain.erased == 6  # hers and everybody's in the decision; review, note, withdrawal, override
+    assert verify_lines(to_jsonl(story.desk.ledger, "loans"), known=(head.seq, head.hash)).hash == event.hash
+
+
+def test_json_and_sha_256_verify_an_export(story: Story) -> None:
+    """Chain and commitments, as docs/ledger.md has it; a changed content is noticed."""
+    story.desk.erase(WHO)
+    lines, previous, checked, gone = list(to_jsonl(story.desk.ledger, "loans")), "0" * 64, 0, 0
+    for line in lines:
+        text, _, hashes = line.rpartition(',"previous":')
+        stored, event = json.loads('{"previous":' + hashes), json.loads(line)
+        previous = sha256((previous + text + "}").encode()).hexdigest()
+        assert stored["hash"] == previous
+        sealed = event["body"].get("sealed", {"contents": []})["contents"]
+        for commitment, content in zip(sealed, event.get("contents", []), strict=True):
+            if content is None:
+                gone += 1
+                continue
+            assert sha256(bytes.fromhex(content["salt"]) + content["text"].encode()).hexdigest() == commitment["hash"]
+            checked += 1
+    assert checked > 20
+    assert gone == 6
+    changed = [line.replace(r"\"debt\":", r"\"dept\":", 1) for line in lines]
+    with pytest.raises(DamagedLedger, match="commitment"):
+        verify_lines(changed)
+
+
+def test_the_desk_goes_on_without_what_it_learned_from_her(story: Story) -> None:
+    """No verdict on her and no outcome of hers counts any more; verdicts on others of the same decision still do."""
+    story.desk.erase(WHO)
+    bandit = story.desk.projection.bandit
+    verdicts = bandit.safeguards.log.verdicts()
+    hers = [row for row, source in enumerate(verdicts.sources) if source.startswith(f"{story.visit.number}-")]
+    assert {tuple(verdicts.pairs[row].tolist()) for row in hers} == {(1, 2), (1, 3), (2, 3)}
+    learned = [
+        one.event.body["contexts"][one.candidates.index(name)]
+        for one in (*story.before, *story.after)
+        for name in one.chosen
+    ]
+    assert isinstance(bandit.reward, RidgeUCB)
+    fresh = RidgeUCB(3)
+    fresh.learn(np.array(learned), np.full(len(learned), 0.3))
+    assert np.allclose(bandit.reward.theta, fresh.theta, atol=1e-12)
+    assert play(story.desk, story.rng, 2)[-1].event.body["state"] > story.visit.event.seq
+    assert story.desk.projection.skipped == 0
+    with pytest.raises(UnknownRecord, match="was erased before"):
+        story.desk.erase(WHO)
+
+
+def test_snapshots_and_the_first_event_lead_to_the_same(story: Story) -> None:
+    """After an erasure, what is projected again from a snapshot is what is projected from the first event on."""
+    story.desk.erase(WHO)
+    known = digest_of(story.desk.projection.bandit.state())
+    result = replay(story.desk.ledger, "loans")
+    assert (result.state, result.is_same) == (known, True)
+
+
+def test_replay_names_the_decisions_that_it_cannot_make_again(story: Story) -> None:
+    """Hers, and those that had learned from her; all others come out the same, earlier ones and later ones."""
+    story.desk.erase(WHO)
+    later = play(story.desk, story.rng, 2)
+    result = replay(story.desk.ledger, "loans")
+    assert result.is_same
+    assert result.erased == [one.event.seq for one in (story.visit, *story.after)]
+    assert result.decisions == len(story.before) + 1 + len(story.after) + len(later)
+    with pytest.raises(Erased, match="cannot be computed again"):
+        story.desk.explain(story.after[-1].id, then=True)
+    assert story.desk.explain(later[-1].id, then=True).state == later[-1].event.body["state"]
+
+
+def test_explanations_say_erased(story: Story) -> None:
+    """Of her decision what can still be said is said; those of other people are as before."""
+    before = story.desk.explain(story.before[-1].id)
+    story.desk.erase(WHO)
+    reported = story.desk.explain(story.visit.id)
+    assert reported.candidates[0].estimated_reward is None
+    assert reported.candidates[1].estimated_reward is not None
+    assert reported.price is None
+    assert f"Candidate {WHO} was erased" in reported.sentences[-1]
+    assert not any(WHO in (pair.first, pair.second) for pair in reported.binding_pairs)
+    after = story.desk.explain(story.before[-1].id)
+    assert (after.candidates, after.price) == (before.candidates, before.price)
+    record = story.desk.decision(story.visit.id)
+    assert record["body"]["erased"] == [WHO]
+    assert record["body"]["contexts"][0] is None
+    assert record["body"]["probabilities"] == list(story.visit.probabilities.values())
+
+
+def test_her_pairs_leave_the_queue(story: Story) -> None:
+    """No reviewer is asked about her any more, also not about pairs that are queued afterwards."""
+    others = [{"id": name, "features": {**FEATURES, "debt": debt}} for name, debt in (("bob", 0.4), ("eve", 0.1))]
+    story.desk.decide([{"id": WHO, "features": FEATURES}, *others])
+    story.desk.catch_up(wait=True)
+    assert any(WHO in (pair.first, pair.second) for pair in story.desk.queue(1000))
+    story.desk.erase(WHO)
+    waiting = story.desk.queue(1000)
+    assert waiting
+    assert not any(WHO in (pair.first, pair.second) for pair in waiting)
+
+
+def test_nothing_new_is_recorded_about_her(story: Story) -> None:
+    """Outcomes of hers and reviews that name her are refused, those of others are recorded."""
+    story.desk.erase(WHO)
+    for refused in (
+        lambda: story.desk.review(story.visit.id, "partial", fair=[(WHO, "dan")], reviewer="Noa"),
+        lambda: story.desk.review(story.visit.id, "ratings", ratings={WHO: 1, "dan": 2}, reviewer="Noa"),
+        lambda: story.desk.decide([{"id": WHO, "features": FEATURES}], idempotency_key="with ('bob', 'cleo', 'dan')"),
+    ):
+        with pytest.raises(Erased):
+            refused()
+    story.desk.review(story.visit.id, "partial", fair=[("cleo", "dan")], reviewer="Noa")
+    story.desk.review(story.visit.id, "one_bit", any_unfair=True, reviewer="Noa")
+    assert story.desk.projection.skipped == 0
+
+
+def test_she_may_come_again(story: Story) -> None:
+    """Under the same id she gets a new key: what was erased stays so, what is new can be read, and be erased again."""
+    story.desk.erase(WHO)
+    again = visit(story.desk, story.rng, "eve", "finn")
+    assert story.desk.decision(story.visit.id)["body"]["contexts"][0] is None
+    assert story.desk.decision(again.id)["body"]["features"][0] == FEATURES
+    assert verified_chain(story.desk.ledger, "loans")[0].erased == 6
+    assert story.desk.erase(WHO).body["since"] == again.event.seq
+    assert found_in(*story.files) == []
+    assert replay(story.desk.ledger, "loans").is_same
+
+
+def test_a_missing_key_without_an_erasure_is_damage(story: Story) -> None:
+    """Somebody who removes a key, or changes contents, is found out."""
+    connection = sqlite3.connect(story.file)
+    connection.execute("DELETE FROM person_keys WHERE person = ?", (WHO,))
+    connection.commit()
+    with pytest.raises(DamagedLedger, match=f"about .*{WHO}.* cannot be read"):
+        verify(story.desk.ledger, "loans")
+    connection.execute("DROP TRIGGER events_no_update")
+    blob = connection.execute("SELECT contents FROM events WHERE seq = 2").fetchone()[0]
+    connection.execute("UPDATE events SET contents = ? WHERE seq = 2", (blob[:-1] + bytes([blob[-1] ^ 1]),))
+    connection.commit()
+    connection.close()
+    with pytest.raises(DamagedLedger, match=r"event 2 .* does not have its commitment"):
+        verify(story.desk.ledger, "loans")
+
+
+def test_an_export_without_her_is_imported_without_her(story: Story, tmp_path: Path) -> None:
+    """Another desk learns what remains; lines that were about her alone are left out."""
+    story.desk.erase(WHO)
+    (tmp_path / "loans.jsonl").write_text("\n".join(to_jsonl(story.desk.ledger, "loans")) + "\n")
+    with Desk.open("memory:", "new", **SETTINGS) as other:
+        report = import_jsonl(other, tmp_path / "loans.jsonl")
+        assert report.refused == []
+        assert report.reviews == 3 + 1 + 3  # of the three on her decision: hers and a withdrawn one are not among them
+        imported = [event.body["candidates"] for event in other.events(kinds=["imported"])]
+        assert not any(WHO in names for names in imported)
+
+
+def test_imported_people_and_answers_are_erased_alike(story: Story) -> None:
+    """A past decision loses her; an answer about her is gone; one about nobody known goes by its own id."""
+    desk, hers = story.desk, list(FEATURES.values())
+    record = {
+        "candidates": [{"id": WHO, "features": FEATURES}, {"id": "gus", "context": [0.1, 0.1, 0.1]}],
+        "probabilities": [0.5, 0.2],
+        "rewards": {WHO: 0.4, "gus": 0.1},
+        "source": WORDS[3],
+    }
+    record["candidates"] = [{"id": one["id"], "context": one.get("context", hers)} for one in record["candidates"]]
+    done(desk.execute([ImportPast(record)]))
+    about_her = desk.answer(hers, [0.0, 0.1, 0.0], gap=0.3, unfair=True, reviewer="Kim", people=[WHO])
+    nobody = desk.answer([0.0, 0.2, 0.0], hers, gap=0.3, unfair=False, reviewer="Kim")
+    desk.erase(WHO)
+    with pytest.raises(Erased):
+        desk.answer(hers, [0.0, 0.1, 0.0], gap=0.3, unfair=True, people=[WHO])
+    assert "x" not in desk.event(about_her.id).body
+    assert desk.event(nobody.id).body["y"] == hers
+    taught = desk.projection.history.taught
+    desk.erase(nobody.id)
+    assert desk.projection.history.taught == taught - 1
+    assert found_in(*story.files) == []
+    assert replay(desk.ledger, "loans").is_same
+
+
+def test_old_events_are_named_and_stay(tmp_path: Path) -> None:
+    """A ledger of 0.1 has everything in its hashed texts: the refusal says how many, and what is possible."""
+    shutil.copy(DATA / "ledger.db", tmp_path / "ledger.db")
+    ledger = open_ledger(f"sqlite:///{tmp_path}/ledger.db", make=False)
+    with Desk.open(ledger, "loans") as desk:
+        decisions = desk.events(kinds=["decision"])
+        who, head = decisions[0].body["candidates"][0], desk.head
+        with pytest.raises(InvalidInput, match=r"cannot be erased from this ledger: \d+ events .* import it"):
+            desk.erase(who)
+        assert desk.head == head
+        contexts = decisions[0].body["contexts"]
+        desk.decide([{"id": who, "context": contexts[0]}, {"id": "new", "context": contexts[1]}])
+        assert desk.erase(who).body["old_events"] > 0
+        assert desk.decision(decisions[0].id)["body"]["contexts"] == contexts
+        verify(ledger, "loans")
+    ledger.close()
+
+
+@pytest.mark.postgres
+def test_on_postgresql(postgresql: str, name: str) -> None:
+    """The same in a real PostgreSQL: contents and snapshots are gone, and the ledger verifies."""
+    ledger = open_ledger(postgresql)
+    with Desk.open(ledger, name, **SETTINGS) as desk:
+        rng = np.random.default_rng(1)
+        play(desk, rng, 2)
+        made = visit(desk, rng, "bob", "cleo")
+        desk.erase(WHO)
+        assert desk.decision(made.id)["body"]["contexts"][0] is None
+        play(desk, rng, 1)
+        assert verified_chain(ledger, name)[0].erased == 6
+        assert replay(ledger, name).is_same
+        assert not any(sign in "\n".join(to_jsonl(ledger, name)).encode() for sign in signs())
+    ledger.close()

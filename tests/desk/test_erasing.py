@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evenhand.desk import Desk, ImportPast, open_ledger
+from evenhand.desk import Decide, Desk, GiveReview, ImportPast, open_ledger
 from evenhand.desk.dsjson import to_dsjson
 from evenhand.desk.imports.importing import import_jsonl
 from evenhand.desk.replay import digest_of, replay
@@ -21,7 +21,7 @@ from evenhand.ledger.backup import copy_database
 from evenhand.ledger.verify import to_jsonl, verified_chain, verify, verify_lines
 from evenhand.rewards import RidgeUCB
 from tests.support.desk_play import done
-from tests.support.forgotten import FEATURES, WHO, WORDS, found_in, play, signs, visit
+from tests.support.forgotten import FEATURES, WHO, WORDS, found_in, person, play, signs, visit
 
 DATA = Path(__file__).parents[1] / "data" / "v0_1"
 SETTINGS: dict[str, Any] = {"features": list(FEATURES), "seed": 3}
@@ -301,3 +301,33 @@ def test_on_postgresql(postgresql: str, name: str) -> None:
         assert replay(ledger, name).is_same
         assert not any(sign in "\n".join(to_jsonl(ledger, name)).encode() for sign in signs())
     ledger.close()
+
+
+@pytest.mark.slow
+def test_one_of_ten_thousand(tmp_path: Path) -> None:
+    """In a ledger of 10,000 people nothing of her is left, and the ledger verifies; other people are explained."""
+    file, rng = tmp_path / "ledger.db", np.random.default_rng(1)
+    with Desk.open(f"sqlite:///{file}", "loans", **SETTINGS) as desk:
+        made = visit(desk, rng, "bob", "cleo")
+        for batch in range(20):
+            people = [[person(rng, f"{batch}-{at}-{i}") for i in range(10)] for at in range(50)]
+            decided = done(desk.execute([Decide(some) for some in people]))
+            names = [event.body["candidates"] for event in decided[:5]]
+            verdicts = zip(decided, names, strict=False)
+            done(desk.execute([GiveReview(event.id, "partial", unfair=[(a, b)]) for event, (a, b, *_) in verdicts]))
+        desk.catch_up(wait=True)
+        assert found_in(file, Path(f"{file}-wal")) == []  # encrypted
+        desk.erase(WHO)
+        copy_database(file, tmp_path / "copy.db")
+        with desk.ledger.transaction() as connection:
+            people_left = connection.exec_driver_sql("SELECT count(*) FROM person_keys").scalar_one()
+        assert people_left == 10_002
+        assert desk.explain(decided[0].id).price is not None
+        assert desk.decision(made.id)["body"]["erased"] == [WHO]
+        desk.catch_up(wait=True)
+        assert play(desk, rng, 2)[-1].event.body["state"] > made.event.seq
+        assert verified_chain(desk.ledger, "loans")[0].erased == 6
+        with open(tmp_path / "export.jsonl", "w") as export:
+            export.writelines(f"{line}\n" for line in to_jsonl(desk.ledger, "loans"))
+    assert found_in(file, tmp_path / "copy.db") == []
+    assert not any(sign in (tmp_path / "export.jsonl").read_bytes() for sign in signs())

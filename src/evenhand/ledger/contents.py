@@ -58,16 +58,13 @@ def seal(body: Mapping[str, Any], columns: Sequence[str], drafts: Sequence[ToSea
     >>> opened_body(body, (None,))
     {'candidates': ['a'], 'contexts': [None], 'erased': ['a']}
     """
-    salts = os.urandom(SALT * len(drafts))
-    contents = tuple(
-        Content(salts[SALT * place : SALT * (place + 1)], orjson.dumps(draft.parts, option=CANONICAL), draft.of)
-        for place, draft in enumerate(drafts)
-    )
-    commitments = [
-        {"of": draft.of, "hash": content.commitment} if draft.of else {"hash": content.commitment}
-        for draft, content in zip(drafts, contents, strict=True)
-    ]
-    return {**body, "sealed": {"columns": list(columns), "contents": commitments}}, contents
+    salts, contents, commitments = os.urandom(SALT * len(drafts)), list[Content](), list[dict[str, Any]]()
+    for place, (people, parts) in enumerate(drafts):
+        salt, text = salts[SALT * place : SALT * (place + 1)], orjson.dumps(parts, option=CANONICAL)
+        contents.append(Content(salt, text, people))
+        committed = hashlib.sha256(salt + text).hexdigest()
+        commitments.append({"of": people, "hash": committed} if people else {"hash": committed})
+    return {**body, "sealed": {"columns": list(columns), "contents": commitments}}, tuple(contents)
 
 
 def opened_body(body: Mapping[str, Any], contents: Contents) -> dict[str, Any]:

@@ -18,4 +18,5 @@ def upgrade() -> None:
         sa.Column("person", sa.String(200), primary_key=True),
         sa.Column("since", sa.BigInteger, nullable=False),
         sa.Column("key", sa.LargeBinary, nullable=False),
+        sqlite_with_rowid=False,
     )

@@ -247,12 +247,11 @@ def test_imported_people_and_answers_are_erased_alike(story: Story) -> None:
     """A past decision loses her; an answer about her is gone; one about nobody known goes by its own id."""
     desk, hers = story.desk, list(FEATURES.values())
     record = {
-        "candidates": [{"id": WHO, "features": FEATURES}, {"id": "gus", "context": [0.1, 0.1, 0.1]}],
+        "candidates": [{"id": WHO, "context": hers}, {"id": "gus", "context": [0.1, 0.1, 0.1]}],
         "probabilities": [0.5, 0.2],
         "rewards": {WHO: 0.4, "gus": 0.1},
         "source": WORDS[3],
     }
-    record["candidates"] = [{"id": one["id"], "context": one.get("context", hers)} for one in record["candidates"]]
     done(desk.execute([ImportPast(record)]))
     about_her = desk.answer(hers, [0.0, 0.1, 0.0], gap=0.3, unfair=True, reviewer="Kim", people=[WHO])
     nobody = desk.answer([0.0, 0.2, 0.0], hers, gap=0.3, unfair=False, reviewer="Kim")

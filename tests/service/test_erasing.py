@@ -14,11 +14,11 @@ def test_only_admins_erase(ask: Asking) -> None:
     ask.decide()
     for by in ("decide", "review", "elsewhere"):
         is_problem(ask("POST", ERASURES, {"candidate": "c1"}, by=by), 403, "forbidden")
-    key = {"headers": {"Idempotency-Key": "erase c1"}}
-    first = ask("POST", ERASURES, {"candidate": "c1", "reason": "asked"}, **key)
+    key = {"Idempotency-Key": "erase c1"}
+    first = ask("POST", ERASURES, {"candidate": "c1", "reason": "asked"}, headers=key)
     assert first.status_code == 201
     assert first.json()["kind"] == "erasure"
-    assert ask("POST", ERASURES, {"candidate": "c1", "reason": "asked"}, **key).json() == first.json()
+    assert ask("POST", ERASURES, {"candidate": "c1", "reason": "asked"}, headers=key).json() == first.json()
     is_problem(ask("POST", ERASURES, {"candidate": "c1"}), 404, "not-found")
     is_problem(ask("POST", ERASURES, {"candidate": "nobody"}), 404, "not-found")
 

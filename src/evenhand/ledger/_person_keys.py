@@ -58,9 +58,7 @@ class PersonKeys:
 
     def load_for(self, events: Iterable[Contents]) -> None:
         """Read the keys for the contents of new events, in as few queries as possible."""
-        self._load(
-            person for contents in events for content in contents if content is not None for person in content.of
-        )
+        self._load(_everybody(content.of for contents in events for content in contents if content is not None))
 
     def encrypted(self, seq: int, contents: Contents) -> bytes:
         """The contents of a new event, encrypted; who is new gets a key."""
@@ -76,9 +74,7 @@ class PersonKeys:
             nonce, key, at = random[at : at + NONCE], self._joint(content.of or everybody, seq), at + NONCE
             assert key is not None
             pieces.append(nonce + AESGCM(key).encrypt(nonce, content.salt + content.text, bound))
-        header = [
-            [content.of, len(piece)] for content, piece in zip(contents, pieces, strict=True) if content is not None
-        ]
+            header.append((content.of, len(pieces[-1])))
         return b"".join([orjson.dumps(header), b"\n", *pieces])
 
     def forget(self, person: str) -> None:

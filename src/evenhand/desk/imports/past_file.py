@@ -17,7 +17,7 @@ from evenhand.desk.imports.past import FIELDS
 from evenhand.desk.parsing import UNREADABLE, read_origins
 from evenhand.desk.remaining import remaining_past
 from evenhand.errors import DamagedLedger, EvenhandError, InvalidInput
-from evenhand.ledger.contents import from_json, opened_body, wrong_content
+from evenhand.ledger.contents import commitments_in, from_json, opened_body, wrong_content
 from evenhand.ledger.event import FIRST, canonical, chained
 from evenhand.ledger.verify import from_line
 
@@ -149,7 +149,7 @@ def read_record(line: bytes) -> Record:
 
 
 def with_contents(record: Record) -> Record:
-    """An event of an exported ledger with its contents in their places, and without those of erased people."""
+    """An event of an exported ledger with its contents in their places, and the people whom they are of."""
     body = record["body"]
     if not isinstance(body, dict) or "sealed" not in body:
         return record
@@ -157,7 +157,8 @@ def with_contents(record: Record) -> Record:
     try:
         if wrong_content(body, contents):
             raise InvalidInput("what this event says about people does not have its commitment")
-        return {**record, "body": opened_body(body, contents)}
+        people = {name for names, _ in commitments_in(body) for name in names}
+        return {**record, "body": opened_body(body, contents), "people": sorted(people)}
     except UNREADABLE as error:
         if isinstance(error, InvalidInput):
             raise
@@ -253,7 +254,8 @@ def _command_of_single(event: Record, actor: str) -> Command | None:
     common: dict[str, Any] = {"actor": actor, "idempotency_key": key_of(event["id"]), "origins": origins}
     if kind == "answer" and body.get("unfair") is not None and "erased" not in body:
         fields = ("x", "y", "gap", "unfair", "reviewer", "circumstances")
-        return AnswerQuestion(**{name: body.get(name) for name in fields}, **common)
+        people = [name for name in event.get("people", ()) if name != event["id"]]
+        return AnswerQuestion(**{name: body.get(name) for name in fields}, people=people, **common)
     if kind == "imported":
         left = remaining_past(body)
         if not left["candidates"]:

@@ -49,7 +49,8 @@ class Handlers:
         targets = names | of_known
         self._known |= view.by_id(of_known - names)
         erased = [one.candidate for one in commands if isinstance(one, cmd.Erase) and is_name(one.candidate)]
-        asked = [name for one in commands if isinstance(one, cmd.AnswerQuestion) for name in one.people]
+        answers = [one for one in commands if isinstance(one, cmd.AnswerQuestion) and isinstance(one.people, Sequence)]
+        asked = [name for one in answers for name in one.people if is_name(name)]
         self._held = {name: view.held(name) for name in erased}
         self._gone = {one.candidate for one in view.erasures()} if erased or asked else set()
         """People who were erased."""

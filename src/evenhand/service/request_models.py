@@ -247,6 +247,9 @@ class AnswerRequest(RequestModel):
     unfair: Annotated[bool | None, Field(description="null: unsure, which is recorded and not learned from.")]
     reviewer: Id | None = None
     circumstances: dict[str, Any] | None = None
+    people: Annotated[
+        list[Id], Field(max_length=2, description="The ids of the people with these contexts, if they have any.")
+    ] = []
 
 
 class SettingsRequest(RequestModel):

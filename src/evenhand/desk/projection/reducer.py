@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import orjson
@@ -16,7 +16,7 @@ from evenhand.desk.remaining import erased_in, people_named, remaining_past, rem
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import DamagedLedger, EvenhandError
 from evenhand.ledger.contents import opened_body
-from evenhand.ledger.event import Erasure, EventToApply, Row, Stamp
+from evenhand.ledger.event import Erasure, EventToApply, Stamp
 from evenhand.ledger.ledger import Ledger, LedgerView
 
 CHUNK = 2000
@@ -32,6 +32,13 @@ Body = dict[str, Any]
 
 LEARNING = ("outcome", "review", "answer", "settings", "imported")
 """Kinds of events that change the bandit."""
+
+
+class Decided(NamedTuple):
+    """A decision: its event's seq and body."""
+
+    seq: int
+    body: Body
 
 
 @dataclass
@@ -80,9 +87,9 @@ class Reducer:
         """Whether the projection at `target` had learned from somebody who was erased after it."""
         return any(_erased_by(erasures, *lost) > target for lost in self.lost)
 
-    def _apply(self, event: EventToApply, decisions: dict[str, Row], withdrawn: set[int]) -> None:
-        body, row = _body(event), decisions.get(event.target or "")
-        decision = None if row is None else row.event.body
+    def _apply(self, event: EventToApply, decisions: dict[str, Decided], withdrawn: set[int]) -> None:
+        body, made = _body(event), decisions.get(event.target or "")
+        decision = None if made is None else made.body
         if decision is None and event.kind in ("outcome", "review"):
             raise DamagedLedger(f"event {event.seq} is about decision {event.target}, which is not in the ledger")
         self.history.count(event.seq, event.kind)
@@ -93,7 +100,7 @@ class Reducer:
         elif event.seq not in withdrawn and event.kind in LEARNING:
             self.has_learned_metric = self.has_learned_metric or event.kind != "outcome"
             flagged, promised = len(safeguards.flagged_rounds), safeguards.limits_flags
-            left = self._remaining(event, body, row)
+            left = self._remaining(event, body, made or Decided(event.seq, body))
             try:
                 if left is not None:
                     _learn(self.bandit, event.kind, left, decision or {})
@@ -105,11 +112,13 @@ class Reducer:
             elif decision is not None and len(self.bandit.safeguards.flagged_rounds) > flagged:
                 self.history.flag(self.bandit.rounds, promised=promised)
 
-    def _remaining(self, event: EventToApply, body: Body, row: Row | None) -> Body | None:
-        """What can still be learned of an event; None if nothing can. What cannot is noted as lost."""
-        source = body if row is None else row.event.body
-        gone = erased_in(source)
-        if not gone or event.kind not in ("outcome", "review", "answer", "imported"):
+    def _remaining(self, event: EventToApply, body: Body, made: Decided) -> Body | None:
+        """What can still be learned of an event; None if nothing can. What cannot is noted as lost.
+
+        made: the decision that it is about, or the event itself if it is about none.
+        """
+        gone = erased_in(made.body)
+        if not gone:
             return body
         named, left = gone, None  # of an answer
         if event.kind == "outcome":
@@ -119,10 +128,10 @@ class Reducer:
         elif event.kind == "review":
             is_whole = body["kind"] in ("complete", "one_bit")
             named = frozenset() if is_repeat(body) else gone if is_whole else gone & set(people_named(body))
-            left = remaining_review(body, source["candidates"], gone)
+            left = remaining_review(body, made.body["candidates"], gone)
         elif event.kind == "imported":
             left = remaining_past(body)
-        self.lost |= {(event.seq if row is None else row.seq, name) for name in named}
+        self.lost |= {(made.seq, name) for name in named}
         return left
 
 
@@ -159,10 +168,10 @@ def newest_start(stamps: Iterable[Stamp], target: int, withdrawals: Withdrawals)
     return max((stamp for stamp in stamps if reaches(stamp, target, withdrawals)), default=None)
 
 
-def _decisions(view: LedgerView, events: Sequence[EventToApply]) -> dict[str, Row]:
+def _decisions(view: LedgerView, events: Sequence[EventToApply]) -> dict[str, Decided]:
     """The decisions that outcomes and reviews among these events are about."""
     wanted = {event.target for event in events if event.target is not None and event.kind in ("outcome", "review")}
-    return view.by_id(wanted)
+    return {name: Decided(row.seq, row.event.body) for name, row in view.by_id(wanted).items()}
 
 
 def teaches(kind: str, body: Body) -> bool:

@@ -19,6 +19,7 @@ from evenhand.desk.queue import QueueFeeder
 from evenhand.desk.replay import digest_of, replay
 from evenhand.errors import DamagedLedger, Erased, InvalidInput, UnknownRecord
 from evenhand.ledger.backup import copy_database
+from evenhand.ledger.event import Stamp
 from evenhand.ledger.verify import to_jsonl, verified_chain, verify, verify_lines
 from evenhand.rewards import RidgeUCB
 from tests.support.desk_play import done
@@ -301,6 +302,40 @@ def test_old_events_are_named_and_stay(tmp_path: Path) -> None:
         assert desk.decision(decisions[0].id)["body"]["contexts"] == contexts
         verify(ledger, "loans")
     ledger.close()
+
+
+def test_another_process_writes_with_no_destroyed_key(story: Story) -> None:
+    """A desk that was open elsewhere gives her a new key when she comes again, and keeps no snapshot from before."""
+    with Desk.open(f"sqlite:///{story.file}", "loans") as other:
+        known = other.projection.seq
+        story.desk.erase(WHO)
+        made = other.decide([{"id": WHO, "features": FEATURES}, person(story.rng, "gus")])
+        assert made.event.body["features"][0] == FEATURES
+        before = story.desk.ledger.snapshots("loans")
+        story.desk.ledger.keep_snapshot("loans", Stamp(known, known), b"it may hold what was learned from her", [])
+        assert story.desk.ledger.snapshots("loans") == before
+        assert other.erase(WHO).body["since"] == made.event.seq
+    assert verified_chain(story.desk.ledger, "loans")[0].erased == 8
+
+
+def test_a_file_of_an_earlier_version_is_written_anew_once(tmp_path: Path) -> None:
+    """Free pages of such a file may hold anything; after the first erasure they are gone."""
+    file, rest = tmp_path / "ledger.db", b"deleted long ago, and not overwritten"
+    shutil.copy(DATA / "ledger.db", file)
+    connection = sqlite3.connect(file)
+    connection.execute("PRAGMA secure_delete = OFF")
+    connection.execute("CREATE TABLE gone (text TEXT)")
+    connection.executemany("INSERT INTO gone VALUES (?)", [(rest.decode() * 1000,)] * 9)
+    connection.commit()
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.execute("DROP TABLE gone")
+    connection.commit()
+    connection.close()
+    assert rest in file.read_bytes()
+    with Desk.open(f"sqlite:///{file}", "loans") as desk:
+        desk.decide([{"id": "new", "context": [0.1, 0.2, 0.3]}])
+        desk.erase("new")
+        assert rest not in file.read_bytes()
 
 
 @pytest.mark.postgres

@@ -128,7 +128,7 @@ def test_an_event_whose_number_is_none_is_reported(path: Path) -> None:
     tampered(
         path,
         "INSERT INTO events SELECT desk, 'secret', 'dec_x', kind, target, NULL, undoes, NULL, fingerprint, text, "
-        "previous, hash FROM events WHERE seq = 5",
+        "previous, hash, contents FROM events WHERE seq = 5",
     )
     with pytest.raises(DamagedLedger, match="one without a number") as raised:
         Desk.open(f"sqlite:///{path}", "loans")

@@ -242,7 +242,8 @@ class LedgerView:
         rows = [Row(*row) for row in self._rows(statement, values)]
         if all(row.contents is None for row in rows):
             return rows
-        opened = self._keys.decrypted([(row.seq, row.contents) for row in rows])
+        # SQLite stores any type in a column: what has no number has no contents that could be read.
+        opened = self._keys.decrypted([(row.seq if isinstance(row.seq, int) else 0, row.contents) for row in rows])
         return [row._replace(opened=contents) for row, contents in zip(rows, opened, strict=True)]
 
     def _find(self, column: str, values: Iterable[Any]) -> Iterator[Row]:

@@ -119,6 +119,10 @@ class DeskClient:
         """Change settings while a desk runs."""
         return self._post(as_path(desk, "settings"), {"changes": as_dict(changes, "changes")}, key)
 
+    def erase(self, desk: str, candidate: str, *, reason: str | None = None, key: str | None = None) -> dict[str, Any]:
+        """Erase what the ledger says about a candidate; the reason stays in the ledger."""
+        return self._post(as_path(desk, "erasures"), {"candidate": candidate, "reason": reason}, key)
+
     def events(self, desk: str, after: int = 0) -> Iterator[dict[str, Any]]:
         """The ledger, event by event."""
         return self._pages(as_path(desk, "events"), "events", after=after)

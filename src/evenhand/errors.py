@@ -89,6 +89,10 @@ class UnknownRecord(EvenhandError, KeyError):
     """A desk, decision or review that is not in the ledger."""
 
 
+class Erased(EvenhandError, LookupError):
+    """Something that needs the contents of a person who was erased."""
+
+
 class AlreadyRecorded(EvenhandError, ValueError):
     """Something that is in the ledger already: an outcome, a review, a withdrawal, a desk."""
 

@@ -31,6 +31,7 @@ def test_an_explanation_says_what_the_record_says(ledger: Ledger, name: str) -> 
         for pair in reported.binding_pairs:
             assert 0 <= pair.lower <= pair.distance <= pair.upper
             assert 0 <= pair.chance_unfair <= 1
+        assert reported.price is not None
         assert reported.price.optimistic_reward >= 0
         assert sum(reported.price.probabilities_without.values()) <= 1 + 1e-9
         json.dumps(reported.to_dict())
@@ -64,6 +65,7 @@ def test_fairness_costs_what_the_best_probabilities_would_bring_more(ledger: Led
         event = bound(desk, np.random.default_rng(4))
         hopes, probabilities = np.array(event.body["optimistic_rewards"]), np.array(event.body["probabilities"])
         reported = desk.explain(event.id).price
+        assert reported is not None
         assert reported.optimistic_reward == pytest.approx(max(hopes.max(), 0.0) - hopes @ probabilities)
         best = np.array(list(reported.probabilities_without.values()))
         assert reported.expected_reward == pytest.approx(

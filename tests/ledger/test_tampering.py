@@ -71,7 +71,9 @@ def test_any_change_is_found(path: Path, statement: str, line: int | None) -> No
 
 def test_a_line_put_in_the_place_of_another_is_found(path: Path) -> None:
     """SQLite's triggers do not see INSERT OR REPLACE; the chain does."""
-    changed = "seq, id, kind, target, number, undoes, key, fingerprint, replace(text, ':', ': '), previous, hash"
+    changed = (
+        "seq, id, kind, target, number, undoes, key, fingerprint, replace(text, ':', ': '), previous, hash, contents"
+    )
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute(f"INSERT OR REPLACE INTO events SELECT desk, {changed} FROM events WHERE seq = 5")
     with (
@@ -155,16 +157,22 @@ def test_a_first_ledger_still_verifies(path: Path) -> None:
     ],
 )
 def test_a_decision_that_claims_what_was_not_is_found(path: Path, field: str, value: object) -> None:
-    """A chain written anew in which a decision's record says something else: the replay names it."""
+    """A chain written anew in which a decision's record says something else: the replay names it.
+
+    Everything is in its text, as in ledgers of earlier versions: so nothing has to be encrypted anew.
+    """
+    with closing(open_ledger(f"sqlite:///{path}")) as ledger, ledger.reading("loans") as view:
+        body = view.after(1, 1)[0].event.body
 
     def embellished(text: str) -> str:
         line = orjson.loads(text)
         if line["seq"] == 2:
-            assert line["body"][field] != value
-            line["body"][field] = value
+            assert body[field] != value
+            line["body"] = {**body, field: value}
         return canonical(line)
 
     written_anew(path, embellished)
+    tampered(path, "UPDATE events SET contents = NULL WHERE seq = 2")
     with closing(open_ledger(f"sqlite:///{path}")) as ledger:
         found = replay(ledger, "loans").differences[0]  # what was learned from it differs after it
         assert (found[0], found[1].split()[0]) == (2, field)

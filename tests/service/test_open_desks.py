@@ -135,4 +135,4 @@ def test_a_certificate_does_not_wait_for_another_process(tmp_path: Path) -> None
 def certificate(desk: Desk, event: Event) -> bytes:
     """What the worker process would make."""
     decision = decision_of(event.body)
-    return make_certificate(("", 0), projection_with(desk, decision).bandit.state(), decision, 60.0)
+    return make_certificate(("", 0), projection_with(desk, decision).bandit.state(), decision, frozenset(), 60.0)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evenhand.cli._database_options import add_database, database_of, names_database
+from evenhand.cli.ledger_erase import add_erase
 from evenhand.cli.ledger_heads import add_heads
 from evenhand.cli.ledger_import import add_import
 from evenhand.errors import DamagedLedger, EvenhandError, InvalidInput, UnknownRecord
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from evenhand.desk.replay import Replayed
     from evenhand.ledger.ledger import Ledger
     from evenhand.ledger.signed_head import SignedHead
+
+MOST_LISTED = 20
+"""Maximum number of events listed in one line."""
 
 Known = tuple[int, str] | None
 """The seq and hash of an event, as noted before."""
@@ -46,10 +50,12 @@ def add_ledger(parser: argparse.ArgumentParser) -> None:
     export.add_argument("--output", type=Path, help="the file (standard output)")
     export.add_argument("--even-if-damaged", action="store_true", help="write what there is of a damaged ledger")
     export.set_defaults(run=run_export)
+    erase = actions.add_parser("erase", help="erase what a ledger says about a person; its hashes stay right")
+    add_erase(erase)
     importing = actions.add_parser("import", help="a warm start from past decisions, outcomes and reviews")
     add_import(importing)
     add_heads(actions)
-    for action in (listing, verify, replay, fit, export, importing):
+    for action in (listing, verify, replay, fit, export, erase, importing):
         add_database(action)
 
 
@@ -94,7 +100,14 @@ def run_replay(options: argparse.Namespace) -> None:
         result = replay(ledger, options.desk)
     if not result.is_same:
         raise DamagedLedger(_what_differs(result))
-    print(f"desk {result.desk}: {result.decisions} decisions replayed from {result.lines} events, the same to the bit")
+    same = result.decisions - len(result.erased)
+    print(f"desk {result.desk}: {same} decisions replayed from {result.lines} events, the same to the bit")
+    if result.erased:
+        shown = ", ".join(map(str, result.erased[:MOST_LISTED])) + (", ..." if result.erased[MOST_LISTED:] else "")
+        print(
+            f"{len(result.erased)} decisions cannot be made again, as people were erased whom they were about or had "
+            f"learned from: events {shown}"
+        )
 
 
 def run_fit(options: argparse.Namespace) -> None:
@@ -243,10 +256,11 @@ def _verify_desk(ledger: Ledger, desk: str, known: Known, kept: list[SignedHead]
     from evenhand.desk.projection.snapshots import check_snapshots
     from evenhand.ledger.verify_history import verify_history
 
-    found, fitted = verify_history(ledger, desk, known=known, kept=kept)
+    found, fitted, gone = verify_history(ledger, desk, known=known, kept=kept)
     check_snapshots(ledger, desk)
+    erased = f"; {gone} contents were erased" if gone else ""
     print(
-        f"desk {desk}: {found.seq} events, {found.decisions} decisions, every hash and link is right; "
+        f"desk {desk}: {found.seq} events, {found.decisions} decisions, every hash and link is right{erased}; "
         f"the last is {found.seq}:{found.hash}{_with_heads(fitted)}"
     )
 
@@ -262,7 +276,7 @@ def _verify_service(ledger: Ledger, kept: list[SignedHead]) -> None:
         return  # of an earlier version, and only read: nothing was recorded
     fitted = 0
     if ledger.heads([SERVICE]) or any(head.desk == SERVICE for head in kept):
-        _, fitted = verify_history(ledger, SERVICE, kept=kept)
+        fitted = verify_history(ledger, SERVICE, kept=kept).heads
     tokens = check_tokens(ledger)
     if tokens or fitted:
         print(f"{tokens} tokens, each as it was recorded{_with_heads(fitted)}")

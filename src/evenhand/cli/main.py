@@ -1,4 +1,4 @@
-"""The command line: `evenhand demo`, `schema`, `interview`, `serve`, `token`, `ledger`, `witness`, `lab` and others."""
+"""The command line: `evenhand demo`, `schema`, `size`, `serve`, `token`, `ledger`, `witness`, `lab` and others."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 
 from evenhand.cli._options import at_least
 from evenhand.cli._output import discard_stdout
+from evenhand.cli.backup import add_backup, add_restore
 from evenhand.cli.ledger import add_ledger
 from evenhand.cli.schema import add_schema
 from evenhand.cli.serve import add_serve
@@ -21,7 +22,14 @@ from evenhand.cli.witness import add_witness
 from evenhand.errors import CannotListen, CannotWrite, DamagedLedger, EvenhandError, LedgerUnavailable, NewerFile
 from evenhand.version import __version__
 
-EXTRAS = {"serve": "service", "token": "service", "witness": "service", "ledger": "desk"}
+EXTRAS = {
+    "serve": "service",
+    "token": "service",
+    "witness": "service",
+    "ledger": "desk",
+    "backup": "desk",
+    "restore": "desk",
+}
 """The extra that a command needs, if it is not lab."""
 
 NOT_USAGE = (CannotListen, CannotWrite, DamagedLedger, LedgerUnavailable, NewerFile)
@@ -43,6 +51,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         commands.add_parser("ledger", help="the ledgers of desks: list, verify, export, import, sign, prove, ...")
     )
     add_witness(commands.add_parser("witness", help="keep signed heads elsewhere, and report contradictions"))
+    add_backup(commands.add_parser("backup", help="a verified copy of an SQLite ledger, made while it is in use"))
+    add_restore(commands.add_parser("restore", help="a backup as the ledger again; erased people are erased again"))
     _add_lab(commands.add_parser("lab", help="experiments: list, run, report"))
     _add_warm_up(commands.add_parser("warm-up", help="compile all numerical kernels now, for images"))
     options = parser.parse_args(arguments)

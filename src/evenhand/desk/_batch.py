@@ -16,9 +16,10 @@ from evenhand.desk.opening import settings_in
 from evenhand.desk.parsing import UNREADABLE, ParsedCommand, parse, unreadable
 from evenhand.desk.projection.projection import Projection, QuietBandit
 from evenhand.desk.projection.projector import Projector
+from evenhand.desk.sealing import sealed
 from evenhand.desk.settings import DeskSettings
-from evenhand.errors import EvenhandError, IdempotencyConflict, LedgerUnavailable
-from evenhand.ledger.event import Event, Head, Row
+from evenhand.errors import Erased, EvenhandError, IdempotencyConflict, LedgerUnavailable
+from evenhand.ledger.event import Event, Head, Row, new_id
 from evenhand.ledger.ledger import Ledger, LedgerView
 from evenhand.records.decision import Decision
 from evenhand.rewards import RidgeUCB
@@ -146,8 +147,11 @@ class Batch:
         key = parsed.command.idempotency_key
         earlier = None if key is None else self._by_key.get((parsed.command.actor, key))
         if earlier is not None and not _has_expired(earlier, parsed.command.key_lifetime):
-            if earlier.fingerprint == parsed.fingerprint:
+            is_same = earlier.has_fingerprint(parsed.fingerprint)
+            if is_same:
                 return earlier
+            if is_same is None:
+                return Erased(f"idempotency key {key!r} was used for an event whose contents were erased since")
             return IdempotencyConflict(f"idempotency key {key!r} was used for another command; choose a new one")
         try:
             if parsed.candidates is not None:
@@ -161,8 +165,10 @@ class Batch:
 
     def _append(self, parsed: ParsedCommand, draft: Draft) -> Row:
         command, head, (kind, body, columns) = parsed.command, self.head, draft
-        columns |= {"key": command.idempotency_key, "fingerprint": parsed.fingerprint}
-        row = Row.make(self._desk, head.seq + 1, head.hash, command.actor, kind, body, **columns)
+        about, name = columns.pop("about", ()), new_id(kind)
+        columns |= {"key": command.idempotency_key, "fingerprint": parsed.fingerprint, "name": name}
+        plain, columns["sealed"] = sealed(kind, body, about, name)
+        row = Row.make(self._desk, head.seq + 1, head.hash, command.actor, kind, plain, **columns)
         self.rows.append(row)
         self.is_committed = self.is_committed or kind == "decision"
         if row.key is not None:

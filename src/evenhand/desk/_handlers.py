@@ -15,8 +15,10 @@ from evenhand.desk.event_records import decision_of, indices_of, is_repeat, refu
 from evenhand.desk.imports.past import learn_rewards, read_past
 from evenhand.desk.parsing import as_numbers, as_text, read_review, with_origins
 from evenhand.desk.projection.projection import QuietBandit
+from evenhand.desk.remaining import people_named, refuse_erased
+from evenhand.desk.sealing import people_in
 from evenhand.desk.settings import DeskSettings
-from evenhand.errors import AlreadyRecorded, InvalidInput, NotChosen, UnknownRecord
+from evenhand.errors import AlreadyRecorded, Erased, InvalidInput, NotChosen, UnknownRecord
 from evenhand.ledger.event import Row, check_name, is_name
 from evenhand.ledger.ledger import LedgerView
 from evenhand.records.contexts import as_contexts
@@ -25,7 +27,8 @@ from evenhand.records.review_metadata import check_review_metadata, read_metadat
 from evenhand.rewards import RidgeUCB
 
 Draft = tuple[str, dict[str, Any], dict[str, Any]]
-"""An event before it has a place in the ledger: its kind, its body, and the columns it is found by."""
+"""An event before it has a place in the ledger: its kind, its body, and the columns it is found by, together with
+"about", the people whom its free text may be about."""
 
 REFERENCES = ("decision", "review_id", "supersedes")
 """Fields of commands that name an event."""
@@ -42,7 +45,16 @@ class Handlers:
         """Events that commands refer to, by id."""
         self._about: dict[str, list[Row]] = {}
         """Events about decisions and reviews, by target."""
-        targets = names | {row.target for row in self._known.values() if row.target is not None}
+        of_known = {row.target for row in self._known.values() if row.target is not None}
+        targets = names | of_known
+        self._known |= view.by_id(of_known - names)
+        erased = [one.candidate for one in commands if isinstance(one, cmd.Erase) and is_name(one.candidate)]
+        answers = [one for one in commands if isinstance(one, cmd.AnswerQuestion) and isinstance(one.people, Sequence)]
+        asked = [name for one in answers for name in one.people if is_name(name)]
+        self._held = {name: view.held(name) for name in erased}
+        self._gone = {one.candidate for one in view.erasures()} if erased or asked else set()
+        """People who were erased."""
+        self._kept = {name for name in asked if name in self._gone and view.held(name).since is not None}
         for row in view.following(targets):
             self._about.setdefault(row.target or "", []).append(row)
 
@@ -68,6 +80,7 @@ class Handlers:
         body, rewards = row.event.body, command.rewards
         if not hasattr(rewards, "items") or not rewards:
             raise refusal("rewards", "a dict from the ids of chosen candidates to numbers", rewards)
+        refuse_erased(list(rewards), body)
         chosen, most = self._chosen(row), cast("RidgeUCB", self._bandit.reward).largest_reward
         for candidate, reward in rewards.items():
             if candidate not in chosen:
@@ -104,6 +117,7 @@ class Handlers:
         if metadata is not None:
             check_review_metadata(metadata, body, candidates)
         body["circumstances"] = metadata
+        refuse_erased(people_named(body), decision)
         self._refuse_unlearnable(row, review)
         undone = None if command.supersedes is None else self._to_withdraw(command.supersedes)
         if undone is not None and undone.target != row.id:
@@ -114,7 +128,8 @@ class Handlers:
             if review.kind != "partial" or review.unfair or review.fair:  # "unsure" may be said of several pairs
                 self._refuse_duplicate(row, review)
             refuse_second_answer(body, self._standing_reviews(row))
-        return "review", body, {"target": row.id, "undoes": None if undone is None else undone.seq}
+        columns = {"target": row.id, "undoes": None if undone is None else undone.seq}
+        return "review", body, {**columns, "about": people_in(body, candidates)}
 
     def _refuse_duplicate(self, row: Row, review: Review) -> None:
         for earlier in self._standing_reviews(row):
@@ -136,7 +151,8 @@ class Handlers:
         if review.any_unfair and self.settings.metric not in ("BayesPoint", "VersionSpace"):
             bandit = self._bandit.published()
             bandit.count_decisions(max(0, (row.number or 0) + 1 - bandit.rounds))
-            bandit.learn(decision_of(row.event.body), review=review)
+            decision = bandit.own(decision_of(row.event.body), is_whole="erased" not in row.event.body)
+            bandit.learn(decision, review=review)
 
     def _to_withdraw(self, name: Any) -> Row:
         """The review, answer or imported record of this id, if it can be withdrawn."""
@@ -155,7 +171,13 @@ class Handlers:
     def _withdraw(self, command: cmd.Withdraw) -> Draft:
         row = self._to_withdraw(command.review_id)
         body = {"review": row.id, "reason": as_text("reason", command.reason)}
-        return "withdrawal", body, {"target": row.id, "undoes": row.seq}
+        return "withdrawal", body, {"target": row.id, "undoes": row.seq, "about": self._people_of(row)}
+
+    def _people_of(self, row: Row) -> list[str]:
+        """The people whom a review, an answer or an imported record is about."""
+        if row.kind == "review":
+            return people_in(row.event.body, self._decision_row(row.target).event.body["candidates"])
+        return row.event.body["candidates"] if row.kind == "imported" else row.people or [row.id]
 
     def _override(self, command: cmd.Override) -> Draft:
         row = self._decision_row(command.decision)
@@ -170,7 +192,7 @@ class Handlers:
                 f"chosen must be at most {capacity} candidates, the decision's capacity, got {len(chosen)}"
             )
         body = {"decision": row.id, "chosen": chosen, "reason": as_text("reason", command.reason)}
-        return "override", body, {"target": row.id}
+        return "override", body, {"target": row.id, "about": row.event.body["candidates"]}
 
     def _change_settings(self, command: cmd.ChangeSettings) -> Draft:
         settings = self.settings.changed(command.changes)
@@ -194,12 +216,33 @@ class Handlers:
             "reviewer": command.reviewer,
             "circumstances": read_metadata(command.circumstances),
         }
-        return "answer", with_origins(body, command.origins), {}
+        people = [check_name(name, "the id of a person") for name in command.people]
+        for name in people:
+            if name in self._gone - self._kept:
+                raise Erased(f"candidate {name!r} was erased: nothing can be recorded about them here any more")
+        return "answer", with_origins(body, command.origins), {"about": list(dict.fromkeys(people))}
 
     def _import(self, command: cmd.ImportPast) -> Draft:
         body = read_past(command.record, self.settings)
         learn_rewards(copy.deepcopy(self._bandit.reward), body)  # to see that it can
         return "imported", with_origins(body, command.origins), {}
+
+    def _erase(self, command: cmd.Erase) -> Draft:
+        """The event of an erasure; appending it destroys the key."""
+        candidate = check_name(command.candidate, "candidate")
+        held = self._held.pop(candidate, None)
+        if held is None or (held.since is None and (candidate in self._gone or not held.old_events)):
+            was = "was erased before" if held is None or candidate in self._gone else "is not in this desk's ledger"
+            raise UnknownRecord(f"candidate {candidate!r} {was}: there is nothing to erase")
+        if held.since is None:
+            raise InvalidInput(
+                f"candidate {candidate!r} cannot be erased from this ledger: {held.old_events} events that name them "
+                "were written by an earlier version, with everything in the hashed text. What is possible: export the "
+                "ledger, import it into a desk of a new database, erase the candidate there, and delete this database "
+                "and its backups"
+            )
+        body = {"candidate": candidate, "since": held.since, "reason": as_text("reason", command.reason)}
+        return "erasure", {**body, "old_events": held.old_events}, {}
 
 
 HANDLERS: dict[type[Command], Callable[[Handlers, Any], Draft]] = {
@@ -210,4 +253,5 @@ HANDLERS: dict[type[Command], Callable[[Handlers, Any], Draft]] = {
     cmd.ChangeSettings: Handlers._change_settings,
     cmd.AnswerQuestion: Handlers._answer,
     cmd.ImportPast: Handlers._import,
+    cmd.Erase: Handlers._erase,
 }

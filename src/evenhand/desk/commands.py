@@ -121,6 +121,8 @@ class AnswerQuestion(Command):
     circumstances: Mapping[str, Any] | None = None
     origins: Sequence[Origin] = ()
     """Events of other ledgers that it was imported from, the oldest first."""
+    people: Sequence[str] = ()
+    """The ids of the people with these contexts, if they have any: the answer goes when one of them is erased."""
 
 
 @dataclass(frozen=True)
@@ -130,3 +132,14 @@ class ImportPast(Command):
     record: Mapping[str, Any]
     origins: Sequence[Origin] = ()
     """Events of other ledgers that it was imported from, the oldest first."""
+
+
+@dataclass(frozen=True)
+class Erase(Command):
+    """Destroy the key to all that events say about a candidate; or about the people of an answer, by the answer's id.
+
+    reason: stays in the ledger for good, so it should name nobody.
+    """
+
+    candidate: str
+    reason: str | None = None

@@ -19,8 +19,10 @@ from evenhand.desk.projection.projector import Projector, Projectors
 from evenhand.desk.review_rules import ReviewRules
 from evenhand.desk.settings import MOST_EVENTS, MOST_QUEUED, DeskSettings
 from evenhand.errors import EvenhandError, InvalidInput, UnknownRecord
+from evenhand.ledger.backup import note_erasure
 from evenhand.ledger.event import Event, Head, check_name, is_name
 from evenhand.ledger.ledger import Ledger, open_ledger
+from evenhand.ledger.overwriting import overwrite_deleted
 from evenhand.ledger.verify import check_end, check_text
 from evenhand.ledger.waiting_pairs import QueuePosition, WaitingPair
 from evenhand.records.review_metadata import ReviewMetadata, joined
@@ -164,6 +166,20 @@ class Desk:
     def override(self, decision: str, chosen: Sequence[str], reason: str | None = None, **rest: Any) -> Event:
         """Record that other candidates were chosen; from then on outcomes are theirs. The last override counts."""
         return self._execute_one(cmd.Override(decision, chosen, reason, **rest))
+
+    def erase(self, candidate: str, reason: str | None = None, **rest: Any) -> Event:
+        """Erase what the ledger says about a candidate: features, contexts, estimates and free text.
+
+        reason: stays in the ledger. The desk learns as if it had never learned from them; snapshots are made again.
+        """
+        event = self._execute_one(cmd.Erase(candidate, reason, **rest))
+        self.finish_erasure(event)
+        return event
+
+    def finish_erasure(self, event: Event) -> None:
+        """Leave nothing of what was erased in the database's files, and note the erasure beside them."""
+        note_erasure(self.ledger.engine, event)
+        overwrite_deleted(self.ledger.engine)
 
     def change_settings(self, *, actor: str = "desk", idempotency_key: str | None = None, **changes: Any) -> Event:
         """Change settings that may change while a desk runs."""

@@ -22,8 +22,9 @@ def to_dsjson(ledger: Ledger, desk: str) -> Iterator[str]:
 
     "a" lists the candidates from 1, the chosen one first, "p" their probabilities in that order. A decision that chose
     several has a line for each of them; one without an outcome has no label, and Vowpal Wabbit learns nothing from it;
-    one that chose nobody is marked to be skipped. Outcomes after an override are no labels: their probabilities are
-    unknown. The extra key "evenhand" has the ids, the standing reviews, the overrides, and the tight pairs.
+    one that chose nobody is marked to be skipped. Outcomes after an override are no labels, since their probabilities
+    are unknown, nor are those of a decision with somebody who was erased. The extra key "evenhand" has the ids, the
+    standing reviews, the overrides, and the tight pairs.
     DamagedLedger, before the first line, if the ledger is not what was written.
     """
     verify(ledger, desk)
@@ -61,11 +62,12 @@ def _lines(decision: Row, later: Sequence[Row], names: list[str]) -> Iterator[st
     body, event = decision.event.body, decision.event
     overrides = [row for row in later if row.kind == "override"]
     first = overrides[0].seq if overrides else None
-    outcomes = [row for row in later if row.kind == "outcome" and (first is None or row.seq < first)]
+    is_whole = "erased" not in body
+    outcomes = [row for row in later if row.kind == "outcome" and is_whole and (first is None or row.seq < first)]
     common = {
         "Timestamp": f"{event.time[:26]}Z",
         "Version": "1",
-        "c": {"_multi": [{"x": dict(zip(names, context, strict=True))} for context in body["contexts"]]},
+        "c": {"_multi": [{"x": dict(zip(names, context or (), strict=bool(context)))} for context in body["contexts"]]},
         "VWState": {"m": f"evenhand {body['code']} {body['state']}"},
         "evenhand": {
             "desk": event.desk,

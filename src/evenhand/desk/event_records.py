@@ -23,16 +23,20 @@ MOST_SHOWN = 6
 
 
 def decision_of(body: Mapping[str, Any]) -> Decision:
-    """The decision of an event of kind "decision", to the bit."""
+    """The decision of an event of kind "decision", to the bit; erased candidates have zeros, and no signature."""
     place = {name: i for i, name in enumerate(body["candidates"])}
+    contexts = body["contexts"]
+    if "erased" in body:
+        blank = [0.0] * max((len(context) for context in contexts if context is not None), default=1)
+        contexts = [blank if context is None else context for context in contexts]
     return Decision(
-        id=body["seal"],
+        id=body["seal"] if "seal" in body else f"{body['number']}-erased",
         round=body["number"],
-        contexts=np.array(body["contexts"], dtype=np.float64),
+        contexts=np.array(contexts, dtype=np.float64),
         probabilities=np.array(body["probabilities"], dtype=np.float64),
         chosen=tuple(place[name] for name in body["chosen"]),
         capacity=body["capacity"],
-        optimistic_rewards=np.array(body["optimistic_rewards"], dtype=np.float64),
+        optimistic_rewards=np.array([reward or 0.0 for reward in body["optimistic_rewards"]], dtype=np.float64),
         tight_pairs=tuple((i, j) for i, j in body["tight_pairs"]),
         worst_residual=body.get("worst_residual"),  # the first ledgers have none
         unproved_pairs=body.get("unproved_pairs", 0),

@@ -17,7 +17,8 @@ from evenhand.desk.event_records import implied_fields, review_of
 from evenhand.desk.review_rules import ReviewRules
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import EvenhandError, InvalidInput
-from evenhand.ledger.event import CANONICAL, check_name, is_name
+from evenhand.ledger.contents import CANONICAL
+from evenhand.ledger.event import check_name, is_name
 from evenhand.records.decision import Review
 from evenhand.records.ratings import PREFERENCES, check_scale, check_score, check_tolerance
 from evenhand.records.review_metadata import LONGEST_TEXT
@@ -27,7 +28,7 @@ log = logging.getLogger(__name__)
 UNREADABLE = (TypeError, ValueError, AttributeError, KeyError, IndexError, RecursionError, OverflowError)
 """Raised by commands of the wrong shape; other commands of the batch must not suffer from one."""
 
-NOT_COMPARED = ("idempotency_key", "key_lifetime", "origins")
+NOT_COMPARED = ("idempotency_key", "key_lifetime", "origins", "people")
 """Fields in which two commands with the same key may differ."""
 
 LATER_FIELDS = (*ANSWER_FIELDS, "on_invalid")

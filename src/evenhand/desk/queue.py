@@ -9,6 +9,7 @@ import time
 from evenhand.bandit.pairs_to_review import PairToReview
 from evenhand.desk.event_records import ReviewAnswer, answers_in, decision_of
 from evenhand.desk.projection.projection import Projection
+from evenhand.desk.remaining import erased_in
 from evenhand.desk.settings import DeskSettings
 from evenhand.ledger.event import Row
 from evenhand.ledger.ledger import Ledger
@@ -80,11 +81,14 @@ class QueueFeeder:
 
 def _pairs(row: Row, projection: Projection, settings: DeskSettings) -> list[WaitingPair]:
     body = row.event.body
-    decision, candidates = decision_of(body), body["candidates"]
-    if decision.n_candidates < 2:
+    erased, candidates = erased_in(body), body["candidates"]
+    decision = projection.bandit.own(decision_of(body), is_whole=not erased)
+    if decision.n_candidates < 2 or erased.issuperset(candidates):
         return []
     found = []
     for pair in projection.bandit.pairs_to_review(decision, settings.pairs_per_decision):
+        if not erased.isdisjoint(candidates[place] for place in pair.pair):
+            continue
         for copy in range(_places(row.id, pair, settings.overlap)):
             i, j = pair.pair
             estimates = (pair.reason, pair.gap, pair.distance, pair.uncertainty, pair.chance_unfair)

@@ -18,7 +18,7 @@ from evenhand.desk.projection.projection import Projection
 from evenhand.desk.projection.reducer import Reducer, Withdrawals, newest_start, reaches
 from evenhand.desk.projection.snapshots import checked, from_bytes, has_checksum, to_drop
 from evenhand.desk.settings import DeskSettings
-from evenhand.errors import DamagedFile, DamagedLedger, EvenhandError
+from evenhand.errors import DamagedFile, DamagedLedger, Erased, EvenhandError
 from evenhand.ledger.event import Row, Stamp, canonical
 from evenhand.ledger.ledger import Ledger
 from evenhand.ledger.verify import verify
@@ -38,6 +38,8 @@ class Replayed:
     decisions: int = 0
     differences: list[tuple[int, str]] = field(default_factory=list)
     """The seqs of decisions that come out differently, and what differs."""
+    erased: list[int] = field(default_factory=list)
+    """The seqs of decisions that cannot be made again: they need contents of people who were erased."""
     snapshots: list[int] = field(default_factory=list)
     """The seqs of snapshots that do not follow from the ledger."""
     state: str = ""
@@ -69,6 +71,9 @@ def replay(ledger: Ledger, desk: str) -> Replayed:
         result.decisions += 1
         try:
             what = _difference(row, walk, settings, draws)
+        except Erased:
+            result.erased.append(row.seq)
+            continue
         except (EvenhandError, KeyError, TypeError) as error:
             what = f"cannot be replayed: {error}"
         if what is not None:
@@ -111,17 +116,23 @@ class Walk:
     def __init__(self, ledger: Ledger, desk: str, withdrawals: Withdrawals) -> None:
         self._ledger, self._desk, self._withdrawals = ledger, desk, withdrawals
         with ledger.reading(desk) as view:
-            self.opened = first_settings(view)
+            self.opened, self._erasures = first_settings(view), view.erasures()
         self.reducer = Reducer.initial(self.opened)
         self._kept: dict[int, Reducer] = {}
 
     def to(self, target: int) -> Reducer:
-        """The reducer at this event."""
+        """The reducer at this event, without what was learned from people who were erased since."""
         if not reaches(self.reducer.stamp, target, self._withdrawals):
             start = newest_start([kept.stamp for kept in self._kept.values()], target, self._withdrawals)
             self.reducer = Reducer.initial(self.opened) if start is None else copy.deepcopy(self._kept[start.seq])
         self.reducer.advance(self._ledger, self._desk, target, self._withdrawals, self._keep)
         self._keep(self.reducer)
+        return self.reducer
+
+    def decided_from(self, target: int) -> Reducer:
+        """The same; Erased if it had learned from somebody who was erased since."""
+        if self.to(target).is_incomplete(target, self._erasures):
+            raise Erased(f"what was known at event {target} cannot be computed again: somebody was erased since")
         return self.reducer
 
     def at(self, stamp: Stamp) -> Reducer:
@@ -159,8 +170,10 @@ def _difference(row: Row, walk: Walk, settings: dict[int, DeskSettings], draws: 
     body = row.event.body
     if body["state"] >= row.seq or body["settings"] not in settings or body["settings"] >= row.seq:
         raise DamagedLedger("it refers to events that came later")
+    if "erased" in body:
+        raise Erased("one of its candidates was erased")
     number, in_force = body["number"], settings[body["settings"]]
-    bandit = walk.to(body["state"]).bandit.with_capacity(in_force.capacity)
+    bandit = walk.decided_from(body["state"]).bandit.with_capacity(in_force.capacity)
     draw = recorded_draw(body, draws)
     decision = bandit.propose(body["contexts"], number=number, rng=draw.rng)
     fields = decision_fields(decision, bandit, body["candidates"], in_force) | draw.record

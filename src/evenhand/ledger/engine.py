@@ -24,6 +24,7 @@ PRAGMAS = (
     "PRAGMA synchronous = FULL",  # a commit is on disk when it returns
     "PRAGMA cache_size = -65536",
     "PRAGMA wal_autocheckpoint = 1000",  # pages
+    "PRAGMA secure_delete = ON",  # deleted content is overwritten: people can be erased
 )
 
 CONNECT_TIMEOUTS = {
@@ -91,10 +92,15 @@ def _file(url: URL) -> Path | None:
     return None if url.database in (None, "", ":memory:") else Path(str(url.database)).resolve()
 
 
+def file_of(url: str) -> Path | None:
+    """The file of the database at a URL; None if it is not in a file of SQLite."""
+    parsed = _parse(url)
+    return _file(parsed) if parsed.get_backend_name() == "sqlite" else None
+
+
 def refuse_empty(url: str) -> None:
     """DamagedLedger if the file of an SQLite database is empty, which one that was ever used is not."""
-    parsed = _parse(url)
-    file = _file(parsed) if parsed.get_backend_name() == "sqlite" else None
+    file = file_of(url)
     if file is not None and file.is_file() and file.stat().st_size == 0:
         raise DamagedLedger(
             f"the database {file} is empty: its content is lost, or it was never begun; restore it from a backup, or "

@@ -6,7 +6,8 @@ import hashlib
 import os
 import re
 import time
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -14,6 +15,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from evenhand.errors import DamagedLedger, InvalidInput
+from evenhand.ledger.contents import CANONICAL, Contents, ToSeal, commitments_in, opened_body, seal
 
 FIRST = "0" * 64
 """The previous hash of the first event of a ledger."""
@@ -28,12 +30,11 @@ PREFIXES = {
     "override": "ovr",
     "answer": "ans",
     "imported": "imp",
+    "erasure": "era",
     "token": "tkn",
     "key": "key",
 }
 """Prefixes of the ids of each kind of event; the last two are the service's own."""
-
-CANONICAL = orjson.OPT_SORT_KEYS | orjson.OPT_SERIALIZE_NUMPY
 
 LONGEST = 200
 """Maximum length of a name, in characters."""
@@ -54,15 +55,19 @@ class Event:
     """Canonical JSON of desk, seq, id, time, actor, kind, body and request: keys sorted, no spaces."""
     previous: str
     hash: str
+    contents: Contents = field(default=(), repr=False)
+    """What it says about people, beside the text; see `ledger.contents`."""
 
     @cached_property
     def content(self) -> dict[str, Any]:
-        """`text`, parsed."""
+        """`text`, parsed, with the contents in their places."""
         if not isinstance(self.text, str):  # SQLite stores any type in a column
             raise DamagedLedger("an event of the ledger is not text; verify the ledger")
         try:
             content: dict[str, Any] = orjson.loads(self.text)
-        except orjson.JSONDecodeError:
+            if "sealed" in content["body"]:
+                content["body"] = opened_body(content["body"], self.contents)
+        except (orjson.JSONDecodeError, KeyError, TypeError, ValueError):
             raise DamagedLedger("an event of the ledger cannot be read; verify the ledger") from None
         return content
 
@@ -93,7 +98,7 @@ class Event:
 
     @property
     def kind(self) -> str:
-        """One of opened, decision, outcome, review, withdrawal, settings, override, answer, imported."""
+        """One of opened, decision, outcome, review, withdrawal, settings, override, answer, imported, erasure."""
         return str(self.content["kind"])
 
     @property
@@ -138,11 +143,15 @@ class Row(NamedTuple):
     text: str
     previous: str
     hash: str
+    contents: bytes | None = None
+    """What it says about people, encrypted; None if nothing, or not stored yet."""
+    opened: Contents = ()
+    """The same, decrypted; not a column."""
 
     @property
     def event(self) -> Event:
         """The event itself."""
-        return Event(self.text, self.previous, self.hash)
+        return Event(self.text, self.previous, self.hash, self.opened)
 
     @classmethod
     def make(
@@ -159,13 +168,35 @@ class Row(NamedTuple):
         undoes: int | None = None,
         key: str | None = None,
         fingerprint: str | None = None,
+        sealed: tuple[Sequence[str], Sequence[ToSeal]] | None = None,
+        name: str | None = None,
     ) -> Row:
-        """A new event, with an id and the time of now, chained to the hash before it."""
-        name, moment = new_id(kind), now()
-        content = {"desk": desk, "seq": seq, "id": name, "time": moment, "actor": actor, "kind": kind, "body": body}
+        """A new event, with an id and the time of now, chained to the hash before it.
+
+        sealed: columns and contents that are kept beside the text. The fingerprint is then salted, as the command that
+        it is a digest of has the same contents.
+        """
+        name = name or new_id(kind)
+        contents: Contents = ()
+        if sealed is not None:
+            body, contents = seal(body, *sealed)
+            fingerprint = salted(fingerprint, contents)
+        content = {"desk": desk, "seq": seq, "id": name, "time": now(), "actor": actor, "kind": kind, "body": body}
         text = canonical({**content, "request": request_digest(key, fingerprint)})
         columns = (target, number, undoes, key, fingerprint)
-        return cls(seq, name, kind, *columns, text, previous, chained(previous, text))
+        return cls(seq, name, kind, *columns, text, previous, chained(previous, text), None, contents)
+
+    @property
+    def people(self) -> list[str]:
+        """The people whom its contents are of."""
+        return sorted(frozenset().union(*(people for people, _ in commitments_in(orjson.loads(self.text)["body"]))))
+
+    def has_fingerprint(self, fingerprint: str | None) -> bool | None:
+        """Whether the event is that of a command with this fingerprint; None if that was erased with its contents."""
+        if self.contents is not None or self.opened:
+            is_erased = not self.opened or self.opened[-1] is None
+            return None if is_erased else self.fingerprint == salted(fingerprint, self.opened)
+        return self.fingerprint == fingerprint
 
 
 class EventToApply(NamedTuple):
@@ -175,6 +206,16 @@ class EventToApply(NamedTuple):
     kind: str
     target: str | None = None
     text: str | None = None
+    contents: Contents = ()
+
+
+class Erasure(NamedTuple):
+    """That a person was erased."""
+
+    seq: int
+    candidate: str
+    since: int
+    """The first event that had contents of theirs."""
 
 
 class Stamp(NamedTuple):
@@ -209,6 +250,14 @@ def request_digest(key: str | None, fingerprint: str | None) -> str | None:
     if key is None:
         return None
     return hashlib.blake2b(f"{key}\n{fingerprint}".encode(), digest_size=16).hexdigest()
+
+
+def salted(fingerprint: str | None, contents: Contents) -> str | None:
+    """A fingerprint that tells nothing without the contents: the salt is that of the last, which is everybody's."""
+    if fingerprint is None:
+        return None
+    assert contents[-1] is not None
+    return hashlib.blake2b(fingerprint.encode(), key=contents[-1].salt, digest_size=16).hexdigest()
 
 
 def new_id(kind: str) -> str:

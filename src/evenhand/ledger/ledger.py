@@ -8,20 +8,26 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, cast
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, inspect
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from evenhand.errors import AlreadyRecorded, DamagedLedger, UnknownRecord
 from evenhand.ledger._locks import ProjectionLock, locks_of
+from evenhand.ledger._person_keys import PersonKeys
 from evenhand.ledger.engine import open_engine
-from evenhand.ledger.event import EventToApply, Head, Row, Stamp
+from evenhand.ledger.erasing import Held, before_contents, forget, holds_erased, lock_snapshots
+from evenhand.ledger.event import Erasure, EventToApply, Head, Row, Stamp
 from evenhand.ledger.lottery import INSERT_SECRET
 from evenhand.ledger.migrate import NEWEST, bring_up_to_date, refuse_newer, refuse_unknown, version_of
 from evenhand.ledger.transaction import files, is_undecodable, transaction, translated
 from evenhand.ledger.waiting_pairs import WaitingPairs
 
-COLUMNS = ", ".join(Row._fields)
-INSERT = f"INSERT INTO events (desk, {COLUMNS}) VALUES (?{', ?' * len(Row._fields)})"
+STORED = Row._fields[:-1]
+"""The fields of a row that are columns."""
+COLUMNS, COLUMNS_BEFORE = ", ".join(STORED), ", ".join(STORED[:-1])
+"""With the contents of events, and as they were before."""
+INSERT = f"INSERT INTO events (desk, {COLUMNS}) VALUES (?{', ?' * len(STORED)})"
+INSERT_BEFORE = f"INSERT INTO events (desk, {COLUMNS_BEFORE}) VALUES (?{', ?' * (len(STORED) - 1)})"
 
 INSERT_SNAPSHOT = "INSERT INTO snapshots (desk, seq, until, blob) VALUES (?, ?, ?, ?)"
 DELETE_SNAPSHOT = "DELETE FROM snapshots WHERE desk = ? AND seq = ?"
@@ -64,6 +70,7 @@ class Ledger:
     def __init__(self, url: str, *, make: bool = True, reads: bool = False) -> None:
         with translated():
             self.engine = open_engine(url, make=make, reads=reads)
+        self._columns = COLUMNS
         try:
             self._be_up_to_date(make)
         except BaseException:
@@ -82,7 +89,10 @@ class Ledger:
         refuse_newer(version)
         file = files.get(self.engine)
         if file is not None and file.is_read_only:
-            return  # desks, events and snapshots are the same in every version
+            with self.transaction() as connection:  # otherwise desks, events and snapshots are as they always were
+                names = {column["name"] for column in inspect(connection).get_columns("events")}
+            self._columns = COLUMNS if "contents" in names else f"{COLUMNS_BEFORE}, NULL"
+            return
         with self.transaction(writes=True) as connection:
             bring_up_to_date(connection)
 
@@ -118,7 +128,7 @@ class Ledger:
                     "INSERT INTO desks (name, seq, hash, decisions, settings, created) VALUES (?, ?, ?, ?, ?, ?)",
                     (name, 1, first.hash, 0, 1, first.event.time),
                 )
-                connection.exec_driver_sql(INSERT, [(name, *first)])
+                connection.exec_driver_sql(INSERT, [(name, *first[:-1])])
                 if secret is not None:
                     connection.exec_driver_sql("DELETE FROM lottery_secrets WHERE desk = ?", (name,))
                     connection.exec_driver_sql(INSERT_SECRET, (name, secret))
@@ -129,7 +139,7 @@ class Ledger:
     def reading(self, name: str) -> Iterator[LedgerView]:
         """A consistent view of a desk's ledger; UnknownRecord if there is no such desk."""
         with self.transaction() as connection:
-            yield LedgerView(connection, name, writes=False)
+            yield LedgerView(connection, name, writes=False, columns=self._columns)
 
     @contextmanager
     def writing(self, name: str) -> Iterator[LedgerView]:
@@ -171,8 +181,14 @@ class Ledger:
             return None if row is None else bytes(row[0])
 
     def keep_snapshot(self, name: str, stamp: Stamp, blob: bytes, drop: Sequence[int]) -> None:
-        """Add a snapshot, or replace the one at its seq, and drop others."""
+        """Add a snapshot, or replace the one at its seq, and drop others.
+
+        Nothing is kept if a person was erased after the last event that it knows of: it may hold what was learned.
+        """
         with self.transaction(writes=True) as connection:
+            lock_snapshots(connection, name)
+            if holds_erased(connection, name, stamp):
+                return
             for seq in {*drop, stamp.seq}:
                 connection.exec_driver_sql(DELETE_SNAPSHOT, (name, seq))
             connection.exec_driver_sql(INSERT_SNAPSHOT, (name, *stamp, blob))
@@ -199,9 +215,9 @@ def open_ledger(url: str, *, make: bool = True, reads: bool = False) -> Ledger:
 class LedgerView:
     """Finds events of one desk, and appends to them."""
 
-    def __init__(self, connection: Connection, desk: str, *, writes: bool) -> None:
-        self._run, self._desk = connection.exec_driver_sql, desk
-        self._connection = connection
+    def __init__(self, connection: Connection, desk: str, *, writes: bool, columns: str = COLUMNS) -> None:
+        self._run, self._desk, self._columns = connection.exec_driver_sql, desk, columns
+        self._connection, self._keys = connection, PersonKeys(connection.exec_driver_sql, desk)
         lock = " FOR UPDATE" if writes and connection.dialect.name == "postgresql" else ""
         head = self._run(f"SELECT seq, hash, decisions, settings FROM desks WHERE name = ?{lock}", (desk,)).fetchone()
         if head is None and self._run("SELECT 1 FROM events WHERE desk = ? LIMIT 1", (desk,)).fetchone():
@@ -227,14 +243,23 @@ class LedgerView:
             driver.text_factory = before
 
     def _select(self, index: str | None = None) -> str:
-        return f"SELECT {COLUMNS} FROM events{'' if index is None else f' INDEXED BY {index}'} WHERE desk = ?"
+        return f"SELECT {self._columns} FROM events{'' if index is None else f' INDEXED BY {index}'} WHERE desk = ?"
+
+    def _events(self, statement: str, values: tuple[Any, ...]) -> list[Row]:
+        """The events of a query, with their contents."""
+        rows = [Row(*row) for row in self._rows(statement, values)]
+        if all(row.contents is None for row in rows):
+            return rows
+        # SQLite stores any type in a column: what has no number has no contents that could be read.
+        opened = self._keys.decrypted([(row.seq if isinstance(row.seq, int) else 0, row.contents) for row in rows])
+        return [row._replace(opened=contents) for row, contents in zip(rows, opened, strict=True)]
 
     def _find(self, column: str, values: Iterable[Any]) -> Iterator[Row]:
         wanted, select = list(values), self._select(f"events_{column}")
         for at in range(0, len(wanted), VALUES_PER_QUERY):
             some = wanted[at : at + VALUES_PER_QUERY]
             marks = ", ".join("?" * len(some))
-            yield from (Row(*row) for row in self._rows(f"{select} AND {column} IN ({marks})", (self._desk, *some)))
+            yield from self._events(f"{select} AND {column} IN ({marks})", (self._desk, *some))
 
     def by_id(self, ids: Iterable[str]) -> dict[str, Row]:
         """The events with these ids, as far as there are any."""
@@ -261,25 +286,38 @@ class LedgerView:
         """Up to `limit` events after `seq`, in order, of these kinds or of all."""
         index, condition, values = _of_kinds(kinds)
         statement = f"{self._select(index)} AND seq > ?{condition} ORDER BY seq LIMIT ?"
-        return [Row(*row) for row in self._rows(statement, (self._desk, seq, *values, limit))]
+        return self._events(statement, (self._desk, seq, *values, limit))
 
     def to_apply(self, after: int, until: int, limit: int) -> list[EventToApply]:
         """Up to `limit` events after `after`, not beyond `until`; decisions are not read, what is missing is one."""
         end = min(until, self.head.seq, after + limit)
-        found = self._rows(
-            "SELECT seq, kind, target, text FROM events INDEXED BY events_learned "
-            "WHERE desk = ? AND kind <> 'decision' AND seq > ? AND seq <= ?",
+        found = self._events(
+            f"{self._select('events_learned')} AND kind <> 'decision' AND seq > ? AND seq <= ?",
             (self._desk, after, end),
         )
         events = [EventToApply(seq, "decision") for seq in range(after + 1, end + 1)]
         for row in found:
-            events[row[0] - after - 1] = EventToApply(*row)
+            events[row.seq - after - 1] = EventToApply(row.seq, row.kind, row.target, row.text, row.opened)
         return events
 
     def withdrawals(self) -> list[tuple[int, int]]:
         """All withdrawn or superseded reviews: the seq of the event that did it, and of the review."""
         statement = "SELECT seq, undoes FROM events INDEXED BY events_undoes WHERE desk = ? AND undoes IS NOT NULL"
         return [(seq, undoes) for seq, undoes in self._run(statement, (self._desk,)).fetchall()]
+
+    def erasures(self) -> list[Erasure]:
+        """The people who were erased, and since when."""
+        bodies = [(row.seq, row.event.body) for row in self.after(0, self.head.seq, ("erasure",))]
+        return [Erasure(seq, body["candidate"], body["since"]) for seq, body in bodies]
+
+    def undone(self) -> list[tuple[int, int]]:
+        """From which event on what was learned is no longer known: by withdrawals and by erasures."""
+        return [*self.withdrawals(), *((erasure.seq, erasure.since) for erasure in self.erasures())]
+
+    def held(self, person: str) -> Held:
+        """What the ledger holds of a person."""
+        key = self._keys.of(person)
+        return Held(None if key is None else key.since, before_contents(self._connection, self._desk, person))
 
     def snapshots(self) -> list[Stamp]:
         """The snapshots there are, ascending."""
@@ -291,8 +329,8 @@ class LedgerView:
         for name in kinds:
             index, condition, values = _of_kinds((name,))
             statement = f"{self._select(index)} AND seq <= ?{condition} ORDER BY seq DESC LIMIT 1"
-            found += [Row(*row) for row in self._rows(statement, (self._desk, until, *values))]
-        return max(found, default=None)
+            found += self._events(statement, (self._desk, until, *values))
+        return max(found, key=lambda row: row.seq, default=None)
 
     def stray(self) -> DamagedLedger | None:
         """What is wrong if there is an event after the head or before the first."""
@@ -312,9 +350,14 @@ class LedgerView:
         return None
 
     def append(self, rows: Sequence[Row], head: Head) -> None:
-        """Add events and move the head; only within `Ledger.writing`. DamagedLedger if an event is there already."""
+        """Add events and move the head; only within `Ledger.writing`. DamagedLedger if an event is there already.
+
+        Contents are encrypted here: the keys are those of this transaction. An erasure destroys its person's key.
+        """
+        self._keys.load_for(row.opened for row in rows)
         try:
-            self._run(INSERT, [(self._desk, *row) for row in rows])
+            self._run(INSERT, [(self._desk, *self._stored(row)[:-1]) for row in rows])
+            self._keys.keep()
         except IntegrityError as error:  # writers are alone: no other was faster
             raise DamagedLedger(
                 f"nothing was written: event {rows[0].seq} cannot be added, since the ledger has it already, or one "
@@ -326,6 +369,13 @@ class LedgerView:
             (head.seq, head.hash, head.decisions, head.settings, self._desk),
         )
         self.head = head
+
+    def _stored(self, row: Row) -> Row:
+        if row.kind == "erasure":
+            body = row.event.body
+            self._keys.forget(body["candidate"])
+            forget(self._connection, self._desk, body["candidate"], body["since"])
+        return row._replace(contents=self._keys.encrypted(row.seq, row.opened)) if row.opened else row
 
 
 def _snapshots(connection: Connection, desk: str) -> list[Stamp]:

@@ -8,9 +8,10 @@ from typing import NoReturn
 from sqlalchemy import Connection, inspect
 
 from evenhand.errors import DamagedLedger, InvalidInput, NewerFile
+from evenhand.ledger.overwriting import mark_new
 
 VERSION_TABLE = "evenhand_version"
-NEWEST = "0005"
+NEWEST = "0006"
 """The newest migration, which this version of evenhand needs."""
 
 LOCK = 5_317_004_269
@@ -38,6 +39,8 @@ def bring_up_to_date(connection: Connection) -> None:
     if found is None and inspect(connection).has_table("events"):
         raise DamagedLedger(NO_VERSION)
     _upgrade(connection)
+    if found is None:
+        mark_new(connection)
 
 
 def refuse_newer(found: str | None) -> None:

@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 
 from evenhand.errors import DamagedLedger, UnknownRecord
 from evenhand.ledger.event import FIRST, Head, Row
-from evenhand.ledger.ledger import INSERT, SERVICE, Ledger, LedgerView
+from evenhand.ledger.ledger import INSERT_BEFORE, SERVICE, Ledger, LedgerView
 
 ACTOR = "service"
 
@@ -42,7 +42,7 @@ def begin(connection: Connection) -> None:
         (SERVICE, 1, first.hash, 0, 1, first.event.time),
     )
     if made.rowcount == 1:  # else another process was faster
-        connection.exec_driver_sql(INSERT, [(SERVICE, *first)])
+        connection.exec_driver_sql(INSERT_BEFORE, [(SERVICE, *first[:-2])])
 
 
 def check_tokens(ledger: Ledger) -> int:

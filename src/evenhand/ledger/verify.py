@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 
 from evenhand.errors import DamagedLedger
+from evenhand.ledger.contents import as_json, commitments_in, from_json, wrong_content
 from evenhand.ledger.event import FIRST, Event, Head, Row, chained, request_digest
 from evenhand.ledger.ledger import LARGEST_SEQ, Ledger
 from evenhand.ledger.lottery import Commitments
@@ -27,7 +28,18 @@ def verify(
     known: tuple[int, str] | None = None,
     watch: Callable[[Row], None] = lambda row: None,
 ) -> Head:
-    """The head of a desk's ledger, after all of it was checked; DamagedLedger with the first event that is wrong.
+    """The head of a desk's ledger, after all of it was checked; see `verified_chain`."""
+    return verified_chain(ledger, desk, known=known, watch=watch)[1]
+
+
+def verified_chain(
+    ledger: Ledger,
+    desk: str,
+    *,
+    known: tuple[int, str] | None = None,
+    watch: Callable[[Row], None] = lambda row: None,
+) -> tuple[Chain, Head]:
+    """All events of a desk's ledger, checked, and its head; DamagedLedger with the first event that is wrong.
 
     known: the seq and hash of an event as noted before. Without it, somebody who can write to the database could remove
     the newest events, or rewrite the whole ledger. watch: gets every event that was found right.
@@ -46,7 +58,8 @@ def verify(
     if known is not None and known[0] > chain.seq:
         raise DamagedLedger(f"the ledger of desk {desk!r} ends at event {chain.seq}; event {known[0]} was noted before")
     chain.compare(head)
-    return head
+    chain.check_erasures(ledger)
+    return chain, head
 
 
 def head_and_stray(ledger: Ledger, desk: str) -> tuple[Head, DamagedLedger | None]:
@@ -72,6 +85,8 @@ def check_text(row: Row) -> Row:
     check_column_types(row, f"event {row.seq}")
     if chained(row.previous, row.text) != row.hash:
         raise DamagedLedger(f"event {row.seq} was changed: its text does not have its hash")
+    if row.opened and wrong_content(orjson.loads(row.text)["body"], row.opened):
+        raise DamagedLedger(f"event {row.seq} was changed: what it says about people does not have its commitment")
     return row
 
 
@@ -97,6 +112,10 @@ class Chain:
     """How many there were; None if the chain begins within a ledger and has had none yet."""
     settings: int | None = 0
     """The event of those in force; None if the chain begins within a ledger and has had none yet."""
+    erased: int = 0
+    """How many contents are not there any more."""
+    _missing: dict[frozenset[str], int] = field(default_factory=dict)
+    """Whose contents are not there, with no erasure of one of them so far, and the last event that had some."""
     _reviews: dict[str, int] = field(default_factory=dict)
     """The seq of every event that can be withdrawn."""
     _is_whole: bool = True
@@ -123,6 +142,7 @@ class Chain:
             content = orjson.loads(row.text)
             column = self._wrong_column(row, content)
             problem = self._commitments.problem(content["kind"], content["body"])
+            self._check_contents(row, content["body"], where)
         except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
             raise DamagedLedger(f"{where} cannot be read: its text is not an event") from None
         if column is not None:
@@ -136,6 +156,35 @@ class Chain:
             self.settings = row.seq
         if row.kind in ("review", "answer", "imported"):
             self._reviews[row.id] = row.seq
+
+    def _check_contents(self, row: Row, body: dict[str, Any], where: str) -> None:
+        """Check the contents that are there; note those that are not."""
+        if wrong_content(body, row.opened):
+            raise DamagedLedger(f"{where} was changed: what it says about people does not have its commitment")
+        for (people, _), content in zip(commitments_in(body), row.opened, strict=True):
+            if content is None:
+                self.erased += 1
+                self._missing[people] = row.seq
+        if row.kind == "erasure":
+            self.note_erasure(body["candidate"])
+
+    def note_erasure(self, person: str) -> None:
+        """A person was erased, and with them what others share with them."""
+        self._missing = {people: seq for people, seq in self._missing.items() if person not in people}
+
+    def check_erasures(self, ledger: Ledger) -> None:
+        """DamagedLedger if contents are missing that no event says were erased."""
+        if self._missing and self._is_whole:
+            with ledger.reading(self.desk) as view:  # somebody may have been erased meanwhile
+                for erasure in view.erasures():
+                    if erasure.seq > self.seq:
+                        self.note_erasure(erasure.candidate)
+        if self._missing and self._is_whole:
+            people, seq = min(self._missing.items(), key=lambda missing: missing[1])
+            raise DamagedLedger(
+                f"event {seq} of desk {self.desk!r} was changed: what it says about {', '.join(sorted(people))} cannot "
+                "be read, and no event says that it was erased: a key was removed"
+            )
 
     def _wrong_column(self, row: Row, content: dict[str, Any]) -> str | None:
         body, kind = content["body"], row.kind
@@ -203,23 +252,36 @@ def to_jsonl(ledger: Ledger, desk: str, *, damaged: Callable[[DamagedLedger], No
     try:
         if is_whole and stray is None:
             chain.compare(head)
+            chain.check_erasures(ledger)
     except DamagedLedger as error:
         report(error)
 
 
 def as_line(event: Event) -> str:
-    """One event as a line."""
-    return f'{event.text[:-1]},"previous":"{event.previous}","hash":"{event.hash}"}}'
+    """One event as a line; contents, if it has any, come after the hashes."""
+    contents = f',"contents":{orjson.dumps(as_json(event.contents)).decode()}' if event.contents else ""
+    return f'{event.text[:-1]},"previous":"{event.previous}","hash":"{event.hash}"{contents}}}'
 
 
 def from_line(line: str) -> Event:
     """The event that `as_line` wrote; `verify_lines` checks its hash."""
-    content = line.rstrip("\r\n")
-    end = content[-HASHES:]
-    previous, own = end[13:77], end[87:151]
-    if end != f',"previous":"{previous}","hash":"{own}"}}':
+    content, contents = line.rstrip("\r\n"), "[]"
+    if not _has_hashes(content):
+        start, _, end = content.rpartition(',"contents":')  # within its strings quotes have a backslash
+        content, contents = f"{start}}}", end[:-1]
+    if not _has_hashes(content):
         raise DamagedLedger("a line of an exported ledger must end with two hashes, this one does not")
-    return Event(content[:-HASHES] + "}", previous, own)
+    try:
+        opened = from_json(orjson.loads(contents))
+    except orjson.JSONDecodeError:
+        raise DamagedLedger("the contents in a line of an exported ledger must be JSON, and are not") from None
+    end = content[-HASHES:]
+    return Event(content[:-HASHES] + "}", end[13:77], end[87:151], opened)
+
+
+def _has_hashes(line: str) -> bool:
+    end = line[-HASHES:]
+    return end == f',"previous":"{end[13:77]}","hash":"{end[87:151]}"}}'
 
 
 def verify_lines(
@@ -237,6 +299,8 @@ def verify_lines(
         event = from_line(line)
         if event.previous != previous or chained(event.previous, event.text) != event.hash or event.seq != number:
             raise DamagedLedger(f"line {number} was changed, or one before it was removed")
+        if wrong_content(orjson.loads(event.text)["body"], event.contents):
+            raise DamagedLedger(f"line {number} was changed: what it says about people does not have its commitment")
         if known is not None and known[0] == number and known[1] != event.hash:
             raise DamagedLedger(f"line {number} is not the one that was noted: the ledger was rewritten")
         problem = commitments.problem(event.kind, event.body)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from evenhand.errors import DamagedLedger
 from evenhand.ledger.event import Event, Head, Row
@@ -17,12 +18,22 @@ from evenhand.ledger.signed_head import CLOCKS, SignedHead
 from evenhand.ledger.signed_heads import SignedHeads
 from evenhand.ledger.signing_keys import RecordedKey, recorded_keys
 from evenhand.ledger.tree import Tile, TileBuilder, has_trees, stored_tile
-from evenhand.ledger.verify import verify
+from evenhand.ledger.verify import verified_chain
+
+
+class VerifiedHistory(NamedTuple):
+    """What was found right."""
+
+    head: Head
+    heads: int
+    """How many signed heads fit."""
+    erased: int
+    """How many contents are gone because their people were erased."""
 
 
 def verify_history(
     ledger: Ledger, desk: str, *, known: tuple[int, str] | None = None, kept: Sequence[SignedHead] = ()
-) -> tuple[Head, int]:
+) -> VerifiedHistory:
     """The head of a desk's ledger, and how many signed heads fit, after all was checked; else DamagedLedger.
 
     known: the seq and hash of an event as noted before. kept: heads that were kept elsewhere, also of other desks.
@@ -39,9 +50,9 @@ def verify_history(
         if tiles is not None:
             tiles.add(leaf_hash(row.previous, row.text))
 
-    found = verify(ledger, desk, known=known, watch=watch)
+    chain, found = verified_chain(ledger, desk, known=known, watch=watch)
     fit.finish()
-    return found, len(heads)
+    return VerifiedHistory(found, len(heads), chain.erased)
 
 
 def check_heads(desk: str, heads: Iterable[SignedHead], keys: Sequence[RecordedKey] | None) -> None:

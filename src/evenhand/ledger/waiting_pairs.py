@@ -249,6 +249,12 @@ class WaitingPairs:
                 _change(connection, desk, one, not_for, lease)
             return True
 
+    def remove(self, desk: str, pair: WaitingPair) -> None:
+        """Remove one place of a pair."""
+        with self._exclusively(desk) as connection:
+            place = (desk, pair.decision, pair.first, pair.second, pair.copy)
+            connection.exec_driver_sql(f"DELETE FROM waiting_pairs WHERE {AT_PLACE}", place)
+
     def count(self, desk: str) -> int:
         """How many places wait."""
         with transaction(self._engine, writes=False) as connection:

@@ -19,7 +19,7 @@ from evenhand.desk.settings import DeskSettings, coordinates
 from evenhand.errors import EvenhandError, InvalidInput
 from evenhand.interview import ReviewPlan
 from evenhand.interview.people import read_people, read_table
-from evenhand.ledger.event import now
+from evenhand.ledger.event import is_name, now
 from evenhand.ledger.ledger import Ledger
 from evenhand.ledger.tables import interview_people
 from evenhand.records.contexts import NORM_TOLERANCE, as_contexts
@@ -41,6 +41,8 @@ class KnownPeople:
     uploaded: bool
     together: int = 0
     """The largest number of candidates in one decision; 0 for uploaded people."""
+    ids: list[str] | None = None
+    """The ids of candidates, or of uploaded people whose table has them."""
 
     @property
     def always_alone(self) -> bool:
@@ -107,8 +109,8 @@ def known_people(ledger: Ledger, desk: str, settings: DeskSettings) -> KnownPeop
         text = connection.execute(uploaded).scalar_one_or_none()
     if text is not None:
         with suppress(EvenhandError):  # stored under another schema
-            rows = list(orjson.loads(text))
-            return KnownPeople(rows, encode(rows, settings), True)
+            ids, rows = _stored(text)
+            return KnownPeople(rows, encode(rows, settings), True, ids=ids)
     return _people_of_decisions(ledger, desk, settings)
 
 
@@ -117,18 +119,22 @@ def _people_of_decisions(ledger: Ledger, desk: str, settings: DeskSettings) -> K
         made = view.head.decisions
         decisions = view.by_number(range(max(0, made - NEWEST_DECISIONS), made))
     rows: dict[tuple[float, ...], dict[str, Any]] = {}
+    ids: dict[tuple[float, ...], str] = {}
     together = max((len(row.event.body["candidates"]) for row in decisions.values()), default=0)
     for _, row in sorted(decisions.items()):
         body = row.event.body
         shown = features_of(body, body["candidates"], settings)
-        rows |= {tuple(context): shown[i] for i, context in enumerate(body["contexts"])}
+        known = [(i, tuple(context)) for i, context in enumerate(body["contexts"]) if context is not None]
+        rows |= {context: shown[i] for i, context in known}
+        ids |= {context: body["candidates"][i] for i, context in known}
     contexts = list(rows)[-MOST_PEOPLE:]
     if not contexts:
         return KnownPeople([], np.empty((0, settings.n_features)), False)
     shown = [rows[context] for context in contexts]
     if len({frozenset(row) for row in shown}) > 1:
         shown = by_coordinate(contexts, settings)  # some cannot be decoded: display all by the same rows
-    return KnownPeople(shown, as_contexts(contexts, settings.n_features), False, together)
+    names = [ids[context] for context in contexts]
+    return KnownPeople(shown, as_contexts(contexts, settings.n_features), False, together, names)
 
 
 def plan_in_force(ledger: Ledger, desk: str, settings: DeskSettings) -> ReviewPlan:
@@ -144,9 +150,24 @@ def plan_in_force(ledger: Ledger, desk: str, settings: DeskSettings) -> ReviewPl
     return plan if usual < 2 else replace(plan, candidates=usual)
 
 
-def keep_people(ledger: Ledger, desk: str, rows: list[dict[str, Any]]) -> None:
-    """Store people for this desk's interview, replacing earlier ones."""
-    text = orjson.dumps(rows).decode()
+def ids_in_csv(text: str, rows: Sequence[dict[str, Any]]) -> list[str] | None:
+    """The column "id" of people from comma-separated values, unless it is a feature; None if there is none."""
+    table = read_table(io.StringIO(text.removeprefix("\ufeff"), newline=""), (), "the file")
+    if table.header.count("id") != 1 or "id" in rows[0]:
+        return None
+    ids = [row["id"] for row in table.values(["id"])]
+    return ids if len(set(ids)) == len(ids) and all(map(is_name, ids)) else None
+
+
+def _stored(text: str) -> tuple[list[str] | None, list[dict[str, Any]]]:
+    """Ids and rows of uploaded people; earlier versions stored rows alone."""
+    found = orjson.loads(text)
+    return (None, list(found)) if isinstance(found, list) else (found["ids"], list(found["rows"]))
+
+
+def keep_people(ledger: Ledger, desk: str, rows: list[dict[str, Any]], ids: list[str] | None = None) -> None:
+    """Store people for this desk's interview, replacing earlier ones; with ids they can be erased one by one."""
+    text = orjson.dumps(rows if ids is None else {"ids": ids, "rows": rows}).decode()
     with ledger.transaction(writes=True) as connection:
         connection.execute(delete(interview_people).where(interview_people.c.desk == desk))
         connection.execute(insert(interview_people).values(desk=desk, kept=now(), rows=text))

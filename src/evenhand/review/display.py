@@ -22,17 +22,20 @@ MINUS = "\N{MINUS SIGN}"
 def features_of(body: Mapping[str, Any], candidates: Sequence[str], settings: DeskSettings) -> list[dict[str, Any]]:
     """The features of these candidates of a decision: as submitted, or decoded from the contexts by the schema.
 
-    Contexts need not come from the schema. Where some cannot be decoded, all are displayed by coordinate.
+    Contexts need not come from the schema. Where some cannot be decoded, all are displayed by coordinate. Candidates
+    who were erased have none.
     """
     places = [body["candidates"].index(name) for name in candidates]
     if body.get("features") is not None:
-        return [dict(body["features"][place]) for place in places]
-    return features_of_contexts([body["contexts"][place] for place in places], settings)
+        return [dict(body["features"][place] or {}) for place in places]
+    contexts = [body["contexts"][place] for place in places]
+    known = iter(features_of_contexts([context for context in contexts if context is not None], settings))
+    return [{} if context is None else next(known) for context in contexts]
 
 
 def features_of_contexts(contexts: Sequence[Sequence[float]], settings: DeskSettings) -> list[dict[str, Any]]:
     """The same for bare contexts."""
-    if settings.schema is None:
+    if settings.schema is None or not contexts:
         return by_coordinate(contexts, settings)
     try:
         return settings.schema.decode(np.asarray(contexts, dtype=np.float64))

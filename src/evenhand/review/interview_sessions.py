@@ -31,6 +31,7 @@ from evenhand.records.review_metadata import ANSWERS, JUDGEMENTS
 from evenhand.review._interview_history import ANSWERS_BY_VERDICT, AnsweredQuestion, InterviewHistory, read_history
 from evenhand.review._interview_people import (
     KnownPeople,
+    ids_in_csv,
     keep_people,
     known_people,
     people_in_csv,
@@ -68,6 +69,8 @@ class Conversation:
     """How many answers of this reviewer the conversation includes."""
     turn: int = 0
     """How many questions were asked: a question is answered once, and once more after a withdrawal."""
+    erasures: int = 0
+    """The last erasure when it began."""
 
     @property
     def question(self) -> Question | None:
@@ -112,15 +115,16 @@ class InterviewSessions:
                 return None
             event = talk.history.answered[-1].event
         body = self.desk.event(event).body
-        metadata = body["circumstances"]
+        metadata = body["circumstances"] or {}  # none if it was erased
         answer = metadata.get("answer", ANSWERS_BY_VERDICT[body["unfair"]])
         return {"review": event, "answer": answer, "reason": metadata.get("reason"), "note": metadata.get("note")}
 
     def _conversation(self, reviewer: str) -> Conversation | None:
         self._book.refresh()
         answered, begun = self._book.interviewed(reviewer), self._conversations.get(reviewer)
-        # Begin anew if the reviewer continued elsewhere, or if decisions with pairs may have been made since.
-        if begun is None or answered > begun.known or begun.people.always_alone:
+        # Begin anew if the reviewer continued elsewhere, somebody was erased, or there may be pairs for the first time.
+        erasures = max(self._book.erasures.values(), default=0)
+        if begun is None or answered > begun.known or begun.people.always_alone or erasures > begun.erasures:
             settings = self.desk.settings
             people = known_people(self.desk.ledger, self.desk.name, settings)
             if len(people.rows) < 2:
@@ -139,7 +143,9 @@ class InterviewSessions:
                 plan=plan_in_force(self.desk.ledger, self.desk.name, settings),
             )
             first = (interview.expected_unfair_pairs, interview.flags_left)
-            self._conversations[reviewer] = Conversation(people, interview, history, *first, known=answered)
+            self._conversations[reviewer] = Conversation(
+                people, interview, history, *first, known=answered, erasures=erasures
+            )
         return self._conversations[reviewer]
 
     def _differ_in(self) -> int | None:
@@ -200,6 +206,7 @@ class InterviewSessions:
             "names": shown,
             "hidden": hidden,
             "left": "xy"[sides[0]],
+            "people": [] if talk.people.ids is None else [talk.people.ids[place] for place in question.pair],
             "once": f"{talk.name} {talk.turn}",
         }
         return {
@@ -262,6 +269,7 @@ class InterviewSessions:
             circumstances=metadata,
             actor=content["reviewer"],
             idempotency_key=f"question-{key.hexdigest()}",
+            people=content.get("people", ()),
         )
 
     def answered(self, content: Mapping[str, Any], answer: str, event: str) -> dict[str, Any]:
@@ -293,7 +301,7 @@ class InterviewSessions:
         """Store people from comma-separated values and begin anew with them; returns how many."""
         rows = people_in_csv(text, self.desk.settings)
         with self._lock:
-            keep_people(self.desk.ledger, self.desk.name, rows)
+            keep_people(self.desk.ledger, self.desk.name, rows, ids_in_csv(text, rows))
             self._conversations.clear()
         return len(rows)
 

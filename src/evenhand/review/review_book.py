@@ -13,7 +13,7 @@ from evenhand.ledger.event import Row
 from evenhand.ledger.ledger import Ledger
 from evenhand.records.review_metadata import DECLINED
 
-KINDS = ("review", "answer", "withdrawal", "settings")
+KINDS = ("review", "answer", "withdrawal", "settings", "erasure")
 CHUNK = 2000
 
 PairOfDecision = tuple[str, frozenset[str]]
@@ -42,6 +42,8 @@ class ReviewBook:
         self._whole: list[ReviewAnswer] = []
         self._withdrawn: dict[str, Withdrawal] = {}
         self._replaced: set[str] = set()
+        self.erasures: dict[str, int] = {}
+        """The people who were erased, each with the event that did so last."""
         self._own_withdrawals: list[ReviewAnswer] = []
         """Answers that were withdrawn by the reviewer who gave them."""
 
@@ -78,6 +80,8 @@ class ReviewBook:
                 self._replaced.add(body["supersedes"])
         elif row.kind == "withdrawal":
             self._withdraw(body["review"], row)
+        elif row.kind == "erasure":
+            self.erasures[body["candidate"]] = row.seq
         elif row.kind != "answer":
             self.rules = ReviewRules.create(body["settings"].get("reviewing"))
 
@@ -145,9 +149,15 @@ class ReviewBook:
         found = (answer for answer in self._not_replaced() if answer.repeat_of is None)
         return [answer for answer in found if self._withdrawn[answer.review].moment <= until]
 
+    def has_erased(self, answer: ReviewAnswer) -> bool:
+        """Whether one of the pair was erased since: it cannot be shown again."""
+        return any(self.erasures.get(name, 0) > answer.seq for name in answer.pair)
+
     def _not_replaced(self) -> Iterator[ReviewAnswer]:
-        """Answers that their reviewer withdrew; nobody else takes the place of a repeat."""
+        """Answers that their reviewer withdrew; nobody else takes the place of a repeat, nor of an erased pair."""
         for answer in self._own_withdrawals:
+            if self.has_erased(answer):
+                continue
             is_taken = answer.repeat_of is None and self._is_place_taken(answer)
             if answer.review not in self._replaced and not is_taken:
                 yield answer

@@ -22,6 +22,7 @@ from evenhand.desk.desk import Desk
 from evenhand.desk.event_records import ReviewAnswer
 from evenhand.desk.lottery import key_for
 from evenhand.desk.queue import MOST_WAITING
+from evenhand.desk.remaining import erased_in
 from evenhand.desk.review_rules import Ask
 from evenhand.errors import InvalidInput
 from evenhand.ledger.event import Event
@@ -120,6 +121,7 @@ class ReviewSessions:
         compared = {one.repeat_of for one in mine}
         old = mine[: max(0, len(mine) - self.book.rules.repeat_after)]
         fit = [o for o in old if o.repeat_of is None and o.answer not in DECLINED and o.review not in compared]
+        fit = [one for one in fit if not self.book.has_erased(one)]
         return fit[int(self._draw(reviewer, number, "repeat") * len(fit))] if fit else None
 
     def _lease(self, reviewer: str, number: int) -> Item | None:
@@ -130,6 +132,9 @@ class ReviewSessions:
             waiting = found[0]
             self.book.refresh()
             pair = frozenset((waiting.first, waiting.second))
+            if not pair.isdisjoint(erased_in(self.desk.event(waiting.decision).body)):
+                self.desk.ledger.pairs.remove(self.desk.name, waiting)  # queued while it was erased
+                continue
             if not any(self._took(one, waiting.copy, reviewer) for one in self.book.on(waiting.decision, pair)):
                 return self._item(waiting, reviewer, number)
             # Answered between being queued and being leased.
@@ -173,7 +178,8 @@ class ReviewSessions:
             for event in (row.event for row in found.values()):
                 pair = _unequal_pair(event, self._draw(reviewer, number, f"pair {attempt}"))
                 names = frozenset(event.body["candidates"][place] for place in pair or ())
-                if pair is not None and not self.book.on(event.id, names):
+                is_whole = names.isdisjoint(erased_in(event.body))
+                if pair is not None and is_whole and not self.book.on(event.id, names):
                     control = self._waiting_pair(event.id, event.body, *pair, "random control", 0)
                     self.desk.ledger.pairs.put(self.desk.name, [control], MOST_WAITING, replace=True)
                     return

@@ -41,6 +41,7 @@ KINDS: dict[str, tuple[int, str]] = {
     "timeout": (408, "The request took too long to arrive"),
     "conflict": (409, "The ledger holds this already"),
     "signed-in": (409, "Somebody else is signed in"),
+    "erased": (410, "The person was erased"),
     "too-large": (413, "The request is too large"),
     "media-type": (415, "The body is not JSON"),
     "invalid": (422, "The request is not valid"),
@@ -55,6 +56,7 @@ KINDS: dict[str, tuple[int, str]] = {
 KIND_OF_ERROR: dict[type[EvenhandError], str] = {
     errors.UnknownRecord: "not-found",
     errors.AlreadyRecorded: "conflict",
+    errors.Erased: "erased",
     errors.IdempotencyConflict: "key-reused",
     errors.InvalidInput: "invalid",
     errors.UnknownPair: "invalid",
@@ -108,7 +110,7 @@ def problem_responses(*kinds: str) -> dict[int | str, dict[str, Any]]:
 WITH_TOKEN = problem_responses("unauthorized", "forbidden", "rate")
 LISTED = problem_responses("unauthorized", "forbidden", "rate", "malformed", "invalid")
 AT_DESK = LISTED | problem_responses("not-found")
-WRITE = AT_DESK | problem_responses("conflict", "too-large", "media-type")
+WRITE = AT_DESK | problem_responses("conflict", "erased", "too-large", "media-type")
 """Problems of requests that need a token, that have a query, that name a desk, and that change it."""
 
 

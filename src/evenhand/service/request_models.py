@@ -231,6 +231,13 @@ class OverrideRequest(RequestModel):
     reason: Text | None = None
 
 
+class ErasureRequest(RequestModel):
+    """A person to be erased: a candidate's id, or the id of an interview answer about somebody without one."""
+
+    candidate: Id
+    reason: Annotated[Text | None, Field(description="Stays in the ledger for good: name nobody.")] = None
+
+
 class AnswerRequest(RequestModel):
     """A reviewer's answer on two contexts treated with this gap."""
 
@@ -240,6 +247,9 @@ class AnswerRequest(RequestModel):
     unfair: Annotated[bool | None, Field(description="null: unsure, which is recorded and not learned from.")]
     reviewer: Id | None = None
     circumstances: dict[str, Any] | None = None
+    people: Annotated[
+        list[Id], Field(max_length=2, description="The ids of the people with these contexts, if they have any.")
+    ] = []
 
 
 class SettingsRequest(RequestModel):

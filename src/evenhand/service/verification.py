@@ -73,6 +73,7 @@ class Verification:
             if stray is not None:
                 raise stray
             chain.compare(head)
+            chain.check_erasures(self._ledger)
         except DamagedLedger as error:
             self._results[desk] = f"damaged at event {min(chain.seq + 1, last)}"
             log.error("ledger is damaged: %s", error, extra={"desk": desk})

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from evenhand.desk.event_records import is_repeat, review_of
 from evenhand.desk.projection.projection import Projection
+from evenhand.desk.remaining import remaining_past
 from evenhand.ledger.event import Row
 from evenhand.ledger.ledger import Ledger
 from evenhand.records.decision import Pair, Review
@@ -266,7 +267,9 @@ def _sources_in(
     row: Row, wanted: Set[VerdictKey], reviewers: Set[str | None]
 ) -> Iterator[tuple[VerdictKey, VerdictSource]]:
     """The wanted verdicts in an event; reviewers: whose verdicts those are."""
-    body = row.event.body
+    body = remaining_past(row.event.body) if row.kind == "imported" else row.event.body
+    if row.kind == "answer" and "x" not in body:  # erased
+        return
     if row.kind == "answer":
         both = np.array([body["x"], body["y"]], dtype=np.float64)
         key = VerdictKey(as_bytes(both[:1] - both[1:])[0], bool(body["unfair"]), body["reviewer"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from evenhand.bandit.explain_metric import interaction_signs
 from evenhand.desk.event_records import decision_of
 from evenhand.desk.explain.evidence import Quoted, RememberedVerdicts, VerdictSources
 from evenhand.desk.projection.projection import Projection
+from evenhand.desk.remaining import erased_in
 from evenhand.desk.settings import DeskSettings, coordinates
 from evenhand.ledger.event import Event
 from evenhand.ledger.ledger import Ledger
@@ -35,10 +36,10 @@ class CandidateShare:
     id: str
     probability: float
     chosen: bool
-    estimated_reward: float
-    """The best estimate when it was decided."""
-    optimistic_reward: float
-    """The highest plausible one, which the probabilities maximise."""
+    estimated_reward: float | None
+    """The best estimate when it was decided; None if the candidate was erased."""
+    optimistic_reward: float | None
+    """The highest plausible one, which the probabilities maximise; None if the candidate was erased."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,8 @@ class Explanation:
     """The projection that the distances here are from."""
     candidates: tuple[CandidateShare, ...]
     binding_pairs: tuple[BindingPair, ...]
-    price: Price
+    price: Price | None
+    """None if a candidate was erased: it cannot be computed without their estimates."""
     sentences: tuple[str, ...]
     worst_residual: float | None
     """How far the probabilities exceed a constraint at most, measured when it was decided: rounding, or 0. None in the
@@ -127,11 +129,14 @@ class Metric:
 
 def explain(event: Event, projection: Projection, ledger: Ledger, sources: VerdictSources, desk: str) -> Explanation:
     """The explanation of a decision, with the distances of `projection`."""
-    body, decision = event.body, decision_of(event.body)
-    ids, estimated = body["candidates"], np.array(body["estimated_rewards"])
-    rewards = zip(ids, decision.probabilities, estimated, decision.optimistic_rewards, strict=True)
+    body, erased = event.body, erased_in(event.body)
+    decision, ids = projection.bandit.own(decision_of(body), is_whole=not erased), body["candidates"]
+    if erased:
+        of_others = [(i, j) for i, j in decision.tight_pairs if erased.isdisjoint((ids[i], ids[j]))]
+        decision = projection.bandit.own(replace(decision, tight_pairs=tuple(of_others)), is_whole=False)
+    rewards = zip(ids, decision.probabilities, body["estimated_rewards"], body["optimistic_rewards"], strict=True)
     shares = tuple(
-        CandidateShare(name, float(p), i in decision.chosen, float(estimate), float(optimistic))
+        CandidateShare(name, float(p), i in decision.chosen, estimate, optimistic)
         for i, (name, p, estimate, optimistic) in enumerate(rewards)
     )
     differences = np.array([decision.contexts[i] - decision.contexts[j] for i, j in decision.tight_pairs])
@@ -139,12 +144,13 @@ def explain(event: Event, projection: Projection, ledger: Ledger, sources: Verdi
     if len(differences):
         quoted = RememberedVerdicts(projection, ledger, sources, desk).most_alike(differences, body["state"])
     pairs = _binding_pairs(ids, decision, projection, quoted)
-    price = _price(decision, ids, estimated)
+    price = None if erased else _price(decision, ids, np.array(body["estimated_rewards"]))
     where = (event.id, decision.round, body["state"], projection.seq)
     sentences = (
         *_sentences(shares, pairs, price),
         *_unproved(decision.unproved_pairs),
         *_left_out(body.get("left_out", ())),
+        *_erased(erased),
     )
     return Explanation(*where, shares, pairs, price, sentences, decision.worst_residual, decision.unproved_pairs)
 
@@ -163,6 +169,14 @@ def _unproved(pairs: int) -> list[str]:
 def _left_out(people: Sequence[dict[str, Any]]) -> list[str]:
     """Sentences about candidates who took no part."""
     return [f"Candidate {one['id']} was left out: {'; '.join(one['reasons'])}." for one in people]
+
+
+def _erased(people: frozenset[str]) -> list[str]:
+    """Sentences about candidates who were erased."""
+    return [
+        f"Candidate {name} was erased: probabilities are as they were recorded, features and estimates are gone."
+        for name in sorted(people)
+    ]
 
 
 def _binding_pairs(
@@ -193,12 +207,17 @@ def _price(decision: Decision, ids: list[str], estimated: Floats) -> Price:
     )
 
 
-def _sentences(shares: tuple[CandidateShare, ...], pairs: tuple[BindingPair, ...], price: Price) -> tuple[str, ...]:
-    best = max(shares, key=lambda share: share.optimistic_reward)
-    sentences = [
-        f"Candidate {best.id} had the highest optimistic reward, {best.optimistic_reward:.2f}; the estimate was "
-        f"{best.estimated_reward:.2f}, the probability {best.probability:.1%}."
-    ]
+def _sentences(
+    shares: tuple[CandidateShare, ...], pairs: tuple[BindingPair, ...], price: Price | None
+) -> tuple[str, ...]:
+    known = [share for share in shares if share.optimistic_reward is not None]
+    best, sentences = max(known, key=lambda share: share.optimistic_reward or 0.0, default=None), list[str]()
+    if best is not None:
+        remaining = " of those not erased" if len(known) < len(shares) else ""
+        sentences.append(
+            f"Candidate {best.id} had the highest optimistic reward{remaining}, {best.optimistic_reward:.2f}; the "
+            f"estimate was {best.estimated_reward:.2f}, the probability {best.probability:.1%}."
+        )
     sentences += [
         f"The probabilities of candidates {pair.first} and {pair.second} were kept within {pair.gap:.1%}: "
         f"their distance is estimated at {pair.distance:.3f}, between {pair.lower:.3f} and {pair.upper:.3f}."
@@ -206,7 +225,7 @@ def _sentences(shares: tuple[CandidateShare, ...], pairs: tuple[BindingPair, ...
     ]
     if len(pairs) > 3:
         sentences.append(f"{len(pairs) - 3} more pair{'s' if len(pairs) > 4 else ''} limited the probabilities.")
-    return (*sentences, price_in_words(price))
+    return (*sentences, price_in_words(price)) if price is not None else tuple(sentences)
 
 
 def price_in_words(price: Price) -> str:

@@ -15,11 +15,16 @@ from evenhand.desk.commands import AnswerQuestion, Command, ImportPast
 from evenhand.desk.event_records import is_repeat
 from evenhand.desk.imports.past import FIELDS
 from evenhand.desk.parsing import UNREADABLE, read_origins
+from evenhand.desk.remaining import remaining_past
 from evenhand.errors import DamagedLedger, EvenhandError, InvalidInput
+from evenhand.ledger.contents import commitments_in, from_json, opened_body, wrong_content
 from evenhand.ledger.event import FIRST, canonical, chained
 from evenhand.ledger.verify import from_line
 
 Record = dict[str, Any]
+
+BESIDE = ("previous", "hash", "contents")
+"""What an exported line has beside the text of its event."""
 
 NOTHING_IMPORTED = "; nothing was imported. Export the ledger again, or import what there is with --even-if-damaged"
 
@@ -120,7 +125,7 @@ class FileChains:
         try:
             text = from_line(line.decode()).text
         except DamagedLedger:
-            text = canonical({name: value for name, value in record.items() if name not in ("previous", "hash")})
+            text = canonical({name: value for name, value in record.items() if name not in BESIDE})
         own = chained(previous, text)
         if (record["seq"], record.get("previous"), record.get("hash")) != (seq + 1, previous, own):
             raise DamagedLedger(f"line {number} of the file was changed, or one before it removed{NOTHING_IMPORTED}")
@@ -141,6 +146,23 @@ def read_record(line: bytes) -> Record:
     if not isinstance(record, dict):
         raise InvalidInput("a line must be a JSON object")
     return record
+
+
+def with_contents(record: Record) -> Record:
+    """An event of an exported ledger with its contents in their places, and the people whom they are of."""
+    body = record["body"]
+    if not isinstance(body, dict) or "sealed" not in body:
+        return record
+    contents = from_json(record.get("contents"))
+    try:
+        if wrong_content(body, contents):
+            raise InvalidInput("what this event says about people does not have its commitment")
+        people = {name for names, _ in commitments_in(body) for name in names}
+        return {**record, "body": opened_body(body, contents), "people": sorted(people)}
+    except UNREADABLE as error:
+        if isinstance(error, InvalidInput):
+            raise
+        raise InvalidInput("this looks like an event of an exported ledger, but its body is invalid") from None
 
 
 def is_event(record: Record) -> bool:
@@ -167,7 +189,7 @@ def commands_of(past: PastFile, actor: str) -> Iterator[tuple[int, Command | Eve
         try:
             record = read_record(line)
             if is_event(record):
-                yield from _commands_of_event(past, number, record, actor)
+                yield from _commands_of_event(past, number, with_contents(record), actor)
             elif not is_settings(record):
                 yield number, _command_of_record(record, actor, seen)
             elif number > past.first:
@@ -215,13 +237,13 @@ def _commands_of_decision(past: PastFile, event: Record, actor: str) -> Iterator
         if feedback.id in past.withdrawn or is_repeat(feedback.body):
             continue
         source = {"desk": event["desk"], "decision": event["id"], "line": feedback.id}
-        record = {
-            "candidates": _candidates(body),
-            "probabilities": body["probabilities"],
-            "rewards": feedback.body["rewards"] if feedback.kind == "outcome" else {},
-            "reviews": [feedback.body] if feedback.kind == "review" else [],
-            "source": source,
-        }
+        rewards = feedback.body["rewards"] if feedback.kind == "outcome" else {}
+        reviews = [feedback.body] if feedback.kind == "review" else []
+        left = remaining_past({**body, "rewards": rewards, "reviews": reviews})
+        if not left["rewards"] and not left["reviews"]:
+            continue  # all of it was about people who were erased
+        fields = {name: left[name] for name in ("probabilities", "rewards", "reviews")}
+        record = {"candidates": _candidates(left), **fields, "source": source}
         yield feedback.number, ImportPast(record, [source], actor=actor, idempotency_key=key_of(feedback.id))
 
 
@@ -230,11 +252,15 @@ def _command_of_single(event: Record, actor: str) -> Command | None:
     kind, body = event["kind"], event["body"]
     origins = [*read_origins(body.get("origins", ())), {"desk": event["desk"], "line": event["id"]}]
     common: dict[str, Any] = {"actor": actor, "idempotency_key": key_of(event["id"]), "origins": origins}
-    if kind == "answer" and body.get("unfair") is not None:
+    if kind == "answer" and body.get("unfair") is not None and "erased" not in body:
         fields = ("x", "y", "gap", "unfair", "reviewer", "circumstances")
-        return AnswerQuestion(**{name: body.get(name) for name in fields}, **common)
+        people = [name for name in event.get("people", ()) if name != event["id"]]
+        return AnswerQuestion(**{name: body.get(name) for name in fields}, people=people, **common)
     if kind == "imported":
-        return ImportPast({name: body.get(name) for name in FIELDS} | {"candidates": _candidates(body)}, **common)
+        left = remaining_past(body)
+        if not left["candidates"]:
+            return None
+        return ImportPast({name: left.get(name) for name in FIELDS} | {"candidates": _candidates(left)}, **common)
     return None
 
 

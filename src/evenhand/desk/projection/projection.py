@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 SPANS = 512
 """Decisions are counted in this many spans of equal width; when they are full, each two become one."""
 
-MARKS_NEWS = frozenset({"opened", "review", "withdrawal", "answer", "settings", "imported"})
+MARKS_NEWS = frozenset({"opened", "review", "withdrawal", "answer", "settings", "imported", "erasure"})
 """Kinds of events after which the metric, or what is known of reviewers, may differ."""
 
 
@@ -69,6 +69,10 @@ class QuietBandit(FairBandit):
         learned = self._learn_distances(past, review, verdicts)
         self.safeguards.add_evidence(verdicts)
         self._report(learned)
+
+    def own(self, decision: Decision, *, is_whole: bool) -> Decision:
+        """The decision; with a new signature if it is not whole, since candidates were erased."""
+        return decision if is_whole else decision.signed(self._key)
 
     def published(self, previous: Self | None = None) -> Self:
         """A copy that decides as this one does now, and that does not change when this one learns.

@@ -17,7 +17,7 @@ from evenhand.desk.projection.reducer import Reducer, Withdrawals, newest_start,
 from evenhand.desk.projection.snapshots import CLOSEST, OLDER, from_bytes, to_bytes, to_drop
 from evenhand.desk.queue import QueueFeeder
 from evenhand.desk.settings import DeskSettings
-from evenhand.errors import DamagedLedger, EvenhandError, LedgerUnavailable
+from evenhand.errors import DamagedLedger, Erased, EvenhandError, LedgerUnavailable
 from evenhand.ledger.event import Stamp
 from evenhand.ledger.ledger import Ledger
 
@@ -120,9 +120,9 @@ class Projector:
 
     def _apply_all(self, *, patiently: bool) -> float | None:
         with self._ledger.reading(self._name) as view:
-            head, withdrawals, stamps = view.head, view.withdrawals(), view.snapshots()
+            head, withdrawals, undone, stamps = view.head, view.withdrawals(), view.undone(), view.snapshots()
         if head.seq > self._reducer.stamp.seq:
-            self._start_nearest(head.seq, withdrawals, stamps)
+            self._start_nearest(head.seq, undone, stamps)
             before, self._kept_at = self.projection, self._reducer.stamp.seq
             self._reducer.advance(self._ledger, self._name, head.seq, withdrawals, self._keep_intermediate)
             if self._reducer.bandit.rounds != head.decisions:
@@ -138,15 +138,15 @@ class Projector:
         waits = (self._feeder.feed(self.projection, patiently=patiently), self._seconds_to_snapshot())
         return min((seconds for seconds in waits if seconds is not None), default=None)
 
-    def _start_nearest(self, target: int, withdrawals: Withdrawals, stamps: list[Stamp]) -> None:
+    def _start_nearest(self, target: int, undone: Withdrawals, stamps: list[Stamp]) -> None:
         """Start where the fewest events are left to apply: here, or at a snapshot, perhaps of another process."""
-        start, here = newest_start(stamps, target, withdrawals), self._reducer.stamp
-        if not reaches(here, target, withdrawals) or (start is not None and start.seq > here.seq):
-            self._reducer = self._restored(stamps, target, withdrawals)
+        start, here = newest_start(stamps, target, undone), self._reducer.stamp
+        if not reaches(here, target, undone) or (start is not None and start.seq > here.seq):
+            self._reducer = self._restored(stamps, target, undone)
             self._snapshot_seq = self._reducer.stamp.seq
 
-    def _restored(self, stamps: list[Stamp], target: int, withdrawals: Withdrawals) -> Reducer:
-        while (stamp := newest_start(stamps, target, withdrawals)) is not None:
+    def _restored(self, stamps: list[Stamp], target: int, undone: Withdrawals) -> Reducer:
+        while (stamp := newest_start(stamps, target, undone)) is not None:
             reducer = self._read_snapshot(stamp)
             if reducer is not None:
                 return reducer
@@ -197,13 +197,15 @@ class Projector:
                 return
 
     def at(self, seq: int) -> Projection:
-        """The projection at an earlier event, projected again from the nearest snapshot."""
+        """The projection at an earlier event, projected again from the nearest snapshot; Erased if it cannot be."""
         if seq == self.projection.seq:
             return self.projection
         with self._ledger.reading(self._name) as view:
-            withdrawals, stamps = view.withdrawals(), view.snapshots()
-        reducer = self._restored(stamps, seq, withdrawals)
+            withdrawals, erasures, undone, stamps = view.withdrawals(), view.erasures(), view.undone(), view.snapshots()
+        reducer = self._restored(stamps, seq, undone)
         reducer.advance(self._ledger, self._name, seq, withdrawals)
+        if reducer.is_incomplete(seq, erasures):
+            raise Erased(f"what was known at event {seq} cannot be computed again: somebody was erased since")
         return Projection(seq, reducer.bandit, len(reducer.skipped), reducer.history)
 
     # Snapshots.
@@ -218,9 +220,9 @@ class Projector:
     def _keep_snapshot(self, reducer: Reducer) -> None:
         begun = time.monotonic()
         with self._ledger.reading(self._name) as view:
-            chain, withdrawals = view.after(reducer.stamp.seq - 1, 1)[0].hash, view.withdrawals()
+            chain, undone = view.after(reducer.stamp.seq - 1, 1)[0].hash, view.undone()
             others = [stamp for stamp in view.snapshots() if stamp.seq != reducer.stamp.seq]
-        usable = [stamp for stamp in others if reaches(stamp, max(reducer.stamp.until, stamp.seq), withdrawals)]
+        usable = [stamp for stamp in others if reaches(stamp, max(reducer.stamp.until, stamp.seq), undone)]
         drop = {stamp.seq for stamp in others} - {stamp.seq for stamp in usable}  # they hold a withdrawn review
         drop |= set(to_drop([*usable, reducer.stamp], max(stamp.seq for stamp in (*usable, reducer.stamp))))
         self._ledger.keep_snapshot(

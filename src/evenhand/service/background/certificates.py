@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from evenhand.desk.event_records import decision_of
 from evenhand.desk.projection.projection import Projection, QuietBandit
+from evenhand.desk.remaining import erased_in
+from evenhand.errors import Erased
 from evenhand.service.problems import unavailable
 
 if TYPE_CHECKING:
@@ -55,14 +58,19 @@ class Certificates:
             self._waiting -= 1
 
     async def _of(self, desk: Desk, event: Event) -> bytes:
-        decision = decision_of(event.body)
+        body, erased = event.body, erased_in(event.body)
+        if erased.issuperset(body["candidates"]):
+            raise Erased("a certificate needs the candidates' contexts; all of them were erased")
+        decision = decision_of(body)
         projection = await asyncio.to_thread(projection_with, desk, decision)
+        decision = projection.bandit.own(decision, is_whole=not erased)
+        gone = frozenset(place for place, name in enumerate(body["candidates"]) if name in erased)
         key = (desk.name, projection.history.news)
         made = self._kept.pop((key, decision.id), None)
         if made is None:
             state = await asyncio.to_thread(projection.bandit.state)
             deadline = self._seconds + GRACE_SECONDS
-            made = await self._worker.run(make_certificate, key, state, decision, self._seconds, seconds=deadline)
+            made = await self._worker.run(make_certificate, key, state, decision, gone, self._seconds, seconds=deadline)
         self._kept[key, decision.id] = made
         while sum(map(len, self._kept.values())) > MAX_KEPT and len(self._kept) > 1:
             self._kept.popitem(last=False)
@@ -80,11 +88,17 @@ _last: tuple[Key, QuietBandit] | None = None
 """In the worker process: the bandit of the last certificate, with the evidence that was computed for it."""
 
 
-def make_certificate(key: Key, state: dict[str, Any], decision: Decision, seconds: float) -> bytes:
-    """The certificate of a decision by the bandit with this state, as JSON. Runs in the worker process."""
+def make_certificate(
+    key: Key, state: dict[str, Any], decision: Decision, gone: frozenset[int], seconds: float
+) -> bytes:
+    """The certificate of a decision by the bandit with this state, as JSON. Runs in the worker process.
+
+    gone: the places of candidates who were erased; nothing is said about their pairs.
+    """
     global _last
     bandit = QuietBandit.from_state(state)
     if _last is not None and _last[0] == key:
         bandit.safeguards.log = _last[1].safeguards.log
     _last = (key, bandit)
-    return orjson.dumps(bandit.certify(decision, seconds=seconds).to_dict())
+    made = bandit.certify(decision, seconds=seconds)
+    return orjson.dumps(replace(made, pairs=tuple(one for one in made.pairs if gone.isdisjoint(one.pair))).to_dict())

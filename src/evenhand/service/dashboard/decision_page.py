@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING, Any, get_args
 from evenhand.certificates import ANSWER, Certificate
 from evenhand.certificates.certificate import Status
 from evenhand.desk.explain.evidence import StandingReviews, number_of
+from evenhand.desk.remaining import erased_in
 from evenhand.review.display import features_of, in_words, ordered
 
 if TYPE_CHECKING:
     from evenhand.certificates.certificate import PairCertificate, QuotedVerdict
     from evenhand.desk.desk import Desk
     from evenhand.ledger.event import Event
+
+ERASED = "erased"
+"""In place of the attributes of somebody who was erased."""
 
 
 def decision_page(desk: Desk, decision: str) -> dict[str, Any]:
@@ -21,8 +25,8 @@ def decision_page(desk: Desk, decision: str) -> dict[str, Any]:
     # The page shows attributes in words, in the desk's order; the ledger has the numbers.
     body = {name: value for name, value in record["body"].items() if name not in ("contexts", "features")}
     rows = features_of(record["body"], body["candidates"], settings)
-    names = ordered(rows[0], settings) if rows else []
-    words = [[in_words(row.get(name), settings.schema, name) for name in names] for row in rows]
+    names = ordered(next((row for row in rows if row), {}), settings)
+    words = [[in_words(row.get(name), settings.schema, name) if row else ERASED for name in names] for row in rows]
     return {
         "id": decision,
         "record": {**record, "body": body},
@@ -43,6 +47,7 @@ def proofs_page(desk: Desk, event: Event, certificate: Certificate) -> dict[str,
         "state": desk.projection.seq,
         "flags_left": certificate.flags_left,
         "promise": certificate.promise,
+        "erased": sorted(erased_in(event.body)),
         "counts": {status: certificate.count(status) for status in get_args(Status)},
         "pairs": [
             {

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
-from evenhand.desk.commands import ChangeSettings
+from evenhand.desk.commands import ChangeSettings, Erase
 from evenhand.ledger.event import LONGEST
 from evenhand.service.dependencies import (
     NO_QUERY,
@@ -24,7 +24,7 @@ from evenhand.service.dependencies import (
     RunningService,
 )
 from evenhand.service.problems import AT_DESK, LISTED, WRITE, Problem
-from evenhand.service.request_models import DeskRequest, SettingsRequest
+from evenhand.service.request_models import DeskRequest, ErasureRequest, SettingsRequest
 from evenhand.service.responses import (
     DeskPage,
     DeskStatus,
@@ -126,3 +126,14 @@ async def list_events(access: DeskOfAdmin, query: Annotated[EventQuery, Query()]
 async def change_settings(access: DeskOfAdmin, body: SettingsRequest, key: IdempotencyKey = None) -> Response:
     """Change settings while the desk runs: capacity, the target, max_unfair_rounds, and those of the queue."""
     return event_response(await access.record(ChangeSettings, body.changes, key=key))
+
+
+@router.post("/{desk}/erasures", status_code=201, response_model=Recorded, responses=WRITE)
+async def erase(access: DeskOfAdmin, body: ErasureRequest, key: IdempotencyKey = None) -> Response:
+    """Erase what the ledger says about a candidate: features, contexts, estimates and free text.
+
+    Ids, probabilities, who was chosen, rewards and verdicts stay. The desk learns as if it had never learned from them.
+    """
+    event = await access.record(Erase, body.candidate, body.reason, key=key)
+    await asyncio.to_thread(access.opened.desk.finish_erasure, event)
+    return event_response(event)

@@ -93,7 +93,7 @@ async def answer_question(access: DeskOfReviewer, body: AnswerRequest, key: Idem
     check_sees_all_attributes(access.caller, access.opened.desk.settings)
     reviewer = access.caller.reviewer_name(body.reviewer)
     answer = (body.x, body.y, body.gap, body.unfair, reviewer, body.circumstances)
-    return event_response(await access.record(AnswerQuestion, *answer, key=key))
+    return event_response(await access.record(AnswerQuestion, *answer, key=key, people=body.people))
 
 
 @router.get("/queue", response_model=QueuePage, responses=AT_DESK, dependencies=UNIQUE_QUERY)

@@ -30,9 +30,9 @@ async function begin() {
   $("#title").textContent = title;
   const flags = flagsOf(record.followed_by, Object.fromEntries(explanation.candidates.map((one) => [one.id, one.probability])));
   show($("#facts"), flags.banner, facts(record, explanation));
-  showProbabilities($("#chances"), explanation.candidates, explanation.binding_pairs, explanation.price.probabilities_without);
+  showProbabilities($("#chances"), explanation.candidates, explanation.binding_pairs, explanation.price?.probabilities_without ?? {});
   $("#chances").append(bindingTable(explanation.binding_pairs, desk, flags));
-  show($("#price"), price(explanation));
+  show($("#price"), explanation.price ? price(explanation) : el("p", { class: "card" }, "Not known any more: the estimates that it depends on were erased with a candidate."));
   show($("#people"), people(record, explanation, attributes));
   show($("#since"), sinceList(record.followed_by));
   await showProofs($("#proofs"), desk, id, flags).catch((error) => show($("#proofs"), el("p", { class: "banner" }, `Could not load the certificate: ${error.message}`)));
@@ -62,7 +62,8 @@ function capacityWords(n, capacity) {
 }
 
 function people(record, explanation, attributes) {
-  const without = explanation.price.probabilities_without;
+  const without = explanation.price?.probabilities_without ?? {};
+  const known = (value, words) => (value === null || value === undefined ? "–" : words(value));
   const cell = (value) => el("td", { class: value.length > LONG ? "value" : "brief" }, own(minus(value)));
   const rewards = Object.assign({}, ...record.followed_by.filter((event) => event.kind === "outcome").map((event) => event.body.rewards));
   const heads = ["Candidate", ...attributes.names.map(named), "Chance", "Without fairness", "Expected reward", "Optimistic reward", "Reward"];
@@ -70,7 +71,7 @@ function people(record, explanation, attributes) {
   const rows = explanation.candidates.map((one, i) => el("tr", {},
     el("th", { scope: "row", class: "who" }, own(one.id), one.chosen && el("span", { class: "block" }, el("span", { class: "chip" }, el("span", { "aria-hidden": "true" }, "✓"), "chosen"))),
     attributes.rows[i].map(cell),
-    [chance(one.probability, 1), percent(without[one.id]), number(one.estimated_reward), number(one.optimistic_reward), one.id in rewards ? number(rewards[one.id]) : "–"]
+    [chance(one.probability, 1), known(without[one.id], percent), known(one.estimated_reward, number), known(one.optimistic_reward, number), one.id in rewards ? number(rewards[one.id]) : "–"]
       .map((value) => el("td", { class: "right number" }, value))));
   return tableFrame("Table of candidates",
     el("table", { class: "table" }, el("caption", { class: "visually-hidden" }, count(rows.length, "candidate")),

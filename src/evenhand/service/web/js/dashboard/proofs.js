@@ -21,10 +21,10 @@ const ORDER = ["called", "unproven", "not attempted", "likely", "proved"];
 
 /** flags: from `flagsOf`. */
 export async function showProofs(place, desk, id, flags) {
-  const { pairs: all, promise } = await retrying(() => call("GET", deskPath(desk, `/decisions/${encodeURIComponent(id)}/proofs`)));
+  const { pairs: all, promise, erased } = await retrying(() => call("GET", deskPath(desk, `/decisions/${encodeURIComponent(id)}/proofs`)));
   place.setAttribute("aria-busy", "false");
   const file = el("p", {}, el("a", { class: "button small", href: deskPath(desk, `/decisions/${encodeURIComponent(id)}/certificate`), download: true }, "Certificate (JSON)"));
-  if (!all.length) return show(place, el("p", {}, "A single candidate: there are no pairs to prove."), file);
+  if (!all.length) return show(place, el("p", {}, erased.length ? "All pairs have somebody who was erased: there is nothing to prove any more." : "A single candidate: there are no pairs to prove."), file);
   const known = all.map((pair) => withFlags(pair, flags.on(pair.first, pair.second)));
   const pairs = known.toSorted((a, b) => (b.status === "called") - (a.status === "called") || b.binding - a.binding || ORDER.indexOf(a.status) - ORDER.indexOf(b.status) || b.gap - a.gap);
   const body = el("tbody", {}, pairs.slice(0, FIRST).map((pair) => line(pair, desk)));

@@ -208,8 +208,8 @@ class FairBandit:
 
     def _learn_distances(self, decision: Decision, review: Review, verdicts: Verdicts) -> Learned:
         """Update metric and check, or neither; verdicts: those in the review, or implied by it."""
+        metric = self.metric.reconsidered(self.fit_check)
         check = self.fit_check if review.any_unfair else self.fit_check.after(verdicts, self.metric)
-        metric, check = self._reconsidered(check)
         if review.kind == "ratings":
             learned = metric.learn_ratings(Ratings.of(decision, review, verdicts))
         elif review.kind == "comparisons":
@@ -218,13 +218,8 @@ class FairBandit:
             learned = metric.learn(verdicts)
         else:
             learned = metric.learn_bit(verdicts, any_unfair=review.any_unfair) if len(verdicts) else Learned()
-        self.metric, self.fit_check = metric, check
+        self.metric, self.fit_check = metric, check.with_learner(metric)
         return learned
-
-    def _reconsidered(self, check: FitCheck) -> tuple[MetricLearner, FitCheck]:
-        """The learner to go on with after all answers but the newest, and the check of all, which knows of it."""
-        metric = self.metric.reconsidered(self.fit_check)
-        return metric, check if metric.plays_metric == self.metric.plays_metric else check.outpredicted()
 
     def learn_pair(self, x: Any, y: Any, *, gap: float, unfair: bool, reviewer: str | None = None) -> Learned:
         """Learn that a gap between two contexts would be unfair, or would not: a verdict without a decision.
@@ -235,11 +230,11 @@ class FairBandit:
         both = as_contexts([np.asarray(x), np.asarray(y)], self.n_features)
         unfair, gap = check_bool("unfair", unfair), check_share("gap", gap)
         verdicts = Verdicts.between(both[0], both[1], gap=gap, unfair=unfair, reviewer=reviewer)
-        metric, check = self._reconsidered(self.fit_check.after(verdicts, self.metric))
+        metric, check = self.metric.reconsidered(self.fit_check), self.fit_check.after(verdicts, self.metric)
         learned = metric.learn_pair(x, y, gap=gap, unfair=unfair, reviewer=reviewer)
         # Nothing below can fail: the arguments have been checked, and evidence is computed when it is needed.
         self.safeguards.add_evidence(verdicts)
-        self.metric, self.fit_check = metric, check
+        self.metric, self.fit_check = metric, check.with_learner(metric)
         self._report(learned)
         return learned
 

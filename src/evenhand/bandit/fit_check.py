@@ -158,9 +158,11 @@ class FitCheck:
         check = replace(self, older=older, newer=newer, names=names, seen=seen)
         return check if seen < check.next_look or check.speaks_up else check.looked(metric)
 
-    def outpredicted(self) -> FitCheck:
-        """The check after a learner without a metric took over: it predicted the answers far better."""
-        return self if self.speaks_up else replace(self, spoke_at=self.seen, is_outpredicted=True)
+    def with_learner(self, metric: MetricLearner) -> FitCheck:
+        """The check where this learner goes on: it speaks up if a model without a metric has taken over."""
+        if self.speaks_up or not metric.has_taken_over:
+            return self
+        return replace(self, spoke_at=self.seen, is_outpredicted=True)
 
     def looked(self, metric: MetricLearner) -> FitCheck:
         """The check after looking for a metric that explains the answers."""

@@ -174,6 +174,11 @@ class MetricLearner(SavedPart, part="metric learner"):
         return self
 
     @property
+    def has_taken_over(self) -> bool:
+        """Whether a model without a metric plays because it predicted the answers better; by default not."""
+        return False
+
+    @property
     def flags_left(self) -> int | None:
         """A proved number of rounds that can still be flagged at most; None for learners without a theorem."""
         return None

@@ -175,6 +175,11 @@ class WithoutIntercept(MetricLearner):
         other = self.learner.best_predictor
         return self if other is self.learner else type(self)(other)
 
+    @property
+    def has_taken_over(self) -> bool:
+        """Whether a model without a metric plays in the learner."""
+        return self.learner.has_taken_over
+
     def reconsidered(self, answers: RememberedAnswers) -> MetricLearner:
         """What the learner goes on with, without the intercept as well."""
         other = self.learner.reconsidered(_WithoutIntercept(answers, answers.seen, answers.speaks_up))

@@ -89,7 +89,7 @@ class UnknownRecord(EvenhandError, KeyError):
     """A desk, decision or review that is not in the ledger."""
 
 
-class Erased(EvenhandError, LookupError):
+class Erased(EvenhandError, KeyError):
     """Something that needs the contents of a person who was erased."""
 
 

@@ -73,7 +73,9 @@ def _rechained(lines: list[str]) -> list[str]:
         text = line.rpartition(',"previous":')[0] + "}"
         text = text.replace("person 0", "person O") if number == 1 else text
         own = hashlib.sha256((previous + text).encode()).hexdigest()
-        found.append(f'{text[:-1]},"previous":"{previous}","hash":"{own}"}}')
+        _, mark, contents = line.rpartition(',"contents":')
+        end = mark + contents if mark else "}"
+        found.append(f'{text[:-1]},"previous":"{previous}","hash":"{own}"{end}')
         previous = own
     return found
 

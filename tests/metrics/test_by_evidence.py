@@ -233,9 +233,10 @@ def test_what_the_last_resort_learned_is_saved() -> None:
 
 def test_predictions_are_those_of_the_learner_with_the_most_evidence() -> None:
     """What the last resort must beat is the best of the others, whoever plays."""
-    learner = ByEvidence([BayesPoint(2), BayesPoint(2, caution=0.2), Ellipsoid(2)])
+    learner = ByEvidence([BayesPoint(2), BayesPoint(2, caution=0.2), Ellipsoid(2)], last_resort=Score(2))
     assert learner.best_predictor is learner.learners[0]
     learner._set(learner.learners, np.array([-5.0, -1.0, -3.0]))
     assert learner.best_predictor is learner.learners[1]
     assert learner.playing is learner.learners[0]
-    assert learner.playing.best_predictor is learner.playing
+    assert learner.playing.best_predictor is None
+    assert ByEvidence([BayesPoint(2)]).best_predictor is None

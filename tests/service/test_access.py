@@ -31,6 +31,7 @@ ALLOWED: dict[tuple[str, str], tuple[str, ...]] = {
     ("GET", DESK): EVERYBODY,
     ("GET", DESK + "/events"): ("admin", "local admin"),
     ("POST", DESK + "/settings"): ("admin", "local admin"),
+    ("POST", DESK + "/erasures"): ("admin", "local admin"),
     ("GET", DESK + "/heads"): AUDITORS,
     ("GET", DESK + "/heads/latest"): AUDITORS,
     ("GET", DESK + "/proofs/inclusion"): AUDITORS,

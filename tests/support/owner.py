@@ -11,16 +11,17 @@ from typing import Any, Self
 
 import numpy as np
 
+from evenhand.ledger._person_keys import PersonKeys, _split
 from evenhand.ledger.event import FIRST, canonical, chained, new_id
 from evenhand.ledger.ledger import SERVICE
 from evenhand.ledger.merkle import leaf_hash, nodes_of, root
 from evenhand.ledger.signed_head import SignedHead, SigningKey
 
 TRIGGERS = ("events_no_update", "events_no_delete", "signed_heads_no_update", "signed_heads_no_delete")
-COLUMNS = "id, kind, target, number, undoes, key, fingerprint, text"
+COLUMNS = "id, kind, target, number, undoes, key, fingerprint, contents, text"
 Content = dict[str, Any]
 Line = tuple[list[Any], Content]
-"""The columns of an event but the text, and its content."""
+"""The columns of an event but the text, contents as they are when decrypted, and its content."""
 
 
 class Owner:
@@ -43,7 +44,13 @@ class Owner:
 
     def _read(self, desk: str) -> list[Line]:
         found = self.run(f"SELECT {COLUMNS} FROM events WHERE desk = ? ORDER BY seq", (desk,)).fetchall()
-        return [(list(columns), json.loads(text)) for *columns, text in found]
+        keys, lines = PersonKeys(self.run, desk), list[Line]()
+        for seq, (*columns, blob, text) in enumerate(found, start=1):
+            (contents,) = keys.decrypted([(seq, blob)]) if blob is not None else ((),)
+            people = [people for people, _ in _split(blob)] if blob is not None else []
+            opened = tuple(one and one._replace(of=of) for one, of in zip(contents, people, strict=True))
+            lines.append(([*columns, opened], json.loads(text)))
+        return lines
 
     def __enter__(self) -> Self:
         return self
@@ -59,13 +66,15 @@ class Owner:
     def _write(self, desk: str) -> None:
         """All events chained again, the desk's row moved, and all heads signed again, each at its size and time."""
         self.run("DELETE FROM events WHERE desk = ?", (desk,))
-        previous, hashes, leaves = FIRST, [], []
+        self.run("UPDATE person_keys SET since = 1 WHERE desk = ?", (desk,))
+        previous, hashes, leaves, keys = FIRST, [], [], PersonKeys(self.run, desk)
         for seq, (columns, content) in enumerate(self.lines[desk], start=1):
             text = canonical({**content, "seq": seq})
             digest = chained(previous, text)
             leaves.append(leaf_hash(previous, text))
             marks = ", ".join("?" * (len(columns) + 5))
-            values = (desk, seq, *columns, text, previous, digest)
+            *plain, contents = columns
+            values = (desk, seq, *plain, keys.encrypted(seq, contents) if contents else None, text, previous, digest)
             self.run(f"INSERT INTO events (desk, seq, {COLUMNS}, previous, hash) VALUES ({marks})", values)
             previous = digest
             hashes.append(digest)

@@ -11,6 +11,7 @@ import numpy as np
 
 from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand._internal.checks import check_whole
+from evenhand._internal.jit import frozen
 from evenhand.bandit._best_metric import TOLERATED, best_metric
 from evenhand.errors import InvalidInput, SolverFailed
 from evenhand.metrics import MetricLearner, Pairs, Verdicts
@@ -28,7 +29,11 @@ PER_REVIEW = 5
 FIRST_LOOK, GROWTH = 150, 1.3
 """The answers before the first look, and their growth from look to look while all are remembered."""
 
-UNKNOWN = -1.0  # in place of a prediction that was not noted, in the files of earlier versions
+PREDICTED = 4
+"""Predictions are noted for one review in this many where only the report uses them: they take longer than the rest."""
+
+UNKNOWN = -1.0  # in place of a prediction that was not noted
+NONE_NOTED = frozen(np.full(PER_REVIEW, UNKNOWN))
 TOGETHER = 50  # answers that a learner is shown at a time when it is tried on the remembered ones
 CHUNKS = 64  # reviews that are kept apart before they are joined: joining copies everything
 
@@ -85,6 +90,7 @@ class FitCheck:
     """The share of answers that may be wrong: TOLERATED, or the learner's error rate if that is higher."""
     seen: int = 0
     """The number of answers looked at, remembered or not."""
+    reviews: int = 0
     next_look: int = FIRST_LOOK
     late_looks: int = 0
     """Looks since answers were first forgotten; each has its own share of the probability of a false alarm."""
@@ -146,21 +152,22 @@ class FitCheck:
             return self
         if n > PER_REVIEW:
             n, verdicts = PER_REVIEW, verdicts.take(_some(n, self.seen))
-        chances = metric.best_predictor.chance_flagged(verdicts.pairs, verdicts.gaps, verdicts.reviewer)
+        judged, chances = metric.best_predictor, NONE_NOTED[:n]
+        if judged is not None or self.reviews % PREDICTED == 0:
+            chances = (judged or metric).chance_flagged(verdicts.pairs, verdicts.gaps, verdicts.reviewer).clip(0.0, 1.0)
         names = self.names if verdicts.reviewer in self.names else (*self.names, verdicts.reviewer)
         who = np.full(n, names.index(verdicts.reviewer))
-        chances = np.clip(chances, 0.0, 1.0)
         new = CheckedAnswers(verdicts.pairs.differences, verdicts.gaps, chances, verdicts.unfair, who)
         older, newer = self.older, (*self.newer, new)
         if len(newer) == CHUNKS:
             older, newer = older.joined(newer), ()
         seen = self.seen + n
-        check = replace(self, older=older, newer=newer, names=names, seen=seen)
-        return check if seen < check.next_look or check.speaks_up else check.looked(metric)
+        check = replace(self, older=older, newer=newer, names=names, seen=seen, reviews=self.reviews + 1)
+        return check.looked(metric) if seen >= check.next_look and not check.speaks_up else check
 
     def with_learner(self, metric: MetricLearner) -> FitCheck:
         """The check where this learner goes on: it speaks up if a model without a metric has taken over."""
-        if self.speaks_up or not metric.has_taken_over:
+        if not metric.has_taken_over or self.speaks_up:
             return self
         return replace(self, spoke_at=self.seen, is_outpredicted=True)
 

@@ -70,7 +70,8 @@ class FitReport:
     """The number of answers looked at: up to five a review."""
     remembered: int
     predicted: int
-    """How many of these have their predictions noted: all, but for those in files of earlier versions."""
+    """How many of these have their predictions noted: all if the learner may be replaced, else those of one review in
+    four."""
     speaks_up: bool
     """Whether no metric explains the answers, however it is chosen, with the tolerated share of slips; or whether a
     model of the reviewers took over because it predicted the answers far better."""

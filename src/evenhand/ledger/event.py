@@ -55,7 +55,7 @@ class Event:
     """Canonical JSON of desk, seq, id, time, actor, kind, body and request: keys sorted, no spaces."""
     previous: str
     hash: str
-    contents: Contents = field(default=(), repr=False)
+    contents: Contents = field(default=(), repr=False, compare=False)
     """What it says about people, beside the text; see `ledger.contents`."""
 
     @cached_property

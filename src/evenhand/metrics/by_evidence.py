@@ -69,8 +69,7 @@ class ByEvidence(PlayedByAnother):
         if not learners or len(sizes) != 1:
             raise InvalidInput(f"learners must be at least one, all with the same features, got {sorted(sizes)}")
         self.margin = check_number("margin", margin, least=0)
-        self.last_resort, self._has_taken_over = copy.deepcopy(last_resort), False
-        self._learned_of, self._lead = 0, 0.0
+        self.last_resort, self._learned_of, self._lead = copy.deepcopy(last_resort), 0, 0.0
         super().__init__(learners[0].n_features, learners[0].space.structure)
         self._promised = type(learners[0]).promise is not MetricLearner.promise  # asking for it takes time
         self._set(tuple(copy.deepcopy(learner) for learner in learners), np.zeros(len(learners)))
@@ -146,33 +145,30 @@ class ByEvidence(PlayedByAnother):
         return result
 
     @property
-    def best_predictor(self) -> MetricLearner:
-        """The learner with the most evidence; of equals the first."""
-        return self.learners[int(np.argmax(self.evidence))]
-
-    @property
-    def has_taken_over(self) -> bool:
-        """Whether the last resort plays."""
-        return self._has_taken_over
+    def best_predictor(self) -> MetricLearner | None:
+        """The learner with the most evidence, of equals the first; None if no last resort is to be compared with it."""
+        return None if self.last_resort is None else self.learners[int(np.argmax(self.evidence))]
 
     def reconsidered(self, answers: RememberedAnswers) -> MetricLearner:
         """The last resort in place of all learners, if it predicted the answers better than the best of them.
 
         It learns the remembered answers whenever there are `GROWTH` times as many, and is judged by what it predicted
-        of them before. A learner of many unknowns is slow to show what it will be worth, so without the word of the
-        check the lead must be clear; and no lead ends a promise that stands.
+        of them before; those of misleading reviewers do not count. A learner of many unknowns is slow to show what it
+        will be worth, so without the word of the check the lead must be clear; and no lead ends a promise that stands.
         """
         if self.last_resort is None or answers.seen < max(FIRST_TRIAL, GROWTH * self._learned_of):
             return self
-        twin = copy.deepcopy(self)
+        twin, reports = copy.deepcopy(self), self.reviewers()
         twin.last_resort, twin._learned_of = copy.deepcopy(self.last_resort), answers.seen
         for verdicts, chances in answers.predicted(since=self._learned_of):
+            if verdicts.reviewer in reports and reports[verdicts.reviewer].misleads:
+                continue
             noted = np.flatnonzero(chances >= 0.0)
             ours = _log(verdicts.take(noted), chances[noted])
             twin._lead = max(twin._lead + _log_chance(twin.last_resort, verdicts.take(noted)) - ours, -HOPELESS)
             twin.last_resort.learn(verdicts)
         if twin._lead > (LEAD if answers.speaks_up else CLEAR) and (answers.speaks_up or self.flags_left is None):
-            last, twin.last_resort, twin._has_taken_over = twin.last_resort, None, True
+            last, twin.last_resort, twin.has_taken_over = twin.last_resort, None, True
             twin._set((last,), np.zeros(1))
         return twin
 
@@ -188,7 +184,7 @@ class ByEvidence(PlayedByAnother):
             "promised": self._promised,
             "learned_of": self._learned_of,
             "lead": self._lead,
-            "has_taken_over": self._has_taken_over,
+            "has_taken_over": self.has_taken_over,
         }
 
     @classmethod
@@ -199,7 +195,7 @@ class ByEvidence(PlayedByAnother):
         learner.last_resort = None if last is None else MetricLearner.restored(last)
         # Files of the first version have none: their last resort has learned nothing yet.
         learner._learned_of, learner._lead = int(state.get("learned_of", 0)), float(state.get("lead", 0.0))
-        learner._has_taken_over = bool(state.get("has_taken_over", False))
+        learner.has_taken_over = bool(state.get("has_taken_over", False))
         learner._set(tuple(MetricLearner.restored(saved) for saved in state["learners"]), state["evidence"].copy())
         return learner
 

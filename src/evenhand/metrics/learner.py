@@ -74,6 +74,8 @@ class MetricLearner(SavedPart, part="metric learner"):
 
     error_rate: float | None = 0.0
     """The share of verdicts that are taken to be wrong; None if it is learned for each reviewer (`reviewers`)."""
+    has_taken_over: bool = False
+    """Whether a model without a metric plays because it predicted the answers better than the learners of one."""
 
     def __init__(self, n_features: int, structure: Structure = "full") -> None:
         self.space = MetricSpace(n_features, structure)
@@ -162,9 +164,9 @@ class MetricLearner(SavedPart, part="metric learner"):
         return self.learn(comparisons.verdicts())
 
     @property
-    def best_predictor(self) -> MetricLearner:
-        """Of several learners, the one that predicted the answers best so far; by default this one."""
-        return self
+    def best_predictor(self) -> MetricLearner | None:
+        """Of several learners, the one that predicted the answers best so far; None if nothing hangs on predictions."""
+        return None
 
     def reconsidered(self, answers: RememberedAnswers) -> MetricLearner:
         """The learner to go on with after these answers; by default this one.
@@ -172,11 +174,6 @@ class MetricLearner(SavedPart, part="metric learner"):
         Asked before each review. The learner itself does not change.
         """
         return self
-
-    @property
-    def has_taken_over(self) -> bool:
-        """Whether a model without a metric plays because it predicted the answers better; by default not."""
-        return False
 
     @property
     def flags_left(self) -> int | None:

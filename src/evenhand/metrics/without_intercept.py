@@ -41,6 +41,7 @@ class WithoutIntercept(MetricLearner):
             raise InvalidInput(f"learner must be a metric learner, got {learner!r}")
         super().__init__(learner.n_features + 1, learner.space.structure)
         self.learner = copy.deepcopy(learner)
+        self.has_taken_over = learner.has_taken_over
         self._last: tuple[Pairs, Pairs] | None = None
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
@@ -170,15 +171,10 @@ class WithoutIntercept(MetricLearner):
         return self.learner.learn_comparisons(replace(comparisons, pairs=_pairs(comparisons.pairs), implied=implied))
 
     @property
-    def best_predictor(self) -> MetricLearner:
+    def best_predictor(self) -> MetricLearner | None:
         """That of the learner, without the intercept as well."""
         other = self.learner.best_predictor
-        return self if other is self.learner else type(self)(other)
-
-    @property
-    def has_taken_over(self) -> bool:
-        """Whether a model without a metric plays in the learner."""
-        return self.learner.has_taken_over
+        return None if other is None else type(self)(other)
 
     def reconsidered(self, answers: RememberedAnswers) -> MetricLearner:
         """What the learner goes on with, without the intercept as well."""

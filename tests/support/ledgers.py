@@ -104,6 +104,7 @@ def same_lottery() -> Iterator[None]:
 def path(tmp_path: Path) -> Path:
     """An SQLite file with a desk that has played some days, and a copy of its own for every test."""
     file = tmp_path / "ledger.db"
+    file.touch(mode=0o600)  # others could read it else, and every command would say so
     file.write_bytes(_played_some_days())
     return file
 

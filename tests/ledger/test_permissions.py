@@ -52,6 +52,21 @@ def test_what_the_command_line_makes_is_its_owners(tmp_path: Path) -> None:
         assert (mode(file), len(file.read_text().splitlines())) == (expected, 1)
 
 
+def test_backups_and_the_list_of_erasures_are_their_owners(tmp_path: Path) -> None:
+    """A copy of the ledger is as secret as the ledger, and so is a list of who was erased."""
+    file, copy = tmp_path / "ledger.db", tmp_path / "copy.db"
+    with Desk.open(f"sqlite:///{file}", "loans", n_features=D, reviewer_error=1e-3) as desk:
+        play(desk, 1)
+        desk.erase(
+            desk.decide([{"id": "Ada", "context": [0.1] * D}, {"id": "Bob", "context": [0.2] * D}]).candidates[0]
+        )
+    assert main(["backup", "--database", f"sqlite:///{file}", str(copy)]) == 0
+    assert {path.name: mode(path) for path in (copy, tmp_path / "ledger.db.erasures")} == {
+        "copy.db": 0o600,
+        "ledger.db.erasures": 0o600,
+    }
+
+
 def test_a_ledger_that_others_can_read_is_opened_with_a_warning(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -52,6 +52,7 @@ def copy_database(source: Path, target: Path) -> None:
     partial.unlink(missing_ok=True)
     try:
         with translated():
+            partial.touch(mode=0o600)  # as the ledger itself: for its owner only
             with closing(_opened(source, "ro")) as original, closing(sqlite3.connect(partial)) as copy:
                 original.backup(copy)
             os.replace(partial, target)
@@ -69,7 +70,9 @@ def note_erasure(engine: Engine, event: Event) -> None:
     if file is None:
         return
     line = NotedErasure(event.desk, event.body["candidate"], event.time)._asdict()
-    with open(f"{file.path}{ERASURES}", "ab") as noted:
+    path = Path(f"{file.path}{ERASURES}")
+    path.touch(mode=0o600)
+    with open(path, "ab") as noted:
         noted.write(orjson.dumps(line) + b"\n")
         noted.flush()
         os.fsync(noted.fileno())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx
 import pytest
@@ -19,16 +19,26 @@ MOMENTS = {"started": "2024-01-01T00:00:00+00:00", "ended": "2024-01-01T00:00:03
 RULES = {"repeats": 0.1, "repeat_after": 2, "controls": 0.1}
 
 
+class Crowded(NamedTuple):
+    """A service that fifty reviewers have worked with."""
+
+    service: Serving
+    answered: list[tuple[str, str]]
+    """What was acknowledged, by review id and answer."""
+
+
 @pytest.fixture(scope="module")
-def crowded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    """A service with fifty reviewers of one desk, where some pairs are for two of them."""
+def crowded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crowded]:
+    """Fifty reviewers of one desk, where some pairs are for two of them, have answered all there is, at once."""
     service = LocalService(tmp_path_factory.mktemp("crowded"))
     service.open_desk("loans", 80, overlap=0.2, reviewing=RULES, reviewer_error=1e-3)
     service.token("owner", ["admin"])
     for number in range(REVIEWERS):
         service.token(f"reviewer {number}", ["review"], ["loans"])
-    with service:
-        yield service
+    with service, ThreadPoolExecutor(REVIEWERS) as pool:
+        yield Crowded(
+            service, [one for found in pool.map(lambda n: _work(service, n), range(REVIEWERS)) for one in found]
+        )
 
 
 def _work(service: Serving, number: int) -> list[tuple[str, str]]:
@@ -48,11 +58,10 @@ def _work(service: Serving, number: int) -> list[tuple[str, str]]:
     return answered
 
 
-def test_fifty_reviewers_at_once(crowded: Serving) -> None:
+def test_fifty_reviewers_at_once(crowded: Crowded) -> None:
     """Every acknowledged answer is one line of the ledger; no place of a pair is taken twice; nothing is left over."""
-    with ThreadPoolExecutor(REVIEWERS) as pool:
-        answered = [one for found in pool.map(lambda n: _work(crowded, n), range(REVIEWERS)) for one in found]
-    reviews = {event["id"]: event["body"] for event in crowded.events("review")}
+    service, answered = crowded
+    reviews = {event["id"]: event["body"] for event in service.events("review")}
     assert Counter(name for name, _ in answered) == Counter(reviews.keys())
     assert all(reviews[name]["circumstances"]["answer"] == choice for name, choice in answered)
     places: Counter[tuple[Any, ...]] = Counter()
@@ -67,7 +76,7 @@ def test_fifty_reviewers_at_once(crowded: Serving) -> None:
     assert set(places.values()) == {1}
     assert all(len(set(names)) == len(names) <= 2 for names in people.values())
     assert any(len(names) == 2 for names in people.values())
-    ledger = open_ledger(crowded.database)
+    ledger = open_ledger(service.database)
     try:
         # What is left was skipped by all who could be asked, or waits for a second reviewer who was gone by then.
         assert ledger.pairs.count("loans") <= REVIEWERS
@@ -76,10 +85,11 @@ def test_fifty_reviewers_at_once(crowded: Serving) -> None:
         ledger.close()
 
 
-def test_reviewers_are_summarised(crowded: Serving) -> None:
+def test_reviewers_are_summarised(crowded: Crowded) -> None:
     """The owner sees workload, steadiness and agreement; a reviewer does not."""
-    summary = crowded.ask("GET", "/api/desks/loans/reviewers", by="owner").json()
-    assert sum(one["answers"] for one in summary["reviewers"]) == len(crowded.events("review"))
+    service = crowded.service
+    summary = service.ask("GET", "/api/desks/loans/reviewers", by="owner").json()
+    assert sum(one["answers"] for one in summary["reviewers"]) == len(crowded.answered)
     assert summary["agreement"]["pairs"] > 0
     assert -1 <= summary["agreement"]["kappa"] <= 1
-    assert crowded.ask("GET", "/api/desks/loans/reviewers", by="reviewer 1").status_code == 403
+    assert service.ask("GET", "/api/desks/loans/reviewers", by="reviewer 1").status_code == 403

@@ -165,7 +165,7 @@ def test_a_decision_says_when_and_which(page: Page, serving: Serving) -> None:
     zone = page.evaluate("Intl.DateTimeFormat('en-GB', {timeZoneName: 'short'}).format().split(' ').at(-1)")
     expect(facts.locator("time")).to_have_text(f"{page.evaluate(WHEN, made['time'])} {zone}")
     expect(facts.locator("code")).to_have_text(made["id"])
-    expect(facts).to_contain_text(f"No. {made['number']} of the desk’s seed; reproducible")
+    expect(facts).to_contain_text("by a key fixed before the candidates were known")
     expect(facts).to_contain_text("Based on eventsup to ")
 
 

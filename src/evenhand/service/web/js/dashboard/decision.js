@@ -44,10 +44,15 @@ function facts(record, explanation) {
   const entries = [
     ["Time", fullTime(record.time)], ["By", own(record.actor)], ["Chosen", chosen],
     ["Candidates", capacityWords(body.candidates.length, body.capacity)],
-    ["Based on events", `up to ${explanation.decided_from.toLocaleString("en")}`], ["Random draw", `${numbered(body.number)} of the desk’s seed; reproducible`],
+    ["Based on events", `up to ${explanation.decided_from.toLocaleString("en")}`], ["Random draw", drawn(body)],
     ["Limits met", limitsMet(explanation.worst_residual)], ["Id", el("code", { class: "id" }, record.id)],
   ];
   return el("dl", { class: "facts card" }, entries.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
+}
+
+/** How the draw was made: with a key committed to one decision before, or, by earlier versions, from the seed. */
+function drawn(body) {
+  return body.lottery?.key ? "by a key fixed before the candidates were known" : `${numbered(body.number)} of the desk’s seed; reproducible`;
 }
 
 /** Whether all limits were met, from the largest excess over any of them. */

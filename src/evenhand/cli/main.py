@@ -83,7 +83,9 @@ def _add_demo(parser: argparse.ArgumentParser) -> None:
 
 def _add_interview(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--schema", type=Path, required=True, help="the features of a candidate, a JSON file")
-    parser.add_argument("--candidates", type=Path, required=True, help="people like the future candidates, a CSV file")
+    parser.add_argument(
+        "--candidates", type=Path, required=True, help="people like those to come: CSV, Parquet or Arrow"
+    )
     parser.add_argument(
         "--desk", type=_drawable, required=True, metavar="FILE.eh", help="where the interview is saved and continued"
     )

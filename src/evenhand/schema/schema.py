@@ -184,7 +184,7 @@ class Schema:
     def encode(self, rows: Rows, *, extra: Extra | None = None) -> Floats:
         """Rows to contexts (k, n_features) of norm <= 1; raises DoesNotFit with every problem of every row.
 
-        rows: a list of dicts, a list of sequences in the order of the schema, or a pandas or polars data frame; a
+        rows: a list of dicts, a list of sequences in the order of the schema, or a data frame of pandas, polars or Arrow; a
         single candidate is a list of one. extra: "error" refuses unknown keys and columns, "warn" names them in a
         warning, "ignore" skips them. None refuses unknown keys of dicts, which may be misspelt, and warns of columns.
 
@@ -294,7 +294,7 @@ class Schema:
     ) -> Schema:
         """A schema for a table of people: kinds, ranges, levels, scales and missing values, to look at and to edit.
 
-        frame: a pandas or polars frame, or a list of dicts. kinds: columns of numbers that are codes ("category") or
+        frame: a data frame of pandas, polars or Arrow, or a list of dicts. kinds: columns of numbers that are codes ("category") or
         grades ("ordinal"). carry: columns to carry and not to use, beside those that look like ids or tell nobody
         apart. Every row of the table fits, but for infinite numbers. Missing values become a level of their own,
         "unknown". `print(schema)` shows it, with notes on what to look at; change it with `replace` and `without`, or

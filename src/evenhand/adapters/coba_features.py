@@ -50,20 +50,22 @@ class CandidateFeatures:
         """The contexts of the actions, (k, d)."""
         if is_batch(context) or is_batch(actions):  # Coba then passes the interactions one by one
             raise InvalidInput("context and actions must be those of one interaction, got a batch")
-        if self._encoder is None:
-            self._encoder = InteractionsEncoder(self._terms(context))
+        encoder = self._encoder or InteractionsEncoder(self._terms(context))
         try:
-            rows = np.array([self._encoder.encode(x=context or [], a=action) for action in actions], dtype=np.float64)
+            rows = np.array([encoder.encode(x=context or [], a=action) for action in actions], dtype=np.float64)
         except (TypeError, ValueError):
             raise InvalidInput(
                 "context and actions must be dense vectors of numbers; Environments.densify() and .repr() make them so"
             ) from None
         lengths = np.hypot.reduce(rows, axis=1)
-        if self.norm is None:
+        norm = self.norm
+        if norm is None:
             longest = float(np.max(lengths))
-            self.norm = HEADROOM * longest if math.isfinite(longest) and longest > 0 else 1.0
-        self.shortened += int(np.sum(lengths > self.norm))
-        return as_contexts(rows / np.maximum(lengths, self.norm)[:, None])
+            norm = HEADROOM * longest if math.isfinite(longest) and longest > 0 else 1.0
+        contexts = as_contexts(rows / np.maximum(lengths, norm)[:, None])
+        self._encoder, self.norm = encoder, norm  # after all checks: Coba tries a learner out with no context at all
+        self.shortened += int(np.sum(lengths > norm))
+        return contexts
 
     def _terms(self, context: Any) -> list[str | int]:
         """The terms, without "x" if there is no context."""

@@ -1,9 +1,8 @@
 """obp's own code on feedback that evenhand wrote; run in an environment that has obp, with numpy alone beside it.
 
-python -m scripts... is not needed: `python tests/adapters/obp_real.py FEEDBACK.npz [OUT.npz]`. It checks the feedback
-with obp's own check, runs obp's IPS, SNIPS, direct method and doubly robust estimators on the policy that chooses all
-actions alike and on the one that played, compares the first two with their formulas to 1e-9, and writes a feedback of
-obp's synthetic data set to OUT, for the way back.
+`python tests/adapters/obp_real.py FEEDBACK.npz [OUT.npz]` checks the feedback with obp's own check. It runs obp's IPS,
+SNIPS, direct method and doubly robust estimators on the policy that chooses all actions alike and on the one that
+played, and compares them with their formulas to 1e-9. OUT is a feedback of obp's synthetic data set, for the way back.
 """
 
 from __future__ import annotations
@@ -41,17 +40,20 @@ def main(source: str, target: str | None) -> None:
         DoublyRobust(),
     ]
     evaluation = OffPolicyEvaluation(bandit_feedback=feedback, ope_estimators=estimators)
-    predicted = np.zeros((n, feedback["n_actions"], places))
+    predicted = np.random.default_rng(0).uniform(size=(n, feedback["n_actions"], places))
+    rows = np.arange(n)
     for dist in (alike, feedback["pi_b"]):
         found = evaluation.estimate_policy_values(action_dist=dist, estimated_rewards_by_reg_model=predicted)
-        weights = dist[np.arange(n), feedback["action"], position] / feedback["pscore"]
+        weights = dist[rows, feedback["action"], position] / feedback["pscore"]
         ips = float(np.mean(weights * feedback["reward"]))
         snips = float(np.sum(weights * feedback["reward"]) / np.sum(weights))
         assert abs(found["ipw"] - ips) < 1e-9, (found["ipw"], ips)
         assert abs(found["snipw"] - snips) < 1e-9, (found["snipw"], snips)
-        assert abs(found["dr"] - ips) < 1e-9, found["dr"]  # a model that predicts 0 leaves IPS
-        assert found["dm"] == 0.0
-        print({name: round(value, 6) for name, value in found.items()})
+        model = np.sum(dist[rows, :, position] * predicted[rows, :, position], axis=1)
+        residual = feedback["reward"] - predicted[rows, feedback["action"], position]
+        assert abs(found["dm"] - model.mean()) < 1e-9, (found["dm"], model.mean())
+        assert abs(found["dr"] - np.mean(model + weights * residual)) < 1e-9, found["dr"]
+        print({name: round(float(value), 6) for name, value in found.items()})
     assert abs(ips - feedback["reward"].mean()) < 1e-9  # the policy that played
     if target is not None:
         data = SyntheticBanditDataset(n_actions=4, dim_context=3, random_state=1)

@@ -15,10 +15,12 @@ from rich.console import Console
 import evenhand as eh
 from evenhand.adapters.mlflow_log import MlflowRun
 from evenhand.auditors import MahalanobisAuditor
+from evenhand.cli.main import main
 from evenhand.desk import Desk
 from evenhand.environments import LendingWorld
 from evenhand.errors import InvalidInput
 from evenhand.lab import play
+from evenhand.lab.experiments import EXPERIMENTS
 from evenhand.lab.runner import run_experiment
 from evenhand.schema import Number, Schema, YesNo
 from tests.support.small_experiments import DRIFT
@@ -63,8 +65,10 @@ def test_a_played_run_is_logged_round_by_round(uri: str) -> None:
     assert found.info.run_name == "fair"
 
 
-def test_an_experiment_is_logged_from_its_folder(uri: str, tmp_path: Path) -> None:
-    """Checks, settings, mean curves over seeds, and the files; another folder is refused."""
+def test_an_experiment_is_logged_from_its_folder(
+    uri: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Checks, settings, mean curves over seeds, and the files, by a command as well; another folder is refused."""
     findings = run_experiment(DRIFT, tmp_path, quick=True, console=Console(file=io.StringIO()))
     with MlflowRun(tracking_uri=uri) as run:
         run.log_experiment(tmp_path / "drift", experiments={"drift": DRIFT})
@@ -78,6 +82,15 @@ def test_an_experiment_is_logged_from_its_folder(uri: str, tmp_path: Path) -> No
     curves = [name for name in found.data.metrics if name not in ("checks hold",) and not name.startswith("check ")]
     assert curves
     assert [step for step, _ in history(uri, run, curves[0])] == list(range(1, 9))
+    monkeypatch.setitem(EXPERIMENTS, "drift", DRIFT)
+    assert main(["lab", "mlflow", str(tmp_path / "drift"), "--tracking-uri", uri, "--experiment", "lab"]) == 0
+    said = capsys.readouterr().out.strip()
+    assert said.startswith("drift: run ")
+    assert client.get_run(said.split()[-1]).data.metrics == found.data.metrics
+    monkeypatch.delitem(EXPERIMENTS, "drift")
+    with pytest.raises(SystemExit):
+        main(["lab", "mlflow", str(tmp_path / "nowhere"), "--tracking-uri", uri])
+    assert "no results in" in capsys.readouterr().err
     with MlflowRun(tracking_uri=uri) as run, pytest.raises(InvalidInput, match="must have the results"):
         run.log_experiment(tmp_path / "nowhere")
     with MlflowRun(tracking_uri=uri) as run, pytest.raises(InvalidInput, match="unknown experiment, 'drift'"):

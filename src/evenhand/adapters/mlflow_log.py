@@ -179,6 +179,19 @@ class MlflowRun:
         return step
 
 
+def log_results(
+    folders: Sequence[Path], experiment: str = "evenhand lab", *, tracking_uri: str | None = None
+) -> Iterator[tuple[str, str]]:
+    """Log every result of `evenhand lab run` in these folders, as a run each; names of experiments, and ids of runs."""
+    found = sorted({run.parent for root in folders for run in Path(root).rglob("run.json")})
+    if not found:
+        raise InvalidInput(f"no results in {', '.join(map(str, folders))}; run `evenhand lab run NAME` first")
+    for folder in found:
+        with MlflowRun(experiment, name=folder.name, tracking_uri=tracking_uri) as run:
+            run.log_experiment(folder)
+        yield folder.name, run.run_id
+
+
 def _public(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Settings without the seed, which would let others foresee draws, and without those that are not set."""
     return {name: value for name, value in settings.items() if value is not None and name != "seed"}

@@ -16,7 +16,8 @@ class AlwaysChoosing(RewardModel):
 
     With positive rewards the best probabilities sum to 1: raising all of them alike changes no gap. And with a sum of
     1 the constant adds the same to every choice, so the probabilities are the best among those that always choose.
-    The constant depends on who is in the round; take the expected rewards of single candidates from `estimate`.
+    The constant depends on who is in the round; take the expected rewards of single candidates from `estimate`. To load
+    a saved bandit with this model, import this module first.
 
     >>> from evenhand.rewards import KnownReward
     >>> AlwaysChoosing(KnownReward([1.0])).optimistic(np.array([[-0.5], [0.25]])).tolist()

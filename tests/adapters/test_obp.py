@@ -27,7 +27,7 @@ def logged(capacity: int, rounds: int = 50, *, seed: int = 1, theta: Any = (-0.5
     """Rounds of a bandit with 3 to 5 candidates; rewards are linear, and many are negative, so places stay empty."""
     rng = np.random.default_rng(seed)
     bandit = eh.FairBandit(3, capacity=capacity, seed=seed)
-    played = []
+    played: list[Logged] = []
     for _ in range(rounds):
         decision = bandit.decide(random_contexts(rng, int(rng.integers(3, 6)), 3))
         rewards = {i: float(decision.contexts[i] @ np.asarray(theta)) for i in decision.chosen}

@@ -20,8 +20,8 @@ def test_a_vector_of_one_matches_gymnasiums_own(name: str) -> None:
     """Gymnasium's check that two environments match finds no difference from its SyncVectorEnv of the same world."""
     own: Any = gymnasium.make_vec(world_id(name))
     sync: Any = gymnasium.make_vec(world_id(name), vectorization_mode="sync")
-    assert isinstance(own, VectorWorlds)
-    check_environments_match(own, sync, num_steps=5, seed=3, info_comparison="skip")
+    assert type(own) is VectorWorlds
+    check_environments_match(cast("Any", own), sync, num_steps=5, seed=3, info_comparison="skip")
 
 
 def test_many_worlds_play_what_gymnasiums_own_plays() -> None:

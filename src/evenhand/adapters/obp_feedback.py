@@ -49,11 +49,11 @@ def to_obp(rounds: Iterable[Logged], *, missing: Literal["refuse", "drop"] = "re
     rows: list[tuple[int, int, int, float]] = []
     for number, (decision, rewards) in enumerate(logged):
         decision.check_rewards(rewards)
-        for position, candidate in enumerate(_placed(decision, places)):
+        for place, candidate in enumerate(_placed(decision, places)):
             if candidate is None:
-                rows.append((number, position, most, 0.0))
+                rows.append((number, place, most, 0.0))
             elif candidate in rewards:
-                rows.append((number, position, candidate, float(rewards[candidate])))
+                rows.append((number, place, candidate, float(rewards[candidate])))
             elif missing == "refuse":
                 raise InvalidInput(
                     f"every chosen candidate must have a reward, got none of {candidate} in round {number}"

@@ -19,7 +19,7 @@ Actions = NDArray[np.int8]
 """A 0/1 mask of the chosen candidates of each world, (n, k)."""
 
 
-class VectorWorlds(VectorEnv[Floats, Actions, Floats]):
+class VectorWorlds(VectorEnv[Floats, Actions, NDArray[Any]]):
     """n worlds of one shape, stepped together: contexts (n, k, d), actions (n, k), rewards (n,).
 
     `gymnasium.make_vec("evenhand/Sphere-v0", num_envs=n)` makes one: copies of one world, with the same truth and
@@ -55,7 +55,7 @@ class VectorWorlds(VectorEnv[Floats, Actions, Floats]):
     def reset(
         self,
         *,
-        seed: int | Sequence[int | None] | None = None,  # type: ignore[override]  # as SyncVectorEnv takes it
+        seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[Floats, dict[str, Any]]:
         """The first contexts of all worlds, (n, k, d).
@@ -83,7 +83,7 @@ class VectorWorlds(VectorEnv[Floats, Actions, Floats]):
             raise refusal("seed", f"a whole number >= 0, a list of {self.num_envs} of them, or None", seed)
         return [None if own is None else check_whole("seed", own, least=0) for own in seed]
 
-    def step(self, actions: Any) -> tuple[Floats, Floats, NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
+    def step(self, actions: Any) -> tuple[Floats, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
         """Choose in every world, by a 0/1 mask (n, k); no world has moved after an error."""
         masks = np.asarray(actions)
         if masks.shape != self.action_space.shape:

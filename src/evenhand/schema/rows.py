@@ -93,7 +93,7 @@ class DoesNotFit(InvalidInput):
 Extra: TypeAlias = Literal["error", "warn", "ignore"]
 
 
-Rows: TypeAlias = Frame | ArrowStream | Iterable[Mapping[str, Any] | Sequence[Any]]
+Rows: TypeAlias = Frame | ArrowStream | FrameTable | Iterable[Mapping[str, Any] | Sequence[Any]]
 
 
 @dataclass(frozen=True)

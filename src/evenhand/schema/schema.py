@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from evenhand._internal.arrays import Floats
 from evenhand._internal.atomic_write import atomic_write
 from evenhand._internal.checks import check_bool
+from evenhand._internal.frames import ArrowStream, Frame
 from evenhand.errors import DamagedFile, InvalidInput, NewerFile
 from evenhand.schema._explain import explain
 from evenhand.schema._files import FORMAT, read_content, read_json, version_of, write_feature
@@ -28,7 +29,6 @@ from evenhand.schema.features import NAMES, Category, Date, Feature, Number, Ord
 from evenhand.schema.rows import (
     DoesNotFit,
     Extra,
-    Frame,
     RowProblem,
     Rows,
     checked_carry,
@@ -288,7 +288,7 @@ class Schema:
     @classmethod
     def from_frame(
         cls,
-        frame: Frame | Sequence[Mapping[str, Any]],
+        frame: Frame | ArrowStream | Sequence[Mapping[str, Any]],
         *,
         kinds: Mapping[str, Literal["category", "ordinal"]] | None = None,
         carry: Iterable[str] = (),

@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 import vowpalwabbit
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import evenhand as eh
 from evenhand.adapters.dsjson_import import write_past
 from evenhand.adapters.dsjson_ledger import to_dsjson
-from evenhand.adapters.dsjson_lines import DsjsonRound, Form, feature_names, lines_of
+from evenhand.adapters.dsjson_lines import DsjsonRound, Form, checked_names, feature_names, lines_of
 from evenhand.adapters.dsjson_reader import read_dsjson, read_predictions
 from evenhand.cli.main import main
 from evenhand.desk import Desk
@@ -159,6 +161,31 @@ def test_we_read_what_we_write(form: Form) -> None:
         assert merged == one.rewards
 
 
+@st.composite
+def any_round(draw: st.DrawFn) -> DsjsonRound:
+    """Any candidates, probabilities, choice and rewards, with names that Vowpal Wabbit would skip among them."""
+    names = draw(st.lists(st.text("_ab |=é", min_size=1, max_size=4), min_size=1, max_size=3, unique=True))
+    numbers = st.floats(-1, 1, allow_nan=False)
+    k = draw(st.integers(1, 4))
+    rows = draw(st.lists(st.lists(numbers, min_size=len(names), max_size=len(names)), min_size=k, max_size=k))
+    features = tuple(dict(zip(checked_names(names), row, strict=True)) for row in rows)
+    chosen = tuple(sorted(draw(st.sets(st.integers(0, k - 1)))))
+    probabilities = tuple(draw(st.lists(st.floats(0, 1), min_size=k, max_size=k)))
+    rewards = {i: draw(numbers) for i in chosen if draw(st.booleans())}
+    return DsjsonRound("r", features, chosen, probabilities, rewards, None)
+
+
+@given(any_round(), st.sampled_from(["ccb", "slates"]))
+@settings(max_examples=60, deadline=None)
+def test_any_round_comes_back_from_one_line(one: DsjsonRound, form: Form) -> None:
+    """Whatever the names, numbers and missing outcomes, the line has all of the round."""
+    (line,) = lines_of(one, form)
+    (read,) = read_dsjson([json.dumps(line)])
+    assert (read.chosen, read.probabilities, dict(read.rewards)) == (one.chosen, one.probabilities, dict(one.rewards))
+    assert [list(f.values()) for f in read.features] == [list(f.values()) for f in one.features]
+    assert read.capacity is None
+
+
 def test_slots_have_the_probability_of_a_place() -> None:
     """A candidate's is the same in every place, and the places of a candidate add up to its own."""
     one = DsjsonRound("r", ({"a": 0.1},) * 4, (0, 2, 3), (0.9, 0.6, 0.8, 0.7), {0: 1.0, 2: 0.0, 3: -1.0}, 3)
@@ -183,6 +210,17 @@ def test_a_service_log_of_choices_is_read() -> None:
     past = one.to_past(["i|constant", "j|strength"], norm=2.0)
     assert past["candidates"][0] == {"id": "tea", "context": [0.5, 0.125]}
     assert past["rewards"] == {"milk": 1.0}
+
+
+def test_other_writers_of_choices_are_read() -> None:
+    """Some count actions from 0, name the event otherwise, list the actions in their own order, or have no features."""
+    line = {**SERVICE_CB, "a": [0, 1], "p": [0.3, 0.7], "event_id": "12", "c": {"A": {"F": 0.0}, "_multi": [{}, {}]}}
+    del line["EventId"]
+    (one,) = read_dsjson([json.dumps(line)])
+    assert (one.id, one.chosen, one.probabilities) == ("12", (1,), (0.3, 0.7))
+    assert one.shared == {"A|F": 0.0}
+    (slate,) = read_dsjson([json.dumps({"c": SERVICE_SLATES["c"]})])
+    assert (slate.chosen, slate.capacity, slate.total_reward) == ((), 2, None)
 
 
 def test_a_service_log_of_slots_is_read() -> None:
@@ -256,8 +294,8 @@ def test_a_ledger_goes_to_vowpal_wabbit_and_back(form: Form, tmp_path: Path) -> 
     """Exported by the command line, read by Vowpal Wabbit strictly, imported into a new desk: the same outcomes."""
     url, log = f"sqlite:///{tmp_path}/a.db", tmp_path / "loans.dsjson"
     rng = np.random.default_rng(3)
-    settings: dict[str, Any] = {"features": ["income", "_debt"], "capacity": CAPACITIES[form]}
-    with Desk.open(url, "loans", seed=1, **settings) as desk:
+    options: dict[str, Any] = {"features": ["income", "_debt"], "capacity": CAPACITIES[form]}
+    with Desk.open(url, "loans", seed=1, **options) as desk:
         for _ in range(8):
             decision = desk.decide(random_contexts(rng, 4, 2))
             desk.outcome(decision.id, dict.fromkeys(decision.chosen, 0.5))
@@ -266,8 +304,8 @@ def test_a_ledger_goes_to_vowpal_wabbit_and_back(form: Form, tmp_path: Path) -> 
     said, _ = run_vw(log.read_text().splitlines(), REDUCTIONS[form], tmp_path)
     assert "error" not in said
     to = f"sqlite:///{tmp_path}/b.db"
-    options = ["--format", "dsjson", "--database", to, "--set", "features=income,_debt"]
-    assert main(["ledger", "import", "copy", str(log), *options]) == 0
+    importing = ["--format", "dsjson", "--database", to, "--set", "features=income,_debt"]
+    assert main(["ledger", "import", "copy", str(log), *importing]) == 0
     with Desk.open(url, "loans") as desk, Desk.open(to, "copy") as copy:
         outcomes = [event.body["rewards"] for event in desk.events() if event.kind == "outcome"]
         imported = [event.body for event in copy.events() if event.kind == "imported"]

@@ -81,18 +81,19 @@ def _round(record: Any) -> DsjsonRound:
     if "_slots" in inside:
         return _slots(record, features, own, common)
     probabilities = [0.0] * len(features)
-    for action, p in zip(record.get("a", ()), record.get("p", ()), strict=True):
-        probabilities[_action(action - 1, len(features))] = _probability(p)
+    actions = _counted_from_0(record.get("a", ()))
+    for action, p in zip(actions, record.get("p", ()), strict=True):
+        probabilities[_action(action, len(features))] = _probability(p)
     chosen: tuple[int, ...] = ()
     rewards: dict[int, float] = {}
     if "_label_cost" in record:
         at = _action(record.get("_labelIndex", record.get("_label_Action", 0) - 1), len(features))
-        chosen, rewards = (at,), {} if record.get("_skipLearn") else {at: -_cost(record["_label_cost"])}
+        chosen, rewards = (at,), {} if record.get("_skipLearn") else {at: 0.0 - _cost(record["_label_cost"])}
         probabilities[at] = probabilities[at] or _probability(record["_label_probability"])
-    elif record.get("a") and not record.get("_skipLearn"):
-        chosen = (_action(record["a"][0] - 1, len(features)),)
+    elif actions and not record.get("_skipLearn"):
+        chosen = (_action(actions[0], len(features)),)
     known = tuple(probabilities) if record.get("p") else None
-    return DsjsonRound(str(record.get("EventId", "")), features, chosen, known, rewards, **common)
+    return DsjsonRound(_id(record), features, chosen, known, rewards, **common)
 
 
 def _slots(
@@ -104,7 +105,7 @@ def _slots(
     rewards: dict[int, float] = {}
     for candidate, outcome in zip(chosen, outcomes, strict=True):
         if not record.get("_skipLearn") and abs(cost := _cost(outcome.get("_label_cost", LARGEST_COST))) < LARGEST_COST:
-            rewards[candidate] = -cost
+            rewards[candidate] = 0.0 - cost  # not -0.0
     slots = tuple(_probability(outcome["_p"][0]) for outcome in outcomes)
     places: dict[str, Any] = {"capacity": len(record["c"]["_slots"]), "slot_probabilities": slots}
     return _made(record, features, chosen, rewards, own, {**common, **places})
@@ -117,7 +118,7 @@ def _slate(record: Record, inside: Record, own: Record) -> DsjsonRound:
     for at, action in enumerate(actions):
         of_slot.setdefault(action["_slot_id"], []).append(at)
     outcomes = record["_outcomes"]
-    total = None if "_label_cost" not in record else -_cost(record["_label_cost"])
+    total = None if "_label_cost" not in record else 0.0 - _cost(record["_label_cost"])
     time = record.get("Timestamp")
     if "probabilities" in own:  # of evenhand: the first of the two actions of a slot is to choose its candidate
         features = tuple(_features_of(actions[places[0]], record) for places in of_slot.values())
@@ -130,7 +131,7 @@ def _slate(record: Record, inside: Record, own: Record) -> DsjsonRound:
         for action, p in zip(outcome["_a"], outcome["_p"], strict=True):
             probabilities[of_slot[slot][action]] = _probability(p)
     return DsjsonRound(
-        str(record.get("EventId", "")),
+        _id(record),
         tuple(read_features(action) for action in actions),
         chosen,
         tuple(probabilities),
@@ -158,7 +159,16 @@ def _made(
         chosen = tuple(_action(i, len(features)) for i in own["chosen"])
         rewards = {_action(int(i), len(features)): float(reward) for i, reward in own["rewards"].items()}
         common = {**common, "capacity": own["capacity"]}
-    return DsjsonRound(str(record.get("EventId", "")), features, chosen, probabilities, rewards, **common)
+    return DsjsonRound(_id(record), features, chosen, probabilities, rewards, **common)
+
+
+def _id(record: Record) -> str:
+    return str(record.get("EventId", record.get("event_id", "")))
+
+
+def _counted_from_0(actions: Any) -> list[int]:
+    """Actions are counted from 1, but some writers of DSJSON count them from 0."""
+    return list(actions) if 0 in actions else [action - 1 for action in actions]
 
 
 def _features_of(action: Record, record: Record) -> dict[str, float]:

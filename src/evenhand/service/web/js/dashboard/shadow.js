@@ -66,13 +66,13 @@ const signed = (value) => `${value > 0 ? "+" : ""}${number(value)}`;
 function sides({ desk, system, reviews }) {
   const rows = [
     ["Estimated reward of a decision", ({ estimated_reward: reward }) => number(reward, 3)],
-    [`Unfair pairs, by ${count(reviews, "answer")}`, ({ unfair_pairs: pairs }) => pairs.toLocaleString("en")],
+    [`Unfair pairs, as learned from ${count(reviews, "answer")}`, ({ unfair_pairs: pairs }) => pairs.toLocaleString("en")],
     ["Decisions with an unfair pair", ({ unfair_decisions: decisions }) => decisions.toLocaleString("en")],
-    ["Called unfair by reviewers", ({ flagged, reviewed }) => `${flagged} of ${reviewed} reviewed`],
+    ["Called unfair, of those reviewed", ({ flagged, reviewed }) => `${flagged} of ${reviewed}`],
   ];
   const cell = (value) => el("td", { class: "right number" }, value);
   return el("table", { class: "table" }, el("caption", { class: "visually-hidden" }, "The desk and the system in force"),
-    el("thead", {}, el("tr", {}, el("td"), ["Desk", "System in force"].map((head) => el("th", { scope: "col", class: "right" }, head)))),
+    el("thead", {}, el("tr", {}, el("th", { scope: "col" }, el("span", { class: "visually-hidden" }, "Figure")), ["Desk", "System"].map((head) => el("th", { scope: "col", class: "right" }, head)))),
     el("tbody", {}, rows.map(([head, value]) => el("tr", {}, el("th", { scope: "row" }, head), cell(value(desk)), cell(value(system))))));
 }
 

@@ -145,7 +145,7 @@ def test_a_review_of_each_subject(desk: Desk) -> None:
     """On the same pair of one decision, by the same reviewer: each learned with its own gap; repeats are refused."""
     decision = proposed(desk)
     first, second = decision.candidates[:2]
-    pair = {"unfair": [(first, second)], "reviewer": "Kim"}
+    pair: dict[str, Any] = {"unfair": [(first, second)], "reviewer": "Kim"}
     own = desk.review(decision.id, "partial", **pair)
     of_system = desk.review(decision.id, "partial", subject="system", **pair)
     assert (own.body["subject"], of_system.body["subject"]) == ("desk", "system")
@@ -212,7 +212,7 @@ def test_the_margin_holds_for_a_reviewer_who_flags_everything(desk: Desk, ledger
         if seed == 30:
             desk.switch("live")
         decision = proposed(desk, seed, k=2, **({"action": None} if seed >= 30 else {}))
-        pair = {"unfair": [("person 0", "person 1")], "reviewer": "Kim"}
+        pair: dict[str, Any] = {"unfair": [("person 0", "person 1")], "reviewer": "Kim"}
         desk.review(decision.id, "complete", **pair)
         if decision.shadow:
             desk.review(decision.id, "complete", subject="system", **pair)
@@ -411,3 +411,16 @@ def test_an_explanation_says_whose_choice_it_was(desk: Desk) -> None:
     untold = desk.explain(proposed(desk, 7, action=None).id)
     assert untold.sentences[0].endswith("What the system in force did is not known yet.")
     assert not any(one.chosen for one in untold.candidates)
+
+
+def test_a_switch_by_another_process_holds_at_once(desk: Desk, ledger: Ledger, name: str) -> None:
+    """Whoever decides next does so in the new mode, though their process has not seen the switch."""
+    other = Desk.open(ledger, name)
+    proposed(desk, 0)
+    other.switch("live")
+    assert desk.settings.shadow  # as far as it knows
+    live = desk.decide(people(np.random.default_rng(1)))
+    assert not live.shadow
+    assert live.chosen
+    assert live.event.body["settings"] == other.head.settings
+    assert replay(ledger, name).is_same

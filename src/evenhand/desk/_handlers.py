@@ -152,7 +152,8 @@ class Handlers:
         row = self._decision_row(command.decision)
         decision = row.event.body
         candidates, subject = decision["candidates"], check_subject(command.subject, decision, row.id)
-        treated, whose = decision["probabilities"], {"subject": subject} if decision.get("shadow") else {}
+        treated = decision["probabilities"]
+        whose: dict[str, Any] = {"subject": subject} if decision.get("shadow") else {}
         if subject == "system":
             treated = treatment_of(self._action(row, "reviews of what was done"), candidates)
             whose["treatment"] = treated

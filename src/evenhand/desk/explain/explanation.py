@@ -163,8 +163,8 @@ def explain(event: Event, projection: Projection, ledger: Ledger, sources: Verdi
         *_left_out(body.get("left_out", ())),
         *_erased(erased),
     )
-    shown = (shares, pairs, price, sentences, decision.worst_residual, decision.unproved_pairs)
-    return Explanation(*where, *shown, is_shadow, action)
+    shown = (shares, pairs, price, sentences)
+    return Explanation(*where, *shown, decision.worst_residual, decision.unproved_pairs, is_shadow, action)
 
 
 def _in_shadow(action: dict[str, Any] | None) -> list[str]:

@@ -122,15 +122,14 @@ def _settings(view: LedgerView, projection: Projection) -> DeskSettings | None:
 
 def _treated(row: Row, about: Sequence[Row], projection: Projection, subject: Subject) -> Decision | None:
     """The decision whose gaps are in question, as the bandit's own; None if nobody has said what the system did."""
-    body, is_whole = row.event.body, not erased_in(row.event.body)
-    decision = decision_of(body)
+    body, decision = row.event.body, decision_of(row.event.body)
     if subject == "system":
         action = action_of(body, [one for one in about if one.target == row.id]) if body.get("shadow") else None
         if action is None:
             return None
         treatment = np.array(treatment_of(action, body["candidates"]))
-        decision, is_whole = replace(decision, probabilities=treatment, tight_pairs=()), False
-    return projection.bandit.own(decision, is_whole=is_whole)
+        decision = replace(decision, probabilities=treatment, tight_pairs=())
+    return projection.bandit.own(decision)
 
 
 def _pairs(

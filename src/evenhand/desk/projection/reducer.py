@@ -199,11 +199,10 @@ def _learn(bandit: QuietBandit, kind: str, body: Body, decision: Body) -> None:
     """Change a bandit by an event of one of the kinds LEARNING; decision: the one that it is about, if any."""
     if kind == "outcome":
         places = indices_of(list(body["rewards"]), decision["candidates"])
-        made = bandit.own(decision_of(decision), is_whole="erased" not in decision)
+        made = bandit.own(decision_of(decision))
         bandit.learn_outcomes(made, dict(zip(places, body["rewards"].values(), strict=True)))
     elif kind == "review" and not is_repeat(body):
-        made = bandit.own(decision_of(decision), is_whole="erased" not in decision)
-        review = review_of(body, decision["candidates"])
+        made, review = bandit.own(decision_of(decision)), review_of(body, decision["candidates"])
         if subject_of(body) == "desk":
             bandit.learn(made, review=review)
         elif teaches(kind, body):  # evidence about distances; no decision of this bandit is flagged

@@ -50,6 +50,7 @@ def test_both_are_asked_about_and_shown_as_they_are(desk: Desk) -> None:
             treated = body["action"].get("probabilities", [1.0, 0.0, 0.0, 0.0])
         expected = [treated[body["candidates"].index(name)] for name in (item.left, item.right)]
         assert (shown["subject"], shown["probabilities"]) == (item.subject, expected)
+        assert item.why == ("most telling" if item.subject == "desk" else "system in force")
         assert shown["is_drawn"] == (item.subject == "desk" or "probabilities" in body["action"])
     reviews = desk.events(kinds=["review"])
     assert [event.body["subject"] for event in reviews] == [item.subject for item in items]

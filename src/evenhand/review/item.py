@@ -12,6 +12,7 @@ from evenhand.ledger.waiting_pairs import Subject, subject_at
 WHY = {
     "most telling": "of all waiting pairs, the answer on this one was expected to teach most.",
     "planned overlap": "two reviewers are asked about this pair on purpose, to measure agreement.",
+    "system in force": "this desk runs beside another system; reviewers are asked about what both did.",
     "random control": "this pair was drawn at random from all decisions, as a control.",
     "taken back": "an earlier answer on this pair was taken back.",
     "repeat": "you answered on this pair before; some pairs come twice, to measure consistency.",

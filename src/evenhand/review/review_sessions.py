@@ -156,8 +156,9 @@ class ReviewSessions:
     def _item(self, waiting: WaitingPair, reviewer: str, number: int) -> Item:
         left, right = self._sides({waiting.first, waiting.second}, reviewer, waiting.decision)
         named = waiting.reason if waiting.reason in ("random control", TAKEN_BACK) else "most telling"
-        is_second = waiting.copy > FIRST_PLACE[waiting.subject]
-        why = "planned overlap" if is_second and named == "most telling" else named
+        why, is_second = named, waiting.copy > FIRST_PLACE[waiting.subject]
+        if named == "most telling" and (is_second or waiting.subject == "system"):
+            why = "planned overlap" if is_second else "system in force"
         known = (waiting.reason, waiting.priority, waiting.copy)
         return Item(reviewer, number, waiting.decision, left, right, why, *known, **self._display_rules())
 

@@ -13,6 +13,7 @@ from evenhand.bandit.safeguards import STEP
 from evenhand.desk import Decide, Desk, Event, Ledger, RecordAction, Switch, open_ledger
 from evenhand.desk.dsjson import to_dsjson
 from evenhand.desk.imports.importing import import_jsonl
+from evenhand.desk.projection.projection import RoundHistory
 from evenhand.desk.projection.snapshots import from_bytes
 from evenhand.desk.replay import digest_of, replay
 from evenhand.errors import AlreadyRecorded, Erased, EvenhandError, InvalidInput, NotChosen
@@ -424,3 +425,13 @@ def test_a_switch_by_another_process_holds_at_once(desk: Desk, ledger: Ledger, n
     assert live.chosen
     assert live.event.body["settings"] == other.head.settings
     assert replay(ledger, name).is_same
+
+
+def test_snapshots_from_before_shadow_mode_are_read() -> None:
+    """They know no modes: the desk was live all the time."""
+    history = RoundHistory()
+    history.outcome(0, {"a": 0.5})
+    before = {field: value for field, value in history.state().items() if field not in ("modes", "system_rewards")}
+    restored = RoundHistory.from_state(before)
+    assert (restored.modes, restored.system_rewards.tolist()) == ([], [0.0, 0.0, 0.0])
+    assert restored.shadow_numbers(5, 5) == []

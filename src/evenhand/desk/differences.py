@@ -212,7 +212,7 @@ class _Comparison:
             self._decisions = self._most_different()
         self._add_outcomes(about, dict(zip(candidates, rewards.tolist(), strict=True)))
         self._add_reviews(about)
-        self._add_pairs(row, contexts, {"desk": p, "system": q})
+        self._add_pairs((row.id, body["number"]), candidates, contexts, {"desk": p, "system": q})
 
     def _add_outcomes(self, about: Sequence[Row], estimates: dict[str, float]) -> None:
         for row in about:
@@ -228,21 +228,22 @@ class _Comparison:
             side.reviewed += bool(own)
             side.flagged += any(review["unfair"] or review["any_unfair"] for review in own)
 
-    def _add_pairs(self, row: Row, contexts: Floats, treated: dict[Subject, Floats]) -> None:
+    def _add_pairs(
+        self, decision: tuple[str, int], names: Sequence[str], contexts: Floats, treated: dict[Subject, Floats]
+    ) -> None:
         pairs = Pairs.of(contexts)
         if not len(pairs):
             return
         distances = np.sqrt(np.maximum(self._bandit.metric.estimate(pairs), 0.0))
-        (first, second), names = pairs.indices.T, row.event.body["candidates"]
+        first, second = pairs.indices.T
         for subject, side in self._sides():
             gaps = np.abs(treated[subject][first] - treated[subject][second])
             found = np.flatnonzero(gaps > distances + PROBABILITY_TOLERANCE)
             side.unfair_pairs += len(found)
             side.unfair_decisions += bool(len(found))
             worst = found[np.argsort(distances[found] - gaps[found])[:LISTED]]
-            where = (row.id, row.event.body["number"], subject)
             listed = [
-                UnfairPair(*where, names[first[i]], names[second[i]], float(gaps[i]), float(distances[i]))
+                UnfairPair(*decision, subject, names[first[i]], names[second[i]], float(gaps[i]), float(distances[i]))
                 for i in worst
             ]
             known = [*self._pairs[subject], *listed]

@@ -152,7 +152,7 @@ async def show_differences(access: DeskOfDecider, query: Annotated[DifferencesQu
     Estimates are those of the reward model and the metric as they are now. Not for reviewers.
     """
     desk = access.opened.desk
-    found = await asyncio.to_thread(desk.differences, query.last)
+    found = await asyncio.to_thread(access.opened.differences, query.last)
     return json_response({"desk_name": desk.name, **found.to_dict(), "sentences": list(found.sentences)})
 
 

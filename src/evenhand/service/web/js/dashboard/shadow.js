@@ -7,7 +7,9 @@ import { tableFrame } from "../tables.js";
 import { decisionPath } from "./decision-table.js";
 import { both, joined, number, numbered, own } from "./words.js";
 
-const PAUSE = 3000; // milliseconds between two reports
+const LAST = 100; // decisions compared
+const PAUSE = 3000; // minimum milliseconds between two reports
+const SHARE = 20; // minimum pause, as a multiple of the time that the last report took
 const IN_SHADOW = "In shadow mode: this desk chooses nobody. Another system decides; the desk is told what was done, and learns from it.";
 const LIVE = "This desk is live. The report is about the decisions it made in shadow mode before.";
 const ESTIMATES = "Rewards are those of the reward model, unfair pairs those whose gap exceeds the distance learned so far: estimates as of now. With few reviews and outcomes they say little.";
@@ -21,11 +23,13 @@ export function modeChip(place) {
 export function shadowView(section, place, desk, all) {
   const [mode, report] = [el("p"), el("div", { class: "stack" })];
   show(place, mode, report);
-  let [timer, version] = [null, null];
+  let [timer, version, pause] = [null, null, 0];
   const read = async () => {
     timer = null;
+    const begun = performance.now();
     try {
-      draw(report, await call("GET", deskPath(desk, "/differences")), desk);
+      draw(report, await call("GET", deskPath(desk, `/differences?last=${LAST}`)), desk);
+      pause = Math.max(PAUSE, SHARE * (performance.now() - begun));
     } catch (error) {
       version = null;
       show(report, el("p", { class: "banner" }, `Could not load the differences: ${error.message}`));
@@ -37,7 +41,7 @@ export function shadowView(section, place, desk, all) {
       mode.textContent = shadow ? IN_SHADOW : LIVE;
       const now = lines - behind;
       if (!any || !all || now === version) return;
-      timer ??= setTimeout(read, version === null ? 0 : PAUSE);
+      timer ??= setTimeout(read, pause);
       version = now;
     },
   };

@@ -128,7 +128,7 @@ class Desk:
         {"chosen", "probabilities", "scores"}: what the system in force did, if it is known yet; see `RecordAction`.
         """
         mode = None if on_invalid == "refuse" else on_invalid
-        command = cmd.Decide(candidates, mode, action, actor=actor, idempotency_key=idempotency_key)
+        command = cmd.Decide(candidates, mode, action=action, actor=actor, idempotency_key=idempotency_key)
         return DeskDecision(self._execute_one(command))
 
     def outcome(self, decision: str, rewards: Mapping[str, float], **rest: Any) -> Event:
@@ -161,8 +161,9 @@ class Desk:
         candidates is reviewed: the "desk"'s own, or what the "system" in force did.
         """
         fields = (unfair, fair, any_unfair, reviewer, joined(circumstances, metadata), supersedes)
-        answers = (ratings, scale, comparisons, tolerance, subject)
-        command = cmd.GiveReview(decision, kind, *fields, *answers, actor=actor, idempotency_key=idempotency_key)
+        answers = (ratings, scale, comparisons, tolerance)
+        named: dict[str, Any] = {"subject": subject, "actor": actor, "idempotency_key": idempotency_key}
+        command = cmd.GiveReview(decision, kind, *fields, *answers, **named)
         return self._execute_one(command)
 
     def withdraw(self, review_id: str, reason: str | None = None, **rest: Any) -> Event:

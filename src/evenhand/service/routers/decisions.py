@@ -31,7 +31,8 @@ async def decide(access: DeskOfDecider, body: DecisionRequest, key: IdempotencyK
     if len(body.candidates) > most:
         raise Problem("invalid", f"candidates must be at most {most}, got {len(body.candidates)}")
     action = None if body.action is None else body.action.fields()
-    return event_response(await access.record(Decide, body.candidates, body.mode, action, key=key), model=MadeDecision)
+    event = await access.record(Decide, body.candidates, body.mode, key=key, action=action)
+    return event_response(event, model=MadeDecision)
 
 
 @router.get("/{decision}", response_model=DecisionRecord, responses=AT_DESK, dependencies=NO_QUERY)

@@ -29,6 +29,7 @@ from coba.environments import (
     NeighborsSyntheticSimulation,
 )
 from coba.safety import SafeLearner
+from scripts.coba_experiment import ENVIRONMENTS, run
 
 from evenhand import FairBandit
 from evenhand.adapters.always_choosing import AlwaysChoosing
@@ -249,3 +250,12 @@ def test_a_bandit_that_always_chooses_is_saved(tmp_path: Path) -> None:
     loaded = FairBandit.load(tmp_path / "learner.eh")
     assert isinstance(loaded.reward, AlwaysChoosing)
     assert loaded.decide(ACTIONS).to_dict() == learner.bandit.decide(ACTIONS).to_dict()
+
+
+def test_the_experiment_of_the_guide_runs() -> None:
+    """Every learner of the tables plays every environment; the one that is not fair is seen to be so."""
+    for name in ENVIRONMENTS:
+        found = run(name, 6, [1, 2])
+        assert {len(values) for values in found.values()} == {2}
+        assert found["Coba: random"][0][1] == 0
+        assert found["evenhand: ignore fairness"][0][1] > 100

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -196,6 +197,21 @@ def test_slots_have_the_probability_of_a_place() -> None:
     assert sorted(firsts) == [0, 2, 3]
     for at, outcome in enumerate(line["_outcomes"]):
         assert not set(firsts[:at]) & set(outcome["_a"])
+
+
+def test_a_slate_without_its_choice_is_skipped(tmp_path: Path) -> None:
+    """In shadow mode, until somebody says what was done; a live decision that chose nobody is one of cost 0."""
+    contexts = [[0.1, 0.2], [0.3, 0.0]]
+    with Desk.open("memory:", "loans", n_features=2, capacity=None, shadow=True) as desk:
+        desk.decide(contexts)
+        desk.decide(contexts, action={"chosen": ["1"], "probabilities": [0.2, 0.7]})
+        lines = [json.loads(line) for line in to_dsjson(desk.ledger, "loans", "slates")]
+    assert [line.get("_skipLearn") for line in lines] == [True, True]  # the second has no outcome yet
+    nobody = DsjsonRound("r", ({"a": 0.1},), (), (0.4,), {}, None)
+    (line,) = lines_of(nobody, "slates")
+    assert line["_label_cost"] == 0
+    (line,) = lines_of(replace(nobody, is_known=False), "slates")
+    assert line["_skipLearn"]
 
 
 def test_a_service_log_of_choices_is_read() -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import orjson
 
 from evenhand.adapters.dsjson_lines import DsjsonRound, Form, checked_names, lines_of
 from evenhand.desk.opening import settings_in
 from evenhand.desk.settings import DeskSettings
+from evenhand.desk.shadow import action_of, treatment_of
 from evenhand.errors import InvalidInput
 from evenhand.ledger.event import Row
 from evenhand.ledger.ledger import Ledger
@@ -25,7 +27,9 @@ def to_dsjson(ledger: Ledger, desk: str, form: Form = "cb") -> Iterator[str]:
     probabilities in that order. A decision that chose several has a line for each of them; one without an outcome has
     no label, and Vowpal Wabbit learns nothing from it; one that chose nobody is marked to be skipped. Outcomes after an
     override are no labels, since their probabilities are unknown, nor are those of a decision with somebody who was
-    erased. The extra key "evenhand" has the ids, the standing reviews, the overrides, and the tight pairs.
+    erased. The extra key "evenhand" has the ids, the standing reviews, the overrides, and the tight pairs. Of a
+    decision in shadow mode the line has what was really done, with the system's probabilities; it is skipped if those
+    are not known. What the desk would have played is in the extra key.
     DamagedLedger, before the first line, if the ledger is not what was written.
     """
     verify(ledger, desk)
@@ -62,7 +66,8 @@ def names_of(settings: DeskSettings) -> list[str]:
 
 def _round(decision: Row, later: Sequence[Row], settings: DeskSettings) -> DsjsonRound:
     """A decision with its outcomes up to an override; none if somebody was erased."""
-    body, event, names = decision.event.body, decision.event, names_of(settings)
+    proposed, event, names = decision.event.body, decision.event, names_of(settings)
+    body, shadow = (proposed, {}) if not proposed.get("shadow") else _really_done(proposed, later)
     overrides = [row for row in later if row.kind == "override"]
     first = overrides[0].seq if overrides else None
     is_whole = "erased" not in body
@@ -80,6 +85,7 @@ def _round(decision: Row, later: Sequence[Row], settings: DeskSettings) -> Dsjso
         "tight_pairs": body["tight_pairs"],
         "reviews": [{"id": row.id, **row.event.body} for row in later if row.kind == "review"],
         "overrides": [{"id": row.id, **row.event.body} for row in overrides],
+        **shadow,
     }
     return DsjsonRound(
         event.id,
@@ -90,6 +96,18 @@ def _round(decision: Row, later: Sequence[Row], settings: DeskSettings) -> Dsjso
         body["capacity"],
         tuple(body["candidates"]),
         time=f"{event.time[:26]}Z",
+        is_known=is_whole and not overrides and (not shadow or "probabilities" in (shadow["action"] or ())),
         extra=extra,
         observed=observed,
     )
+
+
+def _really_done(proposed: dict[str, Any], later: Sequence[Row]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The body of a shadow decision with what the system in force did, and what the desk would have done."""
+    action = action_of(proposed, later)
+    extra = {"shadow": True, "probabilities": proposed["probabilities"], "action": action}
+    extra["would_choose"] = proposed["would_choose"]
+    if action is None:
+        return proposed, extra
+    chosen = action["chosen"] if "probabilities" in action else []
+    return {**proposed, "chosen": chosen, "probabilities": treatment_of(action, proposed["candidates"])}, extra

@@ -52,6 +52,8 @@ class DsjsonRound:
     shared: Features = field(default_factory=dict)
     """Features of the round, not of a candidate."""
     time: str | None = None
+    is_known: bool = True
+    """Whether those chosen are all who were chosen, with these probabilities: if not, no slate is made of it."""
     slot_probabilities: tuple[float, ...] = ()
     """With which each chosen candidate was put into its slot, given those before it; of lines with slots."""
     total_reward: float | None = None
@@ -183,7 +185,7 @@ def _ccb_line(one: DsjsonRound) -> Line:
     out; the slots are alike, and none depends on another.
     """
     probabilities = _known_probabilities(one)
-    places = len(probabilities) if one.capacity is None else math.ceil(one.capacity)
+    places = len(probabilities) if one.capacity is None else max(math.ceil(one.capacity), len(one.chosen))
     rewarded = [i for i in _in_random_order(one) if i in one.rewards]
     outcomes = []
     for at, candidate in enumerate(rewarded):
@@ -200,7 +202,7 @@ def _ccb_line(one: DsjsonRound) -> Line:
     common = _common(one)
     slots: list[Line] = [{"_id": f"{one.id}/{at}"} for at in range(len(outcomes) or 1)]
     labelled: Line = {"_outcomes": outcomes} if outcomes else {"_skipLearn": True}
-    extra = {**common.get("evenhand", {}), **_whole(one)}
+    extra = {**common.get("evenhand", {}), "round": _whole(one)}
     inside = {**common["c"], "_slots": slots}
     return {"EventId": one.id, **common, "c": inside, **labelled, "evenhand": extra}  # outcomes must come after slots
 
@@ -218,9 +220,9 @@ def _slates_line(one: DsjsonRound) -> Line:
         outcomes.append({"_a": [0, 1] if is_chosen else [1, 0], "_p": [p, 1.0 - p] if is_chosen else [1.0 - p, p]})
     common = _common(one)
     slots = [{"_id": str(at)} for at in range(len(multi) // 2)]
-    is_complete = all(i in one.rewards for i in one.chosen)
+    is_complete = one.is_known and all(i in one.rewards for i in one.chosen)
     label: Line = {"_label_cost": -math.fsum(one.rewards.values())} if is_complete else {"_skipLearn": True}
-    extra = {**common.get("evenhand", {}), **_whole(one)}
+    extra = {**common.get("evenhand", {}), "round": _whole(one)}
     inside = {**common["c"], "_multi": multi, "_slots": slots}
     return {**label, "EventId": one.id, **common, "c": inside, "_outcomes": outcomes, "evenhand": extra}
 

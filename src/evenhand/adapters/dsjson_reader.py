@@ -120,7 +120,7 @@ def _slate(record: Record, inside: Record, own: Record) -> DsjsonRound:
     outcomes = record["_outcomes"]
     total = None if "_label_cost" not in record else 0.0 - _cost(record["_label_cost"])
     time = record.get("Timestamp")
-    if "probabilities" in own:  # of evenhand: the first of the two actions of a slot is to choose its candidate
+    if "round" in own:  # of evenhand: the first of the two actions of a slot is to choose its candidate
         features = tuple(_features_of(actions[places[0]], record) for places in of_slot.values())
         common = {"candidates": _ids((), own), "time": time, "extra": own, "total_reward": total}
         return _made(record, features, (), {}, own, common)
@@ -154,11 +154,12 @@ def _made(
 ) -> DsjsonRound:
     """The round; what evenhand added about the whole decision comes before what the slots say."""
     probabilities = None
-    if "probabilities" in own:
-        probabilities = tuple(map(_probability, own["probabilities"]))
-        chosen = tuple(_action(i, len(features)) for i in own["chosen"])
-        rewards = {_action(int(i), len(features)): float(reward) for i, reward in own["rewards"].items()}
-        common = {**common, "capacity": own["capacity"]}
+    if "round" in own:
+        whole = own["round"]
+        probabilities = tuple(map(_probability, whole["probabilities"]))
+        chosen = tuple(_action(i, len(features)) for i in whole["chosen"])
+        rewards = {_action(int(i), len(features)): float(reward) for i, reward in whole["rewards"].items()}
+        common = {**common, "capacity": whole["capacity"]}
     return DsjsonRound(_id(record), features, chosen, probabilities, rewards, **common)
 
 

@@ -222,6 +222,10 @@ def test_bad_arguments_are_refused() -> None:
         WorldSimulation(3, "nowhere")
     with pytest.raises(InvalidInput, match="dense vectors of numbers"):
         CobaLearner().predict({"age": 3}, ACTIONS)
+    with pytest.raises(InvalidInput, match="must always choose somebody"):
+        CobaLearner(lambda d, **made: FairBandit(d, reward=KnownReward([-1.0, -1.0])), features=("a",)).predict(
+            None, ACTIONS
+        )
     with pytest.raises(InvalidInput, match="must have seen an interaction"):
         _ = CobaLearner().bandit
     with pytest.raises(InvalidInput, match="must have score"):

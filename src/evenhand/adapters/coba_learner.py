@@ -90,8 +90,12 @@ class CobaLearner(Learner):  # type: ignore[misc]  # Coba has no types
         """An action, its probability, and the decision for `learn`."""
         bandit, contexts = self._ready(context, actions)
         decision = bandit.decide(contexts)
-        while not decision.chosen:  # the sum of the probabilities is 1 but for rounding
+        if not decision.chosen:  # the sum of the probabilities is 1 but for rounding
             decision = bandit.decide(contexts)
+        if not decision.chosen:
+            raise InvalidInput(
+                "the policy must always choose somebody, got nobody twice: it must use `reward` as given"
+            )
         (chosen,) = decision.chosen
         return actions[chosen], float(decision.probabilities[chosen]), {"decision": decision}
 

@@ -45,6 +45,8 @@ class Recipe:
     """The column of who was chosen, read as yes or no; None: everybody was."""
     round: str | None = None
     """The column that those who compete have in common; None: the table does not say."""
+    of_chosen_only: bool = False
+    """Whether the table has outcomes of those who were chosen, and of nobody else."""
     codes: Mapping[str, float] = field(default_factory=dict)
     """Numbers that stand for a missing value, by column."""
 
@@ -100,7 +102,8 @@ class Dataset:
     @cached_property
     def rewards(self) -> Floats:
         """The outcome of each person as a reward between -1 and 1, (n,); NaN where the table has none."""
-        return np.asarray(self.recipe.reward(self.frame[self.recipe.outcome]), dtype=np.float64)
+        rewards = np.asarray(self.recipe.reward(self.frame[self.recipe.outcome]), dtype=np.float64)
+        return np.where(self.chosen, rewards, np.nan) if self.recipe.of_chosen_only else rewards
 
     @cached_property
     def chosen(self) -> Mask:
@@ -158,7 +161,7 @@ class Dataset:
             "rounds": competed,
             "chosen": chosen,
             "outcome": f"{recipe.outcome}: {recipe.outcome_means}; mean reward {np.nanmean(self.rewards):.3f}",
-            "package": f"{table.package} {table.version}, {table.package_licence}",
+            "package": f"{table.package} {table.version}, {table.package_licence}; {'/'.join(table.path)} in it",
             "data licence": table.data_licence,
             "source": table.source,
         }

@@ -5,10 +5,12 @@ from __future__ import annotations
 from functools import cache
 
 from evenhand._internal.checks import check_one_of
-from evenhand.datasets import loanapp
+from evenhand.datasets import credit_card, credit_data, loanapp, resume
 from evenhand.datasets.dataset import Dataset, Recipe
 
-RECIPES: dict[str, Recipe] = {module.RECIPE.name: module.RECIPE for module in (loanapp,)}
+RECIPES: dict[str, Recipe] = {
+    module.RECIPE.name: module.RECIPE for module in (loanapp, credit_card, credit_data, resume)
+}
 
 NAMES = tuple(RECIPES)
 """What `load` takes."""

@@ -56,16 +56,20 @@ def draw(table: pl.DataFrame, findings: Findings) -> figure.Figure:
     means: pl.DataFrame = findings.numbers["means"].with_columns(pl.format("{} answers", "answers").alias("label"))
     datasets = list(means["dataset"].unique(maintain_order=True))
     labels = list(means.sort("answers")["label"].unique(maintain_order=True))
+    shown = [name for name in EVERYBODY if name != "constant"]
+    means = means.filter(pl.col("contender").is_in(shown))
     picture, axes = figure.panels(2 * len(datasets), columns=len(datasets), width=5.4, height=4.6)
     for place, panel in enumerate(axes):
         value, dataset = ("area", "log_loss")[place // len(datasets)], datasets[place % len(datasets)]
         here = means.filter(pl.col("dataset") == dataset)
-        figure.draw_rows(panel, here, value, rows=("contender", EVERYBODY), dots=("label", labels))
+        figure.draw_rows(panel, here, value, rows=("contender", shown), dots=("label", labels))
         what = "area under the curve" if value == "area" else "log-loss"
         panel.set(title=f"{dataset}: {what}", xlabel=what)
+        if value == "area":
+            panel.set_xlim(0.72, 1.0)
         if place % len(datasets):
             panel.set_yticklabels([])
-    title = "Verdicts of rules on people not seen before: mean and 95% interval over rules and seeds"
+    title = "Verdicts of rules on people not seen before:\nmean and 95% interval over rules and seeds"
     return figure.finish(picture, axes, title, columns=3)
 
 

@@ -71,33 +71,49 @@ def in_order(arbiter: Arbiter, representative: int, sample: Indices) -> list[int
 
 
 def levels(arbiter: Arbiter, representative: int, order: list[int], thresholds: Floats) -> Indices:
-    """How many thresholds each person of the order is at or beyond, (m,): one bisection of the order a threshold."""
-    found, start = np.zeros(len(order), dtype=np.int64), 0
+    """How many thresholds each person of the order is at or beyond, (m,), with at most `most_verdicts` questions.
+
+    Each threshold divides the order. A small order is walked through once for all thresholds, a long one bisected.
+    """
+    found, low = np.zeros(len(order), dtype=np.int64), 0
+    walks = len(order) + len(thresholds) <= _bisections(len(order), len(thresholds))
     for threshold in thresholds:
-        low, high = start, len(order)
+        high = len(order)
         while low < high:
-            middle = (low + high) // 2
+            middle = low if walks else (low + high) // 2
             if arbiter.is_unfair(representative, order[middle], float(threshold)):
                 low = middle + 1
             else:
                 high = middle
         found[low:] += 1
-        start = low
     return found
 
 
+def most_verdicts(size: int, n_thresholds: int) -> int:
+    """How many questions `levels` asks at most about an order of this size.
+
+    >>> most_verdicts(5, 9), most_verdicts(100, 9)
+    (14, 63)
+    """
+    return min(size + n_thresholds, _bisections(size, n_thresholds))
+
+
+def _bisections(size: int, n_thresholds: int) -> int:
+    return n_thresholds * math.ceil(math.log2(size + 1))
+
+
 def sample_size(budget: int, n_thresholds: int) -> int:
-    """The largest sample whose order and thresholds take at most this many questions, at worst.
+    """The largest sample whose order and thresholds take at most this many questions; at least 1.
 
     >>> sample_size(100, 9)
-    16
+    20
     """
     size, comparisons = 1, 0
     while True:
-        following = comparisons + math.ceil(math.log2(size + 1))
-        if following + n_thresholds * math.ceil(math.log2(size + 2)) > budget:
+        comparisons += math.ceil(math.log2(size + 1))
+        if comparisons + most_verdicts(size + 1, n_thresholds) > budget:
             return size
-        size, comparisons = size + 1, following
+        size += 1
 
 
 class ComparisonSubmetric:

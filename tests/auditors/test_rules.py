@@ -15,7 +15,9 @@ from evenhand.errors import InvalidInput
 FIRST, SECOND = Criterion(0, at=0.2, size=0.7), Criterion(1, at=0.1, size=0.3)
 TREE = Branch(0, 0.0, 0.8, no=Branch(1, 0.5, 0.3), yes=Branch(1, -0.5, 0.4, yes=Branch(0, 0.5, 0.1)))
 
-people = st.lists(st.tuples(*[st.floats(-1, 1)] * 2), min_size=3, max_size=3).map(np.array)
+people: st.SearchStrategy[np.ndarray] = st.lists(st.tuples(*[st.floats(-1, 1)] * 2), min_size=3, max_size=3).map(
+    np.array
+)
 
 
 @given(contexts=people)

@@ -49,10 +49,10 @@ def test_thresholds_are_found_with_few_questions(size: int) -> None:
     people = _people(40)
     arbiter = Arbiter(ON_A_LINE, people)
     order = in_order(arbiter, 0, np.arange(1, size))
-    thresholds = np.arange(1, 10) * STEP
+    thresholds = [place * STEP for place in range(1, 10)]
     found = levels(arbiter, 0, order, thresholds)
     distances = np.array([float(ON_A_LINE.distances(people[[0, other]])[0, 1]) for other in order])
-    assert found.tolist() == np.sum(thresholds[None, :] <= distances[:, None], axis=1).tolist()
+    assert found.tolist() == np.sum(np.array(thresholds)[None, :] <= distances[:, None], axis=1).tolist()
     assert arbiter.verdicts <= most_verdicts(size - 1, 9)
 
 

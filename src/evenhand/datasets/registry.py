@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 from evenhand._internal.checks import check_one_of
 from evenhand.datasets import credit_card, credit_data, loanapp, resume
 from evenhand.datasets.dataset import Dataset, Recipe
@@ -17,15 +15,10 @@ NAMES = tuple(RECIPES)
 
 
 def load(name: str) -> Dataset:
-    """The data set of this name; needs pip install 'evenhand[datasets]'. It is read once; do not change its tables.
+    """The data set of this name, read anew; needs pip install 'evenhand[datasets]'.
 
     >>> load("loanapp").frame.shape
     (1984, 59)
     """
     check_one_of("name", name, NAMES)
-    return _loaded(name)
-
-
-@cache
-def _loaded(name: str) -> Dataset:
     return RECIPES[name].load()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars as pl
 
 from evenhand.lab import figure, growth
@@ -24,7 +26,7 @@ EVERYBODY = (*CONTENDERS, QUERIES)
 
 def sweep(quick: bool) -> list[Case]:
     """Every contender on every data set and rule, 3 seeds; quick: one rule of one data set, 30 answers, 2 seeds."""
-    shape = {"answers": 30 if quick else ANSWERS, "seed": range(2 if quick else 3)}
+    shape: dict[str, Any] = {"answers": 30 if quick else ANSWERS, "seed": range(2 if quick else 3)}
     cases = []
     for dataset, rules in RULES.items():
         if not quick or dataset == "resume":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 from evenhand.lab.experiment import Experiment
 from evenhand.lab.real_data.findings import analyse, draw
@@ -27,7 +28,7 @@ def sweep(name: str, quick: bool) -> list[Case]:
     """Every contender under every reviewer, 5 seeds of 200 rounds; quick: the thresholds, 2 of 30."""
     dataset = DATASETS[name][0]
     reviewers = [THRESHOLDS] if quick else list(RULES[dataset])
-    shape = {"rounds": 30 if quick else 200, "seed": range(2 if quick else 5)}
+    shape: dict[str, Any] = {"rounds": 30 if quick else 200, "seed": range(2 if quick else 5)}
     return grid(name, dataset=dataset, reviewer=reviewers, contender=CONTENDERS, **shape)
 
 

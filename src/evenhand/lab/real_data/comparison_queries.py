@@ -12,6 +12,7 @@ from __future__ import annotations
 import importlib
 import math
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,7 +71,7 @@ def in_order(arbiter: Arbiter, representative: int, sample: Indices) -> list[int
     return order
 
 
-def levels(arbiter: Arbiter, representative: int, order: list[int], thresholds: Floats) -> Indices:
+def levels(arbiter: Arbiter, representative: int, order: list[int], thresholds: Sequence[float]) -> Indices:
     """How many thresholds each person of the order is at or beyond, (m,), with at most `most_verdicts` questions.
 
     Each threshold divides the order. A small order is walked through once for all thresholds, a long one bisected.
@@ -81,7 +82,7 @@ def levels(arbiter: Arbiter, representative: int, order: list[int], thresholds: 
         high = len(order)
         while low < high:
             middle = low if walks else (low + high) // 2
-            if arbiter.is_unfair(representative, order[middle], float(threshold)):
+            if arbiter.is_unfair(representative, order[middle], threshold):
                 low = middle + 1
             else:
                 high = middle
@@ -120,7 +121,7 @@ class ComparisonSubmetric:
     """What comparison queries within a budget teach about the people of a table; distances of any others follow."""
 
     def __init__(self, arbiter: Arbiter, budget: int, rng: np.random.Generator) -> None:
-        self.thresholds = np.arange(1, round(1.0 / STEP)) * STEP
+        self.thresholds = tuple(place * STEP for place in range(1, round(1.0 / STEP)))
         self._parts: list[tuple[Floats, list[Any]]] = []
         n_representatives = max(1, budget // PER_REPRESENTATIVE)
         size = sample_size(budget // n_representatives, len(self.thresholds))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 
@@ -67,7 +69,7 @@ def draw(table: pl.DataFrame, findings: Findings) -> figure.Figure:
         for contender, style in zip(CONTENDERS, figure.dot_styles(), strict=False):
             dot = here.filter(pl.col("contender") == contender)
             if len(dot):
-                errors = {"xerr": figure.reach(dot, "late"), "yerr": figure.reach(dot, "gain")}
+                errors: dict[str, Any] = {"xerr": figure.reach(dot, "late"), "yerr": figure.reach(dot, "gain")}
                 panel.errorbar(dot["late"].to_numpy(), dot["gain"].to_numpy(), label=contender, **errors, **style)
         panel.axhline(1.0, **figure.PROMISED)
         panel.set(title=f"Reviewer: {reviewer}", xlabel="unfair pairs a round, late", ylabel="gain, late")

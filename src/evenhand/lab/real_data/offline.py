@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -11,13 +12,12 @@ import numpy as np
 
 from evenhand._internal.arrays import Floats, Indices
 from evenhand.auditors import DistanceAuditor
-from evenhand.datasets import load
 from evenhand.lab.people.answers import GAPS, PersonAnswers
 from evenhand.lab.people.learners import LearnerPredictor
 from evenhand.lab.people.peers import PEERS, MetricLearn, Predictor
 from evenhand.lab.people.scores import area_under_curve, log_loss
 from evenhand.lab.real_data.comparison_queries import STEP, Arbiter, ComparisonSubmetric
-from evenhand.lab.real_data.rules import RULES
+from evenhand.lab.real_data.rules import RULES, loaded
 from evenhand.lab.store import Columns
 from evenhand.metrics import BayesPoint, default_learner
 from evenhand.schema import Schema
@@ -51,13 +51,18 @@ def _bayes_point(schema: Schema, seed: int) -> Predictor:
     return LearnerPredictor(BayesPoint(d, structure="auto", blocks=blocks, error_rate=None), "rule")
 
 
+def _peer(make: Callable[[], Predictor]) -> Callable[[Schema, int], Predictor]:
+    """A peer, which needs neither schema nor seed."""
+    return lambda schema, seed: make()
+
+
 CONTENDERS: Mapping[str, Callable[[Schema, int], Predictor]] = MappingProxyType(
     {
         EVENHAND: _default,
         BAYES_POINT: _bayes_point,
-        **{name: (lambda schema, seed, make=make: make()) for name, (_, make) in PEERS.items()},
-        "SDML": lambda schema, seed: MetricLearn("SDML"),
-        "LSML": lambda schema, seed: RelativeMetricLearn("LSML"),
+        **{name: _peer(make) for name, (_, make) in PEERS.items()},
+        "SDML": _peer(partial(MetricLearn, "SDML")),
+        "LSML": _peer(partial(RelativeMetricLearn, "LSML")),
     }
 )
 """By name; comparison queries ask their own questions, and are no predictor of given answers."""
@@ -83,7 +88,7 @@ def predict_rule(*, dataset: str, reviewer: str, contender: str, answers: int, s
 
     queries: how many questions were asked; comparison queries use up to `answers`, others exactly these.
     """
-    table = load(dataset)
+    table = loaded(dataset)
     rule, contexts = RULES[dataset][reviewer](table.schema), table.contexts
     of_people, of_test, of_training = np.random.default_rng([seed, 11]).spawn(3)
     order = of_people.permutation(len(contexts))

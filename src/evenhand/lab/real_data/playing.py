@@ -17,14 +17,14 @@ from evenhand.auditors import DistanceAuditor
 from evenhand.bandit import FairBandit
 from evenhand.baselines.assembled import ignore_fairness
 from evenhand.baselines.lottery import Lottery, Play
-from evenhand.datasets import Dataset, load
+from evenhand.datasets import Dataset
 from evenhand.datasets.dataset import ROUND_SIZE
 from evenhand.errors import InconsistentReviews, MisleadingReviewer, NoMetricFits
 from evenhand.interview.bandit_of_schema import bandit_of_schema
 from evenhand.lab.people.online import REVIEWED, Round, counted, reviewed_by, totals
 from evenhand.lab.people.person_model import expected_rewards
 from evenhand.lab.people.players import PlusFavourite, no_metric
-from evenhand.lab.real_data.rules import RULES
+from evenhand.lab.real_data.rules import RULES, loaded
 from evenhand.lab.store import Columns
 from evenhand.rewards import RewardModel, RidgeUCB
 
@@ -101,7 +101,7 @@ class Candidates:
 @cache
 def _rewarded(name: str) -> tuple[Dataset, Floats, Floats]:
     """A data set, outcomes and expected rewards, both less the mean; NaN for whoever has no outcome."""
-    dataset = load(name)
+    dataset = loaded(name)
     known, mean = np.isfinite(dataset.rewards), np.nanmean(dataset.rewards)
     expected = np.full(len(dataset), np.nan)
     expected[known] = expected_rewards(dataset.contexts[known], 2.0 * dataset.rewards[known] - 1.0)

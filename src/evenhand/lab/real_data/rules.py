@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -16,7 +17,11 @@ from evenhand.auditors import (
     ThresholdAuditor,
     TreeAuditor,
 )
+from evenhand.datasets import load
 from evenhand.schema import Schema
+
+loaded = cache(load)
+"""The data sets, read once a process; experiments do not change them."""
 
 ALIKE = 0.05
 """How far apart two are whom a rule does not tell apart: chances may differ by this."""

@@ -14,7 +14,16 @@ from evenhand.datasets import load
 from evenhand.lab import runner
 from evenhand.lab.experiments import EXPERIMENTS, real_data
 from evenhand.lab.real_data.findings import favourites_at_same_gain
-from evenhand.lab.real_data.playing import CONTENDERS, EQUAL, EVENHAND, FAVOURITES, IGNORE, KNOWS, Candidates, play_rule
+from evenhand.lab.real_data.playing import (
+    CONTENDERS,
+    EQUAL,
+    EVENHAND,
+    FAVOURITES,
+    IGNORE,
+    KNOWS,
+    RealCandidates,
+    play_rule,
+)
 from evenhand.lab.real_data.rules import ALIKE, CITY_BLOCK, LEXICOGRAPHIC, RULES, THRESHOLDS, TREE
 from tests.support.tiny_results import check_analysis, tiny_results
 
@@ -59,7 +68,7 @@ def test_the_first_difference_decides_in_the_units_of_the_table() -> None:
 @pytest.mark.parametrize("name", ["resume", "loanapp"])
 def test_the_past_does_not_compete(name: str) -> None:
     """Nobody of the past is in a round; everybody in one has an outcome; the same seed gives the same rounds."""
-    people, again = Candidates.of(name, 3), Candidates.of(name, 3)
+    people, again = RealCandidates.of(name, 3), RealCandidates.of(name, 3)
     rounds, others = (list(islice(one.rounds(np.random.default_rng(0)), 900)) for one in (people, again))
     assert all(np.array_equal(a, b) for a, b in zip(rounds, others, strict=True))
     assert not set(people.past.tolist()) & set(np.concatenate(rounds).tolist())

@@ -56,7 +56,7 @@ class KnownRule(Lottery):
 
 
 @dataclass(frozen=True, eq=False)
-class Candidates:
+class RealCandidates:
     """The people of a data set who have an outcome, half of them as the past: their outcomes are known from the start.
 
     The others compete, as the table says or in rounds of ROUND_SIZE drawn at random; after the last round they come
@@ -73,7 +73,7 @@ class Candidates:
     """The first rounds, as places among all people."""
 
     @classmethod
-    def of(cls, name: str, seed: int) -> Candidates:
+    def of(cls, name: str, seed: int) -> RealCandidates:
         """The candidates of the data set of this name."""
         dataset, outcomes, rewards = _rewarded(name)
         rounds = [members[np.isfinite(outcomes[members])] for members in dataset.rounds(seed=seed)]
@@ -108,7 +108,7 @@ def _rewarded(name: str) -> tuple[Dataset, Floats, Floats]:
     return dataset, dataset.rewards - mean, (expected + 1.0) / 2.0 - mean
 
 
-def made(contender: str, people: Candidates, rule: DistanceAuditor, rng: np.random.Generator) -> FairBandit:
+def made(contender: str, people: RealCandidates, rule: DistanceAuditor, rng: np.random.Generator) -> FairBandit:
     """The player of this name; all know the outcomes of the past."""
     schema, reward = people.dataset.schema, people.informed_reward()
     capacity = CAPACITY[people.dataset.name]
@@ -124,7 +124,7 @@ def made(contender: str, people: Candidates, rule: DistanceAuditor, rng: np.rand
 
 def play_rule(*, dataset: str, reviewer: str, contender: str, rounds: int, seed: int) -> Columns:
     """One contender under the review of REVIEWED pairs a round by somebody with this rule; one row."""
-    people = Candidates.of(dataset, seed)
+    people = RealCandidates.of(dataset, seed)
     contexts, rule = people.dataset.contexts, RULES[dataset][reviewer](people.dataset.schema)
     of_rounds, of_player = np.random.default_rng([seed, 1]).spawn(2)
     bandit, played = made(contender, people, rule, of_player), list[Round]()

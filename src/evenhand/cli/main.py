@@ -13,6 +13,7 @@ from pathlib import Path
 from evenhand.cli._options import at_least
 from evenhand.cli._output import discard_stdout
 from evenhand.cli.backup import add_backup, add_restore
+from evenhand.cli.datasets import add_datasets
 from evenhand.cli.desk import add_desk
 from evenhand.cli.ledger import add_ledger
 from evenhand.cli.schema import add_schema
@@ -56,6 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add_witness(commands.add_parser("witness", help="keep signed heads elsewhere, and report contradictions"))
     add_backup(commands.add_parser("backup", help="a verified copy of an SQLite ledger, made while it is in use"))
     add_restore(commands.add_parser("restore", help="a backup as the ledger again; erased people are erased again"))
+    add_datasets(commands.add_parser("datasets", help="tables of real people: list, show, write as CSV and schema"))
     _add_lab(commands.add_parser("lab", help="experiments: list, run, report"))
     _add_warm_up(commands.add_parser("warm-up", help="compile all numerical kernels now, for images"))
     options = parser.parse_args(arguments)

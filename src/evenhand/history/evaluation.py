@@ -86,7 +86,7 @@ class Evaluation:
                 continue
             shown = (str(result.estimates["dr"]), str(result.estimates["snips"]), f"{result.effective:.0f}")
             table.append((result.name, *shown, unfair))
-        said = [f"{result.name}: {text}" for result in self.results for text in _texts(result)]
+        said = [f"{result.name}: {text}" for result in self.results for text in result.said]
         return "\n".join([*aligned(table), *said, *self.overlap.statements])
 
     def save_report(self, path: str | os.PathLike[str], *, title: str = "Past decisions, evaluated") -> None:
@@ -100,13 +100,6 @@ def _columns(estimate: OffPolicyEstimate) -> dict[str, Any]:
     low, high = estimate.bootstrap or (None, None)
     least, most = estimate.bernstein or (None, None)
     return {"value": estimate.value, "lower": low, "upper": high, "bernstein_lower": least, "bernstein_upper": most}
-
-
-def _texts(result: PolicyResult) -> list[str]:
-    texts = [] if result.refusal is None else [result.refusal]
-    if result.bounds is not None:
-        texts.append("it earns from {:.4g} to {:.4g}, whatever these people earn".format(*result.bounds))
-    return [*texts, *result.notes]
 
 
 def evaluate(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,12 @@ from evenhand._internal.checks import refusal
 from evenhand._internal.randomness import Seed
 from evenhand.bandit import FairBandit
 from evenhand.baselines import EqualProbabilities, fixed_euclidean, ignore_fairness
+from evenhand.baselines.lottery import Lottery
 from evenhand.errors import InvalidInput
 from evenhand.history.past_log import PastLog
 from evenhand.interview.bandit_of_schema import bandit_of_schema
 from evenhand.metrics import MetricLearner
+from evenhand.records.contexts import as_contexts
 
 RoundPolicy = Callable[[Floats, int], Any]
 """Contexts (k, d) and the capacity of a round -> probabilities (k,)."""
@@ -37,17 +40,21 @@ def frozen(policy: Any) -> RoundPolicy:
     array([0.25, 0.25, 0.25, 0.25])
     """
     if hasattr(policy, "decide"):
-        own = copy.deepcopy(policy)
-
-        def play(contexts: Floats, capacity: int) -> Any:
-            own.capacity = capacity
-            return own.decide(contexts).probabilities
-
-        return play
+        return partial(_play, copy.deepcopy(policy))
     if not callable(policy) or isinstance(policy, type):
         raise refusal("a policy", "a bandit, a baseline, or a function of contexts and capacity", policy)
     play_round: RoundPolicy = policy
     return play_round
+
+
+def _play(policy: Any, contexts: Floats, capacity: int) -> Any:
+    """The probabilities of a policy with this capacity; nothing else of it changes, not even how many it has decided."""
+    policy.capacity = capacity
+    if isinstance(policy, Lottery):
+        return policy.play(as_contexts(contexts, policy.n_features)).probabilities
+    if isinstance(policy, FairBandit):
+        return policy.propose(contexts, number=policy.rounds, rng=np.random.default_rng(0)).probabilities
+    return copy.deepcopy(policy).decide(contexts).probabilities
 
 
 def played_by(policy: Any, log: PastLog, name: str = "the policy") -> Floats:

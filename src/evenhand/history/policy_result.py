@@ -61,6 +61,15 @@ class PolicyResult:
     largest_weight: float
     pairs: PairCount | None = None
 
+    @property
+    def said(self) -> tuple[str, ...]:
+        """Why it was refused, within which bounds it is nevertheless, and what to bear in mind."""
+        refused = () if self.refusal is None else (self.refusal,)
+        within = (
+            () if self.bounds is None else ("it earns from {:.4g} to {:.4g}, whatever they earn".format(*self.bounds),)
+        )
+        return (*refused, *within, *self.notes)
+
 
 class EstimateLimits(NamedTuple):
     """How intervals are made, what outcomes there can be, and when to refuse."""

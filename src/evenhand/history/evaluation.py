@@ -87,7 +87,19 @@ class Evaluation:
             shown = (str(result.estimates["dr"]), str(result.estimates["snips"]), f"{result.effective:.0f}")
             table.append((result.name, *shown, unfair))
         said = [f"{result.name}: {text}" for result in self.results for text in result.said]
-        return "\n".join([*aligned(table), *said, *self.overlap.statements])
+        return "\n".join([*aligned(table), *said, *self.statements])
+
+    @property
+    def statements(self) -> tuple[str, ...]:
+        """What cannot be estimated, and what estimates rest on, in sentences."""
+        most = max((result.unsupported for result in self.results if not result.refusal), default=0.0)
+        if most == 0.0:
+            return self.overlap.statements
+        rest = (
+            f"Up to {most:.1%} of a policy's choices go to people whom past decisions hardly ever chose: doubly robust "
+            "takes their outcomes from the model, SNIPS from the others, and IPS leaves them out."
+        )
+        return (*self.overlap.statements, rest)
 
     def save_report(self, path: str | os.PathLike[str], *, title: str = "Past decisions, evaluated") -> None:
         """Write one HTML page: the table, figures, the worst pairs, what cannot be estimated, and refused rows."""

@@ -9,13 +9,16 @@ from evenhand._internal.arrays import Floats, Indices
 from evenhand.errors import InvalidInput
 from evenhand.history._padded import PaddedRounds
 
+MOST_CELLS = 5_000_000  # Of the table of counts that are computed at once.
+SHIFT_STEPS = 30  # Bisections; any shift gives the same chances, a good one keeps numbers from vanishing.
+
 
 def inclusion_probabilities(scores: ArrayLike, places: int) -> Floats:
     """The chance of each candidate to be among the chosen, (k,), given that exactly so many are chosen.
 
     scores: log-odds (k,). Sets of `places` candidates have probabilities proportional to the product of their odds:
-    independent decisions, given how many were positive (conditional Poisson sampling; Hajek 1964, Chen, Dempster and
-    Liu 1994). With one place it is the softmax of the scores. Cost: O(k places).
+    independent decisions, given how many were positive (conditional Poisson sampling; Hajek 1964). With one place
+    it is the softmax of the scores. Cost: O(k places).
 
     >>> inclusion_probabilities(np.log([1.0, 2.0, 5.0]), 1).round(3).tolist()
     [0.125, 0.25, 0.625]
@@ -34,21 +37,56 @@ def inclusion_probabilities(scores: ArrayLike, places: int) -> Floats:
 def included(scores: Floats, rounds: PaddedRounds, places: Indices) -> tuple[Floats, Floats]:
     """Chances (n, k) of all rounds, and the log of the sum over sets of the products of their odds, (n,).
 
-    With p^(j) the chances for j places, p_i^(j) is proportional to o_i (1 - p_i^(j-1)) and adds up to j. Where more
-    than half are chosen, the same is done for those who are not: 1 - p loses its digits as p approaches 1.
+    Where more than half are chosen, the same is done for those who are not.
     """
-    flipped = 2 * places > rounds.sizes
     there = rounds.is_there
+    flipped = 2 * places > rounds.sizes
     signed = np.where(there, np.where(flipped[:, None], -scores, scores), -np.inf)
-    top = np.max(signed, axis=1, keepdims=True)
-    odds = np.exp(signed - top)  # chances do not change with a factor on all odds
-    steps = np.where(flipped, rounds.sizes - places, places)
-    p, logs = np.zeros(scores.shape), np.zeros(len(scores))
-    for j in range(1, int(max(steps, default=0)) + 1):
-        on = steps >= j
-        mass = odds[on] * (1.0 - p[on])
-        total = np.sum(mass, axis=1, keepdims=True)
-        p[on] = np.minimum(1.0, j * mass / total)
-        logs[on] += np.log(total[:, 0] / j)
-    logs += steps * top[:, 0] + np.where(flipped, np.sum(np.where(there, scores, 0.0), axis=1), 0.0)
+    fewer = np.where(flipped, rounds.sizes - places, places)
+    p, logs = np.empty(scores.shape), np.empty(len(scores))
+    step = max(1, MOST_CELLS // (scores.shape[1] * (int(fewer.max(initial=0)) + 1)))
+    for start in range(0, len(scores), step):
+        part = slice(start, start + step)
+        p[part], logs[part] = _by_counting(signed[part], fewer[part])
+    logs += np.where(flipped, np.sum(np.where(there, scores, 0.0), axis=1), 0.0)
     return np.where(there, np.where(flipped[:, None], 1.0 - p, p), 0.0), logs
+
+
+def _by_counting(scores: Floats, places: Indices) -> tuple[Floats, Floats]:
+    """The same without flipping: the distribution of how many are chosen, candidate by candidate, and its gradient.
+
+    All terms are positive, so nothing cancels; the well-known recursion over the number of places loses all digits with
+    hundreds of candidates. Scores are shifted so that as many are expected as there are places, which changes nothing.
+    """
+    n, k = scores.shape
+    shift = _shifts(scores, places)
+    moved = scores + shift[:, None]
+    p = 1.0 / (1.0 + np.exp(-np.where(np.isfinite(moved), moved, -np.inf)))
+    counts = np.zeros((k + 1, n, int(places.max(initial=0)) + 1))
+    counts[0, :, 0] = 1.0
+    for i in range(k):
+        counts[i + 1] = counts[i] * (1.0 - p[:, i, None])
+        counts[i + 1, :, 1:] += counts[i, :, :-1] * p[:, i, None]
+    found = counts[k, np.arange(n), places]
+    back = np.zeros(counts.shape[1:])
+    back[np.arange(n), places] = 1.0
+    chances = np.empty((n, k))
+    for i in reversed(range(k)):
+        chances[:, i] = p[:, i] * np.sum(counts[i, :, :-1] * back[:, 1:], axis=1) / found
+        longer = back * (1.0 - p[:, i, None])
+        longer[:, :-1] += back[:, 1:] * p[:, i, None]
+        back = longer
+    nobody = np.sum(np.where(np.isfinite(moved), np.logaddexp(0.0, moved), 0.0), axis=1)
+    return np.minimum(chances, 1.0), np.log(found) + nobody - places * shift
+
+
+def _shifts(scores: Floats, places: Indices) -> Floats:
+    """What to add to the scores of each round so that about as many are expected as there are places, (n,)."""
+    finite = np.where(np.isfinite(scores), scores, 0.0)
+    reach = np.max(np.abs(finite), axis=1) + 10.0 + np.log(scores.shape[1])
+    low, high = -reach, reach
+    for _ in range(SHIFT_STEPS):
+        middle = (low + high) / 2.0
+        expected = np.sum(np.where(np.isfinite(scores), 1.0 / (1.0 + np.exp(-(finite + middle[:, None]))), 0.0), axis=1)
+        low, high = np.where(expected < places, middle, low), np.where(expected < places, high, middle)
+    return np.asarray(np.where(places > 0, (low + high) / 2.0, 0.0))

@@ -48,7 +48,7 @@ def frozen(policy: Any) -> RoundPolicy:
 
 
 def _play(policy: Any, contexts: Floats, capacity: int) -> Any:
-    """The probabilities of a policy with this capacity; nothing else of it changes, not even how many it has decided."""
+    """The probabilities of a policy with this capacity; nothing else of it changes, nor is the round counted."""
     policy.capacity = capacity
     if isinstance(policy, Lottery):
         return policy.play(as_contexts(contexts, policy.n_features)).probabilities

@@ -51,7 +51,6 @@ class PolicyResult:
     """Why nothing is estimated."""
     bounds: Interval | None
     """If refused for people who had no chance: what the policy earns at least and at most, whatever these earn."""
-    notes: tuple[str, ...]
     choices: float
     """How many it chooses per round, on average."""
     unsupported: float
@@ -63,12 +62,12 @@ class PolicyResult:
 
     @property
     def said(self) -> tuple[str, ...]:
-        """Why it was refused, within which bounds it is nevertheless, and what to bear in mind."""
+        """Why it was refused, and within which bounds it is nevertheless."""
         refused = () if self.refusal is None else (self.refusal,)
         within = (
             () if self.bounds is None else ("it earns from {:.4g} to {:.4g}, whatever they earn".format(*self.bounds),)
         )
-        return (*refused, *within, *self.notes)
+        return (*refused, *within)
 
 
 class EstimateLimits(NamedTuple):
@@ -143,9 +142,8 @@ def result_of(
         gain = _estimate(RoundTerms.plain(difference), limits, None)
     elif effective >= limits.least_effective:
         bounds = _bounds(log, played, values, supported, outcomes.values, limits)
-    notes = _notes(unsupported, refused)
-    about = (len(log) and total / len(log), unsupported, effective, float(used.max(initial=0.0)))
-    return PolicyResult(name, played, estimates, gain, refused, bounds, notes, *about, pairs)
+    about = (total / len(log), unsupported, effective, float(used.max(initial=0.0)))
+    return PolicyResult(name, played, estimates, gain, refused, bounds, *about, pairs)
 
 
 def _by(
@@ -163,7 +161,11 @@ def _by(
     if method == "snips":
         return _estimate(terms, limits, None)
     direct = round_sums(played * expected, log.starts) if method == "dr" else None
-    return _estimate(terms, limits, _span(log, every, expected if method == "dr" else np.zeros(0), limits, direct))
+    found = _estimate(terms, limits, _span(log, every, expected if method == "dr" else np.zeros(0), limits, direct))
+    assert found.bernstein is not None
+    choices = float(played.sum()) / len(log)
+    low, high = np.clip(found.bernstein, choices * limits.low, choices * limits.high)  # whatever people earn
+    return found._replace(bernstein=(float(low), float(high)))
 
 
 def _refusal(unsupported: float, effective: float, limits: EstimateLimits, people: int) -> str | None:
@@ -178,15 +180,6 @@ def _refusal(unsupported: float, effective: float, limits: EstimateLimits, peopl
             f"fewer than {limits.least_effective:g}"
         )
     return None
-
-
-def _notes(unsupported: float, refused: str | None) -> tuple[str, ...]:
-    if refused is not None or unsupported == 0.0:
-        return ()
-    return (
-        f"{unsupported:.1%} of its choices go to people whom past decisions hardly ever chose; doubly robust takes "
-        "their outcomes from the model, SNIPS from the others, and IPS leaves them out",
-    )
 
 
 def _bounds(

@@ -62,7 +62,7 @@ def _sections(evaluation: Evaluation) -> Iterator[str]:
     yield _support(evaluation)
     yield _paragraphs(_said(evaluation.results))
     yield "<h2>What cannot be estimated</h2>"
-    yield _paragraphs([*evaluation.overlap.statements, FROZEN, ADDITIVE])
+    yield _paragraphs([*evaluation.statements, FROZEN, ADDITIVE])
     yield _picture("Chances of past decisions", overlap_figure(evaluation))
     if evaluation.past_pairs:
         yield f"<h2>Pairs treated further apart than the metric allows</h2>{_counts(evaluation)}"

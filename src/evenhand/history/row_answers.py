@@ -112,7 +112,7 @@ def text_of(value: object) -> str:
 
 def shown_or_none(value: object) -> str:
     """A value as messages quote it."""
-    return "no value" if is_missing(value) else shown(value)
+    return "no value" if is_missing(value) else shown(numeral(value))
 
 
 def as_moment(value: Any) -> datetime.datetime | None:

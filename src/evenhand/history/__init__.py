@@ -7,12 +7,12 @@ from evenhand.history.intervals import bernstein_interval, bootstrap_interval
 from evenhand.history.log_columns import LogColumns
 from evenhand.history.outcome_model import ExpectedOutcomes, expected_outcomes
 from evenhand.history.overlap import Overlap, overlap_of
+from evenhand.history.pair_counts import PairCount, UnfairPair, unfair_pairs
 from evenhand.history.past_log import PastLog, PastRound, RefusedRow
 from evenhand.history.policies import default_policies, equal_probabilities, frozen, played_by
 from evenhand.history.policy_result import OffPolicyEstimate, PolicyResult
 from evenhand.history.propensities import Propensities, estimate_propensities, recorded_propensities
 from evenhand.history.reading import read
-from evenhand.history.unfair_pairs import PairCount, UnfairPair, unfair_pairs
 from evenhand.history.verdicts_of_past import PastVerdict, VerdictColumns
 from evenhand.history.warm_up import WarmUp
 

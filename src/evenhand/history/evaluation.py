@@ -15,6 +15,7 @@ from evenhand.errors import InvalidInput
 from evenhand.history.intervals import CONFIDENCE, FEWEST_ROUNDS, RESAMPLES, Interval
 from evenhand.history.outcome_model import ExpectedOutcomes, expected_outcomes
 from evenhand.history.overlap import Overlap, overlap_of
+from evenhand.history.pair_counts import TOLERANCE, PairCount, unfair_pairs
 from evenhand.history.past_log import PastLog
 from evenhand.history.policies import played_by
 from evenhand.history.policy_result import (
@@ -27,7 +28,6 @@ from evenhand.history.policy_result import (
     result_of,
 )
 from evenhand.history.propensities import Propensities, propensities_of
-from evenhand.history.unfair_pairs import TOLERANCE, PairCount, unfair_pairs
 from evenhand.metrics import MetricLearner
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from evenhand.history._padded import round_sums
 from evenhand.history.estimators import METHODS, Method, RoundTerms, effective_sample_size, importance_weights, terms_of
 from evenhand.history.intervals import Interval, bernstein_interval, bootstrap_interval
 from evenhand.history.outcome_model import ExpectedOutcomes
+from evenhand.history.pair_counts import PairCount
 from evenhand.history.past_log import PastLog
 from evenhand.history.propensities import Propensities
-from evenhand.history.unfair_pairs import PairCount
 
 MOST_UNSUPPORTED = 0.05
 """A policy that gives more of its choices than this to people who had no chance is not estimated."""

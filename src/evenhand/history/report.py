@@ -13,9 +13,9 @@ import numpy as np
 from evenhand._internal.atomic_write import atomic_write
 from evenhand._internal.html_page import embedded, html_page
 from evenhand.errors import MissingExtra
+from evenhand.history.pair_counts import PairCount, UnfairPair
 from evenhand.history.past_log import PastLog
 from evenhand.history.policy_result import OffPolicyEstimate, PolicyResult
-from evenhand.history.unfair_pairs import PairCount, UnfairPair
 
 if TYPE_CHECKING:
     from evenhand.history.evaluation import Evaluation

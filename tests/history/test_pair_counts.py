@@ -30,7 +30,7 @@ def _by_hand(p: np.ndarray, tolerance: float) -> list[tuple[float, str, str]]:
 @pytest.mark.parametrize("batch", [7, 50_000])
 def test_pairs_are_counted_as_by_hand(batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Counts and the worst pairs equal those of two nested loops, whether a round is looked at as a whole or not."""
-    monkeypatch.setattr("evenhand.history.unfair_pairs.BATCH", batch)
+    monkeypatch.setattr("evenhand.history.pair_counts.BATCH", batch)
     p = np.random.default_rng(1).random(LOG.n_candidates)
     for chances in (LOG.chosen.astype(np.float64), p):
         expected = _by_hand(chances, 0.05)

@@ -71,6 +71,7 @@ def _add_table(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--time", metavar="COLUMN", help="when the candidate applied")
     parser.add_argument("--probability", metavar="COLUMN", help="the chance the candidate had, if recorded")
     parser.add_argument("--capacity", metavar="N|COLUMN", help="chosen at most in a round (the share chosen so far)")
+    parser.add_argument("--outcome-range", type=float, nargs=2, metavar=("LOW", "HIGH"), help="others are refused")
     parser.add_argument("--outcome-unit", type=float, default=1.0, metavar="U", help="outcomes are divided by it")
     parser.add_argument("--schema", type=Path, help="the features, a JSON file (proposed from the other columns)")
     parser.add_argument(
@@ -95,7 +96,9 @@ def read_log(options: argparse.Namespace) -> PastLog:
     if capacity is not None and capacity.isdecimal():
         capacity = int(capacity)
     names = ("chosen", "outcome", "candidate", "round", "time", "window", "every", "probability", "outcome_unit")
-    columns = LogColumns(**{name: getattr(options, name) for name in names}, capacity=capacity)
+    limits = None if options.outcome_range is None else tuple(options.outcome_range)
+    settings = {name: getattr(options, name) for name in names}
+    columns = LogColumns(**settings, capacity=capacity, outcome_range=limits)
     schema = None if options.schema is None else load_schema(options.schema)
     ignore = [name.strip() for name in options.ignore.split(",") if name.strip()]
     on_invalid: Any = "clip" if options.clip else "skip"

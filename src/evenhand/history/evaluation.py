@@ -13,6 +13,7 @@ from evenhand._internal.text_table import aligned
 from evenhand.bandit import FairBandit
 from evenhand.errors import InvalidInput
 from evenhand.history.intervals import CONFIDENCE, FEWEST_ROUNDS, RESAMPLES, Interval
+from evenhand.history.log_columns import check_range
 from evenhand.history.outcome_model import ExpectedOutcomes, expected_outcomes
 from evenhand.history.overlap import Overlap, overlap_of
 from evenhand.history.pair_counts import TOLERANCE, PairCount, unfair_pairs
@@ -134,7 +135,7 @@ def evaluate(
     policies: by name, each as `frozen` takes it; they must not have learned from these rounds (`PastLog.split`).
     propensities, expected: None takes the recorded or estimated chances, and a default model of outcomes; pass those of
     the whole log. metric: to count unfair pairs by. outcome_range: the lowest and the highest possible outcome, for
-    Bernstein's interval and for bounds; None takes the range that was seen. The rest are limits.
+    Bernstein's interval and for bounds; None takes that of the log, or else what was seen. The rest are limits.
     """
     if not isinstance(policies, Mapping) or not policies:
         raise refusal("policies", "a dict of at least one policy by name", policies)
@@ -149,7 +150,9 @@ def evaluate(
         )
     used, chances, outcomes, left_out = _complete(log, chances, outcomes)
     played = {name: played_by(policy, used, f"policy {name!r}") for name, policy in policies.items()}
-    low, high = outcome_range or _seen_range(used)
+    if outcome_range is not None:
+        check_range("outcome_range", outcome_range)
+    low, high = outcome_range or used.outcome_range or _seen_range(used)
     limits = EstimateLimits(confidence, resamples, seed, low, high, most_unsupported, least_effective)
     decided = observed_value(used, limits)
     counts: dict[str, PairCount] = {}

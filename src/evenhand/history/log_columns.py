@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, fields
 from typing import Any
 
-from evenhand._internal.checks import check_number, check_text, check_whole_or_none, refusal
+from evenhand._internal.checks import check_number, check_text, check_whole_or_none, is_number, refusal
 from evenhand.errors import InvalidInput
 
 CALENDAR = ("day", "week", "month", "quarter", "year")
@@ -28,8 +28,9 @@ class LogColumns:
     - every: so many consecutive rows are a round, in order of `time` if there is one.
 
     probability: the chance that the candidate had, if it was recorded. capacity: how many may be chosen in a round, or
-    the column that says so; None takes the share of candidates who were chosen. outcome_unit: outcomes are divided by
-    it; bandits expect rewards from -1 to 1.
+    the column that says so; None takes the share of candidates who were chosen. outcome_range: the lowest and the
+    highest outcome there can be, in the units of the table; rows with others are refused. outcome_unit: outcomes are
+    divided by it; bandits expect rewards from -1 to 1.
 
     >>> LogColumns(chosen="approved", outcome="repaid", every=20).used
     ('approved', 'repaid')
@@ -45,6 +46,7 @@ class LogColumns:
     probability: str | None = None
     capacity: int | str | None = None
     outcome_unit: float = 1.0
+    outcome_range: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         for field in fields(self)[:6]:
@@ -53,6 +55,8 @@ class LogColumns:
                 check_text(field.name, value)
         check_whole_or_none("every", self.every, least=1)
         check_number("outcome_unit", self.outcome_unit, above=0)
+        if self.outcome_range is not None:
+            check_range("outcome_range", self.outcome_range)
         if not isinstance(self.capacity, str):
             check_whole_or_none("capacity", self.capacity, least=1)
         ways = [name for name in ("round", "window", "every") if getattr(self, name) is not None]
@@ -72,6 +76,13 @@ class LogColumns:
         """The columns that are named."""
         named = (self.candidate, self.round, self.time, self.chosen, self.outcome, self.probability)
         return tuple(name for name in (*named, self.capacity) if isinstance(name, str))
+
+
+def check_range(name: str, value: Any) -> None:
+    """Refuse what is not a lower number and a higher one."""
+    pair = tuple(value) if isinstance(value, tuple | list) else ()
+    if len(pair) != 2 or not all(map(is_number, pair)) or not pair[0] < pair[1]:
+        raise refusal(name, "the lowest and the highest number, as in (0, 1)", value)
 
 
 def check_window(window: Any) -> datetime.timedelta | None:

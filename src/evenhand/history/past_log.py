@@ -81,6 +81,8 @@ class PastLog:
     """Values that count as others, such as clipped ones, in sentences."""
     verdicts: tuple[PastVerdict, ...] = ()
     """Past reviews and complaints."""
+    outcome_range: tuple[float, float] | None = None
+    """The lowest and the highest outcome there can be, if somebody said so."""
 
     @classmethod
     def of(

@@ -130,7 +130,10 @@ def result_of(
     total = float(played.sum())
     unsupported = float(played[~supported].sum()) / total if total > 0.0 else 0.0
     effective = effective_sample_size(used)
-    refused = _refusal(unsupported, effective, limits, int((~supported & (played > 0.0)).sum()))
+    refused: str | None = "not estimated: it chooses nobody, so it earns 0"
+    if total > 0.0:
+        people = int((~supported & (played > 0.0)).sum())
+        refused = _refusal(unsupported, effective, limits, people)
     estimates: dict[Method, OffPolicyEstimate] = {}
     gain = bounds = None
     if refused is None:
@@ -169,6 +172,7 @@ def _by(
 
 
 def _refusal(unsupported: float, effective: float, limits: EstimateLimits, people: int) -> str | None:
+    """Why a policy is not estimated, or None."""
     if unsupported > limits.most_unsupported:
         return (
             f"not estimated: {unsupported:.1%} of its choices go to {people} people whom past decisions hardly ever "

@@ -16,8 +16,8 @@ from evenhand.history.row_answers import RowAnswer, answer_of
 from evenhand.history.row_rounds import other_capacity, repeated, rounds_of
 from evenhand.history.tables import RawTable, read_raw
 from evenhand.interview.people import read_cell, typed_column
-from evenhand.schema import EncodedRows, Schema
-from evenhand.schema.rows import shown
+from evenhand.schema import EncodedRows, Feature, Number, Schema
+from evenhand.schema.rows import numeral, shown
 
 
 def read(
@@ -100,11 +100,25 @@ def _encoded(
     if raw.is_text:
         columns = {f.name: [read_cell(f, text) for text in columns[f.name]] for f in schema.features}
     features = _Features(columns, len(raw))
-    if schema.is_open:
-        schema = schema.fitted(features, extra="ignore")
+    if schema.is_open:  # scales are those of the rows that fit
+        fitting = {f.name: _fitting(f, columns[f.name]) for f in schema.features}
+        schema = schema.fitted(_Features(fitting, len(raw)), extra="ignore")
     bare = Schema(schema.features, intercept=schema.intercept)
     people = bare.read(features, on_invalid=on_invalid, ids=[str(row) for row in range(len(raw))], extra="ignore")
     return people, {int(out.id): out.reasons for out in people.left_out}, bare
+
+
+def _fitting(feature: Feature, values: list[Any]) -> list[Any]:
+    """The values of a feature, None for those that it refuses."""
+
+    def fits(value: object) -> bool:
+        try:
+            feature.read(numeral(value) if isinstance(feature, Number) else value)
+        except InvalidInput:
+            return False
+        return True
+
+    return [value if fits(value) else None for value in values]
 
 
 def _assembled(
@@ -142,6 +156,9 @@ def _assembled(
         refused=tuple(refused),
         counted_as=tuple(str(replace(value, id=raw.places[int(value.id)])) for value in people.counted_as),
     )
+    if columns.outcome_range is not None:
+        low, high = columns.outcome_range
+        log = replace(log, outcome_range=(low / columns.outcome_unit, high / columns.outcome_unit))
     given: Any = columns.capacity
     if isinstance(given, str):
         given = [answers[members[0]].capacity for members in rounds.values()]

@@ -42,8 +42,11 @@ def answer_of(raw: RawTable, row: int, columns: LogColumns) -> RowAnswer:
         reasons.append(str(error))
     if answer.chosen and not is_missing(cell[columns.outcome]):
         outcome = number_of(cell[columns.outcome])
-        if outcome is None:
-            reasons.append(f"{columns.outcome} must be a number, or yes or no, got {shown(cell[columns.outcome])}")
+        low, high = columns.outcome_range or (-np.inf, np.inf)
+        if outcome is None or not low <= outcome <= high:
+            limits = "" if columns.outcome_range is None else f" from {low:g} to {high:g}"
+            got = shown_or_none(cell[columns.outcome])
+            reasons.append(f"{columns.outcome} must be a number{limits}, or yes or no, got {got}")
         else:
             answer.outcome = outcome / columns.outcome_unit
     if columns.probability is not None:

@@ -23,6 +23,6 @@ print(log)  # names the rows that are refused, one by one
 past, recent = log.split(0.5)
 policies = eh.history.default_policies(past)  # these have learned from the first half
 policies["equal probabilities"] = eh.history.equal_probabilities()
-result = eh.history.evaluate(recent, policies, metric=policies["evenhand, half as far apart"])
+result = eh.history.evaluate(recent, policies, metric=policies["evenhand, half the Euclidean distance"])
 print(result)
 result.save_report("past_decisions.html")

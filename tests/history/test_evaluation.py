@@ -131,9 +131,9 @@ def test_default_policies_learn_from_the_past_alone() -> None:
     past, recent = LOG.split()
     policies = default_policies(past)
     assert [bandit.reward.n_outcomes for bandit in policies.values()] == [450] * 4  # type: ignore[attr-defined]
-    result = evaluate(recent, {**policies, "equal": equal_probabilities()}, metric=policies["evenhand, as far apart"])
+    result = evaluate(recent, {**policies, "equal": equal_probabilities()}, metric=policies["evenhand, the Euclidean distance"])
     shares = {r.name: r.pairs.share for r in result.results if r.pairs is not None}
-    assert shares["equal"] == shares["evenhand, half as far apart"] == 0.0
+    assert shares["equal"] == shares["evenhand, half the Euclidean distance"] == 0.0
     assert shares["ignore fairness"] > 0.02
 
 

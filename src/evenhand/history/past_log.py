@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from evenhand.bandit import FairBandit
     from evenhand.history.warm_up import WarmUp
 
-SHOWN = 10  # Refused rows that `print` lists.
+SHOWN = 50  # Refused rows that `print` lists.
 
 
 @dataclass(frozen=True)

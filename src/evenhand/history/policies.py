@@ -95,8 +95,8 @@ def default_policies(past: PastLog, *, metric: MetricLearner | None = None, seed
         evenhand = FairBandit(d, capacity=capacity, epsilon=EPSILON, seed=seed)
     policies = {
         "evenhand": evenhand,
-        "evenhand, half as far apart": fixed_euclidean(d, capacity=capacity, seed=seed),
-        "evenhand, as far apart": fixed_euclidean(d, scale=1.0, capacity=capacity, seed=seed),
+        "evenhand, half the Euclidean distance": fixed_euclidean(d, capacity=capacity, seed=seed),
+        "evenhand, the Euclidean distance": fixed_euclidean(d, scale=1.0, capacity=capacity, seed=seed),
         "ignore fairness": ignore_fairness(d, capacity=capacity, seed=seed),
     }
     for bandit in policies.values():

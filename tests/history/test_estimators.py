@@ -10,6 +10,7 @@ import pytest
 from evenhand._internal.arrays import Floats
 from evenhand.errors import InvalidInput
 from evenhand.history import PastLog, effective_sample_size, inclusion_probabilities, terms_of
+from evenhand.history.estimators import Method
 from tests.support.simulated_log import NEW, chances, simulated_log
 
 ROUNDS = [np.array([[0.1], [0.5], [-0.4], [0.9]]), np.array([[0.3], [-0.7], [0.2]])]
@@ -40,8 +41,10 @@ def test_ips_and_doubly_robust_are_unbiased(capacity: int) -> None:
     wrong = np.linspace(-3, 4, len(PLAYED))
     logs = _all_logs(capacity)
     assert sum(p for p, *_ in logs) == pytest.approx(1.0)
-    for method, expected in (("ips", None), ("dr", wrong), ("dr", np.zeros(len(PLAYED)))):
-        mean = sum(p * terms_of(method, log, PLAYED, b, expected).value for p, log, b in logs)  # type: ignore[arg-type]
+    models: list[tuple[Method, Floats | None]] = [("ips", None), ("dr", wrong), ("dr", np.zeros(len(PLAYED)))]
+    for method, expected in models:
+        means = [p * terms_of(method, log, PLAYED, b, expected).value for p, log, b in logs]
+        mean = np.sum(means)
         assert mean == pytest.approx(truth, abs=1e-12)
 
 

@@ -40,7 +40,7 @@ def test_estimates_bracket_the_truth() -> None:
     result = evaluate(LOG, {"new": new_policy})["new"]
     assert result.refusal is None
     for method in ("ips", "snips", "dr"):
-        estimate = result.estimates[method]  # type: ignore[index]
+        estimate = result.estimates[method]
         assert estimate.bootstrap is not None
         low, high = estimate.bootstrap
         assert low < estimate.value < high
@@ -130,8 +130,10 @@ def test_default_policies_learn_from_the_past_alone() -> None:
     """evenhand at several settings, and without fairness: all know the outcomes of the first rounds."""
     past, recent = LOG.split()
     policies = default_policies(past)
-    assert [bandit.reward.n_outcomes for bandit in policies.values()] == [450] * 4  # type: ignore[attr-defined]
-    result = evaluate(recent, {**policies, "equal": equal_probabilities()}, metric=policies["evenhand, the Euclidean distance"])
+    assert [bandit.reward.n_outcomes for bandit in policies.values()] == [450] * 4
+    result = evaluate(
+        recent, {**policies, "equal": equal_probabilities()}, metric=policies["evenhand, the Euclidean distance"]
+    )
     shares = {r.name: r.pairs.share for r in result.results if r.pairs is not None}
     assert shares["equal"] == shares["evenhand, half the Euclidean distance"] == 0.0
     assert shares["ignore fairness"] > 0.02
@@ -181,6 +183,6 @@ def test_the_log_checks_what_it_is_made_of() -> None:
         ((table, [[0]], [{0: np.inf}]), "the outcome of candidate 0 of round 0 must be a finite number"),
     ):
         with pytest.raises(InvalidInput, match=message):
-            PastLog.of(*arguments)  # type: ignore[arg-type]
+            PastLog.of(*arguments)
     with pytest.raises(InvalidInput, match="both parts must have at least 1 round"):
         PastLog.of(table, [[0]], [{0: 1.0}]).split(0.5)

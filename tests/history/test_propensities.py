@@ -24,7 +24,7 @@ from evenhand.schema import Number, Schema, YesNo
 from tests.support.simulated_log import CANDIDATES, simulated_log
 
 
-class Memory(ClassifierMixin, BaseEstimator):
+class Memory(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Remembers everybody it has seen: says 1 of those, and the share of chosen of others."""
 
     def fit(self, X: Floats, y: Any) -> Memory:
@@ -138,7 +138,10 @@ def test_what_cannot_be_modelled_is_refused() -> None:
         ({"folds": 31}, "a log must have at least 31 rounds"),
     ):
         with pytest.raises(InvalidInput, match=message):
-            estimate_propensities(log, **wrong)  # type: ignore[arg-type]
+            estimate_propensities(log, **wrong)
+    few = replace(log, chosen=np.arange(300) < 2)
+    with pytest.raises(InvalidInput, match="the model of past decisions cannot be fitted to"):
+        estimate_propensities(few, model=HistGradientBoostingClassifier(), choice="separate")
     everybody = replace(log, chosen=np.ones(30 * CANDIDATES, dtype=np.bool_))
     with pytest.raises(InvalidInput, match="got 300 chosen of 300"):
         estimate_propensities(everybody)

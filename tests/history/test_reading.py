@@ -119,6 +119,34 @@ def test_lines_that_are_no_json_are_refused(tmp_path: Path) -> None:
     assert log.n_candidates == 40
 
 
+def test_one_strange_cell_does_not_make_a_text_of_a_column(tmp_path: Path) -> None:
+    """Where nearly all cells are numerals, the proposed feature is a number; the row with another cell is refused."""
+    rows = _rows()
+    rows[6]["income"] = "n/a"
+    path = tmp_path / "t.csv"
+    pd.DataFrame(rows).to_csv(path, index=False)
+    log = read(path, COLUMNS)
+    assert log.schema is not None
+    assert isinstance(log.schema.feature("income"), Number)
+    assert [row.place for row in log.refused] == ["line 8"]
+    assert log.n_candidates == 39
+
+
+def test_values_with_line_breaks_and_frames_put_together(tmp_path: Path) -> None:
+    """A quoted value may hold line breaks, and lines keep their numbers; repeated labels of a frame are no ids."""
+    rows = _rows()
+    rows[2]["who"], rows[4]["approved"] = "a\n2\u2028x", "?"
+    path = tmp_path / "t.csv"
+    pd.DataFrame(rows).to_csv(path, index=False)
+    log = read(path, COLUMNS, SCHEMA)
+    assert log.ids[2] == "a\n2\u2028x"
+    assert [row.place for row in log.refused] == ["line 7"]
+    frame = pd.DataFrame(_rows())
+    twice = pd.concat([frame, frame.assign(week="x" + frame["week"])])
+    anonymous = LogColumns(round="week", chosen="approved", outcome="repaid")
+    assert read(twice, anonymous, SCHEMA).n_candidates == 80
+
+
 def test_clipped_values_are_listed() -> None:
     """on_invalid="clip" counts a number beyond its range as the end, and says so with the row."""
     rows = _rows()

@@ -18,7 +18,7 @@ OLD, NEW = np.array([1.0, -0.5, 0.0, 0.5]), np.array([-1.0, 1.0, 1.0, 0.0])
 def people(n: int, rng: np.random.Generator) -> Floats:
     """Contexts of n rounds, (n * CANDIDATES, FEATURES), of norm <= 1."""
     contexts = rng.normal(size=(n * CANDIDATES, FEATURES))
-    return contexts / np.maximum(1.0, np.linalg.norm(contexts, axis=1, keepdims=True))
+    return np.asarray(contexts / np.maximum(1.0, np.linalg.norm(contexts, axis=1, keepdims=True)))
 
 
 def chances(contexts: Floats, taste: Floats, capacity: int) -> Floats:

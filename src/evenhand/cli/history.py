@@ -150,7 +150,7 @@ def run_evaluate(options: argparse.Namespace) -> None:
     log = read_log(options)
     _print_log(log)
     past, recent = log.split(options.train)
-    policies: dict[str, Any] = dict(default_policies(past, seed=options.seed))
+    policies = default_policies(past, seed=options.seed)
     metric = policies["evenhand"] if past.verdicts else fixed_euclidean(log.n_features, scale=options.scale)
     if options.desk is not None:
         metric = _saved(options.desk)
@@ -189,7 +189,7 @@ def run_warm_up(options: argparse.Namespace) -> None:
         beside = options.output.with_suffix(".schema.json")
         log.schema.save(beside)
         print(f"written: {beside}, the proposed schema")
-    print(f"written: {options.output}, {bandit.reward.n_outcomes} outcomes learned")  # type: ignore[attr-defined]
+    print(f"written: {options.output}, {bandit.reward.n_outcomes} outcomes learned")
 
 
 def run_export(options: argparse.Namespace) -> None:

@@ -50,3 +50,11 @@ def check_model(name: str, model: Any, methods: tuple[str, ...]) -> None:
     """Refuse what is no unfitted scikit-learn estimator."""
     if isinstance(model, type) or not all(hasattr(model, method) for method in ("get_params", *methods)):
         raise refusal(name, f"a scikit-learn estimator with {' and '.join(methods)}", model)
+
+
+def fitted_model(what: str, model: Any, contexts: Floats, targets: Any) -> Any:
+    """The model, fitted; InvalidInput if it cannot be, for example with too few of a kind."""
+    try:
+        return model.fit(contexts, targets)
+    except ValueError as error:
+        raise InvalidInput(f"the model of {what} cannot be fitted to {len(targets)} candidates: {error}") from error

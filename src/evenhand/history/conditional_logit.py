@@ -45,8 +45,13 @@ class ConditionalLogit:
             value = np.sum(logs) - scores @ taken + 0.5 * PENALTY * beta @ beta
             return float(value), features.T @ (rounds.flat(p) - taken) + PENALTY * beta
 
-        options = {"maxiter": MOST_STEPS, "gtol": GRADIENT_TOLERANCE * max(1.0, taken.sum())}
-        found = minimize(loss, np.zeros(features.shape[1]), jac=True, method="L-BFGS-B", options=options)
+        found = minimize(
+            loss,
+            np.zeros(features.shape[1]),
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": MOST_STEPS, "gtol": GRADIENT_TOLERANCE * max(1.0, float(taken.sum()))},
+        )
         if not np.all(np.isfinite(found.x)):
             raise SolverFailed(f"conditional logistic regression found no finite coefficients: {found.message}")
         return cls(centre, np.where(scale > 0.0, found.x / np.where(scale > 0.0, scale, 1.0), 0.0))

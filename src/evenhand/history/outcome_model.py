@@ -10,7 +10,7 @@ import numpy as np
 from evenhand._internal.arrays import Floats, Mask
 from evenhand._internal.randomness import Seed
 from evenhand.errors import InvalidInput
-from evenhand.history._cross_fitting import FOLDS, check_model, cross_fitted, scikit_learn
+from evenhand.history._cross_fitting import FOLDS, check_model, cross_fitted, fitted_model, scikit_learn
 from evenhand.history.past_log import PastLog
 
 FEWEST_OUTCOMES = 10
@@ -59,9 +59,9 @@ def expected_outcomes(log: PastLog, *, model: Any = None, folds: int = FOLDS, se
             constant = outcomes[0] if len(outcomes) else float(np.mean(log.outcomes[seen]))
             return lambda contexts: np.full(len(contexts), constant)
         if not is_classifier(model):
-            return clone(model).fit(log.contexts[rows], outcomes).predict
+            return fitted_model("outcomes", clone(model), log.contexts[rows], outcomes).predict
         low, high = levels
-        fitted = clone(model).fit(log.contexts[rows], outcomes == high)
+        fitted = fitted_model("outcomes", clone(model), log.contexts[rows], outcomes == high)
         return lambda contexts: low + (high - low) * fitted.predict_proba(contexts)[:, 1]
 
     values = cross_fitted(log, fit, folds, seed)

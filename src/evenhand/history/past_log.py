@@ -157,7 +157,7 @@ class PastLog:
     @property
     def is_complete(self) -> Mask:
         """(n,), whether the outcomes of all who were chosen are known."""
-        return round_sums((self.chosen & ~self.is_observed).astype(np.float64), self.starts) == 0.0
+        return np.asarray(round_sums((self.chosen & ~self.is_observed).astype(np.float64), self.starts) == 0.0)
 
     def __iter__(self) -> Iterator[PastRound]:
         for number in range(len(self)):
@@ -251,7 +251,7 @@ def capacities_of(log: PastLog, capacity: int | Sequence[int] | None) -> Indices
     """
     if capacity is None:
         share = float(np.mean(log.chosen))
-        return np.maximum(1, np.rint(share * log.sizes)).astype(np.int64)
+        return np.asarray(np.maximum(1, np.rint(share * log.sizes)), dtype=np.int64)
     given = np.broadcast_to(np.asarray(capacity), (len(log),))
     if given.dtype.kind not in "iu" or np.any(given < 1):
         raise InvalidInput(f"capacity must be whole numbers >= 1, one or one for each round, got {capacity!r}")

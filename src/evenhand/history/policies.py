@@ -79,7 +79,7 @@ def played_by(policy: Any, log: PastLog, name: str = "the policy") -> Floats:
     return values
 
 
-def default_policies(past: PastLog, *, metric: MetricLearner | None = None, seed: Seed = 0) -> dict[str, FairBandit]:
+def default_policies(past: PastLog, *, metric: MetricLearner | None = None, seed: Seed = 0) -> dict[str, Any]:
     """What to compare, each having learned from the same past: evenhand, under two fixed metrics, and without any.
 
     metric: plays in "evenhand" instead of the default learner, which learns from past reviews and complaints alone:

@@ -11,7 +11,7 @@ from evenhand._internal.arrays import Floats, Mask
 from evenhand._internal.checks import check_one_of
 from evenhand._internal.randomness import Seed
 from evenhand.errors import InvalidInput
-from evenhand.history._cross_fitting import FOLDS, check_model, cross_fitted, folds_of, scikit_learn
+from evenhand.history._cross_fitting import FOLDS, check_model, cross_fitted, fitted_model, folds_of, scikit_learn
 from evenhand.history._padded import PaddedRounds, round_sums
 from evenhand.history.conditional_logit import ConditionalLogit
 from evenhand.history.inclusion import included
@@ -143,7 +143,10 @@ def _classifier_scores(log: PastLog, model: Any, folds: int, seed: Seed, *, cali
             words += ", calibrated by a sigmoid"
 
     def fit(learn: Mask) -> Any:
-        fitted = clone(model).fit(log.contexts[learn], log.chosen[learn])
+        chosen = log.chosen[learn]
+        if chosen.all() or not chosen.any():
+            return lambda contexts: np.full(len(contexts), float(chosen[0]))
+        fitted = fitted_model("past decisions", clone(model), log.contexts[learn], chosen)
         return lambda contexts: fitted.predict_proba(contexts)[:, 1]
 
     p = cross_fitted(log, fit, folds, seed)

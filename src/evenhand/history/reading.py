@@ -19,6 +19,9 @@ from evenhand.interview.people import read_cell, typed_column
 from evenhand.schema import EncodedRows, Feature, Number, Schema
 from evenhand.schema.rows import numeral, shown
 
+MOST_STRANGE = 0.05
+"""A column of a CSV file with at most this share of strange cells is one of numbers; rows with these are refused."""
+
 
 def read(
     source: Any,
@@ -87,9 +90,20 @@ def _proposed(raw: RawTable, without: set[str]) -> Schema:
         raise InvalidInput(f"there is no column {sorted(unknown)[0]!r}; the table has {', '.join(raw.columns)}")
     if not names:
         raise InvalidInput("the table must have columns of features besides those of decisions, got none")
-    columns = {name: typed_column(raw.columns[name]) if raw.is_text else raw.columns[name] for name in names}
+    columns = {name: _typed(raw.columns[name]) if raw.is_text else raw.columns[name] for name in names}
     rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
     return Schema.from_frame(rows)
+
+
+def _typed(texts: list[str]) -> list[Any]:
+    """A column of a CSV file in one type; if nearly all cells are numerals, the others do not make it a text.
+
+    >>> _typed(["1", "2", "n/a"]), _typed([*map(str, range(30)), "n/a"])[-2:]
+    (['1', '2', 'n/a'], [29, None])
+    """
+    numerals = [text if isinstance(numeral(text), float) else "" for text in texts]
+    strange = sum(bool(text) != bool(number) for text, number in zip(texts, numerals, strict=True))
+    return typed_column(numerals if 0 < strange <= MOST_STRANGE * len(texts) else texts)
 
 
 def _encoded(

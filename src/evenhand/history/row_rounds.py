@@ -46,7 +46,7 @@ def _moment(answer: RowAnswer) -> datetime.datetime:
 
 def repeated(rounds: dict[str, list[int]], answers: Sequence[RowAnswer]) -> dict[int, tuple[str, ...]]:
     """Rows whose candidate is in the round already, with the reason."""
-    found = {}
+    found: dict[int, tuple[str, ...]] = {}
     for name, members in rounds.items():
         seen: set[str] = set()
         for row in members:
@@ -58,7 +58,7 @@ def repeated(rounds: dict[str, list[int]], answers: Sequence[RowAnswer]) -> dict
 
 def other_capacity(rounds: dict[str, list[int]], answers: Sequence[RowAnswer]) -> dict[int, tuple[str, ...]]:
     """Rows with another capacity than the first of their round, with the reason."""
-    found = {}
+    found: dict[int, tuple[str, ...]] = {}
     for name, members in rounds.items():
         for row in members:
             first, own = answers[members[0]].capacity, answers[row].capacity

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -60,7 +61,9 @@ def read_raw(source: Any, *, table: str | None = None) -> RawTable:
         names = [str(name) for name in source.columns]
         if len(set(names)) < len(names):
             raise InvalidInput(f"the names of columns must be unique, got {', '.join(names)}")
-        labels = [str(label) for label in getattr(source, "index", range(len(source)))]
+        labels: list[str] | None = [str(label) for label in getattr(source, "index", range(len(source)))]
+        if len(set(labels or ())) < len(source):  # frames that were put together may repeat their labels
+            labels = None
         return _checked(_from_columns({name: source[name].to_list() for name in source.columns}, labels))
     if isinstance(source, Sequence) and all(isinstance(row, Mapping) for row in source):
         return _checked(_from_dicts([(f"row {number}", row) for number, row in enumerate(source)]))
@@ -105,7 +108,7 @@ def _from_file(path: Path) -> RawTable:
 def _from_csv(text: str, name: str) -> RawTable:
     """A header and lines; lines with too few or too many values are named."""
     separator = max(SEPARATORS, key=text.partition("\n")[0].count)
-    reader = csv.reader(text.splitlines(keepends=True), delimiter=separator, strict=True)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     lines, start = [], 1
     try:
         for values in reader:

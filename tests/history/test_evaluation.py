@@ -85,6 +85,7 @@ def test_missing_overlap_is_refused_with_bounds() -> None:
     assert refused.bounds is not None
     low, high = refused.bounds
     assert low < true_value(3, np.random.default_rng(0), rounds=50_000) < high
+    assert high - low > refused.unsupported * refused.choices  # outcomes from 0 to 1
     assert result["kind"].refusal is None
     assert "not estimated" in str(result)
 

@@ -7,7 +7,7 @@ from evenhand.history.intervals import bernstein_interval, bootstrap_interval
 from evenhand.history.log_columns import LogColumns
 from evenhand.history.outcome_model import ExpectedOutcomes, expected_outcomes
 from evenhand.history.overlap import Overlap, overlap_of
-from evenhand.history.pair_counts import PairCount, UnfairPair, unfair_pairs
+from evenhand.history.pair_counts import PairCount, UnfairPastPair, unfair_pairs
 from evenhand.history.past_log import PastLog, PastRound, RefusedRow
 from evenhand.history.policies import default_policies, equal_probabilities, frozen, played_by
 from evenhand.history.policy_result import OffPolicyEstimate, PolicyResult
@@ -30,7 +30,7 @@ __all__ = [
     "Propensities",
     "RefusedRow",
     "RoundTerms",
-    "UnfairPair",
+    "UnfairPastPair",
     "VerdictColumns",
     "WarmUp",
     "bernstein_interval",

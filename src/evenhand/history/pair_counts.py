@@ -27,7 +27,7 @@ MOST_PAIRS = 5_000_000
 BATCH = 50_000
 
 
-class UnfairPair(NamedTuple):
+class UnfairPastPair(NamedTuple):
     """Two candidates of a round whose chances differ by more than their distance."""
 
     round: str
@@ -62,7 +62,7 @@ class PairCount:
     """Of these, above the upper end of the distance as well: whatever the metric is, given the reviews so far."""
     excess: float
     """The sum of what gaps exceed distances by, over all pairs."""
-    worst: tuple[UnfairPair, ...]
+    worst: tuple[UnfairPastPair, ...]
     rounds: int
     """Rounds looked at."""
 
@@ -125,7 +125,7 @@ class _Counter:
         self.most = worst
         self.pairs = self.unfair = self.surely = 0
         self.excess = 0.0
-        self.heap: list[tuple[float, int, UnfairPair]] = []
+        self.heap: list[tuple[float, int, UnfairPastPair]] = []
 
     def add(
         self,
@@ -151,7 +151,7 @@ class _Counter:
                 break
             i, j = sorted(rows[place].tolist(), key=lambda row: (-chances[row], row))
             ids, p = (log.ids[i], log.ids[j]), (float(chances[i]), float(chances[j]))
-            pair = UnfairPair(log.names[number], *ids, *p, float(distance[place]), float(upper[place]))
+            pair = UnfairPastPair(log.names[number], *ids, *p, float(distance[place]), float(upper[place]))
             heapq.heappush(self.heap, (float(over[place]), -i * log.n_candidates - j, pair))
             if len(self.heap) > self.most:
                 heapq.heappop(self.heap)

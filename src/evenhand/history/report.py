@@ -13,7 +13,7 @@ import numpy as np
 from evenhand._internal.atomic_write import atomic_write
 from evenhand._internal.html_page import embedded, html_page
 from evenhand.errors import MissingExtra
-from evenhand.history.pair_counts import PairCount, UnfairPair
+from evenhand.history.pair_counts import PairCount, UnfairPastPair
 from evenhand.history.past_log import PastLog
 from evenhand.history.policy_result import OffPolicyEstimate, PolicyResult
 
@@ -163,7 +163,7 @@ def _worst(log: PastLog, name: str, count: PairCount) -> str:
     return title + html_table(head, [_pair(log, at, pair) for pair in count.worst], "texts")
 
 
-def _pair(log: PastLog, at: dict[str, int], pair: UnfairPair) -> list[str]:
+def _pair(log: PastLog, at: dict[str, int], pair: UnfairPastPair) -> list[str]:
     chances, gap = f"{pair.higher:.2f}, {pair.lower:.2f}", f"{pair.higher - pair.lower:.2f}"
     differ = _differences(log, at[pair.first], at[pair.second])
     return [pair.round, pair.first, pair.second, chances, gap, f"{pair.distance:.2f}", differ]

@@ -78,6 +78,7 @@ def test_every_source_gives_the_same_log(tmp_path: Path) -> None:
         _same(read(source, COLUMNS, SCHEMA, table=table), expected)
         if isinstance(source, sql.Connection):
             source.close()
+            source.engine.dispose()
 
 
 def test_refused_rows_are_named_one_by_one_and_the_rest_goes_on(tmp_path: Path) -> None:

@@ -100,32 +100,32 @@ def html_table(head: Sequence[str], rows: Iterable[Sequence[str]], kind: str = "
 
 
 def _estimates(evaluation: Evaluation) -> str:
-    """What each policy earns per round, by each estimator."""
-    head = ["reward per round", "doubly robust", "more than as decided", "SNIPS", "IPS", "direct method"]
-    rows = [["as decided (observed)", str(evaluation.decided), "", "", "", ""]]
+    """What each policy earns per round, by each estimator; in two tables, since intervals are wide."""
+    first = [["as decided (observed)", str(evaluation.decided), "", ""]]
+    second = [["as decided (observed)", "", "", _ends(evaluation.decided)]]
     for result in evaluation.results:
-        found = {method: str(estimate) for method, estimate in result.estimates.items()}
-        shown = ["not estimated", "", "", "", ""]
+        found = result.estimates
         if found:
-            shown = [found["dr"], str(result.gain), found["snips"], found["ips"], found["dm"]]
-        rows.append([result.name, *shown])
-    return html_table(head, rows)
+            first.append([result.name, str(found["dr"]), str(result.gain), str(found["snips"])])
+            second.append([result.name, str(found["ips"]), str(found["dm"]), _ends(found["dr"])])
+        else:
+            first.append([result.name, "not estimated", "", ""])
+    head = ["reward per round", "doubly robust", "more than as decided", "SNIPS"]
+    return html_table(head, first) + html_table(["reward per round", "IPS", "direct method", "Bernstein (DR)"], second)
 
 
 def _support(evaluation: Evaluation) -> str:
     """How much the log says of each policy, and how it treats pairs."""
-    head = ["", "chosen per round", "effective outcomes", "largest weight", "without a chance", "Bernstein interval"]
+    head = ["", "chosen per round", "effective outcomes", "largest weight", "without a chance"]
     past = evaluation.past_pairs.get("chances of the past")
-    unfair = ["unfair pairs"] if evaluation.past_pairs else []
-    mean = f"{evaluation.log.places.mean():.3g}"
-    rows = [["as decided (observed)", mean, "", "", "", _ends(evaluation.decided)]]
-    rows[0] += [f"{past.share:.1%}"] if past is not None else []
+    rows = [["as decided (observed)", f"{evaluation.log.places.mean():.3g}", "", "", ""]]
+    if past is not None:
+        head, rows = [*head, "unfair pairs"], [[*rows[0], f"{past.share:.1%}"]]
     for result in evaluation.results:
-        dr = result.estimates.get("dr")
         about = [f"{result.choices:.3g}", f"{result.effective:.0f}", f"{result.largest_weight:.3g}"]
-        about += [f"{result.unsupported:.1%}", "" if dr is None else _ends(dr)]
-        rows.append([result.name, *about, *([f"{result.pairs.share:.1%}"] if result.pairs is not None else [])])
-    return html_table([*head, *unfair], rows)
+        unfair = [f"{result.pairs.share:.1%}"] if result.pairs is not None else []
+        rows.append([result.name, *about, f"{result.unsupported:.1%}", *unfair])
+    return html_table(head, rows)
 
 
 def _ends(estimate: OffPolicyEstimate) -> str:

@@ -15,6 +15,7 @@ from evenhand.cli._output import discard_stdout
 from evenhand.cli.backup import add_backup, add_restore
 from evenhand.cli.datasets import add_datasets
 from evenhand.cli.desk import add_desk
+from evenhand.cli.history import add_history
 from evenhand.cli.ledger import add_ledger
 from evenhand.cli.schema import add_schema
 from evenhand.cli.serve import add_serve
@@ -30,6 +31,7 @@ EXTRAS = {
     "witness": "service",
     "ledger": "desk",
     "desk": "desk",
+    "history": "history",
     "backup": "desk",
     "restore": "desk",
 }
@@ -48,6 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add_schema(commands.add_parser("schema", help="the features of people: propose from a table, show, check"))
     add_size(commands.add_parser("size", help="unfair pairs, answers and times to expect of a desk, before it runs"))
     _add_interview(commands.add_parser("interview", help="questions to a reviewer before a desk goes live"))
+    add_history(commands.add_parser("history", help="past decisions: read, evaluate policies on them, start warm"))
     add_serve(commands.add_parser("serve", help="decisions and reviews over HTTP, with pages; --demo to try it"))
     add_token(commands.add_parser("token", help="access tokens of the service: create, rotate, revoke, list"))
     add_ledger(

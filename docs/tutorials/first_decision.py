@@ -5,6 +5,9 @@
 # tells you when two candidates were alike and had very different chances. This tutorial plays a hundred rounds of it.
 
 # %%
+import tempfile
+from pathlib import Path
+
 import numpy as np
 
 import evenhand as eh
@@ -90,9 +93,6 @@ print("flags left:", bandit.flags_left)
 # Save the bandit and load it later: it continues as if it had never stopped.
 
 # %%
-import tempfile
-from pathlib import Path
-
 with tempfile.TemporaryDirectory() as folder:
     path = Path(folder) / "desk.eh"
     bandit.save(path)

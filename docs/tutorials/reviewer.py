@@ -62,7 +62,7 @@ print(bandit.learn(decision, review=eh.Review.partial(unfair=unfair, fair=fair, 
 # same chance.
 
 # %%
-scores = {i: int(round(3 + 2 * float(contexts[i] @ WEIGHTS))) for i in range(4)}
+scores = {i: round(3 + 2 * float(contexts[i] @ WEIGHTS)) for i in range(4)}
 print(scores, bandit.learn(decision, review=eh.Review.ratings(scores, scale=(1, 5), reviewer="Kim")))
 
 # %% [markdown]

@@ -150,3 +150,18 @@ def as_dict(value: Any, name: str) -> dict[Any, Any]:
         return dict(value)
     except (TypeError, ValueError):
         raise InvalidInput(f"{name} must be a dict, got {value!r}") from None
+
+
+def as_bounds(value: Any, candidates: Sequence[Any], name: str) -> Any:
+    """Floors or ceilings for a request: one number, or a dict by id; from a list in the order of the candidates.
+
+    >>> as_bounds([0.1, 0.2], [{"id": "a"}, {"id": "b"}], "lower"), as_bounds(0.5, [], "upper")
+    ({'a': 0.1, 'b': 0.2}, 0.5)
+    """
+    if value is None or isinstance(value, Mapping) or not hasattr(value, "__len__"):
+        return value
+    bounds = as_list(value, name)
+    ids = [one.get("id") for one in candidates if isinstance(one, Mapping)]
+    if len(bounds) != len(candidates) or len(ids) != len(candidates):
+        raise InvalidInput(f"{name} must be one for each of {len(candidates)} candidates, got {len(bounds)}")
+    return dict(zip(ids, bounds, strict=True))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -97,38 +97,44 @@ class Collisions:
     """The sum of the implied floors: what the floors and distances need of the capacity."""
     capacity: float
     choices: tuple[Choice, ...]
-    """The ways out, the cheapest first."""
+    """The ways out: by floors; by ceilings, capacity or both; by distances, if that helps."""
+    names: tuple[str, ...] | None = None
+    """Of the candidates, in order, in words and dicts; None for their indices."""
 
     @property
     def exceeds_capacity(self) -> bool:
         """Whether floors and distances need more than the capacity."""
         return self.needed - self.capacity > COLLISION_TOLERANCE * max(1.0, self.needed)
 
-    def error(self, names: Sequence[str] | None = None) -> CollidingBounds:
-        """The error that says so; names: of the candidates, in order, instead of their indices."""
-        return CollidingBounds(" ".join(self.sentences(names)), self)
+    def named(self, names: Sequence[str]) -> Collisions:
+        """The same with names of the candidates."""
+        return replace(self, names=tuple(names))
 
-    def sentences(self, names: Sequence[str] | None = None) -> list[str]:
+    def error(self) -> CollidingBounds:
+        """The error that says so."""
+        return CollidingBounds(" ".join(self.sentences()), self)
+
+    def sentences(self) -> list[str]:
         """What collides, and what each way out costs."""
-        sentences = [_pair_in_words(pair, names) for pair in self.pairs[:MOST_IN_WORDS]]
+        sentences = [_pair_in_words(pair, self.names) for pair in self.pairs[:MOST_IN_WORDS]]
         if self.n_pairs > MOST_IN_WORDS:
             sentences.append(f"{self.n_pairs - MOST_IN_WORDS} more pairs collide.")
         if self.exceeds_capacity:
             sentences.append(
-                f"The floors need a capacity of {self.needed:.4g}, with those that they imply for similar candidates, "
-                f"got {self.capacity:.4g}."
+                f"The floors need a capacity of {_shown(self.needed)}, with those that they imply for similar "
+                f"candidates, got {_shown(self.capacity)}."
             )
         ways = "; ".join(_choice_in_words(choice, self.capacity) for choice in self.choices)
         return [*sentences, f"Ways out: {ways}."]
 
-    def to_dict(self, names: Sequence[str] | None = None) -> dict[str, Any]:
-        """Plain dicts, lists and numbers; names: of the candidates, in order, instead of their indices."""
+    def to_dict(self) -> dict[str, Any]:
+        """Plain dicts, lists and numbers."""
         return {
-            "pairs": [_pair_as_dict(pair, names) for pair in self.pairs],
+            "pairs": [_pair_as_dict(pair, self.names) for pair in self.pairs],
             "n_pairs": self.n_pairs,
             "needed_capacity": self.needed,
             "capacity": self.capacity if np.isfinite(self.capacity) else None,
-            "choices": [_choice_as_dict(choice, names) for choice in self.choices],
+            "choices": [_choice_as_dict(choice, self.names) for choice in self.choices],
         }
 
 
@@ -136,18 +142,22 @@ def _pair_in_words(pair: Collision, names: Sequence[str] | None) -> str:
     i, j = _name(pair.floor_of, names), _name(pair.ceiling_of, names)
     between = f" by way of {', '.join(str(_name(one, names)) for one in pair.through)}" if pair.through else ""
     return (
-        f"The floor {pair.floor:.4g} of candidate {i} and the ceiling {pair.ceiling:.4g} of candidate {j} collide: the "
-        f"two may differ by {pair.distance:.4g}{between}, which is {pair.excess:.4g} too little."
+        f"The floor {_shown(pair.floor)} of candidate {i} and the ceiling {_shown(pair.ceiling)} of candidate {j} "
+        f"collide: the two may differ by {_shown(pair.distance)}{between}, which is {_shown(pair.excess)} too little."
     )
 
 
 def _choice_in_words(choice: Choice, capacity: float) -> str:
     words = " and ".join(WORDS[kind] for kind in choice.kinds)
     if "capacity" in choice.kinds:
-        words = f"{words} from {capacity:.4g} to {choice.capacity:.4g}"
+        words = f"{words} from {_shown(capacity)} to {_shown(choice.capacity)}"
     if "distances" in choice.kinds:
-        words = f"{words} by {choice.extra_distance:.4g}"
-    return f"{words} (reward {choice.value:.4g}, a cost of {choice.cost:.4g})"
+        words = f"{words} by {_shown(choice.extra_distance)}"
+    return f"{words} (reward {_shown(choice.value)}, a cost of {_shown(choice.cost)})"
+
+
+def _shown(number: float) -> str:
+    return f"{round(number, 4) + 0.0:g}"  # no -0
 
 
 def _name(candidate: int, names: Sequence[str] | None) -> int | str:
@@ -190,7 +200,6 @@ def explain_collisions(
         lower, upper = changed.floors, changed.ceilings
         rest = (best.probabilities, best.value, free - best.value)
         choices.append(Choice(kinds, lower, upper, changed.capacity, extra, *rest))
-    choices.sort(key=lambda choice: choice.cost)
     return Collisions(pairs[:MOST_COLLISIONS], len(pairs), needed, program.capacity, tuple(choices))
 
 

@@ -16,12 +16,12 @@ import numpy as np
 from evenhand._internal.archive import load_archive, write_archive
 from evenhand._internal.checks import check_bool, check_share, check_whole, refusal
 from evenhand._internal.randomness import Seed, as_generator, generator_from
-from evenhand.bandit._allocating import allocate, choose, learn_outcomes
-from evenhand.bandit._parts import check_capacity, check_learns_in, check_mode, check_part
+from evenhand.bandit.allocating import allocate, choose, learn_outcomes
 from evenhand.bandit.explain_metric import explain_metric
 from evenhand.bandit.fit_check import FitCheck
 from evenhand.bandit.fit_report import MODELLED, FitReport, protection, report_on_fit
 from evenhand.bandit.pairs_to_review import PairToReview, pairs_to_review
+from evenhand.bandit.parts import check_capacity, check_learns_in, check_mode, check_part
 from evenhand.bandit.safeguards import Margin, Safeguards, Target
 from evenhand.certificates import Certificate, certify_from_log
 from evenhand.errors import ForeignDecision, InconsistentReviews, MisleadingReviewer, NoMetricFits

@@ -116,15 +116,18 @@ class Desk:
         candidates: Any,
         *,
         on_invalid: OnInvalid = "refuse",
+        lower: cmd.Bounds = None,
+        upper: cmd.Bounds = None,
         actor: str = "desk",
         idempotency_key: str | None = None,
     ) -> DeskDecision:
         """Choose among candidates: a (k, d) array, a data frame, or a list of {"id", "context" | "features"}.
 
-        on_invalid: "refuse", "skip" or "clip" those who do not fit; see `Decide`.
+        on_invalid: "refuse", "skip" or "clip" those who do not fit. lower, upper: floors and ceilings on probabilities,
+        by id, in order, or one for all; CollidingBounds if no fair probabilities keep to them. See `Decide`.
         """
         mode = None if on_invalid == "refuse" else on_invalid
-        command = cmd.Decide(candidates, mode, actor=actor, idempotency_key=idempotency_key)
+        command = cmd.Decide(candidates, mode, lower, upper, actor=actor, idempotency_key=idempotency_key)
         return DeskDecision(self._execute_one(command))
 
     def outcome(self, decision: str, rewards: Mapping[str, float], **rest: Any) -> Event:

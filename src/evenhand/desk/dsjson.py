@@ -10,6 +10,7 @@ import orjson
 
 from evenhand.desk.opening import settings_in
 from evenhand.desk.settings import DeskSettings
+from evenhand.errors import InvalidInput
 from evenhand.ledger.event import Row
 from evenhand.ledger.ledger import Ledger
 from evenhand.ledger.verify import verify
@@ -30,7 +31,10 @@ def to_dsjson(ledger: Ledger, desk: str) -> Iterator[str]:
     verify(ledger, desk)
     with ledger.reading(desk) as view:
         head, withdrawn = view.head, {review for _, review in view.withdrawals()}
-        names = names_of(settings_in(view))
+        settings = settings_in(view)
+    if settings.mode == "shares":
+        raise InvalidInput(f"desk {desk!r} has mode 'shares': it draws nobody, and DSJSON has draws")
+    names = names_of(settings)
     for at in range(0, head.decisions, CHUNK):
         with ledger.reading(desk) as view:
             decisions = view.by_number(range(at, min(at + CHUNK, head.decisions)))

@@ -175,7 +175,8 @@ def _difference(row: Row, walk: Walk, settings: dict[int, DeskSettings], draws: 
     number, in_force = body["number"], settings[body["settings"]]
     bandit = walk.decided_from(body["state"]).bandit.with_capacity(in_force.capacity)
     draw = recorded_draw(body, draws)
-    decision = bandit.propose(body["contexts"], number=number, rng=draw.rng)
+    bounds = {"lower": body.get("lower"), "upper": body.get("upper")}
+    decision = bandit.propose(body["contexts"], number=number, rng=draw.rng, **bounds)
     fields = decision_fields(decision, bandit, body["candidates"], in_force) | draw.record
     replayed = orjson.loads(canonical(fields))
     if "worst_residual" not in body:  # the first ledgers have none

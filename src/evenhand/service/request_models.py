@@ -19,7 +19,7 @@ from evenhand.desk.settings import MOST_CAPACITY, MOST_FEATURES, MOST_PAIRS_PER_
 from evenhand.ledger.event import DESK_NAME, DESK_NAME_IN_WORDS, LONGEST
 from evenhand.metrics.features import Structure
 from evenhand.metrics.learner_settings import FINEST, HIGHEST_ERROR_RATE
-from evenhand.records.decision import ReviewKind
+from evenhand.records.decision import Mode, ReviewKind
 from evenhand.records.ratings import Preference
 from evenhand.records.review_metadata import LONGEST_TEXT, MOST_PLACES, NAMES, times
 from evenhand.rewards import RidgeUCB
@@ -43,6 +43,7 @@ PairAnswer = Literal["unfair", "acceptable", "unsure", "skip", "conflict", "rate
 Scale = Annotated[list[int], Field(min_length=2, max_length=2)]
 Tolerance = Annotated[float, Field(ge=0, lt=1)]
 Share = Annotated[float, Field(ge=0, le=MOST_SHARE)]
+Probability = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=1, le=MOST_ANSWERS)]
 
 
@@ -76,6 +77,14 @@ class DecisionRequest(RequestModel):
         Literal["refuse", "skip", "clip"],
         Field(description="Whether candidates who do not fit are refused with the request, left out, or clipped."),
     ] = "refuse"
+    lower: Annotated[
+        Probability | dict[Id, Probability],
+        Field(description="Floors on probabilities: by candidate id, 0 for others; or one for all."),
+    ] = OMITTED
+    upper: Annotated[
+        Probability | dict[Id, Probability],
+        Field(description="Ceilings on probabilities: by candidate id, 1 for others; or one for all."),
+    ] = OMITTED
 
     @property
     def mode(self) -> OnInvalid | None:
@@ -120,7 +129,13 @@ class DeskRequest(RequestModel):
     n_features: Annotated[int, Field(ge=1, le=MOST_FEATURES)] = OMITTED
     features: Annotated[list[Id], Field(min_length=1, max_length=MOST_FEATURES)] = OMITTED
     schema_: Annotated[dict[str, Any], Field(alias="schema", description="From evenhand.Schema.to_dict().")] = OMITTED
-    capacity: Annotated[int | None, Field(ge=1, le=MOST_CAPACITY)] = OMITTED
+    capacity: Annotated[
+        int | float | None,
+        Field(gt=0, le=MOST_CAPACITY, description="A whole number >= 1; with mode shares any number > 0."),
+    ] = OMITTED
+    mode: Annotated[
+        Mode, Field(description="Whether candidates are drawn, or each gets a share of what was asked.")
+    ] = OMITTED
     epsilon: Annotated[float | None, Field(ge=FINEST, le=1)] = OMITTED
     structure: Structure = OMITTED
     seed: Annotated[int, Field(ge=0, le=2**63 - 1)] = OMITTED

@@ -12,8 +12,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.allocation.draw import draw_from
 from evenhand.bandit import FairBandit
+from evenhand.bandit.allocating import choose, learn_outcomes
 from evenhand.errors import UnsupportedReview
 from evenhand.metrics import Verdicts
 from evenhand.records.decision import Decision, Review
@@ -45,7 +45,8 @@ class QuietBandit(FairBandit):
             return
         self._check_own(decision)
         model = copy.deepcopy(self.reward)
-        model.learn(decision.contexts[list(rewards)], np.array(list(rewards.values()), dtype=np.float64))
+        outcomes = np.array(list(rewards.values()), dtype=np.float64)
+        learn_outcomes(model, decision, np.array(list(rewards), dtype=np.int64), outcomes)
         self.reward = model
 
     def learn_past_review(
@@ -85,7 +86,7 @@ class QuietBandit(FairBandit):
         twin.safeguards = self.safeguards.copied()
         return twin
 
-    def with_capacity(self, capacity: int | None) -> Self:
+    def with_capacity(self, capacity: float | None) -> Self:
         """This bandit with another capacity, all else shared: for deciding, not for learning."""
         if capacity == self.capacity:
             return self
@@ -95,7 +96,8 @@ class QuietBandit(FairBandit):
 
     def drawn_again(self, decision: Decision, *, number: int, rng: np.random.Generator) -> Decision:
         """The decision of `propose` for the same contexts in round `number`, without computing it again."""
-        chosen = draw_from(decision.probabilities, math.inf if self.capacity is None else float(self.capacity), rng)
+        limit = math.inf if self.capacity is None else float(self.capacity)
+        chosen = choose(self.mode, decision.probabilities, limit, rng)
         return replace(decision, round=number, chosen=chosen).signed(self._key)
 
 

@@ -22,12 +22,14 @@ async def decide(access: DeskOfDecider, body: DecisionRequest, key: IdempotencyK
     """Choose among candidates: the probability of each, in their order, and which of them were drawn.
 
     Candidates who do not fit the desk's features are refused with the whole request, unless on_invalid is skip or clip:
-    then they are left out, and the response names them and the reasons.
+    then they are left out, and the response names them and the reasons. Floors and ceilings that no fair probabilities
+    keep to are refused as colliding-bounds: the problem names the pairs that collide, and what each way out costs.
     """
     most = access.service.settings.max_candidates
     if len(body.candidates) > most:
         raise Problem("invalid", f"candidates must be at most {most}, got {len(body.candidates)}")
-    return event_response(await access.record(Decide, body.candidates, body.mode, key=key), model=MadeDecision)
+    fields = (body.candidates, body.mode, body.lower, body.upper)
+    return event_response(await access.record(Decide, *fields, key=key), model=MadeDecision)
 
 
 @router.get("/{decision}", response_model=DecisionRecord, responses=AT_DESK, dependencies=NO_QUERY)

@@ -239,6 +239,7 @@ class ReviewSessions:
             "withheld": bool(shown_and_hidden(left, self.desk.settings, item.hidden)[1]),
             "probabilities": probabilities,
             "gap": None if probabilities is None else abs(probabilities[0] - probabilities[1]),
+            "in_shares": body.get("mode") == "shares",
             "digits": 1,
             "instruction": INSTRUCTION[item.ask],
         }

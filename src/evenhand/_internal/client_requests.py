@@ -153,15 +153,15 @@ def as_dict(value: Any, name: str) -> dict[Any, Any]:
 
 
 def as_bounds(value: Any, candidates: Sequence[Any], name: str) -> Any:
-    """Floors or ceilings for a request: one number, or a dict by id; from a list in the order of the candidates.
+    """Floors or ceilings for a request, by id: from one number, or a list in the order of the candidates.
 
-    >>> as_bounds([0.1, 0.2], [{"id": "a"}, {"id": "b"}], "lower"), as_bounds(0.5, [], "upper")
-    ({'a': 0.1, 'b': 0.2}, 0.5)
+    >>> as_bounds([0.1, 0.2], [{"id": "a"}, {"id": "b"}], "lower"), as_bounds(0.5, [{"id": "a"}], "upper")
+    ({'a': 0.1, 'b': 0.2}, {'a': 0.5})
     """
-    if value is None or isinstance(value, Mapping) or not hasattr(value, "__len__"):
+    if value is None or isinstance(value, Mapping):
         return value
-    bounds = as_list(value, name)
     ids = [one.get("id") for one in candidates if isinstance(one, Mapping)]
+    bounds = as_list(value, name) if hasattr(value, "__len__") else [value] * len(ids)
     if len(bounds) != len(candidates) or len(ids) != len(candidates):
         raise InvalidInput(f"{name} must be one for each of {len(candidates)} candidates, got {len(bounds)}")
     return dict(zip(ids, bounds, strict=True))

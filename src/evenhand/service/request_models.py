@@ -78,12 +78,10 @@ class DecisionRequest(RequestModel):
         Field(description="Whether candidates who do not fit are refused with the request, left out, or clipped."),
     ] = "refuse"
     lower: Annotated[
-        Probability | dict[Id, Probability],
-        Field(description="Floors on probabilities: by candidate id, 0 for others; or one for all."),
+        dict[Id, Probability], Field(description="Floors on probabilities by candidate id, 0 for others.")
     ] = OMITTED
     upper: Annotated[
-        Probability | dict[Id, Probability],
-        Field(description="Ceilings on probabilities: by candidate id, 1 for others; or one for all."),
+        dict[Id, Probability], Field(description="Ceilings on probabilities by candidate id, 1 for others.")
     ] = OMITTED
 
     @property
@@ -130,7 +128,7 @@ class DeskRequest(RequestModel):
     features: Annotated[list[Id], Field(min_length=1, max_length=MOST_FEATURES)] = OMITTED
     schema_: Annotated[dict[str, Any], Field(alias="schema", description="From evenhand.Schema.to_dict().")] = OMITTED
     capacity: Annotated[
-        int | float | None,
+        float | None,
         Field(gt=0, le=MOST_CAPACITY, description="A whole number >= 1; with mode shares any number > 0."),
     ] = OMITTED
     mode: Annotated[
@@ -160,7 +158,10 @@ class DeskRequest(RequestModel):
 
     def settings(self) -> dict[str, Any]:
         """The settings that the request names; defaults are the desk's own."""
-        return self.model_dump(by_alias=True, exclude_unset=True, exclude={"name"})
+        named = self.model_dump(by_alias=True, exclude_unset=True, exclude={"name"})
+        if named.get("capacity") is not None and named["capacity"].is_integer():
+            named["capacity"] = int(named["capacity"])
+        return named
 
 
 class OutcomesRequest(RequestModel):

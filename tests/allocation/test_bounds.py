@@ -50,9 +50,9 @@ def check(number: int, most: int = 16) -> bool:
     for best in found:
         assert abs(best.value - value) <= 1e-9 * instance.scale, instance
         assert best.worst_residual <= 1e-11
-        bounds = {"lower": instance.lower, "upper": instance.upper}
         inputs = (instance.rewards, instance.distances, instance.capacity)
-        verify_certificate(best.certificate(), best.probabilities, *inputs, **bounds)
+        bounds = {"lower": instance.lower, "upper": instance.upper}
+        verify_certificate(best.certificate(), best.probabilities, *inputs, **bounds)  # type: ignore[arg-type]
         assert set(best.constraint_prices()) <= set(best.tight_pairs)
     assert found[0].price == pytest.approx(found[1].price, abs=1e-9 * instance.scale), instance
     return True

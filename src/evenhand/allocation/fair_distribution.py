@@ -189,8 +189,8 @@ def _solve_between(program: FairProgram, method: Method) -> Allocation:
 
 def _solve(program: FairProgram) -> Allocation:
     """The best probabilities of a program."""
-    bounds = {"lower": program.lower, "upper": program.upper}
-    return fair_distribution(program.rewards, program.distances, program.capacity, **bounds)
+    inputs = (program.rewards, program.distances, program.capacity)
+    return fair_distribution(*inputs, lower=program.lower, upper=program.upper)
 
 
 def _fall_back(program: FairProgram) -> Floats:

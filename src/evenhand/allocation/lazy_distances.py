@@ -68,12 +68,11 @@ def fair_distribution_within(
     """
     table, settled = distances.upper, np.zeros(distances.upper.shape, np.bool_)
     a, _, limit = read_program(rewards, table, capacity)
-    bounds = {"lower": lower, "upper": upper}
     if not np.all(np.isfinite(a)):
         return fair_distribution(a, table, capacity)  # raises
     for step in count():
         try:
-            p = _solution(a, table, limit, bounds)
+            p = _solution(a, table, limit, lower, upper)
         except CollidingBounds:  # exact distances are no longer; all of them are needed to say what collides
             if np.all(settled | np.eye(len(a), dtype=np.bool_)):
                 raise
@@ -81,7 +80,7 @@ def fair_distribution_within(
             continue
         pairs = distances.may_reach(p, REPORTED_TOLERANCE, settled)
         if len(pairs) == 0:
-            return fair_distribution(a, table, capacity, **bounds)
+            return fair_distribution(a, table, capacity, lower=lower, upper=upper)
         if step < SELECTIVE:
             near = np.abs(p[pairs[:, 0]] - p[pairs[:, 1]]) >= (1.0 - NEARLY) * table[pairs[:, 0], pairs[:, 1]]
             pairs = pairs[near] if np.any(near) else pairs
@@ -91,15 +90,15 @@ def fair_distribution_within(
     raise AssertionError("unreachable")
 
 
-def _solution(a: Floats, table: Floats, limit: float, bounds: dict[str, ArrayLike | None]) -> Floats:
+def _solution(a: Floats, table: Floats, limit: float, lower: ArrayLike | None, upper: ArrayLike | None) -> Floats:
     """The best probabilities for these distances (k, k), which need no checks."""
-    if bounds["lower"] is None and bounds["upper"] is None:
+    if lower is None and upper is None:
         p, used = probabilities_within(
             a, table, limit, TIGHT_TOLERANCE, LEAST_GAIN, ROWS_PER_CANDIDATE, CHANGES_PER_CANDIDATE
         )
         if used >= 0:
             return p
-    return fair_distribution(a, table, limit, **bounds).probabilities
+    return fair_distribution(a, table, limit, lower=lower, upper=upper).probabilities
 
 
 def _compute(distances: BoundedDistances, settled: Mask, pairs: Indices) -> None:

@@ -30,6 +30,7 @@ async function begin() {
   $("#title").textContent = title;
   const flags = flagsOf(record.followed_by, Object.fromEntries(explanation.candidates.map((one) => [one.id, one.probability])));
   show($("#facts"), flags.banner, facts(record, explanation));
+  if (inShares(explanation)) $("#chances-title").textContent = "Shares, and the pairs at their limit";
   // In shares nobody is drawn: a mark on everybody would say nothing.
   const shown = inShares(explanation) ? explanation.candidates.map((one) => ({ ...one, chosen: false })) : explanation.candidates;
   showProbabilities($("#chances"), shown, explanation.binding_pairs, explanation.price?.probabilities_without ?? {}, inShares(explanation) ? SHARE : undefined);

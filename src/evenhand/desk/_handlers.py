@@ -156,7 +156,7 @@ class Handlers:
         if review.any_unfair and self.settings.metric not in ("BayesPoint", "VersionSpace"):
             bandit = self._bandit.published()
             bandit.count_decisions(max(0, (row.number or 0) + 1 - bandit.rounds))
-            decision = bandit.own(decision_of(row.event.body), is_whole="erased" not in row.event.body)
+            decision = bandit.own(decision_of(row.event.body))
             bandit.learn(decision, review=review)
 
     def _to_withdraw(self, name: Any) -> Row:

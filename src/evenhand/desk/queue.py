@@ -82,7 +82,7 @@ class QueueFeeder:
 def _pairs(row: Row, projection: Projection, settings: DeskSettings) -> list[WaitingPair]:
     body = row.event.body
     erased, candidates = erased_in(body), body["candidates"]
-    decision = projection.bandit.own(decision_of(body), is_whole=not erased)
+    decision = projection.bandit.own(decision_of(body))
     if decision.n_candidates < 2 or erased.issuperset(candidates):
         return []
     found = []

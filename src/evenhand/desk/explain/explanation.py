@@ -141,10 +141,10 @@ class Metric:
 def explain(event: Event, projection: Projection, ledger: Ledger, sources: VerdictSources, desk: str) -> Explanation:
     """The explanation of a decision, with the distances of `projection`."""
     body, erased = event.body, erased_in(event.body)
-    decision, ids = projection.bandit.own(decision_of(body), is_whole=not erased), body["candidates"]
+    decision, ids = projection.bandit.own(decision_of(body)), body["candidates"]
     if erased:
         of_others = [(i, j) for i, j in decision.tight_pairs if erased.isdisjoint((ids[i], ids[j]))]
-        decision = projection.bandit.own(replace(decision, tight_pairs=tuple(of_others)), is_whole=False)
+        decision = projection.bandit.own(replace(decision, tight_pairs=tuple(of_others)))
     rewards = zip(ids, decision.probabilities, body["estimated_rewards"], body["optimistic_rewards"], strict=True)
     shares = tuple(
         CandidateShare(name, float(p), i in decision.chosen, estimate, optimistic, *_bounds(decision, i))

@@ -71,9 +71,13 @@ class QuietBandit(FairBandit):
         self.safeguards.add_evidence(verdicts)
         self._report(learned)
 
-    def own(self, decision: Decision, *, is_whole: bool) -> Decision:
-        """The decision; with a new signature if it is not whole, since candidates were erased."""
-        return decision if is_whole else decision.signed(self._key)
+    def own(self, decision: Decision) -> Decision:
+        """A decision of the ledger with this bandit's signature: the ledger, not the signature, says whose it is.
+
+        The recorded signature may not fit. Candidates may have been erased since; and the key depends on the learner's
+        first numbers, which another processor rounds in another way.
+        """
+        return decision.signed(self._key)
 
     def published(self, previous: Self | None = None) -> Self:
         """A copy that decides as this one does now, and that does not change when this one learns.

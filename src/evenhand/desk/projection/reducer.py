@@ -191,10 +191,10 @@ def _learn(bandit: QuietBandit, kind: str, body: Body, decision: Body) -> None:
     """Change a bandit by an event of one of the kinds LEARNING; decision: the one that it is about, if any."""
     if kind == "outcome":
         places = indices_of(list(body["rewards"]), decision["candidates"])
-        made = bandit.own(decision_of(decision), is_whole="erased" not in decision)
+        made = bandit.own(decision_of(decision))
         bandit.learn_outcomes(made, dict(zip(places, body["rewards"].values(), strict=True)))
     elif kind == "review" and not is_repeat(body):
-        made = bandit.own(decision_of(decision), is_whole="erased" not in decision)
+        made = bandit.own(decision_of(decision))
         bandit.learn(made, review=review_of(body, decision["candidates"]))
     elif kind == "answer" and body["unfair"] is not None:  # None: unsure
         bandit.learn_pair(body["x"], body["y"], gap=body["gap"], unfair=body["unfair"], reviewer=body["reviewer"])

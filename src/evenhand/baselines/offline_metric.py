@@ -178,7 +178,7 @@ class OfflineMetric(Lottery):
         return self.best_fair(contexts, rewards)
 
 
-def random_probabilities(k: int, capacity: int | None, rng: np.random.Generator) -> Floats:
+def random_probabilities(k: int, capacity: float | None, rng: np.random.Generator) -> Floats:
     """Probabilities (k,) with gaps of every size, the same for each candidate on average.
 
     As many candidates as there are places, drawn at random, have probability s, uniform on [0, 1]; the others share

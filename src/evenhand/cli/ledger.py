@@ -139,9 +139,7 @@ def _what_differs(result: Replayed) -> str:
         )
     if result.snapshots:
         sentences.append("delete the snapshots, and the desk projects its ledger again")
-    sentences.append(
-        "another version of evenhand may be the reason; for ProjectedVolume or Guarded another processor"
-    )
+    sentences.append("another version of evenhand may be the reason; for ProjectedVolume or Guarded another processor")
     return "; ".join(sentences)
 
 

@@ -220,7 +220,7 @@ def _binding_pairs(
 
 def _price(decision: Decision, ids: list[str], estimated: Floats) -> Price:
     k = decision.n_candidates
-    bounds = {"lower": decision.lower, "upper": decision.upper}
+    bounds: dict[str, Any] = {"lower": decision.lower, "upper": decision.upper}
     free = fair_distribution(decision.optimistic_rewards, np.full((k, k), np.inf), decision.capacity, **bounds)
     gained = free.probabilities - decision.probabilities
     return Price(

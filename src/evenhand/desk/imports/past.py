@@ -58,7 +58,7 @@ def _in_shares(mode: Any, rewards: Mapping[str, float], probabilities: list[floa
     check_one_of("mode", "lottery" if mode is None else mode, get_args(Mode))
     if mode == "shares" and rewards and probabilities is None:
         raise InvalidInput("a past decision in shares with rewards must have probabilities, the shares, got none")
-    return mode == "shares"
+    return bool(mode == "shares")
 
 
 def _refuse_others(what: str, record: Mapping[str, Any], fields: Sequence[str], ignored: Sequence[str] = ()) -> None:

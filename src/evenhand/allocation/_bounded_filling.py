@@ -3,6 +3,7 @@
 A floor on one candidate is a floor on all others, lowered by their distance: together they are the implied floors, the
 least probabilities that keep to all floors and distances. Nothing fits if one of them exceeds a ceiling, or if their
 sum exceeds the capacity. Otherwise water-filling starts from them instead of from 0, and ceilings stop it as 1 does.
+Without a capacity the network simplex method is faster (`search_price_between`).
 
 It stays exact for the same reason: at a very high price the least probabilities are the best ones, and the best ones
 only rise as the price falls. The tree starts with every candidate below the one whose floor lifts it, or the root.
@@ -39,8 +40,8 @@ def implied_floors(lower: Floats, c: Floats, extra: float) -> tuple[Floats, Indi
         settled[highest] = True
         order[place] = highest
         for i in range(k):
-            if not settled[i] and p[highest] - (c[i, highest] + extra) > p[i]:
-                p[i] = p[highest] - (c[i, highest] + extra)
+            if not settled[i] and p[highest] - (c[highest, i] + extra) > p[i]:
+                p[i] = p[highest] - (c[highest, i] + extra)
                 lifter[i] = highest
     return p, lifter, order
 

@@ -22,7 +22,7 @@ from evenhand.allocation._max_flow import (
     richest_closed_set,
     spread_stuck,
 )
-from evenhand.allocation._network_simplex import CHANGES_PER_CANDIDATE, search_price
+from evenhand.allocation._network_simplex import CHANGES_PER_CANDIDATE, search_price, search_price_between
 from evenhand.allocation._program import (
     FairProgram,
     check_program,
@@ -175,16 +175,22 @@ def _solve_between(program: FairProgram, method: Method) -> Allocation:
     floors, lifter, order = implied_floors(program.floors, program.distances, 0.0)
     if collide(floors, program):
         raise explain_collisions(program, (floors, lifter), _solve).error()
-    a, c, limit = program.rewards, program.distances, program.capacity
+    if method == "highs":
+        return _checked(solve_by_lazy_rows(program), program)
+    a, c, k = program.rewards, program.distances, len(program.rewards)
     upper = np.maximum(program.ceilings, floors)  # above a ceiling by rounding at most
-    if method != "highs":
-        how = (TIGHT_TOLERANCE, LEAST_GAIN, ROWS_PER_CANDIDATE * len(a))
-        p, price, used = fill_between(a, c, limit, floors, upper, lifter, order, *how)
+    if program.budget < math.inf:
+        how = (TIGHT_TOLERANCE, LEAST_GAIN, ROWS_PER_CANDIDATE * k)
+        p, price, used = fill_between(a, c, program.capacity, floors, upper, lifter, order, *how)
         if used >= 0:
             p.setflags(write=False)
             return Allocation(p, float(a @ p), price, program, verify_probabilities(p, program))
-        log.info("water-filling read too many rows for %d candidates with bounds; falling back to HiGHS", len(a))
-    return _checked(solve_by_lazy_rows(program), program)
+    bounds = (program.floors, floors, upper)
+    p, used = search_price_between(a, c, program.budget, *bounds, LEAST_GAIN, CHANGES_PER_CANDIDATE * k)
+    if used < 0:
+        log.warning("network simplex took too many steps for %d candidates; falling back to HiGHS", k)
+        p = solve_by_lazy_rows(program)
+    return _checked(p, program)
 
 
 def _solve(program: FairProgram) -> Allocation:

@@ -191,7 +191,7 @@ def random_probabilities(k: int, capacity: float | None, rng: np.random.Generato
         return rng.random(k)
     share = rng.random()
     p = np.full(k, min(1.0, capacity * (1.0 - share) / (k - capacity)))
-    p[rng.choice(k, size=capacity, replace=False)] = share
+    p[rng.choice(k, size=int(capacity), replace=False)] = share
     return p
 
 

@@ -16,12 +16,13 @@ import numpy as np
 from evenhand._internal.archive import load_archive, write_archive
 from evenhand._internal.checks import check_bool, check_share, check_whole, refusal
 from evenhand._internal.randomness import Seed, as_generator, generator_from
-from evenhand.bandit.allocating import allocate, choose, learn_outcomes
+from evenhand.allocation import draw_from
+from evenhand.bandit.allocating import allocate, receivers
 from evenhand.bandit.explain_metric import explain_metric
 from evenhand.bandit.fit_check import FitCheck
 from evenhand.bandit.fit_report import MODELLED, FitReport, protection, report_on_fit
 from evenhand.bandit.pairs_to_review import PairToReview, pairs_to_review
-from evenhand.bandit.parts import check_capacity, check_learns_in, check_mode, check_part
+from evenhand.bandit.parts import check_capacity, check_learns_in, check_mode, check_names, check_part
 from evenhand.bandit.safeguards import Margin, Safeguards, Target
 from evenhand.certificates import Certificate, certify_from_log
 from evenhand.errors import ForeignDecision, InconsistentReviews, MisleadingReviewer, NoMetricFits
@@ -160,7 +161,8 @@ class FairBandit:
         parts = (self.safeguards, self.metric, contexts, rewards)
         best, tight, unproved = allocate(*parts, self.capacity, lower, upper)
         program, probabilities = best.program, best.probabilities
-        chosen = choose(self.mode, probabilities, program.capacity, rng)
+        is_drawn = self.mode == "lottery"
+        chosen = draw_from(probabilities, program.capacity, rng) if is_drawn else receivers(probabilities)
         bounds = None if program.lower is None or program.upper is None else (program.lower, program.upper)
         id = sign(self._key, number, contexts, probabilities, chosen, tight, self.mode, bounds)
         played = (self.capacity, rewards, tight, best.worst_residual, unproved, program.lower, program.upper, self.mode)
@@ -190,7 +192,11 @@ class FairBandit:
             review.check_fits(decision.n_candidates)
         reward_before = self.reward.copied()
         try:
-            learn_outcomes(self.reward, decision, candidates, outcomes)
+            chosen = decision.contexts.take(candidates, axis=0)
+            if decision.mode == "lottery":
+                self.reward.learn(chosen, outcomes)
+            else:
+                self.reward.learn_shares(chosen, outcomes, decision.probabilities.take(candidates))
             learned = Learned() if review is None else self._learn_review(decision, review)
         except BaseException:
             self.reward = reward_before
@@ -312,10 +318,7 @@ class FairBandit:
 
         features: a schema or the names of the coordinates, for the words; without, coordinates are numbered from 0.
         """
-        if features is not None:
-            named = features.coordinates if isinstance(features, Schema) else features
-            if isinstance(named, str) or len(named) != self.n_features:
-                raise refusal("features", f"a Schema, or names, of {self.n_features} coordinates", features)
+        check_names(features, self.n_features)
         target = self.safeguards.margin.target
         learner: dict[str, Any] = {"error_rate": self.metric.error_rate, "plays_metric": self.metric.plays_metric}
         return report_on_fit(self.fit_check, target=target, features=features, **learner)

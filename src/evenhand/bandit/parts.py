@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, get_args
 
 from evenhand._internal.checks import check_number, check_one_of, check_whole_or_none, refusal
@@ -9,6 +10,7 @@ from evenhand.errors import InvalidInput
 from evenhand.metrics import MetricLearner
 from evenhand.records.decision import Mode
 from evenhand.rewards import RewardModel
+from evenhand.schema import Schema
 
 
 def check_capacity(mode: Mode, capacity: Any) -> float | None:
@@ -32,6 +34,14 @@ def check_part(name: str, part: Any, kind: type[MetricLearner] | type[RewardMode
         raise refusal(name, f"a {kind.__name__}", part)
     if part.n_features != n_features:
         raise InvalidInput(f"{name} must have {n_features} features as the bandit has, got {part.n_features}")
+
+
+def check_names(features: Schema | Sequence[str] | None, n_features: int) -> None:
+    """Refuse names of another number of coordinates; None is fine."""
+    if features is not None:
+        named = features.coordinates if isinstance(features, Schema) else features
+        if isinstance(named, str) or len(named) != n_features:
+            raise refusal("features", f"a Schema, or names, of {n_features} coordinates", features)
 
 
 def check_learns_in(mode: Mode, reward: RewardModel) -> None:

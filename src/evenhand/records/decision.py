@@ -85,9 +85,9 @@ class Decision:
     def __post_init__(self) -> None:
         for name in ARRAYS:  # read-only, as kernels expect them
             object.__setattr__(self, name, frozen(getattr(self, name)))
-        for name in BOUNDS:
-            if getattr(self, name) is not None:
-                object.__setattr__(self, name, frozen(getattr(self, name)))
+        if self.lower is not None and self.upper is not None:
+            object.__setattr__(self, "lower", frozen(self.lower))
+            object.__setattr__(self, "upper", frozen(self.upper))
 
     def __repr__(self) -> str:
         capacity = f"capacity {self.capacity}"

@@ -12,8 +12,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand.allocation.draw import draw_from
 from evenhand.bandit import FairBandit
-from evenhand.bandit.allocating import choose, learn_outcomes
 from evenhand.errors import UnsupportedReview
 from evenhand.metrics import Verdicts
 from evenhand.records.decision import Decision, Review
@@ -45,8 +45,7 @@ class QuietBandit(FairBandit):
             return
         self._check_own(decision)
         model = copy.deepcopy(self.reward)
-        outcomes = np.array(list(rewards.values()), dtype=np.float64)
-        learn_outcomes(model, decision, np.array(list(rewards), dtype=np.int64), outcomes)
+        model.learn(decision.contexts[list(rewards)], np.array(list(rewards.values()), dtype=np.float64))
         self.reward = model
 
     def learn_past_review(
@@ -100,8 +99,9 @@ class QuietBandit(FairBandit):
 
     def drawn_again(self, decision: Decision, *, number: int, rng: np.random.Generator) -> Decision:
         """The decision of `propose` for the same contexts in round `number`, without computing it again."""
-        limit = math.inf if self.capacity is None else float(self.capacity)
-        chosen = choose(self.mode, decision.probabilities, limit, rng)
+        chosen = decision.chosen  # in shares nobody is drawn
+        if self.mode == "lottery":
+            chosen = draw_from(decision.probabilities, math.inf if self.capacity is None else float(self.capacity), rng)
         return replace(decision, round=number, chosen=chosen).signed(self._key)
 
 

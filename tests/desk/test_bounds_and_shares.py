@@ -45,6 +45,7 @@ def test_bounds_by_id_or_in_order(desk: Desk, lower: Any, upper: Any) -> None:
     """Both forms give the same decision, its event has the bounds, and a replay comes to the same."""
     decision = desk.decide(entries(), lower=lower, upper=upper)
     assert decision.bounds == {"a": (0, 1), "b": (0.2, 1), "c": (0, 0.1), "d": (0, 1)}
+    assert decision.to_rows()[2]["upper"] == 0.1
     assert decision.probabilities["b"] >= 0.2 - 1e-12
     assert decision.probabilities["c"] <= 0.1 + 1e-12
     desk.outcome(decision.id, dict.fromkeys(decision.chosen, 0.5))

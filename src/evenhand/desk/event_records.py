@@ -202,8 +202,9 @@ class DeskDecision:
 
     def to_rows(self) -> list[dict[str, Any]]:
         """A dict for each candidate, as in `pandas.DataFrame(decision.to_rows())`."""
-        chosen = set(self.chosen)
-        return [{"id": name, "probability": p, "chosen": name in chosen} for name, p in self.probabilities.items()]
+        chosen, bounds = set(self.chosen), self.bounds
+        rows = [{"id": name, "probability": p, "chosen": name in chosen} for name, p in self.probabilities.items()]
+        return [row | dict(zip(("lower", "upper"), bounds.get(str(row["id"]), ()), strict=False)) for row in rows]
 
     @property
     def id(self) -> str:

@@ -161,6 +161,8 @@ def test_what_shares_do_not_have(sharing: Desk, ledger: Ledger, name: str) -> No
         sharing.outcome(decision.id, {"a": 0.1})
     with pytest.raises(InvalidInput, match="it draws nobody"):
         list(to_dsjson(ledger, name))
+    with pytest.raises(InvalidInput, match="a desk in shadow mode must have mode 'lottery'"):
+        sharing.switch("shadow")
     with pytest.raises(InvalidInput, match="mode cannot change while a desk runs"):
         sharing.change_settings(mode="lottery")
     sharing.change_settings(capacity=2.25)

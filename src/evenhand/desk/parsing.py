@@ -33,7 +33,7 @@ NOT_COMPARED = ("idempotency_key", "key_lifetime", "origins", "people")
 
 BOUNDS = ("lower", "upper")
 
-LATER_FIELDS = (*ANSWER_FIELDS, "on_invalid", *BOUNDS)
+LATER_FIELDS = (*ANSWER_FIELDS, "on_invalid", "action", "subject", *BOUNDS)
 """Fields that count where they are used only: commands of earlier versions have none."""
 
 

@@ -21,7 +21,7 @@ from evenhand.desk.projection.reducer import Reducer, Withdrawals, newest_start,
 from evenhand.desk.projection.snapshots import checked, from_bytes, has_checksum, to_drop
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import DamagedFile, DamagedLedger, Erased, EvenhandError
-from evenhand.ledger.event import Row, Stamp, canonical
+from evenhand.ledger.event import SETTINGS_KINDS, Row, Stamp, canonical
 from evenhand.ledger.ledger import Ledger
 from evenhand.ledger.verify import verify
 
@@ -70,7 +70,7 @@ def replay(ledger: Ledger, desk: str) -> Replayed:
         head, withdrawals = view.head, view.withdrawals()
         settings = {
             row.seq: DeskSettings.from_dict(row.event.body["settings"])
-            for row in view.after(0, head.seq, ("opened", "settings"))
+            for row in view.after(0, head.seq, SETTINGS_KINDS)
         }
     walk = Walk(ledger, desk, withdrawals)
     result = Replayed(desk, lines=head.seq)

@@ -109,6 +109,8 @@ class DeskSettings:
     """Maximum number of pairs of a decision in the review queue."""
     reviewing: ReviewRules = field(default_factory=ReviewRules)
     """How pairs are shown to reviewers."""
+    shadow: bool = False
+    """Whether the desk only says what it would decide, beside a system in force; switched with `Desk.switch`."""
     seed: int = 0
     """The randomness of the metric learner and of signatures; draws of candidates have keys of their own: `lottery`."""
 
@@ -147,6 +149,8 @@ class DeskSettings:
             )
         check_error_rate(settings.reviewer_error, "reviewer_error")
         check_bool("intercept_in_metric", settings.intercept_in_metric)
+        check_bool("shadow", settings.shadow)
+        settings.check_shadow()
         check_text("play", settings.play)
         settings._check_changeable()
         most = MOST_SAMPLED["diagonal" if settings.structure == "diagonal" else "full"]
@@ -165,6 +169,11 @@ class DeskSettings:
         if is_new:
             settings._check_limits(MAY_CHANGE)
         return settings
+
+    def check_shadow(self) -> None:
+        """InvalidInput for a desk in shares in shadow mode: outcomes would be of shares that another system gave."""
+        if self.shadow and self.mode == "shares":
+            raise InvalidInput("a desk in shadow mode must have mode 'lottery', got 'shares'")
 
     def _check_changeable(self) -> None:
         check_capacity(self.mode, self.capacity)
@@ -188,6 +197,8 @@ class DeskSettings:
         """These settings with changes; InvalidInput for one that may not change while a desk runs."""
         if not isinstance(changes, Mapping) or not changes:
             raise refusal("changes", f"a dict of settings ({', '.join(MAY_CHANGE)})", changes)
+        if "shadow" in changes:
+            raise InvalidInput("shadow is changed with a switch, an event of its own: Desk.switch, POST .../switches")
         fixed = [str(name) for name in changes if name not in MAY_CHANGE]
         if fixed:
             raise InvalidInput(

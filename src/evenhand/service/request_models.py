@@ -16,10 +16,13 @@ from evenhand.bandit.safeguards import Target
 from evenhand.desk.commands import ANSWER_FIELDS
 from evenhand.desk.review_rules import LEASE_SECONDS, MOST_ANSWERS, MOST_RATINGS, MOST_SHARE, Ask
 from evenhand.desk.settings import MOST_CAPACITY, MOST_FEATURES, MOST_PAIRS_PER_DECISION, MOST_ROUNDS, MetricName
+from evenhand.desk.shadow import Mode
 from evenhand.ledger.event import DESK_NAME, DESK_NAME_IN_WORDS, LONGEST
+from evenhand.ledger.waiting_pairs import Subject
 from evenhand.metrics.features import Structure
 from evenhand.metrics.learner_settings import FINEST, HIGHEST_ERROR_RATE
-from evenhand.records.decision import Mode, ReviewKind
+from evenhand.records.decision import Mode as DecisionMode
+from evenhand.records.decision import ReviewKind
 from evenhand.records.ratings import Preference
 from evenhand.records.review_metadata import LONGEST_TEXT, MOST_PLACES, NAMES, times
 from evenhand.rewards import RidgeUCB
@@ -69,6 +72,23 @@ class CandidateInput(TypedDict):
     ]
 
 
+class ActionRequest(RequestModel):
+    """What the system in force really did, where the desk decided in shadow mode."""
+
+    chosen: Annotated[list[Id], Field(description="As many as it chose; empty for nobody.")]
+    probabilities: Annotated[
+        dict[Id, Annotated[Number, Field(ge=0, le=1)]],
+        Field(description="With which it chose, of each candidate, if it drew; else the chosen count as 1, others 0."),
+    ] = OMITTED
+    scores: Annotated[dict[Id, Number], Field(description="Its own scores of each candidate, for the record.")] = (
+        OMITTED
+    )
+
+    def fields(self) -> dict[str, Any]:
+        """The fields that the request names."""
+        return self.model_dump(exclude_unset=True)
+
+
 class DecisionRequest(RequestModel):
     """Candidates to choose among."""
 
@@ -82,6 +102,9 @@ class DecisionRequest(RequestModel):
     ] = OMITTED
     upper: Annotated[
         dict[Id, Probability], Field(description="Ceilings on probabilities by candidate id, 1 for others.")
+    ] = OMITTED
+    action: Annotated[
+        ActionRequest, Field(description="Of a desk in shadow mode: what was really done, if it is known yet.")
     ] = OMITTED
 
     @property
@@ -132,7 +155,7 @@ class DeskRequest(RequestModel):
         Field(gt=0, le=MOST_CAPACITY, description="A whole number >= 1; with mode shares any number > 0."),
     ] = OMITTED
     mode: Annotated[
-        Mode, Field(description="Whether candidates are drawn, or each gets a share of what was asked.")
+        DecisionMode, Field(description="Whether candidates are drawn, or each gets a share of what was asked.")
     ] = OMITTED
     epsilon: Annotated[float | None, Field(ge=FINEST, le=1)] = OMITTED
     structure: Structure = OMITTED
@@ -155,6 +178,9 @@ class DeskRequest(RequestModel):
     overlap: Annotated[float, Field(ge=0, le=1, description="The share of pairs for two reviewers.")] = OMITTED
     pairs_per_decision: Annotated[int, Field(ge=0, le=MOST_PAIRS_PER_DECISION)] = OMITTED
     reviewing: RulesInput = OMITTED
+    shadow: Annotated[
+        bool, Field(description="Whether the desk only says what it would decide, beside a system in force.")
+    ] = OMITTED
 
     def settings(self) -> dict[str, Any]:
         """The settings that the request names; defaults are the desk's own."""
@@ -209,6 +235,10 @@ class ReviewRequest(RequestModel):
     reviewer: Id | None = None
     circumstances: Annotated[dict[str, Any] | None, Field(description="Other metadata to keep.")] = None
     supersedes: Id | None = None
+    subject: Annotated[
+        Subject,
+        Field(description="Of a decision in shadow mode: the desk's proposal, or what the system in force did."),
+    ] = OMITTED
     ratings: Annotated[dict[Id, Number], Field(min_length=1, description="A score by candidate.")] = OMITTED
     scale: Annotated[
         list[Number], Field(min_length=2, max_length=2, description="Lowest and highest rating; else the desk's.")
@@ -245,6 +275,13 @@ class OverrideRequest(RequestModel):
 
     chosen: list[Id]
     reason: Text | None = None
+
+
+class SwitchRequest(RequestModel):
+    """Make a desk live, or put it into shadow mode."""
+
+    to: Mode
+    reason: Annotated[Text | None, Field(description="Stays in the ledger for good: name nobody.")] = None
 
 
 class ErasureRequest(RequestModel):

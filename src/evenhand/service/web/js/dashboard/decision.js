@@ -47,9 +47,11 @@ const inShares = (explanation) => explanation.mode === "shares";
 function facts(record, explanation) {
   const { body } = record;
   const shares = inShares(explanation);
-  const chosen = body.chosen.length ? joined(body.chosen.map(own), ", ") : "nobody";
+  const names = (ids) => (ids.length ? joined(ids.map(own), ", ") : "nobody");
+  const done = explanation.action ? names(explanation.action.chosen) : "not known yet";
+  const chosen = body.shadow ? [["Mode", "shadow: nobody acted on it"], ["The desk would choose", names(body.would_choose)], ["The system in force chose", done]] : [[shares ? "Got a share" : "Chosen", names(body.chosen)]];
   const entries = [
-    ["Time", fullTime(record.time)], ["By", own(record.actor)], [shares ? "Got a share" : "Chosen", chosen],
+    ["Time", fullTime(record.time)], ["By", own(record.actor)], ...chosen,
     ["Candidates", shares ? shareWords(body.candidates.length, body.capacity) : capacityWords(body.candidates.length, body.capacity)],
     ["Based on events", `up to ${explanation.decided_from.toLocaleString("en")}`], ["Random draw", shares ? "none: everybody gets a share" : drawn(body)],
     ["Limits met", limitsMet(explanation.worst_residual)], ["Id", el("code", { class: "id" }, record.id)],

@@ -132,7 +132,7 @@ class Desk:
         yet; see `RecordAction`.
         """
         mode = None if on_invalid == "refuse" else on_invalid
-        later = {"lower": lower, "upper": upper, "action": action}
+        later: dict[str, Any] = {"lower": lower, "upper": upper, "action": action}
         command = cmd.Decide(candidates, mode, **later, actor=actor, idempotency_key=idempotency_key)
         return DeskDecision(self._execute_one(command))
 

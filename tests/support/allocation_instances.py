@@ -147,9 +147,16 @@ def make_instance(number: int, most: int = 16) -> Instance:
 
 
 def make_bounded_instance(number: int, most: int = 16) -> Instance:
-    """The same with floors and ceilings: of few candidates or of many, some at 0, some equal, on a grid or not."""
+    """The same with floors and ceilings: of few candidates or of many, some at 0, some equal, on a grid or not.
+
+    Those of odd numbers lie around probabilities that fit, and often touch them; most of the others collide.
+    """
     plain = make_instance(number, most)
     rng, k = np.random.default_rng([2025, number]), len(plain.rewards)
+    if number % 2:
+        fit = _probabilities_that_fit(rng, plain)
+        loose = rng.choice([0.0, 0.2, 1.0], size=(2, k)) * rng.random((2, k))
+        return replace(plain, lower=fit * (1.0 - loose[0]), upper=fit + (1.0 - fit) * loose[1])
     floor, ceiling = rng.choice([0.05, 0.3, 1.0]), rng.choice([0.0, 0.5, 0.9])
     lower = np.where(rng.random(k) < rng.choice([0.1, 0.5, 1.0]), floor * rng.random(k), 0.0)
     upper = np.where(rng.random(k) < rng.choice([0.1, 0.5, 1.0]), ceiling + (1.0 - ceiling) * rng.random(k), 1.0)
@@ -160,6 +167,16 @@ def make_bounded_instance(number: int, most: int = 16) -> Instance:
     given = rng.random(k) < 0.1
     lower[given] = upper[given]
     return replace(plain, lower=lower, upper=upper)
+
+
+def _probabilities_that_fit(rng: np.random.Generator, instance: Instance) -> Floats:
+    """Random probabilities within all distances and the capacity, by shortest paths."""
+    paths = np.minimum(instance.distances, instance.distances.T)
+    for middle in range(len(paths)):
+        paths = np.minimum(paths, paths[:, [middle]] + paths[[middle]])
+    np.fill_diagonal(paths, 0.0)
+    p = np.min(rng.random(len(paths))[None, :] + paths, axis=1)
+    return np.asarray(p if instance.capacity is None else p * min(1.0, instance.capacity / p.sum()))
 
 
 def full_model_value(instance: Instance) -> float:

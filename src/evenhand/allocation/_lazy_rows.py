@@ -89,7 +89,8 @@ def polish(p: Floats, program: FairProgram) -> Floats:
     if total > program.budget:
         floors, _, _ = implied_floors(program.floors, program.distances, 0.0)  # which nothing needs to fall below
         least = float(floors.sum())
-        p = floors + (p - floors) * max(0.0, (program.budget - least) / (total - least))
+        share = (program.budget - least) / (total - least) if total > least else 0.0
+        p = floors + (p - floors) * max(0.0, share)
     return p
 
 

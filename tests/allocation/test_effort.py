@@ -66,11 +66,9 @@ def test_water_filling_reads_few_rows(k: int, metric: str, capacity: float, most
 )
 def test_passing_down_changes_the_tree_seldom(k: int, metric: str, most: int) -> None:
     """Without a limit a few changes of the tree for each candidate are enough."""
-    programs, bounds = ten_programmes(k, metric, None), (np.zeros(k), np.ones(k))
-    trees = [initial_tree(scaled(program.rewards)[0]) for program in programs]
     used = [
-        solve_at_price(tree, np.zeros(k), program.distances, *bounds, 0.0, ENOUGH)
-        for tree, program in zip(trees, programs, strict=True)
+        solve_at_price(initial_tree(scaled(program.rewards)[0]), np.zeros(k), program.distances, 0.0, ENOUGH)
+        for program in ten_programmes(k, metric, None)
     ]
     assert min(used) >= 0
     assert sum(used) <= most

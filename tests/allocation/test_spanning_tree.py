@@ -68,7 +68,7 @@ def test_the_tree_proves_the_probabilities(number: int, price: float) -> None:
     a, c = scaled(program.rewards)[0], program.distances
     k = len(a)
     tree, p = initial_tree(a), np.zeros(k)
-    assert solve_at_price(tree, p, c, np.zeros(len(p)), np.ones(len(p)), price, 1000) >= 0
+    assert solve_at_price(tree, p, c, price, 1000) >= 0
     check_tree(tree, a)
     for i in range(k):
         parent, held = tree["parent"][i], tree["held"][i]

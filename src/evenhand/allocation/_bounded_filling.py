@@ -17,7 +17,7 @@ import numpy as np
 
 from evenhand._internal.arrays import Floats, Indices
 from evenhand._internal.jit import jit
-from evenhand.allocation._network_simplex import Tree, attach, initial_tree
+from evenhand.allocation._network_simplex import Tree, attach, initial_tree, set_bounds
 from evenhand.allocation._program import scaled
 from evenhand.allocation._water_filling import pour
 
@@ -84,5 +84,6 @@ def fill_between(
     p = floors.copy()
     left = max(0.0, capacity - p.sum())
     tree = tree_of_floors(smaller, lifter, order)
-    price, read = pour(tree, p, c, upper, left, tolerance, least_gain, rows)
+    set_bounds(tree, floors, upper)
+    price, read = pour(tree, p, c, left, tolerance, least_gain, rows)
     return p, math.ldexp(price, exponent), read

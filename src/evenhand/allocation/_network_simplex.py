@@ -37,6 +37,8 @@ NODE = np.dtype(
         ("preceding", np.int64),
         ("reward", np.float64),  # of the whole subtree
         ("size", np.float64),  # of the whole subtree
+        ("floor", np.float64),
+        ("ceiling", np.float64),
         ("held", np.bool_),
     ],
     align=True,
@@ -49,7 +51,7 @@ Tree = NDArray[np.void]
 
 @jit
 def initial_tree(a: Floats) -> Tree:
-    """The tree of all probabilities at their floors for rewards a (k,): every candidate is lifted by the root."""
+    """The tree of all probabilities 0 for rewards a (k,): every candidate is lifted by the root. Ceilings are 1."""
     k = len(a)
     tree = np.empty(k + 1, NODE)
     for i in range(k):
@@ -59,11 +61,21 @@ def initial_tree(a: Floats) -> Tree:
         tree[i].preceding = i - 1
         tree[i].reward = a[i]
         tree[i].size = 1.0
+        tree[i].floor = 0.0
+        tree[i].ceiling = 1.0
         tree[i].held = False
     tree[k - 1].following = -1
     tree[k].parent = -1
     tree[k].child = 0
     return tree
+
+
+@jit
+def set_bounds(tree: Tree, lower: Floats, upper: Floats) -> None:
+    """Give all candidates of a tree these floors and ceilings, (k,) each."""
+    for i in range(len(lower)):
+        tree[i].floor = lower[i]
+        tree[i].ceiling = upper[i]
 
 
 @jit
@@ -148,10 +160,10 @@ def shift_subtree(tree: Tree, top: int, p: Floats, by: float, members: Indices) 
 
 
 @jit
-def fit_to_price(tree: Tree, p: Floats, lower: Floats, upper: Floats, price: float, members: Indices) -> None:
+def fit_to_price(tree: Tree, p: Floats, price: float, members: Indices) -> None:
     """Make the tree feasible at this price: lifted subtrees with a surplus go up, held ones with a deficit go down.
 
-    Their top goes to its ceiling or its floor, (k,) each, and is attached to the root.
+    Their top goes to its ceiling or its floor, and is attached to the root.
 
     Small subtrees first, since a subtree that leaves changes the surplus of those above it.
     """
@@ -162,25 +174,25 @@ def fit_to_price(tree: Tree, p: Floats, lower: Floats, upper: Floats, price: flo
         i = nodes[e]
         surplus = tree[i].reward - price * tree[i].size
         if surplus < 0.0 if tree[i].held else surplus > 0.0:
-            shift_subtree(tree, i, p, (upper[i] if surplus > 0.0 else lower[i]) - p[i], members)
+            shift_subtree(tree, i, p, (tree[i].ceiling if surplus > 0.0 else tree[i].floor) - p[i], members)
             move_subtree(tree, i, i, root, surplus > 0.0)
 
 
 @jit
-def most_violated(i: int, p: Floats, c: Floats, lower: Floats, upper: Floats, tolerance: float) -> tuple[float, int]:
+def most_violated(tree: Tree, i: int, p: Floats, c: Floats, tolerance: float) -> tuple[float, int]:
     """The largest violation p_i - p_j - c_ij of i's constraints, and j; (tolerance, -1) when there is none.
 
-    The root, number k, has probability 0: ceilings and floors, (k,) each, are constraints against it.
+    The root, number k, has probability 0: ceilings and floors are constraints against it.
     """
     k = len(p)
     worst, below = tolerance, -1
     if i == k:
         for j in range(k):
-            if lower[j] - p[j] > worst:
-                worst, below = lower[j] - p[j], j
+            if tree[j].floor - p[j] > worst:
+                worst, below = tree[j].floor - p[j], j
         return worst, below
-    if p[i] - upper[i] > worst:
-        worst, below = p[i] - upper[i], k
+    if p[i] - tree[i].ceiling > worst:
+        worst, below = p[i] - tree[i].ceiling, k
     reach, violated = p[i] - worst, False
     for j in range(k):  # most rows have no worse violation, and a loop without an exit is vectorised
         violated |= c[i, j] + p[j] < reach
@@ -220,20 +232,18 @@ def leaving_subtree(tree: Tree, upper: int, lower: int, price: float, visits: In
 
 
 @jit
-def solve_at_price(
-    tree: Tree, p: Floats, c: Floats, floors: Floats, ceilings: Floats, price: float, changes: int
-) -> int:
+def solve_at_price(tree: Tree, p: Floats, c: Floats, price: float, changes: int) -> int:
     """Make a tree and its probabilities (k,) optimal at this price, in place; return the pivots, -1 if over the limit.
 
-    floors, ceilings (k,): something must fit between them. Cost: O(k) per pivot, and per candidate whose constraints
-    are scanned: some 3 per pivot.
+    Something must fit between floors and ceilings. Cost: O(k) per pivot, and per candidate whose constraints are
+    scanned: some 3 per pivot.
     """
     k = len(p)
     members, visits = np.empty(k + 1, np.int64), np.zeros(k + 1, np.int64)
-    fit_to_price(tree, p, floors, ceilings, price, members)
+    fit_to_price(tree, p, price, members)
     used, intact, upper = 0, 0, 0
     while intact <= k:
-        excess, lower = most_violated(upper, p, c, floors, ceilings, VIOLATION_TOLERANCE)
+        excess, lower = most_violated(tree, upper, p, c, VIOLATION_TOLERANCE)
         if lower < 0:
             intact += 1
         else:
@@ -262,58 +272,61 @@ def worth_more(a: Floats, price: float, p: Floats, other: Floats) -> float:
 
 
 @jit
-def mixture(p: Floats, other: Floats, share: float, lower: Floats, upper: Floats) -> Floats:
-    """p + share * (other - p), clipped to the bounds (k,) each."""
+def mixture(tree: Tree, p: Floats, other: Floats, share: float) -> Floats:
+    """p + share * (other - p), clipped to floors and ceilings."""
     mixed = np.empty(len(p))
     for i in range(len(p)):
-        mixed[i] = min(upper[i], max(lower[i], p[i] + share * (other[i] - p[i])))
+        mixed[i] = min(tree[i].ceiling, max(tree[i].floor, p[i] + share * (other[i] - p[i])))
     return mixed
 
 
 @jit
 def search_price(a: Floats, c: Floats, capacity: float, least: float, changes: int) -> tuple[Floats, int]:
-    """`search_price_between` floors of 0 and ceilings of 1."""
+    """Probabilities (k,) that maximise a.p within the capacity, and the number of prices tried, -1 on failure.
+
+    a (k,) rewards, c (k, k) symmetric distances, at most `changes` pivots at each price.
+    """
     k = len(a)
-    floors = np.zeros(k)
-    return search_price_between(a, c, capacity, floors, floors, np.ones(k), least, changes)
+    a, _ = scaled(a)
+    return search_from(initial_tree(a), a, c, capacity, np.zeros(k), np.zeros(k), least, changes)
 
 
 @jit
 def search_price_between(
-    a: Floats,
-    c: Floats,
-    capacity: float,
-    lower: Floats,
-    least_of_all: Floats,
-    upper: Floats,
-    least: float,
-    changes: int,
+    a: Floats, c: Floats, capacity: float, lower: Floats, upper: Floats, floors: Floats, least: float, changes: int
 ) -> tuple[Floats, int]:
-    """Probabilities (k,) that maximise a.p within the capacity, and the number of prices tried, -1 on failure.
+    """The same between floors and ceilings (k,); `floors` (k,) are the implied ones, from `implied_floors`."""
+    a, _ = scaled(a)
+    tree = initial_tree(a)
+    set_bounds(tree, lower, upper)
+    return search_from(tree, a, c, capacity, floors.copy(), lower.copy(), least, changes)
 
-    a (k,) rewards, c (k, k) symmetric distances, floors and ceilings (k,), `least_of_all` (k,) the least probabilities
-    that keep to all constraints, at most `changes` pivots at each price. A price on capacity replaces the constraint.
+
+@jit
+def search_from(
+    tree: Tree, a: Floats, c: Floats, capacity: float, below: Floats, above: Floats, least: float, changes: int
+) -> tuple[Floats, int]:
+    """Search for the price of capacity, from a tree whose candidates are at their floors, `above` (k,), overwritten.
+
+    below (k,): the least probabilities that keep to all constraints. A price on capacity replaces the constraint.
     Two solutions, one above the capacity and one below, are equally good at exactly one price; if no other is better at
     that price, their mixture that fits the capacity is optimal (the feasible set is convex). Otherwise the better one
     replaces one of the two: Newton's method on a piecewise linear function, so it ends. Cost: `solve_at_price` once
     without a capacity, some 10 times with one.
     """
     k = len(a)
-    a, _ = scaled(a)
-    tree = initial_tree(a)
-    below, above = least_of_all.copy(), lower.copy()
-    used, tried = solve_at_price(tree, above, c, lower, upper, 0.0, changes), 1
+    used, tried = solve_at_price(tree, above, c, 0.0, changes), 1
     latest = above
     while used >= 0 and tried < MOST_PRICES:
         excess, spare = above.sum() - capacity, capacity - below.sum()
         if excess <= 0.0:
-            return mixture(above, above, 0.0, lower, upper), tried
+            return mixture(tree, above, above, 0.0), tried
         price = worth_more(a, 0.0, above, below) / (excess + spare)
         latest = latest.copy()
-        used, tried = solve_at_price(tree, latest, c, lower, upper, price, changes), tried + 1
+        used, tried = solve_at_price(tree, latest, c, price, changes), tried + 1
         resolution = k * least * 100.0  # of the probabilities
         if used >= 0 and worth_more(a, price, latest, below) <= resolution:
-            return mixture(below, above, spare / (excess + spare), lower, upper), tried
+            return mixture(tree, below, above, spare / (excess + spare)), tried
         if latest.sum() > capacity:
             above = latest
         else:

@@ -36,9 +36,9 @@ def richest_lifted(tree: Tree, least_gain: float) -> int:
 
 @jit
 def shortest_slack(
-    p: Floats, c: Floats, upper: Floats, rising: Indices, count: int, outside: Floats
+    tree: Tree, p: Floats, c: Floats, rising: Indices, count: int, outside: Floats
 ) -> tuple[float, int, int]:
-    """How far the first `count` of `rising` can rise, who is stopped then, and by whom: k for their bound `upper` (k,).
+    """How far the first `count` of `rising` can rise, who is stopped then, and by whom: k for their ceiling.
 
     `outside` (k,) holds the probabilities of those who stay and inf for those who rise. Cost: O(k |rising|).
     """
@@ -46,8 +46,8 @@ def shortest_slack(
     step, stopped, by = np.inf, -1, k
     for e in range(count):
         i = rising[e]
-        if upper[i] - p[i] < step:
-            step, stopped, by = upper[i] - p[i], i, k
+        if tree[i].ceiling - p[i] < step:
+            step, stopped, by = tree[i].ceiling - p[i], i, k
         reach, closer = p[i] + step, False
         for j in range(k):  # most rows have no smaller slack, and a loop without an exit is vectorised
             closer |= c[i, j] + outside[j] < reach
@@ -71,17 +71,17 @@ def fill(
     k = len(a)
     smaller, exponent = scaled(a)
     p = np.zeros(k)
-    price, read = pour(initial_tree(smaller), p, c, np.ones(k), capacity, tolerance, least_gain, rows)
+    price, read = pour(initial_tree(smaller), p, c, capacity, tolerance, least_gain, rows)
     return p, math.ldexp(price, exponent), read
 
 
 @jit
 def pour(
-    tree: Tree, p: Floats, c: Floats, upper: Floats, left: float, tolerance: float, least_gain: float, rows: int
+    tree: Tree, p: Floats, c: Floats, left: float, tolerance: float, least_gain: float, rows: int
 ) -> tuple[float, int]:
     """Raise the probabilities p (k,) of a tree to the best ones, in place; the price and the number of rows read.
 
-    upper (k,): what nobody may exceed. left: the capacity that is not used yet.
+    left: the capacity that is not used yet.
     """
     k, read = len(p), 0
     outside, rising = p.copy(), np.empty(k + 1, np.int64)
@@ -95,12 +95,12 @@ def pour(
         read += count
         for e in range(count):
             outside[rising[e]] = np.inf
-        step, stopped, by = shortest_slack(p, c, upper, rising, count, outside)
+        step, stopped, by = shortest_slack(tree, p, c, rising, count, outside)
         move = min(step, left / count)
         left = max(0.0, left - move * count)
         for e in range(count):
             i = rising[e]
-            p[i] = min(upper[i], p[i] + move)
+            p[i] = min(tree[i].ceiling, p[i] + move)
             outside[i] = p[i]
         if step - move > tolerance:  # the capacity stops them, not a constraint
             return tree[top].reward / count, read

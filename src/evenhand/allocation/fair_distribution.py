@@ -185,7 +185,7 @@ def _solve_between(program: FairProgram, method: Method) -> Allocation:
         if used >= 0:
             p.setflags(write=False)
             return Allocation(p, float(a @ p), price, program, verify_probabilities(p, program))
-    bounds = (program.floors, floors, upper)
+    bounds = (program.floors, upper, floors)
     p, used = search_price_between(a, c, program.budget, *bounds, LEAST_GAIN, CHANGES_PER_CANDIDATE * k)
     if used < 0:
         log.warning("network simplex took too many steps for %d candidates; falling back to HiGHS", k)

@@ -179,20 +179,15 @@ def fit_to_price(tree: Tree, p: Floats, price: float, members: Indices) -> None:
 
 
 @jit
-def most_violated(tree: Tree, i: int, p: Floats, c: Floats, tolerance: float) -> tuple[float, int]:
+def most_violated(i: int, p: Floats, c: Floats, ceiling: float, tolerance: float) -> tuple[float, int]:
     """The largest violation p_i - p_j - c_ij of i's constraints, and j; (tolerance, -1) when there is none.
 
-    The root, number k, has probability 0: ceilings and floors are constraints against it.
+    The root, number k, has probability 0: p_i <= ceiling is a constraint against it.
     """
     k = len(p)
-    worst, below = tolerance, -1
-    if i == k:
-        for j in range(k):
-            if tree[j].floor - p[j] > worst:
-                worst, below = tree[j].floor - p[j], j
-        return worst, below
-    if p[i] - tree[i].ceiling > worst:
-        worst, below = p[i] - tree[i].ceiling, k
+    worst, lower = tolerance, -1
+    if p[i] - ceiling > worst:
+        worst, lower = p[i] - ceiling, k
     reach, violated = p[i] - worst, False
     for j in range(k):  # most rows have no worse violation, and a loop without an exit is vectorised
         violated |= c[i, j] + p[j] < reach
@@ -200,8 +195,18 @@ def most_violated(tree: Tree, i: int, p: Floats, c: Floats, tolerance: float) ->
         for j in range(k):
             excess = p[i] - p[j] - c[i, j]
             if excess > worst:
-                worst, below = excess, j
-    return worst, below
+                worst, lower = excess, j
+    return worst, lower
+
+
+@jit
+def farthest_below(tree: Tree, p: Floats, tolerance: float) -> tuple[float, int]:
+    """The same for the root: by how much somebody is below their floor, and who."""
+    worst, lower = tolerance, -1
+    for j in range(len(p)):
+        if tree[j].floor - p[j] > worst:
+            worst, lower = tree[j].floor - p[j], j
+    return worst, lower
 
 
 @jit
@@ -243,7 +248,10 @@ def solve_at_price(tree: Tree, p: Floats, c: Floats, price: float, changes: int)
     fit_to_price(tree, p, price, members)
     used, intact, upper = 0, 0, 0
     while intact <= k:
-        excess, lower = most_violated(tree, upper, p, c, VIOLATION_TOLERANCE)
+        if upper < k:
+            excess, lower = most_violated(upper, p, c, tree[upper].ceiling, VIOLATION_TOLERANCE)
+        else:
+            excess, lower = farthest_below(tree, p, VIOLATION_TOLERANCE)
         if lower < 0:
             intact += 1
         else:

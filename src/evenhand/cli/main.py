@@ -86,7 +86,9 @@ def _add_demo(parser: argparse.ArgumentParser) -> None:
 
 def _add_interview(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--schema", type=Path, required=True, help="the features of a candidate, a JSON file")
-    parser.add_argument("--candidates", type=Path, required=True, help="people like the future candidates, a CSV file")
+    parser.add_argument(
+        "--candidates", type=Path, required=True, help="people like those to come: CSV, Parquet or Arrow"
+    )
     parser.add_argument(
         "--desk", type=_drawable, required=True, metavar="FILE.eh", help="where the interview is saved and continued"
     )
@@ -160,6 +162,11 @@ def _add_lab(parser: argparse.ArgumentParser) -> None:
     report.add_argument("folders", nargs="+", type=Path, metavar="RESULTS", help="folders written by `lab run`")
     report.add_argument("--output", type=_drawable, default=Path("report.html"), help="the page (%(default)s)")
     report.set_defaults(run=_report)
+    mlflow = actions.add_parser("mlflow", help="log results to MLflow, an experiment a run")
+    mlflow.add_argument("folders", nargs="+", type=Path, metavar="RESULTS", help="folders written by `lab run`")
+    mlflow.add_argument("--tracking-uri", metavar="URI", help="where MLflow keeps runs (its own default)")
+    mlflow.add_argument("--experiment", default="evenhand lab", help="the experiment in MLflow (%(default)s)")
+    mlflow.set_defaults(run=_mlflow)
 
 
 def _add_warm_up(parser: argparse.ArgumentParser) -> None:
@@ -214,6 +221,13 @@ def _report(options: argparse.Namespace) -> None:
     from evenhand.lab.runner import report
 
     report(options.folders, options.output)
+
+
+def _mlflow(options: argparse.Namespace) -> None:
+    from evenhand.adapters.mlflow_log import log_results
+
+    for name, run_id in log_results(options.folders, options.experiment, tracking_uri=options.tracking_uri):
+        print(f"{name}: run {run_id}")
 
 
 def _drawable(text: str) -> Path:

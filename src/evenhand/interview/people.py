@@ -1,4 +1,4 @@
-"""People from a CSV file, validated by a schema; errors name the line and the column."""
+"""People from a file, validated by a schema; errors name the line or row and the column."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evenhand._internal.arrays import Floats
+from evenhand._internal.frames import FrameTable, read_frame_file
 from evenhand.errors import InvalidInput
 from evenhand.schema import Category, Feature, Number, Ordinal, Schema, YesNo
 from evenhand.schema.encoded_rows import is_replaced
@@ -110,8 +111,11 @@ def load_schema(path: str | os.PathLike[str]) -> Schema:
 
 
 def load_people(path: str | os.PathLike[str], schema: Schema) -> PeopleTable:
-    """The people in a CSV file whose header names the schema's features, in any order, and perhaps other columns."""
+    """The people in a CSV, Parquet or Arrow file that has the schema's features as columns, and perhaps others."""
     try:
+        frame = read_frame_file(path)
+        if frame is not None:
+            return _people_of(frame, schema, os.fspath(path))
         with open(path, encoding="utf-8-sig", newline="") as file:
             return read_people(file, schema, os.fspath(path))
     except OSError as error:
@@ -119,8 +123,11 @@ def load_people(path: str | os.PathLike[str], schema: Schema) -> PeopleTable:
 
 
 def load_columns(path: str | os.PathLike[str]) -> dict[str, list[Any]]:
-    """All columns of a CSV file: those of numerals as numbers, blanks as None, others as texts."""
+    """All columns of a file. Of a CSV file: those of numerals as numbers, blanks as None, others as texts."""
     try:
+        frame = read_frame_file(path)
+        if frame is not None:
+            return {name: frame.column(name) for name in frame.names}
         with open(path, encoding="utf-8-sig", newline="") as file:
             table = read_table(file, (), os.fspath(path))
     except OSError as error:
@@ -163,6 +170,20 @@ def read_people(text: Iterable[str], schema: Schema, name: str) -> PeopleTable:
     read = tuple({feature.name: _shown(feature, row[feature.name]) for feature in schema.features} for row in rows)
     known = (*schema.names, *schema.carry)
     return PeopleTable(read, contexts, tuple(column for column in table.header if column not in known), schema)
+
+
+def _people_of(frame: FrameTable, schema: Schema, name: str) -> PeopleTable:
+    """The people in a data frame; `name` is the file's name in error messages."""
+    if len(frame) < 2:
+        raise InvalidInput(f"{name} must have at least two people, got {len(frame)}")
+    try:
+        schema = schema.fitted(frame, extra="ignore") if schema.is_open else schema
+        people = schema.read(frame, extra="ignore")
+    except DoesNotFit as error:
+        raise InvalidInput(f"{name} does not fit:\n{error}") from None
+    known = (*schema.names, *schema.carry)
+    ignored = tuple(str(column) for column in frame.names if column not in known)
+    return PeopleTable(tuple(people.rows), people.contexts, ignored, schema)
 
 
 def _shown(feature: Feature, given: object) -> Any:

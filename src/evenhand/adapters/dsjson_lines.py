@@ -45,7 +45,7 @@ class DsjsonRound:
     """With which each candidate is chosen, (k,); None if the line has no more than those of slots."""
     rewards: Mapping[int, float] = field(default_factory=dict)
     """Observed rewards of chosen candidates: costs, turned round."""
-    capacity: int | None = 1
+    capacity: float | None = 1
     """How many can be chosen at most; None for everybody."""
     candidates: tuple[str, ...] = ()
     """Ids, or () for numbers."""

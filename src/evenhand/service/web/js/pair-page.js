@@ -80,9 +80,10 @@ export class PairPage {
   }
 
   /** Asks in this way from now on: question, help and answers. */
-  setAsk(ask, inShares) {
-    if (this.asks === ask) return;
+  setAsk(ask, inShares = false) {
+    if (this.asks === ask && this.inShares === inShares) return;
     this.asks = ask;
+    this.inShares = inShares;
     this.question = showQuestion(ask, this.own, inShares);
     offerReasons(ask);
     this.help?.remove();

@@ -106,7 +106,12 @@ class Handlers:
                 raise AlreadyRecorded(f"the outcome of candidate {min(twice)!r} is in the ledger as {earlier.id}")
         values = {str(candidate): float(reward) for candidate, reward in rewards.items()}
         contexts = np.array([body["contexts"][body["candidates"].index(candidate)] for candidate in values])
-        copy.deepcopy(self._bandit.reward).learn(contexts, np.array(list(values.values())))  # to see that it can
+        model, outcomes = copy.deepcopy(self._bandit.reward), np.array(list(values.values()))  # to see that it can
+        if body.get("mode") == "shares":
+            shares = dict(zip(body["candidates"], body["probabilities"], strict=True))
+            model.learn_shares(contexts, outcomes, np.array([shares[candidate] for candidate in values]))
+        else:
+            model.learn(contexts, outcomes)
         return "outcome", {"decision": row.id, "rewards": values}, {"target": row.id}
 
     def _chosen(self, row: Row) -> list[str]:
@@ -145,6 +150,7 @@ class Handlers:
         if self.settings.shadow == shadow:
             raise AlreadyRecorded(f"the desk is {'in shadow mode' if shadow else 'live'} already")
         settings = replace(self.settings, shadow=shadow)
+        settings.check_shadow()
         body = {"to": command.to, "reason": as_text("reason", command.reason), "settings": settings.to_dict()}
         return "switch", body, {}
 
@@ -235,6 +241,8 @@ class Handlers:
             raise InvalidInput(f"decision {row.id} was made in shadow mode and chose nobody: record the action instead")
         if isinstance(command.chosen, str) or not isinstance(command.chosen, Sequence):
             raise refusal("chosen", "a list of candidates' ids", command.chosen)
+        if row.event.body.get("mode") == "shares":
+            raise InvalidInput("a decision in shares draws nobody: there is no draw to override")
         chosen, capacity = list(command.chosen), row.event.body["capacity"]
         indices_of(chosen, row.event.body["candidates"])
         if len(set(chosen)) < len(chosen):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -87,7 +88,7 @@ class _Kept(NamedTuple):
     def capacity(self) -> int:
         """How many could be chosen."""
         k = self.decision.n_candidates
-        return min(self.decision.capacity or k, k)
+        return min(math.ceil(self.decision.capacity or k), k)
 
 
 def _kept(row: Row, action: Mapping[str, Any] | None, later: list[Row]) -> _Kept:

@@ -13,6 +13,7 @@ import numpy as np
 from evenhand._internal.checks import check_bool, check_one_of, check_share, check_text, check_whole, refusal
 from evenhand._internal.checks import check_whole_or_none as whole_or_none
 from evenhand.bandit import FairBandit
+from evenhand.bandit.parts import check_capacity, check_mode
 from evenhand.bandit.safeguards import STEPS, Margin, Safeguards, Target
 from evenhand.desk.projection.projection import QuietBandit
 from evenhand.desk.review_rules import ReviewRules, check_hidden
@@ -32,6 +33,7 @@ from evenhand.metrics import (
 from evenhand.metrics.default import structure_for
 from evenhand.metrics.features import Structure
 from evenhand.metrics.learner_settings import bound_for, check_error_rate
+from evenhand.records.decision import Mode
 from evenhand.schema import Schema
 
 MOST_EVENTS = 10_000
@@ -81,7 +83,9 @@ class DeskSettings:
     """Names of the features, in order; candidates may then be passed by name."""
     schema: Schema | None = None
     """Kinds and ranges of the features; candidates may then be passed as they are."""
-    capacity: int | None = LIBRARY["capacity"]
+    capacity: float | None = LIBRARY["capacity"]
+    mode: Mode = LIBRARY["mode"]
+    """Whether candidates are drawn, or each gets a share of what was asked."""
     epsilon: float | None = LIBRARY["epsilon"]
     structure: Structure = LIBRARY["structure"]
     reviewer_error: float | None = LIBRARY["reviewer_error"]
@@ -135,6 +139,7 @@ class DeskSettings:
             chosen = {"intercept_in_metric": not schema.intercept, "bound": bound_for(varying, schema.farthest)}
             values = {**chosen, **values}
         settings = cls(**{**values, **read})
+        check_mode(settings.mode)
         check_one_of("metric", settings.metric, get_args(MetricName))
         check_one_of("structure", settings.structure, get_args(Structure))
         if is_new and settings.n_features > MOST_FULL and settings.structure == "full":
@@ -145,6 +150,7 @@ class DeskSettings:
         check_error_rate(settings.reviewer_error, "reviewer_error")
         check_bool("intercept_in_metric", settings.intercept_in_metric)
         check_bool("shadow", settings.shadow)
+        settings.check_shadow()
         check_text("play", settings.play)
         settings._check_changeable()
         most = MOST_SAMPLED["diagonal" if settings.structure == "diagonal" else "full"]
@@ -164,8 +170,13 @@ class DeskSettings:
             settings._check_limits(MAY_CHANGE)
         return settings
 
+    def check_shadow(self) -> None:
+        """InvalidInput for a desk in shares in shadow mode: outcomes would be of shares that another system gave."""
+        if self.shadow and self.mode == "shares":
+            raise InvalidInput("a desk in shadow mode must have mode 'lottery', got 'shares'")
+
     def _check_changeable(self) -> None:
-        whole_or_none("capacity", self.capacity, least=1)
+        check_capacity(self.mode, self.capacity)
         Margin.counting(self.target, self.target_unfair_share)
         whole_or_none("max_unfair_rounds", self.max_unfair_rounds, least=0)
         check_share("overlap", self.overlap)
@@ -205,6 +216,7 @@ class DeskSettings:
         return QuietBandit(
             self.n_features,
             capacity=self.capacity,
+            mode=self.mode,
             metric=self._metric(streams[1]),
             seed=streams[0],
             target_unfair_share=self.target_unfair_share,

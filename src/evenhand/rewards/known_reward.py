@@ -44,6 +44,9 @@ class KnownReward(RewardModel):
     def learn(self, contexts: Floats, rewards: Floats) -> None:
         """Nothing to learn."""
 
+    def learn_shares(self, contexts: Floats, rewards: Floats, shares: Floats) -> None:
+        """Nothing to learn."""
+
     def state(self) -> dict[str, Any]:
         """Theta."""
         return {"theta": self.theta}

@@ -174,6 +174,19 @@ class RidgeUCB(RewardModel):
             self.__dict__.update(before)
             raise
 
+    def learn_shares(self, contexts: Floats, rewards: Floats, shares: Floats) -> None:
+        """Learn from outcomes at shares (n,), 0 < s <= 1: r = s <theta, x> + noise, the noise of one scale R at any s.
+
+        So r is an outcome of the context s x: r / s estimates <theta, x> with the weight s^2, and an outcome at a tenth
+        of what was asked counts a hundredth of a full one. If the noise is smaller at smaller shares, R still bounds
+        it: the widths hold, and are wider than they need to be.
+        """
+        for share in shares.tolist():
+            check_number("a share", share, above=0, most=1)
+        if shares.shape != rewards.shape:
+            raise InvalidInput(f"shares must be one per reward, got {shares.shape} for {rewards.shape}")
+        self.learn(np.asarray(contexts * shares[:, None]), rewards)
+
     def _refresh(self) -> None:
         """Recompute inverse and determinant; the carried inverse must have been right up to rounding."""
         V, V_inv, b, theta = Sums.of(self._sums)

@@ -21,6 +21,7 @@ from evenhand.ledger.event import DESK_NAME, DESK_NAME_IN_WORDS, LONGEST
 from evenhand.ledger.waiting_pairs import Subject
 from evenhand.metrics.features import Structure
 from evenhand.metrics.learner_settings import FINEST, HIGHEST_ERROR_RATE
+from evenhand.records.decision import Mode as DecisionMode
 from evenhand.records.decision import ReviewKind
 from evenhand.records.ratings import Preference
 from evenhand.records.review_metadata import LONGEST_TEXT, MOST_PLACES, NAMES, times
@@ -45,6 +46,7 @@ PairAnswer = Literal["unfair", "acceptable", "unsure", "skip", "conflict", "rate
 Scale = Annotated[list[int], Field(min_length=2, max_length=2)]
 Tolerance = Annotated[float, Field(ge=0, lt=1)]
 Share = Annotated[float, Field(ge=0, le=MOST_SHARE)]
+Probability = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=1, le=MOST_ANSWERS)]
 
 
@@ -95,6 +97,12 @@ class DecisionRequest(RequestModel):
         Literal["refuse", "skip", "clip"],
         Field(description="Whether candidates who do not fit are refused with the request, left out, or clipped."),
     ] = "refuse"
+    lower: Annotated[
+        dict[Id, Probability], Field(description="Floors on probabilities by candidate id, 0 for others.")
+    ] = OMITTED
+    upper: Annotated[
+        dict[Id, Probability], Field(description="Ceilings on probabilities by candidate id, 1 for others.")
+    ] = OMITTED
     action: Annotated[
         ActionRequest, Field(description="Of a desk in shadow mode: what was really done, if it is known yet.")
     ] = OMITTED
@@ -142,7 +150,13 @@ class DeskRequest(RequestModel):
     n_features: Annotated[int, Field(ge=1, le=MOST_FEATURES)] = OMITTED
     features: Annotated[list[Id], Field(min_length=1, max_length=MOST_FEATURES)] = OMITTED
     schema_: Annotated[dict[str, Any], Field(alias="schema", description="From evenhand.Schema.to_dict().")] = OMITTED
-    capacity: Annotated[int | None, Field(ge=1, le=MOST_CAPACITY)] = OMITTED
+    capacity: Annotated[
+        float | None,
+        Field(gt=0, le=MOST_CAPACITY, description="A whole number >= 1; with mode shares any number > 0."),
+    ] = OMITTED
+    mode: Annotated[
+        DecisionMode, Field(description="Whether candidates are drawn, or each gets a share of what was asked.")
+    ] = OMITTED
     epsilon: Annotated[float | None, Field(ge=FINEST, le=1)] = OMITTED
     structure: Structure = OMITTED
     seed: Annotated[int, Field(ge=0, le=2**63 - 1)] = OMITTED
@@ -170,7 +184,10 @@ class DeskRequest(RequestModel):
 
     def settings(self) -> dict[str, Any]:
         """The settings that the request names; defaults are the desk's own."""
-        return self.model_dump(by_alias=True, exclude_unset=True, exclude={"name"})
+        named = self.model_dump(by_alias=True, exclude_unset=True, exclude={"name"})
+        if named.get("capacity") is not None and named["capacity"].is_integer():
+            named["capacity"] = int(named["capacity"])
+        return named
 
 
 class OutcomesRequest(RequestModel):

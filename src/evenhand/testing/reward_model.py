@@ -106,6 +106,15 @@ class RewardModelContract:
         model.learn(*self.outcomes(3, seed=5))
         assert _frozen_state(copy) == after
 
+    def test_a_share_of_one_is_the_whole(self) -> None:
+        """A model that learns from shares learns the same from shares of 1 as from whole outcomes."""
+        if not self.make().learns_shares:
+            return
+        contexts, rewards = self.outcomes(20, seed=11)
+        model = self.make()
+        model.learn_shares(contexts, rewards, np.ones(20))
+        assert _frozen_state(model) == _frozen_state(self.trained(20, seed=11))
+
     def test_restored_it_goes_on_as_if_never_stopped(self, tmp_path: Path) -> None:
         """Through a file, then the same outcomes: bit-identical to a model that was never stopped."""
         model = self.trained()

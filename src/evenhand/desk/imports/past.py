@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_number, check_share, refusal
 from evenhand.desk.candidates import read_candidates
 from evenhand.desk.commands import ANSWER_FIELDS, RATED_FIELDS
@@ -17,7 +18,6 @@ from evenhand.desk.review_rules import ReviewRules
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import InvalidInput
 from evenhand.records.contexts import as_contexts
-from evenhand.rewards import RewardModel
 
 FIELDS = ("candidates", "probabilities", "rewards", "reviews", "source")
 REVIEW_FIELDS = ("kind", "unfair", "fair", "any_unfair", "reviewer", *ANSWER_FIELDS)
@@ -85,15 +85,15 @@ def _read_review(value: Any, ids: list[str], probabilities: list[float], rules: 
     return read_review(values, ids, probabilities, rules)[1]
 
 
-def learn_rewards(model: RewardModel, body: Mapping[str, Any]) -> None:
-    """Let a reward model learn from a past decision; it refuses rewards that are too large for it."""
+def past_outcomes(body: Mapping[str, Any]) -> tuple[Floats, Floats]:
+    """The contexts (n, d) and rewards (n,) of those with an outcome in a past decision."""
     contexts = np.array(body["contexts"], dtype=np.float64)
     chosen = indices_of(list(body["rewards"]), body["candidates"])
-    model.learn(contexts[chosen], np.array(list(body["rewards"].values()), dtype=np.float64))
+    return contexts[chosen], np.array(list(body["rewards"].values()), dtype=np.float64)
 
 
 def learn_past(bandit: QuietBandit, body: Mapping[str, Any]) -> None:
     """Let a bandit learn from a past decision: its outcomes, and each of its reviews."""
-    learn_rewards(bandit.reward, body)
+    bandit.reward.learn(*past_outcomes(body))
     for review in body["reviews"]:
         bandit.learn_past_review(body["contexts"], body["probabilities"], review_of(review, body["candidates"]))

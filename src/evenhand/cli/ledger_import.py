@@ -75,7 +75,7 @@ def _run_dsjson(options: argparse.Namespace) -> int:
     from evenhand.adapters.dsjson_import import write_past
     from evenhand.desk.imports.past_file import PastFile
 
-    own = _nested(_setting(text) for text in options.settings)
+    own = settings_of(options)
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "past.jsonl"
         found = write_past(options.file, target, own.get("features"))

@@ -13,7 +13,9 @@ from pathlib import Path
 from evenhand.cli._options import at_least
 from evenhand.cli._output import discard_stdout
 from evenhand.cli.backup import add_backup, add_restore
+from evenhand.cli.datasets import add_datasets
 from evenhand.cli.desk import add_desk
+from evenhand.cli.history import add_history
 from evenhand.cli.ledger import add_ledger
 from evenhand.cli.schema import add_schema
 from evenhand.cli.serve import add_serve
@@ -29,6 +31,7 @@ EXTRAS = {
     "witness": "service",
     "ledger": "desk",
     "desk": "desk",
+    "history": "history",
     "backup": "desk",
     "restore": "desk",
 }
@@ -47,6 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add_schema(commands.add_parser("schema", help="the features of people: propose from a table, show, check"))
     add_size(commands.add_parser("size", help="unfair pairs, answers and times to expect of a desk, before it runs"))
     _add_interview(commands.add_parser("interview", help="questions to a reviewer before a desk goes live"))
+    add_history(commands.add_parser("history", help="past decisions: read, evaluate policies on them, start warm"))
     add_serve(commands.add_parser("serve", help="decisions and reviews over HTTP, with pages; --demo to try it"))
     add_token(commands.add_parser("token", help="access tokens of the service: create, rotate, revoke, list"))
     add_ledger(
@@ -56,6 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add_witness(commands.add_parser("witness", help="keep signed heads elsewhere, and report contradictions"))
     add_backup(commands.add_parser("backup", help="a verified copy of an SQLite ledger, made while it is in use"))
     add_restore(commands.add_parser("restore", help="a backup as the ledger again; erased people are erased again"))
+    add_datasets(commands.add_parser("datasets", help="tables of real people: list, show, write as CSV and schema"))
     _add_lab(commands.add_parser("lab", help="experiments: list, run, report"))
     _add_warm_up(commands.add_parser("warm-up", help="compile all numerical kernels now, for images"))
     options = parser.parse_args(arguments)

@@ -138,13 +138,15 @@ def load_columns(path: str | os.PathLike[str]) -> dict[str, list[Any]]:
         if table.header.count(name) > 1:
             count = table.header.count(name)
             raise InvalidInput(f"{table.name}: the names of columns must be unique, got {name!r} {count} times")
-    return {name: _typed([line[place].strip() for _, line in table.lines]) for place, name in enumerate(table.header)}
+    return {
+        name: typed_column([line[place].strip() for _, line in table.lines]) for place, name in enumerate(table.header)
+    }
 
 
-def _typed(texts: list[str]) -> list[Any]:
+def typed_column(texts: list[str]) -> list[Any]:
     """A column in one type: whole numbers if all are, else numbers if all are, else texts; None for blanks.
 
-    >>> _typed(["1", "", "3"]), _typed(["1", "2.5"]), _typed(["1", "n/a"])
+    >>> typed_column(["1", "", "3"]), typed_column(["1", "2.5"]), typed_column(["1", "n/a"])
     ([1, None, 3], [1.0, 2.5], ['1', 'n/a'])
     """
     for kind in (int, float):
@@ -159,7 +161,7 @@ def read_people(text: Iterable[str], schema: Schema, name: str) -> PeopleTable:
     """The people in lines of separated values; `name` is the file's name in error messages."""
     table = read_table(text, schema.names, name)
     raw = table.values(schema.names)
-    rows = [{feature.name: _value(feature, row[feature.name]) for feature in schema.features} for row in raw]
+    rows = [{feature.name: read_cell(feature, row[feature.name]) for feature in schema.features} for row in raw]
     try:
         schema = schema.fitted(rows) if schema.is_open else schema
         contexts = schema.encode(rows)
@@ -192,7 +194,7 @@ def _shown(feature: Feature, given: object) -> Any:
     return given if is_replaced(feature, given, value) else value
 
 
-def _value(feature: Feature, text: str) -> object:
+def read_cell(feature: Feature, text: str) -> object:
     """A cell in the type of the feature, or the text itself, which the feature then refuses.
 
     Columns of whole numbers with gaps are written as 1.0 and 3.0: these are yes, and the code 3.

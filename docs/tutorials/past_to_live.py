@@ -9,6 +9,7 @@
 import numpy as np
 
 import evenhand as eh
+from evenhand.desk.replay import replay
 
 data = eh.datasets.load("loanapp")
 print(data)
@@ -28,8 +29,8 @@ print(log)
 # %% [markdown]
 # ## 2. What would other policies have earned?
 #
-# Learn on the first half of the rounds, evaluate on the second. Chances of past decisions were not recorded, so they are
-# estimated; a policy whose choices the past says too little about is refused.
+# Learn on the first half of the rounds, evaluate on the second. Chances of past decisions were not recorded, so they
+# are estimated; a policy whose choices the past says too little about is refused.
 
 # %%
 past, recent = log.split(0.5)
@@ -57,7 +58,7 @@ def reviewer(i: int, j: int, gap: float) -> bool:
 
 def applicants(places: np.ndarray) -> list[dict]:
     rows = people.iloc[places][list(data.schema.names)].to_dict("records")
-    return [{"id": str(place), "features": row} for place, row in zip(places, rows)]
+    return [{"id": str(place), "features": row} for place, row in zip(places, rows, strict=True)]
 
 
 def review(decision: eh.desk.DeskDecision) -> int:
@@ -99,8 +100,6 @@ print("flags in the first nine live decisions:", sum(flags[:9]), "- in the last 
 # Shadow and live decisions, actions, reviews and the switch are events of one chain. Replay makes every decision again.
 
 # %%
-from evenhand.desk.replay import replay
-
 kinds: dict[str, int] = {}
 for event in desk.events():
     kinds[event.kind] = kinds.get(event.kind, 0) + 1

@@ -106,10 +106,21 @@ class DeskClient:
     # Desks.
 
     def open_desk(self, name: str, *, key: str | None = None, **settings: Any) -> dict[str, Any]:
-        """Open a new desk: schema (a Schema, or its dict), features or n_features, capacity, epsilon, seed, ..."""
+        """Open a new desk: schema (a Schema, or its dict), features or n_features, capacity, epsilon, seed, ...
+
+        reward: a name, such as "LogisticUCB", or a new reward model of `evenhand.rewards`.
+        """
         schema: Any = settings.get("schema")
         if hasattr(schema, "to_dict"):
             settings["schema"] = schema.to_dict()
+        reward: Any = settings.get("reward")
+        if hasattr(reward, "recipe"):
+            settings["reward"] = reward.recipe()
+        prior: Any = settings.get("prior")
+        if hasattr(prior, "get_mahalanobis_matrix"):
+            prior = prior.get_mahalanobis_matrix()
+        if prior is not None:
+            settings["prior"] = [as_list(row, "prior") for row in prior]
         return self._post("/api/desks", {"name": name, **settings}, key)
 
     def desks(self) -> Iterator[str]:

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
+import numpy as np
+
+from evenhand._internal.arrays import Floats
 from evenhand.bandit.warm_up import warm_up
 from evenhand.desk._handlers import Draft, Handlers
 from evenhand.desk.candidates import Candidates
@@ -247,7 +250,7 @@ def decision_fields(
         "number": decision.round,
         "schema": None if settings.schema is None else settings.schema.digest,
         "contexts": decision.contexts,
-        "estimated_rewards": decision.contexts @ cast("RidgeUCB", bandit.reward).theta,
+        "estimated_rewards": _estimated_rewards(decision, bandit),
         "optimistic_rewards": decision.optimistic_rewards,
         "probabilities": decision.probabilities,
         "capacity": decision.capacity,
@@ -262,3 +265,10 @@ def decision_fields(
         **({} if decision.lower is None else {"lower": decision.lower, "upper": decision.upper}),
         **({} if decision.mode == "lottery" else {"mode": decision.mode}),
     }
+
+
+def _estimated_rewards(decision: Decision, bandit: QuietBandit) -> Floats:
+    """What the reward model expects of each candidate, (k,)."""
+    if isinstance(bandit.reward, RidgeUCB):  # as in all ledgers so far; `estimate` may differ in the last bit
+        return np.asarray(decision.contexts @ bandit.reward.theta)
+    return bandit.reward.estimate(decision.contexts)

@@ -45,6 +45,8 @@ def past_log(ledger: Ledger, desk: str, *, of: Subject = "desk") -> PastLog:
         action = action_of(body, later) if of == "system" else None
         if "erased" in body:
             refused.append(RefusedRow(f"decision {row.id}", "", ("somebody in it was erased",)))
+        elif body.get("mode") == "shares":
+            refused.append(RefusedRow(f"decision {row.id}", "", ("it gave shares: nobody was chosen",)))
         elif any(each.kind == "override" for each in later):
             refused.append(RefusedRow(f"decision {row.id}", "", ("somebody overrode it: its chances are unknown",)))
         elif of == "system" and action is None:

@@ -13,16 +13,13 @@ from evenhand._internal.checks import check_number, check_number_or_none, check_
 from evenhand._internal.factorisations import cholesky, inverse_of_lower
 from evenhand._internal.jit import frozen, jit
 from evenhand.errors import InvalidInput, SolverFailed
-from evenhand.rewards.model import RewardModel
+from evenhand.rewards.model import TIE_BREAK, RewardModel, check_lengths
 
 Width = Literal["self_normalised", "paper"]
 
 REFRESH_EVERY = 256  # Rank-one updates between two fresh factorisations of V.
 DRIFT_TOLERANCE = 1e-6  # How far V times the carried inverse may be from the identity when it is checked.
 NOISE_PRIOR_WEIGHT = 1.0  # The prior noise scale of 1 counts as much as this many outcomes.
-TIE_BREAK = (
-    1e-6  # Capped optimistic rewards differ by this share at most: without it they tie, and regret is a third more.
-)
 MOST_REWARD = 10.0  # The largest accepted reward, as a multiple of the bound on theta plus the noise scale.
 
 
@@ -150,8 +147,7 @@ class RidgeUCB(RewardModel):
     def learn(self, contexts: Floats, rewards: Floats) -> None:
         """Learn from outcomes: (n, d) contexts and (n,) rewards, one rank-one update each."""
         most, outcomes = self.largest_reward, rewards.tolist()
-        if len(outcomes) != len(contexts):
-            raise InvalidInput(f"rewards must be one per context, got {len(outcomes)} for {len(contexts)} contexts")
+        check_lengths(contexts, rewards)
         for reward in outcomes:
             if not -most <= reward <= most:
                 raise InvalidInput(

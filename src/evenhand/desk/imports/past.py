@@ -7,6 +7,7 @@ from typing import Any, get_args
 
 import numpy as np
 
+from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_number, check_one_of, check_share, refusal
 from evenhand.desk.candidates import read_candidates
 from evenhand.desk.commands import ANSWER_FIELDS, RATED_FIELDS
@@ -18,7 +19,6 @@ from evenhand.desk.settings import DeskSettings
 from evenhand.errors import InvalidInput
 from evenhand.records.contexts import as_contexts
 from evenhand.records.decision import Mode
-from evenhand.rewards import RewardModel
 
 FIELDS = ("candidates", "probabilities", "rewards", "reviews", "source", "mode")
 REVIEW_FIELDS = ("kind", "unfair", "fair", "any_unfair", "reviewer", *ANSWER_FIELDS)
@@ -96,19 +96,20 @@ def _read_review(value: Any, ids: list[str], probabilities: list[float], rules: 
     return read_review(values, ids, probabilities, rules)[1]
 
 
-def learn_rewards(model: RewardModel, body: Mapping[str, Any]) -> None:
-    """Let a reward model learn from a past decision; it refuses rewards that are too large for it."""
+def past_outcomes(body: Mapping[str, Any]) -> tuple[Floats, Floats, Floats | None]:
+    """The contexts (n, d) and rewards (n,) of those with an outcome in a past decision, and the shares they got (n,).
+
+    None where nobody got a share.
+    """
     contexts = np.array(body["contexts"], dtype=np.float64)
     chosen = indices_of(list(body["rewards"]), body["candidates"])
     outcomes = np.array(list(body["rewards"].values()), dtype=np.float64)
-    if body.get("mode") == "shares" and len(chosen):
-        model.learn_shares(contexts[chosen], outcomes, np.array(body["probabilities"], dtype=np.float64)[chosen])
-    else:
-        model.learn(contexts[chosen], outcomes)
+    shares = np.array(body["probabilities"], dtype=np.float64)[chosen] if body.get("mode") == "shares" else None
+    return contexts[chosen], outcomes, shares
 
 
 def learn_past(bandit: QuietBandit, body: Mapping[str, Any]) -> None:
     """Let a bandit learn from a past decision: its outcomes, and each of its reviews."""
-    learn_rewards(bandit.reward, body)
+    bandit.reward.learn_outcomes(*past_outcomes(body))
     for review in body["reviews"]:
         bandit.learn_past_review(body["contexts"], body["probabilities"], review_of(review, body["candidates"]))

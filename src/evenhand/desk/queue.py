@@ -5,9 +5,12 @@ from __future__ import annotations
 import hashlib
 import math
 import time
+from collections.abc import Mapping
+from typing import Any
 
 from evenhand.bandit.pairs_to_review import PairToReview
 from evenhand.desk.event_records import ReviewAnswer, answers_in, decision_of
+from evenhand.desk.obvious import are_far_apart, is_certain
 from evenhand.desk.projection.projection import Projection
 from evenhand.desk.remaining import erased_in
 from evenhand.desk.settings import DeskSettings
@@ -22,6 +25,9 @@ MOST_WAITING = 100_000
 
 DECISIONS_PER_FEED = 32
 """Pairs of this many decisions, the newest, are queued at a time: there are always more than reviewers."""
+
+MORE = 8
+"""So many times as many pairs of a decision are looked at where some of the best are obvious."""
 
 FEED_SECONDS = 1.0
 """Minimum seconds between two feeds."""
@@ -86,14 +92,29 @@ def _pairs(row: Row, projection: Projection, settings: DeskSettings) -> list[Wai
     if decision.n_candidates < 2 or erased.issuperset(candidates):
         return []
     found = []
-    for pair in projection.bandit.pairs_to_review(decision, settings.pairs_per_decision):
-        if not erased.isdisjoint(candidates[place] for place in pair.pair):
-            continue
+    for pair in _open_pairs(body, decision, projection, settings):
         for copy in range(_places(row.id, pair, settings.overlap)):
             i, j = pair.pair
             estimates = (pair.reason, pair.gap, pair.distance, pair.uncertainty, pair.chance_unfair)
             found.append(WaitingPair(row.id, candidates[i], candidates[j], *estimates, _priority(pair, decision), copy))
     return found
+
+
+def _open_pairs(
+    body: Mapping[str, Any], decision: Decision, projection: Projection, settings: DeskSettings
+) -> list[PairToReview]:
+    """The most telling pairs whose answer is not obvious, without people who were erased."""
+    erased, wanted = erased_in(body), settings.pairs_per_decision
+
+    def is_open(pair: PairToReview) -> bool:
+        is_whole = erased.isdisjoint(body["candidates"][place] for place in pair.pair)
+        known = is_certain(pair, settings.reviewing.certain)
+        return is_whole and not known and not are_far_apart(body, *pair.pair, settings)
+
+    some = list(filter(is_open, projection.bandit.pairs_to_review(decision, wanted)))
+    if len(some) < wanted:
+        some = list(filter(is_open, projection.bandit.pairs_to_review(decision, MORE * wanted)))
+    return some[:wanted]
 
 
 def _places(decision: str, pair: PairToReview, overlap: float) -> int:

@@ -14,7 +14,7 @@ from typing_extensions import TypedDict
 
 from evenhand.bandit.safeguards import Target
 from evenhand.desk.commands import ANSWER_FIELDS
-from evenhand.desk.review_rules import LEASE_SECONDS, MOST_ANSWERS, MOST_RATINGS, MOST_SHARE, Ask
+from evenhand.desk.review_rules import LEASE_SECONDS, MOST_ANSWERS, MOST_RATINGS, MOST_SHARE, Ask, Order
 from evenhand.desk.settings import MOST_CAPACITY, MOST_FEATURES, MOST_PAIRS_PER_DECISION, MOST_ROUNDS, MetricName
 from evenhand.ledger.event import DESK_NAME, DESK_NAME_IN_WORDS, LONGEST
 from evenhand.metrics.features import Structure
@@ -102,6 +102,19 @@ class RulesInput(RequestModel):
     session: Annotated[Count, Field(description="Answers after which the page proposes a break.")] = OMITTED
     lease: Annotated[
         float, Field(ge=LEASE_SECONDS[0], le=LEASE_SECONDS[1], description="Seconds a pair is reserved for.")
+    ] = OMITTED
+    mark_above: Annotated[
+        float, Field(ge=0, le=1, description="Differences above this share of a feature's range are marked.")
+    ] = OMITTED
+    order: Annotated[
+        Order, Field(description="Which differences come first: by share of the range, or by what was learned.")
+    ] = OMITTED
+    groups: Annotated[dict[Id, list[Id]], Field(description="Features under headings, by group.")] = OMITTED
+    far_apart: Annotated[
+        dict[Id, Number], Field(description="Pairs that differ by more in one of these numbers are not asked about.")
+    ] = OMITTED
+    certain: Annotated[
+        float, Field(gt=0.5, le=1, description="Pairs whose answer is predicted with this probability are not asked.")
     ] = OMITTED
     differ_in: Annotated[
         Annotated[int, Field(ge=0)] | None,

@@ -77,14 +77,16 @@ LARGE = DemoSize(
     truth=mortgages.DIFFERENCE,
     candidates=50,
     capacity=10,
-    decisions=60,
+    decisions=40,
     together=1,
-    answers=3,
+    answers=6,
     reviewers={"Ana": 0.02, "Ben": 0.05},
     settings={
-        "reviewer_error": None,
+        "structure": "diagonal",  # as the reviewers' metric is
+        "reviewer_error": 0.03,
         "target_unfair_share": 0.05,
         "overlap": 0.1,
+        "pairs_per_decision": 6,
         "reviewing": {
             "repeats": 0.1,
             "repeat_after": 6,

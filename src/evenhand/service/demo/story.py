@@ -51,8 +51,7 @@ class Story:
             "decisions": len(self.unfair),
             "pairs": size.candidates * (size.candidates - 1) // 2,
             "unfair_before": _mean(self.unfair_before),
-            "unfair_first": _mean(self.unfair[: len(blocks[0])]) if blocks else None,
-            "unfair_now": _mean(self.unfair[-len(blocks[-1]) :]) if blocks else None,
+            "unfair_by_block": [_mean([self.unfair[place] for place in block]) for block in blocks],
             "ends": [int(block[-1]) + 1 for block in blocks],
             "reward": {
                 "before": _mean(self.reward_before[half:]),

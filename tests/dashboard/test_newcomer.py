@@ -41,15 +41,16 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
 
 
 def test_estimates_are_not_taken_for_what_is_played(page: Page, serving: Serving) -> None:
-    """Bars and words say that they are estimates; a decision says what was allowed when it was made."""
+    """The bars' legend says that they are estimates; a decision says what was allowed when it was made."""
     open_dashboard(page, serving)
-    words = "Best estimate of what reviewers find fair. While it is unsure the desk keeps chances closer"
-    expect(page.locator(".estimate")).to_contain_text([words, words])
+    page.get_by_role("button", name="best estimate").click()
+    expect(page.locator(".meaning:not([hidden])")).to_contain_text("the desk keeps chances closer together than this")
     made = decide(serving, ["one", "two", "three"])
     record = serving.ask("GET", f"/api/desks/loans/decisions/{made['id']}/window", by="owner").json()
     pairs = record["explanation"]["binding_pairs"]
     assert pairs[0]["gap"] > 0.001
     open_decision(page, serving, made)
+    page.locator("#based-on > summary").click()
     expect(page.locator("#chances thead")).to_contain_text("Estimated distance now")
     row = page.locator("#chances tbody tr").first
     gap = row.locator("td").first.inner_text()

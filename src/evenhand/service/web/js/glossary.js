@@ -21,7 +21,7 @@ export const MEANINGS = {
   "guaranteed limit": "The target plus the flags that can come before all chances are equal. It holds whoever flags.",
   "confidence band": "With 95% confidence the true mean lies within the band.",
   "plausible range": "Where the true value lies, as far as the answers tell.",
-  "best estimate": "For two people who differ in this one feature as much as possible: how many percentage points their chances may differ. While it is unsure, the desk keeps chances closer together than this.",
+  "best estimate": "For two people who differ in this one feature as much as possible: how many percentage points their chances may differ. While it is unsure, and after flags, the desk keeps chances closer together than this.",
   "to review": "Answers wanted from reviewers. Some pairs need two.",
   "answers used": "Answers that the desk has learned from, without passed, repeated and withdrawn ones.",
   agreement: "How often two reviewers gave the same answer on the same pair. Kappa corrects for agreement by chance.",

@@ -23,6 +23,7 @@ const ORDER = ["called", "unproven", "not attempted", "likely", "proved"];
 /** A button that computes the certificate, and what that may take. n: candidates; seconds: the budget of the search. */
 export function offerProofs(place, desk, id, flags, n, seconds) {
   const pairs = (n * (n - 1)) / 2;
+  if (!pairs) return show(place, el("p", {}, "A single candidate: there are no pairs to prove."));
   const start = async () => {
     place.setAttribute("aria-busy", "true");
     show(place, el("p", { class: "muted", role: "status" }, "Computing proofs …"));

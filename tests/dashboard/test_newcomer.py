@@ -213,6 +213,7 @@ def test_many_features_are_shown_when_asked_for(page: Page, serving: Serving) ->
     expect(page.locator("#metric .sentences li").first).to_contain_text("then 53 others")
     page.get_by_role("button", name="Show all 60 features").click()
     expect(page.locator(".effect")).to_have_count(60)
+    page.locator("#in-words > summary").click()
     page.get_by_role("button", name="sentences").click()
     assert page.locator("#metric .sentences li").count() > 60
     page.get_by_role("button", name="Show fewer features").click()
@@ -229,7 +230,7 @@ def test_small_rewards_have_ticks_that_differ(page: Page, serving: Serving) -> N
 def test_a_newcomer_sees_the_introduction_once(page: Page, serving: Serving) -> None:
     """What a desk is and what to do, until it is put away."""
     open_dashboard(page, serving)
-    expect(page.locator("#welcome")).to_contain_text("A desk decides which")
+    expect(page.locator("#welcome")).to_contain_text("A desk decides by lot which")
     expect(page.locator("#welcome a")).to_have_attribute("href", "/review/loans")
     page.get_by_role("button", name="Got it").click()
     expect(page.locator("#welcome")).to_be_empty()

@@ -131,7 +131,7 @@ def test_one_candidate_has_no_pair(page: Page, serving: Serving) -> None:
     expect(page.locator("#proofs")).to_contain_text("A single candidate: there are no pairs")
     assert page.locator("#proofs table, #proofs .proof-counts").count() == 0
     look(page, serving, "single")
-    expect(page.locator("#welcome")).to_contain_text("A desk decides which")
+    expect(page.locator("#welcome")).to_contain_text("A desk decides by lot which")
     expect(page.locator("#welcome")).not_to_contain_text("Try it as a reviewer")
 
 

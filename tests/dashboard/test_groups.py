@@ -11,7 +11,7 @@ import pytest
 from evenhand.desk import Desk
 from evenhand.errors import InvalidInput
 from evenhand.schema import Category, Number, Schema
-from evenhand.service.dashboard.groups import Groups, mean_of_clusters
+from evenhand.service.dashboard.groups import GroupView, mean_of_clusters
 from tests.support.serving import Serving
 
 SCHEMA = Schema([Number("age", low=18, high=90), Category("purpose", levels=("car", "home"))], carry=("gender", "id"))
@@ -40,7 +40,7 @@ def played(url: str, decisions: int) -> Desk:
 def test_every_number_is_that_of_the_ledger() -> None:
     """Candidates, chances and rewards of each group, recomputed from the events."""
     with played("memory:", 12) as desk:
-        table = Groups(desk).by(None)
+        table = GroupView(desk).by(None)
         with desk.ledger.reading("loans") as view:
             bodies = [row.event.body for row in view.by_number(range(12)).values()]
     assert (table["attribute"], table["attributes"], table["seen"]) == ("gender", ["gender", "age", "purpose"], False)
@@ -59,12 +59,12 @@ def test_every_number_is_that_of_the_ledger() -> None:
 def test_numbers_are_grouped_by_quarters() -> None:
     """About as many candidates in each, in order, in words."""
     with played("memory:", 12) as desk:
-        ages = Groups(desk).by("age")["groups"]
+        ages = GroupView(desk).by("age")["groups"]
         assert [one["name"].split()[0] for one in ages] == ["up", "over", "over", "over"]
         assert all(6 <= one["candidates"] <= 18 for one in ages)
         assert sum(one["candidates"] for one in ages) == 48
         with pytest.raises(InvalidInput, match="unknown attribute 'sex'; there are gender, age, purpose"):
-            Groups(desk).by("sex")
+            GroupView(desk).by("sex")
 
 
 def test_the_interval_counts_decisions_not_candidates() -> None:

@@ -51,8 +51,8 @@ def test_nor_are_such_pairs_drawn_as_controls() -> None:
             item = sessions.next(f"reviewer {turn}")
             if item is not None:
                 body = desk.event(item.decision).body
-                places = [body["candidates"].index(name) for name in (item.left, item.right)]
-                assert not are_far_apart(body, *places, desk.settings)
+                i, j = (body["candidates"].index(name) for name in (item.left, item.right))
+                assert not are_far_apart(body, i, j, desk.settings)
 
 
 def test_nobody_is_asked_what_the_desk_can_predict() -> None:

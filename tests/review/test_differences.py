@@ -20,8 +20,8 @@ from evenhand.schema import Number, Ordinal, Schema, YesNo
 def rows(left: dict[str, Any], right: dict[str, Any], **reviewing: Any) -> dict[str, dict[str, Any]]:
     """The rows of two people of a desk with these rules, by name."""
     settings = DeskSettings.create(schema=SCHEMA, reviewing=reviewing)
-    people = [{name: row[name] for name in SCHEMA.names} for row in (left, right)]
-    return {row["name"]: row for row in rows_of(*people, settings, ())}
+    one, other = ({name: row[name] for name in SCHEMA.names} for row in (left, right))
+    return {row["name"]: row for row in rows_of(one, other, settings, ())}
 
 
 def test_only_a_difference_above_the_threshold_is_marked() -> None:

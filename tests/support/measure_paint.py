@@ -20,7 +20,7 @@ from tests.support.local_service import LocalService
 from tests.support.steps import enter, ready
 
 PAINTED = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
-PAIR = """() => performance.getEntriesByType("resource").filter((one) => one.name.endsWith("/review/next"))[0].responseEnd"""
+PAIR = "performance.getEntriesByType('resource').find((one) => one.name.endsWith('/review/next')).responseEnd"
 
 
 def main(visits: int) -> None:

@@ -17,7 +17,7 @@ from evenhand.desk.projection.projector import Projectors
 from evenhand.errors import EvenhandError, LedgerUnavailable, UnknownRecord
 from evenhand.review.interview_sessions import InterviewSessions
 from evenhand.review.review_sessions import ReviewSessions
-from evenhand.service.dashboard.groups import Groups
+from evenhand.service.dashboard.groups import GroupView
 from evenhand.service.dashboard.overview import Overview
 from evenhand.service.group_commit import GroupCommit
 from evenhand.service.problems import Problem
@@ -68,9 +68,9 @@ class OpenDesk:
         return Overview(self.desk)
 
     @cached_property
-    def groups(self) -> Groups:
+    def groups(self) -> GroupView:
         """Chance and outcome by group."""
-        return Groups(self.desk)
+        return GroupView(self.desk)
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ class Applicant:
     reward: float | None
 
 
-class Groups:
+class GroupView:
     """The groups of one desk. Methods block, and may be called from any thread."""
 
     def __init__(self, desk: Desk) -> None:

@@ -41,15 +41,15 @@ function row(decision, desk, all) {
     el("th", { scope: "row" }, all ? el("a", { href: decisionPath(desk, decision.id) }, name) : name),
     el("td", {}, time(decision.time)),
     el("td", { class: "right number optional" }, String(decision.candidates)),
-    el("td", { class: "who" }, names(chosen)),
+    el("td", { class: "who" }, names(decision)),
     all && el("td", { class: "right number" }, mean(chosen, (one) => one.probability, (value) => chance(value, 1))),
     el("td", { class: "right number" }, mean(chosen, (one) => one.reward, number)),
     all && el("td", {}, chipsOf(decision)));
 }
 
 /** The first ones by name: a decision may choose dozens. */
-function names(chosen) {
-  if (!chosen.length) return "nobody";
+function names({ chosen, shadow, told }) {
+  if (!chosen.length) return shadow && !told ? "not known yet" : "nobody";
   const some = chosen.length > FEW + 1 ? chosen.slice(0, FEW) : chosen;
   return [...joined(some.map(({ id }) => [own(id)]), ", "), some.length < chosen.length && el("span", { class: "muted" }, ` and ${chosen.length - some.length} more`)];
 }
@@ -61,8 +61,9 @@ function mean(chosen, of, words) {
   return [known.length > 1 && el("span", { class: "small muted" }, "mean "), words(known.reduce((sum, value) => sum + value, 0) / known.length)];
 }
 
-function chipsOf({ reviews, flagged, uncounted, overridden }) {
+function chipsOf({ reviews, flagged, uncounted, overridden, shadow }) {
   const chips = [];
+  if (shadow) chips.push(el("span", { class: "chip" }, "shadow"));
   if (flagged) chips.push(el("span", { class: "chip marked" }, el("span", { "aria-hidden": "true" }, "⚑"), "called unfair"));
   else if (uncounted) chips.push(el("span", { class: "chip" }, el("span", { "aria-hidden": "true" }, "⚑"), "flag not counted"));
   else if (reviews) chips.push(el("span", { class: "chip" }, el("span", { "aria-hidden": "true" }, "✓"), count(reviews, "review")));

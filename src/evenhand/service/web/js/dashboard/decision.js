@@ -42,10 +42,14 @@ async function begin() {
 
 function facts(record, explanation) {
   const { body } = record;
-  const some = body.chosen.length > FEW_CHOSEN + 1 ? body.chosen.slice(0, FEW_CHOSEN) : body.chosen;
-  const chosen = body.chosen.length ? [...joined(some.map((name) => [own(name)]), ", "), some.length < body.chosen.length && ` and ${body.chosen.length - some.length} more`] : "nobody";
+  const names = (ids) => {
+    const some = ids.length > FEW_CHOSEN + 1 ? ids.slice(0, FEW_CHOSEN) : ids;
+    return ids.length ? [...joined(some.map((name) => [own(name)]), ", "), some.length < ids.length && ` and ${ids.length - some.length} more`] : "nobody";
+  };
+  const done = explanation.action ? names(explanation.action.chosen) : "not known yet";
+  const chosen = body.shadow ? [["Mode", "shadow: nobody acted on it"], ["The desk would choose", names(body.would_choose)], ["The system in force chose", done]] : [["Chosen", names(body.chosen)]];
   const entries = [
-    ["Time", fullTime(record.time)], ["By", own(record.actor)], ["Chosen", chosen],
+    ["Time", fullTime(record.time)], ["By", own(record.actor)], ...chosen,
     ["Candidates", capacityWords(body.candidates.length, body.capacity)],
     ["Based on events", `up to ${explanation.decided_from.toLocaleString("en")}`], ["Random draw", drawn(body)],
     ["Limits met", limitsMet(explanation.worst_residual)], ["Id", el("code", { class: "id" }, record.id)],

@@ -79,7 +79,7 @@ LARGE = DemoSize(
     capacity=10,
     decisions=40,
     together=1,
-    answers=6,
+    answers=5,
     reviewers={"Ana": 0.02, "Ben": 0.05},
     settings={
         "structure": "diagonal",  # as the reviewers' metric is

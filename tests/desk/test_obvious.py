@@ -8,6 +8,7 @@ import numpy as np
 
 from evenhand.desk import Desk
 from evenhand.desk.obvious import are_far_apart
+from evenhand.ledger.waiting_pairs import WaitingPair
 from evenhand.review.review_sessions import ReviewSessions
 from evenhand.schema import Number, Schema
 
@@ -56,10 +57,18 @@ def test_nor_are_such_pairs_drawn_as_controls() -> None:
 
 
 def test_nobody_is_asked_what_the_desk_can_predict() -> None:
-    """Every waiting pair is open; with `certain` 1 the others wait as well."""
-    with desk_with({"certain": 1}) as everything, desk_with({"certain": 0.9}) as some:
-        assert all(0.1 < pair.chance_unfair < 0.9 for pair in some.queue(1000))
-        assert any(not 0.1 < pair.chance_unfair < 0.9 for pair in everything.queue(1000))
+    """Every waiting pair is open or limits the probabilities; with `certain` 1 all others wait as well."""
+    with desk_with({"certain": 1}) as everything, desk_with({"certain": 0.85}) as some:
+        assert all(0.15 < pair.chance_unfair < 0.85 for pair in some.queue(1000) if not _is_tight(some, pair))
+        obvious = [pair for pair in everything.queue(1000) if not 0.15 < pair.chance_unfair < 0.85]
+        assert any(not _is_tight(everything, pair) for pair in obvious)
+        assert any(_is_tight(some, pair) for pair in some.queue(1000))
+
+
+def _is_tight(desk: Desk, waiting: WaitingPair) -> bool:
+    body = desk.event(waiting.decision).body
+    pair = sorted(body["candidates"].index(name) for name in (waiting.first, waiting.second))
+    return pair in [sorted(one) for one in body["tight_pairs"]]
 
 
 def test_contexts_are_decoded_to_be_compared() -> None:

@@ -162,13 +162,14 @@ def _open_pairs(
 ) -> list[PairToReview]:
     """The most telling pairs whose answer is not obvious, without people who were erased.
 
-    What the system in force did is asked about however predictable the answer is: flags on it are what is wanted.
+    However predictable the answer is, reviewers are asked about pairs that limit the probabilities, or a desk that is
+    too cautious would never learn so; and about what the system in force did: flags on it are what is wanted.
     """
-    erased, wanted = erased_in(body), settings.pairs_per_decision
+    erased, wanted, tight = erased_in(body), settings.pairs_per_decision, set(decision.tight_pairs)
 
     def is_open(pair: PairToReview) -> bool:
         is_whole = erased.isdisjoint(body["candidates"][place] for place in pair.pair)
-        known = subject == "desk" and is_certain(pair, settings.reviewing.certain)
+        known = subject == "desk" and pair.pair not in tight and is_certain(pair, settings.reviewing.certain)
         return is_whole and not known and not are_far_apart(body, *pair.pair, settings)
 
     some = list(filter(is_open, projection.bandit.pairs_to_review(decision, wanted)))

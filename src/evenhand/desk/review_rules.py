@@ -69,7 +69,8 @@ class ReviewRules:
     far_apart: Mapping[str, float] = field(default_factory=dict)
     """By number: pairs that differ by more are not asked about, since nobody would call them alike."""
     certain: float = 0.98
-    """Pairs whose answer is predicted with this probability are not asked about; 1: all are. Controls are."""
+    """Pairs whose answer is predicted with this probability are not asked about, unless they limit the probabilities or
+    are controls; 1: all are."""
     differ_in: int | None = None
     """In how many features the two people of an interview's question differ at most, one of them being made up; 0 for
     two real people. None: 3 if the schema has more than 8 features, else 0."""

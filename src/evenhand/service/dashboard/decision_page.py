@@ -64,7 +64,7 @@ def proofs_page(desk: Desk, event: Event, certificate: Certificate) -> dict[str,
 
 
 class _Quotes:
-    """Verdicts as the page quotes them. Many pairs rest on the same ones, and reading an event takes long: once each."""
+    """Verdicts as the page quotes them. Many pairs rest on the same ones, and reading an event takes long."""
 
     def __init__(self, reviews: StandingReviews, decided_from: int) -> None:
         self._reviews, self._decided_from = reviews, decided_from

@@ -77,14 +77,15 @@ LARGE = DemoSize(
     truth=mortgages.DIFFERENCE,
     candidates=50,
     capacity=10,
-    decisions=40,
+    decisions=120,
     together=1,
     answers=5,
-    reviewers={"Ana": 0.02, "Ben": 0.05},
+    reviewers={"Ana": 0.0, "Ben": 0.02},
     settings={
         "structure": "diagonal",  # as the reviewers' metric is
-        "reviewer_error": 0.03,
-        "target_unfair_share": 0.05,
+        "reviewer_error": 0.01,
+        # Five answers to each decision, some of them wrong: with a low target wrong flags alone would make all equal.
+        "target_unfair_share": 0.2,
         "overlap": 0.1,
         "pairs_per_decision": 6,
         "reviewing": {

@@ -42,7 +42,7 @@ def look(page: Page, made: tuple[Serving, dict[str, str]], which: str, width: in
     names = page.locator(".chances-frame text.name")
     if which == "forty":  # only the candidate that is looked at, and those it is at the limit with
         expect(names.first).to_be_visible()
-        assert 2 <= names.count() <= 11
+        assert 2 <= names.count() <= 9
     else:
         expect(names).to_have_count(SIZES[which])
 

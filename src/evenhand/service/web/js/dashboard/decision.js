@@ -18,7 +18,7 @@ import { fullTime, joined, number, numbered, own } from "./words.js";
 const desk = deskOfPage();
 const ROUNDING = 1e-9;
 const FEW = 8; // so many candidates are all drawn
-const MOST_DRAWN = 10; // pairs of one candidate
+const MOST_DRAWN = 8; // pairs of one candidate
 const FEW_CHOSEN = 3; // who are named at the top
 const id = decodeURIComponent(location.pathname.split("/")[4] ?? "");
 

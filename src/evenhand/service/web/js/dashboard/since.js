@@ -5,7 +5,7 @@ import { el } from "../dom.js";
 import { withdrawnEvents } from "./flags.js";
 import { both, fullTime, joined, number, own } from "./words.js";
 
-const [MANY, FIRST] = [8, 6]; // of more events than the first number, the second are shown at once
+const [MANY, FIRST] = [5, 4]; // of more events than the first number, the second are shown at once
 
 /** The events in order: the first ones, and all on demand. */
 export function sinceList(events) {

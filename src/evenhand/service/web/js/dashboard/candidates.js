@@ -10,9 +10,10 @@ import { minus, number, own } from "./words.js";
 const FIRST = 14; // rows shown before "show all"
 const FEW = 5; // with more features than this they are shown for one candidate only
 
-/** people: from `peopleOf`; names: of the features; pick(person) is called when one is chosen to be looked at. */
-export function candidateTable(place, people, names, pick) {
-  const columns = columnsOf(people, names.length <= FEW ? names : []);
+/** people: from `peopleOf`; names: of the features; pick(person) is called when one is chosen to be looked at;
+ * chanceName: what the chances are called. */
+export function candidateTable(place, people, names, pick, chanceName = "Chance") {
+  const columns = columnsOf(people, names.length <= FEW ? names : [], chanceName);
   const state = { by: columns[1], down: true, words: "", whole: people.length <= FIRST + 2, at: null };
   const [body, status] = [el("tbody"), el("span", { class: "visually-hidden", role: "status" })];
   const heads = columns.map((column) => head(column, () => sort(column)));
@@ -61,12 +62,12 @@ export function peopleOf(record, explanation, attributes) {
 }
 
 /** Columns: what is sorted by, what is shown, and what a press on the head begins with. */
-function columnsOf(people, names) {
+function columnsOf(people, names, chanceName) {
   const most = Math.max(...people.map((one) => one.probability), 1e-9);
   const plain = (label, of, words, more = {}) => ({ label, of, cell: (one) => (of(one) === null || of(one) === undefined ? "–" : words(of(one))), kind: "right number", down: true, ...more });
   return [
     { label: "Candidate", of: (one) => one.id, down: false, kind: "who" },
-    { label: "Chance", term: "chance", of: (one) => one.probability, kind: "number", down: true, cell: (one) => el("div", { class: "with-bar" }, el("span", {}, chance(one.probability, 1)), bar("", one.probability / most)) },
+    { label: chanceName, term: "chance", of: (one) => one.probability, kind: "number", down: true, cell: (one) => el("div", { class: "with-bar" }, el("span", {}, chance(one.probability, 1)), bar("", one.probability / most)) },
     plain("At limit", (one) => one.pairs.length, (n) => (n ? String(n) : "–"), { term: "at the limit" }),
     plain("Without fairness", (one) => one.without, percent, { term: "without fairness", optional: true }),
     plain("Expected reward", (one) => one.estimated_reward, (value) => number(value), { term: "expected reward" }),
@@ -100,8 +101,14 @@ function head({ label, kind, optional }, press) {
 function row(one, columns, isAt, choose) {
   const mark = one.chosen && el("span", { class: "chip" }, el("span", { "aria-hidden": "true" }, "✓"), el("span", { class: "visually-hidden" }, "chosen"));
   const name = el("button", { class: "pick", type: "button", "aria-pressed": String(isAt), onclick: () => choose(one) }, own(one.id));
-  return el("tr", { "aria-current": isAt ? "true" : null }, el("th", { scope: "row", class: "who" }, el("span", { class: "named" }, name, mark)),
+  return el("tr", { "aria-current": isAt ? "true" : null }, el("th", { scope: "row", class: "who" }, el("span", { class: "named" }, name, mark), boundChip(one)),
     columns.slice(1).map(({ cell, kind, optional }) => el("td", { class: `${kind} ${optional ? "optional" : ""}`.trim() }, cell(one))));
+}
+
+/** A mark on a candidate whose chance is at a floor or a ceiling that was given. */
+function boundChip(one) {
+  if (!one.held_by) return null;
+  return el("span", { class: "block" }, el("span", { class: "chip" }, `at its ${one.held_by}, ${chance(one.held_by === "floor" ? one.lower : one.upper, 1)}`));
 }
 
 /** The features of one candidate. */

@@ -33,25 +33,32 @@ async function begin() {
   $("#title").textContent = title;
   const flags = flagsOf(record.followed_by, Object.fromEntries(explanation.candidates.map((one) => [one.id, one.probability])));
   show($("#facts"), flags.banner, facts(record, explanation));
-  const people = peopleOf(record, explanation, attributes);
-  candidateTable($("#people"), people, attributes.names, (one) => showPairs(one, people, explanation, attributes, flags));
+  const shares = inShares(explanation);
+  if (shares) $("#chances-title").textContent = "Shares, and the pairs at their limit";
+  // In shares nobody is drawn: a mark on everybody would say nothing.
+  const people = peopleOf(record, explanation, attributes).map((one) => (shares ? { ...one, chosen: false } : one));
+  candidateTable($("#people"), people, attributes.names, (one) => showPairs(one, people, explanation, attributes, flags), shares ? "Share" : "Chance");
   show($("#price"), explanation.price ? price(explanation) : el("p", { class: "card" }, "Not known any more: the estimates that it depends on were erased with a candidate."));
   show($("#since"), sinceList(record.followed_by));
   offerProofs($("#proofs"), desk, id, flags, people.length, seconds);
 }
 
+const SHARE = "share of what was asked";
+const inShares = (explanation) => explanation.mode === "shares";
+
 function facts(record, explanation) {
   const { body } = record;
+  const shares = inShares(explanation);
   const names = (ids) => {
     const some = ids.length > FEW_CHOSEN + 1 ? ids.slice(0, FEW_CHOSEN) : ids;
     return ids.length ? [...joined(some.map((name) => [own(name)]), ", "), some.length < ids.length && ` and ${ids.length - some.length} more`] : "nobody";
   };
   const done = explanation.action ? names(explanation.action.chosen) : "not known yet";
-  const chosen = body.shadow ? [["Mode", "shadow: nobody acted on it"], ["The desk would choose", names(body.would_choose)], ["The system in force chose", done]] : [["Chosen", names(body.chosen)]];
+  const chosen = body.shadow ? [["Mode", "shadow: nobody acted on it"], ["The desk would choose", names(body.would_choose)], ["The system in force chose", done]] : [[shares ? "Got a share" : "Chosen", names(body.chosen)]];
   const entries = [
     ["Time", fullTime(record.time)], ["By", own(record.actor)], ...chosen,
-    ["Candidates", capacityWords(body.candidates.length, body.capacity)],
-    ["Based on events", `up to ${explanation.decided_from.toLocaleString("en")}`], ["Random draw", drawn(body)],
+    ["Candidates", shares ? shareWords(body.candidates.length, body.capacity) : capacityWords(body.candidates.length, body.capacity)],
+    ["Based on events", `up to ${explanation.decided_from.toLocaleString("en")}`], ["Random draw", shares ? "none: everybody gets a share" : drawn(body)],
     ["Limits met", limitsMet(explanation.worst_residual)], ["Id", el("code", { class: "id" }, record.id)],
   ];
   return el("dl", { class: "facts card" }, entries.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))));
@@ -73,13 +80,18 @@ function capacityWords(n, capacity) {
   return `${n}; ${capacity === null || capacity >= n ? (n === 1 ? "could be chosen or not" : "all could be chosen") : `at most ${capacity} could be chosen`}`;
 }
 
+/** The number of candidates, and what their shares may add up to. */
+function shareWords(n, capacity) {
+  return `${n}; ${capacity === null || capacity >= n ? "each may get all that was asked" : `their shares add up to ${capacity} at most`}`;
+}
+
 /** The pairs of one candidate: drawn with the people they are with, and listed with what they are based on. */
 function showPairs(one, people, explanation, attributes, flags) {
   const near = one.pairs.toSorted((a, b) => b.gap - a.gap).slice(0, MOST_DRAWN);
   const others = new Set(near.flatMap(({ first, second }) => [first, second]));
   const drawn = people.length <= FEW ? people : people.filter((other) => others.has(other.id) || other === one);
   const more = one.pairs.length - near.length;
-  showProbabilities($("#chances"), drawn, near, explanation.price?.probabilities_without ?? {});
+  showProbabilities($("#chances"), drawn, near, explanation.price?.probabilities_without ?? {}, inShares(explanation) ? SHARE : undefined);
   $("#chances").prepend(el("p", {}, own(one.id), `: ${one.pairs.length ? `${count(one.pairs.length, "pair")} at the limit` : "no pair at the limit"}${more > 0 ? `, the ${near.length} widest drawn` : ""}`, meaningOf("at the limit")));
   const pairs = one.pairs.length > 0 && el("details", { class: "fold", id: "based-on" }, el("summary", {}, `${count(one.pairs.length, "pair")}, and what they are based on`), bindingTable(one.pairs, desk, flags));
   $("#chances").append(...[pairs].filter(Boolean),

@@ -136,19 +136,13 @@ class RulesInput(RequestModel):
     lease: Annotated[
         float, Field(ge=LEASE_SECONDS[0], le=LEASE_SECONDS[1], description="Seconds a pair is reserved for.")
     ] = OMITTED
-    mark_above: Annotated[
-        float, Field(ge=0, le=1, description="Differences above this share of a feature's range are marked.")
-    ] = OMITTED
-    order: Annotated[
-        Order, Field(description="Which differences come first: by share of the range, or by what was learned.")
-    ] = OMITTED
+    mark_above: Annotated[float, Field(ge=0, le=1, description="Differences above this share are marked.")] = OMITTED
+    order: Annotated[Order, Field(description="Which differences come first, by range or as learned.")] = OMITTED
     groups: Annotated[dict[Id, list[Id]], Field(description="Features under headings, by group.")] = OMITTED
     far_apart: Annotated[
         dict[Id, Number], Field(description="Pairs that differ by more in one of these numbers are not asked about.")
     ] = OMITTED
-    certain: Annotated[
-        float, Field(gt=0.5, le=1, description="Pairs whose answer is predicted with this probability are not asked.")
-    ] = OMITTED
+    certain: Annotated[float, Field(gt=0.5, le=1, description="Pairs predicted so are not asked about.")] = OMITTED
     differ_in: Annotated[
         Annotated[int, Field(ge=0)] | None,
         Field(description="Features in which two people of an interview differ at most; 0: real people, null: usual."),

@@ -26,6 +26,11 @@ def add_serve(parser: argparse.ArgumentParser) -> None:
         "--wrong-tokens", type=float, metavar="N", help=f"per minute from one address ({limits.wrong_tokens:g})"
     )
     parser.add_argument("--demo", action="store_true", help="serve a sample lending desk; nothing is kept")
+    parser.add_argument(
+        "--size",
+        choices=("small", "large"),
+        help="of the demo: 5 people for one loan, or 50 for ten, with 24 features each (small)",
+    )
     parser.add_argument("--no-request-log", action="store_true", help="do not log requests")
     parser.set_defaults(run=run_serve)
 
@@ -37,8 +42,10 @@ def run_serve(options: argparse.Namespace) -> None:
 
         if names_database(options):
             raise InvalidInput("--demo cannot be combined with --data or --database: it keeps nothing")
-        serve_demo(host=options.host, port=options.port)
+        serve_demo(host=options.host, port=options.port, size=options.size or "small")
         return
+    if options.size is not None:
+        raise InvalidInput("--size is about the demo; use it with --demo")
     from evenhand.service.serve import serve
     from evenhand.service.settings import ServiceSettings
 

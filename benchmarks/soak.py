@@ -258,7 +258,7 @@ def line_of(now: Usage, load: Load, failures: list[BaseException]) -> str:
     return (
         f"{now.minute:5.1f} min: {now.megabytes:6.1f} MB, worker {now.of_children:6.1f} MB, {now.descriptors:3} "
         f"descriptors, {now.threads:3} threads, {now.cpu_seconds:7.1f} s of CPU, {load.answered:8,} answers, "
-        f"{len(failures)} lost, load of the machine {os.getloadavg()[0]:.1f}"
+        f"{len(failures)} lost {failures[-1:]}, load of the machine {os.getloadavg()[0]:.1f}"
     )
 
 

@@ -23,7 +23,7 @@ PRAGMAS = (
     "PRAGMA page_size = 8192",  # two decisions of ten candidates a page; only a new file takes it
     "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = FULL",  # a commit is on disk when it returns
-    "PRAGMA cache_size = -65536",
+    "PRAGMA cache_size = -8192",  # kibibytes of each of up to 32 connections, which stay filled; the system caches too
     "PRAGMA wal_autocheckpoint = 1000",  # pages
     "PRAGMA secure_delete = ON",  # deleted content is overwritten: people can be erased
 )

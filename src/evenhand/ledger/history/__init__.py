@@ -1,0 +1,1 @@
+"""History that cannot be rewritten unnoticed: kept heads, actors, and verifying with both."""

@@ -12,28 +12,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from evenhand.errors import CannotListen
-from evenhand.service.serve import listen
 from evenhand.service.shutdown import end_with_parent
-from tests.support.processes import started
+from tests.support.processes import below, can_listen, command_of, started, two_workers
 from tests.support.waiting import wait_for
-
-
-def below(process: int) -> list[int]:
-    """All processes that a process started, and those that they did."""
-    try:
-        children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
-    except FileNotFoundError:
-        return []
-    return [found for child in map(int, children) for found in (child, *below(child))]
-
-
-def command_of(process: int) -> str:
-    """What it runs; nothing once it has ended."""
-    try:
-        return Path(f"/proc/{process}/cmdline").read_text().replace("\0", " ")
-    except (FileNotFoundError, ProcessLookupError):
-        return ""
 
 
 @pytest.mark.process
@@ -62,12 +43,6 @@ def test_a_worker_that_is_stopped_is_replaced(tmp_path: Path) -> None:
             assert http.get("/ready").status_code == 200
 
 
-def two_workers(parent: int) -> list[int]:
-    """The workers, once there are two."""
-    found = [each for each in below(parent) if "spawn_main" in command_of(each)]
-    return found if len(found) == 2 else []
-
-
 STUCK = """
 import asyncio, time
 from evenhand.service.shutdown import end_if_stuck
@@ -88,15 +63,6 @@ def test_a_worker_whose_loop_hangs_ends() -> None:
     ended = subprocess.run([sys.executable, "-c", STUCK], capture_output=True, text=True, timeout=50, check=False)
     assert (ended.returncode, ended.stdout) == (1, "alive\n")
     assert "Timeout" in ended.stderr
-
-
-def can_listen(port: int) -> bool:
-    """Whether nobody listens on a port."""
-    try:
-        listen("127.0.0.1", port).close()
-    except CannotListen:
-        return False
-    return True
 
 
 def test_a_process_that_nobody_started_waits_for_nobody() -> None:

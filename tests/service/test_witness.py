@@ -81,6 +81,21 @@ def test_heads_that_continue_are_kept(signer: Signer, tmp_path: Path) -> None:
     assert verify_history(signer.ledger, "loans", kept=KeptHeads([file]))[1] == 3
 
 
+def test_a_witness_starts_again_after_its_machine_stopped(signer: Signer, tmp_path: Path) -> None:
+    """What was being written then is dropped: nobody was told that it is kept, and it is sent again."""
+    witness = Witness(tmp_path)
+    witness.accept(signer.submission(signer.grow()))
+    (file,) = tmp_path.glob("*.heads.jsonl")
+    later = signer.grow()
+    with file.open("ab") as end:
+        end.write(later.to_line().encode()[:100])
+    (tmp_path / "contradictions.jsonl").write_bytes(b'{"kind": "fork", ')
+    again = Witness(tmp_path)
+    assert again.contradictions == []
+    assert again.accept(signer.submission(later, 3)) is True
+    assert Witness(tmp_path).latest() == [later]
+
+
 def test_a_fork_is_found(signer: Signer, tmp_path: Path) -> None:
     """Another ledger under the same key: of the same size, or a longer one that does not continue what was kept."""
     key = SigningKey.from_hex("77" * 32)

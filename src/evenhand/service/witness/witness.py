@@ -94,8 +94,9 @@ class Witness:
         for file in sorted(folder.glob(f"*{SUFFIX}")):
             self._file(file)
         if (folder / CONTRADICTIONS).exists():
-            for line in (folder / CONTRADICTIONS).read_bytes().splitlines():
-                self.contradictions.append({k: v for k, v in orjson.loads(line).items() if k != "found"})
+            for line in (folder / CONTRADICTIONS).read_bytes().splitlines(keepends=True):
+                if line.endswith(b"\n"):  # the last one may have been cut off when the machine stopped
+                    self.contradictions.append({k: v for k, v in orjson.loads(line).items() if k != "found"})
 
     def _file(self, file: Path) -> HeadsFile:
         if file not in self._files:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -12,8 +13,11 @@ from pathlib import Path
 import httpx
 import pytest
 
+from evenhand.errors import InvalidInput
+from evenhand.service.serve import serve
+from evenhand.service.settings import ServiceSettings
 from evenhand.service.shutdown import end_with_parent
-from tests.support.processes import below, can_listen, command_of, started, two_workers
+from tests.support.processes import below, can_listen, command_of, started, two_workers, workers_of
 from tests.support.waiting import wait_for
 
 
@@ -41,6 +45,62 @@ def test_a_worker_that_is_stopped_is_replaced(tmp_path: Path) -> None:
         wait_for(lambda: workers[0] not in below(parent) and two_workers(parent), what="another worker")
         with httpx.Client(base_url=service.address, timeout=60) as http:
             assert http.get("/ready").status_code == 200
+
+
+@pytest.mark.process
+def test_a_single_worker_that_is_supervised(tmp_path: Path) -> None:
+    """SIGSTOP of the only worker: another one is started, and answers on the same port."""
+    with started(f"sqlite:///{tmp_path}/ledger.db", tmp_path, "--supervise") as service:
+        assert service.process is not None
+        parent = service.process.pid
+        (worker,) = workers_of(parent)
+        os.kill(worker, signal.SIGSTOP)
+        wait_for(lambda: workers_of(parent) not in ([], [worker]), what="another worker", seconds=60)
+        wait_for(lambda: is_ready(service.address), what="a service that is ready again", seconds=60, pause=0.1)
+
+
+def is_ready(address: str) -> bool:
+    """Whether decisions can be made; a connection that was waiting for the stopped worker is cut off."""
+    with contextlib.suppress(httpx.TransportError):
+        return httpx.get(f"{address}/ready", timeout=10).status_code == 200
+    return False
+
+
+def test_a_ledger_in_memory_is_not_supervised() -> None:
+    """It would be gone with the worker."""
+    with pytest.raises(InvalidInput, match="ends with its process"):
+        serve(ServiceSettings(database_url="memory:"), port=0, supervised=True)
+
+
+HUNG = """
+import asyncio, threading
+from concurrent.futures import ThreadPoolExecutor
+from evenhand.service.shutdown import end_if_hung
+
+async def main():
+    loop, stuck = asyncio.get_running_loop(), [0.0]
+    loop.set_default_executor(ThreadPoolExecutor(1))
+    watching = asyncio.create_task(end_if_hung(lambda: stuck[0], 0.5))
+    await asyncio.sleep(1.0)
+    print("alive", flush=True)
+    {hang}
+    await watching
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    "hang", ["stuck[0] = 0.6", "loop.run_in_executor(None, threading.Event().wait)"], ids=["a desk", "all readers"]
+)
+def test_a_worker_whose_threads_hang_ends(hang: str) -> None:
+    """With the place in the log; while threads come to an end it goes on."""
+    script = HUNG.format(hang=hang)
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=50, check=False)
+    assert (ended.returncode, ended.stdout) == (1, "alive\n"), ended.stderr
+    assert "hanging for more than 0.5 s" in ended.stderr
+    assert "most recent call first" in ended.stderr
 
 
 STUCK = """

@@ -216,9 +216,15 @@ def command_of(process: int) -> str:
         return ""
 
 
+def workers_of(parent: int) -> list[int]:
+    """The workers that a service has started, and their own."""
+    return [each for each in below(parent) if "spawn_main" in command_of(each)]
+
+
 def two_workers(parent: int) -> list[int]:
     """The workers, once there are two."""
-    found = [each for each in below(parent) if "spawn_main" in command_of(each)]
+    children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
+    found = [each for each in map(int, children) if "spawn_main" in command_of(each)]
     return found if len(found) == 2 else []
 
 

@@ -49,12 +49,18 @@ def serve(
     host: str = "127.0.0.1",
     port: int = 8000,
     workers: int = 1,
+    supervised: bool = False,
     say: Callable[[str], None] = print,
 ) -> None:
-    """Serve until SIGINT or SIGTERM. `say` gets the address, and the first token if one was created."""
+    """Serve until SIGINT or SIGTERM. `say` gets the address, and the first token if one was created.
+
+    supervised: whether a single worker gets a parent, too, which replaces it when it dies or hangs.
+    """
     check_may_listen(settings, host)
     if settings.is_in_memory and workers > 1:
         raise InvalidInput(f"workers must be 1 for a ledger in memory, got {workers}")
+    if settings.is_in_memory and supervised:
+        raise InvalidInput("a ledger in memory ends with its process and cannot be supervised; name a database")
     if not settings.is_in_memory:
         open_ledger(settings.database_url).close()  # raises now what would fail in every worker
     with listen(host, port) as listening:  # before a token is created, which is shown once
@@ -67,7 +73,7 @@ def serve(
             say(f"evenhand serves {address_of(listening, host)}")
             sys.stdout.flush()
 
-        if workers == 1:
+        if workers == 1 and not supervised:
             prepare_process()
             run(AnnouncingServer(config_of(create_app(settings)), announce), listening)
             return

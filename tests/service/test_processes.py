@@ -140,9 +140,9 @@ def test_each_kind_of_process_killed(desk: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_each_kind_of_process_killed_many_times(url: str, desk: str, tmp_path: Path) -> None:
-    """The same, six times each."""
+    """The same, three times each."""
     with started(url, tmp_path, "--workers", "2") as running:
-        kinds_killed(running, desk, 6 * len(KINDS), np.random.default_rng(4))
+        kinds_killed(running, desk, 3 * len(KINDS), np.random.default_rng(4))
 
 
 def metrics(running: Running) -> str:

@@ -9,12 +9,15 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import httpx
 import pytest
+from uvicorn.supervisors.multiprocess import Process
 
 from evenhand.errors import InvalidInput
-from evenhand.service.serve import serve
+from evenhand.service.serve import Supervisor, config_of, serve
 from evenhand.service.settings import ServiceSettings
 from evenhand.service.shutdown import end_with_parent
 from tests.support.processes import below, can_listen, command_of, started, two_workers, workers_of
@@ -101,6 +104,73 @@ def test_a_worker_whose_threads_hang_ends(hang: str) -> None:
     assert (ended.returncode, ended.stdout) == (1, "alive\n"), ended.stderr
     assert "hanging for more than 0.5 s" in ended.stderr
     assert "most recent call first" in ended.stderr
+
+
+class SlowPipe:
+    """The parent's end of the pipe to a worker that answers after some looks, so many times."""
+
+    def __init__(self, looks: int, answers: float) -> None:
+        self.looks, self.answers, self.pings = looks, answers, 0
+
+    def send(self, ping: bytes) -> None:
+        """A ping."""
+        self.pings += 1
+
+    def poll(self, seconds: float) -> bool:
+        """Whether there is an answer."""
+        self.looks -= 1
+        return self.looks < 0 and self.answers >= self.pings
+
+    def recv(self) -> bool:
+        """The answer."""
+        return True
+
+    def close(self) -> None:
+        """No more."""
+
+
+def supervisor_of(pipe: SlowPipe, monkeypatch: pytest.MonkeyPatch) -> tuple[Supervisor, list[int]]:
+    """A supervisor with one worker at this pipe, and the processes that it killed."""
+    monkeypatch.setattr("uvicorn.supervisors.multiprocess.signal.signal", lambda *handler: None)
+    supervisor, killed = Supervisor(config_of("nothing:app", factory=True), []), list[int]()
+
+    def worker_at(pid: int, connection: object) -> Any:
+        running = SimpleNamespace(pid=pid, exitcode=-9, is_alive=lambda: True, join=lambda: None, start=lambda: None)
+        running.kill = lambda: killed.append(pid)
+        made = Process.__new__(Process)
+        made.process, made.parent_conn, made.child_conn = running, connection, connection
+        return made
+
+    supervisor.processes = [worker_at(1, pipe)]
+    monkeypatch.setattr(
+        "uvicorn.supervisors.multiprocess.Process", lambda *arguments: worker_at(2, SlowPipe(0, float("inf")))
+    )
+    return supervisor, killed
+
+
+def test_a_worker_that_starts_slowly_is_not_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It answers later than one that hangs may: it was ended before it had imported anything, again and again."""
+    supervisor, killed = supervisor_of(SlowPipe(50, float("inf")), monkeypatch)
+    for _ in range(3):
+        supervisor.keep_subprocess_alive()
+    assert killed == []
+
+
+def test_a_worker_that_has_answered_has_less_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that never answers, or not again, is replaced; a signal is not kept waiting for it."""
+    monkeypatch.setattr("evenhand.service.serve.START_SECONDS", 0.05)
+    supervisor, killed = supervisor_of(SlowPipe(10**9, 0), monkeypatch)
+    supervisor.keep_subprocess_alive()
+    assert killed == [1]
+    supervisor, killed = supervisor_of(SlowPipe(0, 2), monkeypatch)
+    supervisor.keep_subprocess_alive()
+    assert killed == []
+    supervisor.keep_subprocess_alive()
+    assert killed == [1]
+    monkeypatch.setattr("evenhand.service.serve.START_SECONDS", 1e9)
+    supervisor, _ = supervisor_of(SlowPipe(10**9, 0), monkeypatch)
+    supervisor.signal_queue.append(15)
+    supervisor.keep_subprocess_alive()
 
 
 STUCK = """

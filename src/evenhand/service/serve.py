@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import gc
 import os
@@ -9,11 +10,13 @@ import shutil
 import socket
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 
 import uvicorn
 from fastapi import FastAPI
 from uvicorn.supervisors import Multiprocess
+from uvicorn.supervisors.multiprocess import Process
 
 from evenhand.bandit.warm_up import warm_up
 from evenhand.errors import CannotListen, InvalidInput
@@ -32,6 +35,10 @@ STOP_SECONDS = 10
 """How long responses may take to end when the service stops."""
 HANG_SECONDS = 10
 """A worker of several that does not answer its parent for this long is ended, and another one started."""
+START_SECONDS = 120.0
+"""How long a new worker may take to answer its parent for the first time."""
+POLL_SECONDS = 0.2
+"""How soon the parent notices a signal meanwhile."""
 BACKLOG = 2048
 MAX_HEAD = 65_536
 """Bytes of a request's line and headers."""
@@ -82,9 +89,41 @@ def serve(
         announce()
         try:
             config = config_of("evenhand.service.serve:worker", factory=True, workers=workers)
-            Multiprocess(config, sockets=[listening]).run()
+            Supervisor(config, sockets=[listening]).run()
         finally:
             shutil.rmtree(os.environ.pop(FOLDER), ignore_errors=True)
+
+
+class Supervisor(Multiprocess):
+    """uvicorn's supervisor, which gives a new worker more time to answer for the first time.
+
+    A worker imports its modules before it can answer. On a busy machine that takes longer than `HANG_SECONDS`: it was
+    ended and started again, for ever.
+    """
+
+    def __init__(self, config: uvicorn.Config, sockets: list[socket.socket]) -> None:
+        super().__init__(config, sockets)
+        self._answered: set[int | None] = set()
+        """The processes that have answered."""
+
+    def keep_subprocess_alive(self) -> None:
+        """Replace workers that have ended or do not answer."""
+        for process in self.processes:
+            if process.pid not in self._answered:
+                self._wait_for(process)
+        self._answered &= {process.pid for process in self.processes}
+        super().keep_subprocess_alive()
+
+    def _wait_for(self, process: Process) -> None:
+        """Wait until a new worker answers, ends, has had its time, or there is a signal."""
+        until = time.monotonic() + START_SECONDS
+        with contextlib.suppress(OSError, EOFError):
+            process.parent_conn.send(b"ping")
+            while time.monotonic() < until and process.process.is_alive() and not self.signal_queue:
+                if process.parent_conn.poll(POLL_SECONDS):
+                    process.parent_conn.recv()
+                    self._answered.add(process.pid)
+                    return
 
 
 def worker() -> FastAPI:

@@ -135,15 +135,19 @@ class DeskClient:
         candidates: Any,
         *,
         on_invalid: str | None = None,
+        action: Mapping[str, Any] | None = None,
         key: str | None = None,
     ) -> dict[str, Any]:
         """Choose among candidates, each {"id", "context"} or {"id", "features"}, or the rows of a data frame.
 
         on_invalid: "skip" leaves out candidates who do not fit, "clip" first counts numbers and dates beyond a range as
-        its end; `left_out` and `counted_as` of the response say who and what. "refuse", the default, raises.
+        its end; `left_out` and `counted_as` of the response say who and what. "refuse", the default, raises. action: of
+        a desk in shadow mode, {"chosen", "probabilities", "scores"}: what was really done, if it is known yet.
         """
-        body = {"candidates": as_candidates(candidates)}
-        return self._post(as_path(desk, "decisions"), body | ({"on_invalid": on_invalid} if on_invalid else {}), key)
+        body: dict[str, Any] = {"candidates": as_candidates(candidates)}
+        body |= {"on_invalid": on_invalid} if on_invalid else {}
+        body |= {} if action is None else {"action": as_dict(action, "action")}
+        return self._post(as_path(desk, "decisions"), body, key)
 
     def decision(self, desk: str, decision: str) -> dict[str, Any]:
         """The record of a decision with its explanation."""
@@ -163,6 +167,32 @@ class DeskClient:
         body = {"chosen": as_list(chosen, "chosen"), "reason": reason}
         return self._post(as_path(desk, "decisions", decision, "overrides"), body, key)
 
+    # Shadow mode.
+
+    def action(
+        self,
+        desk: str,
+        decision: str,
+        chosen: Sequence[str],
+        *,
+        probabilities: Mapping[str, SupportsFloat] | None = None,
+        scores: Mapping[str, SupportsFloat] | None = None,
+        key: str | None = None,
+    ) -> dict[str, Any]:
+        """Record what the system in force really did, where the desk decided in shadow mode."""
+        named = {"probabilities": probabilities, "scores": scores}
+        body = {name: as_dict(value, name) for name, value in named.items() if value is not None}
+        path = as_path(desk, "decisions", decision, "actions")
+        return self._post(path, {"chosen": as_list(chosen, "chosen"), **body}, key)
+
+    def switch(self, desk: str, to: str, *, reason: str | None = None, key: str | None = None) -> dict[str, Any]:
+        """Make a desk "live", or put it into "shadow" mode."""
+        return self._post(as_path(desk, "switches"), {"to": to, "reason": reason}, key)
+
+    def differences(self, desk: str, last: int | None = None) -> dict[str, Any]:
+        """Where a desk in shadow mode and the system in force differ, in the newest `last` decisions."""
+        return self._request("GET", as_path(desk, "differences"), query=None if last is None else {"last": last})
+
     # Reviews.
 
     def review(
@@ -181,18 +211,19 @@ class DeskClient:
         scale: Sequence[float] | None = None,
         comparisons: Mapping[tuple[str, str], str] | None = None,
         tolerance: float | None = None,
+        subject: str | None = None,
         key: str | None = None,
         **metadata: Unpack[ReviewMetadata],
     ) -> dict[str, Any]:
         """Give a review: complete, partial, one_bit, ratings or comparisons; metadata: see `ReviewMetadata`.
 
         ratings: scores by candidate. comparisons: "alike", "first" or "second" by pair. Scale and tolerance are the
-        desk's own if they are left out.
+        desk's own if they are left out. subject: of a decision in shadow mode, "desk" or "system".
         """
         pairs = {name: as_list(value, name) for name, value in (("unfair", unfair), ("fair", fair)) if len(value)}
         rest: dict[str, Any] = {"circumstances": circumstances, "supersedes": supersedes, "any_unfair": any_unfair}
         rest |= {"ratings": None if ratings is None else as_dict(ratings, "ratings"), "tolerance": tolerance}
-        rest |= {"scale": None if scale is None else as_list(scale, "scale")}
+        rest |= {"scale": None if scale is None else as_list(scale, "scale"), "subject": subject}
         if comparisons is not None:
             answers = as_dict(comparisons, "comparisons").items()
             rest["comparisons"] = [{"pair": as_list(pair, "comparisons"), "answer": answer} for pair, answer in answers]

@@ -96,7 +96,7 @@ def test_a_reviewer_does_not_see_which_decisions_others_called_unfair(ask: Askin
     assert ask("GET", f"{path}?show=unfair", by="review").status_code == 403
     assert ask("GET", f"{path}?show=unfair", by="decide").status_code == 200
     (line,) = ask("GET", f"{path}?before=1", by="review").json()["lines"]
-    assert set(line) == {"id", "number", "time", "candidates", "chosen", "overridden"}
+    assert set(line) == {"id", "number", "time", "candidates", "chosen", "overridden", "shadow", "told"}
     assert "probability" not in str(line)
     assert ask("GET", path, by="elsewhere").status_code == 403
 

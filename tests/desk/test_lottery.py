@@ -145,7 +145,7 @@ def test_a_key_that_nothing_committed_to_is_found(path: Path) -> None:
         verify(ledger, "loans")
 
 
-@pytest.mark.parametrize("statement", ["DELETE FROM lottery_secrets", "UPDATE lottery_secrets SET secret = x'00'"])
+@pytest.mark.parametrize("statement", ["DELETE FROM lottery_secrets", "UPDATE lottery_secrets SET secret = x'01'"])
 def test_a_desk_without_its_secret_decides_nothing(path: Path, statement: str) -> None:
     """With another secret no draw would fit the commitment: refused, and the ledger stays as it was."""
     tampered(path, statement)

@@ -1,4 +1,4 @@
-"""A ledger written by evenhand 0.1 opens, verifies, replays to the bit, and goes on.
+"""A ledger written by evenhand 0.1 opens, verifies, replays, and goes on; on its processor to the bit.
 
 tests/data/v0_1/ledger.db has two desks. "loans": decisions with idempotency keys, outcomes, complete, partial and
 one-bit reviews, review metadata, a withdrawn review, an override, interview answers, changed settings, waiting pairs
@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from evenhand._internal.rounding import ROUNDING, distance_between
 from evenhand.desk import Decide, Desk, Ledger, open_ledger
 from evenhand.desk.imports.importing import import_jsonl
 from evenhand.desk.projection.snapshots import check_snapshots
@@ -24,6 +25,7 @@ from evenhand.desk.replay import digest_of, replay
 from evenhand.ledger.verify import to_jsonl, verify, verify_lines
 from evenhand.rewards import RidgeUCB
 from tests.support.desk_play import done
+from tests.support.processors import is_the_one_of_0_1
 
 DATA = Path(__file__).parents[1] / "data" / "v0_1"
 EXPECTED: dict[str, Any] = json.loads((DATA / "expected.json").read_text())
@@ -57,10 +59,13 @@ def _uncapped(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @DESKS
 @pytest.mark.usefixtures("_uncapped")
-def test_it_replays_to_the_bit(old: Ledger, name: str) -> None:
-    """Every decision and snapshot comes out the same."""
+def test_it_replays(old: Ledger, name: str) -> None:
+    """Every decision and snapshot comes out the same; on the processor that wrote it so does the bandit, to the bit."""
     result = replay(old, name)
     assert result.is_same, (result.differences, result.snapshots)
+    if not is_the_one_of_0_1():
+        return
+    assert result.rounding == 0
     with Desk.open(old, name) as desk:
         desk.catch_up(wait=True)
         state = {**desk.projection.bandit.state(), "first_metric": None, "history": None}  # 0.1 kept both, empty
@@ -81,7 +86,7 @@ def test_its_projection_is_the_one_of_0_1(old: Ledger, name: str, with_snapshots
         assert desk.projection.seq == expected["seq"]
         distances = desk.projection.bandit.distances(expected["contexts"])
         for bound, values in expected["distances"].items():
-            assert getattr(distances, bound).tolist() == values
+            assert distance_between(getattr(distances, bound).tolist(), values) <= ROUNDING
         history = desk.projection.history
         assert {"kinds": history.kinds, "taught": history.taught} == expected["history"]
         assert desk.projection.skipped == expected["skipped"]
@@ -90,15 +95,16 @@ def test_its_projection_is_the_one_of_0_1(old: Ledger, name: str, with_snapshots
 @DESKS
 @pytest.mark.usefixtures("_uncapped")
 def test_decisions_go_on(old: Ledger, name: str) -> None:
-    """The next decision is the one that 0.1 would have made, to the bit; the ledger stays intact."""
+    """The next decision is the one that 0.1 would have made; the ledger stays intact."""
     expected = EXPECTED["desks"][name]
     with Desk.open(old, name) as desk:
         desk.catch_up(wait=True)
         people = [{"id": str(i), "context": context} for i, context in enumerate(expected["contexts"])]
         (event,) = done(desk.execute([Decide(people)]))
-        assert event.body["probabilities"] == expected["next"]["probabilities"]
+        rounding = distance_between(event.body["probabilities"], expected["next"]["probabilities"])
+        assert rounding <= ROUNDING
         assert event.body["chosen"] == [str(i) for i in expected["next"]["chosen"]]
-        assert event.body["seal"] == expected["next"]["seal"]
+        assert not is_the_one_of_0_1() or event.body["seal"] == expected["next"]["seal"]
         desk.review(event.id, unfair=[("0", "1")], reviewer="Kim")
         assert not np.array_equal(
             desk.projection.bandit.distances(expected["contexts"]).estimate, expected["distances"]["estimate"]

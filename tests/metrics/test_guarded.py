@@ -176,7 +176,8 @@ def test_flags_stop_after_the_switch_whatever_the_fast_learner_does(d: int, k: i
     A = random_A(np.random.default_rng(d), d, rank=rank)
     sure = ProjectedVolume(d, epsilon=0.02, seed=d)
     learner = Guarded(NeverLearnsForTests(d), sure, limit=limit)
-    flagged = _flagged_rounds(learner, A, n=limit + 200, k=k, seed=d)
+    # Of 36 runs at three sizes the last flag came 182 rounds after the switch; which run has it depends on rounding.
+    flagged = _flagged_rounds(learner, A, n=limit + 350, k=k, seed=d)
     assert learner.switched
     assert sum(flagged) == learner.flags
     assert limit + 1 < sum(flagged) <= limit + 1 + most_flagged(sure)

@@ -104,7 +104,7 @@ def test_the_queue_hides_the_metric_from_reviewers(people: Asking) -> None:
     pairs = wait_for(
         lambda: people("GET", f"{DESK}/queue", by="Kim").json()["pairs"], what="a waiting pair", pause=0.05
     )
-    assert all(set(pair) == {"decision", "first", "second", "gap", "copy"} for pair in pairs)
+    assert all(set(pair) == {"decision", "first", "second", "gap", "copy", "subject"} for pair in pairs)
     full = people("GET", f"{DESK}/queue", by="admin").json()["pairs"]
     assert {"distance", "doubt", "chance_unfair", "reason", "priority"} <= set(full[0])
 

@@ -101,7 +101,8 @@ def run_replay(options: argparse.Namespace) -> None:
     if not result.is_same:
         raise DamagedLedger(_what_differs(result))
     same = result.decisions - len(result.erased)
-    print(f"desk {result.desk}: {same} decisions replayed from {result.lines} events, the same to the bit")
+    how = "the same to the bit" if result.rounding == 0 else f"the same up to rounding (at most {result.rounding:.0e})"
+    print(f"desk {result.desk}: {same} decisions replayed from {result.lines} events, {how}")
     if result.erased:
         shown = ", ".join(map(str, result.erased[:MOST_LISTED])) + (", ..." if result.erased[MOST_LISTED:] else "")
         print(
@@ -138,7 +139,8 @@ def _what_differs(result: Replayed) -> str:
         )
     if result.snapshots:
         sentences.append("delete the snapshots, and the desk projects its ledger again")
-    return f"{'; '.join(sentences)}; another version of evenhand or another processor may be the reason"
+    sentences.append("another version of evenhand may be the reason; for ProjectedVolume or Guarded another processor")
+    return "; ".join(sentences)
 
 
 def run_export(options: argparse.Namespace) -> int:

@@ -13,6 +13,7 @@ from pathlib import Path
 from evenhand.cli._options import at_least
 from evenhand.cli._output import discard_stdout
 from evenhand.cli.backup import add_backup, add_restore
+from evenhand.cli.desk import add_desk
 from evenhand.cli.ledger import add_ledger
 from evenhand.cli.schema import add_schema
 from evenhand.cli.serve import add_serve
@@ -27,6 +28,7 @@ EXTRAS = {
     "token": "service",
     "witness": "service",
     "ledger": "desk",
+    "desk": "desk",
     "backup": "desk",
     "restore": "desk",
 }
@@ -50,6 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add_ledger(
         commands.add_parser("ledger", help="the ledgers of desks: list, verify, export, import, sign, prove, ...")
     )
+    add_desk(commands.add_parser("desk", help="make a desk live, put it into shadow mode, or show the differences"))
     add_witness(commands.add_parser("witness", help="keep signed heads elsewhere, and report contradictions"))
     add_backup(commands.add_parser("backup", help="a verified copy of an SQLite ledger, made while it is in use"))
     add_restore(commands.add_parser("restore", help="a backup as the ledger again; erased people are erased again"))

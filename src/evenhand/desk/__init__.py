@@ -12,10 +12,13 @@ try:
         GiveReview,
         ImportPast,
         Override,
+        RecordAction,
         RecordOutcome,
+        Switch,
         Withdraw,
     )
     from evenhand.desk.desk import Desk
+    from evenhand.desk.differences import Differences
     from evenhand.desk.event_records import DeskDecision
     from evenhand.desk.explain.explanation import Explanation, Metric
     from evenhand.desk.projection.projection import Projection
@@ -35,6 +38,7 @@ __all__ = [
     "Desk",
     "DeskDecision",
     "DeskSettings",
+    "Differences",
     "Erase",
     "Event",
     "Explanation",
@@ -46,7 +50,9 @@ __all__ = [
     "Override",
     "Projection",
     "Projectors",
+    "RecordAction",
     "RecordOutcome",
+    "Switch",
     "WaitingPair",
     "Withdraw",
     "open_ledger",

@@ -10,7 +10,7 @@ from typing import Any, cast
 from evenhand.bandit.warm_up import warm_up
 from evenhand.desk._handlers import Draft, Handlers
 from evenhand.desk.candidates import Candidates
-from evenhand.desk.commands import Command
+from evenhand.desk.commands import Command, Decide
 from evenhand.desk.lottery import DeskLottery
 from evenhand.desk.opening import settings_in
 from evenhand.desk.parsing import UNREADABLE, ParsedCommand, parse, unreadable
@@ -18,8 +18,9 @@ from evenhand.desk.projection.projection import Projection, QuietBandit
 from evenhand.desk.projection.projector import Projector
 from evenhand.desk.sealing import sealed
 from evenhand.desk.settings import DeskSettings
-from evenhand.errors import Erased, EvenhandError, IdempotencyConflict, LedgerUnavailable
-from evenhand.ledger.event import Event, Head, Row, new_id
+from evenhand.desk.shadow import action_fields, read_action
+from evenhand.errors import Erased, EvenhandError, IdempotencyConflict, InvalidInput, LedgerUnavailable
+from evenhand.ledger.event import SETTINGS_KINDS, Event, Head, Row, new_id
 from evenhand.ledger.ledger import Ledger, LedgerView
 from evenhand.records.decision import Decision
 from evenhand.rewards import RidgeUCB
@@ -155,7 +156,7 @@ class Batch:
             return IdempotencyConflict(f"idempotency key {key!r} was used for another command; choose a new one")
         try:
             if parsed.candidates is not None:
-                return self._append(parsed, self._decide(place, parsed.candidates))
+                return self._append(parsed, self._decide(place, parsed.candidates, cast("Decide", parsed.command)))
             assert self._handlers is not None
             return self._append(parsed, self._handlers.handle(parsed.command, self.settings))
         except EvenhandError as error:
@@ -176,12 +177,14 @@ class Batch:
         if self._handlers is not None:
             self._handlers.appended(row)
         settings_seq = head.settings
-        if kind == "settings":
+        if kind in SETTINGS_KINDS:
             settings_seq, self.settings = row.seq, DeskSettings.from_dict(body["settings"])
         self.head = Head(row.seq, row.hash, head.decisions + (kind == "decision"), settings_seq)
         return row
 
-    def _decide(self, place: int, candidates: Candidates) -> Draft:
+    def _decide(self, place: int, candidates: Candidates, command: Decide) -> Draft:
+        if command.action is not None and not self.settings.shadow:
+            raise InvalidInput("action must be None: this desk is live, and decides itself")
         number, bandit = self.head.decisions, self._projection.bandit
         if bandit.capacity != self.settings.capacity:
             bandit = bandit.with_capacity(self.settings.capacity)
@@ -206,6 +209,9 @@ class Batch:
         if candidates.features is not None:
             body["features"] = candidates.features
         body |= candidates.beside
+        if command.action is not None:
+            left_out = [one["id"] for one in body.get("left_out", ())]
+            body |= action_fields(read_action(command.action, candidates.ids, left_out))
         return "decision", body, {"number": number}
 
 
@@ -220,7 +226,7 @@ def decision_fields(
     decision: Decision, bandit: QuietBandit, candidates: Sequence[str], settings: DeskSettings
 ) -> dict[str, Any]:
     """The fields of a decision's event that follow from the events before it; a replay compares them."""
-    left = bandit.flags_left
+    left, drawn = bandit.flags_left, [candidates[i] for i in decision.chosen]
     return {
         "number": decision.round,
         "schema": None if settings.schema is None else settings.schema.digest,
@@ -230,7 +236,9 @@ def decision_fields(
         "probabilities": decision.probabilities,
         "capacity": decision.capacity,
         "tight_pairs": decision.tight_pairs,
-        "chosen": [candidates[i] for i in decision.chosen],
+        # In shadow mode the desk chooses nobody: whoever reads `chosen` alone acts on nothing.
+        "chosen": [] if settings.shadow else drawn,
+        **({"shadow": True, "would_choose": drawn} if settings.shadow else {}),
         "worst_residual": decision.worst_residual,
         "seal": decision.id,
         **({} if left is None else {"flags_left": left}),

@@ -4,23 +4,33 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
 
-from evenhand._internal.checks import check_number, check_share, refusal
+from evenhand._internal.checks import check_number, check_one_of, check_share, refusal
 from evenhand.desk import commands as cmd
 from evenhand.desk.commands import ANSWER_FIELDS, Command
-from evenhand.desk.event_records import decision_of, indices_of, is_repeat, refuse_second_answer, review_of
+from evenhand.desk.event_records import (
+    decision_of,
+    indices_of,
+    is_repeat,
+    refuse_second_answer,
+    review_of,
+    subject_of,
+)
 from evenhand.desk.imports.past import learn_rewards, read_past
 from evenhand.desk.parsing import as_numbers, as_text, read_review, with_origins
 from evenhand.desk.projection.projection import QuietBandit
 from evenhand.desk.remaining import people_named, refuse_erased
 from evenhand.desk.sealing import people_in
 from evenhand.desk.settings import DeskSettings
+from evenhand.desk.shadow import MODES, action_of, check_subject, read_action, treatment_of
 from evenhand.errors import AlreadyRecorded, Erased, InvalidInput, NotChosen, UnknownRecord
 from evenhand.ledger.event import Row, check_name, is_name
 from evenhand.ledger.ledger import LedgerView
+from evenhand.ledger.waiting_pairs import Subject
 from evenhand.records.contexts import as_contexts
 from evenhand.records.decision import Review
 from evenhand.records.review_metadata import check_review_metadata, read_metadata
@@ -100,50 +110,90 @@ class Handlers:
         return "outcome", {"decision": row.id, "rewards": values}, {"target": row.id}
 
     def _chosen(self, row: Row) -> list[str]:
-        """The candidates who were chosen: by the last override, or else by the draw."""
+        """The candidates who were chosen: by the system in force, by the last override, or else by the draw."""
+        if row.event.body.get("shadow"):
+            return list(self._action(row, "their outcomes")["chosen"])
         overrides = [other for other in self._about.get(row.id, ()) if other.kind == "override"]
         chosen: list[str] = (overrides[-1] if overrides else row).event.body["chosen"]
         return chosen
 
+    def _action(self, row: Row, what: str) -> dict[str, Any]:
+        """What was really done instead of a shadow decision."""
+        action = action_of(row.event.body, self._about.get(row.id, ()))
+        if action is None:
+            raise NotChosen(
+                f"who was chosen must be known before {what}: decision {row.id} was made in shadow mode; record the "
+                "action of the system in force first"
+            )
+        return action
+
+    def _record_action(self, command: cmd.RecordAction) -> Draft:
+        row = self._decision_row(command.decision)
+        decision = row.event.body
+        if not decision.get("shadow"):
+            raise InvalidInput(f"decision {row.id} was made live: if others were chosen, record an override")
+        if action_of(decision, self._about.get(row.id, ())) is not None:
+            raise AlreadyRecorded(f"what was done instead of decision {row.id} is in the ledger already")
+        value = {"chosen": command.chosen, "probabilities": command.probabilities, "scores": command.scores}
+        action = read_action(value, decision["candidates"], [one["id"] for one in decision.get("left_out", ())])
+        refuse_erased(decision["candidates"] if "scores" in action else action["chosen"], decision)
+        return "action", {"decision": row.id, **action}, {"target": row.id, "about": decision["candidates"]}
+
+    def _switch(self, command: cmd.Switch) -> Draft:
+        check_one_of("to", command.to, MODES)
+        shadow = command.to == "shadow"
+        if self.settings.shadow == shadow:
+            raise AlreadyRecorded(f"the desk is {'in shadow mode' if shadow else 'live'} already")
+        settings = replace(self.settings, shadow=shadow)
+        body = {"to": command.to, "reason": as_text("reason", command.reason), "settings": settings.to_dict()}
+        return "switch", body, {}
+
     def _review(self, command: cmd.GiveReview) -> Draft:
         row = self._decision_row(command.decision)
         decision = row.event.body
-        candidates = decision["candidates"]
+        candidates, subject = decision["candidates"], check_subject(command.subject, decision, row.id)
+        treated = decision["probabilities"]
+        whose: dict[str, Any] = {"subject": subject} if decision.get("shadow") else {}
+        if subject == "system":
+            treated = treatment_of(self._action(row, "reviews of what was done"), candidates)
+            whose["treatment"] = treated
         named = vars(command).items()
         values = {name: value for name, value in named if value is not None or name not in ANSWER_FIELDS}
-        review, content = read_review(values, candidates, decision["probabilities"], self.settings.reviewing)
-        body = {"decision": row.id, **content, "supersedes": command.supersedes}
+        review, content = read_review(values, candidates, treated, self.settings.reviewing)
+        body = {"decision": row.id, **content, "supersedes": command.supersedes, **whose}
         metadata = read_metadata(command.circumstances)
         if metadata is not None:
             check_review_metadata(metadata, body, candidates)
         body["circumstances"] = metadata
         refuse_erased(people_named(body), decision)
-        self._refuse_unlearnable(row, review)
+        if subject == "desk":  # that something the system did was unfair is not learned from
+            self._refuse_unlearnable(row, review)
         undone = None if command.supersedes is None else self._to_withdraw(command.supersedes)
-        if undone is not None and undone.target != row.id:
+        if undone is not None and (undone.target != row.id or subject_of(undone.event.body) != subject):
             raise InvalidInput(
-                f"supersedes must be a review of the same decision, got {undone.id}, a review of another"
+                f"supersedes must be a review of the same decision and subject, got {undone.id}, a review of another"
             )
         if not is_repeat(body):
             if review.kind != "partial" or review.unfair or review.fair:  # "unsure" may be said of several pairs
-                self._refuse_duplicate(row, review)
-            refuse_second_answer(body, self._standing_reviews(row))
+                self._refuse_duplicate(row, review, subject)
+            refuse_second_answer(body, self._standing_reviews(row, subject))
         columns = {"target": row.id, "undoes": None if undone is None else undone.seq}
         return "review", body, {**columns, "about": people_in(body, candidates)}
 
-    def _refuse_duplicate(self, row: Row, review: Review) -> None:
-        for earlier in self._standing_reviews(row):
+    def _refuse_duplicate(self, row: Row, review: Review, subject: Subject) -> None:
+        for earlier in self._standing_reviews(row, subject):
             if review_of(earlier.event.body, row.event.body["candidates"]) == review:
                 raise AlreadyRecorded(
                     f"this review is in the ledger as {earlier.id}; mark a pair that is shown again on purpose with "
                     'circumstances {"repeat": true}'
                 )
 
-    def _standing_reviews(self, row: Row) -> list[Row]:
-        """The reviews of a decision that were neither withdrawn nor superseded."""
+    def _standing_reviews(self, row: Row, subject: Subject) -> list[Row]:
+        """The reviews of a decision that were neither withdrawn nor superseded, of one subject."""
         about = self._about.get(row.id, ())
         superseded = {other.undoes for other in about}
         reviews = [other for other in about if other.kind == "review" and other.seq not in superseded]
+        reviews = [review for review in reviews if subject_of(review.event.body) == subject]
         return [review for review in reviews if self._withdrawal_of(review) is None]
 
     def _refuse_unlearnable(self, row: Row, review: Review) -> None:
@@ -151,7 +201,7 @@ class Handlers:
         if review.any_unfair and self.settings.metric not in ("BayesPoint", "VersionSpace"):
             bandit = self._bandit.published()
             bandit.count_decisions(max(0, (row.number or 0) + 1 - bandit.rounds))
-            decision = bandit.own(decision_of(row.event.body), is_whole="erased" not in row.event.body)
+            decision = bandit.own(decision_of(row.event.body))
             bandit.learn(decision, review=review)
 
     def _to_withdraw(self, name: Any) -> Row:
@@ -181,6 +231,8 @@ class Handlers:
 
     def _override(self, command: cmd.Override) -> Draft:
         row = self._decision_row(command.decision)
+        if row.event.body.get("shadow"):
+            raise InvalidInput(f"decision {row.id} was made in shadow mode and chose nobody: record the action instead")
         if isinstance(command.chosen, str) or not isinstance(command.chosen, Sequence):
             raise refusal("chosen", "a list of candidates' ids", command.chosen)
         chosen, capacity = list(command.chosen), row.event.body["capacity"]
@@ -250,6 +302,8 @@ HANDLERS: dict[type[Command], Callable[[Handlers, Any], Draft]] = {
     cmd.GiveReview: Handlers._review,
     cmd.Withdraw: Handlers._withdraw,
     cmd.Override: Handlers._override,
+    cmd.RecordAction: Handlers._record_action,
+    cmd.Switch: Handlers._switch,
     cmd.ChangeSettings: Handlers._change_settings,
     cmd.AnswerQuestion: Handlers._answer,
     cmd.ImportPast: Handlers._import,

@@ -38,6 +38,8 @@ class Decide(Command):
 
     candidates: Any
     on_invalid: OnInvalid | None = None
+    action: Mapping[str, Any] | None = None
+    """Of a desk in shadow mode: what was really done, as in `RecordAction`, if it is known yet."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,8 @@ class GiveReview(Command):
     scale: Sequence[float] | None = None
     comparisons: Mapping[tuple[str, str], str] | Sequence[Mapping[str, Any]] | None = None
     tolerance: float | None = None
+    subject: str | None = None
+    """Of a decision in shadow mode: whose treatment of the candidates it judges, "desk" (or None) or "system"."""
 
 
 RATED_FIELDS = {"ratings": ("ratings", "scale", "tolerance"), "comparisons": ("comparisons", "tolerance")}
@@ -96,6 +100,32 @@ class Override(Command):
 
     decision: str
     chosen: Sequence[str]
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class RecordAction(Command):
+    """What the system in force really did, where the desk decided in shadow mode; recorded once for a decision.
+
+    chosen: as many as it chose, whatever the desk's capacity is. probabilities: with which the system chose, by
+    candidate, if it drew; without them its treatment is 1 for the chosen and 0 for all others. scores: its own, for the
+    record. Both are dicts by id, or lists in the order of the decision's candidates.
+    """
+
+    decision: str
+    chosen: Sequence[str]
+    probabilities: Mapping[str, float] | Sequence[float] | None = None
+    scores: Mapping[str, float] | Sequence[float] | None = None
+
+
+@dataclass(frozen=True)
+class Switch(Command):
+    """Make a desk "live", or put it into "shadow" mode, from the next decision on.
+
+    reason: stays in the ledger for good, so it should name nobody.
+    """
+
+    to: str
     reason: str | None = None
 
 

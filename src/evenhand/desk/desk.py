@@ -10,6 +10,7 @@ from evenhand._internal.checks import check_number, check_whole
 from evenhand.desk import commands as cmd
 from evenhand.desk._batch import BatchWriter
 from evenhand.desk.commands import Command
+from evenhand.desk.differences import DIFFERENCES, Differences, differences
 from evenhand.desk.event_records import DeskDecision
 from evenhand.desk.explain.evidence import VerdictSources
 from evenhand.desk.explain.explanation import Explanation, Metric, explain, metric_of
@@ -18,6 +19,7 @@ from evenhand.desk.projection.projection import Projection
 from evenhand.desk.projection.projector import Projector, Projectors
 from evenhand.desk.review_rules import ReviewRules
 from evenhand.desk.settings import MOST_EVENTS, MOST_QUEUED, DeskSettings
+from evenhand.desk.shadow import Mode
 from evenhand.errors import EvenhandError, InvalidInput, UnknownRecord
 from evenhand.ledger.backup import note_erasure
 from evenhand.ledger.event import Event, Head, check_name, is_name
@@ -116,15 +118,17 @@ class Desk:
         candidates: Any,
         *,
         on_invalid: OnInvalid = "refuse",
+        action: Mapping[str, Any] | None = None,
         actor: str = "desk",
         idempotency_key: str | None = None,
     ) -> DeskDecision:
         """Choose among candidates: a (k, d) array, a data frame, or a list of {"id", "context" | "features"}.
 
-        on_invalid: "refuse", "skip" or "clip" those who do not fit; see `Decide`.
+        on_invalid: "refuse", "skip" or "clip" those who do not fit; see `Decide`. action: of a desk in shadow mode,
+        {"chosen", "probabilities", "scores"}: what the system in force did, if it is known yet; see `RecordAction`.
         """
         mode = None if on_invalid == "refuse" else on_invalid
-        command = cmd.Decide(candidates, mode, actor=actor, idempotency_key=idempotency_key)
+        command = cmd.Decide(candidates, mode, action=action, actor=actor, idempotency_key=idempotency_key)
         return DeskDecision(self._execute_one(command))
 
     def outcome(self, decision: str, rewards: Mapping[str, float], **rest: Any) -> Event:
@@ -146,17 +150,20 @@ class Desk:
         scale: Sequence[float] | None = None,
         comparisons: Mapping[tuple[str, str], str] | Sequence[Mapping[str, Any]] | None = None,
         tolerance: float | None = None,
+        subject: str | None = None,
         actor: str = "desk",
         idempotency_key: str | None = None,
         **metadata: Unpack[ReviewMetadata],
     ) -> Event:
         """Record a review; see `GiveReview`, and `ReviewMetadata` for what the reviewer saw.
 
-        circumstances: any other metadata to record.
+        circumstances: any other metadata to record. subject: of a decision in shadow mode, whose treatment of the
+        candidates is reviewed: the "desk"'s own, or what the "system" in force did.
         """
         fields = (unfair, fair, any_unfair, reviewer, joined(circumstances, metadata), supersedes)
         answers = (ratings, scale, comparisons, tolerance)
-        command = cmd.GiveReview(decision, kind, *fields, *answers, actor=actor, idempotency_key=idempotency_key)
+        named: dict[str, Any] = {"subject": subject, "actor": actor, "idempotency_key": idempotency_key}
+        command = cmd.GiveReview(decision, kind, *fields, *answers, **named)
         return self._execute_one(command)
 
     def withdraw(self, review_id: str, reason: str | None = None, **rest: Any) -> Event:
@@ -166,6 +173,17 @@ class Desk:
     def override(self, decision: str, chosen: Sequence[str], reason: str | None = None, **rest: Any) -> Event:
         """Record that other candidates were chosen; from then on outcomes are theirs. The last override counts."""
         return self._execute_one(cmd.Override(decision, chosen, reason, **rest))
+
+    def action(self, decision: str, chosen: Sequence[str], **rest: Any) -> Event:
+        """Record what was really done instead of a decision in shadow mode; from then on outcomes are of these.
+
+        rest: probabilities, scores, actor, idempotency_key; see `RecordAction`.
+        """
+        return self._execute_one(cmd.RecordAction(decision, chosen, **rest))
+
+    def switch(self, to: Mode, reason: str | None = None, **rest: Any) -> Event:
+        """Make the desk "live", or put it into "shadow" mode, from the next decision on; see `docs/shadow.md`."""
+        return self._execute_one(cmd.Switch(to, reason, **rest))
 
     def erase(self, candidate: str, reason: str | None = None, **rest: Any) -> Event:
         """Erase what the ledger says about a candidate: features, contexts, estimates and free text.
@@ -267,6 +285,10 @@ class Desk:
         if after is not None:
             raise InvalidInput("after must be None with a reviewer: what is leased is one page")
         return self.ledger.pairs.lease(self.name, n, reviewer, moment, moment + lease)
+
+    def differences(self, last: int = DIFFERENCES) -> Differences:
+        """Where the desk and the system in force differed in the newest `last` decisions made in shadow mode."""
+        return differences(self.ledger, self.name, self.projection, last)
 
     def metric(self) -> Metric:
         """The learned matrix, its confidence, and sentences about it."""

@@ -10,6 +10,7 @@ import orjson
 
 from evenhand.desk.opening import settings_in
 from evenhand.desk.settings import DeskSettings
+from evenhand.desk.shadow import action_of, treatment_of
 from evenhand.ledger.event import Row
 from evenhand.ledger.ledger import Ledger
 from evenhand.ledger.verify import verify
@@ -24,7 +25,9 @@ def to_dsjson(ledger: Ledger, desk: str) -> Iterator[str]:
     several has a line for each of them; one without an outcome has no label, and Vowpal Wabbit learns nothing from it;
     one that chose nobody is marked to be skipped. Outcomes after an override are no labels, since their probabilities
     are unknown, nor are those of a decision with somebody who was erased. The extra key "evenhand" has the ids, the
-    standing reviews, the overrides, and the tight pairs.
+    standing reviews, the overrides, and the tight pairs. Of a decision in shadow mode the line has what was really
+    done, with the system's probabilities; it is skipped if those are not known. What the desk would have played is in
+    the extra key.
     DamagedLedger, before the first line, if the ledger is not what was written.
     """
     verify(ledger, desk)
@@ -59,7 +62,8 @@ def names_of(settings: DeskSettings) -> list[str]:
 
 
 def _lines(decision: Row, later: Sequence[Row], names: list[str]) -> Iterator[str]:
-    body, event = decision.event.body, decision.event
+    proposed, event = decision.event.body, decision.event
+    body, extra = (proposed, {}) if not proposed.get("shadow") else _really_done(proposed, later)
     overrides = [row for row in later if row.kind == "override"]
     first = overrides[0].seq if overrides else None
     is_whole = "erased" not in body
@@ -76,6 +80,7 @@ def _lines(decision: Row, later: Sequence[Row], names: list[str]) -> Iterator[st
             "tight_pairs": body["tight_pairs"],
             "reviews": [{"id": row.id, **row.event.body} for row in later if row.kind == "review"],
             "overrides": [{"id": row.id, **row.event.body} for row in overrides],
+            **extra,
         },
     }
     for name in body["chosen"]:
@@ -84,6 +89,17 @@ def _lines(decision: Row, later: Sequence[Row], names: list[str]) -> Iterator[st
         actions = [i + 1 for i in range(len(body["candidates"]))]
         skipped = {"_skipLearn": True, "EventId": event.id, "a": actions, "p": body["probabilities"]}
         yield orjson.dumps({**skipped, **common}).decode()
+
+
+def _really_done(proposed: dict[str, Any], later: Sequence[Row]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The body of a shadow decision with what the system in force did, and what the desk would have done."""
+    action = action_of(proposed, later)
+    extra = {"shadow": True, "probabilities": proposed["probabilities"], "action": action}
+    extra["would_choose"] = proposed["would_choose"]
+    if action is None:
+        return proposed, extra
+    chosen = action["chosen"] if "probabilities" in action else []
+    return {**proposed, "chosen": chosen, "probabilities": treatment_of(action, proposed["candidates"])}, extra
 
 
 def _drawn(event: str, body: dict[str, Any], name: str, outcomes: Sequence[Row]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from evenhand._internal.text_table import probability_table
 from evenhand.desk.commands import RATED_FIELDS
 from evenhand.errors import AlreadyRecorded, ContradictoryReview, UnknownPair
 from evenhand.ledger.event import Event, Row
+from evenhand.ledger.waiting_pairs import FIRST_PLACE, Subject
 from evenhand.records.decision import Decision, Pair, Review
 from evenhand.records.review_metadata import ANSWERS, DECLINED, invalid_field
 
@@ -34,7 +35,7 @@ def decision_of(body: Mapping[str, Any]) -> Decision:
         round=body["number"],
         contexts=np.array(contexts, dtype=np.float64),
         probabilities=np.array(body["probabilities"], dtype=np.float64),
-        chosen=tuple(place[name] for name in body["chosen"]),
+        chosen=tuple(place[name] for name in body.get("would_choose", body["chosen"])),
         capacity=body["capacity"],
         optimistic_rewards=np.array([reward or 0.0 for reward in body["optimistic_rewards"]], dtype=np.float64),
         tight_pairs=tuple((i, j) for i, j in body["tight_pairs"]),
@@ -88,6 +89,11 @@ def indices_of(names: Sequence[str], candidates: Sequence[str]) -> list[int]:
     return [candidates.index(name) for name in names]
 
 
+def subject_of(body: Mapping[str, Any]) -> Subject:
+    """Whose decision a review is about: the desk's own, or what the system in force did beside a shadow decision."""
+    return "system" if body.get("subject") == "system" else "desk"
+
+
 def is_repeat(body: Mapping[str, Any]) -> bool:
     """Whether a review is of a pair that was shown again on purpose: it is recorded, but not learned from."""
     return bool((body.get("circumstances") or {}).get("repeat"))
@@ -121,6 +127,13 @@ class ReviewAnswer:
     """Of a complete review: how many pairs the decision has."""
     left: str | None = None
     """The candidate shown on the left, on the review page."""
+    subject: Subject = "desk"
+    """Whose decision it is about."""
+
+    @property
+    def treated(self) -> tuple[str, Subject]:
+        """The decision and whose it is: answers on a pair can be compared if these are the same."""
+        return self.decision, self.subject
 
 
 def metadata_of(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -134,21 +147,24 @@ def answers_in(row: Row) -> list[ReviewAnswer]:
     event = row.event
     body, metadata = event.body, metadata_of(event.body)
     common = (row.id, row.seq, event.time, body["reviewer"], body["decision"])
+    subject = subject_of(body)
     if metadata.get("answer") is not None and metadata.get("pair") is not None:
         answer = ReviewAnswer(
             *common,
             frozenset(metadata["pair"]),
             _judgement(metadata["answer"], body),
-            int((metadata.get("queue") or {}).get("place", 0)),
+            int((metadata.get("queue") or {}).get("place", FIRST_PLACE[subject])),
             metadata.get("repeat_of"),
             metadata.get("again_of"),
             metadata.get("seconds"),
             item=metadata.get("item"),
             left=(metadata.get("sides") or {}).get("left"),
+            subject=subject,
         )
         return [answer]
     named = (("unfair", body["unfair"]), ("acceptable", body["fair"]), (REVERSED, body.get("reversed", ())))
-    return [ReviewAnswer(*common, frozenset(pair), answer) for answer, pairs in named for pair in pairs]
+    known: dict[str, Any] = {"place": FIRST_PLACE[subject], "subject": subject}
+    return [ReviewAnswer(*common, frozenset(pair), answer, **known) for answer, pairs in named for pair in pairs]
 
 
 def _judgement(answer: str, body: Mapping[str, Any]) -> str:
@@ -161,7 +177,8 @@ def _judgement(answer: str, body: Mapping[str, Any]) -> str:
 def refuse_second_answer(body: Mapping[str, Any], standing: Iterable[Row]) -> None:
     """AlreadyRecorded if a review answers on a pair that its reviewer has answered before, in another window perhaps.
 
-    It may supersede the earlier one; what was skipped may be answered. standing: the decision's standing reviews.
+    It may supersede the earlier one; what was skipped may be answered. standing: the decision's standing reviews, of
+    the same subject.
     """
     metadata, reviewer = body["circumstances"] or {}, body["reviewer"]
     if metadata.get("answer") is None or reviewer is None:
@@ -193,7 +210,8 @@ class DeskDecision:
         places = [place for place, name in enumerate(ids) if name in chosen]
         rows = probability_table(ids, self.event.body["probabilities"], places)
         left_out = [f"left out: {name}: {'; '.join(reasons)}" for name, reasons in self.left_out.items()]
-        headline = f"{len(chosen)} of {len(ids)} candidates chosen in decision {self.number}, {self.id}"
+        was = "nobody is chosen in shadow mode" if self.shadow else f"{len(chosen)} of {len(ids)} candidates chosen"
+        headline = f"{was} in decision {self.number}, {self.id}"
         return "\n".join([headline, *rows, *left_out])
 
     def to_rows(self) -> list[dict[str, Any]]:
@@ -233,8 +251,18 @@ class DeskDecision:
 
     @property
     def chosen(self) -> list[str]:
-        """The ids of the candidates drawn."""
+        """The ids of the candidates drawn; nobody in shadow mode."""
         return list(self.event.body["chosen"])
+
+    @property
+    def shadow(self) -> bool:
+        """Whether it was made in shadow mode: the system in force decides, and nobody is chosen here."""
+        return bool(self.event.body.get("shadow"))
+
+    @property
+    def would_choose(self) -> list[str]:
+        """The ids of the candidates drawn, also in shadow mode, where nobody acts on it."""
+        return list(self.event.body.get("would_choose", self.event.body["chosen"]))
 
     @property
     def left_out(self) -> dict[str, list[str]]:

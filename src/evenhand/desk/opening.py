@@ -12,7 +12,7 @@ import orjson
 from evenhand.desk.lottery import first_commitment, new_secret
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import AlreadyRecorded, DamagedFile, DamagedLedger, IdempotencyConflict, InvalidInput, NewerFile
-from evenhand.ledger.event import FIRST, Event, Row, check_desk_name
+from evenhand.ledger.event import FIRST, SETTINGS_KINDS, Event, Row, check_desk_name
 from evenhand.ledger.ledger import Ledger, LedgerView
 from evenhand.ledger.verify import check_text
 from evenhand.version import __version__
@@ -86,7 +86,7 @@ def _settings_of(row: Row) -> DeskSettings:
 
 def settings_in(view: LedgerView) -> DeskSettings:
     """The settings in force."""
-    row = view.last(("opened", "settings"), view.head.settings)
+    row = view.last(SETTINGS_KINDS, view.head.settings)
     if row is None:
         raise DamagedLedger("the ledger has no event with the desk's settings; verify it")
     return _settings_of(row)

@@ -31,7 +31,7 @@ UNREADABLE = (TypeError, ValueError, AttributeError, KeyError, IndexError, Recur
 NOT_COMPARED = ("idempotency_key", "key_lifetime", "origins", "people")
 """Fields in which two commands with the same key may differ."""
 
-LATER_FIELDS = (*ANSWER_FIELDS, "on_invalid")
+LATER_FIELDS = (*ANSWER_FIELDS, "on_invalid", "action", "subject")
 """Fields that count where they are used only: commands of earlier versions have none."""
 
 

@@ -5,15 +5,20 @@ from __future__ import annotations
 import hashlib
 import math
 import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
 
 from evenhand.bandit.pairs_to_review import PairToReview
-from evenhand.desk.event_records import ReviewAnswer, answers_in, decision_of
+from evenhand.desk.event_records import ReviewAnswer, answers_in, decision_of, subject_of
 from evenhand.desk.projection.projection import Projection
 from evenhand.desk.remaining import erased_in
 from evenhand.desk.settings import DeskSettings
-from evenhand.ledger.event import Row
-from evenhand.ledger.ledger import Ledger
-from evenhand.ledger.waiting_pairs import Answered, WaitingPair
+from evenhand.desk.shadow import action_of, treatment_of
+from evenhand.ledger.event import SETTINGS_KINDS, Row
+from evenhand.ledger.ledger import Ledger, LedgerView
+from evenhand.ledger.waiting_pairs import FIRST_PLACE, SUBJECTS, Answered, Subject, WaitingPair
 from evenhand.records.decision import Decision
 from evenhand.records.review_metadata import DECLINED
 
@@ -22,6 +27,9 @@ MOST_WAITING = 100_000
 
 DECISIONS_PER_FEED = 32
 """Pairs of this many decisions, the newest, are queued at a time: there are always more than reviewers."""
+
+ACTIONS_WITHIN = 1000
+"""Of actions told after their decisions were queued, those among this many events, the newest, are looked at."""
 
 FEED_SECONDS = 1.0
 """Minimum seconds between two feeds."""
@@ -45,19 +53,38 @@ class QueueFeeder:
         self._fed_at = time.monotonic()
         with self._ledger.reading(self._desk) as view:
             decisions = view.by_number(range(max(self._fed, until - DECISIONS_PER_FEED), until))
-            last = view.last(("opened", "settings"), projection.seq)
+            settings = _settings(view, projection)
             about = view.about([row.id for row in decisions.values()])
-            reviewed = {row.target for row in about if row.kind == "review"}
         self._fed = until
-        settings = None if last is None else DeskSettings.from_dict(last.event.body["settings"])
-        if settings is not None and settings.pairs_per_decision > 0:
-            rows = [row for row in decisions.values() if row.id not in reviewed]
-            pairs = [pair for row in rows for pair in _pairs(row, projection, settings)]
-            self._ledger.pairs.put(self._desk, pairs, MOST_WAITING)
+        self._put(list(decisions.values()), about, projection, settings, ("desk", "system"))
         return None
 
+    def _put(
+        self,
+        decisions: Sequence[Row],
+        about: Sequence[Row],
+        projection: Projection,
+        settings: DeskSettings | None,
+        subjects: Sequence[Subject],
+    ) -> None:
+        """Queue pairs of decisions that nobody has reviewed; about: the events about them."""
+        if settings is None or settings.pairs_per_decision == 0:
+            return
+        reviewed = {(row.target, subject_of(row.event.body)) for row in about if row.kind == "review"}
+        pairs = list[WaitingPair]()
+        for row in decisions:
+            found = {subject: _pairs(row, about, projection, settings, subject) for subject in SUBJECTS}
+            found["system"] = _ranked_like(found["system"], found["desk"])
+            pairs += [pair for one in subjects if (row.id, one) not in reviewed for pair in found[one]]
+        self._ledger.pairs.put(self._desk, pairs, MOST_WAITING)
+
     def settle(self, before: Projection, projection: Projection) -> None:
-        """Remove the pairs that were answered between two projections; leave declined ones to other reviewers."""
+        """Remove the pairs that were answered between two projections; leave declined ones to other reviewers.
+
+        Queue pairs of what the system in force did, where the desk was told so later than it decided.
+        """
+        if before.history.kinds.get("action") != projection.history.kinds.get("action"):
+            self._feed_actions(before, projection)
         if before.history.kinds.get("review") == projection.history.kinds.get("review"):
             return
         with self._ledger.reading(self._desk) as view:
@@ -70,30 +97,72 @@ class QueueFeeder:
                 pairs = frozenset(map(frozenset, (*body["unfair"], *body["fair"], *body.get("reversed", ()))))
                 pairs |= {answer.pair for answer in answers if answer.answer == "unsure"}  # not named in the review
                 is_whole = body["kind"] in ("complete", "one_bit")
-                answered.append(Answered(body["decision"], None if is_whole else pairs, body["reviewer"]))
+                whose = (None if is_whole else pairs, body["reviewer"], subject_of(body))
+                answered.append(Answered(body["decision"], *whose))
                 # The review page has declined its own pairs itself.
                 declined += [answer for answer in answers if answer.answer in DECLINED and answer.item is None]
         self._ledger.pairs.settle(self._desk, answered)
         for answer in declined:
             if answer.reviewer is not None:
-                self._ledger.pairs.decline(self._desk, answer.decision, answer.pair, answer.reviewer)
+                self._ledger.pairs.decline(self._desk, answer.decision, answer.pair, answer.reviewer, answer.subject)
+
+    def _feed_actions(self, before: Projection, projection: Projection) -> None:
+        with self._ledger.reading(self._desk) as view:
+            since = max(before.seq, projection.seq - ACTIONS_WITHIN)
+            actions = view.after(since, projection.seq - since, ("action",))[-DECISIONS_PER_FEED:]
+            decisions = view.by_id([row.target for row in actions if row.target is not None])
+            about, settings = view.about(decisions), _settings(view, projection)
+        self._put(list(decisions.values()), about, projection, settings, ("system",))
 
 
-def _pairs(row: Row, projection: Projection, settings: DeskSettings) -> list[WaitingPair]:
+def _settings(view: LedgerView, projection: Projection) -> DeskSettings | None:
+    last = view.last(SETTINGS_KINDS, projection.seq)
+    return None if last is None else DeskSettings.from_dict(last.event.body["settings"])
+
+
+def _treated(row: Row, about: Sequence[Row], projection: Projection, subject: Subject) -> Decision | None:
+    """The decision whose gaps are in question, as the bandit's own; None if nobody has said what the system did."""
+    body, decision = row.event.body, decision_of(row.event.body)
+    if subject == "system":
+        action = action_of(body, [one for one in about if one.target == row.id]) if body.get("shadow") else None
+        if action is None:
+            return None
+        treatment = np.array(treatment_of(action, body["candidates"]))
+        decision = replace(decision, probabilities=treatment, tight_pairs=())
+    return projection.bandit.own(decision)
+
+
+def _pairs(
+    row: Row, about: Sequence[Row], projection: Projection, settings: DeskSettings, subject: Subject
+) -> list[WaitingPair]:
     body = row.event.body
     erased, candidates = erased_in(body), body["candidates"]
-    decision = projection.bandit.own(decision_of(body), is_whole=not erased)
+    decision = _treated(row, about, projection, subject)
+    if decision is None:
+        return []
     if decision.n_candidates < 2 or erased.issuperset(candidates):
         return []
     found = []
     for pair in projection.bandit.pairs_to_review(decision, settings.pairs_per_decision):
         if not erased.isdisjoint(candidates[place] for place in pair.pair):
             continue
-        for copy in range(_places(row.id, pair, settings.overlap)):
+        name, first = row.id if subject == "desk" else f"{row.id} {subject}", FIRST_PLACE[subject]
+        for copy in range(first, first + _places(name, pair, settings.overlap)):
             i, j = pair.pair
             estimates = (pair.reason, pair.gap, pair.distance, pair.uncertainty, pair.chance_unfair)
             found.append(WaitingPair(row.id, candidates[i], candidates[j], *estimates, _priority(pair, decision), copy))
     return found
+
+
+def _ranked_like(pairs: Sequence[WaitingPair], own: Sequence[WaitingPair]) -> list[WaitingPair]:
+    """The pairs of the system in force with the priorities of the desk's own.
+
+    By what they teach they would come last, as a rule that chooses or does not has no tight pairs: nobody would be
+    asked about the system.
+    """
+    priorities = [pair.priority for pair in own]
+    ranked = [replace(pair, priority=priorities[min(i, len(own) - 1)]) for i, pair in enumerate(pairs) if own]
+    return ranked or list(pairs)
 
 
 def _places(decision: str, pair: PairToReview, overlap: float) -> int:

@@ -1,4 +1,4 @@
-"""Replay: project a ledger from its first event and make every decision again, to the bit."""
+"""Replay: project a ledger from its first event and make every decision again."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 import orjson
 
+from evenhand._internal.rounding import ROUNDING, distance_between
 from evenhand.desk._batch import decision_fields
+from evenhand.desk.event_records import decision_of
 from evenhand.desk.lottery import SeededDraws, recorded_draw
 from evenhand.desk.opening import first_settings, settings_in
 from evenhand.desk.projection.projection import Projection
@@ -19,7 +21,7 @@ from evenhand.desk.projection.reducer import Reducer, Withdrawals, newest_start,
 from evenhand.desk.projection.snapshots import checked, from_bytes, has_checksum, to_drop
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import DamagedFile, DamagedLedger, Erased, EvenhandError
-from evenhand.ledger.event import Row, Stamp, canonical
+from evenhand.ledger.event import SETTINGS_KINDS, Row, Stamp, canonical
 from evenhand.ledger.ledger import Ledger
 from evenhand.ledger.verify import verify
 
@@ -42,35 +44,43 @@ class Replayed:
     """The seqs of decisions that cannot be made again: they need contents of people who were erased."""
     snapshots: list[int] = field(default_factory=list)
     """The seqs of snapshots that do not follow from the ledger."""
+    rounding: float = 0.0
+    """The largest relative difference of a number, of those that count as rounding; 0 if all are the same to the bit.
+
+    Other processors round in other ways."""
     state: str = ""
     """A digest of the bandit after the last event."""
 
     @property
     def is_same(self) -> bool:
-        """Whether every decision and every snapshot came out the same."""
+        """Whether every decision and every snapshot came out the same, up to rounding."""
         return not self.differences and not self.snapshots
 
 
 def replay(ledger: Ledger, desk: str) -> Replayed:
     """Make every decision of a ledger again from its events; snapshots are compared, not used.
 
-    Takes about as long as all the projecting and deciding took at first. The same to the bit is promised for the same
-    version of evenhand, numpy and processor. DamagedLedger, before anything is replayed, if an event was changed.
+    Takes about as long as all the projecting and deciding took at first. Numbers come out the same to the bit with the
+    same version of evenhand and numpy on the same processor, and up to ROUNDING on another one; who was chosen, which
+    pairs were tight and everything else must be equal. DamagedLedger, before anything is replayed, if an event was
+    changed.
     """
     verify(ledger, desk)
     with ledger.reading(desk) as view:
         head, withdrawals = view.head, view.withdrawals()
         settings = {
             row.seq: DeskSettings.from_dict(row.event.body["settings"])
-            for row in view.after(0, head.seq, ("opened", "settings"))
+            for row in view.after(0, head.seq, SETTINGS_KINDS)
         }
     walk = Walk(ledger, desk, withdrawals)
     result = Replayed(desk, lines=head.seq)
-    draws = SeededDraws(walk.opened.seed)
+    draws, foreign = SeededDraws(walk.opened.seed), list[int]()
     for row in _in_order_of_projections(ledger, desk, head.seq):
         result.decisions += 1
         try:
-            what = _difference(row, walk, settings, draws)
+            what, rounding, is_sealed = _difference(row, walk, settings, draws)
+            result.rounding = max(result.rounding, rounding)
+            foreign += [] if is_sealed else [row.seq]
         except Erased:
             result.erased.append(row.seq)
             continue
@@ -78,9 +88,13 @@ def replay(ledger: Ledger, desk: str) -> Replayed:
             what = f"cannot be replayed: {error}"
         if what is not None:
             result.differences.append((row.seq, what))
+    if len(foreign) < result.decisions - len(result.erased):  # otherwise the key is another, as rounding made it
+        known = {seq for seq, _ in result.differences}
+        result.differences = sorted(result.differences + [(seq, "seal") for seq in foreign if seq not in known])
     walk.to(head.seq)
     result.state = digest_of(walk.reducer.bandit.state())
-    result.snapshots = _wrong_snapshots(ledger, desk, head.seq, withdrawals)
+    result.snapshots, rounding = _wrong_snapshots(ledger, desk, head.seq, withdrawals)
+    result.rounding = max(result.rounding, rounding)
     return result
 
 
@@ -165,8 +179,14 @@ def _in_order_of_projections(ledger: Ledger, desk: str, until: int) -> Iterator[
         yield from (found[number] for number in some)
 
 
-def _difference(row: Row, walk: Walk, settings: dict[int, DeskSettings], draws: SeededDraws) -> str | None:
-    """The fields of a decision's body that come out differently: all that follow from the events before it."""
+def _difference(
+    row: Row, walk: Walk, settings: dict[int, DeskSettings], draws: SeededDraws
+) -> tuple[str | None, float, bool]:
+    """The fields of a decision's body that come out differently, the largest rounding, and whether its seal fits.
+
+    Compared are all fields that follow from the events before it. The seal is one of the recorded numbers, and its key
+    depends on the processor.
+    """
     body = row.event.body
     if body["state"] >= row.seq or body["settings"] not in settings or body["settings"] >= row.seq:
         raise DamagedLedger("it refers to events that came later")
@@ -177,16 +197,23 @@ def _difference(row: Row, walk: Walk, settings: dict[int, DeskSettings], draws: 
     draw = recorded_draw(body, draws)
     decision = bandit.propose(body["contexts"], number=number, rng=draw.rng)
     fields = decision_fields(decision, bandit, body["candidates"], in_force) | draw.record
+    del fields["seal"]
     replayed = orjson.loads(canonical(fields))
     if "worst_residual" not in body:  # the first ledgers have none
         del replayed["worst_residual"]
-    different = [name for name, value in replayed.items() if body[name] != value]
-    return None if not different else f"{', '.join(different)} (made by evenhand {body['code']})"
+    apart = {name: distance_between(body[name], value) for name, value in replayed.items()}
+    different = [name for name, distance in apart.items() if distance > ROUNDING]
+    rounding = max((distance for distance in apart.values() if distance <= ROUNDING), default=0.0)
+    what = f"{', '.join(different)} (made by evenhand {body['code']})" if different else None
+    return what, rounding, bandit.own(decision_of(body)).id == body["seal"]
 
 
-def _wrong_snapshots(ledger: Ledger, desk: str, until: int, withdrawals: Withdrawals) -> list[int]:
-    """The seqs of snapshots that do not follow from the events; those that are not used are left out."""
-    walk, wrong = Walk(ledger, desk, withdrawals), []
+def _wrong_snapshots(ledger: Ledger, desk: str, until: int, withdrawals: Withdrawals) -> tuple[list[int], float]:
+    """The seqs of snapshots that do not follow from the events, and the largest rounding of the others.
+
+    Those that are not used are left out.
+    """
+    walk, wrong, rounding = Walk(ledger, desk, withdrawals), list[int](), 0.0
     for stamp in ledger.snapshots(desk):
         blob = ledger.snapshot(desk, stamp.seq) if stamp.until <= until else None
         if blob is None or not has_checksum(blob):
@@ -197,11 +224,16 @@ def _wrong_snapshots(ledger: Ledger, desk: str, until: int, withdrawals: Withdra
             wrong.append(stamp.seq)
             continue
         kept = from_bytes(blob)  # None if another version wrote it
-        if kept is not None and _content(kept) != _content(walk.at(stamp)):
+        if kept is None:
+            continue
+        distance = distance_between(_content(kept), _content(walk.at(stamp)))
+        if distance > ROUNDING:
             wrong.append(stamp.seq)
-    return wrong
+        else:
+            rounding = max(rounding, distance)
+    return wrong, rounding
 
 
-def _content(reducer: Reducer) -> list[Any]:
+def _content(reducer: Reducer) -> dict[str, Any]:
     """All that a snapshot holds, to be compared."""
-    return [digest_of(reducer.bandit.state()), reducer.skipped, _plain(reducer.history.state())]
+    return {"bandit": reducer.bandit.state(), "skipped": reducer.skipped, "history": reducer.history.state()}

@@ -16,8 +16,9 @@ Body = dict[str, Any]
 Sealed = tuple[Sequence[str], Sequence[ToSeal]]
 """The columns and the contents of an event."""
 
-COLUMNS = ("contexts", "features", "carried", "estimated_rewards", "optimistic_rewards")
-"""Fields with a value for each candidate. Estimates are functions of a context: a few of them would reveal it."""
+COLUMNS = ("contexts", "features", "carried", "estimated_rewards", "optimistic_rewards", "scores")
+"""Fields with a value for each candidate. Estimates are functions of a context: a few of them would reveal it; so are
+the scores of another system."""
 LISTS = ("counted_as", "left_out")
 """Fields with entries that are each about the candidate of their id."""
 JOINT = ("seal", "source")
@@ -41,6 +42,10 @@ def sealed(kind: str, body: Body, about: Sequence[str], name: str) -> tuple[Body
         text, metadata = _split(body["circumstances"])
         if text:
             return {**body, "circumstances": metadata}, _joint(about, {"circumstances": text})
+    if kind == "action" and "scores" in body:
+        return {name: value for name, value in body.items() if name != "scores"}, _joint(
+            about, {"scores": body["scores"]}
+        )
     if kind in ("override", "withdrawal") and body["reason"] is not None:
         return {**body, "reason": None}, _joint(about, {"reason": body["reason"]})
     return body, None

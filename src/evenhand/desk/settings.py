@@ -105,6 +105,8 @@ class DeskSettings:
     """Maximum number of pairs of a decision in the review queue."""
     reviewing: ReviewRules = field(default_factory=ReviewRules)
     """How pairs are shown to reviewers."""
+    shadow: bool = False
+    """Whether the desk only says what it would decide, beside a system in force; switched with `Desk.switch`."""
     seed: int = 0
     """The randomness of the metric learner and of signatures; draws of candidates have keys of their own: `lottery`."""
 
@@ -142,6 +144,7 @@ class DeskSettings:
             )
         check_error_rate(settings.reviewer_error, "reviewer_error")
         check_bool("intercept_in_metric", settings.intercept_in_metric)
+        check_bool("shadow", settings.shadow)
         check_text("play", settings.play)
         settings._check_changeable()
         most = MOST_SAMPLED["diagonal" if settings.structure == "diagonal" else "full"]
@@ -183,6 +186,8 @@ class DeskSettings:
         """These settings with changes; InvalidInput for one that may not change while a desk runs."""
         if not isinstance(changes, Mapping) or not changes:
             raise refusal("changes", f"a dict of settings ({', '.join(MAY_CHANGE)})", changes)
+        if "shadow" in changes:
+            raise InvalidInput("shadow is changed with a switch, an event of its own: Desk.switch, POST .../switches")
         fixed = [str(name) for name in changes if name not in MAY_CHANGE]
         if fixed:
             raise InvalidInput(

@@ -15,6 +15,7 @@ from evenhand._internal.archive import load_archive, write_archive
 from evenhand._internal.arrays import Floats, Mask
 from evenhand._internal.checks import check_number, check_whole, check_whole_or_none, refusal
 from evenhand._internal.randomness import Seed, as_generator
+from evenhand._internal.rounding import ROUNDING, distance_between
 from evenhand.bandit import FairBandit
 from evenhand.errors import InvalidInput
 from evenhand.interview._meter import KNOWN, Meter
@@ -236,7 +237,7 @@ class Interview:
         again = copy.deepcopy(bandit)
         self._learn(again, last)
         # An interview of version 0.1 has no check of its answers; to have one changes no decision.
-        if not _same(*({**bandit.state(), "fit": None} for bandit in (again, self.bandit))):
+        if distance_between(*({**bandit.state(), "fit": None} for bandit in (again, self.bandit))) > ROUNDING:
             raise InvalidInput(
                 "an answer cannot be undone: the bandit has decided or learned elsewhere since the interview began, or "
                 "another version of evenhand began it"
@@ -371,14 +372,3 @@ def _check_plan(plan: object) -> ReviewPlan:
     if plan is not None and not isinstance(plan, ReviewPlan):
         raise refusal("plan", "a ReviewPlan or None", plan)
     return plan or ReviewPlan()
-
-
-def _same(a: Any, b: Any) -> bool:
-    """Whether two nested records of arrays and numbers are equal to the bit."""
-    if isinstance(a, dict):
-        return isinstance(b, dict) and a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
-    if isinstance(a, (list, tuple)):
-        return isinstance(b, (list, tuple)) and len(a) == len(b) and all(map(_same, a, b))
-    if isinstance(a, np.ndarray):
-        return bool(np.array_equal(a, b, equal_nan=a.dtype.kind == "f"))
-    return bool(a == b)

@@ -28,6 +28,8 @@ PREFIXES = {
     "withdrawal": "wdr",
     "settings": "set",
     "override": "ovr",
+    "action": "act",
+    "switch": "swi",
     "answer": "ans",
     "imported": "imp",
     "erasure": "era",
@@ -35,6 +37,9 @@ PREFIXES = {
     "key": "key",
 }
 """Prefixes of the ids of each kind of event; the last two are the service's own."""
+
+SETTINGS_KINDS = ("opened", "settings", "switch")
+"""Kinds of events with all settings of a desk, which are in force from then on."""
 
 LONGEST = 200
 """Maximum length of a name, in characters."""
@@ -98,7 +103,7 @@ class Event:
 
     @property
     def kind(self) -> str:
-        """One of opened, decision, outcome, review, withdrawal, settings, override, answer, imported, erasure."""
+        """One of the keys of PREFIXES: opened, decision, outcome, review, ..."""
         return str(self.content["kind"])
 
     @property

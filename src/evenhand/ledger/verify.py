@@ -10,12 +10,15 @@ import orjson
 
 from evenhand.errors import DamagedLedger
 from evenhand.ledger.contents import as_json, commitments_in, from_json, wrong_content
-from evenhand.ledger.event import FIRST, Event, Head, Row, chained, request_digest
+from evenhand.ledger.event import FIRST, SETTINGS_KINDS, Event, Head, Row, chained, request_digest
 from evenhand.ledger.ledger import LARGEST_SEQ, Ledger
 from evenhand.ledger.lottery import Commitments
 
 NEWEST = 2_000
 """Maximum number of events checked when a desk is opened, however long its ledger is."""
+
+TARGETED = ("outcome", "review", "override", "action", "withdrawal")
+"""Kinds of events about a decision or a review."""
 
 HASHES = len(',"previous":"","hash":""}') + 2 * 64
 """Length of the two hashes at the end of a line; the rest, and a brace, is the event's text."""
@@ -152,7 +155,7 @@ class Chain:
         self.seq, self.hash = row.seq, row.hash
         if row.kind == "decision":
             self.decisions = content["body"]["number"] + 1
-        if row.kind in ("opened", "settings"):
+        if row.kind in SETTINGS_KINDS:
             self.settings = row.seq
         if row.kind in ("review", "answer", "imported"):
             self._reviews[row.id] = row.seq
@@ -195,7 +198,7 @@ class Chain:
             "seq": (row.seq, content["seq"]),
             "id": (row.id, content["id"]),
             "kind": (kind, content["kind"]),
-            "target": (row.target, target if kind in ("outcome", "review", "override", "withdrawal") else None),
+            "target": (row.target, target if kind in TARGETED else None),
             "number": (row.number, body["number"] if kind == "decision" else None),
             "undoes": (row.undoes, None if undone is None else self._seq_of(undone, row.undoes)),
         }

@@ -7,11 +7,18 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from sqlalchemy import Connection, Engine
 
 from evenhand.ledger.transaction import transaction
+
+Subject = Literal["desk", "system"]
+"""Whose treatment of a pair is in question: the desk's own, or that of the system in force beside a shadow decision."""
+SUBJECTS: tuple[Subject, ...] = get_args(Subject)
+
+FIRST_PLACE: dict[Subject, int] = {"desk": 0, "system": 2}
+"""The first place of a pair; the one after it is for a second reviewer."""
 
 PLACE = "desk, decision, first_id, second_id, place"
 ESTIMATES = "reason, gap, distance, doubt, chance_unfair, priority"
@@ -48,7 +55,13 @@ class WaitingPair:
     priority: float
     """Pairs with the highest priority come first."""
     copy: int = 0
-    """0, or 1 where a second reviewer is asked about the same pair."""
+    """Its place: 0, or 1 where a second reviewer is asked about the same pair; 2 and 3 likewise for the pair as the
+    system in force treated it."""
+
+    @property
+    def subject(self) -> Subject:
+        """Whose treatment of the two is in question."""
+        return subject_at(self.copy)
 
     @property
     def position(self) -> QueuePosition:
@@ -57,7 +70,7 @@ class WaitingPair:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain strings and numbers."""
-        fields = asdict(self)
+        fields = {**asdict(self), "copy": self.copy - FIRST_PLACE[self.subject], "subject": self.subject}
         return {("doubt" if name == "uncertainty" else name): value for name, value in fields.items()}
 
 
@@ -68,6 +81,16 @@ class Answered:
     decision: str
     pairs: frozenset[frozenset[str]] | None
     reviewer: str | None
+    subject: Subject = "desk"
+
+
+def subject_at(place: int) -> Subject:
+    """Whose treatment of a pair is in question at a place.
+
+    >>> subject_at(1), subject_at(2)
+    ('desk', 'system')
+    """
+    return "system" if place >= FIRST_PLACE["system"] else "desk"
 
 
 class _Place(NamedTuple):
@@ -87,6 +110,11 @@ class _Place(NamedTuple):
     @property
     def names(self) -> tuple[str, str, str]:
         return (self.pair.decision, self.pair.first, self.pair.second)
+
+    @property
+    def question(self) -> tuple[str, ...]:
+        """What one reviewer is asked once: the pair, and whose treatment of it is in question."""
+        return (*self.names, self.pair.subject)
 
     @property
     def order(self) -> tuple[Any, ...]:
@@ -181,13 +209,17 @@ class WaitingPairs:
             f"{SELECT} INDEXED BY waiting_pairs_order WHERE desk = ? AND leased_until <= ?{beyond} "
             "ORDER BY priority DESC, decision DESC, first_id DESC, second_id DESC, place DESC LIMIT ? OFFSET ?"
         )
-        seen, found, offset, limit = {place.names for place in mine}, list[_Place](), 0, 2 * max(n, 0) + 20
+        seen, found, offset, limit = {place.question for place in mine}, list[_Place](), 0, 2 * max(n, 0) + 20
         while len(found) < n:
             rows = connection.exec_driver_sql(statement, (desk, now, *(after or ()), limit, offset)).fetchall()
             for place in map(_Place.of, rows):
-                if len(found) < n and place.names not in seen and (reviewer is None or reviewer not in place.not_for):
+                if (
+                    len(found) < n
+                    and place.question not in seen
+                    and (reviewer is None or reviewer not in place.not_for)
+                ):
                     found.append(place)
-                    seen.add(place.names)
+                    seen.add(place.question)
             offset += limit
             if len(rows) < limit:
                 break
@@ -209,6 +241,8 @@ class WaitingPairs:
         by_pair: dict[tuple[str, str, str], list[_Place]] = {}
         for place in self._of_decision(connection, desk, answer.decision):
             answered_before = answer.reviewer is not None and answer.reviewer in place.not_for
+            if place.pair.subject != answer.subject:
+                continue
             if not answered_before and (answer.pairs is None or frozenset(place.names[1:]) in answer.pairs):
                 by_pair.setdefault(place.names, []).append(place)
         for places in by_pair.values():
@@ -221,11 +255,12 @@ class WaitingPairs:
                     lease = (place.leased_to, place.leased_until)
                     _change(connection, desk, place, (*place.not_for, answer.reviewer), lease)
 
-    def decline(self, desk: str, decision: str, pair: frozenset[str], reviewer: str) -> None:
+    def decline(self, desk: str, decision: str, pair: frozenset[str], reviewer: str, subject: Subject = "desk") -> None:
         """A reviewer will not answer on a pair: it goes on waiting, for others."""
         with self._exclusively(desk) as connection:
             for place in self._of_decision(connection, desk, decision):
-                if frozenset(place.names[1:]) == pair and reviewer not in place.not_for:
+                is_meant = frozenset(place.names[1:]) == pair and place.pair.subject == subject
+                if is_meant and reviewer not in place.not_for:
                     is_own = place.leased_to == reviewer
                     lease = (None, 0.0) if is_own else (place.leased_to, place.leased_until)
                     _change(connection, desk, place, (*place.not_for, reviewer), lease)
@@ -239,7 +274,8 @@ class WaitingPairs:
         """
         with self._exclusively(desk) as connection:
             places = self._of_decision(connection, desk, decision)
-            places = [one for one in places if frozenset(one.names[1:]) == pair]
+            subject = subject_at(place)
+            places = [one for one in places if frozenset(one.names[1:]) == pair and one.pair.subject == subject]
             wanted = next((one for one in places if one.pair.copy == place), None)
             if wanted is None or (wanted.leased_to != reviewer and wanted.leased_until > now):
                 return wanted is None

@@ -19,6 +19,10 @@ PairJudgements = dict[str, str]
 """Each reviewer's judgement of one pair."""
 
 
+JudgedPair = tuple[tuple[str, str], frozenset[str]]
+"""A decision, whose it is, and the two candidates."""
+
+
 @dataclass(frozen=True)
 class Consistency:
     """How often a reviewer gave the same answer to a repeated pair."""
@@ -91,10 +95,10 @@ def agreement(answers: Iterable[ReviewAnswer], whole: Iterable[ReviewAnswer] = (
     >>> agreement([kim, lee]).share
     0.0
     """
-    judged: dict[tuple[str, frozenset[str]], PairJudgements] = {}
+    judged: dict[JudgedPair, PairJudgements] = {}
     for answer in answers:
         if answer.answer in JUDGEMENTS and answer.repeat_of is None and answer.reviewer is not None:
-            judged.setdefault((answer.decision, answer.pair), {})[answer.reviewer] = answer.answer
+            judged.setdefault((answer.treated, answer.pair), {})[answer.reviewer] = answer.answer
     unnamed = _add_complete_reviews(judged, whole)
     shared = [one for one in (*judged.values(), *unnamed) if len(one) >= 2]
     share, kappa = fleiss([Counter(one.values()) for one in shared])
@@ -102,13 +106,13 @@ def agreement(answers: Iterable[ReviewAnswer], whole: Iterable[ReviewAnswer] = (
 
 
 def _add_complete_reviews(
-    judged: dict[tuple[str, frozenset[str]], PairJudgements], whole: Iterable[ReviewAnswer]
+    judged: dict[JudgedPair, PairJudgements], whole: Iterable[ReviewAnswer]
 ) -> list[PairJudgements]:
     """Add what complete reviews imply for the judged pairs; returns the judgements of pairs that nobody named."""
-    complete: dict[str, dict[str, int]] = {}
+    complete: dict[tuple[str, str], dict[str, int]] = {}
     for review in whole:
         if review.whole == "complete" and review.reviewer is not None:
-            complete.setdefault(review.decision, {})[review.reviewer] = review.pairs
+            complete.setdefault(review.treated, {})[review.reviewer] = review.pairs
     named = Counter(decision for decision, _ in judged)
     for (decision, _), judgements in judged.items():
         for reviewer in complete.get(decision, ()):

@@ -7,10 +7,12 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from evenhand.desk.review_rules import Ask
+from evenhand.ledger.waiting_pairs import Subject, subject_at
 
 WHY = {
     "most telling": "of all waiting pairs, the answer on this one was expected to teach most.",
     "planned overlap": "two reviewers are asked about this pair on purpose, to measure agreement.",
+    "system in force": "this desk runs beside another system; reviewers are asked about what both did.",
     "random control": "this pair was drawn at random from all decisions, as a control.",
     "taken back": "an earlier answer on this pair was taken back.",
     "repeat": "you answered on this pair before; some pairs come twice, to measure consistency.",
@@ -54,9 +56,15 @@ class Item:
         return frozenset((self.left, self.right))
 
     @property
+    def subject(self) -> Subject:
+        """Whose treatment of the two is in question."""
+        return subject_at(self.place)
+
+    @property
     def key(self) -> str:
         """The idempotency key: an item is answered once, however often it is sent, from however many tabs."""
-        parts = "\n".join([self.reviewer, str(self.number), self.decision, *sorted(self.pair), self.why])
+        whose = [] if self.subject == "desk" else [self.subject]
+        parts = "\n".join([self.reviewer, str(self.number), self.decision, *sorted(self.pair), self.why, *whose])
         return f"item-{hashlib.blake2b(parts.encode(), digest_size=16).hexdigest()}"
 
     def to_dict(self) -> dict[str, Any]:

@@ -7,16 +7,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from evenhand.desk.event_records import ReviewAnswer, answers_in, metadata_of
+from evenhand.desk.event_records import ReviewAnswer, answers_in, metadata_of, subject_of
 from evenhand.desk.review_rules import ReviewRules
 from evenhand.ledger.event import Row
 from evenhand.ledger.ledger import Ledger
+from evenhand.ledger.waiting_pairs import Subject
 from evenhand.records.review_metadata import DECLINED
 
-KINDS = ("review", "answer", "withdrawal", "settings", "erasure")
+KINDS = ("review", "answer", "withdrawal", "settings", "switch", "erasure")
 CHUNK = 2000
 
-PairOfDecision = tuple[str, frozenset[str]]
+PairOfDecision = tuple[tuple[str, Subject], frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ class ReviewBook:
             for answer in answers_in(row):
                 self._by_review.setdefault(answer.review, []).append(answer)
                 self._by_reviewer.setdefault(answer.reviewer, []).append(answer)
-                self._by_pair.setdefault((answer.decision, answer.pair), []).append(answer)
+                self._by_pair.setdefault((answer.treated, answer.pair), []).append(answer)
                 if answer.again_of is not None:
                     self._replaced.add(answer.again_of)
             if body["supersedes"] is not None:
@@ -125,9 +126,10 @@ class ReviewBook:
         """All reviewers who have answered anything."""
         return sorted({*self._by_reviewer, *(answer.reviewer for answer in self._whole)}, key=lambda name: name or "")
 
-    def on(self, decision: str, pair: frozenset[str]) -> list[ReviewAnswer]:
-        """Answers on this pair that were not withdrawn."""
-        return [answer for answer in self._by_pair.get((decision, pair), ()) if answer.review not in self._withdrawn]
+    def on(self, decision: str, pair: frozenset[str], subject: Subject = "desk") -> list[ReviewAnswer]:
+        """Answers on this pair, as treated by the subject, that were not withdrawn."""
+        found = self._by_pair.get(((decision, subject), pair), ())
+        return [answer for answer in found if answer.review not in self._withdrawn]
 
     def withdrawn(self, reviewer: str | None) -> int:
         """How many of a reviewer's reviews and answers were withdrawn."""
@@ -164,7 +166,9 @@ class ReviewBook:
 
     def _is_place_taken(self, answer: ReviewAnswer) -> bool:
         """Whether another answer took its place; repeats do not, nor do answers that leave the pair to others."""
-        others = (other for other in self.on(answer.decision, answer.pair) if other.place == answer.place)
+        others = (
+            other for other in self.on(answer.decision, answer.pair, answer.subject) if other.place == answer.place
+        )
         return any(other.repeat_of is None and other.answer not in DECLINED for other in others)
 
 
@@ -176,12 +180,13 @@ def whole_in(row: Row, decisions: Mapping[str, Row]) -> list[ReviewAnswer]:
         answer = {True: "unfair", False: "acceptable"}.get(body["unfair"], metadata.get("answer", "unsure"))
         return [ReviewAnswer(*common, answer, seconds=metadata.get("seconds"), whole="answer")]
     if body["kind"] == "one_bit":
-        return [ReviewAnswer(*common, "unfair" if body["any_unfair"] else "acceptable", whole="one_bit")]
+        bit = "unfair" if body["any_unfair"] else "acceptable"
+        return [ReviewAnswer(*common, bit, whole="one_bit", subject=subject_of(body))]
     if not _is_complete(row):
         return []
     k = len(decisions[row.target or ""].event.body["candidates"])
     answer = "unfair" if body["unfair"] else "acceptable"
-    return [ReviewAnswer(*common, answer, whole="complete", pairs=k * (k - 1) // 2)]
+    return [ReviewAnswer(*common, answer, whole="complete", pairs=k * (k - 1) // 2, subject=subject_of(body))]
 
 
 def _is_complete(row: Row) -> bool:

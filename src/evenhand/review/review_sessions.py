@@ -24,9 +24,10 @@ from evenhand.desk.lottery import key_for
 from evenhand.desk.queue import MOST_WAITING
 from evenhand.desk.remaining import erased_in
 from evenhand.desk.review_rules import Ask
+from evenhand.desk.shadow import action_of, treatment_of
 from evenhand.errors import InvalidInput
 from evenhand.ledger.event import Event
-from evenhand.ledger.waiting_pairs import Answered, WaitingPair
+from evenhand.ledger.waiting_pairs import FIRST_PLACE, Answered, Subject, WaitingPair, subject_at
 from evenhand.metrics.verdicts import Pairs
 from evenhand.records.decision import PROBABILITY_TOLERANCE
 from evenhand.records.review_metadata import COMPARED, DECLINED, JUDGEMENTS, PASSED, RATED
@@ -135,11 +136,16 @@ class ReviewSessions:
             if not pair.isdisjoint(erased_in(self.desk.event(waiting.decision).body)):
                 self.desk.ledger.pairs.remove(self.desk.name, waiting)  # queued while it was erased
                 continue
-            if not any(self._took(one, waiting.copy, reviewer) for one in self.book.on(waiting.decision, pair)):
+            if not any(self._took(one, waiting.copy, reviewer) for one in self._on(waiting)):
                 return self._item(waiting, reviewer, number)
             # Answered between being queued and being leased.
-            self.desk.ledger.pairs.settle(self.desk.name, [Answered(waiting.decision, frozenset({pair}), reviewer)])
+            answered = Answered(waiting.decision, frozenset({pair}), reviewer, waiting.subject)
+            self.desk.ledger.pairs.settle(self.desk.name, [answered])
         return None
+
+    def _on(self, waiting: WaitingPair) -> list[ReviewAnswer]:
+        """Answers on a waiting pair."""
+        return self.book.on(waiting.decision, frozenset((waiting.first, waiting.second)), waiting.subject)
 
     @staticmethod
     def _took(answer: ReviewAnswer, place: int, reviewer: str) -> bool:
@@ -150,7 +156,9 @@ class ReviewSessions:
     def _item(self, waiting: WaitingPair, reviewer: str, number: int) -> Item:
         left, right = self._sides({waiting.first, waiting.second}, reviewer, waiting.decision)
         named = waiting.reason if waiting.reason in ("random control", TAKEN_BACK) else "most telling"
-        why = "planned overlap" if waiting.copy and named == "most telling" else named
+        why, is_second = named, waiting.copy > FIRST_PLACE[waiting.subject]
+        if named == "most telling" and (is_second or waiting.subject == "system"):
+            why = "planned overlap" if is_second else "system in force"
         known = (waiting.reason, waiting.priority, waiting.copy)
         return Item(reviewer, number, waiting.decision, left, right, why, *known, **self._display_rules())
 
@@ -166,7 +174,7 @@ class ReviewSessions:
         return [self._item(waiting, reviewer, number + i) for i, waiting in enumerate(order[:AHEAD])]
 
     def _is_new(self, waiting: WaitingPair, reviewer: str) -> bool:
-        answers = self.book.on(waiting.decision, frozenset((waiting.first, waiting.second)))
+        answers = self._on(waiting)
         return not any(one.reviewer == reviewer or self._took(one, waiting.copy, reviewer) for one in answers)
 
     def _queue_control(self, reviewer: str, number: int) -> None:
@@ -200,7 +208,8 @@ class ReviewSessions:
         """A pair for the head of the queue."""
         metric = self.desk.projection.bandit.metric
         pairs = Pairs.of(np.array([body["contexts"][i], body["contexts"][j]]))
-        gap = abs(body["probabilities"][i] - body["probabilities"][j])
+        treated = self._treatment(decision, body, subject_at(place))[0]
+        gap = abs(treated[i] - treated[j])
         mean, sd = (float(value[0]) for value in metric.moments(pairs))
         chance = float(metric.chance_unfair(pairs, np.array([gap]))[0])
         distance = max(mean, 0.0) ** 0.5
@@ -228,7 +237,8 @@ class ReviewSessions:
         """
         body = self.desk.event(item.decision).body
         left, right = features_of(body, [item.left, item.right], self.desk.settings)
-        probabilities = list(_probabilities(body, item).values()) if item.ask == "verdicts" else None
+        treated, is_drawn = self._treatment(item.decision, body, item.subject)
+        probabilities = list(_probabilities(body, treated, item).values()) if item.ask == "verdicts" else None
         return {
             "ask": item.ask,
             "scale": list(item.scale) if item.ask == "ratings" else None,
@@ -237,11 +247,23 @@ class ReviewSessions:
             "names": [item.left, item.right] if item.ids else None,
             "rows": rows_of(left, right, self.desk.settings, item.hidden),
             "withheld": bool(shown_and_hidden(left, self.desk.settings, item.hidden)[1]),
+            "subject": item.subject if body.get("shadow") else None,
+            "is_drawn": is_drawn,
             "probabilities": probabilities,
             "gap": None if probabilities is None else abs(probabilities[0] - probabilities[1]),
             "digits": 1,
             "instruction": INSTRUCTION[item.ask],
         }
+
+    def _treatment(self, decision: str, body: Mapping[str, Any], subject: Subject) -> tuple[list[float], bool]:
+        """How the candidates were treated by the subject; and whether these are probabilities, or who was chosen."""
+        if subject == "desk":
+            return body["probabilities"], True
+        with self.desk.ledger.reading(self.desk.name) as view:
+            action = action_of(body, view.about([decision]))
+        if action is None:
+            raise InvalidInput(f"what the system in force did instead of decision {decision} is not known")
+        return treatment_of(action, body["candidates"]), "probabilities" in action
 
     # What becomes of the answer.
 
@@ -261,6 +283,7 @@ class ReviewSessions:
         return GiveReview(
             item.decision,
             **_answer_fields(item, answer, ratings),
+            subject=None if item.subject == "desk" else item.subject,
             reviewer=item.reviewer,
             circumstances={**self._metadata(item), "answer": answer, **remarks},
             actor=item.reviewer,
@@ -282,13 +305,15 @@ class ReviewSessions:
             "instruction": INSTRUCTION[item.ask],
         }
         if item.ask == "verdicts":
-            metadata |= {"probabilities": _probabilities(body, item)}
+            treated = self._treatment(item.decision, body, item.subject)[0]
+            metadata |= {"probabilities": _probabilities(body, treated, item)}
         if item.repeat_of is not None:
             metadata |= {"repeat": True, "repeat_of": item.repeat_of}
         if item.again_of is not None:
             metadata |= {"again_of": item.again_of}
         if item.why != "repeat":
-            others = (one for one in self.book.on(item.decision, item.pair) if one.reviewer != item.reviewer)
+            answers = self.book.on(item.decision, item.pair, item.subject)
+            others = (one for one in answers if one.reviewer != item.reviewer)
             if any(self._took(one, item.place, item.reviewer) for one in others):
                 metadata |= {"late": True}
         return metadata
@@ -299,9 +324,10 @@ class ReviewSessions:
         if item.why == "repeat":
             return
         if answer in DECLINED:
-            pairs.decline(self.desk.name, item.decision, item.pair, item.reviewer)
+            pairs.decline(self.desk.name, item.decision, item.pair, item.reviewer, item.subject)
             return
-        pairs.settle(self.desk.name, [Answered(item.decision, frozenset({item.pair}), item.reviewer)])
+        answered = Answered(item.decision, frozenset({item.pair}), item.reviewer, item.subject)
+        pairs.settle(self.desk.name, [answered])
 
     # Progress.
 
@@ -334,9 +360,9 @@ def _answer_fields(item: Item, answer: str, ratings: Sequence[float] | None) -> 
     return {"kind": "partial", "unfair": unfair, "fair": fair}
 
 
-def _probabilities(body: Mapping[str, Any], item: Item) -> dict[str, float]:
-    """The probabilities of the pair, left first."""
-    return {name: body["probabilities"][body["candidates"].index(name)] for name in (item.left, item.right)}
+def _probabilities(body: Mapping[str, Any], treated: Sequence[float], item: Item) -> dict[str, float]:
+    """How the pair was treated, left first; treated: all candidates of the decision."""
+    return {name: treated[body["candidates"].index(name)] for name in (item.left, item.right)}
 
 
 def _unequal_pair(event: Event, draw: float) -> tuple[int, int] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from evenhand.desk.commands import Command
+    from evenhand.desk.differences import Differences
     from evenhand.ledger.event import Event
     from evenhand.ledger.ledger import Ledger
     from evenhand.service.authentication import Caller
@@ -50,6 +52,16 @@ class OpenDesk:
     def __init__(self, desk: Desk, commits: GroupCommit, keys: Sequence[bytes] = ()) -> None:
         self.desk, self.commits, self.used_at = desk, commits, time.monotonic()
         self._keys = keys
+        self._reporting = threading.Lock()
+        self._report: tuple[tuple[int, int, int], Differences] | None = None
+
+    def differences(self, last: int) -> Differences:
+        """Where the desk and the system in force differ; computed once for all who ask while nothing is new."""
+        with self._reporting:
+            key = (self.desk.head.seq, self.desk.projection.seq, last)
+            if self._report is None or self._report[0] != key:
+                self._report = (key, self.desk.differences(last))
+            return self._report[1]
 
     @cached_property
     def review_sessions(self) -> ReviewSessions:

@@ -16,7 +16,9 @@ from evenhand.bandit.safeguards import Target
 from evenhand.desk.commands import ANSWER_FIELDS
 from evenhand.desk.review_rules import LEASE_SECONDS, MOST_ANSWERS, MOST_RATINGS, MOST_SHARE, Ask
 from evenhand.desk.settings import MOST_CAPACITY, MOST_FEATURES, MOST_PAIRS_PER_DECISION, MOST_ROUNDS, MetricName
+from evenhand.desk.shadow import Mode
 from evenhand.ledger.event import DESK_NAME, DESK_NAME_IN_WORDS, LONGEST
+from evenhand.ledger.waiting_pairs import Subject
 from evenhand.metrics.features import Structure
 from evenhand.metrics.learner_settings import FINEST, HIGHEST_ERROR_RATE
 from evenhand.records.decision import ReviewKind
@@ -68,6 +70,23 @@ class CandidateInput(TypedDict):
     ]
 
 
+class ActionRequest(RequestModel):
+    """What the system in force really did, where the desk decided in shadow mode."""
+
+    chosen: Annotated[list[Id], Field(description="As many as it chose; empty for nobody.")]
+    probabilities: Annotated[
+        dict[Id, Annotated[Number, Field(ge=0, le=1)]],
+        Field(description="With which it chose, of each candidate, if it drew; else the chosen count as 1, others 0."),
+    ] = OMITTED
+    scores: Annotated[dict[Id, Number], Field(description="Its own scores of each candidate, for the record.")] = (
+        OMITTED
+    )
+
+    def fields(self) -> dict[str, Any]:
+        """The fields that the request names."""
+        return self.model_dump(exclude_unset=True)
+
+
 class DecisionRequest(RequestModel):
     """Candidates to choose among."""
 
@@ -76,6 +95,9 @@ class DecisionRequest(RequestModel):
         Literal["refuse", "skip", "clip"],
         Field(description="Whether candidates who do not fit are refused with the request, left out, or clipped."),
     ] = "refuse"
+    action: Annotated[
+        ActionRequest, Field(description="Of a desk in shadow mode: what was really done, if it is known yet.")
+    ] = OMITTED
 
     @property
     def mode(self) -> OnInvalid | None:
@@ -142,6 +164,9 @@ class DeskRequest(RequestModel):
     overlap: Annotated[float, Field(ge=0, le=1, description="The share of pairs for two reviewers.")] = OMITTED
     pairs_per_decision: Annotated[int, Field(ge=0, le=MOST_PAIRS_PER_DECISION)] = OMITTED
     reviewing: RulesInput = OMITTED
+    shadow: Annotated[
+        bool, Field(description="Whether the desk only says what it would decide, beside a system in force.")
+    ] = OMITTED
 
     def settings(self) -> dict[str, Any]:
         """The settings that the request names; defaults are the desk's own."""
@@ -193,6 +218,10 @@ class ReviewRequest(RequestModel):
     reviewer: Id | None = None
     circumstances: Annotated[dict[str, Any] | None, Field(description="Other metadata to keep.")] = None
     supersedes: Id | None = None
+    subject: Annotated[
+        Subject,
+        Field(description="Of a decision in shadow mode: the desk's proposal, or what the system in force did."),
+    ] = OMITTED
     ratings: Annotated[dict[Id, Number], Field(min_length=1, description="A score by candidate.")] = OMITTED
     scale: Annotated[
         list[Number], Field(min_length=2, max_length=2, description="Lowest and highest rating; else the desk's.")
@@ -229,6 +258,13 @@ class OverrideRequest(RequestModel):
 
     chosen: list[Id]
     reason: Text | None = None
+
+
+class SwitchRequest(RequestModel):
+    """Make a desk live, or put it into shadow mode."""
+
+    to: Mode
+    reason: Annotated[Text | None, Field(description="Stays in the ledger for good: name nobody.")] = None
 
 
 class ErasureRequest(RequestModel):

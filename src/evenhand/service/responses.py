@@ -112,6 +112,11 @@ class MadeDecision(BaseModel):
     candidates: list[str]
     probabilities: list[float]
     chosen: list[str]
+    """Nobody in shadow mode."""
+    shadow: bool = False
+    """Whether it was made in shadow mode: the system in force decides."""
+    would_choose: list[str] = []
+    """In shadow mode: the candidates drawn. Nobody acts on it."""
     left_out: list[LeftOutCandidate] = []
     """Candidates who do not fit: they took no part."""
     counted_as: list[CountedValue] = []
@@ -144,6 +149,29 @@ class DecisionRecord(BaseModel):
     id: str
     record: dict[str, Any]
     explanation: dict[str, Any]
+
+
+class DifferencesReport(BaseModel):
+    """Where the desk in shadow mode and the system in force differ; see `evenhand.desk.Differences`."""
+
+    desk_name: str
+    state: int
+    reviews: int
+    compared: int
+    untold: int
+    erased: int
+    same_choice: int
+    agreement: float | None
+    reward_difference: float | None
+    reward_uncertainty: float | None
+    outcomes: int
+    mean_outcome: float | None
+    mean_estimate: float | None
+    desk: dict[str, Any]
+    system: dict[str, Any]
+    decisions: list[dict[str, Any]]
+    pairs: list[dict[str, Any]]
+    sentences: list[str]
 
 
 class QueuePage(BaseModel):

@@ -25,12 +25,13 @@ if TYPE_CHECKING:
     from evenhand.service.authentication import Caller
 
 WITHDRAWABLE = ("review", "answer", "imported")
-PAIR_FIELDS = ("decision", "first", "second", "gap", "copy")
+PAIR_FIELDS = ("decision", "first", "second", "gap", "copy", "subject")
 """What a reviewer sees of a waiting pair: not why it waits, nor how the desk would answer."""
 FROM_ALL_ATTRIBUTES = (
     "contexts",
     "estimated_rewards",
     "optimistic_rewards",
+    "scores",
     "left_out",
     "counted_as",
     "worst_residual",
@@ -42,7 +43,7 @@ DIGESTS = ("previous", "hash", "request")
 """Digests of an event, of those before it, and of the command that made it."""
 FROM_ALL_FEATURES = ("seed", "n_features", "bound")
 """Settings that count features, hidden ones too; and the seed."""
-LINE_FIELDS = ("id", "number", "time", "candidates", "chosen", "overridden")
+LINE_FIELDS = ("id", "number", "time", "candidates", "chosen", "overridden", "shadow", "told")
 """What a reviewer sees in the list of decisions: no probabilities, no reviews."""
 
 

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.desk.event_records import is_repeat, review_of
+from evenhand.desk.event_records import is_repeat, review_of, subject_of
 from evenhand.desk.projection.projection import Projection
 from evenhand.desk.remaining import remaining_past
+from evenhand.desk.shadow import was_ever_shadow
 from evenhand.ledger.event import Row
 from evenhand.ledger.ledger import Ledger
 from evenhand.records.decision import Pair, Review
@@ -142,7 +143,7 @@ class StandingReviews:
         withdrawn = {row.undoes for row in known}
         self._reviews: dict[str, list[Row]] = defaultdict(list)
         for row in known:
-            if row.kind == "review" and row.seq not in withdrawn:
+            if row.kind == "review" and row.seq not in withdrawn and subject_of(row.event.body) == "desk":
                 self._reviews[row.target or ""].append(row)
 
     def behind(self, number: int, pair: Pair, *, unfair: bool, reviewer: str | None) -> Row | None:
@@ -248,9 +249,24 @@ class VerdictSources:
 
     def _search(self, after: int, until: int, wanted: set[VerdictKey]) -> None:
         reviewers = {key.reviewer for key in wanted}
-        for row in self._ledger.rows(self._desk, after, until, KINDS) if wanted else ():
+        if not wanted or after >= until:
+            return
+        for row in self._ledger.rows(self._desk, after, until, KINDS):
             for key, source in _sources_in(row, wanted, reviewers):
                 self._found[key].append(source)
+        for row, decision in self._of_system(after, until):
+            for key, source in _sources_in_system_review(row, decision, wanted, reviewers):
+                self._found[key].append(source)
+
+    def _of_system(self, after: int, until: int) -> Iterator[tuple[Row, Row]]:
+        """Reviews of what the system in force did, each with the decision that the desk made beside it."""
+        with self._ledger.reading(self._desk) as view:
+            if not was_ever_shadow(view):
+                return
+        for row in self._ledger.rows(self._desk, after, until, ("review",)):
+            if subject_of(row.event.body) == "system" and row.target is not None:
+                with self._ledger.reading(self._desk) as view:
+                    yield row, view.by_id([row.target])[row.target]
 
 
 def _nearest(sources: list[VerdictSource], gap: float) -> VerdictSource | None:
@@ -280,6 +296,20 @@ def _sources_in(
         if review["reviewer"] in reviewers:
             verdicts = review_of(review, body["candidates"]).as_verdicts(body["probabilities"])
             yield from _sources_in_review(row, body, verdicts, wanted)
+
+
+def _sources_in_system_review(
+    row: Row, decision: Row, wanted: Set[VerdictKey], reviewers: Set[str | None]
+) -> Iterator[tuple[VerdictKey, VerdictSource]]:
+    """The wanted verdicts in a review of what the system in force did."""
+    review, made = row.event.body, decision.event.body
+    if review["reviewer"] not in reviewers or is_repeat(review):
+        return
+    body = remaining_past({**made, "probabilities": review["treatment"], "rewards": {}, "reviews": [review]})
+    for left in body["reviews"]:
+        verdicts = review_of(left, body["candidates"]).as_verdicts(body["probabilities"])
+        for key, source in _sources_in_review(row, body, verdicts, wanted):
+            yield key, source._replace(decision=decision.id)
 
 
 def _sources_in_review(

@@ -16,6 +16,7 @@ from evenhand.desk.explain.evidence import Quoted, RememberedVerdicts, VerdictSo
 from evenhand.desk.projection.projection import Projection
 from evenhand.desk.remaining import erased_in
 from evenhand.desk.settings import DeskSettings, coordinates
+from evenhand.desk.shadow import action_of
 from evenhand.ledger.event import Event
 from evenhand.ledger.ledger import Ledger
 from evenhand.metrics import Pairs
@@ -92,6 +93,10 @@ class Explanation:
     first ledgers, which recorded only that it was at most 1e-9."""
     unproved_pairs: int = 0
     """Pairs that got equal probabilities because the search for the proofs that the cap asks for is limited."""
+    shadow: bool = False
+    """Whether it was made in shadow mode: nobody acted on it, and those chosen were chosen by the system in force."""
+    action: dict[str, Any] | None = None
+    """Of a decision in shadow mode: what the system in force did, if it is known."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dicts, lists and numbers."""
@@ -130,14 +135,19 @@ class Metric:
 def explain(event: Event, projection: Projection, ledger: Ledger, sources: VerdictSources, desk: str) -> Explanation:
     """The explanation of a decision, with the distances of `projection`."""
     body, erased = event.body, erased_in(event.body)
-    decision, ids = projection.bandit.own(decision_of(body), is_whole=not erased), body["candidates"]
+    decision, ids = projection.bandit.own(decision_of(body)), body["candidates"]
     if erased:
         of_others = [(i, j) for i, j in decision.tight_pairs if erased.isdisjoint((ids[i], ids[j]))]
-        decision = projection.bandit.own(replace(decision, tight_pairs=tuple(of_others)), is_whole=False)
+        decision = projection.bandit.own(replace(decision, tight_pairs=tuple(of_others)))
+    is_shadow, action, chosen = bool(body.get("shadow")), None, body["chosen"]
+    if is_shadow:
+        with ledger.reading(desk) as view:
+            action = action_of(body, view.about([event.id]))
+        chosen = () if action is None else action["chosen"]
     rewards = zip(ids, decision.probabilities, body["estimated_rewards"], body["optimistic_rewards"], strict=True)
     shares = tuple(
-        CandidateShare(name, float(p), i in decision.chosen, estimate, optimistic)
-        for i, (name, p, estimate, optimistic) in enumerate(rewards)
+        CandidateShare(name, float(p), name in chosen, estimate, optimistic)
+        for name, p, estimate, optimistic in rewards
     )
     differences = np.array([decision.contexts[i] - decision.contexts[j] for i, j in decision.tight_pairs])
     quoted: list[tuple[Quoted, ...]] = []
@@ -147,12 +157,22 @@ def explain(event: Event, projection: Projection, ledger: Ledger, sources: Verdi
     price = None if erased else _price(decision, ids, np.array(body["estimated_rewards"]))
     where = (event.id, decision.round, body["state"], projection.seq)
     sentences = (
+        *(_in_shadow(action) if is_shadow else ()),
         *_sentences(shares, pairs, price),
         *_unproved(decision.unproved_pairs),
         *_left_out(body.get("left_out", ())),
         *_erased(erased),
     )
-    return Explanation(*where, shares, pairs, price, sentences, decision.worst_residual, decision.unproved_pairs)
+    shown = (shares, pairs, price, sentences)
+    return Explanation(*where, *shown, decision.worst_residual, decision.unproved_pairs, is_shadow, action)
+
+
+def _in_shadow(action: dict[str, Any] | None) -> list[str]:
+    """A sentence about a decision that nobody acted on."""
+    if action is None:
+        return ["This desk was in shadow mode and chose nobody. What the system in force did is not known yet."]
+    chosen = ", ".join(action["chosen"]) or "nobody"
+    return [f"This desk was in shadow mode and chose nobody. The system in force chose {chosen}."]
 
 
 def _unproved(pairs: int) -> list[str]:

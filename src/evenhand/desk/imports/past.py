@@ -21,7 +21,7 @@ from evenhand.rewards import RewardModel
 
 FIELDS = ("candidates", "probabilities", "rewards", "reviews", "source")
 REVIEW_FIELDS = ("kind", "unfair", "fair", "any_unfair", "reviewer", *ANSWER_FIELDS)
-LEDGER_FIELDS = ("decision", "circumstances", "supersedes", "reversed")
+LEDGER_FIELDS = ("decision", "circumstances", "supersedes", "reversed", "subject", "treatment")
 """Further fields of reviews in an exported ledger; nothing is learned from them."""
 
 

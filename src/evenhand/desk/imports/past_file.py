@@ -18,7 +18,7 @@ from evenhand.desk.parsing import UNREADABLE, read_origins
 from evenhand.desk.remaining import remaining_past
 from evenhand.errors import DamagedLedger, EvenhandError, InvalidInput
 from evenhand.ledger.contents import commitments_in, from_json, opened_body, wrong_content
-from evenhand.ledger.event import FIRST, canonical, chained
+from evenhand.ledger.event import FIRST, SETTINGS_KINDS, canonical, chained
 from evenhand.ledger.verify import from_line
 
 Record = dict[str, Any]
@@ -106,7 +106,7 @@ class PastFile:
             self.feedback[body["decision"]].append(Feedback(number, name, kind, body))
         elif kind == "withdrawal":
             self.withdrawn[body["review"]] = number
-        elif kind in ("opened", "settings") and not self.has_own_settings and _has_settings(body):
+        elif kind in SETTINGS_KINDS and not self.has_own_settings and _has_settings(body):
             self.settings = {name: value for name, value in body["settings"].items() if name != "seed"}
 
 
@@ -239,7 +239,8 @@ def _commands_of_decision(past: PastFile, event: Record, actor: str) -> Iterator
         source = {"desk": event["desk"], "decision": event["id"], "line": feedback.id}
         rewards = feedback.body["rewards"] if feedback.kind == "outcome" else {}
         reviews = [feedback.body] if feedback.kind == "review" else []
-        left = remaining_past({**body, "rewards": rewards, "reviews": reviews})
+        treated = feedback.body.get("treatment", body["probabilities"])  # by the system in force, if it is about that
+        left = remaining_past({**body, "probabilities": treated, "rewards": rewards, "reviews": reviews})
         if not left["rewards"] and not left["reviews"]:
             continue  # all of it was about people who were erased
         fields = {name: left[name] for name in ("probabilities", "rewards", "reviews")}

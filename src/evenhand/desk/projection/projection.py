@@ -49,7 +49,7 @@ class QuietBandit(FairBandit):
         self.reward = model
 
     def learn_past_review(
-        self, contexts: Sequence[Sequence[float]], probabilities: Sequence[float], review: Review
+        self, contexts: Sequence[Sequence[float]] | Floats, probabilities: Sequence[float], review: Review
     ) -> None:
         """Learn from a review of a decision made elsewhere: as evidence, but no round of this bandit is flagged.
 
@@ -70,9 +70,13 @@ class QuietBandit(FairBandit):
         self.safeguards.add_evidence(verdicts)
         self._report(learned)
 
-    def own(self, decision: Decision, *, is_whole: bool) -> Decision:
-        """The decision; with a new signature if it is not whole, since candidates were erased."""
-        return decision if is_whole else decision.signed(self._key)
+    def own(self, decision: Decision) -> Decision:
+        """A decision of the ledger with this bandit's signature: the ledger, not the signature, says whose it is.
+
+        The recorded signature may not fit. Candidates may have been erased since; and the key depends on the learner's
+        first numbers, which another processor rounds in another way.
+        """
+        return decision.signed(self._key)
 
     def published(self, previous: Self | None = None) -> Self:
         """A copy that decides as this one does now, and that does not change when this one learns.
@@ -113,6 +117,8 @@ class RoundHistory:
         """Decisions per span."""
         self.rewards: Floats = np.zeros((SPANS, 3))
         """Per span the number of rewards, their sum, and the sum of their squares."""
+        self.system_rewards: Floats = np.zeros(3)
+        """The same sums for all outcomes of what the system in force did while the desk was in shadow mode."""
         self.kinds: dict[str, int] = {}
         """Events of each kind, including withdrawn ones."""
         self.news = 0
@@ -124,6 +130,8 @@ class RoundHistory:
         those the margin made no promise about, since it had no target or all probabilities were equal."""
         self.targets: list[tuple[int, float | None]] = []
         """The targets for the share of unfair decisions, each with the number of the first decision it applied to."""
+        self.modes: list[tuple[int, bool]] = []
+        """Each switch of the desk: the number of the next decision, and whether that is in shadow mode. Live before."""
 
     def count(self, seq: int, kind: str) -> None:
         """An event was applied."""
@@ -136,10 +144,36 @@ class RoundHistory:
         if not self.targets or self.targets[-1][1] != target:
             self.targets.append((number, target))
 
-    def outcome(self, number: int, rewards: Mapping[str, float]) -> None:
-        """Rewards of the decision of this number were recorded."""
-        self._make_room(number)
-        span = self.rewards[number // self.width]
+    def switched(self, number: int, *, shadow: bool) -> None:
+        """From the decision of this number on the desk is in shadow mode, or live."""
+        if shadow != (self.modes[-1][1] if self.modes else False):
+            self.modes.append((number, shadow))
+
+    def shadow_numbers(self, decisions: int, last: int) -> list[int]:
+        """The numbers of the newest `last` decisions in shadow mode, the newest first, of all `decisions`.
+
+        >>> history = RoundHistory()
+        >>> history.switched(0, shadow=True)
+        >>> history.switched(3, shadow=False)
+        >>> history.shadow_numbers(10, 2)
+        [2, 1]
+        """
+        ends = [start for start, _ in self.modes[1:]] + [decisions]
+        found = list[int]()
+        for (start, shadow), end in reversed(
+            list(zip(self.modes, ends, strict=False))
+        ):  # without modes there is one end
+            if shadow:
+                found += range(end - 1, max(start, end - (last - len(found))) - 1, -1)
+        return found
+
+    def outcome(self, number: int | None, rewards: Mapping[str, float]) -> None:
+        """Rewards of the decision of this number were recorded; None for those of the system in force."""
+        if number is None:
+            span = self.system_rewards
+        else:
+            self._make_room(number)
+            span = self.rewards[number // self.width]
         for reward in rewards.values():  # one number at a time is faster than three as an array
             span[0] += 1.0
             span[1] += reward
@@ -165,7 +199,8 @@ class RoundHistory:
 
     def state(self) -> dict[str, Any]:
         """All of it, for a snapshot."""
-        return {**vars(self), "targets": [list(change) for change in self.targets]}
+        lists = {name: [list(change) for change in getattr(self, name)] for name in ("targets", "modes")}
+        return {**vars(self), **lists}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any]) -> Self:
@@ -175,6 +210,9 @@ class RoundHistory:
         history.taught, history.flags = int(state["taught"]), np.array(state["flags"], dtype=np.float64)
         history.targets = [(int(start), target) for start, target in state["targets"]]
         history.rewards = np.array(state["rewards"], dtype=np.float64).reshape(SPANS, 3)
+        if "system_rewards" in state:  # not in older snapshots
+            history.modes = [(int(start), bool(shadow)) for start, shadow in state["modes"]]
+            history.system_rewards = np.array(state["system_rewards"], dtype=np.float64)
         history.kinds = {str(kind): int(number) for kind, number in state["kinds"].items()}
         return history
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import orjson
 
-from evenhand.desk.event_records import decision_of, indices_of, is_repeat, review_of
+from evenhand.desk.event_records import decision_of, indices_of, is_repeat, review_of, subject_of
 from evenhand.desk.imports.past import learn_past
 from evenhand.desk.projection.projection import QuietBandit, RoundHistory
 from evenhand.desk.remaining import erased_in, people_named, remaining_past, remaining_review
@@ -97,6 +97,8 @@ class Reducer:
         if event.kind == "decision":
             self.history.decided(self.bandit.rounds, safeguards.margin.target)
             self.bandit.count_decisions()
+        elif event.kind in ("opened", "switch"):
+            self.history.switched(self.bandit.rounds, shadow=bool(body.get("settings", {}).get("shadow")))
         elif event.seq not in withdrawn and event.kind in LEARNING:
             self.has_learned_metric = self.has_learned_metric or event.kind != "outcome"
             flagged, promised = len(safeguards.flagged_rounds), safeguards.limits_flags
@@ -108,7 +110,8 @@ class Reducer:
             except (EvenhandError, np.linalg.LinAlgError):
                 self.skipped.append(event.seq)
             if decision is not None and event.kind == "outcome":
-                self.history.outcome(decision["number"], body["rewards"])
+                number = None if decision.get("shadow") else decision["number"]
+                self.history.outcome(number, body["rewards"])
             elif decision is not None and len(self.bandit.safeguards.flagged_rounds) > flagged:
                 self.history.flag(self.bandit.rounds, promised=promised)
 
@@ -177,12 +180,17 @@ def _decisions(view: LedgerView, events: Sequence[EventToApply]) -> dict[str, De
 def teaches(kind: str, body: Body) -> bool:
     """Whether a review or an answer says anything about a pair: "unsure" does not, nor is a repeat learned from.
 
+    Nor is it learned that something which the system in force did was unfair, without saying what: it says little about
+    any one of many pairs, and the number of flags that is promised would have to allow for all of them.
+
     >>> teaches("answer", {"unfair": None}), teaches("review", {"kind": "one_bit", "circumstances": None})
     (False, True)
     """
     if kind == "answer":
         return body["unfair"] is not None
     if kind != "review" or is_repeat(body):
+        return False
+    if subject_of(body) == "system" and body["any_unfair"]:
         return False
     return body["kind"] != "partial" or bool(body["unfair"] or body["fair"])
 
@@ -191,11 +199,14 @@ def _learn(bandit: QuietBandit, kind: str, body: Body, decision: Body) -> None:
     """Change a bandit by an event of one of the kinds LEARNING; decision: the one that it is about, if any."""
     if kind == "outcome":
         places = indices_of(list(body["rewards"]), decision["candidates"])
-        made = bandit.own(decision_of(decision), is_whole="erased" not in decision)
+        made = bandit.own(decision_of(decision))
         bandit.learn_outcomes(made, dict(zip(places, body["rewards"].values(), strict=True)))
     elif kind == "review" and not is_repeat(body):
-        made = bandit.own(decision_of(decision), is_whole="erased" not in decision)
-        bandit.learn(made, review=review_of(body, decision["candidates"]))
+        made, review = bandit.own(decision_of(decision)), review_of(body, decision["candidates"])
+        if subject_of(body) == "desk":
+            bandit.learn(made, review=review)
+        elif teaches(kind, body):  # evidence about distances; no decision of this bandit is flagged
+            bandit.learn_past_review(made.contexts, body["treatment"], review)
     elif kind == "answer" and body["unfair"] is not None:  # None: unsure
         bandit.learn_pair(body["x"], body["y"], gap=body["gap"], unfair=body["unfair"], reviewer=body["reviewer"])
     elif kind == "settings":

@@ -63,7 +63,7 @@ class Certificates:
             raise Erased("a certificate needs the candidates' contexts; all of them were erased")
         decision = decision_of(body)
         projection = await asyncio.to_thread(projection_with, desk, decision)
-        decision = projection.bandit.own(decision, is_whole=not erased)
+        decision = projection.bandit.own(decision)
         gone = frozenset(place for place, name in enumerate(body["candidates"]) if name in erased)
         key = (desk.name, projection.history.news)
         made = self._kept.pop((key, decision.id), None)

@@ -9,6 +9,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from evenhand.desk.event_records import subject_of
+from evenhand.desk.shadow import action_of
 from evenhand.review.display import features_of
 
 if TYPE_CHECKING:
@@ -99,7 +101,9 @@ def _line(row: Row, about: list[Row], projection: Projection) -> dict[str, Any]:
     event, body = row.event, row.event.body
     probability = dict(zip(body["candidates"], body["probabilities"], strict=True))
     reviews = [other for other in about if other.kind == "review"]
-    flags = [one.seq for one in reviews if one.event.body["unfair"] or one.event.body["any_unfair"]]
+    own = [other for other in reviews if subject_of(other.event.body) == "desk"]
+    action = action_of(body, about) if body.get("shadow") else None
+    flags = [one.seq for one in own if one.event.body["unfair"] or one.event.body["any_unfair"]]
     flagged = body["number"] in projection.bandit.safeguards.flagged_rounds
     rewards: dict[str, float] = {}
     for other in about:
@@ -111,8 +115,12 @@ def _line(row: Row, about: list[Row], projection: Projection) -> dict[str, Any]:
         "time": event.time,
         "candidates": len(probability),
         "chosen": [
-            {"id": name, "probability": probability[name], "reward": rewards.get(name)} for name in body["chosen"]
+            {"id": name, "probability": probability[name], "reward": rewards.get(name)}
+            for name in (body["chosen"] if action is None else action["chosen"])
         ],
+        # By the system in force: `chosen` is then what it did, null if that is not known, with the desk's chances.
+        "shadow": bool(body.get("shadow")),
+        "told": action is not None,
         "binding": len(body["tight_pairs"]),
         "reviews": len(reviews),
         "flagged": flagged,
@@ -140,8 +148,10 @@ def _rows(decision: Row, later: Sequence[Row], settings: DeskSettings, names: Se
     event, body = decision.event, decision.event.body
     bodies = [(row.kind, row.event.body) for row in later]
     rewards = {name: reward for kind, one in bodies if kind == "outcome" for name, reward in one["rewards"].items()}
-    reviews = [one for kind, one in bodies if kind == "review"]
+    reviews = [one for kind, one in bodies if kind == "review" and subject_of(one) == "desk"]
     overrides = [one["chosen"] for kind, one in bodies if kind == "override"]
+    action = action_of(body, later) if body.get("shadow") else None
+    overrides += [] if action is None else [action["chosen"]]  # what was really done
     features = features_of(body, body["candidates"], settings)
     for place, name in enumerate(body["candidates"]):
         counts = [sum(name in pair for review in reviews for pair in review[how]) for how in ("unfair", "fair")]

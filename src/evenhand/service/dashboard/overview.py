@@ -125,6 +125,8 @@ class Overview:
             "taught": projection.history.taught,
             "waiting": self._count(),
             "capacity": settings.capacity,
+            "shadow": settings.shadow,
+            "has_shadowed": bool(projection.history.modes),
             "flags_left": projection.bandit.flags_left,
             "promise": projection.bandit.promise,
             "rounds": rounds_part(projection, settings),

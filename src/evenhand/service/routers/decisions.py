@@ -7,10 +7,10 @@ from typing import Any
 
 from fastapi import APIRouter, Response
 
-from evenhand.desk.commands import Decide, Override, RecordOutcome
+from evenhand.desk.commands import Decide, Override, RecordAction, RecordOutcome
 from evenhand.service.dependencies import NO_QUERY, DeskOfAny, DeskOfDecider, IdempotencyKey, JSONRoute, RecordId
 from evenhand.service.problems import AT_DESK, WRITE, Problem
-from evenhand.service.request_models import DecisionRequest, OutcomesRequest, OverrideRequest
+from evenhand.service.request_models import ActionRequest, DecisionRequest, OutcomesRequest, OverrideRequest
 from evenhand.service.responses import DecisionRecord, MadeDecision, Recorded, event_response, json_response
 from evenhand.service.visibility import visible_decision
 
@@ -23,11 +23,16 @@ async def decide(access: DeskOfDecider, body: DecisionRequest, key: IdempotencyK
 
     Candidates who do not fit the desk's features are refused with the whole request, unless on_invalid is skip or clip:
     then they are left out, and the response names them and the reasons.
+
+    A desk in shadow mode chooses nobody: `chosen` is empty, `would_choose` has the draw. What was really done may come
+    with the request, in `action`, or later.
     """
     most = access.service.settings.max_candidates
     if len(body.candidates) > most:
         raise Problem("invalid", f"candidates must be at most {most}, got {len(body.candidates)}")
-    return event_response(await access.record(Decide, body.candidates, body.mode, key=key), model=MadeDecision)
+    action = None if body.action is None else body.action.fields()
+    event = await access.record(Decide, body.candidates, body.mode, key=key, action=action)
+    return event_response(event, model=MadeDecision)
 
 
 @router.get("/{decision}", response_model=DecisionRecord, responses=AT_DESK, dependencies=NO_QUERY)
@@ -62,3 +67,14 @@ async def record_override(
     From then on outcomes are accepted for those candidates only. The last override counts.
     """
     return event_response(await access.record(Override, decision, body.chosen, body.reason, key=key))
+
+
+@router.post("/{decision}/actions", status_code=201, response_model=Recorded, responses=WRITE)
+async def record_action(
+    access: DeskOfDecider, decision: RecordId, body: ActionRequest, key: IdempotencyKey = None
+) -> Response:
+    """Record what the system in force really did, once, where the desk decided in shadow mode.
+
+    From then on outcomes are accepted for those who were chosen, and reviewers are asked about both treatments.
+    """
+    return event_response(await access.record(RecordAction, decision, **body.fields(), key=key))

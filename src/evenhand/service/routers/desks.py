@@ -8,7 +8,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
-from evenhand.desk.commands import ChangeSettings, Erase
+from evenhand.desk.commands import ChangeSettings, Erase, Switch
+from evenhand.desk.differences import DIFFERENCES, MOST_DIFFERENCES
 from evenhand.ledger.event import LONGEST
 from evenhand.service.dependencies import (
     NO_QUERY,
@@ -21,13 +22,15 @@ from evenhand.service.dependencies import (
     IdempotencyKey,
     JSONRoute,
     PageQuery,
+    QueryModel,
     RunningService,
 )
 from evenhand.service.problems import AT_DESK, LISTED, WRITE, Problem
-from evenhand.service.request_models import DeskRequest, ErasureRequest, SettingsRequest
+from evenhand.service.request_models import DeskRequest, ErasureRequest, SettingsRequest, SwitchRequest
 from evenhand.service.responses import (
     DeskPage,
     DeskStatus,
+    DifferencesReport,
     EventPage,
     LearnedMetric,
     OpenedDesk,
@@ -50,6 +53,14 @@ class EventQuery(PageQuery):
     """A page of a ledger."""
 
     after: Annotated[int, Field(ge=0, le=2**53, description="The `next` of the page before.")] = 0
+
+
+class DifferencesQuery(QueryModel):
+    """How many decisions are compared."""
+
+    last: Annotated[
+        int, Field(ge=1, le=MOST_DIFFERENCES, description="The newest decisions in shadow mode: this many at most.")
+    ] = DIFFERENCES
 
 
 def _public(settings: dict[str, Any]) -> dict[str, Any]:
@@ -126,6 +137,23 @@ async def list_events(access: DeskOfAdmin, query: Annotated[EventQuery, Query()]
 async def change_settings(access: DeskOfAdmin, body: SettingsRequest, key: IdempotencyKey = None) -> Response:
     """Change settings while the desk runs: capacity, the target, max_unfair_rounds, and those of the queue."""
     return event_response(await access.record(ChangeSettings, body.changes, key=key))
+
+
+@router.post("/{desk}/switches", status_code=201, response_model=Recorded, responses=WRITE)
+async def switch(access: DeskOfAdmin, body: SwitchRequest, key: IdempotencyKey = None) -> Response:
+    """Make a desk live, or put it into shadow mode, from the next decision on."""
+    return event_response(await access.record(Switch, body.to, body.reason, key=key))
+
+
+@router.get("/{desk}/differences", response_model=DifferencesReport, responses=AT_DESK, dependencies=UNIQUE_QUERY)
+async def show_differences(access: DeskOfDecider, query: Annotated[DifferencesQuery, Query()]) -> Response:
+    """Where the desk in shadow mode and the system in force differ: choices, estimated rewards, unfair pairs, reviews.
+
+    Estimates are those of the reward model and the metric as they are now. Not for reviewers.
+    """
+    desk = access.opened.desk
+    found = await asyncio.to_thread(access.opened.differences, query.last)
+    return json_response({"desk_name": desk.name, **found.to_dict(), "sentences": list(found.sentences)})
 
 
 @router.post("/{desk}/erasures", status_code=201, response_model=Recorded, responses=WRITE)

@@ -69,7 +69,7 @@ async def give_review(
     review = (body.kind, body.unfair, body.fair, body.any_unfair, reviewer)
     metadata = joined(body.circumstances, body.metadata())
     command = (decision, *review, metadata, body.supersedes)
-    return event_response(await access.record(GiveReview, *command, key=key, **body.answers()))
+    return event_response(await access.record(GiveReview, *command, key=key, subject=body.subject, **body.answers()))
 
 
 @router.delete("/reviews/{review}", response_model=Recorded, responses=WRITE, dependencies=UNIQUE_QUERY)

@@ -18,9 +18,22 @@ let unfolded = false; // whether the fold stays open from pair to pair
 export function showPair(place, gapPlace, pair) {
   const same = pair.rows.filter((row) => !row.differs);
   const folds = same.length > (pair.is_partial ? 0 : MANY);
-  show(place, table(pair, folds ? pair.rows.filter((row) => row.differs) : pair.rows), folds ? fold(same) : null,
+  show(place, whose(pair), table(pair, folds ? pair.rows.filter((row) => row.differs) : pair.rows), folds ? fold(same) : null,
     pair.withheld ? el("p", { class: "small muted withheld", id: "withheld" }, "Some attributes are not shown here.") : null);
   show(gapPlace, pair.probabilities && gapBar(pair));
+}
+
+const WHOSE = {
+  desk: "This desk’s own proposal. It is in shadow mode: another system decides, and nobody acted on these chances.",
+  system: "What the system in force did. These are its own chances.",
+  rule: "What the system in force did. It chose one of the two and not the other; a choice counts as 100%.",
+};
+
+/** Beside a system in force: whose treatment of the two is in question. */
+function whose({ subject = null, is_drawn: drawn }) {
+  if (subject === null) return null;
+  const [chip, words] = subject === "desk" ? ["the desk", WHOSE.desk] : ["the system in force", drawn ? WHOSE.system : WHOSE.rule];
+  return el("p", { class: "whose small", id: "whose" }, el("span", { class: `chip ${subject === "desk" ? "" : "marked"}` }, chip), " ", words);
 }
 
 /** Scrolls back to the start of a new pair. */
@@ -75,12 +88,16 @@ function value(row, place) {
 function chancesRow(pair) {
   const digits = digitsFor(pair.probabilities, pair.digits);
   const [left, right] = pair.probabilities.map((probability, i) => [
-    el("span", { class: "chance-number" }, chance(probability, digits)), bar(i ? "second" : "first", probability),
+    el("span", { class: "chance-number" }, isRule(pair) ? chosenWords(probability) : chance(probability, digits)), bar(i ? "second" : "first", probability),
   ]);
   // On phones the gap is repeated here: its card is below the list, out of sight.
   const gap = el("span", { class: "chip marked gap-chip" }, `gap ${gapOf(pair).replace("percentage ", "")}`);
-  return el("tr", { role: "row" }, rowHead(el("span", { class: "name" }, "Chance of being chosen"), gap), side(left, "left"), spacer(), side(right, "right"));
+  return el("tr", { role: "row" }, rowHead(el("span", { class: "name" }, isRule(pair) ? "Chosen, or not" : "Chance of being chosen"), gap), side(left, "left"), spacer(), side(right, "right"));
 }
+
+/** Whether the system in force chooses by a rule, whose chances are all or nothing. */
+const isRule = ({ subject = null, is_drawn: drawn }) => subject === "system" && !drawn;
+const chosenWords = (probability) => (probability > 0 ? "chosen" : "not chosen");
 
 const rowHead = (...content) => el("th", { class: "attribute", scope: "row", role: "rowheader" }, el("div", {}, ...content));
 const side = (content, place) => el("td", { class: `side ${place}`, role: "cell" }, content);
@@ -96,8 +113,8 @@ function gapBar(pair) {
 }
 
 /** The same for the same two people with the same probabilities, whichever side they are on. */
-export function likeness({ rows, probabilities }) {
-  return PLACES.map((side, i) => JSON.stringify([probabilities?.[i], rows.map((row) => [row.name, row[side]])])).sort().join("\n");
+export function likeness({ rows, probabilities, subject = null }) {
+  return [subject ?? ""].concat(PLACES.map((side, i) => JSON.stringify([probabilities?.[i], rows.map((row) => [row.name, row[side]])])).sort()).join("\n");
 }
 
 /** A new pair for screen readers. */
@@ -105,7 +122,9 @@ export function pairInWords(pair) {
   const different = pair.rows.filter((row) => row.differs).map((row) => named(row.name));
   const differ = different.length ? `They differ in ${different.join(", ")}.` : "All attributes shown are the same.";
   if (pair.probabilities === null) return differ;
+  const by = pair.subject === "system" ? "By the system in force. " : pair.subject === "desk" ? "By this desk. " : "";
+  if (isRule(pair)) return `${by}${differ} Left ${chosenWords(pair.probabilities[0])}, right ${chosenWords(pair.probabilities[1])}.`;
   const digits = digitsFor(pair.probabilities, pair.digits);
   const [left, right] = pair.probabilities.map((probability) => chance(probability, digits));
-  return `${differ} Chances: left ${left}, right ${right}, a gap of ${gapOf(pair)}.`;
+  return `${by}${differ} Chances: left ${left}, right ${right}, a gap of ${gapOf(pair)}.`;
 }

@@ -13,6 +13,7 @@ import { metricView } from "./metric.js";
 import { promiseLine } from "./promise.js";
 import { reviewersView } from "./reviewers.js";
 import { roundCharts } from "./rounds.js";
+import { modeChip, shadowView } from "./shadow.js";
 import { welcome } from "./welcome.js";
 
 const desk = deskOfPage();
@@ -29,7 +30,7 @@ async function begin() {
   const first = await call("GET", deskPath(desk, "/window"));
   const list = decisionList($("#latest"), desk, all);
   const viewsOf = {
-    desk: [figures($("#figures"), all ? list.showUnfair : null), list, promiseLine($("#promise")), downloads($("#downloads"), desk, person), roundCharts($("#charts"), desk)],
+    desk: [figures($("#figures"), all ? list.showUnfair : null), list, promiseLine($("#promise")), downloads($("#downloads"), desk, person), roundCharts($("#charts"), desk), modeChip($("#mode")), shadowView($("#shadow").closest("section"), $("#shadow"), desk, all)],
     metric: all ? [fitLine($("#fit")), metricView($("#metric"), $("#metric-from"), `${person.name}:${desk}`)] : [],
     reviewers: all ? [reviewersView($("#reviewers"))] : [],
   };

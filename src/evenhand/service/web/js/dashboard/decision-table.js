@@ -41,14 +41,15 @@ function row(decision, desk, all) {
     el("th", { scope: "row" }, all ? el("a", { href: decisionPath(desk, decision.id) }, name) : name),
     el("td", {}, time(decision.time)),
     el("td", { class: "right number optional" }, String(decision.candidates)),
-    el("td", { class: "who" }, chosen.length ? each((one) => own(one.id)) : "nobody"),
+    el("td", { class: "who" }, chosen.length ? each((one) => own(one.id)) : decision.shadow && !decision.told ? "not known yet" : "nobody"),
     all && el("td", { class: "right number" }, each((one) => chance(one.probability, 1))),
     el("td", { class: "right number" }, each((one) => (one.reward === null ? "–" : number(one.reward)))),
     all && el("td", {}, chipsOf(decision)));
 }
 
-function chipsOf({ reviews, flagged, uncounted, overridden }) {
+function chipsOf({ reviews, flagged, uncounted, overridden, shadow }) {
   const chips = [];
+  if (shadow) chips.push(el("span", { class: "chip" }, "shadow"));
   if (flagged) chips.push(el("span", { class: "chip marked" }, el("span", { "aria-hidden": "true" }, "⚑"), "called unfair"));
   else if (uncounted) chips.push(el("span", { class: "chip" }, el("span", { "aria-hidden": "true" }, "⚑"), "flag not counted"));
   else if (reviews) chips.push(el("span", { class: "chip" }, el("span", { "aria-hidden": "true" }, "✓"), count(reviews, "review")));

@@ -40,9 +40,11 @@ async function begin() {
 
 function facts(record, explanation) {
   const { body } = record;
-  const chosen = body.chosen.length ? joined(body.chosen.map(own), ", ") : "nobody";
+  const names = (ids) => (ids.length ? joined(ids.map(own), ", ") : "nobody");
+  const done = explanation.action ? names(explanation.action.chosen) : "not known yet";
+  const chosen = body.shadow ? [["Mode", "shadow: nobody acted on it"], ["The desk would choose", names(body.would_choose)], ["The system in force chose", done]] : [["Chosen", names(body.chosen)]];
   const entries = [
-    ["Time", fullTime(record.time)], ["By", own(record.actor)], ["Chosen", chosen],
+    ["Time", fullTime(record.time)], ["By", own(record.actor)], ...chosen,
     ["Candidates", capacityWords(body.candidates.length, body.capacity)],
     ["Based on events", `up to ${explanation.decided_from.toLocaleString("en")}`], ["Random draw", drawn(body)],
     ["Limits met", limitsMet(explanation.worst_residual)], ["Id", el("code", { class: "id" }, record.id)],

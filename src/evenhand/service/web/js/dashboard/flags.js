@@ -16,10 +16,10 @@ export function withdrawnEvents(events) {
   return gone;
 }
 
-/** The flags on a decision: {on(first, second): who called the pair unfair, banner: a message for the top, or null}. */
+/** The flags on a decision of the desk, not on what another system did: {on(first, second): who called the pair unfair, banner: a message for the top, or null}. */
 export function flagsOf(events, probabilities) {
   const gone = withdrawnEvents(events);
-  const standing = events.filter(({ kind, id, body }) => kind === "review" && !gone.has(id) && !body.circumstances?.repeat);
+  const standing = events.filter(({ kind, id, body }) => kind === "review" && !gone.has(id) && !body.circumstances?.repeat && body.subject !== "system");
   const pairs = new Map();
   const whole = new Set(); // who called the decision unfair without naming a pair
   for (const { body, actor } of standing) {

@@ -1,4 +1,4 @@
-// What happened after a decision: outcomes, reviews, withdrawals, overrides, in order.
+// What happened after a decision: what was done, outcomes, reviews, withdrawals, overrides, in order.
 
 import { REASONS } from "../answers.js";
 import { el } from "../dom.js";
@@ -18,8 +18,9 @@ export function sinceList(events) {
 function words({ kind, body, actor }) {
   if (kind === "outcome") return ["Outcome: ", ...joined(Object.entries(body.rewards).map(([who, reward]) => [own(who), ` ${number(reward, 3)}`]), ", "), "."];
   if (kind === "override") return [own(actor), " overrode the choice: ", ...(body.chosen.length ? joined(body.chosen.map(own), ", ") : ["nobody"]), "."];
+  if (kind === "action") return ["The system in force chose ", ...(body.chosen.length ? joined(body.chosen.map(own), ", ") : ["nobody"]), "."];
   if (kind === "withdrawal") return [own(actor), " withdrew a review."];
-  if (kind === "review") return review(body, actor);
+  if (kind === "review") return [...review(body, actor), body.subject === "system" && el("span", { class: "chip" }, "of the system in force")].filter(Boolean);
   return kind;
 }
 

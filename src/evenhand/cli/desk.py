@@ -1,0 +1,62 @@
+"""`evenhand desk live`, `shadow` and `differences`: a desk beside a system in force."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from contextlib import closing
+
+from evenhand.cli._database_options import add_database, database_of
+from evenhand.cli._options import at_least
+
+ACTOR = "command line"
+
+
+def add_desk(parser: argparse.ArgumentParser) -> None:
+    """The options of `evenhand desk ...`."""
+    actions = parser.add_subparsers(dest="action", required=True)
+    live = actions.add_parser("live", help="make a desk in shadow mode decide, from its next decision on")
+    shadow = actions.add_parser("shadow", help="let a desk only say what it would decide, beside another system")
+    for action, to in ((live, "live"), (shadow, "shadow")):
+        action.add_argument("--reason", help="stays in the ledger for good: name nobody")
+        action.set_defaults(run=run_switch, to=to)
+    report = actions.add_parser("differences", help="where a desk in shadow mode and the system in force differ")
+    report.add_argument("--last", type=at_least(1, "last"), metavar="N", help="the newest N decisions (200)")
+    report.add_argument("--json", action="store_true", help="all figures, as JSON")
+    report.set_defaults(run=run_differences)
+    for action in (live, shadow, report):
+        action.add_argument("desk", help="a desk's name")
+        add_database(action)
+
+
+def run_switch(options: argparse.Namespace) -> None:
+    """Switch a desk and say from which event on."""
+    from evenhand.desk.desk import Desk
+    from evenhand.ledger.ledger import open_ledger
+
+    with (
+        closing(open_ledger(database_of(options), make=False)) as ledger,
+        Desk.open(ledger, options.desk) as desk,
+    ):
+        event = desk.switch(options.to, options.reason, actor=ACTOR)
+        number = desk.head.decisions
+    mode = "live" if options.to == "live" else "in shadow mode"
+    print(f"desk {options.desk} is {mode} since event {event.seq}, from decision {number} on")
+
+
+def run_differences(options: argparse.Namespace) -> None:
+    """Print the report: sentences, then the decisions with the least agreement."""
+    from evenhand.desk.differences import DIFFERENCES, differences
+    from evenhand.desk.replay import projected
+    from evenhand.ledger.ledger import open_ledger
+
+    with closing(open_ledger(database_of(options), make=False, reads=True)) as ledger:
+        projection, _ = projected(ledger, options.desk)
+        report = differences(ledger, options.desk, projection, options.last or DIFFERENCES)
+    if options.json:
+        print(json.dumps({**report.to_dict(), "sentences": report.sentences}, indent=2))
+        return
+    print(report)
+    for one in report.decisions:
+        chosen, instead = (", ".join(names) or "nobody" for names in (one.chosen, one.would_choose))
+        print(f"decision {one.number}  agreement {one.agreement:.0%}  chosen {chosen}  the desk would choose {instead}")

@@ -10,8 +10,8 @@ import pytest
 
 from evenhand.desk import Desk, open_ledger
 from evenhand.errors import DamagedLedger
-from evenhand.ledger.event import FIRST, Event, Row
-from evenhand.ledger.history.actors import LATE, Actors, TokenTerm, terms_of
+from evenhand.ledger.event import FIRST, PREFIXES, Event, Row
+from evenhand.ledger.history.actors import LATE, ROLES_NEEDED, Actors, TokenTerm, terms_of
 from evenhand.ledger.history.verify_history import verify_history
 from evenhand.ledger.ledger import SERVICE, Ledger
 from evenhand.service.tokens import TokenStore, new_token
@@ -106,6 +106,11 @@ def test_a_token_is_good_from_its_creation_to_its_end(offset: timedelta, is_vali
     else:
         with pytest.raises(DamagedLedger, match="was not valid then"):
             actors.add(event_at(NOW + offset))
+
+
+def test_every_kind_of_event_needs_a_role() -> None:
+    """But those that no route makes: past decisions, and the service's own."""
+    assert set(PREFIXES) - set(ROLES_NEEDED) == {"imported", "token", "key"}
 
 
 def test_terms_follow_what_was_recorded(ledger: Ledger) -> None:

@@ -21,10 +21,12 @@ from evenhand.ledger.signed_head import CLOCKS
 ROLES_NEEDED = {
     "opened": "admin",
     "settings": "admin",
+    "switch": "admin",
     "erasure": "admin",
     "decision": "decide",
     "outcome": "decide",
     "override": "decide",
+    "action": "decide",
     "review": "review",
     "answer": "review",
     "withdrawal": "review",

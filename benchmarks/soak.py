@@ -227,7 +227,8 @@ async def keep_up(load: Load, rate: float, until: float, failures: list[BaseExce
 
 async def soak(pid: int, port: int, minutes: float, rate: float | None) -> list[Usage]:
     """Keep a service under load and print what it uses each minute; ends by itself."""
-    limits = httpx.Limits(max_connections=2 * IN_FLIGHT)
+    # The service closes connections that are idle for 5 seconds: a request on one that is being closed would be lost.
+    limits = httpx.Limits(max_connections=2 * IN_FLIGHT, keepalive_expiry=2.0)
     headers = {"Authorization": f"Bearer {TOKEN}"}
     address = f"http://127.0.0.1:{port}"
     async with httpx.AsyncClient(base_url=address, headers=headers, timeout=120, limits=limits) as http:

@@ -137,7 +137,7 @@ def supervisor_of(pipe: SlowPipe, monkeypatch: pytest.MonkeyPatch) -> tuple[Supe
     def worker_at(pid: int, connection: object) -> Any:
         running = SimpleNamespace(pid=pid, exitcode=-9, is_alive=lambda: True, join=lambda: None, start=lambda: None)
         running.kill = lambda: killed.append(pid)
-        made = Process.__new__(Process)
+        made: Any = Process.__new__(Process)
         made.process, made.parent_conn, made.child_conn = running, connection, connection
         return made
 

@@ -14,8 +14,8 @@ import numpy as np
 import orjson
 import pytest
 
+from evenhand.adapters.dsjson_ledger import to_dsjson
 from evenhand.desk import ChangeSettings, Decide, Desk, Event, Ledger, open_ledger
-from evenhand.desk.dsjson import to_dsjson
 from evenhand.desk.imports.importing import import_jsonl
 from evenhand.desk.lottery import SeededDraws, new_secret
 from evenhand.desk.projection.projection import QuietBandit

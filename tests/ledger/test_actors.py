@@ -11,9 +11,9 @@ import pytest
 from evenhand.desk import Desk, open_ledger
 from evenhand.errors import DamagedLedger
 from evenhand.ledger.event import FIRST, PREFIXES, Event, Row
-from evenhand.ledger.history.actors import LATE, ROLES_NEEDED, Actors, TokenTerm, terms_of
-from evenhand.ledger.history.verify_history import verify_history
 from evenhand.ledger.ledger import SERVICE, Ledger
+from evenhand.ledger.verification.actors import LATE, ROLES_NEEDED, Actors, TokenTerm, terms_of
+from evenhand.ledger.verification.verify_history import verify_history
 from evenhand.service.tokens import TokenStore, new_token
 from tests.support.desk_play import QUICK, people
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from evenhand.errors import DamagedLedger, InvalidInput
 from evenhand.ledger.event import now
-from evenhand.ledger.history.heads_file import HeadsFile, KeptHeads, append_line
 from evenhand.ledger.signed_head import SignedHead
+from evenhand.ledger.verification.heads_file import HeadsFile, KeptHeads, append_line
 
 MANY = 5_000
 

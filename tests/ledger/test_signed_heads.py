@@ -14,8 +14,6 @@ import pytest
 from evenhand.desk import Desk, open_ledger
 from evenhand.errors import DamagedLedger, InvalidInput, UnknownRecord
 from evenhand.ledger.engine import open_engine
-from evenhand.ledger.history.heads_file import KeptHeads
-from evenhand.ledger.history.verify_history import checked_heads, verify_history
 from evenhand.ledger.ledger import SERVICE, Ledger
 from evenhand.ledger.merkle import leaf_hash, nodes_of, root
 from evenhand.ledger.migrate import _upgrade
@@ -25,6 +23,8 @@ from evenhand.ledger.signed_heads import SignedHeads, heads_file
 from evenhand.ledger.signing_keys import recorded_keys, rotate_key, signing_key
 from evenhand.ledger.transaction import transaction
 from evenhand.ledger.tree import WIDTH
+from evenhand.ledger.verification.heads_file import KeptHeads
+from evenhand.ledger.verification.verify_history import checked_heads, verify_history
 from evenhand.service.tokens import TokenStore, new_token
 from tests.support.desk_play import D, play
 from tests.support.kept_heads import heads_in

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from evenhand.desk import open_ledger
-from evenhand.ledger.history.heads_file import KeptHeads
-from evenhand.ledger.history.verify_history import verify_history
 from evenhand.ledger.ledger import SERVICE
 from evenhand.ledger.merkle import is_consistent, is_included, leaf_hash
 from evenhand.ledger.service_stream import check_tokens
 from evenhand.ledger.signed_head import SignedHead, SigningKey
 from evenhand.ledger.signing_keys import recorded_keys
+from evenhand.ledger.verification.heads_file import KeptHeads
+from evenhand.ledger.verification.verify_history import verify_history
 from evenhand.service.head_signer import HeadSigner
 from tests.support.kept_heads import heads_in
 from tests.support.running_service import MEMORY, Asking, asking, is_problem

@@ -16,12 +16,12 @@ import pytest
 
 from evenhand.cli.main import main
 from evenhand.errors import InvalidInput
-from evenhand.ledger.history.heads_file import KeptHeads
-from evenhand.ledger.history.verify_history import verify_history
 from evenhand.ledger.ledger import SERVICE, Ledger, open_ledger
 from evenhand.ledger.signed_head import SignedHead, SigningKey
 from evenhand.ledger.signed_heads import SignedHeads
 from evenhand.ledger.signing_keys import recorded_keys, rotate_key, signing_key
+from evenhand.ledger.verification.heads_file import KeptHeads
+from evenhand.ledger.verification.verify_history import verify_history
 from evenhand.service.witness.app import witness_app
 from evenhand.service.witness.client import WitnessClient
 from evenhand.service.witness.pull import CannotFetch, pull

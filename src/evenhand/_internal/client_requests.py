@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import quote
 from uuid import uuid4
 
+from evenhand._internal.frames import as_frame
 from evenhand.errors import InvalidInput
 
 MAX_KEY = 200
@@ -126,15 +127,15 @@ def as_list(value: Any, name: str) -> list[Any]:
 
 
 def as_candidates(value: Any) -> list[Any]:
-    """A list of candidates; of a pandas or polars frame {"id", "features"}: ids by the column "id" or the index.
+    """A list of candidates; of a data frame {"id", "features"}: ids by the column "id" or the index.
 
     Missing values are None, dates and times in ISO form.
     """
-    if not (hasattr(value, "columns") and hasattr(value, "to_numpy")):
+    frame = as_frame(value, "candidates")
+    if frame is None:
         return as_list(value, "candidates")
-    rows = value.to_dicts() if hasattr(value, "to_dicts") else value.to_dict(orient="records")
-    labels = value["id"].to_list() if "id" in value.columns else list(getattr(value, "index", range(len(value))))
-    features = [{str(name): _cell(cell) for name, cell in row.items() if name != "id"} for row in rows]
+    labels = frame.column("id") if "id" in frame.names else frame.labels
+    features = [{str(name): _cell(cell) for name, cell in row.items() if name != "id"} for row in frame.rows()]
     return [{"id": str(label), "features": row} for label, row in zip(labels, features, strict=True)]
 
 

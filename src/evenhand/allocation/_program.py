@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import refusal
+from evenhand._internal.frames import as_frame
 from evenhand._internal.jit import FLOAT, jit
 from evenhand.errors import InvalidInput, SolverFailed
 
@@ -73,7 +74,8 @@ def _as_floats(values: ArrayLike, name: str) -> Floats:
     if type(values) is np.ndarray and values.dtype == FLOAT and values.flags.carray:
         return values
     try:
-        array: NDArray[Any] = np.asarray(values)
+        frame = as_frame(values, name)
+        array: NDArray[Any] = np.asarray(values if frame is None else frame.array())
         if array.dtype.kind not in "biufO":
             raise InvalidInput(f"{name} must be real numbers, got {array.dtype}")
         return np.array(array, dtype=FLOAT, order="C")

@@ -16,9 +16,13 @@ from evenhand.cli.ledger_import import add_import
 from evenhand.errors import DamagedLedger, EvenhandError, InvalidInput, UnknownRecord
 
 if TYPE_CHECKING:
+    from evenhand.adapters.dsjson_lines import Form
     from evenhand.desk.replay import Replayed
-    from evenhand.ledger.history.heads_file import KeptHeads
     from evenhand.ledger.ledger import Ledger
+    from evenhand.ledger.verification.heads_file import KeptHeads
+
+FORMATS: dict[str, Form | None] = {"jsonl": None, "dsjson": "cb", "dsjson-ccb": "ccb", "dsjson-slates": "slates"}
+"""Formats of an export: the ledger itself, or a form of DSJSON."""
 
 MOST_LISTED = 20
 """Maximum number of events listed in one line."""
@@ -46,7 +50,7 @@ def add_ledger(parser: argparse.ArgumentParser) -> None:
     fit.set_defaults(run=run_fit)
     export = actions.add_parser("export", help="write a ledger as lines of JSON")
     export.add_argument("desk", help="a desk's name")
-    export.add_argument("--format", choices=("jsonl", "dsjson"), default="jsonl", help="dsjson: for Vowpal Wabbit")
+    export.add_argument("--format", choices=FORMATS, default="jsonl", help="all but jsonl: for Vowpal Wabbit")
     export.add_argument("--output", type=Path, help="the file (standard output)")
     export.add_argument("--even-if-damaged", action="store_true", help="write what there is of a damaged ledger")
     export.set_defaults(run=run_export)
@@ -148,8 +152,8 @@ def run_export(options: argparse.Namespace) -> int:
 
     Even if damaged: all that can be read is written, what is wrong is printed, and the status is 1.
     """
+    from evenhand.adapters.dsjson_ledger import to_dsjson
     from evenhand.cli._output import write_lines
-    from evenhand.desk.dsjson import to_dsjson
     from evenhand.ledger.verify import to_jsonl
 
     found: list[DamagedLedger] = []
@@ -159,7 +163,7 @@ def run_export(options: argparse.Namespace) -> int:
         elif options.even_if_damaged:
             raise InvalidInput("--even-if-damaged needs --format jsonl: other formats need an intact ledger")
         else:
-            lines = to_dsjson(ledger, options.desk)
+            lines = to_dsjson(ledger, options.desk, FORMATS[options.format] or "cb")
         write_lines(lines, options.output)
     for error in found:
         print(f"{error}; it was written as it is", file=sys.stderr)
@@ -168,7 +172,7 @@ def run_export(options: argparse.Namespace) -> int:
 
 def run_verify(options: argparse.Namespace) -> int:
     """Print that ledgers are intact, or what is wrong: then the status is 1."""
-    from evenhand.ledger.history.heads_file import KeptHeads
+    from evenhand.ledger.verification.heads_file import KeptHeads
 
     known, files = _read_known(options.known), [] if options.heads is None else [options.heads]
     file = _file_to_verify(options)
@@ -232,7 +236,7 @@ def _is_desk(options: argparse.Namespace) -> bool:
 
 
 def _verify_file(path: Path, known: Known, kept: KeptHeads) -> None:
-    from evenhand.ledger.history.verify_history import LinesFit
+    from evenhand.ledger.verification.verify_history import LinesFit
     from evenhand.ledger.verify import verify_lines
 
     check = LinesFit(kept)
@@ -254,7 +258,7 @@ def _with_heads(fitted: int) -> str:
 
 def _verify_desk(ledger: Ledger, desk: str, known: Known, kept: KeptHeads) -> None:
     from evenhand.desk.projection.snapshots import check_snapshots
-    from evenhand.ledger.history.verify_history import verify_history
+    from evenhand.ledger.verification.verify_history import verify_history
 
     found, fitted, gone, without_token = verify_history(ledger, desk, known=known, kept=kept)
     check_snapshots(ledger, desk)
@@ -271,10 +275,10 @@ def _verify_desk(ledger: Ledger, desk: str, known: Known, kept: KeptHeads) -> No
 
 def _verify_service(ledger: Ledger, kept: KeptHeads) -> None:
     """Tokens, and the events that record them and the signing keys."""
-    from evenhand.ledger.history.verify_history import verify_history
     from evenhand.ledger.ledger import SERVICE
     from evenhand.ledger.service_stream import check_tokens
     from evenhand.ledger.tree import has_trees
+    from evenhand.ledger.verification.verify_history import verify_history
 
     if not has_trees(ledger):
         return  # of an earlier version, and only read: nothing was recorded

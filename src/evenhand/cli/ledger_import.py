@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import tempfile
 from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
@@ -41,18 +42,27 @@ def add_import(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--even-if-damaged", action="store_true", help="import an exported ledger with changed or missing lines"
     )
+    parser.add_argument(
+        "--format", choices=("jsonl", "dsjson"), default="jsonl", help="dsjson: decisions logged by Vowpal Wabbit"
+    )
     parser.set_defaults(run=run_import)
 
 
 def run_import(options: argparse.Namespace) -> int:
     """Import past decisions; print how many, and what was wrong with the others: then the status is 1."""
-    from evenhand.desk.imports.importing import import_jsonl
     from evenhand.desk.imports.past_file import PastFile
-    from evenhand.ledger.ledger import open_ledger
 
     if not os.path.isfile(options.file):
         raise InvalidInput(f"there is no file {options.file}")
-    past = PastFile.read(options.file, even_if_damaged=options.even_if_damaged)
+    if options.format == "dsjson":
+        return _run_dsjson(options)
+    return _run(PastFile.read(options.file, even_if_damaged=options.even_if_damaged), options)
+
+
+def _run(past: PastFile, options: argparse.Namespace) -> int:
+    from evenhand.desk.imports.importing import import_jsonl
+    from evenhand.ledger.ledger import open_ledger
+
     with closing(open_ledger(database_to_make(options))) as ledger, _desk_to_fill(ledger, past, options) as desk:
         desk.catch_up()
         before = desk.projection.skipped
@@ -67,6 +77,21 @@ def run_import(options: argparse.Namespace) -> int:
     if len(report.refused) > MOST_PRINTED:
         print(f"and {len(report.refused) - MOST_PRINTED} more lines")
     return 1 if report.refused or skipped else 0
+
+
+def _run_dsjson(options: argparse.Namespace) -> int:
+    """Import decisions in DSJSON, which are written as lines of past decisions first, each with its number."""
+    from evenhand.adapters.dsjson_import import write_past
+    from evenhand.desk.imports.past_file import PastFile
+
+    own = _nested(_setting(text) for text in options.settings)
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / "past.jsonl"
+        found = write_past(options.file, target, own.get("features"))
+        print(f"{options.file}: {found}")
+        past = PastFile.read(target)
+        past.settings = {"features": list(found.names), "capacity": found.capacity}
+        return _run(past, options)
 
 
 def _desk_to_fill(ledger: Ledger, past: PastFile, options: argparse.Namespace) -> Desk:

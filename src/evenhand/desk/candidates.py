@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._internal.checks import check_one_of, is_number
+from evenhand._internal.frames import FrameTable, as_frame
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import ExtraColumns, InvalidInput
 from evenhand.ledger.event import LONGEST, check_name
@@ -44,8 +45,9 @@ def read_candidates(value: Any, settings: DeskSettings, on_invalid: OnInvalid | 
     check_one_of("on_invalid", mode, get_args(OnInvalid))
     if isinstance(value, Candidates):
         return value
-    if hasattr(value, "columns") and hasattr(value, "to_numpy"):
-        return _from_frame(value, settings, mode)
+    frame = as_frame(value, "candidates")
+    if frame is not None:
+        return _from_frame(frame, settings, mode)
     if isinstance(value, Sequence) and not isinstance(value, str) and value and isinstance(value[0], Mapping):
         return _from_entries(value, settings, mode)
     if mode == "refuse" or not hasattr(value, "__len__"):
@@ -54,24 +56,23 @@ def read_candidates(value: Any, settings: DeskSettings, on_invalid: OnInvalid | 
     return _fitting([str(i) for i in range(len(value))], list(value), settings, mode)
 
 
-def _from_frame(frame: Any, settings: DeskSettings, mode: OnInvalid) -> Candidates:
-    """Rows of a pandas or polars frame; the column "id", if the schema carries it, or pandas' index gives the ids."""
+def _from_frame(frame: FrameTable, settings: DeskSettings, mode: OnInvalid) -> Candidates:
+    """Rows of a data frame; the column "id", if the schema carries it, or pandas' index gives the ids."""
     if settings.schema is not None:
         return _from_schema(frame, None, settings, mode)
-    ids = _checked([str(label) for label in getattr(frame, "index", range(len(frame)))])
+    ids = _checked(list(frame.labels))
     if settings.features is None:
         if mode == "refuse":
             return Candidates(ids, as_contexts(frame, settings.n_features))
-        return _fitting(ids, frame.to_numpy().tolist(), settings, mode)
-    present = list(map(str, frame.columns))
+        return _fitting(ids, frame.array().tolist(), settings, mode)
+    present = list(map(str, frame.names))
     if not set(settings.features) <= set(present):
         raise InvalidInput(f"the columns of the frame must be {', '.join(settings.features)}, got {', '.join(present)}")
     others = [name for name in present if name not in settings.features]
     if others:
         unused = f"columns that the desk does not have as features are not used: {', '.join(others)}"
         warnings.warn(ExtraColumns(unused), stacklevel=2)
-    rows = frame.to_dicts() if hasattr(frame, "to_dicts") else frame.to_dict(orient="records")
-    named = [{str(name): plain(row[name]) for name in row if name in settings.features} for row in rows]
+    named = [{str(name): plain(row[name]) for name in row if name in settings.features} for row in frame.rows()]
     return _by_name(ids, named, settings, mode)
 
 

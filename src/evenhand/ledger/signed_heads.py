@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from evenhand.ledger.event import now
-from evenhand.ledger.history.heads_file import append_line
 from evenhand.ledger.ledger import LARGEST_SEQ, SERVICE, Ledger
 from evenhand.ledger.signed_head import SignedHead, SigningKey
 from evenhand.ledger.transaction import files
 from evenhand.ledger.tree import LedgerTree
+from evenhand.ledger.verification.heads_file import append_line
 
 SUFFIX = ".heads.jsonl"
 

@@ -17,9 +17,9 @@ import orjson
 
 from evenhand.errors import EvenhandError, InvalidInput
 from evenhand.ledger.event import canonical, now
-from evenhand.ledger.history.heads_file import HeadsFile, append_line
 from evenhand.ledger.merkle import is_consistent
 from evenhand.ledger.signed_head import CLOCKS, SignedHead, is_signature, key_statement
+from evenhand.ledger.verification.heads_file import HeadsFile, append_line
 
 CONTRADICTIONS = "contradictions.jsonl"
 SUFFIX = ".heads.jsonl"

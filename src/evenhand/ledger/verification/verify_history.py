@@ -14,14 +14,14 @@ from typing import NamedTuple
 
 from evenhand.errors import DamagedLedger
 from evenhand.ledger.event import Event, Head, Row
-from evenhand.ledger.history.actors import Actors
-from evenhand.ledger.history.heads_file import KeptHeads
 from evenhand.ledger.ledger import Ledger
 from evenhand.ledger.merkle import Frontier, leaf_hash
 from evenhand.ledger.signed_head import CLOCKS, SignedHead
 from evenhand.ledger.signed_heads import SignedHeads
 from evenhand.ledger.signing_keys import RecordedKey, recorded_keys
 from evenhand.ledger.tree import Tile, TileBuilder, has_trees, stored_tile
+from evenhand.ledger.verification.actors import Actors
+from evenhand.ledger.verification.heads_file import KeptHeads
 from evenhand.ledger.verify import verified_chain
 
 Kept = KeptHeads | Sequence[SignedHead]

@@ -1,1 +1,0 @@
-"""History that cannot be rewritten unnoticed: kept heads, actors, and verifying with both."""

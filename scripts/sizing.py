@@ -24,6 +24,7 @@ from evenhand.interview.made_up_people import made_up_people
 from evenhand.interview.plan import ReviewPlan
 from evenhand.interview.profiles import chosen_differences
 from evenhand.interview.sizing import Budget, size
+from evenhand.schema import Feature
 
 TABLE = Path(__file__).parents[1] / "docs" / "assets" / "sizing.js"
 HEAD = "const SIZING = "
@@ -38,10 +39,10 @@ EVERY_THIRD = 3  # A category of three levels; the other features are numbers.
 
 def schema_of(n: int) -> eh.Schema:
     """A schema of n features, every third of them a category."""
-    features: list[eh.Number | eh.Category] = []
+    features: list[Feature] = []
     for i in range(n):
         if i % EVERY_THIRD == EVERY_THIRD - 1:
-            features.append(eh.Category(f"category {i}", levels=["a", "b", "c"]))
+            features.append(eh.Category(f"category {i}", levels=("a", "b", "c")))
         else:
             features.append(eh.Number(f"number {i}", low=0, high=1))
     return eh.Schema(features)

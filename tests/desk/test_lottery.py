@@ -158,7 +158,7 @@ def test_a_desk_without_its_secret_decides_nothing(path: Path, statement: str) -
         assert isinstance(changed, Event)
         assert isinstance(refused, DamagedLedger)
         assert desk.head.seq == before.seq + 1
-        assert secret_of(desk.ledger, "loans") in (None, b"\0")
+        assert secret_of(desk.ledger, "loans") in (None, b"\1")
 
 
 def test_processes_that_begin_at_once_get_one_secret(durable_url: str, name: str) -> None:

@@ -151,3 +151,18 @@ def as_dict(value: Any, name: str) -> dict[Any, Any]:
         return dict(value)
     except (TypeError, ValueError):
         raise InvalidInput(f"{name} must be a dict, got {value!r}") from None
+
+
+def as_bounds(value: Any, candidates: Sequence[Any], name: str) -> Any:
+    """Floors or ceilings for a request, by id: from one number, or a list in the order of the candidates.
+
+    >>> as_bounds([0.1, 0.2], [{"id": "a"}, {"id": "b"}], "lower"), as_bounds(0.5, [{"id": "a"}], "upper")
+    ({'a': 0.1, 'b': 0.2}, {'a': 0.5})
+    """
+    if value is None or isinstance(value, Mapping):
+        return value
+    ids = [one.get("id") for one in candidates if isinstance(one, Mapping)]
+    bounds = as_list(value, name) if hasattr(value, "__len__") else [value] * len(ids)
+    if len(bounds) != len(candidates) or len(ids) != len(candidates):
+        raise InvalidInput(f"{name} must be one for each of {len(candidates)} candidates, got {len(bounds)}")
+    return dict(zip(ids, bounds, strict=True))

@@ -127,6 +127,23 @@ class ArrowTable(FrameTable):
         return self.frame.column(name)
 
 
+class ColumnTable(FrameTable):
+    """Columns as lists of values, by name, all of one length."""
+
+    @property
+    def names(self) -> list[Any]:
+        return list(self.frame)
+
+    def __len__(self) -> int:
+        return len(next(iter(self.frame.values()), ()))
+
+    def column(self, name: Any) -> list[Any]:
+        return list(self.frame[name])
+
+    def array(self) -> Any:
+        return np.array(list(self.frame.values())).T
+
+
 def as_frame(value: Any, what: str = "a table") -> FrameTable | None:
     """`value` as a table if it is a data frame of any library; None if it is none.
 

@@ -52,6 +52,8 @@ class CobaLearner(Learner):  # type: ignore[misc]  # Coba has no types
     ) -> None:
         if "capacity" in settings:
             raise InvalidInput("capacity must be left out: Coba's environments choose one action")
+        if settings.get("mode", "lottery") != "lottery":
+            raise InvalidInput(f"mode must be 'lottery' or left out: Coba draws an action, got {settings['mode']!r}")
         if not callable(policy) or not callable(reward):
             raise refusal("policy and reward", "functions of the number of features", (policy, reward))
         self._policy, self._reward, self._settings = policy, reward, settings

@@ -36,6 +36,8 @@ def to_dsjson(ledger: Ledger, desk: str, form: Form = "cb") -> Iterator[str]:
     with ledger.reading(desk) as view:
         head, withdrawn = view.head, {review for _, review in view.withdrawals()}
         settings = settings_in(view)
+    if settings.mode == "shares":
+        raise InvalidInput(f"desk {desk!r} has mode 'shares': it draws nobody, and DSJSON has draws")
     if form == "slates" and settings.capacity is not None:
         raise InvalidInput(f"slates need a desk without a capacity, got capacity {settings.capacity}: use ccb")
     for at in range(0, head.decisions, CHUNK):

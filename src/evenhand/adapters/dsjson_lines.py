@@ -76,7 +76,10 @@ class DsjsonRound:
         features = tuple(dict(zip(safe, row, strict=True)) for row in decision.contexts.tolist())
         observed = dict(zip(rewards or {}, values.tolist(), strict=True))
         probabilities = tuple(decision.probabilities.tolist())
-        return cls(decision.id, features, decision.chosen, probabilities, observed, decision.capacity)
+        if decision.mode == "shares":
+            raise InvalidInput("a decision must be of a lottery, got one in shares: it draws nobody")
+        capacity = None if decision.capacity is None else int(decision.capacity)
+        return cls(decision.id, features, decision.chosen, probabilities, observed, capacity)
 
     def to_past(self, names: Sequence[str] | None = None, *, norm: float = 1.0) -> dict[str, Any]:
         """A record of a past decision, as `evenhand ledger import` reads it.

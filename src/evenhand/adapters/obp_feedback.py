@@ -107,10 +107,12 @@ def _shape(logged: Sequence[Logged]) -> tuple[int, int]:
     widths = {decision.contexts.shape[1] for decision, _ in logged}
     if len(capacities) > 1 or len(widths) > 1:
         raise InvalidInput("rounds must have one capacity and one number of features, got several")
+    if any(decision.mode == "shares" for decision, _ in logged):
+        raise InvalidInput("rounds must be of a lottery, got one in shares: it draws nobody")
     (capacity,), (features,) = capacities, widths
     if capacity is None:
         raise InvalidInput("rounds must have a capacity: without one, every candidate is a decision of its own")
-    return capacity, features
+    return int(capacity), features
 
 
 def _placed(decision: Decision, places: int) -> list[int | None]:

@@ -13,6 +13,7 @@ from evenhand.cli._database_options import add_database, database_of, names_data
 from evenhand.cli.ledger_erase import add_erase
 from evenhand.cli.ledger_heads import add_heads
 from evenhand.cli.ledger_import import add_import
+from evenhand.cli.ledger_open import add_open
 from evenhand.errors import DamagedLedger, EvenhandError, InvalidInput, UnknownRecord
 
 if TYPE_CHECKING:
@@ -58,8 +59,10 @@ def add_ledger(parser: argparse.ArgumentParser) -> None:
     add_erase(erase)
     importing = actions.add_parser("import", help="a warm start from past decisions, outcomes and reviews")
     add_import(importing)
+    opening = actions.add_parser("open", help="a new desk, with settings from options and files")
+    add_open(opening)
     add_heads(actions)
-    for action in (listing, verify, replay, fit, export, erase, importing):
+    for action in (listing, verify, replay, fit, export, erase, importing, opening):
         add_database(action)
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._internal.checks import check_one_of, is_number
+from evenhand._internal.checks import check_one_of, check_share, is_number, refusal
 from evenhand._internal.frames import FrameTable, as_frame
+from evenhand.desk.commands import Bounds
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import ExtraColumns, InvalidInput
 from evenhand.ledger.event import LONGEST, check_name
@@ -34,6 +35,41 @@ class Candidates:
     """Values as they were given."""
     beside: Record = field(default_factory=dict)
     """Further fields of the decision's event: left_out, counted_as, carried; each only if there is something in it."""
+    lower: list[float] | None = None
+    """Floors, in the order of the ids, as they were given."""
+    upper: list[float] | None = None
+    """Ceilings."""
+
+    def with_bounds(self, lower: Bounds, upper: Bounds) -> Candidates:
+        """The same with floors and ceilings."""
+        if lower is None and upper is None:
+            return self
+        floors, ceilings = self._read("lower", lower, 0.0), self._read("upper", upper, 1.0)
+        for name, floor, ceiling in zip(self.ids, floors, ceilings, strict=True):
+            if floor > ceiling:
+                raise InvalidInput(f"lower must be <= upper, candidate {name!r} has {floor} and {ceiling}")
+        return replace(self, lower=floors, upper=ceilings)
+
+    def _read(self, what: str, value: Any, default: float) -> list[float]:
+        """Floors or ceilings in the order of the ids; InvalidInput if they do not fit."""
+        left_out = [one["id"] for one in self.beside.get("left_out", ())]
+        if isinstance(value, Mapping):
+            for name in value:
+                if name not in self.ids and name not in left_out:
+                    raise InvalidInput(f"{what} must be of candidates, got one of the unknown candidate {name!r}")
+            values = [value.get(name, default) for name in self.ids]
+        elif value is None or is_number(value):
+            values = [default if value is None else value] * len(self.ids)
+        else:
+            values = value.tolist() if hasattr(value, "tolist") else value
+            if isinstance(values, str) or not isinstance(values, Sequence):
+                raise refusal(what, "a number, a dict by candidate's id, or a list in their order", value)
+            if len(values) != len(self.ids):
+                hint = f", and {len(left_out)} were left out: pass a dict by id" if left_out else ""
+                raise InvalidInput(
+                    f"{what} must be one for each of {len(self.ids)} candidates{hint}; got {len(values)}"
+                )
+        return [check_share(f"{what} of candidate {name!r}", one) for name, one in zip(self.ids, values, strict=True)]
 
 
 def read_candidates(value: Any, settings: DeskSettings, on_invalid: OnInvalid | None = None) -> Candidates:

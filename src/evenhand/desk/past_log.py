@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -44,6 +45,8 @@ def past_log(ledger: Ledger, desk: str, *, of: Subject = "desk") -> PastLog:
         action = action_of(body, later) if of == "system" else None
         if "erased" in body:
             refused.append(RefusedRow(f"decision {row.id}", "", ("somebody in it was erased",)))
+        elif body.get("mode") == "shares":
+            refused.append(RefusedRow(f"decision {row.id}", "", ("it gave shares: nobody was chosen",)))
         elif any(each.kind == "override" for each in later):
             refused.append(RefusedRow(f"decision {row.id}", "", ("somebody overrode it: its chances are unknown",)))
         elif of == "system" and action is None:
@@ -87,7 +90,7 @@ class _Kept(NamedTuple):
     def capacity(self) -> int:
         """How many could be chosen."""
         k = self.decision.n_candidates
-        return min(self.decision.capacity or k, k)
+        return min(math.ceil(self.decision.capacity or k), k)
 
 
 def _kept(row: Row, action: Mapping[str, Any] | None, later: list[Row]) -> _Kept:

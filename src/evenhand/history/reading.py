@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from evenhand._internal.checks import check_one_of
+from evenhand._internal.frames import ColumnTable
 from evenhand.errors import InvalidInput
 from evenhand.history.log_columns import LogColumns
 from evenhand.history.past_log import PastLog, RefusedRow, capacities_of
@@ -58,31 +59,6 @@ def read(
     return replace(_assembled(raw, columns, people, misfits, answers), schema=found)
 
 
-class _Column:
-    def __init__(self, values: list[Any]) -> None:
-        self.values = values
-
-    def to_list(self) -> list[Any]:
-        return self.values
-
-
-class _Features:
-    """The columns of a schema's features, as a schema reads a data frame."""
-
-    def __init__(self, columns: dict[str, list[Any]], n: int) -> None:
-        self._columns, self._n = columns, n
-
-    @property
-    def columns(self) -> list[str]:
-        return list(self._columns)
-
-    def __getitem__(self, name: str) -> _Column:
-        return _Column(self._columns[name])
-
-    def __len__(self) -> int:
-        return self._n
-
-
 def _proposed(raw: RawTable, without: set[str]) -> Schema:
     names = [name for name in raw.columns if name not in without]
     unknown = [name for name in without if name not in raw.columns]
@@ -113,10 +89,10 @@ def _encoded(
     columns = {feature.name: raw.column(feature.name) for feature in schema.features}
     if raw.is_text:
         columns = {f.name: [read_cell(f, text) for text in columns[f.name]] for f in schema.features}
-    features = _Features(columns, len(raw))
+    features = ColumnTable(columns)
     if schema.is_open:  # scales are those of the rows that fit
         fitting = {f.name: _fitting(f, columns[f.name]) for f in schema.features}
-        schema = schema.fitted(_Features(fitting, len(raw)), extra="ignore")
+        schema = schema.fitted(ColumnTable(fitting), extra="ignore")
     bare = Schema(schema.features, intercept=schema.intercept)
     people = bare.read(features, on_invalid=on_invalid, ids=[str(row) for row in range(len(raw))], extra="ignore")
     return people, {int(out.id): out.reasons for out in people.left_out}, bare

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from evenhand._internal.frames import FILES, FrameTable, as_frame, read_frame_file
 from evenhand.errors import InvalidInput, MissingExtra
 from evenhand.interview.people import SEPARATORS
 from evenhand.schema.rows import shown
 
-SUFFIXES = {".csv": "csv", ".tsv": "csv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet"}
-SUFFIXES |= {".jsonl": "jsonl", ".ndjson": "jsonl"}
+SUFFIXES = {".csv": "csv", ".tsv": "csv", ".txt": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 MOST_ROWS = 5_000_000
 
 
@@ -53,18 +53,9 @@ def read_raw(source: Any, *, table: str | None = None) -> RawTable:
         return _checked(_from_database(source, table))
     if isinstance(source, str | os.PathLike):
         return _checked(_from_file(Path(source)))
-    if hasattr(source, "to_pydict") and hasattr(source, "column_names"):  # an Arrow table or batch
-        return _checked(_from_columns(source.to_pydict()))
-    if hasattr(type(source), "collect") and hasattr(type(source), "columns"):
-        raise InvalidInput("the table must be an eager frame, got a lazy one; call its collect() first")
-    if hasattr(type(source), "columns") and hasattr(type(source), "__getitem__"):
-        names = [str(name) for name in source.columns]
-        if len(set(names)) < len(names):
-            raise InvalidInput(f"the names of columns must be unique, got {', '.join(names)}")
-        labels: list[str] | None = [str(label) for label in getattr(source, "index", range(len(source)))]
-        if len(set(labels or ())) < len(source):  # frames that were put together may repeat their labels
-            labels = None
-        return _checked(_from_columns({name: source[name].to_list() for name in source.columns}, labels))
+    frame = as_frame(source, "the table")
+    if frame is not None:
+        return _checked(_from_frame(frame))
     if isinstance(source, Sequence) and all(isinstance(row, Mapping) for row in source):
         return _checked(_from_dicts([(f"row {number}", row) for number, row in enumerate(source)]))
     raise InvalidInput(f"the table must be a file, a data frame, a list of dicts or a database, got {shown(source)}")
@@ -84,6 +75,15 @@ def _from_columns(columns: Mapping[Any, Sequence[Any]], labels: list[str] | None
     )
 
 
+def _from_frame(frame: FrameTable) -> RawTable:
+    names = [str(name) for name in frame.names]
+    if len(set(names)) < len(names):
+        raise InvalidInput(f"the names of columns must be unique, got {', '.join(names)}")
+    labels = list(frame.labels)  # frames that were put together may repeat their labels
+    columns = {name: frame.column(name) for name in frame.names}
+    return _from_columns(columns, labels if len(set(labels)) == len(frame) else None)
+
+
 def _from_dicts(rows: Sequence[tuple[str, Mapping[str, Any]]], unreadable: Iterable[tuple[str, str]] = ()) -> RawTable:
     names = list(dict.fromkeys(str(name) for _, row in rows for name in row))
     columns = {name: [row.get(name) for _, row in rows] for name in names}
@@ -91,11 +91,12 @@ def _from_dicts(rows: Sequence[tuple[str, Mapping[str, Any]]], unreadable: Itera
 
 
 def _from_file(path: Path) -> RawTable:
+    frame = read_frame_file(path)
+    if frame is not None:
+        return _from_frame(frame)
     kind = SUFFIXES.get(path.suffix.lower())
     if kind is None:
-        raise InvalidInput(f"a file must end in one of {', '.join(SUFFIXES)}, got {path}")
-    if kind == "parquet":
-        return _from_parquet(path)
+        raise InvalidInput(f"a file must end in one of {', '.join([*SUFFIXES, *FILES])}, got {path}")
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
             return _from_csv(file.read(), str(path)) if kind == "csv" else _from_jsonl(file, str(path))
@@ -150,18 +151,6 @@ def _from_jsonl(lines: Iterable[str], name: str) -> RawTable:
     if not rows:
         raise InvalidInput(f"{name} must have at least one JSON object, got none")
     return _from_dicts(rows, unreadable)
-
-
-def _from_parquet(path: Path) -> RawTable:
-    try:
-        import polars
-    except ImportError:
-        raise MissingExtra("Parquet files need polars: pip install 'evenhand[history]'") from None
-    try:
-        frame = polars.read_parquet(path)
-    except (OSError, polars.exceptions.PolarsError) as error:
-        raise InvalidInput(f"{path} cannot be read: {error}") from None
-    return _from_columns(frame.to_dict(as_series=False))
 
 
 def _from_database(source: Any, table: str) -> RawTable:

@@ -23,7 +23,7 @@ SHORTEST = 1e-9
 EXTRA = "pip install 'evenhand[peers]'"
 
 
-class Predictor(Protocol):
+class AnswerPredictor(Protocol):
     """Predicts whether one person flags a pair."""
 
     def learn(self, answers: PersonAnswers) -> None:
@@ -156,7 +156,7 @@ def _nothing(differences: Floats) -> Floats:
     return np.zeros((len(differences), 0))
 
 
-PEERS: Mapping[str, tuple[str, Callable[[], Predictor]]] = MappingProxyType(
+PEERS: Mapping[str, tuple[str, Callable[[], AnswerPredictor]]] = MappingProxyType(
     {
         "constant": ("numpy", Constant),
         "gap alone": ("sklearn", lambda: Logistic(_nothing)),

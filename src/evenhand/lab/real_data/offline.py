@@ -14,7 +14,7 @@ from evenhand._internal.arrays import Floats, Indices
 from evenhand.auditors import DistanceAuditor
 from evenhand.lab.people.answers import GAPS, PersonAnswers
 from evenhand.lab.people.learners import LearnerPredictor
-from evenhand.lab.people.peers import PEERS, MetricLearn, Predictor
+from evenhand.lab.people.peers import PEERS, AnswerPredictor, MetricLearn
 from evenhand.lab.people.scores import area_under_curve, log_loss
 from evenhand.lab.real_data.comparison_queries import STEP, Arbiter, ComparisonSubmetric
 from evenhand.lab.real_data.rules import RULES, loaded
@@ -42,21 +42,21 @@ class RelativeMetricLearn(MetricLearn):
         return model.fit(quadruples).components_
 
 
-def _default(schema: Schema, seed: int) -> Predictor:
+def _default(schema: Schema, seed: int) -> AnswerPredictor:
     return LearnerPredictor(default_learner(schema.n_features - 1, blocks=schema.block_labels[:-1], seed=seed), "rule")
 
 
-def _bayes_point(schema: Schema, seed: int) -> Predictor:
+def _bayes_point(schema: Schema, seed: int) -> AnswerPredictor:
     d, blocks = schema.n_features - 1, schema.block_labels[:-1]
     return LearnerPredictor(BayesPoint(d, structure="auto", blocks=blocks, error_rate=None), "rule")
 
 
-def _peer(make: Callable[[], Predictor]) -> Callable[[Schema, int], Predictor]:
+def _peer(make: Callable[[], AnswerPredictor]) -> Callable[[Schema, int], AnswerPredictor]:
     """A peer, which needs neither schema nor seed."""
     return lambda schema, seed: make()
 
 
-CONTENDERS: Mapping[str, Callable[[Schema, int], Predictor]] = MappingProxyType(
+CONTENDERS: Mapping[str, Callable[[Schema, int], AnswerPredictor]] = MappingProxyType(
     {
         EVENHAND: _default,
         BAYES_POINT: _bayes_point,

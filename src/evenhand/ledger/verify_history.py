@@ -6,7 +6,7 @@ another root. What came after it, it cannot show.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -32,11 +32,17 @@ class VerifiedHistory(NamedTuple):
 
 
 def verify_history(
-    ledger: Ledger, desk: str, *, known: tuple[int, str] | None = None, kept: Sequence[SignedHead] = ()
+    ledger: Ledger,
+    desk: str,
+    *,
+    known: tuple[int, str] | None = None,
+    kept: Sequence[SignedHead] = (),
+    reader: Callable[[Row], None] = lambda row: None,
 ) -> VerifiedHistory:
     """The head of a desk's ledger, and how many signed heads fit, after all was checked; else DamagedLedger.
 
     known: the seq and hash of an event as noted before. kept: heads that were kept elsewhere, also of other desks.
+    reader: gets every event that was found right, so that the ledger need not be read twice.
     """
     is_new = has_trees(ledger)
     stored = SignedHeads(ledger).all(desk) if is_new else ()  # before the events: a running service adds to both
@@ -49,6 +55,7 @@ def verify_history(
         fit.add(row.event)
         if tiles is not None:
             tiles.add(leaf_hash(row.previous, row.text))
+        reader(row)
 
     chain, found = verified_chain(ledger, desk, known=known, watch=watch)
     fit.finish()

@@ -11,6 +11,12 @@ WIDTH, HEIGHT = 640, 200
 LEFT, RIGHT, TOP, BOTTOM = 48, 16, 12, 34
 ROW = 26
 """Height of a row of means."""
+# Attributes and not a style sheet: WeasyPrint does not apply the page's style to what is drawn.
+AXIS = 'stroke="#999" fill="none"'
+LINE = 'stroke="#1f5a99" stroke-width="2" fill="none"'
+RANGE = 'stroke="#8fb3d9" stroke-width="6" stroke-linecap="round"'
+DOT = 'fill="#1f5a99"'
+FONT = 'font-family="system-ui, DejaVu Sans, sans-serif" font-size="12" fill="#333"'
 LABELS, NUMBERS = 210, 60
 """Width of the labels left, and of the numbers right of a row."""
 
@@ -31,13 +37,13 @@ def step_line(points: Sequence[tuple[int, int]], x_label: str, y_label: str) -> 
     path += "".join(f"H{x(at):.1f}V{y(count):.1f}" for at, count in points[1:])
     base = TOP + height
     return (
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(y_label)} by {escape(x_label)}">'
-        f'<path d="M{LEFT} {TOP}V{base}H{WIDTH - RIGHT}" class="axis"/><path d="{path}" class="line"/>'
-        f'<text x="{LEFT - 6}" y="{TOP + 5}" class="end">{most:,}</text>'
-        f'<text x="{LEFT - 6}" y="{base + 4}" class="end">0</text>'
+        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" {FONT} role="img" aria-label="{escape(y_label)} by {escape(x_label)}">'
+        f'<path d="M{LEFT} {TOP}V{base}H{WIDTH - RIGHT}" {AXIS}/><path d="{path}" {LINE}/>'
+        f'<text x="{LEFT - 6}" y="{TOP + 5}" text-anchor="end">{most:,}</text>'
+        f'<text x="{LEFT - 6}" y="{base + 4}" text-anchor="end">0</text>'
         f'<text x="{LEFT}" y="{base + 16}">{first:,}</text>'
-        f'<text x="{WIDTH - RIGHT}" y="{base + 16}" class="end">{last:,}</text>'
-        f'<text x="{LEFT + width / 2}" y="{base + 28}" class="middle">{escape(x_label)}</text></svg>'
+        f'<text x="{WIDTH - RIGHT}" y="{base + 16}" text-anchor="end">{last:,}</text>'
+        f'<text x="{LEFT + width / 2}" y="{base + 28}" text-anchor="middle">{escape(x_label)}</text></svg>'
     )
 
 
@@ -52,19 +58,23 @@ def means(rows: Sequence[tuple[str, MeanInterval]], label: str) -> str:
     def x(value: float) -> float:
         return start + (end - start) * value / most
 
-    drawn = [f'<path d="M{start} {TOP}V{base}H{end}" class="axis"/>']
+    drawn = [f'<path d="M{start} {TOP}V{base}H{end}" {AXIS}/>']
     for place, (name, mean) in enumerate(rows):
         middle = TOP + ROW * place + ROW / 2
-        drawn.append(f'<text x="{LABELS - 10}" y="{middle + 4:.1f}" class="end">{escape(_short(name))}</text>')
+        drawn.append(f'<text x="{LABELS - 10}" y="{middle + 4:.1f}" text-anchor="end">{escape(_short(name))}</text>')
         if mean.value is None:
             continue
         if mean.lower is not None and mean.upper is not None:
-            drawn.append(f'<path d="M{x(mean.lower):.1f} {middle:.1f}H{x(mean.upper):.1f}" class="range"/>')
-        drawn.append(f'<circle cx="{x(mean.value):.1f}" cy="{middle:.1f}" r="4.5" class="dot"/>')
+            drawn.append(f'<path d="M{x(mean.lower):.1f} {middle:.1f}H{x(mean.upper):.1f}" {RANGE}/>')
+        drawn.append(f'<circle cx="{x(mean.value):.1f}" cy="{middle:.1f}" r="4.5" {DOT}/>')
         drawn.append(f'<text x="{end + 8}" y="{middle + 4:.1f}">{mean.value:.1%}</text>')
     drawn.append(f'<text x="{start}" y="{base + 18}">0%</text>')
-    drawn.append(f'<text x="{end}" y="{base + 18}" class="end">{most:.0%}</text>')
-    return f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(label)}">' + "".join(drawn) + "</svg>"
+    drawn.append(f'<text x="{end}" y="{base + 18}" text-anchor="end">{most:.0%}</text>')
+    return (
+        f'<svg viewBox="0 0 {WIDTH} {height}" {FONT} role="img" aria-label="{escape(label)}">'
+        + "".join(drawn)
+        + "</svg>"
+    )
 
 
 def _short(name: str) -> str:

@@ -9,6 +9,7 @@ from evenhand._internal.intervals import MeanInterval
 
 NONE = "\N{EN DASH}"
 """In place of a number that there is not."""
+NBSP = "\N{NO-BREAK SPACE}"
 
 
 @dataclass(frozen=True)
@@ -107,12 +108,12 @@ def decimal(value: float | None, digits: int = 3) -> str:
 
 
 def interval(mean: MeanInterval, *, is_share: bool = False) -> str:
-    """A mean with its 95% interval.
+    """A mean with its 95% interval, which is not broken into lines.
 
-    >>> interval(MeanInterval(0.5, 0.25, 0.75), is_share=True), interval(MeanInterval(0.5))
+    >>> interval(MeanInterval(0.5, 0.25, 0.75), is_share=True).replace(NBSP, " "), interval(MeanInterval(0.5))
     ('50.0% (25.0% to 75.0%)', '0.500')
     """
     words = percent if is_share else decimal
     if mean.lower is None:
         return words(mean.value)
-    return f"{words(mean.value)} ({words(mean.lower)} to {words(mean.upper)})"
+    return f"{words(mean.value)} ({words(mean.lower)}{NBSP}to{NBSP}{words(mean.upper)})"

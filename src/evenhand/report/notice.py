@@ -9,6 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from evenhand._internal.arrays import Floats
+from evenhand.desk.explain.explanation import NEGLIGIBLE
 from evenhand.desk.projection.projection import Projection
 from evenhand.desk.remaining import erased_in
 from evenhand.desk.settings import DeskSettings, coordinates
@@ -24,6 +25,8 @@ MOST_REASONS = 4
 """More are unlikely to help the reader: Regulation B's commentary on 1002.9(b)(2) says so, too."""
 MOST_NOTICES = 5
 """The newest decisions of a candidate that are explained: each needs what the desk knew at its time."""
+UNKNOWN = "Less is known about some of the other applicants, which raised their chance."
+"""If what is not known counted against the candidate: the desk explores."""
 SMALLEST = 1e-9
 """A contribution below this is none."""
 
@@ -176,7 +179,9 @@ def _words(notice: CandidateNotice) -> tuple[str, ...]:
         f"{notice.chosen} of {notice.candidates} applicants {'was' if notice.chosen == 1 else 'were'} chosen. "
         f"Your chance in the draw was {notice.chance:.1%}, and you were not drawn."
     )
-    if not notice.reasons:
-        return (drawn, "No feature lowered your chance below that of the average applicant of this decision.")
-    listed = "; ".join(f"{label(one.feature)}: {one.words}" for one in notice.reasons)
-    return (drawn, f"Compared with the average applicant of this decision, these lowered your chance most: {listed}.")
+    if notice.reasons:
+        listed = "; ".join(f"{label(one.feature)}: {one.words}" for one in notice.reasons)
+        counted = f"Compared with the average applicant of this decision, these lowered your chance most: {listed}."
+    else:
+        counted = "No feature lowered your chance below that of the average applicant of this decision."
+    return (drawn, counted, UNKNOWN) if notice.unknown < -NEGLIGIBLE else (drawn, counted)

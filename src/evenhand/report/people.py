@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._internal.arrays import Floats
-from evenhand._internal.intervals import mean_of_clusters
+from evenhand._internal.intervals import MeanInterval, mean_of_clusters, wilson
 from evenhand.desk.settings import DeskSettings, coordinates
 from evenhand.errors import InvalidInput
 from evenhand.report.figures import GroupFigures, GroupTable
@@ -136,7 +136,7 @@ class PeopleTable:
 
     def _group(self, name: str, mask: Mask, chosen: Floats, highest: float) -> GroupFigures:
         decision, reward = np.array(self._decision)[mask], np.array(self._reward)[mask]
-        rate = mean_of_clusters(decision, chosen[mask], low=0.0, high=1.0)
+        rate = _share(decision, chosen[mask])
         known = ~np.isnan(reward)
         ratio = None if name in UNNAMED or highest == 0.0 or rate.value is None else rate.value / highest
         return GroupFigures(
@@ -188,6 +188,15 @@ class PeopleTable:
 
     def _words(self, attribute: str, value: Any) -> str:
         return _unnamed(value) if value in (None, ERASED) else in_words(value, self._settings.schema, attribute)
+
+
+def _share(decision: NDArray[np.int64], chosen: Floats) -> MeanInterval:
+    """The share chosen; where it is 0 or 1 nothing varies, and the interval is Wilson's, of as many as decisions."""
+    share = mean_of_clusters(decision, chosen, low=0.0, high=1.0)
+    if share.value not in (0.0, 1.0):
+        return share
+    n = len(np.unique(decision))
+    return MeanInterval(share.value, *wilson(int(share.value) * n, n))
 
 
 def _plain(value: Any) -> Any:

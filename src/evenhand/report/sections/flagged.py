@@ -25,7 +25,7 @@ def flags_section(report: AuditReport) -> ReportSection:
     more = "" if len(listed) == len(flags.flags) else f": the newest {SHOWN} of {whole(len(flags.flags))}"
     blocks: list[Block | None] = [
         f"{counted(flags.reviews, 'review')} were given in the period, {whole(len(flags.flags))} of which called "
-        "something unfair. A flag that stands was learned from. A repeat shows a pair again to measure consistency; it "
+        "something unfair. Flags that stand are learned from. A repeat shows a pair again to measure consistency; it "
         "is recorded and not learned from.",
         table("What became of the period's flags", ["", "of the desk", "of the system in force"], rows),
         f"Of {counted(report.figures.decisions, 'decision')} made in the period, {whole(flags.reviewed)} have a review "

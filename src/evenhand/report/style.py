@@ -18,7 +18,7 @@ th, td { border-bottom: 1px solid var(--line); padding: .3rem .6rem; vertical-al
 tbody th { font-weight: 400; } th:first-child { text-align: left; }
 thead th { color: var(--soft); font-weight: 600; vertical-align: bottom; }
 table.text th, table.text td { text-align: left; overflow-wrap: anywhere; }
-table.numbers { width: auto; min-width: min(26rem, 100%); }
+table.numbers { width: auto; min-width: 18rem; }
 table.numbers td { font-variant-numeric: tabular-nums; } table.numbers th:first-child { min-width: 7rem; }
 figure { margin: 1rem 0; max-width: 42rem; } svg { width: 100%; height: auto; display: block; }
 figcaption { color: var(--soft); font-size: .875rem; }
@@ -31,7 +31,7 @@ figcaption { color: var(--soft); font-size: .875rem; }
   table.numbers { font-size: 7.5pt; } table.numbers th, table.numbers td { padding: .2rem .3rem; }
   table.numbers th:first-child { min-width: 4rem; }
   h2 { break-after: avoid; } tr, figure, .letter { break-inside: avoid; } caption { break-after: avoid; }
-  table.numbers { width: auto; min-width: min(26rem, 100%); }
+  table.numbers { width: auto; min-width: 18rem; }
 table.numbers td { white-space: normal; } .scroll { overflow: visible; }
 }
 """
